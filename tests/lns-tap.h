@@ -1,0 +1,92 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The test harness of the C tests: TAP on stdout, one line a case. A failed check prints where and
+ * what, and ends its case; the next case goes on. Single-threaded: checks in other threads must be
+ * joined and judged in the case's own thread. */
+
+#pragma once
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static jmp_buf lns_tap_jump;
+static int lns_tap_number, lns_tap_failed;
+static const char *lns_tap_skip_reason;
+
+/* Ends the case as failed, after one line that says where and why. */
+#define LNS_FAIL(...)                                                                              \
+ do                                                                                                \
+  {                                                                                                \
+   printf ("# %s:%d: ", __FILE__, __LINE__);                                                       \
+   printf (__VA_ARGS__);                                                                           \
+   printf ("\n");                                                                                  \
+   longjmp (lns_tap_jump, 1);                                                                      \
+  }                                                                                                \
+ while (0)
+
+#define LNS_CHECK(condition)                                                                       \
+ do                                                                                                \
+  {                                                                                                \
+   if (!(condition))                                                                               \
+    LNS_FAIL ("%s is false", #condition);                                                          \
+  }                                                                                                \
+ while (0)
+
+/* Compares two integers of up to 64 bits, signed or not, and prints both. */
+#define LNS_CHECK_INT(actual, expected)                                                            \
+ do                                                                                                \
+  {                                                                                                \
+   int64_t lns_a = (int64_t)(actual), lns_e = (int64_t)(expected);                                 \
+   if (lns_a != lns_e)                                                                             \
+    LNS_FAIL ("%s is %" PRId64 ", not %" PRId64, #actual, lns_a, lns_e);                           \
+  }                                                                                                \
+ while (0)
+
+#define LNS_CHECK_STR(actual, expected)                                                            \
+ do                                                                                                \
+  {                                                                                                \
+   const char *lns_a = (actual), *lns_e = (expected);                                              \
+   if (lns_a == NULL || strcmp (lns_a, lns_e) != 0)                                                \
+    LNS_FAIL ("%s is \"%s\", not \"%s\"", #actual, lns_a ? lns_a : "(null)", lns_e);               \
+  }                                                                                                \
+ while (0)
+
+/* Ends the case as skipped; REASON is a string literal that says what is missing. */
+#define LNS_SKIP(reason)                                                                           \
+ do                                                                                                \
+  {                                                                                                \
+   lns_tap_skip_reason = (reason);                                                                 \
+   longjmp (lns_tap_jump, 2);                                                                      \
+  }                                                                                                \
+ while (0)
+
+/* Runs FUNCTION, of type void (void), as one case. */
+#define LNS_TEST(function)                                                                         \
+ do                                                                                                \
+  {                                                                                                \
+   lns_tap_number++;                                                                               \
+   int lns_how = setjmp (lns_tap_jump);                                                            \
+   if (lns_how == 0)                                                                               \
+    function ();                                                                                   \
+   if (lns_how == 1)                                                                               \
+    lns_tap_failed++;                                                                              \
+   printf ("%s %d - %s%s%s\n", lns_how == 1 ? "not ok" : "ok", lns_tap_number, #function,          \
+           lns_how == 2 ? " # SKIP " : "", lns_how == 2 ? lns_tap_skip_reason : "");               \
+   fflush (stdout);                                                                                \
+  }                                                                                                \
+ while (0)
+
+/* Closes the plan; main returns this. */
+static inline int
+lns_tap_done (void)
+{
+  printf ("1..%d\n", lns_tap_number);
+  return lns_tap_failed != 0;
+}
