@@ -1,0 +1,37 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Getting a broken report back: reads the file's bytes from end to end without trusting its b-tree,
+ * keeps for each (report, kind, lane, level, sequence) the highest revision whose checksum is
+ * right, and writes a new report from them. */
+
+#pragma once
+
+#include "src/store/lns-report.h"
+
+typedef struct
+{
+  uint64_t n_events;  /* in the new report                                                */
+  uint64_t n_chunks;  /* event chunks kept                                                */
+  uint64_t n_damaged; /* chunks whose magic was found and whose checksum was wrong        */
+  uint64_t n_missing; /* gaps in the sequences of lanes: chunks of which nothing was left */
+} LnsRecovery;
+
+/* Rebuilds PATH (with its "-journal" beside it where there is one) into OUT_PATH, which must not
+ * exist unless OVERWRITE. PATH is only read. False and ERROR if not one definition could be read.
+ */
+bool lns_recover (const char *path,
+                  const char *out_path,
+                  bool overwrite,
+                  LnsRecovery *ret_recovery,
+                  LnsError *error);
+
+/* Opens PATH; where it is damaged, rebuilds it into a copy under
+ * $XDG_CACHE_HOME/lanescope/recovered and opens that, with RET_RECOVERED set. What commands use:
+ * they then say so on stderr. */
+LnsReport *lns_report_open_or_recover (const char *path,
+                                       const LnsOpenOptions *options,
+                                       bool *ret_recovered,
+                                       LnsError *error);
