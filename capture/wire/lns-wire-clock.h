@@ -1,0 +1,58 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The clock of the target's records. All records of one process are by one clock, which the session
+ * chooses and writes into the pool's header: the time stamp counter where it runs at one rate on
+ * all cores and through all sleep states and the kernel trusts it, else CLOCK_MONOTONIC. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+typedef enum
+{
+  LNS_WIRE_CLOCK_TSC = 1,
+  LNS_WIRE_CLOCK_MONOTONIC = 2 /* ticks are ns of CLOCK_MONOTONIC */
+} LnsWireClock;
+
+/* The same moment on all clocks. */
+typedef struct
+{
+  uint64_t ticks;       /* of the clock chosen */
+  int64_t monotonic_ns; /* CLOCK_MONOTONIC */
+  int64_t realtime_ns;  /* CLOCK_REALTIME, since 1970 */
+  int64_t error_ns;     /* how far apart the readings can be at most */
+} LnsWireClockPair;
+
+/* Ticks of CLOCK now. 8 ns (TSC) or 20 ns; no system call where the vDSO serves the clock. */
+static inline uint64_t
+lns_wire_clock_ticks (LnsWireClock clock)
+{
+#if defined(__x86_64__)
+  if (__builtin_expect (clock == LNS_WIRE_CLOCK_TSC, 1))
+    return __builtin_ia32_rdtsc ();
+#endif
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The clock to record by on this machine. Reads CPUID's invariant TSC bit, /proc/cpuinfo's
+ * constant_tsc and nonstop_tsc and the kernel's current clocksource. RET_REASON (may be null) is
+ * set to a static text that says why CLOCK_MONOTONIC was taken, or to null for the TSC. */
+LnsWireClock lns_wire_clock_detect (const char **ret_reason);
+
+/* Reads all clocks as close together as eight tries allow, and keeps the closest. < 2 µs. */
+void lns_wire_clock_pair (LnsWireClock clock, LnsWireClockPair *ret_pair);
+
+/* The time of TICKS on CLOCK_MONOTONIC, in ns, by the straight line through BEFORE and AFTER, which
+ * are two pairs of one clock with BEFORE->ticks < AFTER->ticks and should enclose TICKS: outside
+ * them it extrapolates. Exact in 128 bits; monotonic in TICKS. For LNS_WIRE_CLOCK_MONOTONIC, pairs
+ * lie on the identity and so does the result. */
+int64_t lns_wire_clock_interpolate (const LnsWireClockPair *before,
+                                    const LnsWireClockPair *after,
+                                    uint64_t ticks);

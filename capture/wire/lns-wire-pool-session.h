@@ -1,0 +1,112 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The session's side of a chunk pool (lns-wire-pool.h has the layout and the life of a chunk). The
+ * target may write anything anywhere at any time: this side keeps its own drained offsets and
+ * states, copies before it looks, and at worst reads garbage records. A LnsWirePool is used by one
+ * thread at a time. */
+
+#pragma once
+
+#include "capture/wire/lns-wire-pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LnsWirePool LnsWirePool;
+
+typedef struct
+{
+  uint32_t serial;      /* of the pool in the session, not 0 */
+  LnsWireClock clock;   /* of the target's ticks */
+  uint32_t chunk_bytes; /* 0: 64 KiB; else a multiple of 4096, up to 1 MiB */
+  uint32_t n_chunks;    /* 0: 16,384; else 1 … LNS_WIRE_CHUNKS_MAX: address space, not memory */
+  bool recording;       /* the flag's first value */
+} LnsWirePoolOptions;
+
+/* What one visit saw of a chunk. */
+typedef struct
+{
+  uint32_t index;
+  uint32_t generation;
+  uint32_t stream;
+  uint64_t sequence;
+  uint32_t pid, tid;  /* as the target sees itself */
+  uint32_t committed; /* at the visit, checked against the capacity and rounded to records */
+  uint32_t drained;   /* of it, already read */
+  bool full;          /* given back by its owner: committed is final */
+} LnsWireChunk;
+
+typedef struct
+{
+  uint32_t n_none, n_free, n_owned, n_full;
+  uint64_t touched_bytes; /* of chunks that hold memory: whole pages, since the last hole */
+} LnsWirePoolUsage;
+
+/* Makes a pool: a memfd, sealed against shrink and grow, with no chunk lent yet.
+ * Returns 0; -EINVAL for options out of range; or memfd_create's, ftruncate's or mmap's -errno, or
+ * -ENOMEM. RET_POOL is to be freed with lns_wire_pool_free(). */
+int lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool);
+
+/* Accepts null. The target's mapping stays valid. */
+void lns_wire_pool_free (LnsWirePool *pool);
+
+/* The memfd to pass to the target; owned by POOL. */
+int lns_wire_pool_fd (const LnsWirePool *pool);
+
+/* The view of the pool, for sizes and for tests that play the target. */
+const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
+
+/* Lets the target record events, or not. Takes effect at each thread's next event. */
+void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);
+
+/* Lends up to N more chunks, those that hold memory already first. Returns how many. */
+uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
+
+/* Lends chunks while the memory they may take stays within CAP_BYTES, up to MAX_FREE free ones at a
+ * time: an owned or full chunk counts the pages it has touched, a free one counts whole. So many
+ * threads that write little do not use the cap up. Call after a scan. Returns how many were lent.
+ */
+uint32_t lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free);
+
+/* Looks at every chunk. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
+ * stream is known, sorted by stream, then sequence; returns how many there were, of which the first
+ * N_MAX were filled in. A stream's chunks must be read in order of sequence without a gap: where
+ * one is missing, the later wait for the next scan. O(chunks ever lent). */
+size_t lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max);
+
+/* Copies what is committed by now and not read yet, up to N_MAX bytes, to BUFFER, and counts it as
+ * read. CHUNK is from a scan; one that has come back since gives 0. Returns the number of bytes, a
+ * multiple of 16; records may be cut at the end if N_MAX is smaller than what is there (up to
+ * chunk_bytes can be). Does not change CHUNK. */
+size_t
+lns_wire_pool_read (LnsWirePool *pool, const LnsWireChunk *chunk, void *buffer, size_t n_max);
+
+/* Takes CHUNK back when it is full and all of it was read; with GONE, also when it is owned: all
+ * processes that could write to it are known to be gone. LEND publishes it again at once.
+ * Returns 0; -EBUSY while it is owned or holds unread bytes; -ESTALE when it came back before. */
+int lns_wire_pool_reclaim (LnsWirePool *pool, const LnsWireChunk *chunk, bool gone, bool lend);
+
+/* With all processes gone: takes back the chunks that were claimed but never named by a stream.
+ * Returns how many. */
+uint32_t lns_wire_pool_reclaim_unnamed (LnsWirePool *pool);
+
+/* Withdraws free chunks until at most MAX_FREE are lent and free. Returns how many were withdrawn.
+ */
+uint32_t lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free);
+
+/* Gives memory of chunks that are not lent back to the system until at most KEEP_BYTES of it are
+ * touched. Returns the bytes given back. 58 µs a MiB. */
+uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes);
+
+/* As of the last scan. */
+void lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage);
+
+/* Sums the loss counters: all losses of the process since it joined. Each counter only grows. */
+void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
+
+/* Domains that the process could not make; see LnsWirePoolHeader. */
+uint64_t lns_wire_pool_domains_refused (const LnsWirePool *pool);

@@ -1,0 +1,170 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The chunk pool: one memfd a process, made by the session, mapped by both. This header is its
+ * layout and the target's side; the session's side is lns-wire-pool-session.h.
+ *
+ *   offset 0         LnsWirePoolHeader (4096 bytes)
+ *   loss_offset      LNS_WIRE_LOSS_SHARDS × LnsWireLossShard
+ *   lines_offset     n_chunks × LnsWireLine: the header line of each chunk
+ *   chunks_offset    n_chunks × chunk_bytes: records; the last LNS_WIRE_APART_BYTES of a chunk stay
+ *                    empty, so that two threads never write within 128 bytes of each other (the
+ *                    prefetcher fetches cache lines in pairs)
+ *
+ * A chunk's life. Everything is a word of its line; "acquire" and "release" are C11's.
+ *
+ *   state from → to       who      how              before it                    after it
+ *   NONE → FREE           session  store release    line zeroed                  published += 1
+ *   FREE → OWNED          target   CAS acquire      published ≠ claimed          claimed += 1; tid,
+ *                                                                                sequence; then
+ *                                                                                stream (release)
+ *   OWNED, a record       owner    committed,       the record's bytes           –
+ *                                  store release
+ *   OWNED → FULL          owner    store release    last committed               never touched
+ * again FULL → FREE or NONE   session  store release    all read; committed = stream  published +=
+ * 1 = 0, generation += 1         (FREE) OWNED → FREE or NONE  session  as above         all
+ * processes that could     as above write are gone; all read
+ *
+ * A reader loads state (acquire), then stream (acquire; 0: nothing is in it yet), then committed
+ * (acquire), then copies bytes below committed. A writer killed between any two steps leaves a
+ * state in this table: what was committed is readable, and the chunk comes back.
+ *
+ * What could not be recorded is counted in the loss shards (relaxed adds) at the moment of the
+ * loss, so that kept + lost = made even for a stream that never gets a chunk again. */
+
+#pragma once
+
+#include "capture/wire/lns-wire-clock.h"
+#include "capture/wire/lns-wire-layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LNS_WIRE_APART_BYTES         128u
+#define LNS_WIRE_CHUNK_BYTES_DEFAULT 65536u
+#define LNS_WIRE_CHUNK_BYTES_MIN     4096u
+#define LNS_WIRE_CHUNKS_DEFAULT      16384u /* 1 GiB of address space */
+#define LNS_WIRE_CHUNKS_MAX          65536u
+#define LNS_WIRE_LOSS_SHARDS         64u
+
+typedef enum
+{
+  LNS_WIRE_CHUNK_NONE = 0, /* not lent */
+  LNS_WIRE_CHUNK_FREE = 1,
+  LNS_WIRE_CHUNK_OWNED = 2,
+  LNS_WIRE_CHUNK_FULL = 3
+} LnsWireChunkState;
+
+typedef struct
+{
+  /* Set once, before the target sees the pool. */
+  uint64_t magic; /* LNS_WIRE_MAGIC */
+  uint32_t abi;   /* LNS_WIRE_ABI */
+  uint32_t clock; /* LnsWireClock of all ticks */
+  uint64_t pool_bytes;
+  uint64_t loss_offset;
+  uint64_t lines_offset;
+  uint64_t chunks_offset;
+  uint32_t chunk_bytes; /* a multiple of 4096 */
+  uint32_t n_chunks;
+  uint32_t serial; /* of the pool in the session, not 0 */
+
+  /* Written by the session while the target runs. */
+  _Alignas(128) uint32_t recording; /* 0: events are not recorded, and not counted as lost */
+  uint32_t limit;                   /* chunks from here on were never FREE yet */
+  uint64_t published;               /* how many times a chunk became FREE */
+
+  /* Written by the target. */
+  _Alignas(128) uint64_t claimed; /* how many times a chunk was taken */
+  uint32_t hint;                  /* where the search for a free chunk begins */
+  uint32_t n_streams;             /* streams that the process has opened */
+  uint64_t domains_refused;       /* domains beyond LNS_WIRE_DOMAINS: recorded as the default one */
+} LnsWirePoolHeader;
+_Static_assert(sizeof (LnsWirePoolHeader) <= 4096, "the header is one page");
+
+/* 64 bytes, 128 apart. */
+typedef struct
+{
+  _Alignas(128) uint32_t state; /* LnsWireChunkState */
+  uint32_t generation;          /* how many times the chunk came back */
+  uint32_t committed;           /* bytes of whole records */
+  uint32_t stream;              /* serial of the stream in the process, 1 and up; 0: not set yet */
+  uint64_t sequence;            /* of the chunk in its stream: 0, 1, 2, … without gaps */
+  uint32_t pid;                 /* of the claimer, in its own pid namespace */
+  uint32_t tid;
+  uint8_t reserved[32];
+} LnsWireLine;
+_Static_assert(sizeof (LnsWireLine) == LNS_WIRE_APART_BYTES, "two lines are 128 bytes apart");
+
+typedef struct
+{
+  _Alignas(128) LnsWireLosses losses;
+} LnsWireLossShard;
+
+/* A mapped pool; sizes are copies that the other side cannot change. */
+typedef struct
+{
+  LnsWirePoolHeader *header; /* null: nothing is mapped */
+  LnsWireLossShard *shards;
+  LnsWireLine *lines;
+  uint8_t *chunks;
+  size_t pool_bytes;
+  uint32_t chunk_bytes;
+  uint32_t capacity_bytes; /* of a chunk: chunk_bytes - LNS_WIRE_APART_BYTES */
+  uint32_t n_chunks;
+} LnsWirePoolView;
+
+/* Maps the pool in FD, POOL_BYTES long, and checks that its header is of this ABI and its layout
+ * lies within. RET_VIEW is to be given to lns_wire_pool_unmap(); FD may be closed. Returns 0,
+ * -EPROTO when it is no pool of this version, or mmap's -errno. No allocation. */
+int lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view);
+
+/* Unmaps and zeroes VIEW; one that is zero already is left alone. */
+void lns_wire_pool_unmap (LnsWirePoolView *view);
+
+/* Takes a free chunk for the stream STREAM (not 0) as its SEQUENCEth.
+ * Returns its index, or -EAGAIN when none is free: that answer costs two loads. Lock-free, safe in
+ * signal handlers. */
+int lns_wire_pool_claim (
+    const LnsWirePoolView *view, uint32_t stream, uint64_t sequence, uint32_t pid, uint32_t tid);
+
+/* How many chunks are free just now, about. */
+static inline uint64_t
+lns_wire_pool_n_free (const LnsWirePoolView *view)
+{
+  uint64_t claimed = __atomic_load_n (&view->header->claimed, __ATOMIC_RELAXED);
+  uint64_t published = __atomic_load_n (&view->header->published, __ATOMIC_RELAXED);
+  return published > claimed ? published - claimed : 0;
+}
+
+/* Where chunk INDEX's records are. */
+static inline uint8_t *
+lns_wire_pool_chunk (const LnsWirePoolView *view, uint32_t index)
+{
+  return view->chunks + (size_t)index * view->chunk_bytes;
+}
+
+/* Makes records up to COMMITTED bytes visible; only the chunk's owner may. */
+static inline void
+lns_wire_pool_commit (LnsWireLine *line, uint32_t committed)
+{
+  __atomic_store_n (&line->committed, committed, __ATOMIC_RELEASE);
+}
+
+/* Gives the chunk to the session; the owner must not touch it again. */
+static inline void
+lns_wire_pool_give (LnsWireLine *line)
+{
+  __atomic_store_n (&line->state, LNS_WIRE_CHUNK_FULL, __ATOMIC_RELEASE);
+}
+
+/* Counts COUNT lost events of KIND that would have taken N_BYTES, by the stream STREAM. Lock-free.
+ */
+void lns_wire_pool_count_lost (const LnsWirePoolView *view,
+                               uint32_t stream,
+                               LnsWireLossKind kind,
+                               uint64_t count,
+                               uint64_t n_bytes);

@@ -1,0 +1,71 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* How a process joins a session.
+ *
+ * The session listens on a unix socket of type SOCK_SEQPACKET in a folder of mode 0700 and puts its
+ * path, shorter than 100 bytes, in the environment of what it starts. A process that uses NVTX for
+ * the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which carries the
+ * pool's memfd (SCM_RIGHTS, one descriptor). What does not come within LNS_WIRE_HANDSHAKE_MS turns
+ * capture off in that process for good: it then closes the connection, by which the session, when
+ * it reads the hello at last, sees and counts it (EPIPE on its answer).
+ *
+ *   target                                session
+ *   connect, LnsWireHello          ->     accept; SO_PEERCRED; a pool for it
+ *                                  <-     LnsWireWelcome + memfd, or LnsWireWelcome{refused}
+ *   LnsWireNotice (only hints)     ->     may be ignored
+ *   end of file                    ->     the process is gone, or has closed our descriptor: ask
+ * its pidfd before chunks are taken back
+ *
+ * The connection stays open to the process's end. A fork's child inherits it but never writes to
+ * it: on its first event it says hello on a connection of its own. A process whose descriptor was
+ * closed by the program says hello again with `serial` set to the pool that it has mapped (rejoin):
+ * the session answers with no descriptor. Credentials come from SO_PEERCRED alone; the pid and tid
+ * in the hello are those of the target's pid namespace. Both messages are of fixed size; a
+ * receiver refuses any other size, magic or version. */
+
+#pragma once
+
+#include <stdint.h>
+
+#define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION" /* the socket's path */
+#define LNS_WIRE_PATH_MAX_BYTES 100                 /* with its terminator */
+#define LNS_WIRE_HANDSHAKE_MS   200                 /* connect, hello and welcome together */
+#define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
+#define LNS_WIRE_ABI            1 /* layout of messages, pool and records; equal on both sides */
+
+typedef struct
+{
+  uint64_t magic;
+  uint32_t abi;
+  uint32_t pid; /* as the target sees itself */
+  uint32_t tid; /* the thread that says hello */
+  uint32_t ppid;
+  uint32_t serial;  /* of the pool already mapped: a rejoin; 0: a pool is asked for */
+  uint32_t forked;  /* 1: this process image took part under another pid before: a fork's child */
+  char program[64]; /* file name of the executable, zero-padded, cut; "" where unknown */
+} LnsWireHello;
+
+typedef struct
+{
+  uint64_t magic;
+  uint32_t abi;
+  uint32_t refused; /* 0: welcome; else an errno that says why there is no pool */
+  uint32_t serial;  /* of the pool, unique in the session */
+  uint32_t reserved;
+  uint64_t pool_bytes; /* size of the memfd */
+} LnsWireWelcome;
+
+typedef enum
+{
+  LNS_WIRE_NOTICE_LOW = 1, /* free chunks are running out: drain and publish sooner than planned */
+} LnsWireNoticeKind;
+
+typedef struct
+{
+  uint64_t magic;
+  uint32_t kind; /* LnsWireNoticeKind; others are to be ignored */
+  uint32_t reserved;
+} LnsWireNotice;
