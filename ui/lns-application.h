@@ -1,0 +1,23 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_APPLICATION (lns_application_get_type ())
+
+/* The process: its actions, its menu bar, its theme, and one window for each open report. */
+G_DECLARE_FINAL_TYPE (LnsApplication, lns_application, LNS, APPLICATION, AdwApplication)
+
+LnsApplication *lns_application_new (void) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Shows FILE in a window: in AFTER if that window is empty, else in a window of its own. AFTER may
+ * be NULL. */
+void lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after);
+
+G_END_DECLS

@@ -1,0 +1,28 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* lanescope-ui [FILE…]: the viewer's entry point. */
+
+#include <glib/gi18n.h>
+#include <locale.h>
+
+#include "lns-config.h"
+#include "ui/lns-application.h"
+
+int
+main (int argc, char **argv)
+{
+  /* Software GL is several times slower than Cairo for a timeline's pixels, and GTK cannot be told
+   * of it after gtk_init (). Whoever has a real GPU may set another renderer. */
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+
+  setlocale (LC_ALL, "");
+  bindtextdomain (LNS_GETTEXT_PACKAGE, LNS_LOCALEDIR);
+  bind_textdomain_codeset (LNS_GETTEXT_PACKAGE, "UTF-8");
+  textdomain (LNS_GETTEXT_PACKAGE);
+
+  g_autoptr (LnsApplication) application = lns_application_new ();
+  return g_application_run (G_APPLICATION (application), argc, argv);
+}

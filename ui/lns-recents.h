@@ -1,0 +1,27 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The reports that were opened lately, as the desktop's list of recent files knows them. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* How many are offered. */
+#define LNS_RECENTS_MAX 10
+
+/* Puts FILE at the top of the list. */
+void lns_recents_add (GFile *file);
+
+/* The GtkRecentInfo of reports that still exist, latest first, at most LNS_RECENTS_MAX. */
+GPtrArray *lns_recents_list (void) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Keeps SECTION of a menu filled: one submenu "Open Recent" whose items activate "win.open-uri", or
+ * nothing while there is no recent report. SECTION must live as long as the process. */
+void lns_recents_fill_menu (GMenu *section);
+
+G_END_DECLS

@@ -1,0 +1,17 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_START_PAGE (lns_start_page_get_type ())
+
+/* What a window shows while it holds no report: how to begin, and the reports opened lately. */
+G_DECLARE_FINAL_TYPE (LnsStartPage, lns_start_page, LNS, START_PAGE, AdwBin)
+
+G_END_DECLS
