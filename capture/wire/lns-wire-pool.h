@@ -13,19 +13,24 @@
  *                    empty, so that two threads never write within 128 bytes of each other (the
  *                    prefetcher fetches cache lines in pairs)
  *
- * A chunk's life. Everything is a word of its line; "acquire" and "release" are C11's.
+ * A chunk's life. All words are of its line; "acquire" and "release" are C11's. T is the target, S
+ * the session.
  *
- *   state from → to       who      how              before it                    after it
- *   NONE → FREE           session  store release    line zeroed                  published += 1
- *   FREE → OWNED          target   CAS acquire      published ≠ claimed          claimed += 1; tid,
- *                                                                                sequence; then
- *                                                                                stream (release)
- *   OWNED, a record       owner    committed,       the record's bytes           –
- *                                  store release
- *   OWNED → FULL          owner    store release    last committed               never touched
- * again FULL → FREE or NONE   session  store release    all read; committed = stream  published +=
- * 1 = 0, generation += 1         (FREE) OWNED → FREE or NONE  session  as above         all
- * processes that could     as above write are gone; all read
+ *   | from  | to           | who | how           | before it             | after it              |
+ *   |-------|--------------|-----|---------------|-----------------------|-----------------------|
+ *   | NONE  | FREE         | S   | store release | line zeroed           | published += 1        |
+ *   | FREE  | NONE         | S   | CAS           |                       | published -= 1        |
+ *   | FREE  | OWNED        | T   | CAS acquire   | published > claimed   | claimed += 1; pid,    |
+ *   |       |              |     |               |                       | tid, sequence; stream |
+ *   |       |              |     |               |                       | by store release      |
+ *   | OWNED | OWNED        | T   | committed by  | the record's bytes    |                       |
+ *   |       |              |     | store release |                       |                       |
+ *   | OWNED | FULL         | T   | store release | the last committed    | never touched again   |
+ *   | FULL  | FREE or NONE | S   | store release | all read; committed,  | FREE: published += 1  |
+ *   |       |              |     |               | stream zeroed;        |                       |
+ *   |       |              |     |               | generation += 1       |                       |
+ *   | OWNED | FREE or NONE | S   | as above      | and all who could     | as above              |
+ *   |       |              |     |               | write are gone        |                       |
  *
  * A reader loads state (acquire), then stream (acquire; 0: nothing is in it yet), then committed
  * (acquire), then copies bytes below committed. A writer killed between any two steps leaves a

@@ -1,0 +1,441 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/wire/lns-wire-pool-session.h"
+#include "capture/wire/lns-wire-protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u
+
+/* What this side knows of a chunk, out of the target's reach. */
+typedef struct
+{
+  uint32_t generation;
+  uint32_t drained;
+  uint32_t touched; /* bytes that hold memory: whole pages */
+  uint8_t state;    /* LnsWireChunkState as last set or seen */
+} ChunkRecord;
+
+struct LnsWirePool
+{
+  int fd;
+  LnsWirePoolView view;
+  ChunkRecord *chunks;
+  uint64_t touched_bytes;
+  uint64_t published;
+  uint32_t limit;
+  uint32_t n[4]; /* by state, as of the last scan and the changes since */
+};
+
+static uint64_t
+align_up (uint64_t value, uint64_t alignment)
+{
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+/* Makes the memfd of POOL_BYTES that can neither shrink nor grow; returns it or -errno. */
+static int
+create_memory (uint64_t pool_bytes)
+{
+  int fd = memfd_create ("lanescope-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0)
+    return -errno;
+  if (ftruncate (fd, (off_t)pool_bytes) < 0 ||
+      fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+    {
+      int error = errno;
+      close (fd);
+      return -error;
+    }
+  return fd;
+}
+
+/* Writes the header by pwrite(), since lns_wire_pool_map() maps only what has one. */
+static int
+write_header (int fd,
+              const LnsWirePoolOptions *options,
+              uint32_t chunk_bytes,
+              uint32_t n_chunks,
+              uint64_t lines_offset,
+              uint64_t chunks_offset,
+              uint64_t pool_bytes)
+{
+  LnsWirePoolHeader header = {
+    .magic = LNS_WIRE_MAGIC,
+    .abi = LNS_WIRE_ABI,
+    .clock = options->clock,
+    .pool_bytes = pool_bytes,
+    .loss_offset = PAGE_BYTES,
+    .lines_offset = lines_offset,
+    .chunks_offset = chunks_offset,
+    .chunk_bytes = chunk_bytes,
+    .n_chunks = n_chunks,
+    .serial = options->serial,
+    .recording = options->recording,
+  };
+  ssize_t n = pwrite (fd, &header, sizeof header, 0);
+  return n == (ssize_t)sizeof header ? 0 : n < 0 ? -errno : -EIO;
+}
+
+int
+lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool)
+{
+  uint32_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : LNS_WIRE_CHUNK_BYTES_DEFAULT;
+  uint32_t n_chunks = options->n_chunks ? options->n_chunks : LNS_WIRE_CHUNKS_DEFAULT;
+  if (options->serial == 0 || chunk_bytes < LNS_WIRE_CHUNK_BYTES_MIN ||
+      chunk_bytes > LNS_WIRE_RECORD_MAX_BYTES || chunk_bytes % PAGE_BYTES != 0 ||
+      n_chunks > LNS_WIRE_CHUNKS_MAX ||
+      (options->clock != LNS_WIRE_CLOCK_TSC && options->clock != LNS_WIRE_CLOCK_MONOTONIC))
+    return -EINVAL;
+
+  uint64_t lines_offset = PAGE_BYTES + LNS_WIRE_LOSS_SHARDS * sizeof (LnsWireLossShard);
+  uint64_t chunks_offset =
+      align_up (lines_offset + (uint64_t)n_chunks * sizeof (LnsWireLine), chunk_bytes);
+  uint64_t pool_bytes = chunks_offset + (uint64_t)n_chunks * chunk_bytes;
+
+  LnsWirePool *pool = calloc (1, sizeof *pool);
+  if (pool == NULL)
+    return -ENOMEM;
+  pool->fd = -1;
+  pool->n[LNS_WIRE_CHUNK_NONE] = n_chunks;
+  pool->chunks = calloc (n_chunks, sizeof *pool->chunks);
+  int error = -ENOMEM;
+  if (pool->chunks == NULL)
+    goto fail;
+  error = pool->fd = create_memory (pool_bytes);
+  if (error < 0)
+    goto fail;
+  error = write_header (pool->fd, options, chunk_bytes, n_chunks, lines_offset, chunks_offset,
+                        pool_bytes);
+  if (error < 0)
+    goto fail;
+  error = lns_wire_pool_map (pool->fd, pool_bytes, &pool->view);
+  if (error < 0)
+    goto fail;
+  *ret_pool = pool;
+  return 0;
+
+fail:
+  lns_wire_pool_free (pool);
+  return error;
+}
+
+void
+lns_wire_pool_free (LnsWirePool *pool)
+{
+  if (pool == NULL)
+    return;
+  lns_wire_pool_unmap (&pool->view);
+  if (pool->fd >= 0)
+    close (pool->fd);
+  free (pool->chunks);
+  free (pool);
+}
+
+int
+lns_wire_pool_fd (const LnsWirePool *pool)
+{
+  return pool->fd;
+}
+
+const LnsWirePoolView *
+lns_wire_pool_view (const LnsWirePool *pool)
+{
+  return &pool->view;
+}
+
+void
+lns_wire_pool_set_recording (LnsWirePool *pool, bool recording)
+{
+  __atomic_store_n (&pool->view.header->recording, recording, __ATOMIC_RELEASE);
+}
+
+/* Notes that chunk INDEX is now in STATE, as far as this side knows. */
+static void
+set_known_state (LnsWirePool *pool, uint32_t index, LnsWireChunkState state)
+{
+  ChunkRecord *chunk = &pool->chunks[index];
+  pool->n[chunk->state]--;
+  chunk->state = (uint8_t)state;
+  pool->n[state]++;
+}
+
+static void
+set_touched (LnsWirePool *pool, uint32_t index, uint32_t touched)
+{
+  pool->touched_bytes += touched - (uint64_t)pool->chunks[index].touched;
+  pool->chunks[index].touched = touched;
+}
+
+static void
+set_published (LnsWirePool *pool, uint64_t published)
+{
+  pool->published = published;
+  __atomic_store_n (&pool->view.header->published, published, __ATOMIC_RELEASE);
+}
+
+/* Lends chunk INDEX, whose line is zero but for its generation. */
+static void
+lend (LnsWirePool *pool, uint32_t index)
+{
+  if (index >= pool->limit)
+    {
+      pool->limit = index + 1;
+      __atomic_store_n (&pool->view.header->limit, pool->limit, __ATOMIC_RELEASE);
+    }
+  set_known_state (pool, index, LNS_WIRE_CHUNK_FREE);
+  __atomic_store_n (&pool->view.lines[index].state, LNS_WIRE_CHUNK_FREE, __ATOMIC_RELEASE);
+  set_published (pool, pool->published + 1);
+}
+
+/* Lends up to N chunks, those that hold memory first, while USED_BYTES, of which a free chunk is a
+ * whole one, stay within CAP_BYTES. */
+static uint32_t
+lend_within (LnsWirePool *pool, uint32_t n, uint64_t used_bytes, uint64_t cap_bytes)
+{
+  uint32_t done = 0;
+  for (int cold = 0; cold < 2; cold++)
+    {
+      uint32_t end = cold ? pool->view.n_chunks : pool->limit;
+      for (uint32_t i = 0; i < end && done < n; i++)
+        {
+          const ChunkRecord *chunk = &pool->chunks[i];
+          if (chunk->state != LNS_WIRE_CHUNK_NONE || (chunk->touched == 0) != cold)
+            continue;
+          used_bytes += pool->view.chunk_bytes - chunk->touched;
+          if (used_bytes > cap_bytes)
+            return done;
+          lend (pool, i);
+          done++;
+        }
+    }
+  return done;
+}
+
+uint32_t
+lns_wire_pool_publish (LnsWirePool *pool, uint32_t n)
+{
+  return lend_within (pool, n, 0, UINT64_MAX);
+}
+
+uint32_t
+lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
+{
+  uint64_t used_bytes = 0;
+  for (uint32_t i = 0; i < pool->limit; i++)
+    used_bytes += pool->chunks[i].state == LNS_WIRE_CHUNK_FREE ? pool->view.chunk_bytes
+                                                               : pool->chunks[i].touched;
+  uint32_t n_free = pool->n[LNS_WIRE_CHUNK_FREE];
+  if (n_free >= max_free)
+    return 0;
+  return lend_within (pool, max_free - n_free, used_bytes, cap_bytes);
+}
+
+/* Reads line INDEX as its writer allows; false when there is nothing to read in it. */
+static bool
+visit (LnsWirePool *pool, uint32_t index, LnsWireChunk *ret_chunk)
+{
+  const LnsWireLine *line = &pool->view.lines[index];
+  ChunkRecord *known = &pool->chunks[index];
+  uint32_t state = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE);
+  /* Only the session makes FREE and NONE: a target that writes them fools itself alone. */
+  if (known->state == LNS_WIRE_CHUNK_NONE ||
+      (state != LNS_WIRE_CHUNK_OWNED && state != LNS_WIRE_CHUNK_FULL))
+    return false;
+  set_known_state (pool, index, state);
+  uint32_t stream = __atomic_load_n (&line->stream, __ATOMIC_ACQUIRE);
+  if (stream == 0)
+    return false;
+  uint32_t committed = __atomic_load_n (&line->committed, __ATOMIC_ACQUIRE);
+  if (committed > pool->view.capacity_bytes)
+    committed = pool->view.capacity_bytes;
+  committed -= committed % LNS_WIRE_ALIGN_BYTES;
+  uint32_t touched = (uint32_t)align_up (committed ? committed : 1, PAGE_BYTES);
+  if (touched > known->touched)
+    set_touched (pool, index, touched);
+  *ret_chunk = (LnsWireChunk){
+    .index = index,
+    .generation = known->generation,
+    .stream = stream,
+    .sequence = line->sequence,
+    .pid = line->pid,
+    .tid = line->tid,
+    .committed = committed,
+    .drained = known->drained,
+    .full = state == LNS_WIRE_CHUNK_FULL,
+  };
+  return true;
+}
+
+static int
+compare_chunks (const void *a, const void *b)
+{
+  const LnsWireChunk *left = a, *right = b;
+  if (left->stream != right->stream)
+    return left->stream < right->stream ? -1 : 1;
+  if (left->sequence != right->sequence)
+    return left->sequence < right->sequence ? -1 : 1;
+  return 0;
+}
+
+size_t
+lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max)
+{
+  size_t n = 0;
+  for (uint32_t i = 0; i < pool->limit; i++)
+    {
+      LnsWireChunk chunk;
+      if (!visit (pool, i, &chunk))
+        continue;
+      if (n < n_max)
+        ret_chunks[n] = chunk;
+      n++;
+    }
+  qsort (ret_chunks, n < n_max ? n : n_max, sizeof *ret_chunks, compare_chunks);
+  return n;
+}
+
+/* Whether CHUNK is still the tenancy that the scan saw. */
+static bool
+is_current (const LnsWirePool *pool, const LnsWireChunk *chunk)
+{
+  return chunk->index < pool->limit && pool->chunks[chunk->index].generation == chunk->generation &&
+         pool->chunks[chunk->index].state >= LNS_WIRE_CHUNK_OWNED;
+}
+
+size_t
+lns_wire_pool_read (LnsWirePool *pool, const LnsWireChunk *chunk, void *buffer, size_t n_max)
+{
+  LnsWireChunk now;
+  if (!is_current (pool, chunk) || !visit (pool, chunk->index, &now) ||
+      now.committed <= now.drained)
+    return 0;
+  size_t n = now.committed - now.drained;
+  if (n > n_max)
+    n = n_max - n_max % LNS_WIRE_ALIGN_BYTES;
+  memcpy (buffer, lns_wire_pool_chunk (&pool->view, chunk->index) + now.drained, n);
+  pool->chunks[chunk->index].drained += (uint32_t)n;
+  return n;
+}
+
+/* Makes chunk INDEX the session's again, and lends it at once where LEND says so. */
+static void
+take_back (LnsWirePool *pool, uint32_t index, bool lend_again)
+{
+  LnsWireLine *line = &pool->view.lines[index];
+  ChunkRecord *chunk = &pool->chunks[index];
+  chunk->generation++;
+  chunk->drained = 0;
+  *line = (LnsWireLine){ .state = LNS_WIRE_CHUNK_FULL, .generation = chunk->generation };
+  set_known_state (pool, index, LNS_WIRE_CHUNK_NONE);
+  if (lend_again)
+    lend (pool, index);
+  else
+    __atomic_store_n (&line->state, LNS_WIRE_CHUNK_NONE, __ATOMIC_RELEASE);
+}
+
+int
+lns_wire_pool_reclaim (LnsWirePool *pool, const LnsWireChunk *chunk, bool gone, bool lend_again)
+{
+  LnsWireChunk now;
+  if (!is_current (pool, chunk))
+    return -ESTALE;
+  if (!visit (pool, chunk->index, &now) || (!now.full && !gone) || now.drained < now.committed)
+    return -EBUSY;
+  take_back (pool, chunk->index, lend_again);
+  return 0;
+}
+
+uint32_t
+lns_wire_pool_reclaim_unnamed (LnsWirePool *pool)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < pool->limit; i++)
+    {
+      const LnsWireLine *line = &pool->view.lines[i];
+      uint32_t state = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE);
+      if (pool->chunks[i].state == LNS_WIRE_CHUNK_NONE || state == LNS_WIRE_CHUNK_FREE ||
+          __atomic_load_n (&line->stream, __ATOMIC_ACQUIRE) != 0)
+        continue;
+      take_back (pool, i, false);
+      n++;
+    }
+  return n;
+}
+
+uint32_t
+lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
+{
+  uint32_t n = 0;
+  for (uint32_t i = pool->limit; i-- > 0 && pool->n[LNS_WIRE_CHUNK_FREE] > max_free;)
+    {
+      uint32_t state = LNS_WIRE_CHUNK_FREE;
+      if (pool->chunks[i].state != LNS_WIRE_CHUNK_FREE ||
+          !__atomic_compare_exchange_n (&pool->view.lines[i].state, &state, LNS_WIRE_CHUNK_NONE,
+                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        continue; /* just claimed: the next scan sees it */
+      set_known_state (pool, i, LNS_WIRE_CHUNK_NONE);
+      set_published (pool, pool->published - 1);
+      n++;
+    }
+  return n;
+}
+
+uint64_t
+lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes)
+{
+  uint64_t given_back = 0;
+  uint64_t chunks_offset = (uint64_t)(pool->view.chunks - (uint8_t *)pool->view.header);
+  for (uint32_t i = pool->limit; i-- > 0 && pool->touched_bytes > keep_bytes;)
+    {
+      ChunkRecord *chunk = &pool->chunks[i];
+      if (chunk->state != LNS_WIRE_CHUNK_NONE || chunk->touched == 0)
+        continue;
+      off_t offset = (off_t)(chunks_offset + (uint64_t)i * pool->view.chunk_bytes);
+      if (fallocate (pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+                     pool->view.chunk_bytes) < 0)
+        break;
+      given_back += chunk->touched;
+      set_touched (pool, i, 0);
+    }
+  return given_back;
+}
+
+void
+lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage)
+{
+  *ret_usage = (LnsWirePoolUsage){
+    .n_none = pool->n[LNS_WIRE_CHUNK_NONE],
+    .n_free = pool->n[LNS_WIRE_CHUNK_FREE],
+    .n_owned = pool->n[LNS_WIRE_CHUNK_OWNED],
+    .n_full = pool->n[LNS_WIRE_CHUNK_FULL],
+    .touched_bytes = pool->touched_bytes,
+  };
+}
+
+void
+lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses)
+{
+  *ret_losses = (LnsWireLosses){ 0 };
+  for (uint32_t i = 0; i < LNS_WIRE_LOSS_SHARDS; i++)
+    {
+      const LnsWireLosses *shard = &pool->view.shards[i].losses;
+      for (int kind = 0; kind < LNS_WIRE_LOSS_KINDS; kind++)
+        ret_losses->events[kind] += __atomic_load_n (&shard->events[kind], __ATOMIC_RELAXED);
+      ret_losses->n_bytes += __atomic_load_n (&shard->n_bytes, __ATOMIC_RELAXED);
+    }
+}
+
+uint64_t
+lns_wire_pool_domains_refused (const LnsWirePool *pool)
+{
+  return __atomic_load_n (&pool->view.header->domains_refused, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,111 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/wire/lns-wire-pool.h"
+#include "capture/wire/lns-wire-protocol.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static bool
+layout_is_sound (const LnsWirePoolHeader *header, size_t pool_bytes)
+{
+  uint64_t chunk_bytes = header->chunk_bytes, n_chunks = header->n_chunks;
+  if (chunk_bytes < LNS_WIRE_CHUNK_BYTES_MIN || chunk_bytes > LNS_WIRE_RECORD_MAX_BYTES ||
+      chunk_bytes % 4096 != 0 || n_chunks == 0 || n_chunks > LNS_WIRE_CHUNKS_MAX)
+    return false;
+  /* The parts follow one another; each begins aligned and ends before the next. */
+  return header->loss_offset >= sizeof *header &&
+         header->loss_offset % _Alignof(LnsWireLossShard) == 0 &&
+         header->lines_offset % _Alignof(LnsWireLine) == 0 && header->chunks_offset % 4096 == 0 &&
+         header->pool_bytes == pool_bytes && header->loss_offset <= pool_bytes &&
+         header->lines_offset <= pool_bytes && header->chunks_offset <= pool_bytes &&
+         header->loss_offset + LNS_WIRE_LOSS_SHARDS * sizeof (LnsWireLossShard) <=
+             header->lines_offset &&
+         header->lines_offset + n_chunks * sizeof (LnsWireLine) <= header->chunks_offset &&
+         header->chunks_offset + n_chunks * chunk_bytes <= pool_bytes;
+}
+
+int
+lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view)
+{
+  if (pool_bytes < sizeof (LnsWirePoolHeader))
+    return -EPROTO;
+  /* NORESERVE: the pool is address space; the session bounds the memory. */
+  void *map = mmap (NULL, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (map == MAP_FAILED)
+    return -errno;
+  LnsWirePoolHeader *header = map;
+  if (header->magic != LNS_WIRE_MAGIC || header->abi != LNS_WIRE_ABI ||
+      !layout_is_sound (header, pool_bytes))
+    {
+      munmap (map, pool_bytes);
+      return -EPROTO;
+    }
+  *ret_view = (LnsWirePoolView){
+    .header = header,
+    .shards = (LnsWireLossShard *)((uint8_t *)map + header->loss_offset),
+    .lines = (LnsWireLine *)((uint8_t *)map + header->lines_offset),
+    .chunks = (uint8_t *)map + header->chunks_offset,
+    .pool_bytes = pool_bytes,
+    .chunk_bytes = header->chunk_bytes,
+    .capacity_bytes = header->chunk_bytes - LNS_WIRE_APART_BYTES,
+    .n_chunks = header->n_chunks,
+  };
+  return 0;
+}
+
+void
+lns_wire_pool_unmap (LnsWirePoolView *view)
+{
+  if (view->header != NULL)
+    munmap (view->header, view->pool_bytes);
+  *view = (LnsWirePoolView){ 0 };
+}
+
+int
+lns_wire_pool_claim (
+    const LnsWirePoolView *view, uint32_t stream, uint64_t sequence, uint32_t pid, uint32_t tid)
+{
+  LnsWirePoolHeader *header = view->header;
+  if (lns_wire_pool_n_free (view) == 0)
+    return -EAGAIN;
+  uint32_t limit = __atomic_load_n (&header->limit, __ATOMIC_RELAXED);
+  if (limit > view->n_chunks)
+    limit = view->n_chunks;
+  uint32_t index = __atomic_load_n (&header->hint, __ATOMIC_RELAXED);
+  for (uint32_t tried = 0; tried < limit; tried++, index++)
+    {
+      if (index >= limit)
+        index = 0;
+      LnsWireLine *line = &view->lines[index];
+      uint32_t state = LNS_WIRE_CHUNK_FREE;
+      if (__atomic_load_n (&line->state, __ATOMIC_RELAXED) != state ||
+          !__atomic_compare_exchange_n (&line->state, &state, LNS_WIRE_CHUNK_OWNED, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        continue;
+      __atomic_fetch_add (&header->claimed, 1, __ATOMIC_RELAXED);
+      __atomic_store_n (&header->hint, index + 1, __ATOMIC_RELAXED);
+      line->pid = pid;
+      line->tid = tid;
+      line->sequence = sequence;
+      __atomic_store_n (&line->stream, stream, __ATOMIC_RELEASE);
+      return (int)index;
+    }
+  return -EAGAIN;
+}
+
+void
+lns_wire_pool_count_lost (const LnsWirePoolView *view,
+                          uint32_t stream,
+                          LnsWireLossKind kind,
+                          uint64_t count,
+                          uint64_t n_bytes)
+{
+  LnsWireLosses *losses = &view->shards[stream % LNS_WIRE_LOSS_SHARDS].losses;
+  __atomic_fetch_add (&losses->events[kind], count, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&losses->n_bytes, n_bytes, __ATOMIC_RELAXED);
+}
