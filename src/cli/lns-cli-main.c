@@ -1,0 +1,114 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lns-config.h"
+#include "src/cli/lns-cli.h"
+
+static const LnsCommand *const commands[] = {
+  &lns_command_profile,
+};
+static const size_t n_commands = sizeof commands / sizeof *commands;
+
+int
+lns_cli_fail (const LnsError *error)
+{
+  fprintf (stderr, "lanescope: error: %s\n", error->message);
+  return LNS_EXIT_FAILED;
+}
+
+bool
+lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit)
+{
+  LnsError error = { 0 };
+  bool help = false;
+  if (!lns_options_parse (command, argc, argv, values, &help, &error))
+    {
+      *ret_exit = lns_cli_fail (&error);
+      return false;
+    }
+  if (help)
+    {
+      lns_command_print_help (command, stdout);
+      *ret_exit = 0;
+      return false;
+    }
+  return true;
+}
+
+static int
+print_help (void)
+{
+  printf ("Lanescope records what a program does and shows it as timelines.\n\n"
+          "Usage:\n  lanescope COMMAND [switches] …\n\nCommands:\n");
+  for (size_t i = 0; i < n_commands; i++)
+    printf ("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  printf ("\nSwitches:\n"
+          "  -h, --help           this text; after a command, the command's\n"
+          "  -v, --version        the version\n"
+          "  --capabilities=json  commands, switches and defaults, for programs\n\n"
+          "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
+          "found) and print a line that begins with `lanescope: error: `.\n");
+  return 0;
+}
+
+static int
+print_capabilities (void)
+{
+  printf ("{\"version\":\"%s\",\"commands\":[", LNS_VERSION);
+  for (size_t i = 0; i < n_commands; i++)
+    {
+      if (i > 0)
+        putchar (',');
+      lns_command_print_json (commands[i], stdout);
+    }
+  printf ("]}\n");
+  return 0;
+}
+
+static int
+unknown_command (const char *name)
+{
+  const char *names[sizeof commands / sizeof *commands];
+  for (size_t i = 0; i < n_commands; i++)
+    names[i] = commands[i]->name;
+  const char *nearest = lns_nearest_name (name, names, n_commands);
+  LnsError error = { 0 };
+  if (nearest != NULL)
+    lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                   "there is no command “%s”: did you mean “%s”? `lanescope --help` lists them",
+                   name, nearest);
+  else
+    lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                   "there is no command “%s”: `lanescope --help` lists them", name);
+  return lns_cli_fail (&error);
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc < 2)
+    {
+      LnsError error = { 0 };
+      lns_error_set (&error, LNS_ERROR_USAGE, 0, "no command: `lanescope --help` lists them");
+      return lns_cli_fail (&error);
+    }
+  const char *word = argv[1];
+  if (strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0 || strcmp (word, "help") == 0)
+    return print_help ();
+  if (strcmp (word, "--version") == 0 || strcmp (word, "-v") == 0)
+    {
+      printf ("lanescope %s\n", LNS_VERSION);
+      return 0;
+    }
+  if (strcmp (word, "--capabilities=json") == 0)
+    return print_capabilities ();
+  for (size_t i = 0; i < n_commands; i++)
+    if (strcmp (word, commands[i]->name) == 0)
+      return commands[i]->run (commands[i], argc - 1, argv + 1);
+  return unknown_command (word);
+}

@@ -1,0 +1,26 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The commands of `lanescope`: one file each (lns-cli-NAME.c), listed in lns-cli-main.c. */
+
+#pragma once
+
+#include "src/cli/lns-options.h"
+
+/* Exit codes of Lanescope's own, as in env(1) and timeout(1); each comes with a line
+ * `lanescope: error: …` on stderr, by which a script tells it from a program's own. */
+#define LNS_EXIT_FAILED         125
+#define LNS_EXIT_NOT_EXECUTABLE 126
+#define LNS_EXIT_NOT_FOUND      127
+
+extern const LnsCommand lns_command_profile;
+
+/* Prints `lanescope: error: ` and the message to stderr; returns LNS_EXIT_FAILED, to be written
+ * `return lns_cli_fail (&error)`. */
+int lns_cli_fail (const LnsError *error);
+
+/* Parses as lns_options_parse () does. Returns true to go on; else *RET_EXIT is the exit code, and
+ * what there was to say (the help, or the error) has been printed. */
+bool lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit);
