@@ -1,0 +1,87 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/base/lns-error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Ends MESSAGE, of which LENGTH bytes were wanted, with "…" where it did not fit, without leaving
+ * half a character before it; and makes one line of it. */
+static void
+finish_message (char *message, size_t room, size_t length)
+{
+  static const char ellipsis[] = "…";
+  if (length >= room)
+    {
+      size_t end = room - sizeof ellipsis;
+      while (end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80)
+        end--;
+      memcpy (message + end, ellipsis, sizeof ellipsis);
+    }
+  for (char *c = message; *c != '\0'; c++)
+    if (*c == '\n' || *c == '\r')
+      *c = ' ';
+}
+
+static void __attribute__ ((format (printf, 4, 0)))
+fill (LnsError *error, LnsErrorDomain domain, int code, const char *format, va_list arguments)
+{
+  error->domain = domain;
+  error->code = code;
+  int length = vsnprintf (error->message, sizeof error->message, format, arguments);
+  finish_message (error->message, sizeof error->message, length < 0 ? 0 : (size_t)length);
+}
+
+/* Puts AFTER behind the message, cut like every message. */
+static void
+append (LnsError *error, const char *after)
+{
+  size_t length = strlen (error->message);
+  snprintf (error->message + length, sizeof error->message - length, "%s", after);
+  finish_message (error->message, sizeof error->message, length + strlen (after));
+}
+
+bool
+lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *format, ...)
+{
+  if (error == NULL || error->domain != LNS_ERROR_NONE)
+    return false;
+  va_list arguments;
+  va_start (arguments, format);
+  fill (error, domain, code, format, arguments);
+  va_end (arguments);
+  return false;
+}
+
+bool
+lns_error_set_errno (LnsError *error, int errno_code, const char *format, ...)
+{
+  if (error == NULL || error->domain != LNS_ERROR_NONE)
+    return false;
+  va_list arguments;
+  va_start (arguments, format);
+  fill (error, LNS_ERROR_IO, errno_code, format, arguments);
+  va_end (arguments);
+  char reason[128];
+  append (error, ": ");
+  append (error, strerror_r (errno_code, reason, sizeof reason));
+  return false;
+}
+
+bool
+lns_error_prefix (LnsError *error, const char *format, ...)
+{
+  if (error == NULL || error->domain == LNS_ERROR_NONE)
+    return false;
+  LnsError old = *error;
+  va_list arguments;
+  va_start (arguments, format);
+  fill (error, old.domain, old.code, format, arguments);
+  va_end (arguments);
+  append (error, ": ");
+  append (error, old.message);
+  return false;
+}

@@ -1,0 +1,28 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Numbers for people, the same in the terminal and in the viewer, in every locale. Each function
+ * writes into the caller's RET_TEXT and returns it. Thread-safe. */
+
+#pragma once
+
+#include <stdint.h>
+
+#define LNS_FORMAT_SIZE 40 /* room for every result and its NUL */
+
+/* A duration in the unit that leaves 1–999 before the point, to three digits after it: "7 ns",
+ * "12.346 µs", "1.500 ms", "3,601.000 s". Rounded half away from zero. */
+const char *lns_format_duration (int64_t duration_ns, char ret_text[LNS_FORMAT_SIZE]);
+
+/* A time or duration to the nanosecond: the same units, all digits, zeros at the end left out:
+ * "1.234567891 s", "1.5 ms". */
+const char *lns_format_duration_exact (int64_t duration_ns, char ret_text[LNS_FORMAT_SIZE]);
+
+/* "1,234,567". */
+const char *lns_format_integer (int64_t value, char ret_text[LNS_FORMAT_SIZE]);
+const char *lns_format_unsigned (uint64_t value, char ret_text[LNS_FORMAT_SIZE]);
+
+/* "512 B", "1.5 KiB", "20.0 GiB": binary units, one digit after the point. */
+const char *lns_format_bytes (uint64_t size_bytes, char ret_text[LNS_FORMAT_SIZE]);

@@ -1,0 +1,27 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which bytes were seen before: a map from byte strings to the 32-bit ids that its owner gives out.
+ * Equal bytes give equal ids. Open addressing; the bytes are copied into blocks of its own. Not
+ * thread-safe. */
+
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LnsStringTable LnsStringTable;
+
+/* NULL where memory ran out. */
+LnsStringTable *lns_string_table_new (void) __attribute__ ((warn_unused_result));
+void lns_string_table_free (LnsStringTable *table); /* NULL is fine                             */
+
+/* The id of the SIZE_BYTES at BYTES (any bytes, NUL among them): the one they have, or else NEW_ID,
+ * which they have from now on. Where memory runs out NEW_ID is returned and forgotten: equal bytes
+ * may then get two ids. Amortised O(size). */
+uint32_t lns_string_table_intern (LnsStringTable *table,
+                                  const void *bytes,
+                                  size_t size_bytes,
+                                  uint32_t new_id);

@@ -1,0 +1,239 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/store/lns-definition-codec.h"
+
+#include <string.h>
+
+typedef enum
+{
+  FIELD_U32,
+  FIELD_I32, /* enums too                                                                      */
+  FIELD_U64,
+  FIELD_I64
+} FieldType;
+
+typedef struct
+{
+  uint8_t tag; /* 1–255; 0 ends the list                                                         */
+  FieldType type;
+  uint16_t offset;
+} Field;
+
+typedef struct
+{
+  size_t size_bytes;
+  Field fields[12];
+} Layout;
+
+#define U32(tag, Type, member)                                                                     \
+ {                                                                                                 \
+  tag, FIELD_U32, offsetof (Type, member)                                                          \
+ }
+#define I32(tag, Type, member)                                                                     \
+ {                                                                                                 \
+  tag, FIELD_I32, offsetof (Type, member)                                                          \
+ }
+#define U64(tag, Type, member)                                                                     \
+ {                                                                                                 \
+  tag, FIELD_U64, offsetof (Type, member)                                                          \
+ }
+#define I64(tag, Type, member)                                                                     \
+ {                                                                                                 \
+  tag, FIELD_I64, offsetof (Type, member)                                                          \
+ }
+
+/* Tags never change their meaning; new fields get new tags. */
+static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
+  [LNS_DEFINITION_PROCESS] = { sizeof (LnsProcess),
+                               { I32 (1, LnsProcess, pid), I32 (2, LnsProcess, target_pid),
+                                 U32 (3, LnsProcess, parent), U32 (4, LnsProcess, name),
+                                 U32 (5, LnsProcess, command_line), U32 (6, LnsProcess, executable),
+                                 I64 (7, LnsProcess, start_ns), I64 (8, LnsProcess, end_ns),
+                                 I32 (9, LnsProcess, exit_code) } },
+  [LNS_DEFINITION_THREAD] = { sizeof (LnsThread),
+                              { U32 (1, LnsThread, process), I32 (2, LnsThread, tid),
+                                I32 (3, LnsThread, target_tid), U32 (4, LnsThread, name),
+                                I64 (5, LnsThread, start_ns), I64 (6, LnsThread, end_ns) } },
+  [LNS_DEFINITION_DOMAIN] = { sizeof (LnsDomain),
+                              { U32 (1, LnsDomain, process), U32 (2, LnsDomain, number),
+                                U32 (3, LnsDomain, name), I64 (4, LnsDomain, created_ns),
+                                I64 (5, LnsDomain, destroyed_ns), U32 (6, LnsDomain, thread) } },
+  [LNS_DEFINITION_CATEGORY] = { sizeof (LnsCategory),
+                                { U32 (1, LnsCategory, domain), U32 (2, LnsCategory, category),
+                                  U32 (3, LnsCategory, name) } },
+  [LNS_DEFINITION_SCHEMA] = { sizeof (LnsSchema),
+                              { U32 (1, LnsSchema, domain), U64 (2, LnsSchema, schema_id),
+                                U32 (3, LnsSchema, name), U32 (4, LnsSchema, type),
+                                U32 (5, LnsSchema, flags), U32 (6, LnsSchema, size_bytes),
+                                U32 (7, LnsSchema, align_bytes), U32 (8, LnsSchema, is_enum) } },
+  [LNS_DEFINITION_SCHEMA_ENTRY] = { sizeof (LnsSchemaEntry),
+                                    { U32 (1, LnsSchemaEntry, schema),
+                                      U32 (2, LnsSchemaEntry, position),
+                                      U32 (3, LnsSchemaEntry, name),
+                                      U32 (4, LnsSchemaEntry, description),
+                                      U32 (5, LnsSchemaEntry, flags), U64 (6, LnsSchemaEntry, type),
+                                      U64 (7, LnsSchemaEntry, offset_bytes),
+                                      U64 (8, LnsSchemaEntry, array_or_union_detail) } },
+  [LNS_DEFINITION_TRACK] = { sizeof (LnsTrack),
+                             { I32 (1, LnsTrack, kind), U32 (2, LnsTrack, process),
+                               U32 (3, LnsTrack, thread), U32 (4, LnsTrack, domain),
+                               U32 (5, LnsTrack, name), U32 (6, LnsTrack, value_type),
+                               U32 (7, LnsTrack, unit), U64 (8, LnsTrack, number) } },
+  [LNS_DEFINITION_LANE] = { sizeof (LnsLane),
+                            { U32 (1, LnsLane, track), U32 (2, LnsLane, ordinal),
+                              I32 (3, LnsLane, kind) } },
+  [LNS_DEFINITION_DIAGNOSTIC] = { sizeof (LnsDiagnostic),
+                                  { U32 (1, LnsDiagnostic, code), I32 (2, LnsDiagnostic, severity),
+                                    I64 (3, LnsDiagnostic, time_ns),
+                                    U32 (4, LnsDiagnostic, process),
+                                    U32 (5, LnsDiagnostic, text) } },
+  [LNS_DEFINITION_LOSS] = { sizeof (LnsLoss),
+                            { U32 (1, LnsLoss, process), U32 (2, LnsLoss, thread),
+                              I64 (3, LnsLoss, first_ns), I64 (4, LnsLoss, last_ns),
+                              U64 (5, LnsLoss, pushes), U64 (6, LnsLoss, pops),
+                              U64 (7, LnsLoss, marks), U64 (8, LnsLoss, starts),
+                              U64 (9, LnsLoss, ends), U64 (10, LnsLoss, others),
+                              U64 (11, LnsLoss, bytes) } },
+  [LNS_DEFINITION_META] = { sizeof (LnsMetaDefinition),
+                            { U32 (1, LnsMetaDefinition, key),
+                              U32 (2, LnsMetaDefinition, value) } },
+};
+
+size_t
+lns_definition_size (LnsDefinitionKind kind)
+{
+  return (unsigned)kind < LNS_N_DEFINITION_KINDS ? layouts[kind].size_bytes : 0;
+}
+
+/* Signed values as unsigned ones, small where they are near 0: 0, −1, 1, −2, … */
+static uint64_t
+fold_sign (int64_t value)
+{
+  return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+static int64_t
+unfold_sign (uint64_t value)
+{
+  return (int64_t)(value >> 1 ^ -(value & 1));
+}
+
+static uint64_t
+get_field (const void *definition, const Field *field)
+{
+  const char *at = (const char *)definition + field->offset;
+  uint32_t narrow;
+  uint64_t wide;
+  memcpy (&narrow, at, sizeof narrow);
+  switch (field->type)
+    {
+    case FIELD_U32:
+      return narrow;
+    case FIELD_I32:
+      return fold_sign ((int32_t)narrow);
+    case FIELD_U64:
+      memcpy (&wide, at, sizeof wide);
+      return wide;
+    case FIELD_I64:
+      memcpy (&wide, at, sizeof wide);
+      return fold_sign ((int64_t)wide);
+    }
+  return 0;
+}
+
+static void
+set_field (void *definition, const Field *field, uint64_t value)
+{
+  char *at = (char *)definition + field->offset;
+  if (field->type == FIELD_I32 || field->type == FIELD_I64)
+    value = (uint64_t)unfold_sign (value);
+  uint32_t narrow = (uint32_t)value;
+  if (field->type == FIELD_U32 || field->type == FIELD_I32)
+    memcpy (at, &narrow, sizeof narrow);
+  else
+    memcpy (at, &value, sizeof value);
+}
+
+/* LEB128: seven bits a byte, the lowest first, the top bit set on all but the last. */
+static size_t
+put_varint (uint8_t *bytes, uint64_t value)
+{
+  size_t n = 0;
+  for (; value >= 0x80; value >>= 7)
+    bytes[n++] = (uint8_t)(value | 0x80);
+  bytes[n++] = (uint8_t)value;
+  return n;
+}
+
+static bool
+take_varint (const uint8_t **bytes, const uint8_t *end, uint64_t *ret_value)
+{
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && *bytes < end; shift += 7)
+    {
+      uint8_t byte = *(*bytes)++;
+      value |= (uint64_t)(byte & 0x7F) << shift;
+      if (byte < 0x80)
+        {
+          *ret_value = value;
+          return true;
+        }
+    }
+  return false;
+}
+
+void
+lns_definition_encode (LnsBuffer *out, LnsDefinitionKind kind, uint32_t id, const void *definition)
+{
+  uint8_t fields[12 * 11];
+  size_t size_bytes = 0;
+  for (const Field *field = layouts[kind].fields; field->tag != 0; field++)
+    {
+      uint64_t value = get_field (definition, field);
+      if (value == 0)
+        continue;
+      fields[size_bytes++] = field->tag;
+      size_bytes += put_varint (fields + size_bytes, value);
+    }
+  lns_buffer_append_int (out, kind, 1);
+  lns_buffer_append_int (out, id, 4);
+  lns_buffer_append_int (out, size_bytes, 2);
+  lns_buffer_append (out, fields, size_bytes);
+}
+
+bool
+lns_definition_decode (const uint8_t **bytes,
+                       size_t *size_bytes,
+                       LnsDefinitionKind *ret_kind,
+                       uint32_t *ret_id,
+                       LnsDefinition *ret_definition)
+{
+  if (*size_bytes < 7)
+    return false;
+  const uint8_t *head = *bytes;
+  size_t fields_bytes = head[5] | (size_t)head[6] << 8;
+  if (fields_bytes > *size_bytes - 7)
+    return false;
+  *ret_kind = (LnsDefinitionKind)head[0];
+  *ret_id = head[1] | (uint32_t)head[2] << 8 | (uint32_t)head[3] << 16 | (uint32_t)head[4] << 24;
+  memset (ret_definition, 0, sizeof *ret_definition);
+  *bytes += 7 + fields_bytes;
+  *size_bytes -= 7 + fields_bytes;
+
+  for (const uint8_t *at = head + 7; at < *bytes;)
+    {
+      uint8_t tag = *at++;
+      uint64_t value;
+      if (!take_varint (&at, *bytes, &value))
+        return false;
+      if (lns_definition_size (*ret_kind) == 0)
+        continue;
+      for (const Field *field = layouts[*ret_kind].fields; field->tag != 0; field++)
+        if (field->tag == tag)
+          set_field (ret_definition, field, value);
+    }
+  return true;
+}

@@ -1,0 +1,142 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/store/lns-sql.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF (x)
+
+/* Readers go on while the writer's transaction is open, so its pages must not spill into the file
+ * (cache_spill); what a crash of the machine would cost is accepted (synchronous), one of the
+ * process costs nothing. */
+static const char tables[] = "PRAGMA page_size = " TEXT (
+    LNS_SQL_PAGE_BYTES) ";"
+                        "PRAGMA application_id = " TEXT (
+                            LNS_SQL_APPLICATION_ID) ";"
+                                                    "PRAGMA user_version = " TEXT (
+                                                        LNS_SQL_USER_VERSION) ";"
+                                                                              "PRAGMA auto_vacuum "
+                                                                              "= NONE;"
+                                                                              "PRAGMA journal_mode "
+                                                                              "= TRUNCATE;"
+                                                                              "PRAGMA synchronous "
+                                                                              "= OFF;"
+                                                                              "PRAGMA cache_spill "
+                                                                              "= OFF;"
+                                                                              "PRAGMA cache_size = "
+                                                                              "-4096;"
+                                                                              "BEGIN;"
+                                                                              "CREATE TABLE "
+                                                                              "lns_meta (key TEXT "
+                                                                              "PRIMARY KEY, value "
+                                                                              "TEXT) WITHOUT ROWID;"
+                                                                              "CREATE TABLE "
+                                                                              "lns_def (id INTEGER "
+                                                                              "PRIMARY KEY, data "
+                                                                              "BLOB NOT NULL);"
+                                                                              "CREATE TABLE "
+                                                                              "lns_string (first "
+                                                                              "INTEGER PRIMARY "
+                                                                              "KEY, data BLOB NOT "
+                                                                              "NULL);"
+                                                                              "CREATE TABLE "
+                                                                              "lns_chunk (id "
+                                                                              "INTEGER PRIMARY KEY,"
+                                                                              " lane INTEGER NOT "
+                                                                              "NULL, level INTEGER "
+                                                                              "NOT NULL, seq "
+                                                                              "INTEGER NOT NULL,"
+                                                                              " first INTEGER NOT "
+                                                                              "NULL, n INTEGER NOT "
+                                                                              "NULL,"
+                                                                              " start_ns INTEGER "
+                                                                              "NOT NULL, end_ns "
+                                                                              "INTEGER NOT NULL, "
+                                                                              "data BLOB NOT NULL);"
+                                                                              "CREATE INDEX "
+                                                                              "lns_chunk_index"
+                                                                              " ON lns_chunk "
+                                                                              "(lane, level, seq, "
+                                                                              "first, n, start_ns, "
+                                                                              "end_ns);"
+                                                                              "CREATE TABLE "
+                                                                              "lns_lane (lane "
+                                                                              "INTEGER PRIMARY "
+                                                                              "KEY, n_events "
+                                                                              "INTEGER NOT NULL,"
+                                                                              " n_chunks INTEGER "
+                                                                              "NOT NULL, n_open "
+                                                                              "INTEGER NOT NULL,"
+                                                                              " start_ns INTEGER, "
+                                                                              "end_ns INTEGER, "
+                                                                              "busy_ns INTEGER NOT "
+                                                                              "NULL,"
+                                                                              " top_level INTEGER "
+                                                                              "NOT NULL, top BLOB);"
+                                                                              "CREATE TABLE "
+                                                                              "lns_tail (id "
+                                                                              "INTEGER PRIMARY "
+                                                                              "KEY, data BLOB NOT "
+                                                                              "NULL);"
+                                                                              "COMMIT;";
+
+bool
+lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing)
+{
+  int code = sqlite3_errcode (database), system_code = sqlite3_system_errno (database);
+  if (code == SQLITE_FULL)
+    system_code = ENOSPC;
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    return lns_error_set (error, LNS_ERROR_IO, EBUSY,
+                          "cannot %s “%s”: another process holds its lock; close it there", doing,
+                          path);
+  if ((code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN ||
+       code == SQLITE_READONLY) &&
+      system_code != 0)
+    return lns_error_set_errno (error, system_code, "cannot %s “%s”", doing, path);
+  if (code == SQLITE_NOMEM)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot %s “%s”: out of memory", doing,
+                          path);
+  return lns_error_set (error, LNS_ERROR_IO, EIO, "cannot %s “%s”: %s", doing, path,
+                        sqlite3_errmsg (database));
+}
+
+/* Whether the file system of FD knows the locks that SQLite takes. */
+static bool
+can_lock (int fd)
+{
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1 };
+  return fcntl (fd, F_SETLK, &lock) == 0 ||
+         (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL);
+}
+
+sqlite3 *
+lns_sql_create (const char *path, LnsError *error)
+{
+  int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0)
+    {
+      lns_error_set_errno (error, errno, "cannot create “%s”", path);
+      return NULL;
+    }
+  const char *vfs = can_lock (fd) ? "unix" : "unix-none";
+  close (fd);
+
+  sqlite3 *database = NULL;
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK ||
+      sqlite3_exec (database, tables, NULL, NULL, NULL) != SQLITE_OK)
+    {
+      lns_sql_error (error, database, path, "create");
+      sqlite3_close (database);
+      unlink (path);
+      return NULL;
+    }
+  return database;
+}

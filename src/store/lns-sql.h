@@ -1,0 +1,31 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The SQLite side of a .rep file: its tables and how it is opened for writing. */
+
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "src/base/lns-error.h"
+
+#define LNS_SQL_APPLICATION_ID 0x4C4E5352 /* "LNSR" */
+#define LNS_SQL_USER_VERSION   1
+#define LNS_SQL_PAGE_BYTES     65536
+
+/* Feature bits in lns_meta that this build knows: none yet. */
+#define LNS_FEATURES_COMPATIBLE   UINT64_C (0)
+#define LNS_FEATURES_INCOMPATIBLE UINT64_C (0)
+
+/* Creates the file at PATH, which must not exist, with the empty tables of a report, and returns
+ * its only writing connection (for one thread). Where the file system refuses locks SQLite works
+ * without them: creation is exclusive, so there is one writer all the same. NULL and ERROR where it
+ * cannot; nothing is left behind then. */
+sqlite3 *lns_sql_create (const char *path, LnsError *error) __attribute__ ((warn_unused_result));
+
+/* Fills ERROR with what DATABASE says of its last call, after the sentence's beginning DOING
+ * ("cannot write “x.rep”"). Returns false. */
+bool lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing);
