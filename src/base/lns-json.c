@@ -1,0 +1,63 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <math.h>
+#include <stdint.h>
+
+#include "src/base/lns-json.h"
+
+/* The length of the valid UTF-8 sequence at BYTES, or 0. Refuses overlong forms, surrogates and
+ * what is above U+10FFFF (RFC 3629). */
+static size_t
+sequence_length (const uint8_t *bytes, size_t size)
+{
+  uint8_t lead = bytes[0];
+  size_t length = lead < 0x80   ? 1
+                  : lead < 0xC2 ? 0
+                  : lead < 0xE0 ? 2
+                  : lead < 0xF0 ? 3
+                  : lead < 0xF5 ? 4
+                                : 0;
+  if (length == 0 || length > size)
+    return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((bytes[i] & 0xC0) != 0x80)
+      return 0;
+  if ((lead == 0xE0 && bytes[1] < 0xA0) || (lead == 0xED && bytes[1] > 0x9F) ||
+      (lead == 0xF0 && bytes[1] < 0x90) || (lead == 0xF4 && bytes[1] > 0x8F))
+    return 0;
+  return length;
+}
+
+void
+lns_json_write_string (FILE *stream, const void *bytes, size_t size_bytes)
+{
+  const uint8_t *at = bytes, *end = at + size_bytes;
+
+  putc_unlocked ('"', stream);
+  while (at < end)
+    {
+      size_t length = sequence_length (at, (size_t)(end - at));
+      if (length == 0)
+        fputs ("\\ufffd", stream);
+      else if (*at == '"' || *at == '\\')
+        fprintf (stream, "\\%c", *at);
+      else if (*at < 0x20 || *at == 0x7F)
+        fprintf (stream, "\\u%04x", *at);
+      else
+        fwrite (at, 1, length, stream);
+      at += length > 0 ? length : 1;
+    }
+  putc_unlocked ('"', stream);
+}
+
+void
+lns_json_write_double (FILE *stream, double value)
+{
+  if (isfinite (value))
+    fprintf (stream, "%.17g", value);
+  else
+    fputs ("null", stream);
+}

@@ -1,0 +1,64 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A cursor's insides: choosing what to look at (lns-row-cursor-start.c), walking it
+ * (lns-row-cursor.c). */
+
+#pragma once
+
+#include "src/schema/lns-row-lane.h"
+
+/* Where a cursor is: first come the rows of lanes, then those of definitions (merged by start, the
+ * latter count as one more lane). */
+typedef enum
+{
+  LNS_ROW_AT_LANES,
+  LNS_ROW_AT_CELLS,
+  LNS_ROW_AT_STRINGS,
+  LNS_ROW_AT_END
+} LnsRowPlace;
+
+struct LnsRowCursor
+{
+  LnsTables *tables;
+  const LnsTable *table;
+  const LnsTableLanes *table_lanes; /* or NULL                                                  */
+  uint32_t columns;                 /* LnsColumnId mask that lanes are read with                */
+
+  LnsRowBounds bounds;
+  LnsRowConstraint *constraints; /* a copy, for the rows of definitions                         */
+  unsigned n_constraints;
+  bool by_start;
+
+  LnsRowPlace place;
+  bool on_row;
+  uint32_t *lanes; /* positions in table_lanes that may have rows, ascending                    */
+  uint32_t n_lanes, next_lane;
+  LnsRowLane current; /* in table order: the lane being walked                                  */
+  bool is_open;
+  LnsRowLane *heap; /* by start: the lanes with rows left, a binary heap                        */
+  uint32_t n_heap;
+
+  const LnsTableCells *cells;
+  const uint32_t *index; /* rows in the order of a constraint's column, or NULL                 */
+  uint64_t cell, last_cell;
+  const LnsValue *row; /* the row of definitions that the cursor is on, or NULL                 */
+  uint64_t row_number;
+  uint64_t string, last_string;
+  const uint64_t *payload_strings;
+  char *text[2]; /* the last JSON text and binary data made                                     */
+};
+
+/* Turns the constraints into bounds. False where nothing can meet all of them. */
+bool _lns_row_cursor_set_bounds (LnsRowCursor *cursor);
+
+/* Collects the lanes that may have rows within the bounds. O(lanes), or O(log lanes) by thread. */
+void _lns_row_cursor_collect_lanes (LnsRowCursor *cursor);
+
+/* Chooses the rows of definitions to look at: an equality if there is one, else a range. */
+bool _lns_row_cursor_start_cells (LnsRowCursor *cursor, LnsError *error);
+
+/* The same for strings. */
+bool _lns_row_cursor_start_strings (LnsRowCursor *cursor, LnsError *error);

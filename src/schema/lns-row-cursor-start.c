@@ -1,0 +1,224 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <stdlib.h>
+
+#include "src/schema/lns-row-cursor-private.h"
+
+static bool
+is_key (const LnsTable *table, int column)
+{
+  return column == -1 || table->columns[column].rule == LNS_COLUMN_KEY;
+}
+
+bool
+lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal)
+{
+  *ret_only_equal = false;
+  if (is_key (table, column))
+    return table->source != LNS_ROWS_NONE;
+  switch (table->source)
+    {
+    case LNS_ROWS_NVTX:
+      *ret_only_equal = column != LNS_NVTX_START && column != LNS_NVTX_END;
+      return column == LNS_NVTX_START || column == LNS_NVTX_END || column == LNS_NVTX_EVENT_TYPE ||
+             column == LNS_NVTX_GLOBAL_TID || column == LNS_NVTX_DOMAIN_ID ||
+             column == LNS_NVTX_TEXT_ID;
+    case LNS_ROWS_COUNTERS:
+      *ret_only_equal = column != LNS_COUNTERS_TIMESTAMP;
+      return column == LNS_COUNTERS_TIMESTAMP || column == LNS_COUNTERS_NAME_ID ||
+             column == LNS_COUNTERS_DOMAIN_ID || column == LNS_COUNTERS_GLOBAL_PID;
+    case LNS_ROWS_DEFINITIONS:
+      return table->columns[column].type[0] == 'I';
+    default:
+      return false;
+    }
+}
+
+/* The bound that a constraint on COLUMN of events narrows, or NULL. */
+static LnsRowRange *
+bound_of (LnsRowBounds *bounds, const LnsTable *table, int column)
+{
+  if (is_key (table, column))
+    return &bounds->rowid;
+  if (table->source == LNS_ROWS_COUNTERS)
+    return column == LNS_COUNTERS_TIMESTAMP   ? &bounds->start
+           : column == LNS_COUNTERS_DOMAIN_ID ? &bounds->domain
+                                              : NULL;
+  switch (column)
+    {
+    case LNS_NVTX_START:
+      return &bounds->start;
+    case LNS_NVTX_END:
+      return &bounds->end;
+    case LNS_NVTX_EVENT_TYPE:
+      return &bounds->type;
+    case LNS_NVTX_GLOBAL_TID:
+      return &bounds->global_tid;
+    case LNS_NVTX_DOMAIN_ID:
+      return &bounds->domain;
+    case LNS_NVTX_TEXT_ID:
+      return &bounds->name;
+    default:
+      return NULL;
+    }
+}
+
+bool
+_lns_row_cursor_set_bounds (LnsRowCursor *cursor)
+{
+  LnsRowBounds *bounds = &cursor->bounds;
+
+  bounds->rowid = bounds->start = bounds->end = bounds->type = LNS_ROW_RANGE_ALL;
+  bounds->global_tid = bounds->domain = bounds->name = LNS_ROW_RANGE_ALL;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      LnsRowRange *bound = bound_of (bounds, cursor->table, constraint->column);
+      if (constraint->min > constraint->max)
+        return false;
+      if (bound == NULL)
+        continue;
+      bound->min = constraint->min > bound->min ? constraint->min : bound->min;
+      bound->max = constraint->max < bound->max ? constraint->max : bound->max;
+      if (bound->min > bound->max)
+        return false;
+    }
+  return true;
+}
+
+static bool
+lane_may_match (const LnsRowCursor *cursor, const LnsTableLane *lane)
+{
+  const LnsRowBounds *bounds = &cursor->bounds;
+
+  if (lane->n_events == 0 || !lns_row_range_has (bounds->domain, lane->domain_number))
+    return false;
+  if (cursor->table->source == LNS_ROWS_NVTX &&
+      !lns_row_range_has (bounds->type, _lns_row_event_type (lane->kind)))
+    return false;
+  if (lane->global_tid != 0 && !lns_row_range_has (bounds->global_tid, lane->global_tid))
+    return false;
+  return bounds->rowid.max > (int64_t)lane->first &&
+         bounds->rowid.min <= (int64_t)(lane->first + lane->n_events);
+}
+
+/* Collects the lanes by_thread[] has for KEY. O(log lanes + found). */
+static void
+collect_thread (LnsRowCursor *cursor, int64_t key, bool of_thread)
+{
+  const LnsTableLanes *all = cursor->table_lanes;
+  uint32_t low = 0, high = all->n_lanes;
+
+#define KEY(i) (all->lanes[i].global_tid != 0 ? all->lanes[i].global_tid : all->lanes[i].global_pid)
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (KEY (all->by_thread[middle]) < key)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  for (; low < all->n_lanes && KEY (all->by_thread[low]) == key; low++)
+    {
+      const LnsTableLane *lane = &all->lanes[all->by_thread[low]];
+      if ((lane->global_tid != 0) == of_thread && lane_may_match (cursor, lane))
+        cursor->lanes[cursor->n_lanes++] = all->by_thread[low];
+    }
+#undef KEY
+}
+
+static int
+compare_positions (const void *a, const void *b)
+{
+  uint32_t pa = *(const uint32_t *)a, pb = *(const uint32_t *)b;
+  return pa < pb ? -1 : pa > pb;
+}
+
+void
+_lns_row_cursor_collect_lanes (LnsRowCursor *cursor)
+{
+  LnsRowRange tid = cursor->bounds.global_tid;
+
+  cursor->n_lanes = cursor->next_lane = 0;
+  if (cursor->table_lanes == NULL)
+    return;
+  if (tid.min == tid.max)
+    {
+      collect_thread (cursor, tid.min, true);
+      collect_thread (cursor, tid.min & ~INT64_C (0xFFFFFF), false);
+      qsort (cursor->lanes, cursor->n_lanes, sizeof *cursor->lanes, compare_positions);
+      return;
+    }
+  for (uint32_t i = 0; i < cursor->table_lanes->n_lanes; i++)
+    if (lane_may_match (cursor, &cursor->table_lanes->lanes[i]))
+      cursor->lanes[cursor->n_lanes++] = i;
+}
+
+/* The first of INDEX's rows whose COLUMN is ≥ VALUE (NULL is the least). */
+static uint64_t
+index_bound (const LnsRowCursor *cursor, const uint32_t *index, unsigned column, int64_t value)
+{
+  uint64_t low = 0, high = cursor->cells->n_rows;
+
+  while (low < high)
+    {
+      uint64_t middle = low + (high - low) / 2;
+      const LnsValue *cell =
+          &cursor->cells->values[(size_t)index[middle] * cursor->table->n_columns + column];
+      if (cell->type != LNS_VALUE_INTEGER || cell->integer < value)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+bool
+_lns_row_cursor_start_cells (LnsRowCursor *cursor, LnsError *error)
+{
+  const LnsRowConstraint *best = NULL;
+
+  cursor->cells = _lns_tables_cells (cursor->tables, cursor->table, error);
+  if (cursor->cells == NULL)
+    return false;
+  cursor->index = NULL;
+  cursor->cell = 0;
+  cursor->last_cell = cursor->cells->n_rows;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      bool equal = constraint->min == constraint->max;
+      /* Only an equality, and start, keep the rows of events in the order of start.              */
+      if (constraint->column < 0 || cursor->table->columns[constraint->column].type[0] != 'I' ||
+          (cursor->table_lanes != NULL && !equal && constraint->column != LNS_NVTX_START))
+        continue;
+      if (best == NULL || (equal && best->min != best->max))
+        best = constraint;
+    }
+  if (best == NULL || cursor->cells->n_rows == 0)
+    return true;
+  cursor->index = _lns_tables_index (cursor->tables, cursor->table, (unsigned)best->column, error);
+  if (cursor->index == NULL)
+    return false;
+  cursor->cell = index_bound (cursor, cursor->index, (unsigned)best->column, best->min);
+  if (best->max != INT64_MAX)
+    cursor->last_cell = index_bound (cursor, cursor->index, (unsigned)best->column, best->max + 1);
+  return true;
+}
+
+bool
+_lns_row_cursor_start_strings (LnsRowCursor *cursor, LnsError *error)
+{
+  uint32_t n = lns_report_n_strings (cursor->tables->report);
+  LnsRowRange ids = cursor->bounds.rowid;
+
+  cursor->string = ids.min > 0 ? (uint64_t)ids.min : 0;
+  cursor->last_string = ids.max < 0 ? 0 : ids.max < n ? (uint64_t)ids.max + 1 : n;
+  cursor->payload_strings = NULL;
+  /* Who looks up one id has it from a name: it need not be told from payloads.                   */
+  return ids.min == ids.max ||
+         _lns_tables_payload_strings (cursor->tables, &cursor->payload_strings, error);
+}

@@ -1,0 +1,391 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <stdlib.h>
+
+#include "src/schema/lns-row-cursor-private.h"
+
+/* Which lane columns NVTX_EVENTS' or LNS_COUNTERS' columns of MASK are made of. */
+static uint32_t
+lane_columns (const LnsTable *table, uint64_t mask)
+{
+  static const uint32_t nvtx[LNS_NVTX_N_COLUMNS] = {
+    [LNS_NVTX_END] = 1u << LNS_COLUMN_FLAGS,
+    [LNS_NVTX_RANGE_ID] = 1u << LNS_COLUMN_RANGE_ID,
+    [LNS_NVTX_CATEGORY] = 1u << LNS_COLUMN_CATEGORY,
+    [LNS_NVTX_COLOR] = 1u << LNS_COLUMN_COLOR,
+    [LNS_NVTX_TEXT] = 1u << LNS_COLUMN_NAME,
+    [LNS_NVTX_GLOBAL_TID] = 1u << LNS_COLUMN_THREAD,
+    [LNS_NVTX_END_GLOBAL_TID] =
+        1u << LNS_COLUMN_FLAGS | 1u << LNS_COLUMN_THREAD | 1u << LNS_COLUMN_END_THREAD,
+    [LNS_NVTX_TEXT_ID] = 1u << LNS_COLUMN_NAME,
+    [LNS_NVTX_UINT64... LNS_NVTX_BINARY_DATA] =
+        1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD,
+  };
+  uint32_t columns = 1u << LNS_COLUMN_START | 1u << LNS_COLUMN_DURATION;
+
+  if (table->source == LNS_ROWS_COUNTERS)
+    return columns | (mask >> LNS_COUNTERS_VALUE & 1 ? 1u << LNS_COLUMN_VALUE : 0);
+  for (unsigned i = 0; i < LNS_NVTX_N_COLUMNS; i++)
+    if (mask >> i & 1)
+      columns |= nvtx[i];
+  return columns;
+}
+
+LnsRowCursor *
+lns_row_cursor_new (LnsTables *tables, const LnsTable *table, uint64_t column_mask, LnsError *error)
+{
+  LnsRowCursor *cursor = calloc (1, sizeof *cursor);
+
+  if (cursor != NULL)
+    {
+      cursor->tables = tables;
+      cursor->table = table;
+      cursor->table_lanes = _lns_tables_lanes (tables, table);
+      cursor->columns = lane_columns (table, column_mask);
+      cursor->place = LNS_ROW_AT_END;
+      if (cursor->table_lanes != NULL)
+        cursor->lanes = calloc (cursor->table_lanes->n_lanes + 1, sizeof *cursor->lanes);
+      if (cursor->table_lanes == NULL || cursor->lanes != NULL)
+        return cursor;
+    }
+  free (cursor);
+  lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory to read %s.",
+                 table->name);
+  return NULL;
+}
+
+static void
+close_lanes (LnsRowCursor *cursor)
+{
+  if (cursor->is_open)
+    _lns_row_lane_close (&cursor->current);
+  cursor->is_open = false;
+  for (uint32_t i = 0; i < cursor->n_heap; i++)
+    _lns_row_lane_close (&cursor->heap[i]);
+  cursor->n_heap = 0;
+}
+
+void
+lns_row_cursor_free (LnsRowCursor *cursor)
+{
+  if (cursor == NULL)
+    return;
+  close_lanes (cursor);
+  free (cursor->heap);
+  free (cursor->lanes);
+  free (cursor->constraints);
+  free (cursor->text[0]);
+  free (cursor->text[1]);
+  free (cursor);
+}
+
+/* ---- Merging by start ------------------------------------------------------------------------ */
+
+static bool
+comes_before (const LnsRowLane *a, const LnsRowLane *b)
+{
+  int64_t sa = _lns_row_lane_start (a), sb = _lns_row_lane_start (b);
+  return sa != sb ? sa < sb : a->lane->first < b->lane->first;
+}
+
+static void
+sift_down (LnsRowCursor *cursor, uint32_t i)
+{
+  LnsRowLane *heap = cursor->heap, moved = heap[i];
+
+  for (uint32_t child; (child = 2 * i + 1) < cursor->n_heap; i = child)
+    {
+      if (child + 1 < cursor->n_heap && comes_before (&heap[child + 1], &heap[child]))
+        child++;
+      if (!comes_before (&heap[child], &moved))
+        break;
+      heap[i] = heap[child];
+    }
+  heap[i] = moved;
+}
+
+static bool
+fill_heap (LnsRowCursor *cursor, LnsError *error)
+{
+  free (cursor->heap);
+  cursor->heap = calloc (cursor->n_lanes + 1, sizeof *cursor->heap);
+  if (cursor->heap == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "There is not enough memory to merge the lanes.");
+  for (uint32_t i = 0; i < cursor->n_lanes; i++)
+    {
+      LnsRowLane *lane = &cursor->heap[cursor->n_heap];
+      bool row = false;
+      bool good = _lns_row_lane_open (lane, cursor->tables->report,
+                                      &cursor->table_lanes->lanes[cursor->lanes[i]],
+                                      &cursor->bounds, cursor->columns, error) &&
+                  _lns_row_lane_settle (lane, cursor->tables, &cursor->bounds, cursor->columns,
+                                        &row, error);
+      if (row)
+        cursor->n_heap++;
+      else
+        _lns_row_lane_close (lane);
+      if (!good)
+        return false;
+    }
+  for (uint32_t i = cursor->n_heap / 2; i-- > 0;)
+    sift_down (cursor, i);
+  return true;
+}
+
+/* Steps the heap's first lane and puts it where it belongs. */
+static bool
+advance_heap (LnsRowCursor *cursor, LnsError *error)
+{
+  LnsRowLane *top = &cursor->heap[0];
+  bool row;
+
+  top->ordinal++;
+  if (!_lns_row_lane_settle (top, cursor->tables, &cursor->bounds, cursor->columns, &row, error))
+    return false;
+  if (!row)
+    {
+      _lns_row_lane_close (top);
+      *top = cursor->heap[--cursor->n_heap];
+    }
+  if (cursor->n_heap > 0)
+    sift_down (cursor, 0);
+  return true;
+}
+
+bool
+lns_row_cursor_start (LnsRowCursor *cursor,
+                      const LnsRowConstraint *constraints,
+                      unsigned n_constraints,
+                      bool by_start,
+                      LnsError *error)
+{
+  LnsRowConstraint *copy = realloc (cursor->constraints, (n_constraints + 1) * sizeof *copy);
+
+  close_lanes (cursor);
+  cursor->place = LNS_ROW_AT_END;
+  cursor->on_row = false;
+  cursor->row = NULL;
+  cursor->by_start = by_start;
+  if (copy == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory for a query.");
+  for (unsigned i = 0; i < n_constraints; i++)
+    copy[i] = constraints[i];
+  cursor->constraints = copy;
+  cursor->n_constraints = n_constraints;
+  if (!_lns_row_cursor_set_bounds (cursor))
+    return true;
+  if (!lns_row_range_is_all (cursor->bounds.name))
+    cursor->columns |= 1u << LNS_COLUMN_NAME;
+  if (!lns_row_range_is_all (cursor->bounds.global_tid))
+    cursor->columns |= 1u << LNS_COLUMN_THREAD;
+  if (cursor->table->source == LNS_ROWS_STRINGS)
+    {
+      cursor->place = LNS_ROW_AT_STRINGS;
+      return _lns_row_cursor_start_strings (cursor, error);
+    }
+  _lns_row_cursor_collect_lanes (cursor);
+  if (!_lns_row_cursor_start_cells (cursor, error) || (by_start && !fill_heap (cursor, error)))
+    return false;
+  cursor->place = LNS_ROW_AT_LANES;
+  return true;
+}
+
+/* ---- Next ------------------------------------------------------------------------------------ */
+
+/* Whether the integers of definition ROW meet all constraints. */
+static bool
+row_matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
+{
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      LnsValue value = constraint->column >= 0
+                           ? row[constraint->column]
+                           : (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)rowid };
+      if (value.type != LNS_VALUE_INTEGER || value.integer < constraint->min ||
+          value.integer > constraint->max)
+        return false;
+    }
+  return true;
+}
+
+/* Puts `cell` on the next row of definitions that matches, from where it is on. */
+static bool
+settle_cell (LnsRowCursor *cursor)
+{
+  uint64_t before = cursor->table_lanes != NULL ? cursor->table_lanes->n_events : 0;
+
+  for (; cursor->cell < cursor->last_cell; cursor->cell++)
+    {
+      uint64_t number = cursor->index != NULL ? cursor->index[cursor->cell] : cursor->cell;
+      const LnsValue *row = &cursor->cells->values[number * cursor->table->n_columns];
+      if (row_matches (cursor, row, before + number + 1))
+        {
+          cursor->row = row;
+          cursor->row_number = before + number;
+          return true;
+        }
+    }
+  cursor->row = NULL;
+  return false;
+}
+
+/* In the order of the table: the lanes one by one. */
+static bool
+next_of_lanes (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
+{
+  *ret_row = false;
+  if (cursor->on_row)
+    cursor->current.ordinal++;
+  for (;;)
+    {
+      if (cursor->is_open)
+        {
+          if (!_lns_row_lane_settle (&cursor->current, cursor->tables, &cursor->bounds,
+                                     cursor->columns, ret_row, error))
+            return false;
+          if (*ret_row)
+            return true;
+          _lns_row_lane_close (&cursor->current);
+          cursor->is_open = false;
+        }
+      if (cursor->next_lane == cursor->n_lanes)
+        return true;
+      const LnsTableLane *lane = &cursor->table_lanes->lanes[cursor->lanes[cursor->next_lane++]];
+      cursor->is_open = true;
+      if (!_lns_row_lane_open (&cursor->current, cursor->tables->report, lane, &cursor->bounds,
+                               cursor->columns, error))
+        return false;
+    }
+}
+
+/* By start: the least of the lanes and the rows of definitions. */
+static bool
+next_by_start (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
+{
+  if (cursor->on_row && cursor->row != NULL)
+    cursor->cell++;
+  else if (cursor->on_row && !advance_heap (cursor, error))
+    return false;
+  bool cell = settle_cell (cursor);
+  *ret_row = cell || cursor->n_heap > 0;
+  if (cell && cursor->n_heap > 0 &&
+      _lns_row_lane_start (&cursor->heap[0]) <= cursor->row[LNS_NVTX_START].integer)
+    cursor->row = NULL;
+  return true;
+}
+
+static bool
+next_string (LnsRowCursor *cursor)
+{
+  const uint64_t *payloads = cursor->payload_strings;
+
+  if (cursor->on_row)
+    cursor->string++;
+  while (payloads != NULL && cursor->string < cursor->last_string &&
+         (payloads[cursor->string / 64] >> (cursor->string % 64) & 1))
+    cursor->string++;
+  return cursor->string < cursor->last_string;
+}
+
+bool
+lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
+{
+  *ret_row = false;
+  if (cursor->place == LNS_ROW_AT_STRINGS)
+    *ret_row = next_string (cursor);
+  else if (cursor->place == LNS_ROW_AT_LANES && cursor->by_start)
+    {
+      if (!next_by_start (cursor, ret_row, error))
+        return false;
+    }
+  else if (cursor->place == LNS_ROW_AT_LANES)
+    {
+      if (!next_of_lanes (cursor, ret_row, error))
+        return false;
+      if (!*ret_row)
+        {
+          cursor->place = LNS_ROW_AT_CELLS;
+          *ret_row = settle_cell (cursor);
+        }
+    }
+  else if (cursor->place == LNS_ROW_AT_CELLS)
+    {
+      cursor->cell++;
+      *ret_row = settle_cell (cursor);
+    }
+  cursor->on_row = *ret_row;
+  if (!*ret_row)
+    cursor->place = LNS_ROW_AT_END;
+  return true;
+}
+
+/* ---- The row --------------------------------------------------------------------------------- */
+
+static const LnsRowLane *
+lane_of (const LnsRowCursor *cursor)
+{
+  return cursor->by_start ? &cursor->heap[0] : &cursor->current;
+}
+
+int64_t
+lns_row_cursor_rowid (const LnsRowCursor *cursor)
+{
+  if (cursor->place == LNS_ROW_AT_STRINGS)
+    return (int64_t)cursor->string;
+  if (cursor->row == NULL)
+    return (int64_t)(lane_of (cursor)->lane->first + lane_of (cursor)->ordinal + 1);
+  return cursor->table->columns[0].rule == LNS_COLUMN_KEY ? cursor->row[0].integer
+                                                          : (int64_t)cursor->row_number + 1;
+}
+
+/* A typed payload as text or bytes; what is returned lives until the next call for its column. */
+static LnsValue
+payload_value (LnsRowCursor *cursor, bool json)
+{
+  const LnsRowLane *lane = lane_of (cursor);
+  uint32_t id = _lns_row_lane_payload (lane);
+  LnsValue value = { .type = json ? LNS_VALUE_TEXT : LNS_VALUE_BLOB, .transient = true };
+  size_t size;
+
+  if (id == LNS_ID_NONE)
+    return (LnsValue){ 0 };
+  const char *bytes = lns_report_string (cursor->tables->report, id, &size);
+  free (cursor->text[json]);
+  cursor->text[json] = NULL;
+  FILE *stream = open_memstream (&cursor->text[json], &value.size_bytes);
+  if (stream == NULL)
+    return (LnsValue){ 0 };
+  (json ? lns_payload_write_json : lns_payload_write_binary) (
+      cursor->tables->payloads, lane->lane->domain, bytes, size, stream);
+  if (fclose (stream) != 0)
+    return (LnsValue){ 0 };
+  value.bytes = cursor->text[json];
+  return value;
+}
+
+LnsValue
+lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
+{
+  LnsValue value = { .type = LNS_VALUE_TEXT };
+
+  if (cursor->place == LNS_ROW_AT_STRINGS)
+    {
+      if (column == 0)
+        return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)cursor->string };
+      value.bytes =
+          lns_report_string (cursor->tables->report, (uint32_t)cursor->string, &value.size_bytes);
+      return value;
+    }
+  if (cursor->row != NULL)
+    return cursor->row[column];
+  if (cursor->table->source == LNS_ROWS_COUNTERS)
+    return _lns_row_lane_counter (lane_of (cursor), cursor->tables, column);
+  if (column == LNS_NVTX_JSON_TEXT || column == LNS_NVTX_BINARY_DATA)
+    return payload_value (cursor, column == LNS_NVTX_JSON_TEXT);
+  return _lns_row_lane_nvtx (lane_of (cursor), cursor->tables, column);
+}

@@ -1,0 +1,58 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Walks rows of a table. Replaces a full scan by binary searches where constraints allow:
+ *
+ * - rowid and KEY columns: any range, O(log lanes);
+ * - start and end of events: any range, O(log n) a lane;
+ * - globalTid, eventType, domainId of events, nameId of counters: equality, by lanes;
+ * - textId of events: equality, by the name column alone;
+ * - any integer column of definitions: any range, by an index made on first use.
+ *
+ * A cursor belongs to one thread at a time; many may live at once. */
+
+#pragma once
+
+#include "src/schema/lns-tables.h"
+
+typedef struct LnsRowCursor LnsRowCursor;
+
+/* `value` in [min, max] of column COLUMN. */
+typedef struct
+{
+  int column; /* position in the table; -1 = the rowid                                          */
+  int64_t min, max;
+} LnsRowConstraint;
+
+/* True where constraints on COLUMN (-1 = rowid) save work; RET_ONLY_EQUAL tells that only min = max
+ * does. O(1). */
+bool lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal);
+
+/* A cursor that computes the columns of COLUMN_MASK (bit = position; 0 = none, ~0 = all). TABLES is
+ * borrowed. To be freed. NULL and ERROR without memory. */
+LnsRowCursor *lns_row_cursor_new (LnsTables *tables,
+                                  const LnsTable *table,
+                                  uint64_t column_mask,
+                                  LnsError *error);
+void lns_row_cursor_free (LnsRowCursor *cursor); /* NULL is fine                                */
+
+/* Goes before the first row of those that meet all N CONSTRAINTS: rows that do not may come too
+ * where the column cannot be used, rows that do always come. BY_START gives events in the order of
+ * their start, by merging lanes (equal starts in the order of rowids), else rows come in the order
+ * of the table. False and ERROR where a chunk is damaged. */
+bool lns_row_cursor_start (LnsRowCursor *cursor,
+                           const LnsRowConstraint *constraints,
+                           unsigned n_constraints,
+                           bool by_start,
+                           LnsError *error);
+
+/* Goes to the next row: RET_ROW gets whether there is one. False and ERROR where a chunk is
+ * damaged. */
+bool lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error);
+
+int64_t lns_row_cursor_rowid (const LnsRowCursor *cursor);
+
+/* The value of COLUMN in the row, which the mask of _new () must have named. */
+LnsValue lns_row_cursor_value (LnsRowCursor *cursor, unsigned column);

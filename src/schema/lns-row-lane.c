@@ -1,0 +1,356 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <string.h>
+
+#include "src/schema/lns-row-lane.h"
+
+/* From so many events on, chunks are walked past the cache. */
+#define LONG_STRETCH 16384
+
+int
+_lns_row_event_type (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_PUSH_POP    ? LNS_EVENT_TYPE_PUSH_POP
+         : kind == LNS_LANE_NVTX_START_END ? LNS_EVENT_TYPE_START_END
+                                           : LNS_EVENT_TYPE_MARK;
+}
+
+/* Narrows ROWS to the ordinals whose rowids are in RANGE. */
+static void
+narrow_to_rowids (LnsRowLane *rows, LnsRowRange range)
+{
+  int64_t first = (int64_t)rows->lane->first + 1; /* the rowid of ordinal 0                       */
+
+  if (range.min > first && (uint64_t)(range.min - first) > rows->ordinal)
+    rows->ordinal = (uint64_t)(range.min - first);
+  if (range.max < first)
+    rows->last = 0;
+  else if ((uint64_t)(range.max - first) < rows->last)
+    rows->last = (uint64_t)(range.max - first) + 1;
+}
+
+/* Narrows ROWS to events that may begin in START and end in END. Events of a lane do not overlap:
+ * begins and ends both ascend. */
+static bool
+narrow_to_times (
+    LnsRowLane *rows, LnsReport *report, LnsRowRange start, LnsRowRange end, LnsError *error)
+{
+  int64_t from = start.min > end.min - (end.min != INT64_MIN) ? start.min : end.min - 1;
+  int64_t to = start.max < end.max ? start.max : end.max;
+  uint64_t ordinal;
+
+  if (from != INT64_MIN)
+    {
+      if (!lns_report_find (report, rows->lane->lane, from, &ordinal, error))
+        return false;
+      rows->ordinal = ordinal > rows->ordinal ? ordinal : rows->ordinal;
+    }
+  if (to != INT64_MAX)
+    {
+      /* The event found may still begin before TO + 1; the next one cannot. */
+      if (!lns_report_find (report, rows->lane->lane, to + 1, &ordinal, error))
+        return false;
+      rows->last = ordinal + 1 < rows->last ? ordinal + 1 : rows->last;
+    }
+  return true;
+}
+
+bool
+_lns_row_lane_open (LnsRowLane *rows,
+                    LnsReport *report,
+                    const LnsTableLane *lane,
+                    const LnsRowBounds *bounds,
+                    uint32_t columns,
+                    LnsError *error)
+{
+  *rows = (LnsRowLane){ .lane = lane, .last = lane->n_events };
+  rows->color = lns_lane_kind_extra (lane->kind, LNS_COLUMN_COLOR);
+  rows->category = lns_lane_kind_extra (lane->kind, LNS_COLUMN_CATEGORY);
+  rows->payload_type = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD_TYPE);
+  rows->payload = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD);
+  rows->range_id = lns_lane_kind_extra (lane->kind, LNS_COLUMN_RANGE_ID);
+  rows->thread = lns_lane_kind_extra (lane->kind, LNS_COLUMN_THREAD);
+  rows->end_thread = lns_lane_kind_extra (lane->kind, LNS_COLUMN_END_THREAD);
+  rows->value = lns_lane_kind_extra (lane->kind, LNS_COLUMN_VALUE);
+  narrow_to_rowids (rows, bounds->rowid);
+  if (!narrow_to_times (rows, report, bounds->start, bounds->end, error))
+    return false;
+  if (rows->ordinal + LONG_STRETCH < rows->last)
+    {
+      rows->walker = lns_chunk_walker_new (report, lane->lane, columns);
+      if (rows->walker == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "There is not enough memory to read the events.");
+      lns_chunk_walker_seek (rows->walker, lns_report_chunk_of (report, lane->lane, rows->ordinal));
+    }
+  return true;
+}
+
+static void
+drop_chunk (LnsRowLane *rows)
+{
+  if (rows->walker == NULL)
+    lns_chunk_unref (rows->chunk);
+  rows->chunk = NULL;
+}
+
+void
+_lns_row_lane_close (LnsRowLane *rows)
+{
+  drop_chunk (rows);
+  lns_chunk_walker_free (rows->walker);
+  rows->walker = NULL;
+}
+
+/* Has the chunk of `ordinal` at hand. */
+static bool
+load_chunk (LnsRowLane *rows, LnsReport *report, uint32_t columns, LnsError *error)
+{
+  while (rows->chunk == NULL || rows->ordinal >= rows->chunk->first + rows->chunk->n)
+    {
+      LnsError local = { 0 };
+      drop_chunk (rows);
+      rows->chunk =
+          rows->walker != NULL
+              ? lns_chunk_walker_next (rows->walker, &local)
+              : lns_report_chunk (report, rows->lane->lane,
+                                  lns_report_chunk_of (report, rows->lane->lane, rows->ordinal),
+                                  columns, &local);
+      if (rows->chunk == NULL)
+        return lns_error_set (
+            error, local.domain != LNS_ERROR_NONE ? local.domain : LNS_ERROR_FORMAT, local.code,
+            "%s",
+            local.domain != LNS_ERROR_NONE ? local.message
+                                           : "The report holds fewer events than it says.");
+      if (rows->ordinal < rows->chunk->first)
+        return lns_error_set (error, LNS_ERROR_FORMAT, 0, "The report's chunks are out of order.");
+    }
+  return true;
+}
+
+static int64_t
+thread_of (const LnsRowLane *rows, const LnsTables *tables, int column, uint32_t i)
+{
+  if (column < 0)
+    return 0;
+  /* A column of zeros means thread instance 0.                                                   */
+  uint64_t thread = rows->chunk->extra[column] != NULL ? rows->chunk->extra[column][i] : 0;
+  return lns_tables_global_tid (tables, thread <= UINT32_MAX ? (uint32_t)thread : LNS_ID_NONE);
+}
+
+static bool
+is_open (uint32_t flags)
+{
+  return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
+}
+
+/* Whether the event at I of the chunk is within what BOUNDS say and lanes cannot tell. */
+static bool
+allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bounds, uint32_t i)
+{
+  const LnsChunk *chunk = rows->chunk;
+
+  if (!lns_row_range_has (bounds->start, chunk->start_ns[i]))
+    return false;
+  if (!lns_row_range_is_all (bounds->end) &&
+      !lns_row_range_has (bounds->end, chunk->start_ns[i] + chunk->duration_ns[i]))
+    return false;
+  if (!lns_row_range_is_all (bounds->name) && !lns_row_range_has (bounds->name, chunk->name[i]))
+    return false;
+  return lns_row_range_is_all (bounds->global_tid) || rows->lane->global_tid != 0 ||
+         lns_row_range_has (bounds->global_tid, thread_of (rows, tables, rows->thread, i));
+}
+
+bool
+_lns_row_lane_settle (LnsRowLane *rows,
+                      const LnsTables *tables,
+                      const LnsRowBounds *bounds,
+                      uint32_t columns,
+                      bool *ret_row,
+                      LnsError *error)
+{
+  for (; rows->ordinal < rows->last; rows->ordinal++)
+    {
+      if (!load_chunk (rows, tables->report, columns, error))
+        return false;
+      if (allows (rows, tables, bounds, (uint32_t)(rows->ordinal - rows->chunk->first)))
+        {
+          *ret_row = true;
+          return true;
+        }
+    }
+  *ret_row = false;
+  return true;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static LnsValue
+integer (int64_t value)
+{
+  return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = value };
+}
+
+static LnsValue
+integer_or_null (uint64_t value)
+{
+  return value != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
+}
+
+static LnsValue
+real (double value)
+{
+  return (LnsValue){ .type = LNS_VALUE_REAL, .real = value };
+}
+
+static LnsValue
+string (const LnsTables *tables, uint32_t id)
+{
+  LnsValue value = { .type = LNS_VALUE_TEXT };
+  value.bytes = lns_report_string (tables->report, id, &value.size_bytes);
+  return value;
+}
+
+/* BITS of a program's number of TYPE. */
+static LnsValue
+number (uint64_t bits, LnsPayloadType type)
+{
+  double wide;
+  float single;
+  uint32_t low = (uint32_t)bits;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_INT64:
+      return integer ((int64_t)bits);
+    case LNS_PAYLOAD_UINT32:
+      return integer (low);
+    case LNS_PAYLOAD_INT32:
+      return integer ((int32_t)low);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&wide, &bits, sizeof wide);
+      return real (wide);
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &low, sizeof single);
+      return real (single);
+    default:
+      return (LnsValue){ 0 };
+    }
+}
+
+static uint64_t
+extra (const LnsRowLane *rows, int column, uint32_t i)
+{
+  return column >= 0 && rows->chunk->extra[column] != NULL ? rows->chunk->extra[column][i] : 0;
+}
+
+int64_t
+_lns_row_lane_start (const LnsRowLane *rows)
+{
+  return rows->chunk->start_ns[rows->ordinal - rows->chunk->first];
+}
+
+uint32_t
+_lns_row_lane_payload (const LnsRowLane *rows)
+{
+  uint32_t i = (uint32_t)(rows->ordinal - rows->chunk->first);
+
+  return extra (rows, rows->payload_type, i) == LNS_PAYLOAD_TYPED
+             ? (uint32_t)extra (rows, rows->payload, i)
+             : LNS_ID_NONE;
+}
+
+/* The column of NVTX_EVENTS that holds payloads of a type. */
+static LnsPayloadType
+payload_of_column (unsigned column)
+{
+  static const LnsPayloadType types[] = {
+    LNS_PAYLOAD_UINT64, LNS_PAYLOAD_INT64, LNS_PAYLOAD_DOUBLE,
+    LNS_PAYLOAD_UINT32, LNS_PAYLOAD_INT32, LNS_PAYLOAD_FLOAT,
+  };
+  return types[column - LNS_NVTX_UINT64];
+}
+
+LnsValue
+_lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned column)
+{
+  const LnsChunk *chunk = rows->chunk;
+  uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
+  int64_t tid;
+
+  switch (column)
+    {
+    case LNS_NVTX_START:
+      return integer (chunk->start_ns[i]);
+    case LNS_NVTX_END:
+      if (rows->lane->kind == LNS_LANE_NVTX_MARK || is_open (chunk->flags[i]))
+        return (LnsValue){ 0 };
+      return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
+    case LNS_NVTX_EVENT_TYPE:
+      return integer (_lns_row_event_type (rows->lane->kind));
+    case LNS_NVTX_RANGE_ID:
+      return integer_or_null (extra (rows, rows->range_id, i));
+    case LNS_NVTX_CATEGORY:
+      return integer_or_null (extra (rows, rows->category, i));
+    case LNS_NVTX_COLOR:
+      return integer_or_null (extra (rows, rows->color, i));
+    case LNS_NVTX_TEXT:
+      return string (tables, chunk->name[i]);
+    case LNS_NVTX_TEXT_ID:
+      return integer (chunk->name[i]);
+    case LNS_NVTX_GLOBAL_TID:
+      tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
+                                        : thread_of (rows, tables, rows->thread, i);
+      return integer (tid != 0 ? tid : rows->lane->global_pid);
+    case LNS_NVTX_END_GLOBAL_TID:
+      /* As in the reference's files: only where another thread ended the range.                  */
+      tid = is_open (chunk->flags[i]) ? 0 : thread_of (rows, tables, rows->end_thread, i);
+      return tid == 0 || tid == thread_of (rows, tables, rows->thread, i) ? (LnsValue){ 0 }
+                                                                          : integer (tid);
+    case LNS_NVTX_DOMAIN_ID:
+      return integer (rows->lane->domain_number);
+    case LNS_NVTX_UINT64 ... LNS_NVTX_FLOAT:
+      if (extra (rows, rows->payload_type, i) == payload_of_column (column))
+        return number (extra (rows, rows->payload, i), payload_of_column (column));
+      return (LnsValue){ 0 };
+    case LNS_NVTX_EVENT_ID:
+      return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
+    default:
+      return (LnsValue){ 0 };
+    }
+}
+
+LnsValue
+_lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned column)
+{
+  uint32_t n_tracks, i = (uint32_t)(rows->ordinal - rows->chunk->first);
+  const LnsTrack *tracks = lns_report_tracks (tables->report, &n_tracks);
+  static const LnsTrack unknown = { 0 };
+  const LnsTrack *track = rows->lane->track < n_tracks ? &tracks[rows->lane->track] : &unknown;
+
+  switch (column)
+    {
+    case LNS_COUNTERS_TIMESTAMP:
+      return integer (rows->chunk->start_ns[i]);
+    case LNS_COUNTERS_NAME_ID:
+      return integer (track->name);
+    case LNS_COUNTERS_NAME:
+      return string (tables, track->name);
+    case LNS_COUNTERS_VALUE:
+      return number (extra (rows, rows->value, i), track->value_type);
+    case LNS_COUNTERS_UNIT:
+      return track->unit != 0 ? string (tables, track->unit) : (LnsValue){ 0 };
+    case LNS_COUNTERS_GLOBAL_PID:
+      return integer (rows->lane->global_pid);
+    case LNS_COUNTERS_DOMAIN_ID:
+      return integer (rows->lane->domain_number);
+    case LNS_COUNTERS_COUNTER_ID:
+      return integer ((int64_t)track->number);
+    default:
+      return (LnsValue){ 0 };
+    }
+}

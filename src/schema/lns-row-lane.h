@@ -1,0 +1,73 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Some consecutive events of one lane as rows: what a cursor merges. */
+
+#pragma once
+
+#include "src/schema/lns-row-cursor.h"
+#include "src/schema/lns-tables-private.h"
+
+typedef struct
+{
+  int64_t min, max;
+} LnsRowRange;
+
+#define LNS_ROW_RANGE_ALL ((LnsRowRange){ INT64_MIN, INT64_MAX })
+
+static inline bool
+lns_row_range_is_all (LnsRowRange range)
+{
+  return range.min == INT64_MIN && range.max == INT64_MAX;
+}
+
+static inline bool
+lns_row_range_has (LnsRowRange range, int64_t value)
+{
+  return value >= range.min && value <= range.max;
+}
+
+/* What a cursor's constraints say about events. */
+typedef struct
+{
+  LnsRowRange rowid, start, end, type, global_tid, domain, name;
+} LnsRowBounds;
+
+typedef struct
+{
+  const LnsTableLane *lane;
+  uint64_t ordinal, last; /* the event, and one past the last that may match                    */
+  const LnsChunk *chunk;
+  LnsChunkWalker *walker; /* for long stretches, which are not worth the cache                  */
+  int color, category, payload_type, payload, range_id, thread, end_thread, value; /* columns    */
+} LnsRowLane;
+
+/* The NVTX_EVENTS.eventType of events of KIND. */
+int _lns_row_event_type (LnsLaneKind kind);
+
+/* Puts ROWS before the first event of LANE that BOUNDS allow. COLUMNS is a mask of LnsColumnId. */
+bool _lns_row_lane_open (LnsRowLane *rows,
+                         LnsReport *report,
+                         const LnsTableLane *lane,
+                         const LnsRowBounds *bounds,
+                         uint32_t columns,
+                         LnsError *error);
+void _lns_row_lane_close (LnsRowLane *rows);
+
+/* Loads the event at `ordinal`, or the first after it that BOUNDS allow. RET_ROW: there is one. */
+bool _lns_row_lane_settle (LnsRowLane *rows,
+                           const LnsTables *tables,
+                           const LnsRowBounds *bounds,
+                           uint32_t columns,
+                           bool *ret_row,
+                           LnsError *error);
+
+/* Its values. */
+int64_t _lns_row_lane_start (const LnsRowLane *rows);
+LnsValue _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned column);
+LnsValue _lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned column);
+
+/* The string id of the event's typed payload, or LNS_ID_NONE. */
+uint32_t _lns_row_lane_payload (const LnsRowLane *rows);

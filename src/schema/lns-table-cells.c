@@ -1,0 +1,393 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The rows that come from definitions. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/schema/lns-enums.h"
+#include "src/schema/lns-table-cells-private.h"
+
+LnsValue *
+_lns_builder_add_row (LnsCellBuilder *builder)
+{
+  LnsTableCells *cells = builder->cells;
+
+  if (cells->n_rows == cells->n_allocated)
+    {
+      uint64_t n = cells->n_allocated * 2 + 16;
+      LnsValue *values = realloc (cells->values, n * builder->n_columns * sizeof *values);
+      if (values == NULL)
+        {
+          builder->good = false;
+          return NULL;
+        }
+      cells->values = values;
+      cells->n_allocated = n;
+    }
+  LnsValue *row = &cells->values[cells->n_rows++ * builder->n_columns];
+  memset (row, 0, builder->n_columns * sizeof *row);
+  return row;
+}
+
+LnsValue
+_lns_cell_integer (int64_t value)
+{
+  return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = value };
+}
+
+LnsValue
+_lns_cell_integer_or_null (int64_t value)
+{
+  return value != 0 ? _lns_cell_integer (value) : (LnsValue){ 0 };
+}
+
+LnsValue
+_lns_cell_constant (const char *text)
+{
+  return (LnsValue){ .type = LNS_VALUE_TEXT, .bytes = text, .size_bytes = strlen (text) };
+}
+
+LnsValue
+_lns_builder_string (LnsCellBuilder *builder, uint32_t id)
+{
+  LnsValue value = { .type = LNS_VALUE_TEXT };
+  value.bytes = lns_report_string (builder->report, id, &value.size_bytes);
+  return value;
+}
+
+LnsValue
+_lns_builder_string_or_null (LnsCellBuilder *builder, uint32_t id)
+{
+  return id != 0 ? _lns_builder_string (builder, id) : (LnsValue){ 0 };
+}
+
+LnsValue
+_lns_builder_keep (LnsCellBuilder *builder, char *text)
+{
+  LnsTables *tables = builder->tables;
+  char **kept = text == NULL ? NULL : realloc (tables->kept, (tables->n_kept + 1) * sizeof *kept);
+
+  if (kept == NULL)
+    {
+      free (text);
+      builder->good = false;
+      return (LnsValue){ 0 };
+    }
+  tables->kept = kept;
+  kept[tables->n_kept++] = text;
+  return _lns_cell_constant (text);
+}
+
+LnsValue
+_lns_builder_format (LnsCellBuilder *builder, const char *text, ...)
+{
+  va_list arguments;
+  char *result;
+
+  va_start (arguments, text);
+  if (vasprintf (&result, text, arguments) < 0)
+    result = NULL;
+  va_end (arguments);
+  return _lns_builder_keep (builder, result);
+}
+
+/* ---- Processes and threads ------------------------------------------------------------------ */
+
+static int
+compare_keyed (const void *a, const void *b)
+{
+  const LnsKeyedId *ka = a, *kb = b;
+
+  if (ka->key != kb->key)
+    return ka->key < kb->key ? -1 : 1;
+  return ka->id < kb->id ? -1 : ka->id > kb->id;
+}
+
+/* Sorts ITEMS by key and keeps of those with equal keys the last: a pid or tid that came back has
+ * one row, since readers take them for unique. Returns how many are left. */
+static uint32_t
+keep_last (LnsKeyedId *items, uint32_t n)
+{
+  uint32_t n_kept = 0;
+
+  qsort (items, n, sizeof *items, compare_keyed);
+  for (uint32_t i = 0; i < n; i++)
+    if (i + 1 == n || items[i + 1].key != items[i].key)
+      items[n_kept++] = items[i];
+  return n_kept;
+}
+
+LnsKeyedId *
+_lns_builder_named_threads (LnsCellBuilder *builder, uint32_t *ret_n, uint32_t *ret_n_reused)
+{
+  uint32_t n_threads, n_processes, n = 0;
+  const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
+  LnsKeyedId *items = calloc (n_threads + 1, sizeof *items);
+
+  for (uint32_t i = 0; items != NULL && i < n_threads; i++)
+    if (threads[i].name != 0 ||
+        (threads[i].process < n_processes && processes[threads[i].process].name != 0))
+      items[n++] = (LnsKeyedId){ lns_tables_global_tid (builder->tables, i), i };
+  *ret_n = items != NULL ? keep_last (items, n) : 0;
+  *ret_n_reused = n - *ret_n;
+  builder->good = builder->good && items != NULL;
+  return items;
+}
+
+static void
+build_thread_names (LnsCellBuilder *builder)
+{
+  uint32_t n, n_reused, n_processes;
+  const LnsThread *threads = lns_report_threads (builder->report, &n);
+  const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
+  LnsKeyedId *items = _lns_builder_named_threads (builder, &n, &n_reused);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsThread *thread = &threads[items[i].id];
+      LnsValue *row = _lns_builder_add_row (builder);
+      if (row == NULL)
+        break;
+      row[0] =
+          _lns_cell_integer (thread->name != 0 ? thread->name : processes[thread->process].name);
+      row[2] = _lns_cell_integer (items[i].key);
+    }
+  free (items);
+}
+
+static void
+build_processes (LnsCellBuilder *builder)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (builder->report, &n);
+  LnsKeyedId *items = calloc (n + 1, sizeof *items);
+
+  builder->good = items != NULL;
+  for (uint32_t i = 0; items != NULL && i < n; i++)
+    items[i] = (LnsKeyedId){ lns_tables_global_pid (builder->tables, i), i };
+  n = items != NULL ? keep_last (items, n) : 0;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      LnsValue *row = _lns_builder_add_row (builder);
+      if (row == NULL)
+        break;
+      row[0] = _lns_cell_integer (items[i].key);
+      row[1] = _lns_cell_integer (processes[items[i].id].pid);
+      row[2] = _lns_builder_string (builder, processes[items[i].id].name);
+    }
+  free (items);
+}
+
+/* ---- NVTX ------------------------------------------------------------------------------------ */
+
+static LnsValue *
+add_nvtx_row (LnsCellBuilder *builder,
+              int event_type,
+              int64_t time_ns,
+              uint32_t name,
+              uint32_t domain,
+              int64_t global_tid)
+{
+  uint32_t n_domains;
+  const LnsDomain *domains = lns_report_domains (builder->report, &n_domains);
+  LnsValue *row = _lns_builder_add_row (builder);
+
+  if (row == NULL)
+    return NULL;
+  row[LNS_NVTX_START] = _lns_cell_integer (time_ns != LNS_TIME_UNKNOWN ? time_ns : 0);
+  row[LNS_NVTX_EVENT_TYPE] = _lns_cell_integer (event_type);
+  if (event_type != LNS_EVENT_TYPE_DOMAIN_DESTROY)
+    {
+      row[LNS_NVTX_TEXT] = _lns_builder_string (builder, name);
+      row[LNS_NVTX_TEXT_ID] = _lns_cell_integer (name);
+    }
+  row[LNS_NVTX_GLOBAL_TID] = _lns_cell_integer_or_null (global_tid);
+  row[LNS_NVTX_DOMAIN_ID] = _lns_cell_integer (domain < n_domains ? domains[domain].number : 0);
+  return row;
+}
+
+static int
+compare_nvtx_rows (const void *a, const void *b)
+{
+  const LnsValue *ra = a, *rb = b;
+  int64_t sa = ra[LNS_NVTX_START].integer, sb = rb[LNS_NVTX_START].integer;
+
+  if (sa != sb)
+    return sa < sb ? -1 : 1;
+  return ra[LNS_NVTX_EVENT_ID].integer < rb[LNS_NVTX_EVENT_ID].integer ? -1 : 1;
+}
+
+/* Domains, categories and thread names as the events that the reference makes of them. */
+static void
+build_nvtx (LnsCellBuilder *builder)
+{
+  LnsTableCells *cells = builder->cells;
+  uint32_t n_domains, n_categories, n_processes, n_threads, n_reused;
+  const LnsDomain *domains = lns_report_domains (builder->report, &n_domains);
+  const LnsCategory *categories = lns_report_categories (builder->report, &n_categories);
+  const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
+  LnsKeyedId *named = _lns_builder_named_threads (builder, &n_threads, &n_reused);
+  LnsValue *row;
+
+  for (uint32_t i = 0; i < n_domains; i++)
+    if (domains[i].number != 0)
+      {
+        int64_t tid = lns_tables_global_tid (builder->tables, domains[i].thread);
+        add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_CREATE, domains[i].created_ns, domains[i].name,
+                      i, tid);
+        if (domains[i].destroyed_ns != LNS_TIME_UNKNOWN)
+          add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_DESTROY, domains[i].destroyed_ns, 0, i, tid);
+      }
+  for (uint32_t i = 0; i < n_categories; i++)
+    {
+      const LnsDomain *domain =
+          categories[i].domain < n_domains ? &domains[categories[i].domain] : NULL;
+      int64_t tid = lns_tables_global_tid (builder->tables, domain ? domain->thread : LNS_ID_NONE);
+      row = add_nvtx_row (builder, LNS_EVENT_TYPE_CATEGORY, domain ? domain->created_ns : 0,
+                          categories[i].name, categories[i].domain,
+                          tid != 0 || domain == NULL
+                              ? tid
+                              : lns_tables_global_pid (builder->tables, domain->process));
+      if (row != NULL)
+        row[LNS_NVTX_CATEGORY] = _lns_cell_integer (categories[i].category);
+    }
+  for (uint32_t i = 0; i < n_threads; i++)
+    {
+      const LnsThread *thread = &threads[named[i].id];
+      /* A thread that nobody named bears its process's name. */
+      if (thread->name != 0 &&
+          !(thread->process < n_processes && processes[thread->process].name == thread->name))
+        add_nvtx_row (builder, LNS_EVENT_TYPE_THREAD_NAME, thread->start_ns, thread->name,
+                      LNS_ID_NONE, named[i].key);
+    }
+  free (named);
+  for (uint64_t i = 0; i < cells->n_rows; i++)
+    cells->values[i * builder->n_columns + LNS_NVTX_EVENT_ID] = _lns_cell_integer ((int64_t)i);
+  qsort (cells->values, cells->n_rows, builder->n_columns * sizeof *cells->values,
+         compare_nvtx_rows);
+  for (uint64_t i = 0; i < cells->n_rows; i++)
+    cells->values[i * builder->n_columns + LNS_NVTX_EVENT_ID] =
+        _lns_cell_integer ((int64_t)(builder->tables->nvtx.n_events + i + 1));
+}
+
+static int64_t
+domain_number (LnsCellBuilder *builder, uint32_t domain)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (builder->report, &n);
+
+  return domain < n ? domains[domain].number : 0;
+}
+
+static void
+build_payload_schemas (LnsCellBuilder *builder, bool enums)
+{
+  uint32_t n, n_entries;
+  const LnsSchema *schemas = lns_report_schemas (builder->report, &n);
+  const LnsSchemaEntry *entries = lns_report_schema_entries (builder->report, &n_entries);
+  uint32_t *counts = calloc (n + 1, sizeof *counts);
+
+  builder->good = counts != NULL;
+  for (uint32_t i = 0; counts != NULL && i < n_entries; i++)
+    if (entries[i].schema < n)
+      counts[entries[i].schema]++;
+  for (uint32_t i = 0; counts != NULL && i < n; i++)
+    {
+      LnsValue *row = (schemas[i].is_enum != 0) == enums ? _lns_builder_add_row (builder) : NULL;
+      if (row == NULL)
+        continue;
+      row[0] = _lns_cell_integer (domain_number (builder, schemas[i].domain));
+      row[1] = _lns_cell_integer ((int64_t)schemas[i].schema_id);
+      row[2] = _lns_builder_string_or_null (builder, schemas[i].name);
+      row[enums ? 3 : 5] = _lns_cell_integer (counts[i]);
+      row[enums ? 4 : 6] = _lns_cell_integer (schemas[i].size_bytes);
+      if (enums)
+        continue;
+      row[3] = _lns_cell_integer (schemas[i].type);
+      row[4] = _lns_cell_integer_or_null (schemas[i].flags);
+      row[7] = _lns_cell_integer_or_null (schemas[i].align_bytes);
+    }
+  free (counts);
+}
+
+static void
+build_payload_entries (LnsCellBuilder *builder, bool enums)
+{
+  uint32_t n, n_schemas;
+  const LnsSchemaEntry *entries = lns_report_schema_entries (builder->report, &n);
+  const LnsSchema *schemas = lns_report_schemas (builder->report, &n_schemas);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsSchemaEntry *entry = &entries[i];
+      if (entry->schema >= n_schemas || (schemas[entry->schema].is_enum != 0) != enums)
+        continue;
+      LnsValue *row = _lns_builder_add_row (builder);
+      if (row == NULL)
+        return;
+      row[0] = _lns_cell_integer (domain_number (builder, schemas[entry->schema].domain));
+      row[1] = _lns_cell_integer ((int64_t)schemas[entry->schema].schema_id);
+      row[2] = _lns_cell_integer (entry->position);
+      row[enums ? 3 : 5] = _lns_builder_string_or_null (builder, entry->name);
+      row[4] = _lns_cell_integer ((int64_t)entry->type);
+      if (enums)
+        {
+          row[5] = _lns_cell_integer_or_null (entry->flags);
+          continue;
+        }
+      row[3] = _lns_cell_integer_or_null (entry->flags);
+      row[6] = _lns_builder_string_or_null (builder, entry->description);
+      row[7] = _lns_cell_integer_or_null ((int64_t)entry->array_or_union_detail);
+      row[8] = _lns_cell_integer_or_null ((int64_t)entry->offset_bytes);
+    }
+}
+
+static void
+build_enum (LnsCellBuilder *builder, const char *name)
+{
+  const LnsEnum *found = NULL;
+  LnsValue *row;
+
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    if (strcmp (lns_enums[i].name, name) == 0)
+      found = &lns_enums[i];
+  for (unsigned i = 0;
+       found != NULL && i < found->n_values && (row = _lns_builder_add_row (builder)) != NULL; i++)
+    {
+      row[0] = _lns_cell_integer (found->values[i].id);
+      row[1] = _lns_cell_constant (found->values[i].name);
+      row[2] = _lns_cell_constant (found->values[i].label);
+    }
+}
+
+bool
+_lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells)
+{
+  LnsCellBuilder builder = { tables, tables->report, cells, table->n_columns, true };
+  const char *name = table->name;
+
+  cells->n_rows = 0;
+  if (table->source == LNS_ROWS_ENUM)
+    build_enum (&builder, name);
+  else if (table->source == LNS_ROWS_NVTX)
+    build_nvtx (&builder);
+  else if (table->source != LNS_ROWS_DEFINITIONS || _lns_builder_session (&builder, name))
+    return builder.good;
+  else if (strcmp (name, "ThreadNames") == 0)
+    build_thread_names (&builder);
+  else if (strcmp (name, "PROCESSES") == 0)
+    build_processes (&builder);
+  else if (strcmp (name, "NVTX_PAYLOAD_SCHEMAS") == 0 || strcmp (name, "NVTX_PAYLOAD_ENUMS") == 0)
+    build_payload_schemas (&builder, strcmp (name, "NVTX_PAYLOAD_ENUMS") == 0);
+  else
+    build_payload_entries (&builder, strcmp (name, "NVTX_PAYLOAD_ENUM_ENTRIES") == 0);
+  return builder.good;
+}

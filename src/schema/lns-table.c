@@ -1,0 +1,385 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "src/schema/lns-enums.h"
+#include "src/schema/lns-table.h"
+
+/* Columns and their order are read off public exports of schema 3.24 and 3.25: programs index
+ * `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. */
+#define INTEGER(name)                                                                              \
+ {                                                                                                 \
+  name, "INTEGER", LNS_COLUMN_PLAIN                                                                \
+ }
+#define INTEGER_NOT_NULL(name)                                                                     \
+ {                                                                                                 \
+  name, "INTEGER", LNS_COLUMN_NOT_NULL                                                             \
+ }
+#define KEY(name)                                                                                  \
+ {                                                                                                 \
+  name, "INTEGER", LNS_COLUMN_KEY                                                                  \
+ }
+#define REAL(name)                                                                                 \
+ {                                                                                                 \
+  name, "REAL", LNS_COLUMN_PLAIN                                                                   \
+ }
+#define TEXT(name)                                                                                 \
+ {                                                                                                 \
+  name, "TEXT", LNS_COLUMN_PLAIN                                                                   \
+ }
+#define TEXT_NOT_NULL(name)                                                                        \
+ {                                                                                                 \
+  name, "TEXT", LNS_COLUMN_NOT_NULL                                                                \
+ }
+
+static const LnsTableColumn StringIds[] = {
+  KEY ("id"),
+  TEXT_NOT_NULL ("value"),
+};
+
+static const LnsTableColumn ThreadNames[] = {
+  INTEGER_NOT_NULL ("nameId"),
+  INTEGER ("priority"),
+  INTEGER ("globalTid"),
+};
+
+static const LnsTableColumn ProcessStreams[] = {
+  INTEGER_NOT_NULL ("globalPid"),
+  INTEGER_NOT_NULL ("filenameId"),
+  INTEGER_NOT_NULL ("contentId"),
+};
+
+static const LnsTableColumn PROCESSES[] = {
+  INTEGER ("globalPid"),
+  INTEGER ("pid"),
+  TEXT ("name"),
+};
+
+static const LnsTableColumn NVTX_EVENTS[] = {
+  INTEGER_NOT_NULL ("start"),
+  INTEGER ("end"),
+  INTEGER_NOT_NULL ("eventType"),
+  INTEGER ("rangeId"),
+  INTEGER ("category"),
+  INTEGER ("color"),
+  TEXT ("text"),
+  INTEGER ("globalTid"),
+  INTEGER ("endGlobalTid"),
+  INTEGER ("textId"),
+  INTEGER ("domainId"),
+  INTEGER ("uint64Value"),
+  INTEGER ("int64Value"),
+  REAL ("doubleValue"),
+  INTEGER ("uint32Value"),
+  INTEGER ("int32Value"),
+  REAL ("floatValue"),
+  INTEGER ("jsonTextId"),
+  TEXT ("jsonText"),
+  TEXT ("binaryData"),
+  KEY ("eventId"),
+};
+
+static const LnsTableColumn NVTX_PAYLOAD_SCHEMAS[] = {
+  INTEGER ("domainId"), INTEGER ("schemaId"),   TEXT ("name"),           INTEGER ("type"),
+  INTEGER ("flags"),    INTEGER ("numEntries"), INTEGER ("payloadSize"), INTEGER ("alignTo"),
+};
+
+static const LnsTableColumn NVTX_PAYLOAD_SCHEMA_ENTRIES[] = {
+  INTEGER_NOT_NULL ("domainId"),
+  INTEGER_NOT_NULL ("schemaId"),
+  INTEGER_NOT_NULL ("idx"),
+  INTEGER ("flags"),
+  INTEGER ("type"),
+  TEXT ("name"),
+  TEXT ("description"),
+  INTEGER ("arrayOrUnionDetail"),
+  INTEGER ("offset"),
+};
+
+static const LnsTableColumn DIAGNOSTIC_EVENT[] = {
+  INTEGER_NOT_NULL ("timestamp"), INTEGER_NOT_NULL ("timestampType"),
+  INTEGER_NOT_NULL ("source"),    INTEGER_NOT_NULL ("severity"),
+  TEXT_NOT_NULL ("text"),         INTEGER ("globalPid"),
+};
+
+static const LnsTableColumn ANALYSIS_DETAILS[] = {
+  INTEGER_NOT_NULL ("globalVid"),
+  INTEGER_NOT_NULL ("duration"),
+  INTEGER_NOT_NULL ("startTime"),
+  INTEGER_NOT_NULL ("stopTime"),
+};
+
+static const LnsTableColumn ANALYSIS_FILE[] = {
+  KEY ("id"),
+  TEXT ("filename"),
+  INTEGER ("contentId"),
+  INTEGER_NOT_NULL ("globalPid"),
+};
+
+static const LnsTableColumn TARGET_INFO_SESSION_START_TIME[] = {
+  INTEGER ("utcEpochNs"),
+  TEXT ("utcTime"),
+  TEXT ("localTime"),
+  INTEGER ("systemClockNs"),
+};
+
+static const LnsTableColumn TARGET_INFO_SYSTEM_ENV[] = {
+  INTEGER ("globalVid"),         TEXT_NOT_NULL ("devStateName"), TEXT_NOT_NULL ("name"),
+  INTEGER_NOT_NULL ("nameEnum"), TEXT_NOT_NULL ("value"),
+};
+
+static const LnsTableColumn TARGET_INFO_GPU[] = {
+  INTEGER_NOT_NULL ("vmId"),
+  INTEGER_NOT_NULL ("id"),
+  TEXT ("name"),
+  TEXT ("busLocation"),
+  INTEGER ("isDiscrete"),
+  INTEGER ("l2CacheSize"),
+  INTEGER ("totalMemory"),
+  INTEGER ("memoryBandwidth"),
+  INTEGER ("clockRate"),
+  INTEGER ("smCount"),
+  INTEGER ("pwGpuId"),
+  TEXT ("uuid"),
+  INTEGER ("luid"),
+  TEXT ("chipName"),
+  INTEGER ("cuDevice"),
+  TEXT ("ctxswDevPath"),
+  TEXT ("ctrlDevPath"),
+  INTEGER ("revision"),
+  INTEGER ("nodeMask"),
+  INTEGER ("constantMemory"),
+  INTEGER ("maxIPC"),
+  INTEGER ("maxRegistersPerBlock"),
+  INTEGER ("maxShmemPerBlock"),
+  INTEGER ("maxShmemPerBlockOptin"),
+  INTEGER ("maxShmemPerSm"),
+  INTEGER ("maxRegistersPerSm"),
+  INTEGER ("threadsPerWarp"),
+  INTEGER ("asyncEngines"),
+  INTEGER ("maxWarpsPerSm"),
+  INTEGER ("maxBlocksPerSm"),
+  INTEGER ("maxThreadsPerBlock"),
+  INTEGER ("maxBlockDimX"),
+  INTEGER ("maxBlockDimY"),
+  INTEGER ("maxBlockDimZ"),
+  INTEGER ("maxGridDimX"),
+  INTEGER ("maxGridDimY"),
+  INTEGER ("maxGridDimZ"),
+  INTEGER ("computeMajor"),
+  INTEGER ("computeMinor"),
+  INTEGER ("smMajor"),
+  INTEGER ("smMinor"),
+};
+
+static const LnsTableColumn META_DATA_CAPTURE[] = {
+  TEXT_NOT_NULL ("name"),
+  TEXT ("value"),
+};
+
+static const LnsTableColumn META_DATA_EXPORT[] = {
+  TEXT_NOT_NULL ("name"),
+  TEXT ("value"),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_RUNTIME[] = {
+  INTEGER_NOT_NULL ("start"),       INTEGER_NOT_NULL ("end"),
+  INTEGER_NOT_NULL ("eventClass"),  INTEGER ("globalTid"),
+  INTEGER ("correlationId"),        INTEGER_NOT_NULL ("nameId"),
+  INTEGER_NOT_NULL ("returnValue"), INTEGER ("callchainId"),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
+  INTEGER_NOT_NULL ("start"),
+  INTEGER_NOT_NULL ("end"),
+  INTEGER_NOT_NULL ("deviceId"),
+  INTEGER_NOT_NULL ("contextId"),
+  INTEGER ("greenContextId"),
+  INTEGER_NOT_NULL ("streamId"),
+  INTEGER ("correlationId"),
+  INTEGER ("globalPid"),
+  INTEGER_NOT_NULL ("demangledName"),
+  INTEGER_NOT_NULL ("shortName"),
+  INTEGER ("mangledName"),
+  INTEGER ("launchType"),
+  INTEGER ("cacheConfig"),
+  INTEGER_NOT_NULL ("registersPerThread"),
+  INTEGER_NOT_NULL ("gridX"),
+  INTEGER_NOT_NULL ("gridY"),
+  INTEGER_NOT_NULL ("gridZ"),
+  INTEGER_NOT_NULL ("blockX"),
+  INTEGER_NOT_NULL ("blockY"),
+  INTEGER_NOT_NULL ("blockZ"),
+  INTEGER_NOT_NULL ("staticSharedMemory"),
+  INTEGER_NOT_NULL ("dynamicSharedMemory"),
+  INTEGER_NOT_NULL ("localMemoryPerThread"),
+  INTEGER_NOT_NULL ("localMemoryTotal"),
+  INTEGER_NOT_NULL ("gridId"),
+  INTEGER ("sharedMemoryExecuted"),
+  INTEGER ("graphNodeId"),
+  INTEGER ("sharedMemoryLimitConfig"),
+  INTEGER ("qmdBulkReleaseDone"),
+  INTEGER ("qmdPreexitDone"),
+  INTEGER ("qmdLastCtaDone"),
+  INTEGER ("graphId"),
+  INTEGER ("clusterX"),
+  INTEGER ("clusterY"),
+  INTEGER ("clusterZ"),
+  INTEGER ("clusterSchedulingPolicy"),
+  INTEGER ("maxPotentialClusterSize"),
+  INTEGER ("maxActiveClusters"),
+  INTEGER ("sharedMemoryRequestedPercentage"),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMCPY[] = {
+  INTEGER_NOT_NULL ("start"),    INTEGER_NOT_NULL ("end"),
+  INTEGER_NOT_NULL ("deviceId"), INTEGER_NOT_NULL ("contextId"),
+  INTEGER ("greenContextId"),    INTEGER_NOT_NULL ("streamId"),
+  INTEGER ("correlationId"),     INTEGER ("globalPid"),
+  INTEGER_NOT_NULL ("bytes"),    INTEGER_NOT_NULL ("copyKind"),
+  INTEGER ("deprecatedSrcId"),   INTEGER ("srcKind"),
+  INTEGER ("dstKind"),           INTEGER ("srcDeviceId"),
+  INTEGER ("srcContextId"),      INTEGER ("dstDeviceId"),
+  INTEGER ("dstContextId"),      INTEGER ("migrationCause"),
+  INTEGER ("graphNodeId"),       INTEGER ("virtualAddress"),
+  INTEGER ("copyCount"),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMSET[] = {
+  INTEGER_NOT_NULL ("start"),     INTEGER_NOT_NULL ("end"),   INTEGER_NOT_NULL ("deviceId"),
+  INTEGER_NOT_NULL ("contextId"), INTEGER ("greenContextId"), INTEGER_NOT_NULL ("streamId"),
+  INTEGER ("correlationId"),      INTEGER ("globalPid"),      INTEGER_NOT_NULL ("value"),
+  INTEGER_NOT_NULL ("bytes"),     INTEGER ("graphNodeId"),    INTEGER ("memKind"),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_SYNCHRONIZATION[] = {
+  INTEGER_NOT_NULL ("start"),     INTEGER_NOT_NULL ("end"),     INTEGER_NOT_NULL ("deviceId"),
+  INTEGER_NOT_NULL ("contextId"), INTEGER ("greenContextId"),   INTEGER_NOT_NULL ("streamId"),
+  INTEGER ("correlationId"),      INTEGER ("globalPid"),        INTEGER ("deprecatedSyncType"),
+  INTEGER_NOT_NULL ("syncType"),  INTEGER_NOT_NULL ("eventId"), INTEGER ("eventSyncId"),
+};
+
+static const LnsTableColumn NVTX_PAYLOAD_ENUMS[] = {
+  INTEGER ("domainId"),   INTEGER ("schemaId"), TEXT ("name"),
+  INTEGER ("numEntries"), INTEGER ("size"),
+};
+
+static const LnsTableColumn NVTX_PAYLOAD_ENUM_ENTRIES[] = {
+  INTEGER_NOT_NULL ("domainId"),
+  INTEGER_NOT_NULL ("schemaId"),
+  INTEGER_NOT_NULL ("idx"),
+  TEXT ("name"),
+  INTEGER ("value"),
+  INTEGER ("isFlag"),
+};
+
+static const LnsTableColumn LNS_COUNTERS[] = {
+  INTEGER_NOT_NULL ("timestamp"),
+  INTEGER_NOT_NULL ("nameId"),
+  TEXT_NOT_NULL ("name"),
+  { "value", "NUMERIC", LNS_COLUMN_PLAIN },
+  TEXT ("unit"),
+  INTEGER ("globalPid"),
+  INTEGER ("domainId"),
+  INTEGER ("counterId"),
+};
+
+static const LnsTableColumn LNS_LOSSES[] = {
+  INTEGER ("start"),           INTEGER ("end"),
+  INTEGER ("globalPid"),       INTEGER ("globalTid"),
+  INTEGER_NOT_NULL ("pushes"), INTEGER_NOT_NULL ("pops"),
+  INTEGER_NOT_NULL ("marks"),  INTEGER_NOT_NULL ("starts"),
+  INTEGER_NOT_NULL ("ends"),   INTEGER_NOT_NULL ("others"),
+  INTEGER_NOT_NULL ("bytes"),
+};
+
+static const LnsTableColumn enum_columns[] = { KEY ("id"), TEXT ("name"), TEXT ("label") };
+
+#define TABLE(name, source)                                                                        \
+ {                                                                                                 \
+#  name, LNS_ROWS_##source, sizeof(name) / sizeof name[0], name                                    \
+ }
+
+static const LnsTable known[] = {
+  TABLE (StringIds, STRINGS),
+  TABLE (ThreadNames, DEFINITIONS),
+  TABLE (ProcessStreams, NONE),
+  TABLE (PROCESSES, DEFINITIONS),
+  TABLE (NVTX_EVENTS, NVTX),
+  TABLE (NVTX_PAYLOAD_SCHEMAS, DEFINITIONS),
+  TABLE (NVTX_PAYLOAD_SCHEMA_ENTRIES, DEFINITIONS),
+  TABLE (NVTX_PAYLOAD_ENUMS, DEFINITIONS),
+  TABLE (NVTX_PAYLOAD_ENUM_ENTRIES, DEFINITIONS),
+  TABLE (DIAGNOSTIC_EVENT, DEFINITIONS),
+  TABLE (ANALYSIS_DETAILS, DEFINITIONS),
+  TABLE (ANALYSIS_FILE, NONE),
+  TABLE (TARGET_INFO_SESSION_START_TIME, DEFINITIONS),
+  TABLE (TARGET_INFO_SYSTEM_ENV, DEFINITIONS),
+  TABLE (TARGET_INFO_GPU, NONE),
+  TABLE (META_DATA_CAPTURE, DEFINITIONS),
+  TABLE (META_DATA_EXPORT, DEFINITIONS),
+  TABLE (CUPTI_ACTIVITY_KIND_RUNTIME, NONE),
+  TABLE (CUPTI_ACTIVITY_KIND_KERNEL, NONE),
+  TABLE (CUPTI_ACTIVITY_KIND_MEMCPY, NONE),
+  TABLE (CUPTI_ACTIVITY_KIND_MEMSET, NONE),
+  TABLE (CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, NONE),
+  TABLE (LNS_COUNTERS, COUNTERS),
+  TABLE (LNS_LOSSES, DEFINITIONS),
+};
+
+#define N_KNOWN (sizeof known / sizeof known[0])
+
+static LnsTable all[N_KNOWN + LNS_N_ENUMS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void
+make_all (void)
+{
+  for (size_t i = 0; i < N_KNOWN; i++)
+    all[i] = known[i];
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    all[N_KNOWN + i] = (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, enum_columns };
+}
+
+const LnsTable *
+lns_table_all (unsigned *ret_n)
+{
+  pthread_once (&once, make_all);
+  *ret_n = (unsigned)(N_KNOWN + LNS_N_ENUMS);
+  return all;
+}
+
+const LnsTable *
+lns_table_find (const char *name)
+{
+  unsigned n;
+  const LnsTable *tables = lns_table_all (&n);
+
+  for (unsigned i = 0; i < n; i++)
+    if (strcasecmp (tables[i].name, name) == 0)
+      return &tables[i];
+  return NULL;
+}
+
+char *
+lns_table_sql (const LnsTable *table, const char *schema)
+{
+  static const char *const rules[] = { "", " NOT NULL", " NOT NULL PRIMARY KEY" };
+  char *sql = NULL;
+  size_t size;
+  FILE *stream = open_memstream (&sql, &size);
+
+  if (stream == NULL)
+    return NULL;
+  fprintf (stream, "CREATE TABLE %s%s%s (", schema ? schema : "", schema ? "." : "", table->name);
+  for (unsigned i = 0; i < table->n_columns; i++)
+    fprintf (stream, "%s\"%s\" %s%s", i > 0 ? ", " : "", table->columns[i].name,
+             table->columns[i].type, rules[table->columns[i].rule]);
+  fputs (")", stream);
+  return fclose (stream) == 0 ? sql : NULL;
+}

@@ -1,0 +1,82 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Shared by the files that compute rows. */
+
+#pragma once
+
+#include <pthread.h>
+
+#include "src/schema/lns-payload.h"
+#include "src/schema/lns-tables.h"
+
+/* A lane as part of a table. What all of its rows share is looked up once. */
+typedef struct
+{
+  uint32_t lane;
+  LnsLaneKind kind;
+  uint64_t first; /* rows of the table before its own                                           */
+  uint64_t n_events;
+  int64_t global_tid; /* 0 where its events name their threads                                  */
+  int64_t global_pid;
+  uint32_t domain; /* domain id, or LNS_ID_NONE                                                 */
+  uint32_t domain_number;
+  uint32_t track;
+} LnsTableLane;
+
+typedef struct
+{
+  LnsTableLane *lanes; /* ascending by `first`                                                  */
+  uint32_t n_lanes;
+  uint64_t n_events;
+  uint32_t *by_thread; /* positions in `lanes`, ascending by (global_tid or global_pid, position) */
+} LnsTableLanes;
+
+/* A table made of definitions: n_rows × n_columns values. */
+typedef struct
+{
+  LnsValue *values;
+  uint64_t n_rows, n_allocated;
+  bool built;
+  uint32_t *index[64]; /* rows ascending by the integers of a column; built when first asked for */
+} LnsTableCells;
+
+struct LnsTables
+{
+  LnsReport *report;
+  LnsPayloadDecoder *payloads;
+  LnsTableLanes nvtx, counters;
+  uint64_t
+      *payload_strings; /* bitmap of string ids that are payloads; built when first asked for */
+  pthread_mutex_t lock; /* over what is built when first asked for                         */
+  LnsTableCells *cells; /* by position of the table in lns_table_all ()                    */
+  char **kept;          /* texts that cells point to                                       */
+  size_t n_kept;
+};
+
+/* The lanes of TABLE, or NULL where it has none. */
+static inline const LnsTableLanes *
+_lns_tables_lanes (const LnsTables *tables, const LnsTable *table)
+{
+  return table->source == LNS_ROWS_NVTX       ? &tables->nvtx
+         : table->source == LNS_ROWS_COUNTERS ? &tables->counters
+                                              : NULL;
+}
+
+/* The rows of TABLE that come from definitions (none for strings). Built once. NULL and ERROR
+ * without memory. */
+const LnsTableCells *_lns_tables_cells (LnsTables *tables, const LnsTable *table, LnsError *error);
+
+/* The rows of TABLE's definitions ascending by COLUMN, whose values are integers (NULL first). */
+const uint32_t *
+_lns_tables_index (LnsTables *tables, const LnsTable *table, unsigned column, LnsError *error);
+
+/* Fills CELLS; false without memory. Called under the lock. */
+bool _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells);
+
+/* Gets a bitmap with a bit set for each string id that is a typed payload's bytes and no text.
+ * Reads the payload columns of all lanes, once. False and ERROR without memory or where a chunk is
+ * damaged. */
+bool _lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, LnsError *error);

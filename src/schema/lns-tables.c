@@ -1,0 +1,298 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <stdlib.h>
+
+#include "src/schema/lns-tables-private.h"
+
+int64_t
+lns_tables_global_pid (const LnsTables *tables, uint32_t process)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (tables->report, &n);
+
+  return process < n ? (int64_t)(processes[process].pid & 0xFFFFFF) << 24 : 0;
+}
+
+int64_t
+lns_tables_global_tid (const LnsTables *tables, uint32_t thread)
+{
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (tables->report, &n);
+
+  if (thread >= n)
+    return 0;
+  int32_t tid = threads[thread].tid != 0 ? threads[thread].tid : threads[thread].target_tid;
+  return lns_tables_global_pid (tables, threads[thread].process) | (tid & 0xFFFFFF);
+}
+
+static bool
+kind_is_nvtx (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END ||
+         kind == LNS_LANE_NVTX_MARK;
+}
+
+static LnsTableLane
+describe_lane (const LnsTables *tables, const LnsLane *lanes, uint32_t lane)
+{
+  uint32_t n_tracks, n_domains;
+  const LnsTrack *tracks = lns_report_tracks (tables->report, &n_tracks);
+  const LnsDomain *domains = lns_report_domains (tables->report, &n_domains);
+  LnsTableLane result = {
+    .lane = lane, .kind = lanes[lane].kind, .track = lanes[lane].track, .domain = LNS_ID_NONE
+  };
+
+  result.n_events = lns_report_lane_info (tables->report, lane)->n_events;
+  if (result.track >= n_tracks)
+    return result;
+  const LnsTrack *track = &tracks[result.track];
+  result.global_tid = lns_tables_global_tid (tables, track->thread);
+  result.global_pid = lns_tables_global_pid (tables, track->process);
+  result.domain = track->domain;
+  result.domain_number = track->domain < n_domains ? domains[track->domain].number : 0;
+  return result;
+}
+
+/* What by_thread is sorted by. */
+static int64_t
+thread_key (const LnsTableLane *lane)
+{
+  return lane->global_tid != 0 ? lane->global_tid : lane->global_pid;
+}
+
+static int
+compare_by_thread (const void *a, const void *b, void *data)
+{
+  const LnsTableLane *lanes = data;
+  uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
+  int64_t ka = thread_key (&lanes[ia]), kb = thread_key (&lanes[ib]);
+
+  if (ka != kb)
+    return ka < kb ? -1 : 1;
+  return ia < ib ? -1 : ia > ib;
+}
+
+static bool
+collect_lanes (const LnsTables *tables, bool nvtx, LnsTableLanes *ret_lanes)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (tables->report, &n);
+
+  ret_lanes->lanes = calloc (n + 1, sizeof *ret_lanes->lanes);
+  ret_lanes->by_thread = calloc (n + 1, sizeof *ret_lanes->by_thread);
+  if (ret_lanes->lanes == NULL || ret_lanes->by_thread == NULL)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (nvtx ? kind_is_nvtx (lanes[i].kind) : lanes[i].kind == LNS_LANE_COUNTER)
+      {
+        LnsTableLane *lane = &ret_lanes->lanes[ret_lanes->n_lanes];
+        *lane = describe_lane (tables, lanes, i);
+        lane->first = ret_lanes->n_events;
+        ret_lanes->n_events += lane->n_events;
+        ret_lanes->by_thread[ret_lanes->n_lanes] = ret_lanes->n_lanes;
+        ret_lanes->n_lanes++;
+      }
+  qsort_r (ret_lanes->by_thread, ret_lanes->n_lanes, sizeof *ret_lanes->by_thread,
+           compare_by_thread, ret_lanes->lanes);
+  return true;
+}
+
+LnsTables *
+lns_tables_new (LnsReport *report, LnsError *error)
+{
+  LnsTables *tables = calloc (1, sizeof *tables);
+  unsigned n_tables;
+
+  lns_table_all (&n_tables);
+  if (tables != NULL)
+    {
+      tables->report = report;
+      pthread_mutex_init (&tables->lock, NULL);
+      tables->payloads = lns_payload_decoder_new (report);
+      tables->cells = calloc (n_tables, sizeof *tables->cells);
+      if (tables->payloads != NULL && tables->cells != NULL &&
+          collect_lanes (tables, true, &tables->nvtx) &&
+          collect_lanes (tables, false, &tables->counters))
+        return tables;
+    }
+  lns_tables_free (tables);
+  lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                 "There is not enough memory for the tables of this report.");
+  return NULL;
+}
+
+static void
+free_lanes (LnsTableLanes *lanes)
+{
+  free (lanes->lanes);
+  free (lanes->by_thread);
+}
+
+void
+lns_tables_free (LnsTables *tables)
+{
+  unsigned n_tables;
+
+  if (tables == NULL)
+    return;
+  lns_table_all (&n_tables);
+  for (unsigned i = 0; tables->cells != NULL && i < n_tables; i++)
+    {
+      free (tables->cells[i].values);
+      for (unsigned column = 0; column < 64; column++)
+        free (tables->cells[i].index[column]);
+    }
+  for (size_t i = 0; i < tables->n_kept; i++)
+    free (tables->kept[i]);
+  free (tables->kept);
+  free (tables->cells);
+  free (tables->payload_strings);
+  free_lanes (&tables->nvtx);
+  free_lanes (&tables->counters);
+  lns_payload_decoder_free (tables->payloads);
+  pthread_mutex_destroy (&tables->lock);
+  free (tables);
+}
+
+LnsReport *
+lns_tables_report (const LnsTables *tables)
+{
+  return tables->report;
+}
+
+uint64_t
+lns_tables_n_rows (LnsTables *tables, const LnsTable *table)
+{
+  const LnsTableLanes *lanes = _lns_tables_lanes (tables, table);
+
+  if (table->source == LNS_ROWS_STRINGS)
+    return lns_report_n_strings (tables->report);
+  const LnsTableCells *cells = _lns_tables_cells (tables, table, NULL);
+  return (lanes != NULL ? lanes->n_events : 0) + (cells != NULL ? cells->n_rows : 0);
+}
+
+/* ---- What is built when first asked for ---------------------------------------------------- */
+
+const LnsTableCells *
+_lns_tables_cells (LnsTables *tables, const LnsTable *table, LnsError *error)
+{
+  unsigned n_tables;
+  LnsTableCells *cells = &tables->cells[table - lns_table_all (&n_tables)];
+
+  pthread_mutex_lock (&tables->lock);
+  if (!cells->built)
+    cells->built = _lns_cells_build (tables, table, cells);
+  bool built = cells->built;
+  pthread_mutex_unlock (&tables->lock);
+  if (!built)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory for the table %s.",
+                   table->name);
+  return built ? cells : NULL;
+}
+
+typedef struct
+{
+  const LnsTableCells *cells;
+  unsigned n_columns, column;
+} IndexOrder;
+
+static int64_t
+index_key (const IndexOrder *order, uint32_t row)
+{
+  const LnsValue *value = &order->cells->values[(size_t)row * order->n_columns + order->column];
+  return value->type == LNS_VALUE_INTEGER ? value->integer : INT64_MIN;
+}
+
+static int
+compare_rows (const void *a, const void *b, void *data)
+{
+  uint32_t ra = *(const uint32_t *)a, rb = *(const uint32_t *)b;
+  int64_t ka = index_key (data, ra), kb = index_key (data, rb);
+
+  if (ka != kb)
+    return ka < kb ? -1 : 1;
+  return ra < rb ? -1 : ra > rb;
+}
+
+const uint32_t *
+_lns_tables_index (LnsTables *tables, const LnsTable *table, unsigned column, LnsError *error)
+{
+  unsigned n_tables;
+  LnsTableCells *cells = &tables->cells[table - lns_table_all (&n_tables)];
+  IndexOrder order = { cells, table->n_columns, column };
+
+  if (_lns_tables_cells (tables, table, error) == NULL)
+    return NULL;
+  pthread_mutex_lock (&tables->lock);
+  uint32_t *index = cells->index[column];
+  if (index == NULL && (index = calloc (cells->n_rows + 1, sizeof *index)) != NULL)
+    {
+      for (uint32_t row = 0; row < cells->n_rows; row++)
+        index[row] = row;
+      qsort_r (index, cells->n_rows, sizeof *index, compare_rows, &order);
+      cells->index[column] = index;
+    }
+  pthread_mutex_unlock (&tables->lock);
+  if (index == NULL)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory for an index of %s.",
+                   table->name);
+  return index;
+}
+
+static bool
+mark_payloads_of_lane (LnsTables *tables,
+                       const LnsTableLane *lane,
+                       uint64_t *bitmap,
+                       LnsError *error)
+{
+  uint32_t n_strings = lns_report_n_strings (tables->report);
+  int type = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD_TYPE);
+  int payload = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD);
+  LnsError local = { 0 };
+  const LnsChunk *chunk;
+
+  if (type < 0 || payload < 0)
+    return true;
+  LnsChunkWalker *walker = lns_chunk_walker_new (
+      tables->report, lane->lane, 1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD);
+  while (walker != NULL && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
+    for (uint32_t i = 0;
+         chunk->extra[type] != NULL && chunk->extra[payload] != NULL && i < chunk->n; i++)
+      if (chunk->extra[type][i] == LNS_PAYLOAD_TYPED && chunk->extra[payload][i] < n_strings)
+        bitmap[chunk->extra[payload][i] / 64] |= UINT64_C (1) << (chunk->extra[payload][i] % 64);
+  lns_chunk_walker_free (walker);
+  if (walker == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "There is not enough memory to read the payloads.");
+  if (local.domain != LNS_ERROR_NONE && error != NULL)
+    *error = local;
+  return local.domain == LNS_ERROR_NONE;
+}
+
+bool
+_lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, LnsError *error)
+{
+  bool good = true;
+
+  pthread_mutex_lock (&tables->lock);
+  if (tables->payload_strings == NULL)
+    {
+      uint64_t *bitmap = calloc (lns_report_n_strings (tables->report) / 64 + 1, sizeof *bitmap);
+      good = bitmap != NULL;
+      for (uint32_t i = 0; good && i < tables->nvtx.n_lanes; i++)
+        good = mark_payloads_of_lane (tables, &tables->nvtx.lanes[i], bitmap, error);
+      if (good)
+        tables->payload_strings = bitmap;
+      else
+        free (bitmap);
+    }
+  *ret_bitmap = tables->payload_strings;
+  pthread_mutex_unlock (&tables->lock);
+  if (!good)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "There is not enough memory to tell payloads from strings.");
+  return good;
+}

@@ -1,0 +1,34 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tables of lns-table.h over one report. No row is stored: an event's row is computed from its
+ * lane when asked for.
+ *
+ * Order: rows of lanes by (lane id, ordinal), then those of definitions (by time); a table's rowid
+ * is its row's position + 1, or its KEY column where it has one.
+ *
+ * globalTid packs pid << 24 | tid, globalPid pid << 24, both with 24 bits each. */
+
+#pragma once
+
+#include "src/schema/lns-table.h"
+#include "src/schema/lns-value.h"
+#include "src/store/lns-report.h"
+
+typedef struct LnsTables LnsTables;
+
+/* REPORT is borrowed and must outlive the result, which is to be freed. NULL and ERROR without
+ * memory. O(lanes). All functions but free may be called from any thread. */
+LnsTables *lns_tables_new (LnsReport *report, LnsError *error);
+void lns_tables_free (LnsTables *tables); /* NULL is fine                                       */
+
+LnsReport *lns_tables_report (const LnsTables *tables);
+
+/* How many rows TABLE has; for StringIds at most so many, as payloads count but are not rows. */
+uint64_t lns_tables_n_rows (LnsTables *tables, const LnsTable *table);
+
+/* The packed ids of a thread or process instance; 0 for LNS_ID_NONE and unknown ids. O(1). */
+int64_t lns_tables_global_tid (const LnsTables *tables, uint32_t thread);
+int64_t lns_tables_global_pid (const LnsTables *tables, uint32_t process);
