@@ -1,0 +1,366 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Meta values and definitions: read whole at the opening, checked once, so that whoever follows a
+ * reference from one definition to another need not check it again. */
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lns-config.h"
+#include "src/store/lns-report-private.h"
+#include "src/store/lns-sql.h"
+
+#define META_MAX 4096
+
+static int
+compare_meta (const void *a, const void *b)
+{
+  return strcmp (*(char *const *)a, *(char *const *)b);
+}
+
+const char *
+lns_report_meta (const LnsReport *report, const char *key)
+{
+  char **pair =
+      bsearch (&key, report->meta, report->n_meta, 2 * sizeof *report->meta, compare_meta);
+
+  return pair != NULL ? pair[1] : NULL;
+}
+
+void
+_lns_report_free_meta (LnsReport *report)
+{
+  for (size_t i = 0; i < 2 * report->n_meta; i++)
+    free (report->meta[i]);
+  free (report->meta);
+}
+
+static bool
+load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
+{
+  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_META);
+  int step = SQLITE_ERROR;
+
+  report->meta = calloc (META_MAX, 2 * sizeof *report->meta);
+  if (report->meta == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
+                          report->path);
+  while (statement != NULL && report->n_meta < META_MAX &&
+         (step = sqlite3_step (statement)) == SQLITE_ROW)
+    {
+      const char *key = (const char *)sqlite3_column_text (statement, 0);
+      const char *value = (const char *)sqlite3_column_text (statement, 1);
+      char **pair = &report->meta[2 * report->n_meta++];
+      pair[0] = strdup (key != NULL ? key : "");
+      pair[1] = strdup (value != NULL ? value : "");
+      if (pair[0] == NULL || pair[1] == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
+                              report->path);
+    }
+  if (step != SQLITE_DONE)
+    return _lns_report_sqlite_error (report, connection, error);
+  sqlite3_reset (statement);
+  qsort (report->meta, report->n_meta, 2 * sizeof *report->meta, compare_meta);
+  return true;
+}
+
+/* The decimal meta value of KEY; FALLBACK where there is none. */
+static int64_t
+meta_int (const LnsReport *report, const char *key, int64_t fallback)
+{
+  const char *text = lns_report_meta (report, key);
+
+  return text != NULL ? (int64_t)strtoll (text, NULL, 10) : fallback;
+}
+
+static uint64_t
+meta_uint (const LnsReport *report, const char *key)
+{
+  const char *text = lns_report_meta (report, key);
+
+  return text != NULL ? (uint64_t)strtoull (text, NULL, 10) : 0;
+}
+
+static bool
+read_uuid (const LnsReport *report, uint8_t ret_uuid[16])
+{
+  const char *text = lns_report_meta (report, "uuid");
+
+  if (text == NULL || strlen (text) != 32)
+    return false;
+  for (int i = 0; i < 16; i++)
+    {
+      unsigned byte;
+      if (!isxdigit ((unsigned char)text[2 * i]) || !isxdigit ((unsigned char)text[2 * i + 1]) ||
+          sscanf (text + 2 * i, "%2x", &byte) != 1)
+        return false;
+      ret_uuid[i] = (uint8_t)byte;
+    }
+  return true;
+}
+
+/* One line of a file under /proc into TEXT; "" where it cannot be read. */
+static void
+read_line (const char *path, char *text, size_t text_bytes)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read (fd, text, text_bytes - 1) : -1;
+
+  text[n > 0 ? n : 0] = '\0';
+  text[strcspn (text, "\n")] = '\0';
+  if (fd >= 0)
+    close (fd);
+}
+
+/* Whether WRITER ("boot-id pid start-time", the last from field 22 of /proc/pid/stat) lives. */
+static bool
+writer_lives (const char *writer)
+{
+  char boot_id[64], here[64], path[64], stat_line[1024];
+  long pid;
+  unsigned long long start_time, found = 0;
+
+  if (writer == NULL || sscanf (writer, "%63s %ld %llu", boot_id, &pid, &start_time) != 3)
+    return false;
+  read_line ("/proc/sys/kernel/random/boot_id", here, sizeof here);
+  if (strcmp (boot_id, here) != 0)
+    return false;
+  snprintf (path, sizeof path, "/proc/%ld/stat", pid);
+  read_line (path, stat_line, sizeof stat_line);
+  /* The command's name, in parentheses, may hold spaces and parentheses. */
+  const char *rest = strrchr (stat_line, ')');
+  return rest != NULL &&
+         sscanf (rest + 1,
+                 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                 "%*d %llu",
+                 &found) == 1 &&
+         found == start_time;
+}
+
+static bool
+check_features (LnsReport *report, LnsError *error)
+{
+  uint64_t incompatible = meta_uint (report, "incompatible") & ~LNS_FEATURES_INCOMPATIBLE;
+  const char *needs = lns_report_meta (report, "needs");
+
+  report->info.unknown_compatible = meta_uint (report, "compatible") & ~LNS_FEATURES_COMPATIBLE;
+  if (incompatible == 0)
+    return true;
+  if (needs != NULL && *needs != '\0')
+    return lns_error_set (error, LNS_ERROR_VERSION, 0,
+                          "%s: the report needs Lanescope %s or newer (feature bits 0x%" PRIx64
+                          "); update lanescope",
+                          report->path, needs, incompatible);
+  return lns_error_set (error, LNS_ERROR_VERSION, 0,
+                        "%s: the report needs a Lanescope newer than " LNS_VERSION
+                        " (feature bits 0x%" PRIx64 "); update lanescope",
+                        report->path, incompatible);
+}
+
+bool
+_lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
+{
+  LnsReportInfo *info = &report->info;
+
+  if (!load_meta (report, connection, error) || !check_features (report, error))
+    return false;
+  const char *state = lns_report_meta (report, "state");
+  if (state == NULL || !read_uuid (report, info->uuid))
+    return _lns_report_damaged (report, error, "its state or its identity is missing");
+  if (strcmp (state, "complete") == 0)
+    info->state = LNS_STATE_COMPLETE;
+  else if (strcmp (state, "recovered") == 0)
+    info->state = LNS_STATE_RECOVERED;
+  else
+    info->state =
+        writer_lives (lns_report_meta (report, "writer")) ? LNS_STATE_RECORDING : LNS_STATE_CUT_OFF;
+  report->is_live = info->state == LNS_STATE_RECORDING;
+  info->n_commits = meta_uint (report, "commit");
+  info->t0_monotonic_ns = meta_int (report, "t0_monotonic_ns", 0);
+  info->t0_realtime_ns = meta_int (report, "t0_realtime_ns", 0);
+  info->t0_tsc = meta_uint (report, "t0_tsc");
+  uint64_t n_strings = meta_uint (report, "next_string");
+  report->n_strings = n_strings > UINT32_MAX ? UINT32_MAX : (uint32_t)n_strings;
+  return true;
+}
+
+/* Which field of which definition names another one. */
+static const struct
+{
+  LnsDefinitionKind from, to;
+  size_t offset;
+  bool required; /* else LNS_ID_NONE is fine                                                     */
+} references[] = {
+  { LNS_DEFINITION_PROCESS, LNS_DEFINITION_PROCESS, offsetof (LnsProcess, parent), false },
+  { LNS_DEFINITION_THREAD, LNS_DEFINITION_PROCESS, offsetof (LnsThread, process), true },
+  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_PROCESS, offsetof (LnsDomain, process), true },
+  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_THREAD, offsetof (LnsDomain, thread), false },
+  { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
+  { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
+  { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_PROCESS, offsetof (LnsTrack, process), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_THREAD, offsetof (LnsTrack, thread), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_DOMAIN, offsetof (LnsTrack, domain), false },
+  { LNS_DEFINITION_LANE, LNS_DEFINITION_TRACK, offsetof (LnsLane, track), true },
+  { LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_PROCESS, offsetof (LnsDiagnostic, process), false },
+  { LNS_DEFINITION_LOSS, LNS_DEFINITION_PROCESS, offsetof (LnsLoss, process), false },
+  { LNS_DEFINITION_LOSS, LNS_DEFINITION_THREAD, offsetof (LnsLoss, thread), false },
+};
+
+static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
+  [LNS_DEFINITION_PROCESS] = "process",       [LNS_DEFINITION_THREAD] = "thread",
+  [LNS_DEFINITION_DOMAIN] = "domain",         [LNS_DEFINITION_CATEGORY] = "category",
+  [LNS_DEFINITION_SCHEMA] = "schema",         [LNS_DEFINITION_SCHEMA_ENTRY] = "schema entry",
+  [LNS_DEFINITION_TRACK] = "track",           [LNS_DEFINITION_LANE] = "lane",
+  [LNS_DEFINITION_DIAGNOSTIC] = "diagnostic", [LNS_DEFINITION_LOSS] = "loss",
+  [LNS_DEFINITION_META] = "meta value",
+};
+
+static bool
+check_references (const LnsReport *report, LnsError *error)
+{
+  for (size_t r = 0; r < sizeof references / sizeof *references; r++)
+    {
+      const LnsDefinitionTable *from = &report->definitions[references[r].from];
+      const uint32_t n_to = report->definitions[references[r].to].n;
+      const size_t size = lns_definition_size (references[r].from);
+      for (uint32_t i = 0; i < from->n; i++)
+        {
+          uint32_t id;
+          memcpy (&id, (const char *)from->records + i * size + references[r].offset, sizeof id);
+          if (id >= n_to && (references[r].required || id != LNS_ID_NONE))
+            return _lns_report_damaged (report, error, "%s %u refers to %s %u, which is not there",
+                                        kind_names[references[r].from], i,
+                                        kind_names[references[r].to], id);
+        }
+    }
+  return true;
+}
+
+/* Puts a record into its table: a new one at the end, or over an earlier one. */
+static bool
+keep_record (LnsReport *report,
+             LnsDefinitionKind kind,
+             uint32_t id,
+             const LnsDefinition *definition,
+             LnsError *error)
+{
+  LnsDefinitionTable *table = &report->definitions[kind];
+  const size_t size = lns_definition_size (kind);
+
+  if (id > table->n || id == LNS_ID_NONE)
+    return _lns_report_damaged (report, error, "the definition of %s %u is missing",
+                                kind_names[kind], table->n);
+  if (id == table->n_allocated)
+    {
+      uint32_t n_allocated =
+          table->n_allocated < 32 ? 64 : table->n_allocated + table->n_allocated / 2;
+      void *records = n_allocated > id ? reallocarray (table->records, n_allocated, size) : NULL;
+      if (records == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "%s: not enough memory for its definitions", report->path);
+      table->records = records;
+      table->n_allocated = n_allocated;
+    }
+  memcpy ((char *)table->records + id * size, definition, size);
+  table->n += id == table->n;
+  return true;
+}
+
+static bool
+keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError *error)
+{
+  LnsChunkView view;
+  LnsError cause = { 0 };
+
+  if (!lns_chunk_parse (bytes, size_bytes, &view, &cause) ||
+      view.header.kind != LNS_CHUNK_DEFINITIONS)
+    return _lns_report_damaged (report, error, "definitions: %s", cause.message);
+  const LnsChunkColumn *column = lns_chunk_column (&view, LNS_DEFINITION_COLUMN_RECORDS);
+  const uint8_t *records = column != NULL ? column->bytes : NULL;
+  size_t records_bytes = column != NULL ? column->size_bytes : 0;
+  for (uint32_t i = 0; i < view.header.n; i++)
+    {
+      LnsDefinitionKind kind;
+      LnsDefinition definition;
+      uint32_t id;
+      if (!lns_definition_decode (&records, &records_bytes, &kind, &id, &definition))
+        return _lns_report_damaged (report, error, "a definition cannot be read");
+      /* Meta values are for recover: here they come from their own table. */
+      if (lns_definition_size (kind) == 0 || kind == LNS_DEFINITION_META)
+        continue;
+      if (!keep_record (report, kind, id, &definition, error))
+        return false;
+    }
+  return true;
+}
+
+bool
+_lns_report_read_definitions (LnsReport *report,
+                              LnsConnection *connection,
+                              const LnsOpenOptions *options,
+                              LnsError *error)
+{
+  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_DEFS);
+  int step = SQLITE_ERROR;
+  int64_t last_id = INT64_MIN;
+
+  while (statement != NULL && (step = sqlite3_step (statement)) == SQLITE_ROW)
+    {
+      const uint8_t *bytes;
+      size_t size_bytes;
+      int64_t id = sqlite3_column_int64 (statement, 0);
+      /* A b-tree that runs in a circle would never end. */
+      if (id <= last_id || !_lns_connection_blob (statement, 1, &bytes, &size_bytes))
+        return _lns_report_damaged (report, error, "its definitions are out of order");
+      last_id = id;
+      if (options->cancel != NULL && atomic_load_explicit (options->cancel, memory_order_relaxed))
+        return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: opening was cancelled",
+                              report->path);
+      if (!keep_chunk (report, bytes, size_bytes, error))
+        return false;
+    }
+  if (step != SQLITE_DONE)
+    return _lns_report_sqlite_error (report, connection, error);
+  sqlite3_reset (statement);
+
+  uint32_t n_losses;
+  const LnsLoss *losses = lns_report_losses (report, &n_losses);
+  for (uint32_t i = 0; i < n_losses; i++)
+    report->info.n_lost += losses[i].pushes + losses[i].pops + losses[i].marks + losses[i].starts +
+                           losses[i].ends + losses[i].others;
+  return check_references (report, error);
+}
+
+void
+_lns_report_free_definitions (LnsReport *report)
+{
+  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
+    free (report->definitions[kind].records);
+}
+
+#define DEFINITIONS(Type, name, kind)                                                              \
+ const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
+ {                                                                                                 \
+  *ret_n = report->definitions[kind].n;                                                            \
+  return report->definitions[kind].records;                                                        \
+ }
+
+DEFINITIONS (LnsProcess, processes, LNS_DEFINITION_PROCESS)
+DEFINITIONS (LnsThread, threads, LNS_DEFINITION_THREAD)
+DEFINITIONS (LnsDomain, domains, LNS_DEFINITION_DOMAIN)
+DEFINITIONS (LnsCategory, categories, LNS_DEFINITION_CATEGORY)
+DEFINITIONS (LnsSchema, schemas, LNS_DEFINITION_SCHEMA)
+DEFINITIONS (LnsSchemaEntry, schema_entries, LNS_DEFINITION_SCHEMA_ENTRY)
+DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)
+DEFINITIONS (LnsLane, lanes, LNS_DEFINITION_LANE)
+DEFINITIONS (LnsDiagnostic, diagnostics, LNS_DEFINITION_DIAGNOSTIC)
+DEFINITIONS (LnsLoss, losses, LNS_DEFINITION_LOSS)

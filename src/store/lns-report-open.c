@@ -1,0 +1,389 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Opening and closing a report, and saying in one sentence why it cannot be opened. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/store/lns-report-private.h"
+#include "src/store/lns-report-rescue.h"
+#include "src/store/lns-sql.h"
+
+#define CACHE_BYTES_DEFAULT ((size_t)128 << 20)
+
+/* What the first 100 bytes of an SQLite database say. */
+typedef struct
+{
+  bool is_sqlite;
+  uint32_t application_id;
+  uint64_t size_bytes; /* that the file should have; 0 = not known                              */
+} FileHeader;
+
+static uint32_t
+load_be32 (const uint8_t *bytes)
+{
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* Reads through SQLite's own descriptor: closing another one of the same file would take away the
+ * POSIX locks that a writer in this process has on it. */
+static FileHeader
+read_header (const LnsConnection *connection)
+{
+  sqlite3_file *file = NULL;
+  uint8_t bytes[100] = { 0 };
+
+  sqlite3_file_control (connection->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == NULL || file->pMethods == NULL ||
+      file->pMethods->xRead (file, bytes, sizeof bytes, 0) != SQLITE_OK ||
+      memcmp (bytes, "SQLite format 3", 16) != 0)
+    return (FileHeader){ 0 };
+  unsigned page_bytes = (unsigned)bytes[16] << 8 | (unsigned)bytes[17] << 16;
+  /* The page count holds only where it was written with the change counter. */
+  bool counted = memcmp (bytes + 24, bytes + 92, 4) == 0;
+  return (FileHeader){ true, load_be32 (bytes + 68),
+                       counted ? (uint64_t)load_be32 (bytes + 28) * page_bytes : 0 };
+}
+
+bool
+_lns_report_damaged (const LnsReport *report, LnsError *error, const char *what, ...)
+{
+  char text[256];
+  va_list arguments;
+
+  va_start (arguments, what);
+  vsnprintf (text, sizeof text, what, arguments);
+  va_end (arguments);
+  return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                        "%s: the report is damaged (%s); get the rest back with \"lanescope "
+                        "recover\"",
+                        report->path, text);
+}
+
+/* What to say where SQLite calls the file no database, or a broken one. */
+static bool
+say_what_file_is (const LnsReport *report, const LnsConnection *connection, LnsError *error)
+{
+  FileHeader header = read_header (connection);
+
+  if (!header.is_sqlite)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: this is no Lanescope report; give a .rep file that lanescope wrote",
+                          report->path);
+  if (header.application_id != LNS_SQL_APPLICATION_ID)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: this is an SQLite database but no Lanescope report; give a .rep "
+                          "file that lanescope wrote",
+                          report->path);
+  if (header.size_bytes > report->info.file_bytes)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: the report is cut short (%" PRIu64 " of %" PRIu64
+                          " bytes are there); get these back with \"lanescope recover\"",
+                          report->path, report->info.file_bytes, header.size_bytes);
+  return _lns_report_damaged (report, error, "%s", sqlite3_errmsg (connection->db));
+}
+
+bool
+_lns_report_sqlite_error (const LnsReport *report, LnsConnection *connection, LnsError *error)
+{
+  int code = sqlite3_extended_errcode (connection->db);
+
+  switch (code & 0xff)
+    {
+    case SQLITE_INTERRUPT:
+      return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading was cancelled",
+                            report->path);
+    case SQLITE_NOMEM:
+      return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                            "%s: not enough memory to read it; close other programs", report->path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return lns_error_set (error, LNS_ERROR_IO, EBUSY,
+                            "%s: its recording kept the file locked; try again", report->path);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return lns_error_set (error, LNS_ERROR_IO, EACCES,
+                            "%s: it cannot be opened for reading (%s); check its permissions",
+                            report->path, sqlite3_errmsg (connection->db));
+    case SQLITE_IOERR:
+      if (code != SQLITE_IOERR_SHORT_READ)
+        return lns_error_set (error, LNS_ERROR_IO, EIO,
+                              "%s: reading it failed (%s); check the disk or copy the file",
+                              report->path, sqlite3_errmsg (connection->db));
+      return say_what_file_is (report, connection, error);
+    default:
+      return say_what_file_is (report, connection, error);
+    }
+}
+
+/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
+static bool
+check_file (LnsReport *report, LnsError *error)
+{
+  struct stat status;
+
+  if (stat (report->path, &status) != 0)
+    return errno == ENOENT || errno == ENOTDIR
+               ? lns_error_set (error, LNS_ERROR_IO, errno,
+                                "%s: there is no such file; check the path", report->path)
+               : lns_error_set_errno (error, errno, "%s: it cannot be looked at", report->path);
+  if (S_ISDIR (status.st_mode))
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: this is a folder; give a .rep file in it", report->path);
+  if (!S_ISREG (status.st_mode))
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: this is no regular file; copy the report into one", report->path);
+  if (access (report->path, R_OK) != 0)
+    return lns_error_set (error, LNS_ERROR_IO, errno,
+                          "%s: you may not read it; change its permissions or ask its owner",
+                          report->path);
+  if (status.st_size == 0)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: the file is empty: nothing was recorded into it; record again",
+                          report->path);
+  report->info.file_bytes = (uint64_t)status.st_size;
+  return true;
+}
+
+static bool
+step_is_row (LnsConnection *connection, const char *text, int *ret_value)
+{
+  sqlite3_stmt *statement = NULL;
+
+  if (sqlite3_prepare_v2 (connection->db, text, -1, &statement, NULL) != SQLITE_OK)
+    return false;
+  bool row = sqlite3_step (statement) == SQLITE_ROW;
+  if (row)
+    *ret_value = sqlite3_column_int (statement, 0);
+  return sqlite3_finalize (statement) == SQLITE_OK && row;
+}
+
+static bool
+roll_back (LnsReport *report, LnsError *error)
+{
+  char *path = _lns_rescue_roll_back (report->real_path, error);
+
+  if (path == NULL)
+    return false;
+  free (report->real_path);
+  report->real_path = path;
+  return true;
+}
+
+/* Opens the first connection and begins the snapshot. Where a writer died within a commit, its
+ * journal is rolled back first: in place if the folder can be written, else in a copy. Where the
+ * file system has no locks, without them. */
+static LnsConnection *
+begin (LnsReport *report, LnsError *error)
+{
+  bool rolled_back = false;
+
+  for (;;)
+    {
+      int code, version = 0;
+      LnsConnection *connection =
+          _lns_connection_open (report->real_path, report->vfs, SQLITE_OPEN_READONLY, &code);
+      if (connection == NULL)
+        {
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
+                         report->path);
+          return NULL;
+        }
+      if (code == SQLITE_OK &&
+          sqlite3_exec (connection->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+          step_is_row (connection, "PRAGMA user_version", &version))
+        return connection;
+
+      code = sqlite3_extended_errcode (connection->db);
+      bool again = false;
+      if (!rolled_back && (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_CANTOPEN))
+        again = rolled_back = roll_back (report, error);
+      else if (report->vfs == NULL && (code == SQLITE_IOERR_LOCK || code == SQLITE_IOERR_RDLOCK ||
+                                       code == SQLITE_IOERR_CHECKRESERVEDLOCK))
+        {
+          report->vfs = "unix-none";
+          again = true;
+        }
+      if (!again)
+        _lns_report_sqlite_error (report, connection, error);
+      _lns_connection_close (connection);
+      if (!again)
+        return NULL;
+    }
+}
+
+/* Refuses other databases and newer reports, before any table of theirs is trusted. */
+static bool
+check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
+{
+  int application_id = 0, version = 0, page_bytes = 0;
+
+  if (!step_is_row (connection, "PRAGMA application_id", &application_id) ||
+      !step_is_row (connection, "PRAGMA user_version", &version) ||
+      !step_is_row (connection, "PRAGMA page_size", &page_bytes))
+    return _lns_report_sqlite_error (report, connection, error);
+  if (application_id != LNS_SQL_APPLICATION_ID)
+    return say_what_file_is (report, connection, error);
+  if (version > LNS_SQL_USER_VERSION)
+    return lns_error_set (error, LNS_ERROR_VERSION, 0,
+                          "%s: the report has format %d and this Lanescope reads up to %d; update "
+                          "lanescope",
+                          report->path, version, LNS_SQL_USER_VERSION);
+  if (version < 1 || page_bytes != LNS_SQL_PAGE_BYTES)
+    return _lns_report_damaged (report, error, "its page size or version cannot be");
+  return true;
+}
+
+static bool
+read_snapshot (LnsReport *report,
+               LnsConnection *connection,
+               const LnsOpenOptions *options,
+               LnsError *error)
+{
+  return check_kind (report, connection, error) &&
+         _lns_report_read_meta (report, connection, error) &&
+         _lns_report_read_definitions (report, connection, options, error) &&
+         _lns_report_init_strings (report, error) &&
+         _lns_report_read_lanes (report, connection, options, error);
+}
+
+LnsReport *
+lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
+{
+  static const LnsOpenOptions no_options;
+  LnsReport *report = calloc (1, sizeof *report);
+
+  if (options == NULL)
+    options = &no_options;
+  if (report != NULL)
+    {
+      pthread_mutex_init (&report->lock, NULL);
+      report->path = strdup (path);
+      report->info.path = report->path;
+      report->cache = _lns_chunk_cache_new (options->cache_bytes != 0 ? options->cache_bytes
+                                                                      : CACHE_BYTES_DEFAULT);
+    }
+  if (report == NULL || report->path == NULL || report->cache == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it", path);
+      lns_report_close (report);
+      return NULL;
+    }
+
+  LnsConnection *connection = NULL;
+  bool ok = check_file (report, error);
+  if (ok)
+    {
+      /* The working folder may change before the next connection is opened. */
+      report->real_path = realpath (path, NULL);
+      if (report->real_path == NULL)
+        ok = lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
+    }
+  if (ok)
+    ok = (connection = begin (report, error)) != NULL;
+  if (ok)
+    {
+      connection->cancel = options->cancel;
+      struct stat status;
+      if (stat (report->real_path, &status) == 0)
+        report->info.file_bytes = (uint64_t)status.st_size;
+      ok = read_snapshot (report, connection, options, error);
+      connection->cancel = NULL;
+      sqlite3_exec (connection->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+  if (connection != NULL)
+    _lns_report_give (report, connection);
+  if (!ok)
+    {
+      lns_report_close (report);
+      return NULL;
+    }
+  if (options->progress != NULL)
+    options->progress (1.0, options->progress_data);
+  return report;
+}
+
+void
+lns_report_close (LnsReport *report)
+{
+  if (report == NULL)
+    return;
+  for (LnsConnection *connection = report->idle, *next; connection != NULL; connection = next)
+    {
+      next = connection->next;
+      _lns_connection_close (connection);
+    }
+  _lns_report_free_lanes (report);
+  _lns_report_free_strings (report);
+  _lns_report_free_definitions (report);
+  _lns_report_free_meta (report);
+  _lns_chunk_cache_free (report->cache);
+  pthread_mutex_destroy (&report->lock);
+  free (report->real_path);
+  free (report->path);
+  free (report);
+}
+
+LnsConnection *
+_lns_report_take (LnsReport *report, LnsError *error)
+{
+  pthread_mutex_lock (&report->lock);
+  LnsConnection *connection = report->idle;
+  if (connection != NULL)
+    report->idle = connection->next;
+  pthread_mutex_unlock (&report->lock);
+  if (connection != NULL)
+    return connection;
+
+  int code = SQLITE_OK;
+  connection = _lns_connection_open (report->real_path, report->vfs, SQLITE_OPEN_READONLY, &code);
+  if (connection == NULL)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", report->path);
+  else if (code != SQLITE_OK)
+    {
+      _lns_report_sqlite_error (report, connection, error);
+      _lns_connection_close (connection);
+      connection = NULL;
+    }
+  return connection;
+}
+
+void
+_lns_report_give (LnsReport *report, LnsConnection *connection)
+{
+  for (int i = 0; i < LNS_N_QUERIES; i++)
+    if (connection->statements[i] != NULL)
+      sqlite3_reset (connection->statements[i]);
+  atomic_fetch_add_explicit (&report->bytes_read, _lns_connection_take_bytes (connection),
+                             memory_order_relaxed);
+  pthread_mutex_lock (&report->lock);
+  connection->next = report->idle;
+  report->idle = connection;
+  pthread_mutex_unlock (&report->lock);
+}
+
+const LnsReportInfo *
+lns_report_info (const LnsReport *report)
+{
+  return &report->info;
+}
+
+LnsReportCounters
+lns_report_counters (LnsReport *report)
+{
+  return (LnsReportCounters){
+    .bytes_read = atomic_load_explicit (&report->bytes_read, memory_order_relaxed),
+    .chunks_decoded = atomic_load_explicit (&report->chunks_decoded, memory_order_relaxed),
+    .nodes_visited = atomic_load_explicit (&report->nodes_visited, memory_order_relaxed),
+    .cache_bytes = _lns_chunk_cache_bytes (report->cache),
+  };
+}
