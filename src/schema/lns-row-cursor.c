@@ -34,8 +34,14 @@ lane_columns (const LnsTable *table, uint64_t mask)
   return columns;
 }
 
+void
+lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask)
+{
+  cursor->columns = lane_columns (cursor->table, column_mask);
+}
+
 LnsRowCursor *
-lns_row_cursor_new (LnsTables *tables, const LnsTable *table, uint64_t column_mask, LnsError *error)
+lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
 {
   LnsRowCursor *cursor = calloc (1, sizeof *cursor);
 
@@ -44,7 +50,7 @@ lns_row_cursor_new (LnsTables *tables, const LnsTable *table, uint64_t column_ma
       cursor->tables = tables;
       cursor->table = table;
       cursor->table_lanes = _lns_tables_lanes (tables, table);
-      cursor->columns = lane_columns (table, column_mask);
+      lns_row_cursor_set_columns (cursor, ~UINT64_C (0));
       cursor->place = LNS_ROW_AT_END;
       if (cursor->table_lanes != NULL)
         cursor->lanes = calloc (cursor->table_lanes->n_lanes + 1, sizeof *cursor->lanes);

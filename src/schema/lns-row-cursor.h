@@ -30,13 +30,13 @@ typedef struct
  * does. O(1). */
 bool lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal);
 
-/* A cursor that computes the columns of COLUMN_MASK (bit = position; 0 = none, ~0 = all). TABLES is
- * borrowed. To be freed. NULL and ERROR without memory. */
-LnsRowCursor *lns_row_cursor_new (LnsTables *tables,
-                                  const LnsTable *table,
-                                  uint64_t column_mask,
-                                  LnsError *error);
+/* A cursor over TABLE. TABLES is borrowed. To be freed. NULL and ERROR without memory. */
+LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error);
 void lns_row_cursor_free (LnsRowCursor *cursor); /* NULL is fine                                */
+
+/* Has the cursor compute only the columns of COLUMN_MASK (bit = position; at first all) from the
+ * next start on. */
+void lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask);
 
 /* Goes before the first row of those that meet all N CONSTRAINTS: rows that do not may come too
  * where the column cannot be used, rows that do always come. BY_START gives events in the order of
@@ -54,5 +54,5 @@ bool lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error);
 
 int64_t lns_row_cursor_rowid (const LnsRowCursor *cursor);
 
-/* The value of COLUMN in the row, which the mask of _new () must have named. */
+/* The value of COLUMN in the row, which the mask must have named. */
 LnsValue lns_row_cursor_value (LnsRowCursor *cursor, unsigned column);

@@ -1,0 +1,246 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "src/sql/lns-sql-plan.h"
+
+/* Merging keeps a chunk of each lane at hand: beyond so many lanes SQLite's sorter is better. */
+#define MAX_MERGED_LANES 256
+
+/* Setting a cursor up, in units of a row passed by. */
+#define START_COST 8.0
+
+typedef struct
+{
+  double rows;   /* that come out                                                               */
+  double looked; /* that are looked at for them                                                 */
+  bool unique;
+} Estimate;
+
+/* The share of events that a comparison of start or end lets through: from the report's span where
+ * the value is known while planning, else the planner's own rule of thumb. */
+static double
+share_of_span (LnsTables *tables, sqlite3_index_info *info, int i)
+{
+  const LnsReportInfo *report = lns_report_info (lns_tables_report (tables));
+  double span = (double)report->end_ns - (double)report->start_ns, share;
+  sqlite3_value *value = NULL;
+
+  if (sqlite3_vtab_rhs_value (info, i, &value) != SQLITE_OK || value == NULL || span <= 0)
+    return 0.25;
+  share = (sqlite3_value_double (value) - (double)report->start_ns) / span;
+  if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_GT ||
+      info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_GE)
+    share = 1 - share;
+  return share < 1e-6 ? 1e-6 : share > 1 ? 1 : share;
+}
+
+/* How many different values COLUMN of events has, as far as definitions tell. */
+static double
+distinct_values (LnsTables *tables, const LnsTable *table, int column)
+{
+  LnsReport *report = lns_tables_report (tables);
+  uint32_t n = 1;
+
+  if (table->source == LNS_ROWS_COUNTERS)
+    lns_report_tracks (report, &n);
+  else if (column == LNS_NVTX_GLOBAL_TID)
+    lns_report_threads (report, &n);
+  else if (column == LNS_NVTX_DOMAIN_ID)
+    lns_report_domains (report, &n);
+  else if (column == LNS_NVTX_TEXT_ID)
+    n = lns_report_n_strings (report);
+  else
+    n = 2;
+  return n > 1 ? n : 1;
+}
+
+static void
+estimate_constraint (
+    LnsTables *tables, const LnsTable *table, sqlite3_index_info *info, int i, Estimate *estimate)
+{
+  int column = info->aConstraint[i].iColumn;
+  bool equal = info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ;
+  bool key = column < 0 || table->columns[column].rule == LNS_COLUMN_KEY;
+  bool of_events = table->source == LNS_ROWS_NVTX || table->source == LNS_ROWS_COUNTERS;
+  double share;
+
+  if (key && equal)
+    {
+      estimate->unique = true;
+      estimate->rows = estimate->looked = 1;
+      return;
+    }
+  if (!of_events || key)
+    share = equal ? 1 / (estimate->rows + 1) : 0.25;
+  else if (column == LNS_NVTX_START || (table->source == LNS_ROWS_NVTX && column == LNS_NVTX_END))
+    share = equal ? 1e-6 : share_of_span (tables, info, i);
+  else
+    share = 1 / distinct_values (tables, table, column);
+  estimate->rows *= share;
+  /* Names are compared one by one, though by their column alone.                                 */
+  if (of_events && table->source == LNS_ROWS_NVTX && column == LNS_NVTX_TEXT_ID)
+    estimate->looked *= 0.3;
+  else
+    estimate->looked *= share;
+}
+
+static bool
+is_comparison (unsigned char op)
+{
+  return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GT ||
+         op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_LT ||
+         op == SQLITE_INDEX_CONSTRAINT_LE;
+}
+
+/* Whether rows can come in the order that INFO asks for; BY_START gets which one. */
+static bool
+gives_order (LnsTables *tables,
+             const LnsTable *table,
+             const sqlite3_index_info *info,
+             bool *ret_by_start)
+{
+  uint32_t n_lanes;
+  bool of_events = table->source == LNS_ROWS_NVTX || table->source == LNS_ROWS_COUNTERS;
+
+  *ret_by_start = false;
+  if (info->nOrderBy != 1 || info->aOrderBy[0].desc ||
+      (!of_events && table->source != LNS_ROWS_STRINGS))
+    return false;
+  int column = info->aOrderBy[0].iColumn;
+  if (column < 0 || table->columns[column].rule == LNS_COLUMN_KEY)
+    return true;
+  lns_report_lanes (lns_tables_report (tables), &n_lanes);
+  *ret_by_start = of_events && column == 0 && n_lanes <= MAX_MERGED_LANES;
+  return *ret_by_start;
+}
+
+int
+_lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info *info)
+{
+  double n_rows = (double)lns_tables_n_rows (tables, table);
+  Estimate estimate = { n_rows, n_rows, false };
+  LnsSqlPlan plan = { .columns = info->colUsed };
+  bool only_equal;
+
+  for (int i = 0; i < info->nConstraint && plan.n_constraints < LNS_SQL_MAX_CONSTRAINTS; i++)
+    {
+      int column = info->aConstraint[i].iColumn;
+      unsigned char op = info->aConstraint[i].op;
+      if (!info->aConstraint[i].usable || !is_comparison (op) ||
+          !lns_row_cursor_can_use (table, column, &only_equal) ||
+          (only_equal && op != SQLITE_INDEX_CONSTRAINT_EQ))
+        continue;
+      plan.constraints[plan.n_constraints].column = column;
+      plan.constraints[plan.n_constraints].op = op;
+      info->aConstraintUsage[i].argvIndex = (int)++plan.n_constraints;
+      info->aConstraintUsage[i].omit =
+          table->source != LNS_ROWS_NVTX && table->source != LNS_ROWS_COUNTERS;
+      estimate_constraint (tables, table, info, i, &estimate);
+    }
+  info->orderByConsumed = gives_order (tables, table, info, &plan.by_start);
+  info->estimatedRows = (sqlite3_int64)estimate.rows + 1;
+  info->estimatedCost = START_COST + estimate.looked * (plan.by_start ? 1.2 : 1);
+  if (estimate.unique)
+    info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+  info->idxStr = sqlite3_malloc (sizeof plan);
+  if (info->idxStr == NULL)
+    return SQLITE_NOMEM;
+  memcpy (info->idxStr, &plan, sizeof plan);
+  info->needToFreeIdxStr = 1;
+  return SQLITE_OK;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* The greatest integer ≤ VALUE, kept within int64. */
+static int64_t
+floor_to_integer (double value)
+{
+  value = floor (value);
+  return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+static void
+nothing (LnsRowConstraint *constraint)
+{
+  constraint->min = 1;
+  constraint->max = 0;
+}
+
+static void
+compare_with_integer (LnsRowConstraint *constraint, unsigned char op, int64_t value)
+{
+  if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE)
+    constraint->min = value;
+  if (op != SQLITE_INDEX_CONSTRAINT_GT && op != SQLITE_INDEX_CONSTRAINT_GE)
+    constraint->max = value;
+  if ((op == SQLITE_INDEX_CONSTRAINT_GT && value == INT64_MAX) ||
+      (op == SQLITE_INDEX_CONSTRAINT_LT && value == INT64_MIN))
+    nothing (constraint);
+  else if (op == SQLITE_INDEX_CONSTRAINT_GT)
+    constraint->min++;
+  else if (op == SQLITE_INDEX_CONSTRAINT_LT)
+    constraint->max--;
+}
+
+/* For integers x: x > 2.5 is x > 2, x >= 2.5 is x > 2, x < 2.5 is x <= 2, x <= 2.5 is x <= 2. */
+static void
+compare_with_real (LnsRowConstraint *constraint, unsigned char op, double value)
+{
+  int64_t below = floor_to_integer (value);
+  bool whole = value == floor (value) && value >= -0x1p63 && value < 0x1p63;
+
+  if (whole)
+    compare_with_integer (constraint, op, below);
+  else if (op == SQLITE_INDEX_CONSTRAINT_EQ)
+    nothing (constraint);
+  else if (op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE)
+    {
+      if (value < -0x1p63)
+        nothing (constraint);
+      else
+        constraint->max = below;
+    }
+  else if (value >= 0x1p63)
+    nothing (constraint);
+  else if (value >= -0x1p63)
+    compare_with_integer (constraint, SQLITE_INDEX_CONSTRAINT_GT, below);
+}
+
+unsigned
+_lns_sql_plan_read (const char *idx_str,
+                    LnsSqlPlan *ret_plan,
+                    int n,
+                    sqlite3_value **argv,
+                    LnsRowConstraint ret_constraints[LNS_SQL_MAX_CONSTRAINTS])
+{
+  memcpy (ret_plan, idx_str, sizeof *ret_plan);
+  for (int i = 0; i < n; i++)
+    {
+      LnsRowConstraint *constraint = &ret_constraints[i];
+      unsigned char op = ret_plan->constraints[i].op;
+      *constraint = (LnsRowConstraint){ ret_plan->constraints[i].column, INT64_MIN, INT64_MAX };
+      switch (sqlite3_value_numeric_type (argv[i]))
+        {
+        case SQLITE_INTEGER:
+          compare_with_integer (constraint, op, sqlite3_value_int64 (argv[i]));
+          break;
+        case SQLITE_FLOAT:
+          compare_with_real (constraint, op, sqlite3_value_double (argv[i]));
+          break;
+        case SQLITE_NULL:
+          nothing (constraint);
+          break;
+        default: /* Numbers come before texts and blobs.                                         */
+          if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE)
+            nothing (constraint);
+          break;
+        }
+    }
+  return (unsigned)n;
+}
