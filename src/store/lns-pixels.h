@@ -14,7 +14,8 @@
 
 #include "src/store/lns-report.h"
 
-/* Pixel p covers [origin_ns + floor (p × ns_per_px), origin_ns + floor ((p + 1) × ns_per_px)). */
+/* Pixel p covers [p, p + 1) × ns_per_px from origin_ns on, in real numbers: at the deepest zooms a
+ * nanosecond is many pixels. */
 typedef struct
 {
   int64_t origin_ns;

@@ -435,7 +435,7 @@ load_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsErro
       no_memory (report, error);
       return NULL;
     }
-  index->n_levels = state->top_level + 1;
+  index->n_levels = state->top_level > 0 ? state->top_level : 1;
   bool ok = state->n_closed == 0 || take_tails (report, connection, lane, index, error);
   for (uint32_t level = 0; level < index->n_levels; level++)
     {

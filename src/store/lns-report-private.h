@@ -45,7 +45,7 @@ typedef struct
 /* What is known of a lane once its index was read. Immutable. */
 typedef struct
 {
-  uint32_t n_levels; /* levels[0] are the events, levels[1 …] the nodes                          */
+  uint32_t n_levels; /* levels[0] are the events, then nodes; the top ones are LnsLaneState.top */
   LnsLevelIndex levels[LNS_NODE_LEVELS + 1];
 } LnsLaneIndex;
 
