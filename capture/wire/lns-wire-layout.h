@@ -134,7 +134,7 @@ typedef struct
 
 typedef struct
 {
-  LnsWireHead head; /* STRING is 0 */
+  LnsWireHead head; /* STRING: id of its name, or 0: the text is */
   uint32_t n_bytes;
   uint32_t n_text_bytes;
   uint64_t handle;     /* what the process calls the resource */

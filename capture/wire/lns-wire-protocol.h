@@ -19,12 +19,12 @@
  *   end of file                    ->     the process is gone, or has closed our descriptor: ask
  * its pidfd before chunks are taken back
  *
- * The connection stays open to the process's end. A fork's child inherits it but never writes to
- * it: on its first event it says hello on a connection of its own. A process whose descriptor was
- * closed by the program says hello again with `serial` set to the pool that it has mapped (rejoin):
- * the session answers with no descriptor. Credentials come from SO_PEERCRED alone; the pid and tid
- * in the hello are those of the target's pid namespace. Both messages are of fixed size; a
- * receiver refuses any other size, magic or version. */
+ * The connection stays open to the process's end, or until the program closes a descriptor that is
+ * not its own: from then on the process is silent, but goes on recording into its pool. A fork's
+ * child inherits the connection but never writes to it: on its first event it says hello on one of
+ * its own. Credentials come from SO_PEERCRED alone; the pid and tid in the hello are those of the
+ * target's pid namespace. Messages are of fixed size; a receiver refuses any other size, magic or
+ * version. */
 
 #pragma once
 
@@ -43,8 +43,8 @@ typedef struct
   uint32_t pid; /* as the target sees itself */
   uint32_t tid; /* the thread that says hello */
   uint32_t ppid;
-  uint32_t serial;  /* of the pool already mapped: a rejoin; 0: a pool is asked for */
-  uint32_t forked;  /* 1: this process image took part under another pid before: a fork's child */
+  uint32_t forked; /* 1: this process image took part under another pid before: a fork's child */
+  uint32_t reserved;
   char program[64]; /* file name of the executable, zero-padded, cut; "" where unknown */
 } LnsWireHello;
 

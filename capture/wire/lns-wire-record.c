@@ -232,9 +232,10 @@ decode_thread (Reader *reader, LnsWireThread *ret_thread)
 }
 
 static void
-decode_resource (Reader *reader, LnsWireResource *ret_resource)
+decode_resource (Reader *reader, const LnsWireHead *head, LnsWireResource *ret_resource)
 {
   uint32_t n_text_bytes = take_u32 (reader);
+  ret_resource->string = head->string;
   ret_resource->handle = take_u64 (reader);
   ret_resource->identifier = take_u64 (reader);
   ret_resource->identifier_type = (uint32_t)take_u64 (reader);
@@ -342,7 +343,7 @@ decode_long (Reader *reader, const LnsWireHead *head, LnsWireRecord *record)
       break;
     case LNS_WIRE_RESOURCE:
     case LNS_WIRE_RESOURCE_END:
-      decode_resource (reader, &record->resource);
+      decode_resource (reader, head, &record->resource);
       break;
     case LNS_WIRE_SCHEMA:
       decode_schema (reader, &record->schema);

@@ -87,7 +87,8 @@ typedef struct
   uint64_t handle;
   uint64_t identifier;
   uint32_t identifier_type;
-  LnsWireText name;
+  uint32_t string;  /* id of a registered name, or 0 */
+  LnsWireText name; /* where string is 0 */
 } LnsWireResource;
 
 typedef struct

@@ -1,0 +1,25 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The connection to the session: a high-numbered, close-on-exec descriptor that the program may close
+ * or reuse at any time, and which is therefore compared with what it was before each use. */
+
+#pragma once
+
+#include "capture/wire/lns-wire-pool.h"
+#include "capture/wire/lns-wire-protocol.h"
+
+/* Says HELLO to the session named in the environment, within LNS_WIRE_HANDSHAKE_MS.
+ * Returns 0 and the mapped pool in RET_POOL, or -errno: -ENOENT when there is no session to join,
+ * -ETIMEDOUT, the session's own refusal, or a system call's error. No descriptor is left open then.
+ * To be called by one thread at a time. */
+int lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool);
+
+/* Sends NOTICE without waiting. Where the descriptor is gone, or its number is the program's now, or
+ * the session does not take it, nothing happens. */
+void lns_connection_notify (const LnsWireNotice *notice);
+
+/* Closes the descriptor if it is still ours: in a fork's child, whose parent goes on using its own. */
+void lns_connection_forget (void);

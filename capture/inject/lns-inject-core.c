@@ -1,0 +1,335 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/lns-inject-core.h"
+#include "capture/inject/lns-inject-names.h"
+#include "capture/inject/lns-inject-nvtx.h"
+
+#define LIKELY(condition)   __builtin_expect ((condition), 1)
+#define UNLIKELY(condition) __builtin_expect ((condition), 0)
+
+/* --- Names. ---------------------------------------------------------------------------------- */
+
+/* The id of MESSAGE, which may be null. Beyond the first time two dozen instructions. */
+static inline uint32_t
+name_of (LnsStream *stream, const char *message)
+{
+  if (UNLIKELY (message == NULL))
+    return 0;
+  uint32_t id = lns_strings_find (&stream->strings, message);
+  if (UNLIKELY (id == 0))
+    id = lns_strings_intern (stream, message, strlen (message), message);
+  return id;
+}
+
+static uint32_t
+name_of_wide (LnsStream *stream, const wchar_t *message)
+{
+  return message == NULL ? 0 : lns_strings_intern_wide (stream, message);
+}
+
+/* A registered string's handle is its id, and what is no such id is no name. */
+static inline uint32_t
+name_of_handle (const void *handle)
+{
+  uintptr_t id = (uintptr_t)handle;
+  return id > LNS_WIRE_STRING_REGISTERED && id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
+static inline uint32_t
+name_of_message (LnsStream *stream, int32_t type, LnsNvtxMessage message)
+{
+  if (LIKELY (type == LNS_NVTX_MESSAGE_REGISTERED))
+    return name_of_handle (message.registered);
+  if (type == LNS_NVTX_MESSAGE_ASCII)
+    return name_of (stream, message.ascii);
+  if (type == LNS_NVTX_MESSAGE_WIDE)
+    return name_of_wide (stream, message.wide);
+  return 0;
+}
+
+/* What the caller's ATTRIBUTES (may be null, or of an older, shorter version) say. */
+static inline LnsNvtxEvent
+event_of (LnsStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsNvtxEvent event = { .domain = domain };
+  LnsNvtxEventAttributes old;
+  if (UNLIKELY (attributes == NULL))
+    return event;
+  if (UNLIKELY (attributes->size < sizeof old))
+    {
+      old = (LnsNvtxEventAttributes){ 0 };
+      memcpy (&old, attributes, attributes->size);
+      attributes = &old;
+    }
+  event.string = name_of_message (stream, attributes->message_type, attributes->message);
+  event.category = attributes->category;
+  if (attributes->color_type != 0)
+    {
+      event.color_type = (uint8_t)attributes->color_type;
+      event.color = attributes->color;
+    }
+  if (attributes->payload_type == LNS_NVTX_PAYLOAD_EXTENDED)
+    {
+      event.payloads = (const LnsNvtxPayloadData *)(uintptr_t)attributes->payload;
+      event.n_payloads = event.payloads == NULL ? 0 : (uint32_t)attributes->n_payloads;
+    }
+  else if (attributes->payload_type >= 1 && attributes->payload_type <= 6)
+    {
+      /* Types of 32 bits leave the caller's upper half undefined. */
+      event.payload_type = (uint8_t)attributes->payload_type;
+      event.payload =
+          attributes->payload_type <= 3 ? attributes->payload : (uint32_t)attributes->payload;
+    }
+  return event;
+}
+
+/* --- Events. --------------------------------------------------------------------------------- */
+
+/* A push that is no more than a name: the common case in full, the others in lns_nvtx_push(). */
+static inline int
+push_name (LnsStream *stream, uint32_t domain, uint32_t string)
+{
+  uint8_t *at = stream->cursor;
+  if (LIKELY (string != LNS_STRINGS_NO_ROOM) &&
+      LIKELY ((size_t)(stream->end - at) >= sizeof (LnsWireHead)) &&
+      LIKELY (domain < stream->n_depths))
+    {
+      uint32_t depth = stream->depths[domain];
+      if (LIKELY (depth < LNS_WIRE_DEPTH_LONG))
+        {
+          stream->depths[domain] = depth + 1;
+          *(LnsWireHead *)at = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
+                                              .type = LNS_WIRE_PUSH,
+                                              .depth = (uint8_t)depth,
+                                              .domain = (uint16_t)domain,
+                                              .string = string };
+          lns_stream_commit (stream, sizeof (LnsWireHead));
+          lns_stream_leave (stream);
+          return (int)depth;
+        }
+    }
+  LnsNvtxEvent event = { .domain = domain, .string = string };
+  return lns_nvtx_push (stream, &event);
+}
+
+static inline int
+pop (uint32_t domain)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_POP);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_pop (domain);
+  uint8_t *at = stream->cursor;
+  if (LIKELY ((size_t)(stream->end - at) >= sizeof (LnsWireHead)) &&
+      LIKELY (domain < stream->n_depths))
+    {
+      uint32_t depth = stream->depths[domain] - 1;
+      if (LIKELY (depth < LNS_WIRE_DEPTH_LONG))
+        {
+          *(LnsWireHead *)at = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
+                                              .type = LNS_WIRE_POP,
+                                              .depth = (uint8_t)depth,
+                                              .domain = (uint16_t)domain };
+          stream->depths[domain] = depth;
+          lns_stream_commit (stream, sizeof (LnsWireHead));
+          lns_stream_leave (stream);
+          return (int)depth;
+        }
+    }
+  LnsNvtxEvent event = { .domain = domain };
+  return lns_nvtx_pop (stream, &event);
+}
+
+static int
+range_push_a (const char *message)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (0);
+  return push_name (stream, 0, name_of (stream, message));
+}
+
+static int
+range_push_w (const wchar_t *message)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (0);
+  return push_name (stream, 0, name_of_wide (stream, message));
+}
+
+static inline int
+push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (domain);
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  if (LIKELY ((event.category | event.color_type | event.payload_type | event.n_payloads) == 0))
+    return push_name (stream, domain, event.string);
+  return lns_nvtx_push (stream, &event);
+}
+
+static int
+range_push_ex (const LnsNvtxEventAttributes *attributes)
+{
+  return push_attributes (0, attributes);
+}
+
+static int
+domain_range_push_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
+{
+  return push_attributes (lns_nvtx_domain (domain), attributes);
+}
+
+static int
+range_pop (void)
+{
+  return pop (0);
+}
+
+static int
+domain_range_pop (const void *domain)
+{
+  return pop (lns_nvtx_domain (domain));
+}
+
+static void
+mark_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  lns_nvtx_mark (stream, &event);
+}
+
+static void
+mark_ex (const LnsNvtxEventAttributes *attributes)
+{
+  mark_attributes (0, attributes);
+}
+
+static void
+domain_mark_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
+{
+  mark_attributes (lns_nvtx_domain (domain), attributes);
+}
+
+static void
+mark_a (const char *message)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = { .string = name_of (stream, message) };
+  lns_nvtx_mark (stream, &event);
+}
+
+static void
+mark_w (const wchar_t *message)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
+  lns_nvtx_mark (stream, &event);
+}
+
+static uint64_t
+start_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
+  if (stream == NULL)
+    return lns_nvtx_pass_start ();
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  return lns_nvtx_start (stream, &event);
+}
+
+static uint64_t
+range_start_ex (const LnsNvtxEventAttributes *attributes)
+{
+  return start_attributes (0, attributes);
+}
+
+static uint64_t
+domain_range_start_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
+{
+  return start_attributes (lns_nvtx_domain (domain), attributes);
+}
+
+static uint64_t
+range_start_a (const char *message)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
+  if (stream == NULL)
+    return lns_nvtx_pass_start ();
+  LnsNvtxEvent event = { .string = name_of (stream, message) };
+  return lns_nvtx_start (stream, &event);
+}
+
+static uint64_t
+range_start_w (const wchar_t *message)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
+  if (stream == NULL)
+    return lns_nvtx_pass_start ();
+  LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
+  return lns_nvtx_start (stream, &event);
+}
+
+static void
+domain_range_end (const void *domain, uint64_t range)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_END);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };
+  lns_nvtx_end (stream, &event, range);
+}
+
+static void
+range_end (uint64_t range)
+{
+  domain_range_end (NULL, range);
+}
+
+const LnsNvtxHandler lns_core_handlers[] = {
+  { LNS_NVTX_CORE_MARK_EX, (LnsNvtxFunction)mark_ex },
+  { LNS_NVTX_CORE_MARK_A, (LnsNvtxFunction)mark_a },
+  { LNS_NVTX_CORE_MARK_W, (LnsNvtxFunction)mark_w },
+  { LNS_NVTX_CORE_RANGE_START_EX, (LnsNvtxFunction)range_start_ex },
+  { LNS_NVTX_CORE_RANGE_START_A, (LnsNvtxFunction)range_start_a },
+  { LNS_NVTX_CORE_RANGE_START_W, (LnsNvtxFunction)range_start_w },
+  { LNS_NVTX_CORE_RANGE_END, (LnsNvtxFunction)range_end },
+  { LNS_NVTX_CORE_RANGE_PUSH_EX, (LnsNvtxFunction)range_push_ex },
+  { LNS_NVTX_CORE_RANGE_PUSH_A, (LnsNvtxFunction)range_push_a },
+  { LNS_NVTX_CORE_RANGE_PUSH_W, (LnsNvtxFunction)range_push_w },
+  { LNS_NVTX_CORE_RANGE_POP, (LnsNvtxFunction)range_pop },
+  { LNS_NVTX_CORE_NAME_CATEGORY_A, (LnsNvtxFunction)lns_nvtx_name_category_a },
+  { LNS_NVTX_CORE_NAME_CATEGORY_W, (LnsNvtxFunction)lns_nvtx_name_category_w },
+  { LNS_NVTX_CORE_NAME_OS_THREAD_A, (LnsNvtxFunction)lns_nvtx_name_thread_a },
+  { LNS_NVTX_CORE_NAME_OS_THREAD_W, (LnsNvtxFunction)lns_nvtx_name_thread_w },
+  { 0, NULL },
+};
+
+const LnsNvtxHandler lns_core2_handlers[] = {
+  { LNS_NVTX_CORE2_DOMAIN_MARK_EX, (LnsNvtxFunction)domain_mark_ex },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_START_EX, (LnsNvtxFunction)domain_range_start_ex },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_END, (LnsNvtxFunction)domain_range_end },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_PUSH_EX, (LnsNvtxFunction)domain_range_push_ex },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_POP, (LnsNvtxFunction)domain_range_pop },
+  { LNS_NVTX_CORE2_DOMAIN_RESOURCE_CREATE, (LnsNvtxFunction)lns_nvtx_resource_create },
+  { LNS_NVTX_CORE2_DOMAIN_RESOURCE_DESTROY, (LnsNvtxFunction)lns_nvtx_resource_destroy },
+  { LNS_NVTX_CORE2_DOMAIN_NAME_CATEGORY_A, (LnsNvtxFunction)lns_nvtx_domain_name_category_a },
+  { LNS_NVTX_CORE2_DOMAIN_NAME_CATEGORY_W, (LnsNvtxFunction)lns_nvtx_domain_name_category_w },
+  { LNS_NVTX_CORE2_DOMAIN_REGISTER_STRING_A, (LnsNvtxFunction)lns_nvtx_register_string_a },
+  { LNS_NVTX_CORE2_DOMAIN_REGISTER_STRING_W, (LnsNvtxFunction)lns_nvtx_register_string_w },
+  { LNS_NVTX_CORE2_DOMAIN_CREATE_A, (LnsNvtxFunction)lns_nvtx_domain_create_a },
+  { LNS_NVTX_CORE2_DOMAIN_CREATE_W, (LnsNvtxFunction)lns_nvtx_domain_create_w },
+  { LNS_NVTX_CORE2_DOMAIN_DESTROY, (LnsNvtxFunction)lns_nvtx_domain_destroy },
+  { LNS_NVTX_CORE2_INITIALIZE, (LnsNvtxFunction)lns_nvtx_initialize },
+  { 0, NULL },
+};

@@ -1,0 +1,137 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/lns-inject-process.h"
+#include "capture/inject/lns-inject-connection.h"
+#include "capture/inject/lns-inject-definitions.h"
+#include "capture/inject/lns-inject-stream.h"
+#include "capture/inject/lns-inject-system.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+LnsGenerationPage lns_generation_page;
+LnsProcess lns_process;
+
+static uint64_t noticed_at; /* lns_process.pool.header->published when the last notice was sent */
+
+/* For kernels that cannot wipe a page on fork (before 4.14): covers fork(), not clone(). */
+static void
+wipe_generation_in_child (void)
+{
+  lns_generation_page.generation = LNS_GENERATION_FRESH;
+}
+
+/* From glibc's static part, whose pthread_atfork() would name this library. */
+extern int
+__register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
+extern void *__dso_handle;
+
+static void
+wipe_on_fork (void)
+{
+  if (LNS_SYSCALL (SYS_madvise, &lns_generation_page, sizeof lns_generation_page, MADV_WIPEONFORK) <
+      0)
+    __register_atfork (NULL, NULL, wipe_generation_in_child, __dso_handle);
+}
+
+static void
+name_program (char *ret_name, size_t size)
+{
+  char path[4096];
+  long n = LNS_SYSCALL (SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
+  if (n <= 0)
+    return;
+  path[n] = '\0';
+  const char *slash = strrchr (path, '/');
+  const char *name = slash == NULL ? path : slash + 1;
+  memcpy (ret_name, name, strnlen (name, size - 1));
+}
+
+/* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
+static void
+leave_parent (void)
+{
+  lns_connection_forget ();
+  lns_wire_pool_unmap (&lns_process.pool);
+  lns_streams_reset ();
+  lns_definitions_reset ();
+  noticed_at = 0;
+}
+
+/* The joining thread's part: it alone runs this. */
+static uint64_t
+join_session (void)
+{
+  bool forked = lns_process.n_joined > 0;
+  if (forked)
+    leave_parent ();
+  else
+    wipe_on_fork ();
+  lns_process.n_joined++;
+  lns_process.pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+
+  LnsWireHello hello = {
+    .magic = LNS_WIRE_MAGIC,
+    .abi = LNS_WIRE_ABI,
+    .pid = lns_process.pid,
+    .tid = (uint32_t)LNS_SYSCALL (SYS_gettid),
+    .ppid = (uint32_t)LNS_SYSCALL (SYS_getppid),
+    .forked = forked,
+  };
+  name_program (hello.program, sizeof hello.program);
+  if (lns_streams_prepare () < 0 || lns_connection_open (&hello, &lns_process.pool) < 0)
+    return LNS_GENERATION_OFF;
+  lns_process.clock = lns_process.pool.header->clock;
+  return LNS_GENERATION_FIRST + lns_process.n_joined;
+}
+
+/* Waits until the thread that shakes hands is done; it takes LNS_WIRE_HANDSHAKE_MS at most. */
+static uint64_t
+wait_for_join (void)
+{
+  uint64_t *word = &lns_generation_page.generation;
+  for (int tries = 0; tries < LNS_WIRE_HANDSHAKE_MS / 10 + 5; tries++)
+    {
+      if (lns_process_generation () != LNS_GENERATION_STARTING)
+        break;
+      struct timespec timeout = { .tv_nsec = 10000000 };
+      (void)LNS_SYSCALL (SYS_futex, word, FUTEX_WAIT_PRIVATE, LNS_GENERATION_STARTING, &timeout,
+                         NULL, 0);
+    }
+  return lns_process_generation ();
+}
+
+uint64_t
+lns_process_join (void)
+{
+  LNS_KEEP_ERRNO;
+  uint64_t generation = LNS_GENERATION_FRESH;
+  if (!__atomic_compare_exchange_n (&lns_generation_page.generation, &generation,
+                                    LNS_GENERATION_STARTING, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+    return generation == LNS_GENERATION_STARTING ? wait_for_join () : generation;
+  uint64_t mask = lns_inject_block_signals ();
+  generation = join_session ();
+  __atomic_store_n (&lns_generation_page.generation, generation, __ATOMIC_RELEASE);
+  (void)LNS_SYSCALL (SYS_futex, &lns_generation_page.generation, FUTEX_WAKE_PRIVATE, INT32_MAX,
+                     NULL, NULL, 0);
+  lns_inject_unblock_signals (mask);
+  return generation;
+}
+
+void
+lns_process_notice_low (void)
+{
+  uint64_t published = __atomic_load_n (&lns_process.pool.header->published, __ATOMIC_RELAXED);
+  if (__atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published)
+    return;
+  LNS_KEEP_ERRNO;
+  LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };
+  lns_connection_notify (&notice);
+}

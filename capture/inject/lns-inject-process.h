@@ -1,0 +1,56 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the library knows of the process it is in: whether it takes part in a session, and the pool.
+ *
+ * The generation is the one word that every event looks at. It lives on a page that the kernel wipes
+ * in the child of any fork (fork, _Fork, clone), so a child finds LNS_GENERATION_FRESH there, goes
+ * through lns_process_join() and gets a pool of its own before it stores a byte anywhere. A child of
+ * vfork shares all memory with its waiting parent and is the parent in our eyes. */
+
+#pragma once
+
+#include "capture/wire/lns-wire-pool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum
+{
+  LNS_GENERATION_FRESH = 0,    /* not asked yet, or a fork's child */
+  LNS_GENERATION_STARTING = 1, /* a thread is shaking hands */
+  LNS_GENERATION_OFF = 2,      /* not in a session, for good */
+  LNS_GENERATION_FIRST = 16,   /* from here on: in a session */
+};
+
+typedef struct
+{
+  _Alignas(4096) uint64_t generation;
+} LnsGenerationPage;
+
+typedef struct
+{
+  LnsWirePoolView pool;
+  LnsWireClock clock;
+  uint32_t pid;
+  uint64_t n_joined; /* how many times this image and those it was forked from have joined */
+} LnsProcess;
+
+extern LnsGenerationPage lns_generation_page;
+extern LnsProcess lns_process;
+
+static inline uint64_t
+lns_process_generation (void)
+{
+  return __atomic_load_n (&lns_generation_page.generation, __ATOMIC_ACQUIRE);
+}
+
+/* Joins the session named in the environment, once; other threads that come meanwhile wait, as long
+ * as the handshake may take. Returns the generation: LNS_GENERATION_FIRST or more on success, else
+ * LNS_GENERATION_OFF. Signals of the thread are blocked meanwhile. */
+uint64_t lns_process_join (void);
+
+/* Tells the session that free chunks are running out, once each time that it has lent some. */
+void lns_process_notice_low (void);
