@@ -1,0 +1,215 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/store/lns-writer-private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/store/lns-identity.h"
+#include "src/store/lns-sql.h"
+
+#define BUSY_MS        1000  /* how long a commit waits for readers                              */
+#define FINISH_BUSY_MS 10000 /* how long the last one does                                       */
+
+/* Frees everything but the file. */
+static void
+writer_free (LnsWriter *writer)
+{
+  _lns_writer_finalize (writer);
+  sqlite3_close (writer->database);
+  for (uint32_t i = 0; i < writer->n_defined[LNS_DEFINITION_LANE]; i++)
+    _lns_writer_lane_clear (&writer->lanes[i]);
+  for (uint32_t i = 0; i < writer->n_rows; i++)
+    lns_buffer_clear (&writer->rows[i].blob);
+  lns_buffer_clear (&writer->waiting_strings);
+  lns_buffer_clear (&writer->waiting_definitions);
+  lns_buffer_clear (&writer->waiting_meta);
+  lns_string_table_free (writer->string_table);
+  free (writer->waiting_lengths);
+  free (writer->tracks);
+  free (writer->lanes);
+  free (writer->dirty);
+  free (writer->rows);
+  free (writer->path);
+  free (writer);
+}
+
+/* Removes the new file, brings the overwritten one back, frees the writer. */
+static void
+undo (LnsWriter *writer)
+{
+  char *aside_path = writer->aside_path, *path = writer->path, *journal = NULL;
+  const bool created = writer->database != NULL;
+  writer->path = NULL;
+  writer_free (writer);
+  if (created)
+    {
+      unlink (path);
+      if (asprintf (&journal, "%s-journal", path) >= 0)
+        unlink (journal);
+      free (journal);
+    }
+  _lns_writer_bring_back (path, aside_path);
+  free (path);
+}
+
+static LnsWriter *
+writer_new (const char *path)
+{
+  LnsWriter *writer = calloc (1, sizeof *writer);
+  if (writer == NULL)
+    return NULL;
+  writer->n_strings = 1;
+  writer->dropped.process = writer->dropped.thread = LNS_ID_NONE;
+  writer->path = strdup (path);
+  writer->string_table = lns_string_table_new ();
+  writer->waiting_lengths = calloc (LNS_STRING_CHUNK_MAX, sizeof *writer->waiting_lengths);
+  if (writer->path != NULL && writer->string_table != NULL && writer->waiting_lengths != NULL)
+    return writer;
+  writer_free (writer);
+  return NULL;
+}
+
+/* Refuses a path that is taken, makes room for one that may be overwritten. */
+static bool
+clear_path (LnsWriter *writer, const char *path, bool overwrite, LnsError *error)
+{
+  struct stat status;
+  if (!_lns_writer_make_folders (path, error))
+    return false;
+  if (lstat (path, &status) != 0)
+    return true;
+  if (S_ISDIR (status.st_mode))
+    return lns_error_set_errno (error, EISDIR, "cannot create “%s”", path);
+  if (!overwrite)
+    return lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                          "“%s” exists: choose another name, or allow it to be overwritten", path);
+  return _lns_writer_move_aside (path, &writer->aside_path, error);
+}
+
+static void
+put_format_meta (LnsWriter *writer, const LnsWriterOptions *options)
+{
+  char text[LNS_IDENTITY_SIZE];
+  snprintf (text, sizeof text, "%" PRIu64, LNS_FEATURES_COMPATIBLE);
+  lns_writer_set_meta (writer, "compatible", text);
+  snprintf (text, sizeof text, "%" PRIu64, LNS_FEATURES_INCOMPATIBLE);
+  lns_writer_set_meta (writer, "incompatible", text);
+  for (unsigned i = 0; i < sizeof writer->uuid; i++)
+    snprintf (text + 2 * i, 3, "%02x", writer->uuid[i]);
+  lns_writer_set_meta (writer, "uuid", text);
+  if (lns_identity_of (getpid (), text))
+    lns_writer_set_meta (writer, "writer", text);
+  snprintf (text, sizeof text, "%" PRId64, options->t0_monotonic_ns);
+  lns_writer_set_meta (writer, "t0_monotonic_ns", text);
+  snprintf (text, sizeof text, "%" PRId64, options->t0_realtime_ns);
+  lns_writer_set_meta (writer, "t0_realtime_ns", text);
+  snprintf (text, sizeof text, "%" PRIu64, options->t0_tsc);
+  lns_writer_set_meta (writer, "t0_tsc", text);
+}
+
+LnsWriter *
+lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *error)
+{
+  static const uint8_t no_uuid[16];
+  LnsWriter *writer = writer_new (path);
+  if (writer == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
+      return NULL;
+    }
+  memcpy (writer->uuid, options->uuid, sizeof writer->uuid);
+  if (memcmp (writer->uuid, no_uuid, sizeof no_uuid) == 0 &&
+      getrandom (writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
+    {
+      lns_error_set_errno (error, errno, "cannot make a UUID for “%s”", path);
+      goto failed;
+    }
+  if (!clear_path (writer, path, options->overwrite, error))
+    goto failed;
+  writer->database = lns_sql_create (path, error);
+  if (writer->database == NULL)
+    goto failed;
+  sqlite3_busy_timeout (writer->database, BUSY_MS);
+  if (!_lns_writer_prepare (writer))
+    {
+      lns_sql_error (error, writer->database, path, "create");
+      goto failed;
+    }
+  put_format_meta (writer, options);
+  if (!lns_writer_commit (writer, 0, error))
+    goto failed;
+  return writer;
+
+failed:
+  undo (writer);
+  return NULL;
+}
+
+void
+lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
+{
+  LnsMetaDefinition meta = { .key = lns_writer_string (writer, key, strlen (key)),
+                             .value = lns_writer_string (writer, value, strlen (value)) };
+  _lns_writer_define (writer, LNS_DEFINITION_META, &meta);
+  lns_buffer_append (&writer->waiting_meta, key, strlen (key) + 1);
+  lns_buffer_append (&writer->waiting_meta, value, strlen (value) + 1);
+  writer->failed |= writer->waiting_meta.failed;
+}
+
+size_t
+lns_writer_waiting_bytes (const LnsWriter *writer)
+{
+  return writer->waiting_bytes;
+}
+
+uint64_t
+lns_writer_file_bytes (const LnsWriter *writer)
+{
+  return writer->file_bytes;
+}
+
+uint64_t
+lns_writer_events (const LnsWriter *writer)
+{
+  return writer->n_events;
+}
+
+uint64_t
+lns_writer_lost (const LnsWriter *writer)
+{
+  return writer->n_lost;
+}
+
+bool
+lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error)
+{
+  writer->state = state;
+  sqlite3_busy_timeout (writer->database, FINISH_BUSY_MS);
+  bool finished = lns_writer_commit (writer, end_ns, error);
+  if (finished)
+    {
+      /* A finished report is one file: this removes the journal. */
+      sqlite3_exec (writer->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+      _lns_writer_remove_aside (writer->aside_path);
+      writer->aside_path = NULL;
+    }
+  free (writer->aside_path);
+  writer_free (writer);
+  return finished;
+}
+
+void
+lns_writer_abandon (LnsWriter *writer)
+{
+  undo (writer);
+}
