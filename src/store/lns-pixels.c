@@ -134,7 +134,7 @@ node_cb (void *data, const LnsNode *node, uint64_t n_events)
     return false;
   const double x0 = _lns_pixel_x (&paint->scale, node->start_ns);
   const double x1 = _lns_pixel_x (&paint->scale, node->end_ns);
-  if (x1 - x0 > 1)
+  if (x1 - x0 >= 1)
     return true;
   /* Within one pixel the node is exact: no division, nothing to spread. */
   if (x0 >= 0 && (uint32_t)x0 == (uint32_t)x1 && x1 < paint->scale.n_px)

@@ -7,14 +7,13 @@
  * reference from one definition to another need not check it again. */
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lns-config.h"
+#include "src/store/lns-identity.h"
 #include "src/store/lns-report-private.h"
 #include "src/store/lns-sql.h"
 
@@ -107,44 +106,6 @@ read_uuid (const LnsReport *report, uint8_t ret_uuid[16])
   return true;
 }
 
-/* One line of a file under /proc into TEXT; "" where it cannot be read. */
-static void
-read_line (const char *path, char *text, size_t text_bytes)
-{
-  int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd >= 0 ? read (fd, text, text_bytes - 1) : -1;
-
-  text[n > 0 ? n : 0] = '\0';
-  text[strcspn (text, "\n")] = '\0';
-  if (fd >= 0)
-    close (fd);
-}
-
-/* Whether WRITER ("boot-id pid start-time", the last from field 22 of /proc/pid/stat) lives. */
-static bool
-writer_lives (const char *writer)
-{
-  char boot_id[64], here[64], path[64], stat_line[1024];
-  long pid;
-  unsigned long long start_time, found = 0;
-
-  if (writer == NULL || sscanf (writer, "%63s %ld %llu", boot_id, &pid, &start_time) != 3)
-    return false;
-  read_line ("/proc/sys/kernel/random/boot_id", here, sizeof here);
-  if (strcmp (boot_id, here) != 0)
-    return false;
-  snprintf (path, sizeof path, "/proc/%ld/stat", pid);
-  read_line (path, stat_line, sizeof stat_line);
-  /* The command's name, in parentheses, may hold spaces and parentheses. */
-  const char *rest = strrchr (stat_line, ')');
-  return rest != NULL &&
-         sscanf (rest + 1,
-                 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                 "%*d %llu",
-                 &found) == 1 &&
-         found == start_time;
-}
-
 static bool
 check_features (LnsReport *report, LnsError *error)
 {
@@ -173,6 +134,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   if (!load_meta (report, connection, error) || !check_features (report, error))
     return false;
   const char *state = lns_report_meta (report, "state");
+  const char *writer = lns_report_meta (report, "writer");
   if (state == NULL || !read_uuid (report, info->uuid))
     return _lns_report_damaged (report, error, "its state or its identity is missing");
   if (strcmp (state, "complete") == 0)
@@ -181,7 +143,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
     info->state = LNS_STATE_RECOVERED;
   else
     info->state =
-        writer_lives (lns_report_meta (report, "writer")) ? LNS_STATE_RECORDING : LNS_STATE_CUT_OFF;
+        writer != NULL && lns_identity_lives (writer) ? LNS_STATE_RECORDING : LNS_STATE_CUT_OFF;
   report->is_live = info->state == LNS_STATE_RECORDING;
   info->n_commits = meta_uint (report, "commit");
   info->t0_monotonic_ns = meta_int (report, "t0_monotonic_ns", 0);
