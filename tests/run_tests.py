@@ -54,11 +54,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--full", action="store_true", help="also what takes long (see README.md)")
+    parser.add_argument("--stage", action="append", help="only this stage of what takes long")
     options, rest = parser.parse_known_args()
+    full = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full.py"), "--build", options.build]
+    if options.stage:
+        sys.exit(subprocess.run(full + [word for name in options.stage for word in ("--stage", name)]).returncode)
     status, counts, lines = run_suites(options.build, rest)
     if options.full:
-        full = os.path.join(os.path.dirname(os.path.abspath(__file__)), "full.py")
-        status = subprocess.run([sys.executable, full, "--build", options.build]).returncode or status
+        status = subprocess.run(full).returncode or status
     for line in lines:
         print(line)
     print(f'{counts["passed"]} passed, {counts["failed"]} failed, {counts["skipped"]} skipped')

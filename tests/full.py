@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""What takes too long for every change: run by people with `./run test --full`, or one stage by name
+with `./run test --stage NAME`. Prints a table of stages at the end; fails if one failed.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(TESTS)
+NVTX_REPOSITORY = "https://github.com/NVIDIA/NVTX"
+NVTX_COMMIT = "5cd1823"  # the branch with the tests
+
+
+class Unavailable(Exception):
+    """The stage needs something that this machine does not have."""
+
+
+def run(command, **options):
+    print("+ " + " ".join(command), flush=True)
+    subprocess.run(command, check=True, **options)
+
+
+def sanitized(name, suites):
+    """Runs SUITES in a build of its own with the sanitizer NAME."""
+    build = os.path.join(SOURCE, "build-" + name.split(",")[0])
+    if not os.path.exists(os.path.join(build, "build.ninja")):
+        run(["meson", "setup", build, SOURCE, f"-Db_sanitize={name}", "-Dstatic_cli=false", "-Dui=disabled",
+             "-Db_lundef=false"])
+    run(["ninja", "-C", build])
+    arguments = [word for suite in suites for word in ("--suite", suite)]
+    run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "6"] + arguments)
+
+
+def address(_build):
+    sanitized("address,undefined", ["unit", "golden"])
+
+
+def thread(_build):
+    sanitized("thread", ["unit"])
+
+
+def mutations(build):
+    run(["meson", "test", "-C", build, "--suite", "fuzz", "--timeout-multiplier", "40"],
+        env=dict(os.environ, LNS_MUTATIONS="10000"))
+
+
+def kills(build):
+    run(["meson", "test", "-C", build, "kill", "--timeout-multiplier", "40"],
+        env=dict(os.environ, LNS_KILL_ROUNDS="200"))
+
+
+def nvtx_suite(build):
+    """The NVTX project's own tests, at a pinned commit, each program once under our injection."""
+    if shutil.which("cmake") is None or shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin") is None:
+        raise Unavailable("it needs cmake and nvcc")
+    checkout = os.path.join(SOURCE, ".deps", "NVTX")
+    if not os.path.exists(checkout):
+        run(["git", "clone", "--quiet", os.environ.get("LNS_NVTX_REPOSITORY", NVTX_REPOSITORY), checkout])
+    run(["git", "-C", checkout, "checkout", "--quiet", NVTX_COMMIT])
+    tree = os.path.join(checkout, "build")
+    environment = dict(os.environ, PATH=os.environ["PATH"] + ":/usr/local/cuda/bin")
+    run(["cmake", "-S", os.path.join(checkout, "tests"), "-B", tree, "-DCMAKE_CUDA_ARCHITECTURES=90"], env=environment)
+    run(["cmake", "--build", tree, "-j2"], env=environment)
+    run(["ctest", "--test-dir", tree, "--output-on-failure"], env=environment)
+    injection = os.path.join(build, "capture", "inject", "liblanescope-inject.so")
+    lanescope = os.path.join(build, "src", "cli", "lanescope")
+    with tempfile.TemporaryDirectory() as work:
+        for test in ["coverage", "coveragec", "coverage-counter", "coverage-mem", "coverage-payload", "domains",
+                     "attributes", "regstrings", "categories", "linkerdupes"]:
+            command = [os.path.join(tree, "runtest"), "-t", test]
+            plain = subprocess.run(command, cwd=tree, capture_output=True).returncode
+            under = subprocess.run([lanescope, "profile", "-t", "nvtx", "-o", os.path.join(work, test)] + command,
+                                   cwd=tree, env=dict(environment, NVTX_INJECTION64_PATH=injection),
+                                   capture_output=True, text=True)
+            assert plain == under.returncode, f"{test}: {plain} without us, {under.returncode} with: {under.stderr}"
+            info = subprocess.run([lanescope, "info", os.path.join(work, test + ".rep")], capture_output=True, text=True)
+            assert "lost: 0\n" in info.stdout, info.stdout + info.stderr
+            print(f"  {test}: exit {plain}, {next(l for l in info.stdout.splitlines() if l.startswith('events:'))}")
+
+
+def large(build):
+    """A report of 100 million events, through the budgets of opening, frames and statistics."""
+    bench = [sys.executable, os.path.join(TESTS, "bench", "bench.py"), "--build", build]
+    print("+ bench store 100000000", flush=True)
+    output = subprocess.run(bench + ["store", "100000000"], check=True, capture_output=True, text=True).stdout
+    result = json.loads(output.splitlines()[-1])
+    print(json.dumps(result))
+    lanescope = os.path.join(build, "src", "cli", "lanescope")
+    try:
+        start = time.monotonic()
+        run([lanescope, "stats", "--report", "nvtx_sum", "--format", "csv", "-o", "-", result["file"]],
+            stdout=subprocess.DEVNULL)
+        print(f"  stats over 100 million events: {time.monotonic() - start:.2f} s")
+    finally:
+        os.remove(result["file"])
+
+
+def mutate(_build):
+    run([sys.executable, os.path.join(TESTS, "mutate.py")])
+
+
+STAGES = {
+    "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
+    "thread": (thread, "unit tests under the thread sanitizer"),
+    "mutations": (mutations, "10,000 mutated reports, under sanitizers"),
+    "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
+    "nvtx": (nvtx_suite, "the NVTX project's own suite at " + NVTX_COMMIT),
+    "large": (large, "a report of 100 million events"),
+    "mutate": (mutate, "20 small breakages of the code, of which the suite must notice 16"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--stage", choices=STAGES, action="append", help="only this one (may be repeated)")
+    options = parser.parse_args()
+    rows, failed = [], False
+    for name in options.stage or STAGES:
+        function, what = STAGES[name]
+        start = time.monotonic()
+        try:
+            function(options.build)
+            outcome = "passed"
+        except Unavailable as reason:
+            outcome = f"skipped: {reason}"
+        except (subprocess.CalledProcessError, AssertionError) as error:
+            outcome, failed = f"FAILED: {error}", True
+        rows.append((name, what, f"{time.monotonic() - start:.0f} s", outcome))
+    for row in rows:
+        print("{:10} {:75} {:>7}  {}".format(*row))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
