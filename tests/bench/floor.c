@@ -13,6 +13,7 @@
 
 #include "capture/inject/lns-inject-nvtx-abi.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LNS_EXPORT __attribute__ ((visibility ("default")))
@@ -27,12 +28,16 @@ typedef struct
 
 #define N_RECORDS 4096u /* 64 KiB, used round and round */
 
-static __thread struct
+typedef struct
 {
   Record records[N_RECORDS];
   uint32_t at;
   char copy[64];
-} self;
+} Thread;
+
+/* A pointer only: what is larger finds no room in the static TLS of a program that runs already, and
+ * NVTX then says nothing and calls nobody. */
+static __thread Thread *self;
 
 static inline uint64_t
 ticks_now (void)
@@ -46,10 +51,18 @@ ticks_now (void)
 #endif
 }
 
-static inline void
-store (uint64_t name)
+static inline Thread *
+enter (void)
 {
-  self.records[self.at++ % N_RECORDS] = (Record){ ticks_now (), name };
+  if (__builtin_expect (self == NULL, 0))
+    self = aligned_alloc (128, (sizeof *self + 127) / 128 * 128);
+  return self;
+}
+
+static inline void
+store (Thread *thread, uint64_t ticks, uint64_t name)
+{
+  thread->records[thread->at++ % N_RECORDS] = (Record){ ticks, name };
   /* Keeps the store: nobody reads what is stored. */
   __asm__ volatile("" ::: "memory");
 }
@@ -57,6 +70,8 @@ store (uint64_t name)
 static int
 push (const char *message)
 {
+  uint64_t ticks = ticks_now ();
+  Thread *thread = enter ();
   size_t n_bytes = strlen (message);
   uint64_t hash = n_bytes, word;
   size_t i = 0;
@@ -68,30 +83,30 @@ push (const char *message)
   word = 0;
   memcpy (&word, message + i, n_bytes - i);
   hash = (hash ^ word) * UINT64_C (0x9e3779b97f4a7c15);
-  if (n_bytes < sizeof self.copy && memcmp (self.copy, message, n_bytes) != 0)
-    memcpy (self.copy, message, n_bytes);
-  store (hash);
+  if (n_bytes < sizeof thread->copy && memcmp (thread->copy, message, n_bytes) != 0)
+    memcpy (thread->copy, message, n_bytes);
+  store (thread, ticks, hash);
   return 0;
 }
 
 static int
 push_registered (const void *domain, const LnsNvtxEventAttributes *attributes)
 {
-  store ((uintptr_t)attributes->message.registered);
+  store (enter (), ticks_now (), (uintptr_t)attributes->message.registered);
   return 0;
 }
 
 static int
 pop (void)
 {
-  store (0);
+  store (enter (), ticks_now (), 0);
   return 0;
 }
 
 static int
 domain_pop (const void *domain)
 {
-  store (0);
+  store (enter (), ticks_now (), 0);
   return 0;
 }
 
