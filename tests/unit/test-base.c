@@ -1,0 +1,211 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/base/lns-buffer.h"
+#include "src/base/lns-error.h"
+#include "src/base/lns-format.h"
+#include "src/base/lns-hash.h"
+#include "src/base/lns-string-table.h"
+
+#include <errno.h>
+
+#include "tests/lns-tap.h"
+
+static void
+test_buffer (void)
+{
+  LnsBuffer buffer = { 0 };
+  lns_buffer_append (&buffer, NULL, 0);
+  LNS_CHECK (buffer.bytes == NULL);
+  for (unsigned i = 0; i < 1000; i++)
+    lns_buffer_append (&buffer, &(uint8_t){ (uint8_t)i }, 1);
+  LNS_CHECK_INT (buffer.size_bytes, 1000);
+  for (unsigned i = 0; i < 1000; i++)
+    LNS_CHECK_INT (buffer.bytes[i], (uint8_t)i);
+  lns_buffer_reset (&buffer);
+  lns_buffer_append_int (&buffer, UINT64_C (0x1122334455667788), 8);
+  lns_buffer_append_int (&buffer, 0xAABBCC, 2);
+  LNS_CHECK_INT (buffer.size_bytes, 10);
+  LNS_CHECK (memcmp (buffer.bytes, "\x88\x77\x66\x55\x44\x33\x22\x11\xCC\xBB", 10) == 0);
+  uint8_t *room = lns_buffer_reserve (&buffer, 100000);
+  LNS_CHECK (room == buffer.bytes + 10);
+  LNS_CHECK_INT (buffer.size_bytes, 10);
+  memset (room, 7, 100000);
+  lns_buffer_clear (&buffer);
+  LNS_CHECK (buffer.bytes == NULL && buffer.size_bytes == 0 && buffer.allocated_bytes == 0);
+}
+
+static void
+test_buffer_out_of_memory (void)
+{
+  LnsBuffer buffer = { 0 };
+  lns_buffer_append (&buffer, "kept", 4);
+  LNS_CHECK (lns_buffer_reserve (&buffer, SIZE_MAX - 2) == NULL);
+  LNS_CHECK (buffer.failed);
+  lns_buffer_append (&buffer, "x", 1);
+  LNS_CHECK (lns_buffer_reserve (&buffer, 1) == NULL);
+  LNS_CHECK_INT (buffer.size_bytes, 4);
+  LNS_CHECK (memcmp (buffer.bytes, "kept", 4) == 0);
+  lns_buffer_reset (&buffer);
+  LNS_CHECK (!buffer.failed);
+  lns_buffer_append (&buffer, "x", 1);
+  LNS_CHECK_INT (buffer.size_bytes, 1);
+  lns_buffer_clear (&buffer);
+}
+
+static void
+test_error_keeps_the_first_cause (void)
+{
+  LnsError error = { 0 };
+  LNS_CHECK (!lns_error_prefix (&error, "nothing to prefix"));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_NONE);
+  LNS_CHECK (!lns_error_set (&error, LNS_ERROR_USAGE, 3, "“%s” is\nnot %d", "x", 5));
+  LNS_CHECK_STR (error.message, "“x” is not 5");
+  LNS_CHECK (!lns_error_set (&error, LNS_ERROR_IO, 0, "second"));
+  LNS_CHECK (!lns_error_set_errno (&error, ENOENT, "third"));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_USAGE);
+  LNS_CHECK_INT (error.code, 3);
+  LNS_CHECK (!lns_error_prefix (&error, "in %s", "there"));
+  LNS_CHECK_STR (error.message, "in there: “x” is not 5");
+  LNS_CHECK_INT (error.domain, LNS_ERROR_USAGE);
+  LNS_CHECK (!lns_error_set (NULL, LNS_ERROR_IO, 0, "nobody asks"));
+  LNS_CHECK (!lns_error_set_errno (NULL, 1, "nobody asks"));
+  LNS_CHECK (!lns_error_prefix (NULL, "nobody asks"));
+}
+
+static void
+test_error_of_the_system (void)
+{
+  LnsError error = { 0 };
+  LNS_CHECK (!lns_error_set_errno (&error, ENOENT, "cannot open “%s”", "a.rep"));
+  LNS_CHECK_STR (error.message, "cannot open “a.rep”: No such file or directory");
+  LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
+  LNS_CHECK_INT (error.code, ENOENT);
+}
+
+static void
+test_error_is_cut_between_characters (void)
+{
+  char wide[4096];
+  for (unsigned shift = 0; shift < 3; shift++)
+    {
+      memset (wide, 'a', shift);
+      for (size_t at = shift; at + 3 < sizeof wide; at += 2)
+        memcpy (wide + at, "é", 3);
+      LnsError error = { 0 };
+      lns_error_set (&error, LNS_ERROR_IO, 0, "%s", wide);
+      size_t length = strlen (error.message);
+      LNS_CHECK (length < sizeof error.message && length > sizeof error.message - 6);
+      LNS_CHECK_STR (error.message + length - 3, "…");
+      LNS_CHECK_INT ((length - 3 - shift) % 2, 0);
+      lns_error_prefix (&error, "p");
+      LNS_CHECK (strncmp (error.message, "p: ", 3) == 0);
+      LNS_CHECK_STR (error.message + strlen (error.message) - 3, "…");
+    }
+}
+
+static void
+test_format_duration (void)
+{
+  static const struct
+  {
+    int64_t duration_ns;
+    const char *rounded, *exact;
+  } cases[] = {
+    { 0, "0 ns", "0 ns" },
+    { 7, "7 ns", "7 ns" },
+    { -999, "-999 ns", "-999 ns" },
+    { 1000, "1.000 µs", "1 µs" },
+    { 12346, "12.346 µs", "12.346 µs" },
+    { 999999, "999.999 µs", "999.999 µs" },
+    { 1500000, "1.500 ms", "1.5 ms" },
+    { 1234567, "1.235 ms", "1.234567 ms" },
+    { 999999400, "999.999 ms", "999.9994 ms" },
+    { 999999500, "1.000 s", "999.9995 ms" },
+    { -999999500, "-1.000 s", "-999.9995 ms" },
+    { 1234567891, "1.235 s", "1.234567891 s" },
+    { INT64_C (3601000000000), "3,601.000 s", "3,601 s" },
+    { INT64_C (36000000000001), "36,000.000 s", "36,000.000000001 s" },
+    { INT64_MAX, "9,223,372,036.855 s", "9,223,372,036.854775807 s" },
+    { INT64_MIN, "-9,223,372,036.855 s", "-9,223,372,036.854775808 s" },
+  };
+  char text[LNS_FORMAT_SIZE];
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      LNS_CHECK_STR (lns_format_duration (cases[i].duration_ns, text), cases[i].rounded);
+      LNS_CHECK_STR (lns_format_duration_exact (cases[i].duration_ns, text), cases[i].exact);
+    }
+}
+
+static void
+test_format_numbers (void)
+{
+  char text[LNS_FORMAT_SIZE];
+  LNS_CHECK_STR (lns_format_integer (0, text), "0");
+  LNS_CHECK_STR (lns_format_integer (999, text), "999");
+  LNS_CHECK_STR (lns_format_integer (1000, text), "1,000");
+  LNS_CHECK_STR (lns_format_integer (-1234567, text), "-1,234,567");
+  LNS_CHECK_STR (lns_format_integer (-123456, text), "-123,456");
+  LNS_CHECK_STR (lns_format_integer (INT64_MIN, text), "-9,223,372,036,854,775,808");
+  LNS_CHECK_STR (lns_format_unsigned (UINT64_MAX, text), "18,446,744,073,709,551,615");
+  LNS_CHECK_STR (lns_format_bytes (0, text), "0 B");
+  LNS_CHECK_STR (lns_format_bytes (1023, text), "1023 B");
+  LNS_CHECK_STR (lns_format_bytes (1024, text), "1.0 KiB");
+  LNS_CHECK_STR (lns_format_bytes (1536, text), "1.5 KiB");
+  LNS_CHECK_STR (lns_format_bytes (1024 * 1024 - 1, text), "1.0 MiB");
+  LNS_CHECK_STR (lns_format_bytes (UINT64_C (20) << 30, text), "20.0 GiB");
+  LNS_CHECK_STR (lns_format_bytes (UINT64_MAX, text), "16.0 EiB");
+}
+
+static void
+test_string_table (void)
+{
+  LnsStringTable *table = lns_string_table_new ();
+  char text[32];
+  for (uint32_t round = 0; round < 2; round++)
+    for (uint32_t i = 0; i < 50000; i++)
+      {
+        size_t length = (size_t)snprintf (text, sizeof text, "name %u", i);
+        LNS_CHECK_INT (lns_string_table_intern (table, text, length, round * 100000 + i), i);
+      }
+  /* Any bytes: prefixes, NULs, the empty string, one larger than a block. */
+  LNS_CHECK_INT (lns_string_table_intern (table, "a\0b", 3, 200000), 200000);
+  LNS_CHECK_INT (lns_string_table_intern (table, "a\0c", 3, 200001), 200001);
+  LNS_CHECK_INT (lns_string_table_intern (table, "a", 1, 200002), 200002);
+  LNS_CHECK_INT (lns_string_table_intern (table, "a\0b", 3, 200003), 200000);
+  LNS_CHECK_INT (lns_string_table_intern (table, NULL, 0, 200004), 200004);
+  LNS_CHECK_INT (lns_string_table_intern (table, "", 0, 200005), 200004);
+  char *large = calloc (1, 1000000);
+  LNS_CHECK_INT (lns_string_table_intern (table, large, 1000000, 200006), 200006);
+  large[999999] = 1;
+  LNS_CHECK_INT (lns_string_table_intern (table, large, 1000000, 200007), 200007);
+  large[999999] = 0;
+  LNS_CHECK_INT (lns_string_table_intern (table, large, 1000000, 200008), 200006);
+  free (large);
+  lns_string_table_free (table);
+  lns_string_table_free (NULL);
+}
+
+/* The file format stands on it: values published for XXH3-64 with seed 0. */
+static void
+test_hash (void)
+{
+  LNS_CHECK (lns_hash ("", 0) == UINT64_C (0x2D06800538D394C2));
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_buffer);
+  LNS_TEST (test_buffer_out_of_memory);
+  LNS_TEST (test_error_keeps_the_first_cause);
+  LNS_TEST (test_error_of_the_system);
+  LNS_TEST (test_error_is_cut_between_characters);
+  LNS_TEST (test_format_duration);
+  LNS_TEST (test_format_numbers);
+  LNS_TEST (test_string_table);
+  LNS_TEST (test_hash);
+  return lns_tap_done ();
+}
