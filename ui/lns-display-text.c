@@ -1,0 +1,29 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-display-text.h"
+
+char *
+lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line)
+{
+  GString *text = g_string_sized_new (size_bytes);
+  const char *end = bytes + size_bytes;
+  while (bytes < end)
+    {
+      gunichar c = g_utf8_get_char_validated (bytes, end - bytes);
+      gboolean valid = c != (gunichar)-1 && c != (gunichar)-2;
+      if (valid && (c == '\n' || c == '\t') && one_line)
+        g_string_append (text, c == '\n' ? "\\n" : "\\t");
+      else if (valid && (c == '\n' || c == '\t' || !g_unichar_iscntrl (c)))
+        g_string_append_unichar (text, c);
+      else
+        {
+          valid = FALSE;
+          g_string_append_printf (text, "\\x%02X", (guchar)*bytes);
+        }
+      bytes = valid ? g_utf8_next_char (bytes) : bytes + 1;
+    }
+  return g_string_free (text, FALSE);
+}

@@ -1,0 +1,18 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* SIZE_BYTES arbitrary bytes as text that a label can show and nothing is lost from: bytes that are
+ * not UTF-8, and control characters, become \xNN (a newline and a tab \n and \t if ONE_LINE, else
+ * they stay). Free with g_free (). O(size). */
+char *
+lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
