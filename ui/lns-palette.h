@@ -1,0 +1,50 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The colours of the timeline, for light and for dark. Colours are 0xRRGGBB. Pure; any thread. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LNS_N_HUES 12
+
+typedef struct
+{
+  uint32_t background[2]; /* of rows, by turns                                                  */
+  uint32_t hues[LNS_N_HUES];
+  uint32_t coverage;   /* events too narrow to be told apart                                 */
+  uint32_t chart;      /* filling of utilisation and counters                                */
+  uint32_t chart_line; /* their upper edge                                                   */
+  uint32_t lost;       /* hatching over what was lost                                        */
+  uint32_t damaged;    /* hatching over what cannot be read                                  */
+  uint32_t text;       /* on the background                                                  */
+  uint32_t dim_text;   /* less important text on the background                              */
+  uint32_t line;       /* hairlines: ticks, row borders                                      */
+  uint32_t accent;     /* band, selection, overview window                                   */
+} LnsPalette;
+
+/* Lives for ever. */
+const LnsPalette *lns_palette_get (bool dark);
+
+/* The hash of a name within a domain: the same in every report and run. The arguments are bytes,
+ * not text. O(size). */
+uint64_t
+lns_palette_hash (const void *domain, size_t domain_bytes, const void *name, size_t name_bytes);
+
+/* The colour of an event: the program's own (0xAARRGGBB, alpha ignored) where it is not 0, else the
+ * hue of HASH. */
+uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash);
+
+/* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */
+uint32_t lns_palette_text_on (uint32_t rgb);
+
+/* The contrast of two colours, 1–21, as WCAG 2.1 defines it. */
+double lns_palette_contrast (uint32_t a, uint32_t b);
+
+/* SHARE (0–1) of OVER on top of UNDER, per channel in sRGB. */
+uint32_t lns_palette_mix (uint32_t under, uint32_t over, double share);
