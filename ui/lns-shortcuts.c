@@ -25,6 +25,22 @@ static const Shortcut shortcuts[] = {
   { N_ ("General"), N_ ("Quit"), "app.quit", "<Control>q", NULL },
   { N_ ("General"), N_ ("Keyboard shortcuts"), "win.show-help-overlay", "<Control>question F1",
     NULL },
+  { N_ ("Timeline"), N_ ("Zoom in and out at the pointer"), NULL, NULL, N_ ("Ctrl + wheel") },
+  { N_ ("Timeline"), N_ ("Zoom in"), "timeline.zoom-in", "plus equal KP_Add", NULL },
+  { N_ ("Timeline"), N_ ("Zoom out"), "timeline.zoom-out", "minus KP_Subtract", NULL },
+  { N_ ("Timeline"), N_ ("Show the whole report"), "timeline.zoom-fit", "0 KP_0", NULL },
+  { N_ ("Timeline"), N_ ("Select time"), NULL, NULL, N_ ("Drag") },
+  { N_ ("Timeline"), N_ ("Zoom to the selected time"), "timeline.zoom-to-selection", "z <Shift>z",
+    NULL },
+  { N_ ("Timeline"), N_ ("Zoom to the selected event"), "timeline.zoom-to-event", "e", NULL },
+  { N_ ("Timeline"), N_ ("Undo the last zoom"), "timeline.undo-zoom", "BackSpace", NULL },
+  { N_ ("Timeline"), N_ ("Remove the selection"), "timeline.clear-selection", "Escape", NULL },
+  { N_ ("Timeline"), N_ ("Move through time"), NULL, NULL,
+    N_ ("Shift + wheel, Shift + drag, middle button") },
+  { N_ ("Timeline"), N_ ("Earlier"), "timeline.pan-left", "Left", NULL },
+  { N_ ("Timeline"), N_ ("Later"), "timeline.pan-right", "Right", NULL },
+  { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home", NULL },
+  { N_ ("Timeline"), N_ ("Go to the end"), "timeline.go-end", "End", NULL },
 };
 
 /* Calls FUNC with each accelerator of KEYS. */

@@ -1,0 +1,168 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What lies over the rows. All of it is colour nodes: a pointer that moves costs a line's pixels,
+ * and no row is drawn anew. */
+
+#include <math.h>
+
+#include "src/base/lns-format.h"
+#include "ui/lns-palette.h"
+#include "ui/lns-timeline-private.h"
+
+#define BAND_ALPHA    0.12f
+#define POINTER_ALPHA 0.55f
+#define PILL_PAD_PX   8
+#define MIN_MARK_PX   3
+
+static GdkRGBA
+rgba_of (uint32_t rgb, float alpha)
+{
+  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
+                    (float)(rgb & 255) / 255, alpha };
+}
+
+static void
+append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, float w, float h)
+{
+  if (w > 0 && h > 0)
+    gtk_snapshot_append_color (snapshot, color, &GRAPHENE_RECT_INIT (x, y, w, h));
+}
+
+/* --- The selected time --------------------------------------------------------------------- */
+
+static void
+snapshot_pill (LnsTimeline *self,
+               GtkSnapshot *snapshot,
+               int64_t duration_ns,
+               float middle_px,
+               const graphene_rect_t *body)
+{
+  char text[LNS_FORMAT_SIZE];
+  lns_format_duration (duration_ns, text);
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  int text_px, line_px;
+  pango_layout_get_pixel_size (layout, &text_px, &line_px);
+  uint32_t rgb = lns_palette_get (self->context.dark)->accent;
+  GdkRGBA back = rgba_of (rgb, 1), front = rgba_of (lns_palette_text_on (rgb), 1);
+  float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
+  float left_px = CLAMP (middle_px - width_px / 2, body->origin.x,
+                         MAX (body->origin.x + body->size.width - width_px, body->origin.x));
+  GskRoundedRect pill;
+  gsk_rounded_rect_init_from_rect (
+      &pill, &GRAPHENE_RECT_INIT (floorf (left_px), body->origin.y + 3, width_px, height_px), 5);
+  gtk_snapshot_push_rounded_clip (snapshot, &pill);
+  gtk_snapshot_append_color (snapshot, &back, &pill.bounds);
+  gtk_snapshot_pop (snapshot);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (
+      snapshot, &GRAPHENE_POINT_INIT (pill.bounds.origin.x + PILL_PAD_PX, body->origin.y + 5));
+  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
+static void
+snapshot_band (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  int64_t start_ns, end_ns;
+  if (!lns_view_get_time_selection (self->context.view, &start_ns, &end_ns))
+    return;
+  const LnsScale *scale = lns_view_get_scale (self->context.view);
+  double width = body->size.width;
+  double left = CLAMP (lns_scale_x_of (scale, start_ns), -2.0, width + 2);
+  double right = CLAMP (lns_scale_x_of (scale, end_ns), -2.0, width + 2);
+  float x0 = body->origin.x + floorf ((float)left), x1 = body->origin.x + floorf ((float)right);
+  uint32_t accent = lns_palette_get (self->context.dark)->accent;
+  GdkRGBA tint = rgba_of (accent, BAND_ALPHA), edge = rgba_of (accent, 1);
+  append_rect (snapshot, &tint, x0, body->origin.y, x1 - x0, body->size.height);
+  append_rect (snapshot, &edge, x0, body->origin.y, 1, body->size.height);
+  append_rect (snapshot, &edge, x1, body->origin.y, 1, body->size.height);
+  append_rect (snapshot, &edge, x0, body->origin.y, x1 - x0, 2);
+  if (right >= 0 && left < width)
+    snapshot_pill (self, snapshot, lns_time_sub (end_ns, start_ns),
+                   (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2, body);
+}
+
+/* --- Events -------------------------------------------------------------------------------- */
+
+static void
+append_outline (GtkSnapshot *snapshot,
+                const graphene_rect_t *rect,
+                float line,
+                const GdkRGBA *color)
+{
+  float x = rect->origin.x, y = rect->origin.y, w = rect->size.width, h = rect->size.height;
+  append_rect (snapshot, color, x, y, w, line);
+  append_rect (snapshot, color, x, y + h - line, w, line);
+  append_rect (snapshot, color, x, y + line, line, h - 2 * line);
+  append_rect (snapshot, color, x + w - line, y + line, line, h - 2 * line);
+}
+
+/* The box of the event [START_NS, +DURATION_NS] of LANE. False where it is not in view. */
+static gboolean
+event_area (LnsTimeline *self,
+            uint32_t lane,
+            int64_t start_ns,
+            int64_t duration_ns,
+            graphene_rect_t *ret_area)
+{
+  const LnsScale *scale = lns_view_get_scale (self->context.view);
+  if (!_lns_timeline_lane_area (self, lane, ret_area))
+    return FALSE;
+  double width = ret_area->size.width;
+  double left = round (lns_scale_x_of (scale, start_ns));
+  double right = round (lns_scale_x_of (scale, lns_time_add (start_ns, duration_ns)));
+  if (right < 0 || left > width)
+    return FALSE;
+  left = CLAMP (left, -8.0, width + 8);
+  right = CLAMP (right, -8.0, width + 8);
+  double missing = MAX (MIN_MARK_PX - (right - left), 0);
+  ret_area->origin.x += (float)floor (left - missing / 2);
+  ret_area->size.width = (float)(right - left + missing);
+  ret_area->size.height -= 1;
+  return TRUE;
+}
+
+static void
+snapshot_events (LnsTimeline *self, GtkSnapshot *snapshot)
+{
+  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  graphene_rect_t area;
+  LnsEventId hovered = lns_view_get_hovered_event (self->context.view);
+  if (hovered.lane != LNS_ID_NONE && hovered.ordinal == self->hovered.ordinal &&
+      event_area (self, hovered.lane, self->hovered.start_ns, self->hovered.duration_ns, &area))
+    {
+      GdkRGBA color = rgba_of (palette->text, 0.8f);
+      append_outline (snapshot, &area, 1, &color);
+    }
+  LnsEvent event;
+  LnsEventId selected = lns_view_get_selected_event (self->context.view, &event);
+  if (selected.lane != LNS_ID_NONE &&
+      event_area (self, selected.lane, event.start_ns, event.duration_ns, &area))
+    {
+      /* Two lines, so that one of them shows on any colour. */
+      GdkRGBA outer = rgba_of (palette->text, 1), inner = rgba_of (palette->background[0], 1);
+      graphene_rect_inset (&area, -2, -2);
+      append_outline (snapshot, &area, 2, &outer);
+      graphene_rect_inset (&area, 2, 2);
+      append_outline (snapshot, &area, 1, &inner);
+    }
+}
+
+void
+_lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot)
+{
+  graphene_rect_t body = _lns_timeline_body (self);
+  gtk_snapshot_push_clip (snapshot, &body);
+  snapshot_events (self, snapshot);
+  snapshot_band (self, snapshot, &body);
+  if (self->pointer_x >= body.origin.x)
+    {
+      GdkRGBA color = rgba_of (lns_palette_get (self->context.dark)->text, POINTER_ALPHA);
+      append_rect (snapshot, &color, floorf ((float)self->pointer_x), body.origin.y, 1,
+                   body.size.height);
+    }
+  gtk_snapshot_pop (snapshot);
+}

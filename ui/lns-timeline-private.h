@@ -1,0 +1,95 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the files of LnsTimeline share: lns-timeline.c (parts and layout), lns-timeline-actions.c,
+ * lns-timeline-pointer.c (mouse and menu), lns-timeline-overlay.c (what is drawn over the rows),
+ * lns-timeline-tooltip.c (what is under the pointer, in words). */
+
+#pragma once
+
+#include "ui/lns-overview.h"
+#include "ui/lns-ruler.h"
+#include "ui/lns-timeline-rows.h"
+#include "ui/lns-timeline.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  LNS_DRAG_NONE,
+  LNS_DRAG_BAND,
+  LNS_DRAG_PAN,
+  LNS_DRAG_HEADER
+} LnsDragMode;
+
+/* What is at a place of the timeline. */
+typedef struct
+{
+  LnsTimelineRow *row; /* or NULL */
+  LnsStrip strip;      /* if HAS_STRIP */
+  gboolean has_strip;
+  const LnsTile *tile; /* or NULL; the tile set's */
+  double tile_x_px;
+  gboolean has_event;
+  LnsPixelEvent event;
+} LnsTimelineHit;
+
+struct _LnsTimeline
+{
+  GtkWidget parent_instance;
+
+  LnsRowContext context; /* its parts owned */
+  GArray *pinned_rows;   /* of uint32_t */
+  GArray *spans;         /* of LnsStripSpan, reused */
+
+  GtkLabel *corner; /* the length of what is in view */
+  LnsOverview *overview;
+  LnsRuler *ruler;
+  LnsTimelineRows *pinned;
+  LnsTimelineRows *rows;
+  GtkWidget *scrollbar;
+  GtkAdjustment *adjustment;
+  GtkWidget *empty;
+  GtkWidget *tooltip;
+  GtkLabel *tooltip_label;
+  char *tooltip_about; /* owned; what it said before the worker added to it, or NULL */
+  guint describing;    /* source that updates descriptions, or 0 */
+
+  double pointer_x, pointer_y; /* < 0: outside */
+  LnsPixelEvent hovered;       /* valid while the view has a hovered event */
+  GCancellable *hovering;      /* of the read of the hovered event, or NULL */
+  LnsEventId menu_event;       /* what the open menu is about */
+  uint32_t menu_name;
+
+  LnsDragMode drag;
+  int64_t drag_start_ns;
+  int64_t drag_first_px;
+  int drag_header_px;
+};
+
+void _lns_timeline_install_actions (GtkWidgetClass *widget_class);
+void _lns_timeline_update_actions (LnsTimeline *self);
+
+void _lns_timeline_add_pointer (LnsTimeline *self);
+
+/* What is at (X, Y) of the timeline. */
+LnsTimelineHit _lns_timeline_hit (LnsTimeline *self, double x, double y);
+
+/* The place of LANE in the timeline. False where it is not in view. */
+gboolean _lns_timeline_lane_area (LnsTimeline *self, uint32_t lane, graphene_rect_t *ret_area);
+
+/* Where time is drawn: right of the headers, from the ruler's lower edge down. */
+graphene_rect_t _lns_timeline_body (LnsTimeline *self);
+
+/* Draws band, selection, hovered event and pointer line. */
+void _lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot);
+
+/* Tells what is at HIT, or hides the tooltip. */
+void _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit);
+
+/* The rows were folded: lays them out anew. */
+void _lns_timeline_rows_changed (LnsTimeline *self);
+
+G_END_DECLS

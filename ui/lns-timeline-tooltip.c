@@ -1,0 +1,257 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tooltip: a box among the timeline's children, so that it takes neither focus nor grab. What
+ * a tile knows of an event stands there at once; a worker adds what only the report knows. */
+
+#include <glib/gi18n.h>
+#include <math.h>
+#include <string.h>
+
+#include "src/base/lns-format.h"
+#include "ui/lns-display-text.h"
+#include "ui/lns-timeline-private.h"
+
+/* --- Words --------------------------------------------------------------------------------- */
+
+static char *
+text_of (LnsTimeline *self, uint32_t string)
+{
+  size_t size_bytes;
+  const char *bytes =
+      lns_report_string (lns_view_get_report (self->context.view), string, &size_bytes);
+  return lns_display_text (bytes, size_bytes, FALSE);
+}
+
+/* Appends "LABEL  VALUE" as a line of markup. */
+static void
+append_line (GString *markup, const char *label, const char *value)
+{
+  g_autofree char *escaped = g_markup_escape_text (value, -1);
+  g_string_append_printf (markup, "\n<span alpha=\"65%%\">%s</span>  %s", label, escaped);
+}
+
+static void
+append_flags (GString *markup, uint32_t flags)
+{
+  if (flags & LNS_EVENT_OPEN_START)
+    append_line (markup, _ ("Note"), _ ("began before the report did"));
+  if (flags & LNS_EVENT_OPEN_END)
+    append_line (markup, _ ("Note"), _ ("had not ended when the report did"));
+  if (flags & LNS_EVENT_END_UNKNOWN)
+    append_line (markup, _ ("Note"), _ ("its end was lost"));
+  if (flags & LNS_EVENT_LOST_BEFORE)
+    append_line (markup, _ ("Note"), _ ("events before it were lost"));
+}
+
+static void
+append_name (LnsTimeline *self, GString *markup, uint32_t name)
+{
+  g_autofree char *text = text_of (self, name);
+  g_autofree char *escaped = g_markup_escape_text (*text != '\0' ? text : _ ("(no name)"), -1);
+  g_string_append_printf (markup, "<b>%s</b>", escaped);
+}
+
+static void
+append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
+{
+  char text[LNS_FORMAT_SIZE];
+  append_name (self, markup, hit->event.name);
+  append_line (markup, _ ("Start"), lns_format_duration_exact (hit->event.start_ns, text));
+  if (hit->strip.kind != LNS_STRIP_MARKS && !(hit->event.flags & LNS_EVENT_END_UNKNOWN))
+    append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
+  append_flags (markup, hit->event.flags);
+
+  uint32_t n_domains, domain = lns_row_tree_row (self->context.tree, hit->strip.row)->domain;
+  const LnsDomain *domains =
+      lns_report_domains (lns_view_get_report (self->context.view), &n_domains);
+  if (domain < n_domains && domains[domain].name != 0)
+    {
+      g_autofree char *name = text_of (self, domains[domain].name);
+      append_line (markup, _ ("Domain"), name);
+    }
+}
+
+static void
+append_narrow (LnsTimeline *self, GString *markup, const LnsPixel *pixel)
+{
+  char count[LNS_FORMAT_SIZE];
+  if (pixel->name != 0)
+    append_name (self, markup, pixel->name);
+  g_autofree char *busy = g_strdup_printf ("%.1f %%", 100.0 * pixel->busy);
+  if (markup->len > 0 && pixel->count > 1)
+    append_line (markup, _ ("and"), _ ("others, too narrow to be told apart"));
+  if (pixel->count > 0)
+    append_line (markup, _ ("Events"), lns_format_unsigned (pixel->count, count));
+  append_line (markup, _ ("Busy"), busy);
+}
+
+static void
+append_sample (LnsTimeline *self, GString *markup, const LnsCounterPixel *sample)
+{
+  if (!isfinite (sample->last))
+    return;
+  g_autofree char *last = g_strdup_printf ("%.10g", sample->last);
+  g_string_append_printf (markup, "<b>%s</b>", last);
+  if (sample->min == sample->max)
+    return;
+  g_autofree char *between = g_strdup_printf ("%.10g – %.10g", sample->min, sample->max);
+  append_line (markup, _ ("Between"), between);
+}
+
+/* --- What only the report knows ------------------------------------------------------------ */
+
+typedef struct
+{
+  LnsEventId id;
+  LnsEvent event;
+  char *markup; /* owned; what the tooltip already says */
+} Details;
+
+static void
+details_free (gpointer data)
+{
+  Details *details = data;
+  g_free (details->markup);
+  g_free (details);
+}
+
+static void
+read_details (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Details *details = data;
+  LnsReport *report = lns_view_get_report (source);
+  g_task_return_boolean (task, lns_report_event (report, details->id.lane, details->id.ordinal,
+                                                 &details->event, NULL));
+}
+
+static uint64_t
+extra_of (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
+{
+  int i = lns_lane_kind_extra (kind, column);
+  return i >= 0 ? event->extra[i] : 0;
+}
+
+static void
+append_category (LnsTimeline *self, GString *markup, uint32_t row, uint32_t category)
+{
+  uint32_t n, domain = lns_row_tree_row (self->context.tree, row)->domain;
+  const LnsCategory *all = lns_report_categories (lns_view_get_report (self->context.view), &n);
+  if (category == 0)
+    return;
+  for (uint32_t i = 0; i < n; i++)
+    if (all[i].domain == domain && all[i].category == category)
+      {
+        g_autofree char *name = text_of (self, all[i].name);
+        append_line (markup, _ ("Category"), name);
+        return;
+      }
+  g_autofree char *number = g_strdup_printf ("%u", category);
+  append_line (markup, _ ("Category"), number);
+}
+
+static char *
+payload_text (LnsPayloadType type, uint64_t bits)
+{
+  double real;
+  float single;
+  uint32_t low = (uint32_t)bits;
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_UINT32:
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, bits);
+    case LNS_PAYLOAD_INT64:
+      return g_strdup_printf ("%" G_GINT64_FORMAT, (gint64)bits);
+    case LNS_PAYLOAD_INT32:
+      return g_strdup_printf ("%d", (gint32)low);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&real, &bits, sizeof real);
+      return g_strdup_printf ("%.17g", real);
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &low, sizeof single);
+      return g_strdup_printf ("%.9g", (double)single);
+    case LNS_PAYLOAD_TYPED:
+      return g_strdup (_ ("structured; select the event to see its fields"));
+    default:
+      return NULL;
+    }
+}
+
+static void
+details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = G_TASK (result);
+  if (!g_task_propagate_boolean (task, NULL))
+    return; /* cancelled, or damaged: the tooltip says what the tile knows */
+  LnsTimeline *self = LNS_TIMELINE (data);
+  Details *details = g_task_get_task_data (task);
+  if (!lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context.view)))
+    return;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsLaneKind kind = lns_report_lanes (report, NULL)[details->id.lane].kind;
+  uint32_t row = lns_row_tree_row_of_lane (self->context.tree, details->id.lane);
+  GString *markup = g_string_new (details->markup);
+  append_category (self, markup, row,
+                   (uint32_t)extra_of (&details->event, kind, LNS_COLUMN_CATEGORY));
+  g_autofree char *payload =
+      payload_text ((LnsPayloadType)extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD_TYPE),
+                    extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD));
+  if (payload != NULL)
+    append_line (markup, _ ("Payload"), payload);
+  gtk_label_set_markup (self->tooltip_label, markup->str);
+  g_string_free (markup, TRUE);
+}
+
+static void
+ask_details (LnsTimeline *self, LnsEventId id, const char *markup)
+{
+  self->hovering = g_cancellable_new ();
+  Details *details = g_new0 (Details, 1);
+  details->id = id;
+  details->markup = g_strdup (markup);
+  g_autoptr (GTask) task = g_task_new (self->context.view, self->hovering, details_read_cb, self);
+  g_task_set_task_data (task, details, details_free);
+  g_task_run_in_thread (task, read_details);
+}
+
+/* --- The box ------------------------------------------------------------------------------- */
+
+void
+_lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
+{
+  g_autoptr (GString) markup = g_string_new (NULL);
+  const LnsTile *tile = hit->tile;
+  int p = tile != NULL ? (int)(hit->tile_x_px * tile->key.scale) : 0;
+  if (hit->has_event)
+    append_event (self, markup, hit);
+  else if (tile != NULL && tile->state == LNS_TILE_DAMAGED)
+    g_string_append (markup, _ ("The report is damaged here and cannot be read."));
+  else if (tile != NULL && tile->samples != NULL)
+    append_sample (self, markup, &tile->samples[p]);
+  else if (tile != NULL && tile->pixels != NULL &&
+           (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
+    append_narrow (self, markup, &tile->pixels[p]);
+
+  gtk_widget_set_visible (self->tooltip, markup->len > 0);
+  if (markup->len == 0)
+    {
+      g_clear_pointer (&self->tooltip_about, g_free);
+      return;
+    }
+  if (g_strcmp0 (markup->str, self->tooltip_about) != 0)
+    {
+      if (self->hovering != NULL)
+        g_cancellable_cancel (self->hovering);
+      g_clear_object (&self->hovering);
+      const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
+      gtk_label_set_markup (self->tooltip_label, text);
+      if (hit->has_event)
+        ask_details (self, (LnsEventId){ hit->strip.lane, hit->event.ordinal }, text);
+      g_free (self->tooltip_about);
+      self->tooltip_about = g_strdup (markup->str);
+    }
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+}
