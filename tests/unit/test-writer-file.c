@@ -1,0 +1,357 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The writer and the file system: what was there before, locks, failures. */
+
+#include "src/store/lns-writer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/store/lns-identity.h"
+#include "src/store/lns-report.h"
+
+#include "tests/lns-tap.h"
+
+static char folder[] = "/tmp/lns-test-writer-file-XXXXXX";
+static char path[256];
+
+static LnsWriter *
+create (bool overwrite)
+{
+  LnsError error = { 0 };
+  const LnsWriterOptions options = { .overwrite = overwrite };
+  LnsWriter *writer = lns_writer_create (path, &options, &error);
+  if (writer == NULL)
+    LNS_FAIL ("%s", error.message);
+  return writer;
+}
+
+static void
+add_lane (LnsWriter *writer)
+{
+  const LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES,
+                           .process = LNS_ID_NONE,
+                           .thread = LNS_ID_NONE,
+                           .domain = LNS_ID_NONE };
+  const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
+                         .kind = LNS_LANE_NVTX_PUSH_POP };
+  LNS_CHECK_INT (lns_writer_add_lane (writer, &lane), 0);
+}
+
+static void
+append (LnsWriter *writer, uint64_t n)
+{
+  for (uint64_t i = 0; i < n; i++)
+    {
+      const int64_t start_ns = (int64_t)lns_writer_events (writer) * 100;
+      LnsEvent event = { .start_ns = start_ns, .duration_ns = start_ns * 7919 % 97 };
+      event.extra[3] = (uint64_t)start_ns * UINT64_C (0x9E3779B97F4A7C15);
+      event.extra[3] ^= event.extra[3] >> 29; /* or all of it would be one delta                */
+      lns_writer_append (writer, 0, &event);
+    }
+}
+
+static uint64_t
+events_in (const char *report_path)
+{
+  LnsError error = { 0 };
+  LnsReport *report = lns_report_open (report_path, NULL, &error);
+  if (report == NULL)
+    LNS_FAIL ("%s", error.message);
+  uint64_t n = 0;
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, 0, 0);
+  for (const LnsChunk *chunk; (chunk = lns_chunk_walker_next (walker, &error)) != NULL;)
+    n += chunk->n;
+  lns_chunk_walker_free (walker);
+  if (error.domain != LNS_ERROR_NONE)
+    LNS_FAIL ("%s", error.message);
+  LNS_CHECK_INT (lns_report_info (report)->n_events, n);
+  lns_report_close (report);
+  return n;
+}
+
+static void
+finish (LnsWriter *writer)
+{
+  LnsError error = { 0 };
+  if (!lns_writer_finish (writer, LNS_STATE_COMPLETE, 1, &error))
+    LNS_FAIL ("%s", error.message);
+}
+
+static void
+make_report (uint64_t n_events)
+{
+  unlink (path);
+  LnsWriter *writer = create (false);
+  add_lane (writer);
+  append (writer, n_events);
+  finish (writer);
+}
+
+static unsigned
+files_in_folder (void)
+{
+  unsigned n = 0;
+  DIR *dir = opendir (folder);
+  for (struct dirent *entry; (entry = readdir (dir)) != NULL;)
+    n += entry->d_name[0] != '.';
+  closedir (dir);
+  return n;
+}
+
+static void
+test_an_existing_file_is_kept (void)
+{
+  make_report (5);
+  LnsError error = { 0 };
+  const LnsWriterOptions options = { .overwrite = false };
+  LNS_CHECK (lns_writer_create (path, &options, &error) == NULL);
+  LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
+  LNS_CHECK_INT (error.code, EEXIST);
+  LNS_CHECK (strstr (error.message, path) != NULL);
+  LNS_CHECK_INT (events_in (path), 5);
+  LNS_CHECK_INT (files_in_folder (), 1);
+}
+
+static void
+test_overwrite_after_the_first_data (void)
+{
+  LnsError error = { 0 };
+  make_report (5);
+  LnsWriter *writer = create (true);
+  LNS_CHECK (files_in_folder () >= 2); /* the old one waits beside it                           */
+  add_lane (writer);
+  LNS_CHECK (lns_writer_commit (writer, 1, &error));
+  char aside[300];
+  snprintf (aside, sizeof aside, "%s.old1", path);
+  LNS_CHECK_INT (events_in (aside), 5);
+  append (writer, 9);
+  LNS_CHECK (lns_writer_commit (writer, 1, &error));
+  LNS_CHECK (access (aside, F_OK) != 0);
+  finish (writer);
+  LNS_CHECK_INT (events_in (path), 9);
+  LNS_CHECK_INT (files_in_folder (), 1);
+
+  writer =
+      create (true); /* finished without events: it replaces the old one all the same         */
+  finish (writer);
+  LNS_CHECK_INT (files_in_folder (), 1);
+}
+
+static void
+test_abandon_brings_the_old_file_back (void)
+{
+  make_report (5);
+  LnsWriter *writer = create (true);
+  add_lane (writer);
+  append (writer, 100);
+  lns_writer_abandon (writer);
+  LNS_CHECK_INT (events_in (path), 5);
+  LNS_CHECK_INT (files_in_folder (), 1);
+  unlink (path);
+  writer = create (false);
+  lns_writer_abandon (writer);
+  LNS_CHECK_INT (files_in_folder (), 0);
+}
+
+/* The journal of the old file goes with it: the new one must not be rolled back to it. */
+static void
+test_overwrite_takes_the_journal_along (void)
+{
+  make_report (5);
+  char journal[300];
+  snprintf (journal, sizeof journal, "%s-journal", path);
+  FILE *file = fopen (journal, "w");
+  fputs ("not a journal of the new file", file);
+  fclose (file);
+  LnsWriter *writer = create (true);
+  add_lane (writer);
+  append (writer, 3);
+  finish (writer);
+  LNS_CHECK_INT (events_in (path), 3);
+  LNS_CHECK_INT (files_in_folder (), 1);
+}
+
+static void
+test_folders_are_made (void)
+{
+  char kept[256], deep[300];
+  strcpy (kept, path);
+  snprintf (deep, sizeof deep, "%s/x/y/z/a.rep", folder);
+  strcpy (path, deep);
+  make_report (2);
+  LNS_CHECK_INT (events_in (path), 2);
+  unlink (path);
+
+  /* A file where a folder should be; a folder where the file should be. */
+  LnsError error = { 0 };
+  const LnsWriterOptions options = { .overwrite = true };
+  snprintf (deep, sizeof deep, "%s/x/y/z/b/c.rep", folder);
+  char blocker[300];
+  snprintf (blocker, sizeof blocker, "%s/x/y/z/b", folder);
+  fclose (fopen (blocker, "w"));
+  LNS_CHECK (lns_writer_create (deep, &options, &error) == NULL);
+  LNS_CHECK (strstr (error.message, blocker) != NULL);
+  unlink (blocker);
+  error = (LnsError){ 0 };
+  snprintf (deep, sizeof deep, "%s/x/y", folder);
+  LNS_CHECK (lns_writer_create (deep, &options, &error) == NULL);
+  LNS_CHECK_INT (error.code, EISDIR);
+  strcpy (path, kept);
+  for (const char *const *part = (const char *const[]){ "x/y/z", "x/y", "x", NULL }; *part; part++)
+    {
+      snprintf (deep, sizeof deep, "%s/%s", folder, *part);
+      LNS_CHECK_INT (rmdir (deep), 0);
+    }
+}
+
+/* A write that fails loses nothing: the next commit has it all. A limit on the file's size stands
+ * for the full disk. */
+static void
+test_failed_commits_are_done_again (void)
+{
+  unlink (path);
+  LnsWriter *writer = create (false);
+  add_lane (writer);
+  append (writer, 1000);
+  LnsError error = { 0 };
+  LNS_CHECK (lns_writer_commit (writer, 1, &error));
+  uint64_t committed_bytes = lns_writer_file_bytes (writer);
+
+  struct rlimit old, limit;
+  signal (SIGXFSZ, SIG_IGN);
+  getrlimit (RLIMIT_FSIZE, &old);
+  limit = (struct rlimit){ committed_bytes + 65536, old.rlim_max };
+  setrlimit (RLIMIT_FSIZE, &limit);
+  for (unsigned round = 0; round < 3; round++)
+    {
+      append (writer, 20000);
+      lns_writer_string (writer, "kept too", 8);
+      error = (LnsError){ 0 };
+      bool committed = lns_writer_commit (writer, 2, &error);
+      setrlimit (RLIMIT_FSIZE, &old);
+      LNS_CHECK (!committed);
+      LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
+      LNS_CHECK_INT (error.code, EFBIG);
+      LNS_CHECK (strstr (error.message, path) != NULL);
+      LNS_CHECK_INT (events_in (path), 1000);
+      setrlimit (RLIMIT_FSIZE, &limit);
+    }
+  setrlimit (RLIMIT_FSIZE, &old);
+  error = (LnsError){ 0 };
+  LNS_CHECK (lns_writer_commit (writer, 3, &error));
+  LNS_CHECK_INT (events_in (path), 61000);
+  append (writer, 1000);
+  finish (writer);
+  LNS_CHECK_INT (events_in (path), 62000);
+}
+
+/* While a reader holds its lock nothing can be committed, and nothing is lost. */
+static void
+test_commits_wait_for_readers (void)
+{
+  unlink (path);
+  LnsWriter *writer = create (false);
+  add_lane (writer);
+  append (writer, 10);
+  LnsError error = { 0 };
+  LNS_CHECK (lns_writer_commit (writer, 1, &error));
+
+  sqlite3 *reader;
+  LNS_CHECK_INT (sqlite3_open (path, &reader), SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_exec (reader, "BEGIN; SELECT * FROM lns_meta", NULL, NULL, NULL),
+                 SQLITE_OK);
+  append (writer, 5000);
+  for (unsigned round = 0; round < 2; round++)
+    {
+      error = (LnsError){ 0 };
+      LNS_CHECK (!lns_writer_commit (writer, 2, &error));
+      LNS_CHECK_INT (error.code, EBUSY);
+      append (writer, 5000);
+    }
+  sqlite3_close (reader);
+  error = (LnsError){ 0 };
+  LNS_CHECK (lns_writer_commit (writer, 3, &error));
+  LNS_CHECK_INT (events_in (path), 15010);
+  finish (writer);
+  LNS_CHECK_INT (events_in (path), 15010);
+}
+
+/* A writer that is killed leaves what it had committed; the open transaction is nobody's. */
+static void
+test_killed_writer (void)
+{
+  unlink (path);
+  pid_t child = fork ();
+  if (child == 0)
+    {
+      LnsError error = { 0 };
+      LnsWriter *writer = create (false);
+      add_lane (writer);
+      append (writer, 12345);
+      lns_writer_commit (writer, 1, &error);
+      append (writer, 99999);
+      raise (SIGKILL);
+    }
+  int status;
+  LNS_CHECK_INT (waitpid (child, &status, 0), child);
+  LNS_CHECK (WIFSIGNALED (status));
+  LNS_CHECK_INT (events_in (path), 12345);
+  LnsError error = { 0 };
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_CUT_OFF);
+  lns_report_close (report);
+}
+
+static void
+test_identity (void)
+{
+  char mine[LNS_IDENTITY_SIZE], parents[LNS_IDENTITY_SIZE];
+  LNS_CHECK (lns_identity_of (getpid (), mine));
+  LNS_CHECK (lns_identity_lives (mine));
+  LNS_CHECK (lns_identity_of (getppid (), parents));
+  LNS_CHECK (strcmp (mine, parents) != 0);
+  pid_t child = fork ();
+  if (child == 0)
+    _exit (0);
+  char gone[LNS_IDENTITY_SIZE];
+  siginfo_t info;
+  waitid (P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+  LNS_CHECK (lns_identity_of (child, gone));
+  waitpid (child, NULL, 0);
+  LNS_CHECK (!lns_identity_lives (gone));
+  LNS_CHECK (!lns_identity_of (child, gone));
+  mine[0] = mine[0] == 'a' ? 'b' : 'a'; /* another boot */
+  LNS_CHECK (!lns_identity_lives (mine));
+  LNS_CHECK (!lns_identity_lives (""));
+  LNS_CHECK (!lns_identity_lives ("x -1 5"));
+}
+
+int
+main (void)
+{
+  if (mkdtemp (folder) == NULL)
+    return 1;
+  snprintf (path, sizeof path, "%s/a.rep", folder);
+  LNS_TEST (test_an_existing_file_is_kept);
+  LNS_TEST (test_overwrite_after_the_first_data);
+  LNS_TEST (test_abandon_brings_the_old_file_back);
+  LNS_TEST (test_overwrite_takes_the_journal_along);
+  LNS_TEST (test_folders_are_made);
+  LNS_TEST (test_failed_commits_are_done_again);
+  LNS_TEST (test_commits_wait_for_readers);
+  LNS_TEST (test_killed_writer);
+  LNS_TEST (test_identity);
+  unlink (path);
+  rmdir (folder);
+  return lns_tap_done ();
+}
