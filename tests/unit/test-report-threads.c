@@ -1,0 +1,116 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* One report, many threads: every one gets the same answers. Worth most under -Db_sanitize=thread.
+ */
+
+#include <pthread.h>
+
+#include "src/store/lns-pixels.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+enum
+{
+  N_THREADS = 4,
+  N_LANES = 6,
+  N_EVENTS = 20000,
+  N_ROUNDS = 60,
+  N_PX = 300
+};
+
+static LnsExpectedLane lanes[N_LANES];
+static uint32_t names[40];
+static LnsReport *report;
+static atomic_uint n_wrong;
+
+/* Whether EVENT is one that a search from a nanosecond after START's start may stop at. */
+static bool
+ends_after (const LnsEvent *event, const LnsEvent *start)
+{
+  return event->start_ns > start->start_ns ||
+         event->start_ns + event->duration_ns > start->start_ns + 1;
+}
+
+static void *
+query_all (void *data)
+{
+  uint64_t seed = (uintptr_t)data;
+  LnsPixelResult result = { 0 };
+
+  for (int round = 0; round < N_ROUNDS; round++)
+    {
+      const uint32_t id = (uint32_t)(fixture_random (&seed) % N_LANES);
+      const uint64_t at = fixture_random (&seed) % N_EVENTS;
+      const LnsEvent *expected = &lanes[id].events[at];
+      LnsEvent event = { 0 };
+      uint64_t ordinal = 0;
+      bool right = lns_report_event (report, id, at, &event, NULL);
+      right = right && event.start_ns == expected->start_ns && event.name == expected->name;
+      right = right && lns_report_find (report, id, expected->start_ns + 1, &ordinal, NULL);
+      right = right && (ordinal == N_EVENTS || ends_after (&lanes[id].events[ordinal], expected));
+      char text[32];
+      sprintf (text, "name %u", 1 + (unsigned)(at % 40));
+      right = right && strcmp (lns_report_string (report, names[at % 40], NULL), text) == 0;
+      LnsPixelQuery query = { .origin_ns = expected->start_ns,
+                              .ns_per_px = 1 + (double)(fixture_random (&seed) % 1000000),
+                              .n_px = N_PX };
+      query.cached_only = round % 5 == 0;
+      right = right && lns_report_query_pixels (report, id, &query, &result, NULL);
+      if (round % 20 == 0)
+        {
+          LnsChunkWalker *walker = lns_chunk_walker_new (report, id, 0);
+          uint64_t n = 0;
+          for (const LnsChunk *chunk; (chunk = lns_chunk_walker_next (walker, NULL)) != NULL;)
+            n += chunk->n;
+          right = right && n == N_EVENTS;
+          lns_chunk_walker_free (walker);
+        }
+      lns_report_counters (report);
+      if (!right)
+        atomic_fetch_add (&n_wrong, 1);
+    }
+  lns_pixel_result_clear (&result);
+  return NULL;
+}
+
+static void
+test_threads (void)
+{
+  const char *path = fixture_path ("threads.rep");
+  LnsWriter *writer = fixture_writer (path);
+  pthread_t threads[N_THREADS];
+
+  for (int i = 0; i < 40; i++)
+    {
+      char text[32];
+      names[i] = lns_writer_string (writer, text, (size_t)sprintf (text, "name %d", i + 1));
+    }
+  for (uint32_t i = 0; i < N_LANES; i++)
+    {
+      uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      lanes[i] = fixture_events (i % LNS_N_SHAPES, N_EVENTS, 0, i);
+      for (uint32_t e = 0; e < N_EVENTS; e++)
+        lns_writer_append (writer, id, &lanes[i].events[e]);
+    }
+  fixture_finish (writer, 0);
+  /* A cache of a few chunks, so that they come and go under everybody's hands. */
+  report = fixture_open (path, &(LnsOpenOptions){ .cache_bytes = 400000 });
+  for (uintptr_t i = 0; i < N_THREADS; i++)
+    LNS_CHECK (pthread_create (&threads[i], NULL, query_all, (void *)(i + 1)) == 0);
+  for (int i = 0; i < N_THREADS; i++)
+    pthread_join (threads[i], NULL);
+  LNS_CHECK_INT (n_wrong, 0);
+  lns_report_close (report);
+  for (int i = 0; i < N_LANES; i++)
+    free (lanes[i].events);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_threads);
+  return lns_tap_done ();
+}
