@@ -90,6 +90,9 @@ bool
 lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing)
 {
   int code = sqlite3_errcode (database), system_code = sqlite3_system_errno (database);
+  if (system_code == 0 &&
+      code != SQLITE_NOMEM) /* SQLite keeps it for some calls only; the file always knows its own */
+    sqlite3_file_control (database, "main", SQLITE_FCNTL_LAST_ERRNO, &system_code);
   if (code == SQLITE_FULL)
     system_code = ENOSPC;
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
