@@ -1,0 +1,417 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The events table's data, against plain loops over the report. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/event-fixture.h"
+#include "ui/lns-event-cell.h"
+#include "ui/lns-event-keys.h"
+#include "ui/lns-event-order.h"
+#include "ui/lns-event-sort.h"
+
+static LnsReport *report;
+static uint32_t lanes[N_LANES] = { 0, 1, 2, 3, 4 };
+
+static LnsEventSet *
+load (uint32_t n_lanes, int64_t from_ns, int64_t to_ns)
+{
+  g_autoptr (GError) error = NULL;
+  LnsEventSet *set =
+      lns_event_set_load (report, lanes, n_lanes, from_ns, to_ns, NULL, NULL, &error);
+  if (set == NULL)
+    LNS_FAIL ("%s", error->message);
+  return set;
+}
+
+/* --- Loading ------------------------------------------------------------------------------- */
+
+static void
+rows_are_the_events_in_time_order (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  uint64_t next[N_LANES] = { 0 };
+  LNS_CHECK_INT (set->n, N_LANES * LANE_EVENTS);
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      uint32_t lane;
+      uint64_t ordinal;
+      LnsEvent event;
+      lns_event_set_id (set, row, &lane, &ordinal);
+      LNS_CHECK_INT (ordinal, next[lane]++);
+      LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
+      LNS_CHECK_INT (set->start_ns[row], event.start_ns);
+      LNS_CHECK_INT (set->duration_ns[row], event.duration_ns);
+      LNS_CHECK_INT (set->names[set->name[row]], event.name);
+      LnsEvent copy = lns_event_set_event (set, row);
+      LNS_CHECK_INT (copy.flags, event.flags & LNS_EVENT_SET_FLAGS);
+      LNS_CHECK (memcmp (copy.extra, event.extra, sizeof copy.extra) == 0);
+      if (row > 0)
+        LNS_CHECK (set->start_ns[row - 1] <= event.start_ns);
+    }
+}
+
+static void
+one_lane_is_its_events (void)
+{
+  g_autoptr (LnsEventSet) set = load (1, INT64_MIN, INT64_MAX);
+  LNS_CHECK_INT (set->n, LANE_EVENTS);
+  for (uint32_t row = 0; row < set->n; row++)
+    LNS_CHECK_INT (set->place[row], row);
+}
+
+static void
+a_span_holds_what_touches_it (void)
+{
+  const int64_t from_ns = 1000000;
+  const int64_t to_ns = 1500000;
+  g_autoptr (LnsEventSet) set = load (N_LANES, from_ns, to_ns);
+  uint32_t n = 0;
+  for (uint32_t lane = 0; lane < N_LANES; lane++)
+    for (uint64_t ordinal = 0; ordinal < LANE_EVENTS; ordinal++)
+      {
+        LnsEvent event;
+        uint32_t row;
+        LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
+        int64_t end_ns = event.start_ns + event.duration_ns;
+        if (event.start_ns >= to_ns || (end_ns <= from_ns && event.start_ns < from_ns))
+          continue;
+        n++;
+        LNS_CHECK (lns_event_set_find (set, lane, ordinal, event.start_ns, &row));
+      }
+  LNS_CHECK (set->n >= n && set->n <= n + N_LANES); /* the one that begins where it ends */
+}
+
+static void
+each_event_is_found (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  uint32_t found;
+  for (uint32_t row = 0; row < set->n; row += 7)
+    {
+      uint32_t lane;
+      uint64_t ordinal;
+      lns_event_set_id (set, row, &lane, &ordinal);
+      LNS_CHECK (lns_event_set_find (set, lane, ordinal, set->start_ns[row], &found));
+      LNS_CHECK_INT (found, row);
+    }
+  LNS_CHECK (!lns_event_set_find (set, 0, LANE_EVENTS, 5, &found));
+  LNS_CHECK (!lns_event_set_find (set, 99, 0, set->start_ns[0], &found));
+}
+
+static void
+a_cancelled_load_gives_nothing (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  g_cancellable_cancel (cancellable);
+  LNS_CHECK (lns_event_set_load (report, lanes, N_LANES, INT64_MIN, INT64_MAX, NULL, cancellable,
+                                 &error) == NULL);
+  LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+}
+
+/* --- Orders -------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsEventOrder *first;
+  int n;
+} First;
+
+static void
+first_cb (LnsEventOrder *first, void *data)
+{
+  First *got = data;
+  lns_event_order_unref (got->first);
+  got->first = lns_event_order_ref (first);
+  got->n++;
+}
+
+/* The order by a stable insertion into a list is too slow: by g_array_sort_with_data with the row
+ * as the tie. */
+static int
+compare_rows (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const uint64_t *keys = data;
+  uint32_t x = *(const uint32_t *)a;
+  uint32_t y = *(const uint32_t *)b;
+  if (keys[x] != keys[y])
+    return keys[x] < keys[y] ? -1 : 1;
+  return x < y ? -1 : 1;
+}
+
+static void
+check_order (LnsEventSet *set, LnsEventColumn column, bool descending, const char *filter)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (LnsEventOrder) sorted = NULL;
+  First first = { 0 };
+  LnsEventQuery query = { column, descending, filter, NULL };
+  g_autoptr (LnsEventOrder) order =
+      lns_event_order_query (set, &query, first_cb, &first, &sorted, NULL, &error);
+  LNS_CHECK (order != NULL);
+
+  g_autofree uint64_t *keys = lns_event_keys_new (set, column);
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      g_autofree char *name = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_NAME);
+      g_autofree char *folded = g_utf8_casefold (name, -1);
+      if (filter == NULL || strstr (folded, filter) != NULL)
+        g_array_append_val (rows, row);
+      if (descending)
+        keys[row] = ~keys[row];
+    }
+  g_array_sort_with_data (rows, compare_rows, keys);
+  LNS_CHECK_INT (order->n, rows->len);
+  LNS_CHECK_INT (order->n_known, rows->len);
+  for (uint32_t i = 0; i < rows->len; i++)
+    LNS_CHECK_INT (lns_event_order_row (order, i), g_array_index (rows, uint32_t, i));
+
+  if (first.first != NULL)
+    {
+      LNS_CHECK_INT (first.n, 1);
+      LNS_CHECK_INT (first.first->n, rows->len);
+      LNS_CHECK_INT (first.first->n_known, MIN (rows->len, LNS_EVENT_FIRST_MAX));
+      for (uint32_t i = 0; i < first.first->n_known; i++)
+        LNS_CHECK_INT (lns_event_order_row (first.first, i), g_array_index (rows, uint32_t, i));
+    }
+  lns_event_order_unref (first.first);
+
+  /* With what is known from before, the answer is the same. */
+  query.sorted = sorted;
+  LnsEventOrder *sorted_again = NULL;
+  g_autoptr (LnsEventOrder) again =
+      lns_event_order_query (set, &query, NULL, NULL, &sorted_again, NULL, &error);
+  LNS_CHECK (sorted_again == sorted && again->n == order->n);
+  for (uint32_t i = 0; i < order->n; i++)
+    LNS_CHECK_INT (lns_event_order_row (again, i), lns_event_order_row (order, i));
+  lns_event_order_unref (sorted_again);
+}
+
+static void
+orders_are_those_of_the_keys (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
+    {
+      check_order (set, column, false, NULL);
+      check_order (set, column, true, NULL);
+      check_order (set, column, false, "step 1");
+      check_order (set, column, true, "pass");
+    }
+}
+
+/* Keys order as the cells read: text for text, numbers for numbers. */
+static void
+keys_order_like_the_cells (void)
+{
+  static const LnsEventColumn texts[] = { LNS_EVENT_COLUMN_THREAD, LNS_EVENT_COLUMN_PROCESS,
+                                          LNS_EVENT_COLUMN_DOMAIN };
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autofree uint64_t *keys = lns_event_keys_new (set, texts[i]);
+      for (uint32_t row = 1; row < set->n; row += 3)
+        {
+          g_autofree char *a = lns_event_cell_text (set, row - 1, texts[i]);
+          g_autofree char *b = lns_event_cell_text (set, row, texts[i]);
+          int order = strcmp (a, b);
+          LNS_CHECK_INT ((keys[row - 1] > keys[row]) - (keys[row - 1] < keys[row]),
+                         (order > 0) - (order < 0));
+        }
+    }
+  g_autofree uint64_t *payloads = lns_event_keys_new (set, LNS_EVENT_COLUMN_PAYLOAD);
+  for (uint32_t row = 1; row < set->n; row++)
+    {
+      bool a = set->payload_type[row - 1] != 0;
+      bool b = set->payload_type[row] != 0;
+      int64_t x = (int64_t)set->payload[row - 1];
+      int64_t y = (int64_t)set->payload[row];
+      int order = a && b ? (x > y) - (x < y) : a - b;
+      LNS_CHECK_INT ((payloads[row - 1] > payloads[row]) - (payloads[row - 1] < payloads[row]),
+                     order);
+    }
+  g_autofree uint64_t *categories = lns_event_keys_new (set, LNS_EVENT_COLUMN_CATEGORY);
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      /* none, then "input", then the one that has a number alone */
+      g_autofree char *cell = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_CATEGORY);
+      int rank = *cell == '\0' ? 0 : strcmp (cell, "input") == 0 ? 1 : 2;
+      LNS_CHECK_INT ((categories[row] > 0) + (categories[row] >> 32 > 0), rank);
+    }
+}
+
+static void
+a_filter_ignores_case (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  check_order (set, LNS_EVENT_COLUMN_NUMBER, false, "forward");
+  g_autoptr (GError) error = NULL;
+  const char *words[] = { "FORWARD P", "σίσυ", "nobody has this", "\xe2\x80\xa6" };
+  const bool some[] = { true, true, false, false };
+  for (size_t i = 0; i < G_N_ELEMENTS (words); i++)
+    {
+      g_autoptr (LnsEventOrder) sorted = NULL;
+      LnsEventQuery query = { LNS_EVENT_COLUMN_NUMBER, false, words[i], NULL };
+      g_autoptr (LnsEventOrder) order =
+          lns_event_order_query (set, &query, NULL, NULL, &sorted, NULL, &error);
+      LNS_CHECK (order != NULL);
+      LNS_CHECK_INT (order->n > 0, some[i]);
+      for (uint32_t position = 0; position < order->n; position++)
+        LNS_CHECK (position == 0 || lns_event_order_row (order, position - 1) <
+                                        lns_event_order_row (order, position));
+    }
+}
+
+static void
+a_cancelled_query_gives_nothing (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_cancellable_cancel (cancellable);
+  for (int i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (LnsEventOrder) sorted = NULL;
+      LnsEventQuery query = { LNS_EVENT_COLUMN_DURATION, false, i == 0 ? NULL : "step", NULL };
+      LNS_CHECK (lns_event_order_query (set, &query, NULL, NULL, &sorted, cancellable, &error) ==
+                 NULL);
+      LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+      LNS_CHECK (sorted == NULL);
+    }
+}
+
+static void
+a_row_is_found_in_an_order (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (LnsEventOrder) sorted = NULL;
+  LnsEventQuery query = { LNS_EVENT_COLUMN_DURATION, true, NULL, NULL };
+  g_autoptr (LnsEventOrder) order =
+      lns_event_order_query (set, &query, NULL, NULL, &sorted, NULL, &error);
+  uint32_t position;
+  for (uint32_t i = 0; i < order->n; i += 997)
+    {
+      LNS_CHECK (lns_event_order_find (order, lns_event_order_row (order, i), &position));
+      LNS_CHECK_INT (position, i);
+    }
+  LNS_CHECK (!lns_event_order_find (order, set->n, &position));
+}
+
+/* --- Sorting ------------------------------------------------------------------------------- */
+
+static void
+sorts_any_keys (void)
+{
+  enum
+  {
+    N = 20000
+  };
+  g_autofree uint64_t *keys = g_new (uint64_t, N);
+  g_autofree uint32_t *order = g_new (uint32_t, N);
+  g_autofree uint32_t *first = g_new (uint32_t, LNS_EVENT_FIRST_MAX);
+  for (int kind = 0; kind < 6; kind++)
+    {
+      for (uint32_t i = 0; i < N; i++)
+        keys[i] = kind == 0   ? (uint64_t)i * UINT64_C (0x9e3779b97f4a7c15)
+                  : kind == 1 ? N - i
+                  : kind == 2 ? 0
+                  : kind == 3 ? i / 700
+                  : kind == 4 ? lns_event_key_int ((int64_t)i * 7919 % 1001 - 500)
+                              : lns_event_key_double (((int)(i * 31 % 997) - 400) / 8.0);
+      LNS_CHECK (lns_event_sort (keys, N, order, NULL));
+      for (uint32_t i = 1; i < N; i++)
+        LNS_CHECK (keys[order[i - 1]] < keys[order[i]] ||
+                   (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
+      for (uint32_t k = 1; k <= LNS_EVENT_FIRST_MAX; k += 73)
+        {
+          LNS_CHECK_INT (lns_event_sort_first (keys, N, NULL, NULL, k, first), k);
+          LNS_CHECK (memcmp (first, order, k * sizeof *first) == 0);
+        }
+    }
+  LNS_CHECK (lns_event_sort (keys, 0, order, NULL));
+  LNS_CHECK_INT (lns_event_sort_first (keys, 3, NULL, NULL, 500, first), 3);
+  LNS_CHECK_INT (lns_event_sort_first (keys, N, NULL, NULL, 0, first), 0);
+}
+
+/* --- Cells --------------------------------------------------------------------------------- */
+
+static uint32_t
+row_named (LnsEventSet *set, const char *name)
+{
+  for (uint32_t row = 0; row < set->n; row++)
+    if (strcmp (lns_report_string (report, set->names[set->name[row]], NULL), name) == 0)
+      return row;
+  LNS_FAIL ("no row is called %s", name);
+}
+
+static void
+odd_names_are_shown_and_copied (void)
+{
+  g_autoptr (LnsEventSet) set = load (1, INT64_MIN, INT64_MAX);
+  g_autoptr (LnsEventOrder) order = lns_event_order_new_identity (set->n);
+  uint32_t bad = row_named (set, BAD_NAME);
+  uint32_t tabbed = row_named (set, TABBED_NAME);
+  g_autofree char *shown = lns_event_cell_text (set, bad, LNS_EVENT_COLUMN_NAME);
+  LNS_CHECK (g_utf8_validate (shown, -1, NULL));
+  g_autofree char *line = lns_event_cell_text (set, tabbed, LNS_EVENT_COLUMN_NAME);
+  LNS_CHECK (strpbrk (line, "\t\n") == NULL);
+
+  uint32_t positions[] = { bad, tabbed };
+  g_autoptr (GBytes) bytes = lns_event_cell_copy (set, order, positions, 2, NULL);
+  g_autofree char *copied = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  LNS_CHECK (g_str_has_prefix (copied, "#\tName\tStart (ns)\tDuration (ns)\tThread\tProcess\t"
+                                       "Domain\tCategory\tDepth\tPayload\n"));
+  LNS_CHECK (strstr (copied, "\t" BAD_NAME "\t") != NULL);
+  LNS_CHECK (strstr (copied, "\t\"a\tb \"\"quoted\"\"\nnext\"\t") != NULL);
+}
+
+static void
+cells_say_what_the_event_is (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  g_autofree char *number = lns_event_cell_text (set, 1233, LNS_EVENT_COLUMN_NUMBER);
+  LNS_CHECK_STR (number, "1,234");
+  g_autofree char *start = lns_event_cell_text (set, 0, LNS_EVENT_COLUMN_START);
+  LNS_CHECK_STR (start, "−0.000001000 s");
+  g_autofree char *process = lns_event_cell_text (set, 0, LNS_EVENT_COLUMN_PROCESS);
+  LNS_CHECK_STR (process, "python3 (4711)");
+  g_autofree char *domain = lns_event_cell_text (set, 0, LNS_EVENT_COLUMN_DOMAIN);
+  LNS_CHECK_STR (domain, "default");
+  uint32_t row = 0;
+  while (!(set->flags[row] & LNS_EVENT_END_UNKNOWN))
+    row++;
+  g_autofree char *duration = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_DURATION);
+  LNS_CHECK_STR (duration, "not known");
+  /* Start/end ranges tell the thread themselves. */
+  row = 0;
+  while (set->lanes[lns_event_set_lane (set, row)] != 3)
+    row++;
+  g_autofree char *thread = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_THREAD);
+  LNS_CHECK_STR (thread, "main (4711)");
+}
+
+int
+main (void)
+{
+  report = lns_test_report_new ();
+  LNS_TEST (rows_are_the_events_in_time_order);
+  LNS_TEST (one_lane_is_its_events);
+  LNS_TEST (a_span_holds_what_touches_it);
+  LNS_TEST (each_event_is_found);
+  LNS_TEST (a_cancelled_load_gives_nothing);
+  LNS_TEST (orders_are_those_of_the_keys);
+  LNS_TEST (keys_order_like_the_cells);
+  LNS_TEST (a_filter_ignores_case);
+  LNS_TEST (a_cancelled_query_gives_nothing);
+  LNS_TEST (a_row_is_found_in_an_order);
+  LNS_TEST (sorts_any_keys);
+  LNS_TEST (odd_names_are_shown_and_copied);
+  LNS_TEST (cells_say_what_the_event_is);
+  lns_test_report_free (report);
+  return lns_tap_done ();
+}

@@ -1,0 +1,172 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-event-cell.h"
+
+#include <glib/gi18n.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/lns-format.h"
+#include "ui/lns-event-text.h"
+
+static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
+  [LNS_EVENT_COLUMN_NUMBER] = { "#", "#", 96, true },
+  [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), "Name", 280, false },
+  [LNS_EVENT_COLUMN_START] = { N_ ("Start"), "Start (ns)", 156, true },
+  [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), "Duration (ns)", 124, true },
+  [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), "Thread", 150, false },
+  [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), "Process", 140, false },
+  [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), "Domain", 120, false },
+  [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), "Category", 120, false },
+  [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 76, true },
+  [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), "Payload", 132, true },
+};
+
+const LnsEventColumnInfo *
+lns_event_column_info (LnsEventColumn column)
+{
+  return &infos[column];
+}
+
+bool
+lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
+{
+  return !(column == LNS_EVENT_COLUMN_CATEGORY && set->category == NULL) &&
+         !(column == LNS_EVENT_COLUMN_PAYLOAD && set->payload_type == NULL);
+}
+
+/* The texts that come from the event's lane. */
+static char *
+lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  LnsReport *report = set->report;
+  uint32_t n;
+  uint32_t lane = set->lanes[lns_event_set_lane (set, row)];
+  const LnsTrack *track = lns_event_track (report, lane);
+
+  if (track == NULL)
+    return g_strdup ("");
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_THREAD:
+      return lns_event_text_thread (report, set->thread != NULL && set->thread[row] > 0
+                                                ? set->thread[row] - 1
+                                                : track->thread);
+    case LNS_EVENT_COLUMN_PROCESS:
+      return lns_event_text_process (report, track->process);
+    case LNS_EVENT_COLUMN_DOMAIN:
+      return lns_event_text_domain (report, track->domain);
+    case LNS_EVENT_COLUMN_CATEGORY:
+      return lns_event_text_category (report, track->domain,
+                                      set->category != NULL ? set->category[row] : 0);
+    case LNS_EVENT_COLUMN_DEPTH:
+      return g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal);
+    default:
+      return g_strdup ("");
+    }
+}
+
+char *
+lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  char number[LNS_FORMAT_SIZE];
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_NUMBER:
+      return g_strdup (lns_format_unsigned ((uint64_t)row + 1, number));
+    case LNS_EVENT_COLUMN_NAME:
+      return lns_event_text_string (set->report, set->names[set->name[row]], true);
+    case LNS_EVENT_COLUMN_START:
+      return lns_event_text_time (set->start_ns[row]);
+    case LNS_EVENT_COLUMN_DURATION:
+      return lns_event_text_duration (set->duration_ns[row],
+                                      set->flags != NULL ? set->flags[row] : 0);
+    case LNS_EVENT_COLUMN_PAYLOAD:
+      return lns_event_text_payload (set->report,
+                                     set->payload_type != NULL ? set->payload_type[row] : 0,
+                                     set->payload != NULL ? set->payload[row] : 0);
+    default:
+      return lane_text (set, row, column);
+    }
+}
+
+/* A field that would break the table stands in quotes, as spreadsheets read it. */
+static void
+append_field (GString *text, const char *bytes, size_t size_bytes)
+{
+  bool plain = true;
+  for (size_t i = 0; i < size_bytes && plain; i++)
+    plain = strchr ("\t\n\r\"", bytes[i]) == NULL || bytes[i] == '\0';
+  if (plain)
+    {
+      g_string_append_len (text, bytes, (gssize)size_bytes);
+      return;
+    }
+  g_string_append_c (text, '"');
+  for (size_t i = 0; i < size_bytes; i++)
+    {
+      if (bytes[i] == '"')
+        g_string_append_c (text, '"');
+      g_string_append_c (text, bytes[i]);
+    }
+  g_string_append_c (text, '"');
+}
+
+static void
+append_cell (GString *text, const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  if (column == LNS_EVENT_COLUMN_NAME)
+    {
+      size_t size_bytes;
+      const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+      append_field (text, name, size_bytes);
+    }
+  else if (column == LNS_EVENT_COLUMN_NUMBER)
+    g_string_append_printf (text, "%" PRIu64, (uint64_t)row + 1);
+  else if (column == LNS_EVENT_COLUMN_START)
+    g_string_append_printf (text, "%" PRId64, set->start_ns[row]);
+  else if (column == LNS_EVENT_COLUMN_DURATION &&
+           (set->flags == NULL || !(set->flags[row] & LNS_EVENT_END_UNKNOWN)))
+    g_string_append_printf (text, "%" PRId64, set->duration_ns[row]);
+  else if (column != LNS_EVENT_COLUMN_DURATION)
+    {
+      g_autofree char *cell = lns_event_cell_text (set, row, column);
+      append_field (text, cell, strlen (cell));
+    }
+}
+
+GBytes *
+lns_event_cell_copy (const LnsEventSet *set,
+                     const LnsEventOrder *order,
+                     const uint32_t *positions,
+                     uint32_t n_positions,
+                     GCancellable *cancellable)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
+    if (lns_event_column_is_used (set, column))
+      g_string_append_printf (text, "%s%s", column > 0 ? "\t" : "", infos[column].copy_title);
+  g_string_append_c (text, '\n');
+
+  for (uint32_t i = 0; i < n_positions; i++)
+    {
+      if (positions[i] >= order->n_known)
+        break;
+      uint32_t row = lns_event_order_row (order, positions[i]);
+      for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
+        {
+          if (!lns_event_column_is_used (set, column))
+            continue;
+          if (column > 0)
+            g_string_append_c (text, '\t');
+          append_cell (text, set, row, column);
+        }
+      g_string_append_c (text, '\n');
+      if (i % 4096 == 0 && g_cancellable_is_cancelled (cancellable))
+        return NULL;
+    }
+  return g_string_free_to_bytes (g_steal_pointer (&text));
+}

@@ -1,0 +1,153 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-event-text.h"
+
+#include <glib/gi18n.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/lns-format.h"
+#include "ui/lns-display-text.h"
+
+#define NOTHING "—"
+
+char *
+lns_event_text_string (LnsReport *report, uint32_t id, bool one_line)
+{
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, id, &size_bytes);
+  return lns_display_text (bytes, size_bytes, one_line);
+}
+
+char *
+lns_event_text_process (LnsReport *report, uint32_t process)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  if (process >= n)
+    return g_strdup (NOTHING);
+  g_autofree char *name = lns_event_text_string (report, processes[process].name, true);
+  return g_strdup_printf ("%s (%d)", name, processes[process].pid);
+}
+
+char *
+lns_event_text_thread (LnsReport *report, uint32_t thread)
+{
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  if (thread >= n)
+    return g_strdup (NOTHING);
+  g_autofree char *name = lns_event_text_string (report, threads[thread].name, true);
+  int tid = threads[thread].tid != 0 ? threads[thread].tid : threads[thread].target_tid;
+  return *name != '\0' ? g_strdup_printf ("%s (%d)", name, tid) : g_strdup_printf ("%d", tid);
+}
+
+char *
+lns_event_text_domain (LnsReport *report, uint32_t domain)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+  if (domain >= n)
+    return g_strdup (NOTHING);
+  return domains[domain].name == 0 ? g_strdup (_ ("default"))
+                                   : lns_event_text_string (report, domains[domain].name, true);
+}
+
+char *
+lns_event_text_category (LnsReport *report, uint32_t domain, uint32_t category)
+{
+  uint32_t n;
+  const LnsCategory *categories = lns_report_categories (report, &n);
+  if (category == 0)
+    return g_strdup ("");
+  /* A later name replaces an earlier one. */
+  for (uint32_t i = n; i > 0; i--)
+    if (categories[i - 1].domain == domain && categories[i - 1].category == category)
+      return lns_event_text_string (report, categories[i - 1].name, true);
+  return g_strdup_printf ("%u", category);
+}
+
+char *
+lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  double value;
+  float single;
+  size_t size_bytes;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_UINT32:
+      return g_strdup_printf ("%" PRIu64, bits);
+    case LNS_PAYLOAD_INT64:
+      return g_strdup_printf ("%" PRId64, (int64_t)bits);
+    case LNS_PAYLOAD_INT32:
+      return g_strdup_printf ("%" PRId32, (int32_t)bits);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&value, &bits, sizeof value);
+      return g_strdup (g_ascii_dtostr (number, sizeof number, value));
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &bits, sizeof single);
+      return g_strdup (g_ascii_formatd (number, sizeof number, "%.9g", single));
+    case LNS_PAYLOAD_TYPED:
+      lns_report_string (report, (uint32_t)bits, &size_bytes);
+      return g_strdup_printf (ngettext ("%zu byte", "%zu bytes", size_bytes), size_bytes);
+    case LNS_PAYLOAD_NONE:
+      break;
+    }
+  return g_strdup ("");
+}
+
+char *
+lns_event_text_time (int64_t time_ns)
+{
+  char seconds[LNS_FORMAT_SIZE];
+  uint64_t magnitude = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
+  return g_strdup_printf ("%s%s.%09u s", time_ns < 0 ? "−" : "",
+                          lns_format_unsigned (magnitude / 1000000000, seconds),
+                          (unsigned)(magnitude % 1000000000));
+}
+
+char *
+lns_event_text_duration (int64_t duration_ns, uint32_t flags)
+{
+  char text[LNS_FORMAT_SIZE];
+  if (flags & LNS_EVENT_END_UNKNOWN)
+    return g_strdup (_ ("not known"));
+  lns_format_duration_exact (duration_ns, text);
+  return flags & LNS_EVENT_OPEN_END ? g_strdup_printf (_ ("%s so far"), text) : g_strdup (text);
+}
+
+const LnsTrack *
+lns_event_track (LnsReport *report, uint32_t lane)
+{
+  uint32_t n_lanes, n_tracks;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  return lane < n_lanes && lanes[lane].track < n_tracks ? &tracks[lanes[lane].track] : NULL;
+}
+
+uint64_t
+lns_event_extra (LnsReport *report, uint32_t lane, const LnsEvent *event, LnsColumnId id)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  int index = lane < n ? lns_lane_kind_extra (lanes[lane].kind, id) : -1;
+  return index >= 0 ? event->extra[index] : 0;
+}
+
+uint32_t
+lns_event_thread (LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  const LnsTrack *track = lns_event_track (report, lane);
+  if (track == NULL)
+    return LNS_ID_NONE;
+  int index = lns_lane_kind_extra (lanes[lane].kind, LNS_COLUMN_THREAD);
+  return index >= 0 ? (uint32_t)event->extra[index] : track->thread;
+}
