@@ -1,0 +1,84 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the files of LnsEventsTable share: lns-events-table.c (life, states and what follows the
+ * view), lns-events-table-columns.c (columns, cells, sorting by them), lns-events-table-jobs.c
+ * (loading, sorting and filtering on workers), lns-events-table-actions.c (its actions). */
+
+#pragma once
+
+#include "ui/lns-event-cell.h"
+#include "ui/lns-events-model.h"
+#include "ui/lns-events-table.h"
+
+G_BEGIN_DECLS
+
+struct _LnsEventsTable
+{
+  AdwBin parent_instance;
+
+  LnsView *view; /* owned */
+
+  LnsEventSet *set;      /* owned; what is shown, or NULL                             */
+  LnsEventOrder *sorted; /* owned; the order without the filter, or NULL: not known   */
+  LnsEventColumn column; /* … is by this one                                          */
+  gboolean descending;
+  gboolean probing;           /* see lns-events-table-columns.c */
+  LnsEventColumn probed;      /* the column whose sorter was asked first */
+  GCancellable *loading;      /* of the load under way, or NULL */
+  atomic_uint *load_permille; /* of it */
+  guint load_timer;
+  GCancellable *querying;  /* of the query under way, or NULL */
+  gboolean has_first_page; /* … and the model shows what it told so far */
+  GCancellable *copying;   /* of the copy under way, or NULL */
+
+  LnsEventsModel *model;
+  GtkMultiSelection *selection;
+  gboolean following; /* the selection is being set by the program: the view is not told */
+  uint32_t wanted;    /* position to scroll to after the next layout, or UINT32_MAX */
+  int wait_frames;
+  guint tick;
+
+  GtkStack *stack; /* pages "empty", "loading", "error", "no-match", "table" */
+  GtkLabel *title;
+  GtkLabel *count;
+  GtkSpinner *spinner;
+  GtkWidget *damage;
+  GtkWidget *pager;
+  GtkLabel *page_label;
+  GtkEditable *filter;
+  GtkWidget *header;
+  GtkLabel *loading_label;
+  GtkProgressBar *progress;
+  AdwStatusPage *error_page;
+  AdwStatusPage *no_match_page;
+  GtkColumnView *columns;
+  GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS];
+};
+
+/* lns-events-table-columns.c */
+void _lns_events_table_add_columns (LnsEventsTable *self);
+void _lns_events_table_update_columns (LnsEventsTable *self);
+/* Reads the column and direction that the header asks for; true if they are other than before. */
+gboolean _lns_events_table_read_sorting (LnsEventsTable *self);
+
+/* lns-events-table-jobs.c */
+void _lns_events_table_load (LnsEventsTable *self, const uint32_t *lanes, unsigned n_lanes);
+void _lns_events_table_query (LnsEventsTable *self);
+void _lns_events_table_cancel_jobs (LnsEventsTable *self);
+
+/* lns-events-table.c */
+void _lns_events_table_show_error (LnsEventsTable *self, const char *message);
+/* The state after a load, a query or a change of page. */
+void _lns_events_table_update (LnsEventsTable *self);
+/* Scrolls to the event that is selected in the view, if it is here, and selects it. */
+void _lns_events_table_follow (LnsEventsTable *self);
+
+/* lns-events-table-actions.c */
+void _lns_events_table_install_actions (GtkWidgetClass *widget_class);
+/* Zooms the timeline to the event at POSITION of the page. */
+void _lns_events_table_zoom_to (LnsEventsTable *self, guint position);
+
+G_END_DECLS
