@@ -7,91 +7,51 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
-
-#define TEXT_OF(x) #x
-#define TEXT(x)    TEXT_OF (x)
 
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
  * (cache_spill); what a crash of the machine would cost is accepted (synchronous), one of the
  * process costs nothing. */
-static const char tables[] = "PRAGMA page_size = " TEXT (
-    LNS_SQL_PAGE_BYTES) ";"
-                        "PRAGMA application_id = " TEXT (
-                            LNS_SQL_APPLICATION_ID) ";"
-                                                    "PRAGMA user_version = " TEXT (
-                                                        LNS_SQL_USER_VERSION) ";"
-                                                                              "PRAGMA auto_vacuum "
-                                                                              "= NONE;"
-                                                                              "PRAGMA journal_mode "
-                                                                              "= TRUNCATE;"
-                                                                              "PRAGMA synchronous "
-                                                                              "= OFF;"
-                                                                              "PRAGMA cache_spill "
-                                                                              "= OFF;"
-                                                                              "PRAGMA cache_size = "
-                                                                              "-4096;"
-                                                                              "BEGIN;"
-                                                                              "CREATE TABLE "
-                                                                              "lns_meta (key TEXT "
-                                                                              "PRIMARY KEY, value "
-                                                                              "TEXT) WITHOUT ROWID;"
-                                                                              "CREATE TABLE "
-                                                                              "lns_def (id INTEGER "
-                                                                              "PRIMARY KEY, data "
-                                                                              "BLOB NOT NULL);"
-                                                                              "CREATE TABLE "
-                                                                              "lns_string (first "
-                                                                              "INTEGER PRIMARY "
-                                                                              "KEY, data BLOB NOT "
-                                                                              "NULL);"
-                                                                              "CREATE TABLE "
-                                                                              "lns_chunk (id "
-                                                                              "INTEGER PRIMARY KEY,"
-                                                                              " lane INTEGER NOT "
-                                                                              "NULL, level INTEGER "
-                                                                              "NOT NULL, seq "
-                                                                              "INTEGER NOT NULL,"
-                                                                              " first INTEGER NOT "
-                                                                              "NULL, n INTEGER NOT "
-                                                                              "NULL,"
-                                                                              " start_ns INTEGER "
-                                                                              "NOT NULL, end_ns "
-                                                                              "INTEGER NOT NULL, "
-                                                                              "data BLOB NOT NULL);"
-                                                                              "CREATE INDEX "
-                                                                              "lns_chunk_index"
-                                                                              " ON lns_chunk "
-                                                                              "(lane, level, seq, "
-                                                                              "first, n, start_ns, "
-                                                                              "end_ns);"
-                                                                              "CREATE TABLE "
-                                                                              "lns_lane (lane "
-                                                                              "INTEGER PRIMARY "
-                                                                              "KEY, n_events "
-                                                                              "INTEGER NOT NULL,"
-                                                                              " n_chunks INTEGER "
-                                                                              "NOT NULL, n_open "
-                                                                              "INTEGER NOT NULL,"
-                                                                              " start_ns INTEGER, "
-                                                                              "end_ns INTEGER, "
-                                                                              "busy_ns INTEGER NOT "
-                                                                              "NULL,"
-                                                                              " top_level INTEGER "
-                                                                              "NOT NULL, top BLOB);"
-                                                                              "CREATE TABLE "
-                                                                              "lns_tail (id "
-                                                                              "INTEGER PRIMARY "
-                                                                              "KEY, data BLOB NOT "
-                                                                              "NULL);"
-                                                                              "COMMIT;";
+static const char pragmas[] = "PRAGMA page_size = %d;"
+                              "PRAGMA application_id = %d;"
+                              "PRAGMA user_version = %d;"
+                              "PRAGMA auto_vacuum = NONE;"
+                              "PRAGMA journal_mode = TRUNCATE;"
+                              "PRAGMA synchronous = OFF;"
+                              "PRAGMA cache_spill = OFF;"
+                              "PRAGMA cache_size = -4096";
+
+static const char tables[] =
+    "BEGIN;"
+    "CREATE TABLE lns_meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+    "CREATE TABLE lns_def (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
+    "CREATE TABLE lns_string (first INTEGER PRIMARY KEY, data BLOB NOT NULL);"
+    "CREATE TABLE lns_chunk (id INTEGER PRIMARY KEY,"
+    " lane INTEGER NOT NULL, level INTEGER NOT NULL, seq INTEGER NOT NULL,"
+    " first INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, data BLOB NOT NULL);"
+    "CREATE INDEX lns_chunk_index"
+    " ON lns_chunk (lane, level, seq, first, n, start_ns, end_ns);"
+    "CREATE TABLE lns_lane (lane INTEGER PRIMARY KEY, n_events INTEGER NOT NULL,"
+    " n_chunks INTEGER NOT NULL, n_open INTEGER NOT NULL,"
+    " start_ns INTEGER, end_ns INTEGER, busy_ns INTEGER NOT NULL,"
+    " top_level INTEGER NOT NULL, top BLOB);"
+    "CREATE TABLE lns_tail (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
+    "COMMIT";
+
+static bool
+run (sqlite3 *database, const char *sql)
+{
+  return sqlite3_exec (database, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
 
 bool
 lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing)
 {
   int code = sqlite3_errcode (database), system_code = sqlite3_system_errno (database);
-  if (system_code == 0 &&
-      code != SQLITE_NOMEM) /* SQLite keeps it for some calls only; the file always knows its own */
+  /* SQLite keeps the reason for some calls only; the file always knows its own. */
+  if (system_code == 0 && code != SQLITE_NOMEM)
     sqlite3_file_control (database, "main", SQLITE_FCNTL_LAST_ERRNO, &system_code);
   if (code == SQLITE_FULL)
     system_code = ENOSPC;
@@ -131,10 +91,13 @@ lns_sql_create (const char *path, LnsError *error)
   const char *vfs = can_lock (fd) ? "unix" : "unix-none";
   close (fd);
 
+  char settings[sizeof pragmas + 64];
+  snprintf (settings, sizeof settings, pragmas, LNS_SQL_PAGE_BYTES, LNS_SQL_APPLICATION_ID,
+            LNS_SQL_USER_VERSION);
   sqlite3 *database = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-  if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK ||
-      sqlite3_exec (database, tables, NULL, NULL, NULL) != SQLITE_OK)
+  if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK || !run (database, settings) ||
+      !run (database, tables))
     {
       lns_sql_error (error, database, path, "create");
       sqlite3_close (database);

@@ -26,6 +26,7 @@
 #define QUANTILES          4096
 #define SPREAD             1.0 /* sigma of the log-normal distributions                         */
 #define COMMIT_BYTES       ((size_t)32 * 1024 * 1024)
+#define BATCH              4096
 #define NAME_CHOICES       65536
 #define LEAF_MEDIAN_NS     2000
 #define GAP_MEDIAN_NS      400
@@ -33,7 +34,16 @@
 
 typedef struct
 {
+  uint32_t lane;
+  LnsEvent event;
+} Made;
+
+typedef struct
+{
   LnsWriter *writer;
+  double write_s; /* in the writer, the making of events left out                               */
+  unsigned n_made;
+  Made made[BATCH];
   uint64_t n_left;
   uint64_t random;
   bool is_irregular;
@@ -148,6 +158,16 @@ decorate (Generator *generator, LnsEvent *event)
     }
 }
 
+static void
+write_batch (Generator *generator)
+{
+  double begin_s = now_s ();
+  for (unsigned i = 0; i < generator->n_made; i++)
+    lns_writer_append (generator->writer, generator->made[i].lane, &generator->made[i].event);
+  generator->n_made = 0;
+  generator->write_s += now_s () - begin_s;
+}
+
 /* A range of thread T at DEPTH from START_NS, with all that is in it. Its end. */
 static int64_t
 make_range (Generator *generator, unsigned t, unsigned depth, int64_t start_ns)
@@ -161,13 +181,25 @@ make_range (Generator *generator, unsigned t, unsigned depth, int64_t start_ns)
   if (generator->n_left == 0)
     return end_ns;
   generator->n_left--;
-  LnsEvent event = { .start_ns = start_ns,
-                     .duration_ns = end_ns - start_ns,
-                     .name = generator->names[bits >> 48] };
+  Made *made = &generator->made[generator->n_made++];
+  *made = (Made){
+    generator->lanes[t][depth],
+    { .start_ns = start_ns, .duration_ns = end_ns - start_ns, .name = generator->names[bits >> 48] }
+  };
   if (generator->is_irregular)
-    decorate (generator, &event);
-  lns_writer_append (generator->writer, generator->lanes[t][depth], &event);
+    decorate (generator, &made->event);
+  if (generator->n_made == BATCH)
+    write_batch (generator);
   return end_ns;
+}
+
+static bool
+commit (Generator *generator, int64_t now_ns, LnsError *error)
+{
+  double begin_s = now_s ();
+  bool committed = lns_writer_commit (generator->writer, now_ns, error);
+  generator->write_s += now_s () - begin_s;
+  return committed;
 }
 
 static bool
@@ -181,13 +213,17 @@ generate (Generator *generator, LnsError *error)
         gap_ns *= 1000;
       now_ns[t] = make_range (generator, t, 0, now_ns[t] + gap_ns);
       if (lns_writer_waiting_bytes (generator->writer) > COMMIT_BYTES &&
-          !lns_writer_commit (generator->writer, now_ns[t], error))
+          !commit (generator, now_ns[t], error))
         return false;
     }
   int64_t end_ns = 0;
   for (unsigned t = 0; t < N_THREADS; t++)
     end_ns = now_ns[t] > end_ns ? now_ns[t] : end_ns;
-  return lns_writer_finish (generator->writer, LNS_STATE_COMPLETE, end_ns, error);
+  write_batch (generator);
+  double begin_s = now_s ();
+  bool finished = lns_writer_finish (generator->writer, LNS_STATE_COMPLETE, end_ns, error);
+  generator->write_s += now_s () - begin_s;
+  return finished;
 }
 
 /* Decodes every column of every lane; the number of events, or 0 where a chunk is damaged. */
@@ -228,19 +264,16 @@ main (int argc, char **argv)
   generator->writer = lns_writer_create (argv[2], &options, &error);
   generator->n_left = n_events;
   generator->is_irregular = argc > 3 && strcmp (argv[3], "--irregular") == 0;
-  double write_s = 0, decode_s = 0;
+  double decode_s = 0;
   uint64_t n_decoded = 0;
   if (generator->writer != NULL)
     {
       prepare (generator);
-      double begin_s = now_s ();
       if (generate (generator, &error))
-        {
-          write_s = now_s () - begin_s;
-          n_decoded = decode_all (argv[2], &decode_s, &error);
-        }
+        n_decoded = decode_all (argv[2], &decode_s, &error);
     }
   struct stat status;
+  double write_s = generator->write_s;
   free (generator);
   if (error.domain != LNS_ERROR_NONE || n_decoded != n_events || stat (argv[2], &status) != 0)
     {
