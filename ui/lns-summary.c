@@ -55,7 +55,8 @@ static bool
 add_lanes (
     Summary *self, const uint32_t *lanes, uint32_t n_lanes, LnsLaneKind kind, bool *ret_found)
 {
-  const LnsLane *all = lns_report_lanes (self->report, NULL);
+  uint32_t n_all;
+  const LnsLane *all = lns_report_lanes (self->report, &n_all);
   for (uint32_t i = 0, next; i < n_lanes; i = next)
     {
       uint32_t thread = thread_of (self, lanes[i]);

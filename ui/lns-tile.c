@@ -51,7 +51,8 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   if (it->kind == LNS_ROW_PROCESS || it->kind == LNS_ROW_THREAD)
     return strip;
   strip.lane = lns_row_tree_lanes (tree)[it->lanes + i];
-  switch (lns_report_lanes (report, NULL)[strip.lane].kind)
+  uint32_t n_lanes;
+  switch (lns_report_lanes (report, &n_lanes)[strip.lane].kind)
     {
     case LNS_LANE_NVTX_MARK:
       strip.kind = LNS_STRIP_MARKS;

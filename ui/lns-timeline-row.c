@@ -67,7 +67,7 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
     {
       gtk_label_set_text (self->label, it->label);
       gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), it->label);
-      gtk_widget_set_margin_start (self->header, 4 + (int)MIN (it->depth, 8) * INDENT_PX);
+      gtk_widget_set_margin_start (self->expander, 4 + (int)MIN (it->depth, 8) * INDENT_PX);
       gtk_widget_remove_css_class (GTK_WIDGET (self), "group");
       if (it->kind == LNS_ROW_PROCESS || it->kind == LNS_ROW_THREAD)
         gtk_widget_add_css_class (GTK_WIDGET (self), "group");
@@ -275,6 +275,9 @@ lns_timeline_row_size_allocate (GtkWidget *widget, int width, int height, int ba
       self->header,
       &(GtkAllocation){ 0, 0, MAX (self->context->header_px, needed_px), MAX (height, unused) },
       -1);
+  GtkWidget *last = gtk_widget_get_last_child (widget);
+  if (GTK_IS_POPOVER (last))
+    gtk_popover_present (GTK_POPOVER (last));
 }
 
 static GdkRGBA

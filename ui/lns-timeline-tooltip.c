@@ -191,7 +191,8 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   if (!lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context.view)))
     return;
   LnsReport *report = lns_view_get_report (self->context.view);
-  LnsLaneKind kind = lns_report_lanes (report, NULL)[details->id.lane].kind;
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[details->id.lane].kind;
   uint32_t row = lns_row_tree_row_of_lane (self->context.tree, details->id.lane);
   GString *markup = g_string_new (details->markup);
   append_category (self, markup, row,

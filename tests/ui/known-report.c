@@ -1,0 +1,267 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Writes reports whose every range is known, for the timeline's tests:
+ *
+ *   known-report OUT.rep            a program of 10 s with three threads: see write_known ()
+ *   known-report OUT.rep THREADS    THREADS threads of two domains each, for the number of rows
+ *   known-report OUT.rep hours      ten hours, then three ranges of 1 ns, 2 ns and 3 ns
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/store/lns-writer.h"
+
+#define SECOND INT64_C (1000000000)
+#define MS     INT64_C (1000000)
+
+static LnsWriter *writer;
+
+static uint32_t
+string (const char *text)
+{
+  return lns_writer_string (writer, text, strlen (text));
+}
+
+static uint32_t
+process (const char *name, int pid)
+{
+  return lns_writer_add_process (writer, &(LnsProcess){ .pid = pid,
+                                                        .target_pid = pid,
+                                                        .parent = LNS_ID_NONE,
+                                                        .name = string (name),
+                                                        .start_ns = LNS_TIME_UNKNOWN,
+                                                        .end_ns = LNS_TIME_UNKNOWN });
+}
+
+static uint32_t
+thread (uint32_t of, const char *name, int tid)
+{
+  return lns_writer_add_thread (writer, &(LnsThread){ .process = of,
+                                                      .tid = tid,
+                                                      .target_tid = tid,
+                                                      .name = string (name),
+                                                      .start_ns = LNS_TIME_UNKNOWN,
+                                                      .end_ns = LNS_TIME_UNKNOWN });
+}
+
+static uint32_t
+domain (uint32_t of, uint32_t number, const char *name)
+{
+  return lns_writer_add_domain (writer, &(LnsDomain){ .process = of,
+                                                      .number = number,
+                                                      .name = string (name),
+                                                      .destroyed_ns = LNS_TIME_UNKNOWN,
+                                                      .thread = LNS_ID_NONE });
+}
+
+static uint32_t
+track (LnsTrackKind kind, uint32_t of, uint32_t by, uint32_t in, const char *name)
+{
+  return lns_writer_add_track (
+      writer, &(LnsTrack){ .kind = kind,
+                           .process = of,
+                           .thread = by,
+                           .domain = in,
+                           .name = string (name),
+                           .value_type = kind == LNS_TRACK_COUNTER ? LNS_PAYLOAD_DOUBLE : 0 });
+}
+
+static uint32_t
+lane (uint32_t on, uint32_t ordinal, LnsLaneKind kind)
+{
+  return lns_writer_add_lane (writer, &(LnsLane){ on, ordinal, kind });
+}
+
+static LnsEvent
+event (LnsLaneKind kind, int64_t start_ns, int64_t duration_ns, const char *name, uint32_t color)
+{
+  LnsEvent it = { .start_ns = start_ns, .duration_ns = duration_ns, .name = string (name) };
+  int column = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
+  if (column >= 0)
+    it.extra[column] = color;
+  return it;
+}
+
+static void
+range (uint32_t on, int64_t start_ns, int64_t duration_ns, const char *name, uint32_t color)
+{
+  LnsEvent it = event (LNS_LANE_NVTX_PUSH_POP, start_ns, duration_ns, name, color);
+  lns_writer_append (writer, on, &it);
+}
+
+/* Ten epochs of 900 ms, each of a forward (green) and a backward (no colour of its own) half, these
+ * of ten layers, these of bursts of 100 calls of 5 µs. */
+static void
+write_training (const uint32_t lanes[4])
+{
+  static const uint32_t colors[] = { 0xff76b900, 0xff1f77b4, 0xffff7f0e, 0xffd62728, 0xff9467bd };
+  char name[64];
+  for (int64_t epoch = 0; epoch < 10; epoch++)
+    {
+      int64_t start_ns = epoch * SECOND;
+      snprintf (name, sizeof name, "epoch %" PRId64, epoch);
+      range (lanes[0], start_ns, 900 * MS, name, colors[epoch % 5]);
+      for (int64_t half = 0; half < 2; half++)
+        {
+          int64_t half_ns = start_ns + 10 * MS + half * 440 * MS;
+          range (lanes[1], half_ns, 430 * MS, half == 0 ? "forward" : "backward",
+                 half == 0 ? 0xff00aa00 : 0);
+          for (int64_t layer = 0; layer < 10; layer++)
+            {
+              int64_t layer_ns = half_ns + layer * 43 * MS;
+              snprintf (name, sizeof name, "layer %" PRId64 " (conv2d, 3×3, stride 1)", layer);
+              range (lanes[2], layer_ns, layer % 3 == 2 ? 30 * MS : 43 * MS, name, 0);
+              for (int64_t call = 0; call < 100; call++)
+                {
+                  snprintf (name, sizeof name, "aten::op%" PRId64, (layer + call) % 7);
+                  range (lanes[3], layer_ns + call * 200000, 5000 + call * 1000, name, 0);
+                }
+            }
+        }
+    }
+}
+
+static void
+write_loader (uint32_t of, uint32_t by, uint32_t in)
+{
+  uint32_t on = lane (track (LNS_TRACK_NVTX_RANGES, of, by, in, ""), 0, LNS_LANE_NVTX_PUSH_POP);
+  for (int64_t i = 0; i < 50; i++)
+    if (i < 30 || i > 32)
+      range (on, i * 200 * MS + 20 * MS, 120 * MS, "load batch", 0);
+  lns_writer_add_loss (writer, &(LnsLoss){ .process = of,
+                                           .thread = by,
+                                           .first_ns = 6 * SECOND,
+                                           .last_ns = 6600 * MS,
+                                           .pushes = 3,
+                                           .pops = 3 });
+}
+
+static void
+write_counters (uint32_t of)
+{
+  uint32_t loss =
+      lane (track (LNS_TRACK_COUNTER, of, LNS_ID_NONE, LNS_ID_NONE, "loss"), 0, LNS_LANE_COUNTER);
+  int column = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
+  for (int64_t i = 0; i < 1000; i++)
+    {
+      double value = 8.0 / (1.0 + (double)i / 100) + (double)(i * 7 % 13) / 20;
+      LnsEvent it = { .start_ns = i * 10 * MS };
+      memcpy (&it.extra[column], &value, sizeof value);
+      lns_writer_append (writer, loss, &it);
+    }
+}
+
+static void
+write_requests (uint32_t of, uint32_t in)
+{
+  uint32_t requests = track (LNS_TRACK_NVTX_START_END, of, LNS_ID_NONE, in, "");
+  for (uint32_t i = 0; i < 3; i++)
+    {
+      uint32_t on = lane (requests, i, LNS_LANE_NVTX_START_END);
+      for (int64_t k = 0; k < 8; k++)
+        {
+          LnsEvent it = event (LNS_LANE_NVTX_START_END, k * 1200 * MS + i * 300 * MS, 1000 * MS,
+                               "GET /v1/models", 0);
+          lns_writer_append (writer, on, &it);
+        }
+    }
+}
+
+static void
+write_known (void)
+{
+  uint32_t it = process ("python3", 4711);
+  uint32_t plain = domain (it, 0, ""), io = domain (it, 1, "io");
+  uint32_t main_thread = thread (it, "main", 4711), loader = thread (it, "loader", 4712);
+  uint32_t unnamed = thread (it, "", 4713);
+
+  uint32_t ranges = track (LNS_TRACK_NVTX_RANGES, it, main_thread, plain, ""), lanes[4];
+  for (uint32_t depth = 0; depth < 4; depth++)
+    lanes[depth] = lane (ranges, depth, LNS_LANE_NVTX_PUSH_POP);
+  write_training (lanes);
+
+  uint32_t marks =
+      lane (track (LNS_TRACK_NVTX_MARKS, it, main_thread, plain, ""), 0, LNS_LANE_NVTX_MARK);
+  for (int64_t i = 0; i < 5; i++)
+    {
+      LnsEvent mark =
+          event (LNS_LANE_NVTX_MARK, i * 2 * SECOND + 950 * MS, 0, "checkpoint saved", 0xffcc0066);
+      lns_writer_append (writer, marks, &mark);
+    }
+  write_loader (it, loader, io);
+  write_requests (it, io);
+  write_counters (it);
+
+  uint32_t open =
+      lane (track (LNS_TRACK_NVTX_RANGES, it, unnamed, plain, ""), 0, LNS_LANE_NVTX_PUSH_POP);
+  range (open, 1 * SECOND, 2 * SECOND, "a name with\nlines and \"quotes\" & <tags>", 0);
+  LnsEvent still = event (LNS_LANE_NVTX_PUSH_POP, 5 * SECOND, 0, "still running", 0);
+  lns_writer_set_open (writer, open, &still);
+}
+
+static void
+write_threads (long n_threads)
+{
+  uint32_t it = process ("server", 100);
+  uint32_t plain = domain (it, 0, ""), pool = domain (it, 1, "pool");
+  char name[64];
+  for (long i = 0; i < n_threads; i++)
+    {
+      snprintf (name, sizeof name, "worker %ld", i);
+      uint32_t by = thread (it, name, 1000 + (int)i);
+      for (int k = 0; k < 2; k++)
+        {
+          uint32_t on = lane (track (LNS_TRACK_NVTX_RANGES, it, by, k == 0 ? plain : pool, ""), 0,
+                              LNS_LANE_NVTX_PUSH_POP);
+          for (int64_t e = 0; e < 4; e++)
+            range (on, (e * 2 + k) * SECOND + i * MS, 900 * MS, k == 0 ? "task" : "steal", 0);
+        }
+    }
+}
+
+static void
+write_hours (void)
+{
+  uint32_t it = process ("batch", 7), by = thread (it, "main", 7), plain = domain (it, 0, "");
+  uint32_t on = lane (track (LNS_TRACK_NVTX_RANGES, it, by, plain, ""), 0, LNS_LANE_NVTX_PUSH_POP);
+  int64_t late_ns = 10 * 3600 * SECOND;
+  range (on, 0, SECOND, "first", 0);
+  range (on, late_ns, 1, "one", 0xffff0000);
+  range (on, late_ns + 4, 2, "two", 0xff00ff00);
+  range (on, late_ns + 10, 3, "three", 0xff0000ff);
+}
+
+int
+main (int argc, char **argv)
+{
+  LnsError error = { 0 };
+  if (argc < 2)
+    {
+      fprintf (stderr, "usage: known-report OUT.rep [THREADS | hours]\n");
+      return 2;
+    }
+  writer = lns_writer_create (argv[1], &(LnsWriterOptions){ .overwrite = true }, &error);
+  if (writer != NULL)
+    {
+      int64_t end_ns = 10 * SECOND;
+      if (argc == 2)
+        write_known ();
+      else if (strcmp (argv[2], "hours") == 0)
+        {
+          write_hours ();
+          end_ns = 10 * 3600 * SECOND + 20;
+        }
+      else
+        write_threads (strtol (argv[2], NULL, 10));
+      lns_writer_finish (writer, LNS_STATE_COMPLETE, end_ns, &error);
+    }
+  if (error.domain != LNS_ERROR_NONE)
+    fprintf (stderr, "known-report: %s\n", error.message);
+  return error.domain != LNS_ERROR_NONE;
+}
