@@ -1,0 +1,93 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-batch.h"
+
+#include <stdlib.h>
+
+LnsBatch *
+lns_batch_new (void)
+{
+  return calloc (1, sizeof (LnsBatch));
+}
+
+void
+lns_batch_event_clear (LnsBatchEvent *event)
+{
+  lns_process_info_clear (&event->info);
+  if (event->writer != NULL)
+    lns_writer_abandon (event->writer);
+  event->writer = NULL;
+  free (event->text);
+  event->text = NULL;
+}
+
+void
+lns_batch_free (LnsBatch *batch)
+{
+  if (batch == NULL)
+    return;
+  for (size_t i = 0; i < batch->n_events; i++)
+    lns_batch_event_clear (&batch->events[i]);
+  for (LnsBlock *block = batch->blocks, *next; block != NULL; block = next)
+    {
+      next = block->next;
+      free (block);
+    }
+  free (batch->pieces);
+  free (batch->events);
+  free (batch);
+}
+
+uint8_t *
+lns_batch_reserve (LnsBatch *batch, size_t n_bytes)
+{
+  LnsBlock *block = batch->blocks;
+  if (block == NULL || LNS_BLOCK_BYTES - block->n_bytes < n_bytes)
+    {
+      block = n_bytes <= LNS_BLOCK_BYTES ? aligned_alloc (16, sizeof *block) : NULL;
+      if (block == NULL)
+        return NULL;
+      block->next = batch->blocks;
+      block->n_bytes = 0;
+      batch->blocks = block;
+    }
+  return block->bytes + block->n_bytes;
+}
+
+bool
+lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes)
+{
+  if (batch->n_pieces == batch->n_pieces_allocated)
+    {
+      size_t n = batch->n_pieces_allocated == 0 ? 64 : batch->n_pieces_allocated * 2;
+      LnsBatchPiece *pieces = realloc (batch->pieces, n * sizeof *pieces);
+      if (pieces == NULL)
+        return false;
+      batch->pieces = pieces;
+      batch->n_pieces_allocated = n;
+    }
+  LnsBlock *block = batch->blocks;
+  batch->pieces[batch->n_pieces++] =
+      (LnsBatchPiece){ *source, block->bytes + block->n_bytes, n_bytes };
+  block->n_bytes += n_bytes;
+  batch->n_bytes += n_bytes;
+  return true;
+}
+
+bool
+lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event)
+{
+  LnsBatchEvent *events = realloc (batch->events, (batch->n_events + 1) * sizeof *events);
+  if (events == NULL)
+    {
+      lns_batch_event_clear (event);
+      return false;
+    }
+  batch->events = events;
+  batch->events[batch->n_events++] = *event;
+  *event = (LnsBatchEvent){ 0 };
+  return true;
+}

@@ -1,0 +1,92 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What one drain brought: copies of records, and what happened to processes and reports meanwhile.
+ * Made by the collector, consumed by the recorder. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/session/lns-decoder.h"
+#include "src/store/lns-writer.h"
+
+#define LNS_BLOCK_BYTES (1u << 20)
+
+typedef struct LnsBlock LnsBlock;
+
+struct LnsBlock
+{
+  LnsBlock *next;
+  size_t n_bytes; /* used */
+  _Alignas(16) uint8_t bytes[LNS_BLOCK_BYTES];
+};
+
+/* Whole records of one stream. */
+typedef struct
+{
+  LnsDecoderSource source;
+  const uint8_t *bytes; /* in one of the batch's blocks */
+  size_t n_bytes;
+} LnsBatchPiece;
+
+typedef enum
+{
+  LNS_BATCH_PROCESS,      /* a process is there, or is another program now: `info`; comes first */
+  LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
+  LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
+  LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
+  LNS_BATCH_START,        /* `writer`: a report begins with the next batch */
+  LNS_BATCH_STOP,  /* the report ends with this batch; if it is empty, `code`, `text` say why */
+  LNS_BATCH_CANCEL /* the report is thrown away */
+} LnsBatchEventKind;
+
+/* Applies after the records of its batch, but for LNS_BATCH_PROCESS. */
+typedef struct
+{
+  LnsBatchEventKind kind;
+  uint32_t process; /* instance in the session, or LNS_ID_NONE */
+  int64_t time_ns;  /* CLOCK_MONOTONIC */
+  int exit_code;
+  LnsProcessInfo info; /* owned */
+  LnsWireLosses losses;
+  LnsWriter *writer; /* owned */
+  const char *code;  /* static */
+  LnsSeverity severity;
+  char *text; /* owned */
+} LnsBatchEvent;
+
+typedef struct LnsBatch LnsBatch;
+
+struct LnsBatch
+{
+  LnsBatch *next;
+  LnsWireClockPair pair; /* read after the records were committed */
+  LnsBatchPiece *pieces;
+  size_t n_pieces, n_pieces_allocated;
+  LnsBatchEvent *events;
+  size_t n_events;
+  LnsBlock *blocks; /* the last one first */
+  size_t n_bytes;
+};
+
+/* NULL if memory is short. */
+LnsBatch *lns_batch_new (void);
+
+/* Frees BATCH (may be NULL), its events' texts and writers included. */
+void lns_batch_free (LnsBatch *batch);
+
+/* Room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. Of it,
+ * lns_batch_add () takes what was used. */
+uint8_t *lns_batch_reserve (LnsBatch *batch, size_t n_bytes);
+
+/* Adds the first N_BYTES of what was last reserved as a piece. */
+bool lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes);
+
+/* Takes over EVENT; where memory is short, frees what it owns and returns false. */
+bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);
+void lns_batch_event_clear (LnsBatchEvent *event);

@@ -1,0 +1,302 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* How processes join, and how their ends are seen. */
+
+#include "capture/session/lns-collector-private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+/* The instance of a process that says hello, posted to the recorder. */
+static uint32_t
+define_process (LnsCollector *collector, LnsPeer *peer)
+{
+  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
+  lns_process_info_read (peer->pid, &event.info);
+  pthread_mutex_lock (&collector->lock);
+  if (peer->pid != 0 && peer->pid == collector->root_pid)
+    {
+      event.process = collector->root_process;
+      collector->root_pid = 0;
+    }
+  else
+    {
+      event.process = _lns_collector_new_process (collector, peer->pid);
+      for (size_t i = collector->n_peers; i-- > 0 && event.info.parent == UINT32_MAX;)
+        if (collector->peers[i]->pid == event.info.parent_pid)
+          event.info.parent = collector->peers[i]->process;
+    }
+  uint32_t process = event.process;
+  _lns_collector_add_event (collector, &event);
+  pthread_mutex_unlock (&collector->lock);
+  return process;
+}
+
+/* Watches what ITEM says. False if that cannot be. */
+static bool
+add_watch (LnsCollector *collector, LnsWatch item)
+{
+  LnsWatch **watches = realloc (collector->watches, (collector->n_watches + 1) * sizeof *watches);
+  if (watches != NULL)
+    collector->watches = watches;
+  LnsWatch *watch = watches != NULL ? malloc (sizeof *watch) : NULL;
+  if (watch == NULL)
+    return false;
+  *watch = item;
+  struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+  if (epoll_ctl (collector->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) != 0)
+    {
+      free (watch);
+      return false;
+    }
+  watches[collector->n_watches++] = watch;
+  return true;
+}
+
+/* Events of WATCH may still lie in the array that is being worked off: it is freed after that. */
+static void
+drop_watch (LnsCollector *collector, LnsWatch *watch)
+{
+  if (watch->fd < 0)
+    return;
+  epoll_ctl (collector->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+  if (watch->kind == LNS_WATCH_CONNECTION)
+    close (watch->fd);
+  watch->fd = -1;
+}
+
+void
+_lns_collector_drop_watches (LnsCollector *collector, const LnsPeer *peer)
+{
+  for (size_t i = 0; i < collector->n_watches; i++)
+    if (peer == NULL || collector->watches[i]->peer == peer)
+      drop_watch (collector, collector->watches[i]);
+}
+
+void
+_lns_collector_free_dropped (LnsCollector *collector)
+{
+  size_t n_kept = 0;
+  for (size_t i = 0; i < collector->n_watches; i++)
+    if (collector->watches[i]->fd < 0)
+      free (collector->watches[i]);
+    else
+      collector->watches[n_kept++] = collector->watches[i];
+  collector->n_watches = n_kept;
+}
+
+static void
+mark_gone (LnsPeer *peer)
+{
+  if (peer->is_gone)
+    return;
+  peer->is_gone = true;
+  peer->gone_ns = monotonic_ns ();
+}
+
+static bool
+add_peer (LnsCollector *collector, LnsPeer *peer)
+{
+  pthread_mutex_lock (&collector->lock);
+  LnsPeer **peers = realloc (collector->peers, (collector->n_peers + 1) * sizeof *peers);
+  if (peers != NULL)
+    {
+      collector->peers = peers;
+      peers[collector->n_peers++] = peer;
+      collector->counters.n_joined++;
+      collector->counters.n_alive++;
+    }
+  pthread_mutex_unlock (&collector->lock);
+  return peers != NULL;
+}
+
+/* --- Hello ------------------------------------------------------------------------------------ */
+
+static bool
+send_welcome (int fd, const LnsWireWelcome *welcome, int pool_fd)
+{
+  char control[CMSG_SPACE (sizeof (int))] = { 0 };
+  struct iovec part = { (void *)(uintptr_t)welcome, sizeof *welcome };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+  if (pool_fd >= 0)
+    {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      struct cmsghdr *header = CMSG_FIRSTHDR (&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN (sizeof (int));
+      memcpy (CMSG_DATA (header), &pool_fd, sizeof pool_fd);
+    }
+  return sendmsg (fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *welcome;
+}
+
+static void
+refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
+{
+  LnsWireWelcome welcome = { .magic = LNS_WIRE_MAGIC,
+                             .abi = LNS_WIRE_ABI,
+                             .refused = (uint32_t)error_code };
+  send_welcome (connection->fd, &welcome, -1);
+  pthread_mutex_lock (&collector->lock);
+  collector->counters.n_refused++;
+  pthread_mutex_unlock (&collector->lock);
+  if (collector->has_told_refusal)
+    return;
+  collector->has_told_refusal = true;
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = LNS_ID_NONE,
+    .code = "LNS-POOL-002",
+    .severity = LNS_SEVERITY_ERROR,
+  };
+  if (asprintf (&event.text,
+                "process %d cannot be recorded, its memory for records was refused: %s",
+                connection->pid, strerror (error_code)) < 0)
+    event.text = NULL;
+  lns_collector_post (collector, &event);
+}
+
+/* Answers a hello. False: the connection is of no more use. */
+static bool
+answer (LnsCollector *collector, LnsWatch *connection)
+{
+  LnsWirePoolOptions options = { .serial = ++collector->n_serials,
+                                 .clock = collector->options.clock };
+  pthread_mutex_lock (&collector->lock);
+  options.recording = collector->is_recording;
+  pthread_mutex_unlock (&collector->lock);
+  /* The same process says hello again: it has become another program by exec, and nobody writes to
+   * the old one's pool any more. */
+  for (size_t i = 0; i < collector->n_peers && connection->pid != 0; i++)
+    if (collector->peers[i]->pid == connection->pid)
+      mark_gone (collector->peers[i]);
+  int failed = 0;
+  LnsPeer *peer = lns_peer_new (connection->pid, &options, &failed);
+  if (peer == NULL)
+    {
+      refuse (collector, connection, -failed);
+      return false;
+    }
+  uint64_t n_free = collector->options.process_bytes / LNS_WIRE_CHUNK_BYTES_DEFAULT;
+  lns_peer_lend (peer, collector->options.process_bytes, n_free < 64 ? (uint32_t)n_free : 64);
+  LnsWireWelcome welcome = {
+    .magic = LNS_WIRE_MAGIC,
+    .abi = LNS_WIRE_ABI,
+    .serial = options.serial,
+    .pool_bytes = lns_wire_pool_view (peer->pool)->pool_bytes,
+  };
+  if (!send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool)))
+    {
+      pthread_mutex_lock (&collector->lock);
+      collector->counters.n_late++;
+      pthread_mutex_unlock (&collector->lock);
+      lns_peer_free (peer);
+      return false;
+    }
+  peer->process = define_process (collector, peer);
+  if (!add_peer (collector, peer))
+    {
+      lns_peer_free (peer);
+      return false;
+    }
+  connection->peer = peer;
+  if (peer->pid_fd >= 0)
+    add_watch (collector, (LnsWatch){ .kind = LNS_WATCH_PEER, .fd = peer->pid_fd, .peer = peer });
+  _lns_wake (collector->changed_fd);
+  return true;
+}
+
+static void
+accept_all (LnsCollector *collector)
+{
+  int fd;
+  while ((fd = accept4 (collector->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+    {
+      struct ucred credentials = { 0 };
+      socklen_t n_bytes = sizeof credentials;
+      getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes);
+      LnsWatch connection = { .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid };
+      if (!add_watch (collector, connection))
+        close (fd);
+    }
+}
+
+/* Reads a message from CONNECTION. Returns whether a drain is wanted now. */
+static bool
+hear (LnsCollector *collector, LnsWatch *connection)
+{
+  union
+  {
+    LnsWireHello hello;
+    LnsWireNotice notice;
+  } message;
+  ssize_t n = recv (connection->fd, &message, sizeof message, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return false;
+  if (n <= 0)
+    {
+      /* The process ended, became another program, or closed what was not its own. Where there is a
+       * pidfd, that will tell. */
+      LnsPeer *peer = connection->peer;
+      bool is_end = peer != NULL && peer->pid_fd < 0;
+      if (is_end)
+        mark_gone (peer);
+      drop_watch (collector, connection);
+      return is_end;
+    }
+  if (connection->peer == NULL)
+    {
+      bool is_hello = n == sizeof message.hello && message.hello.magic == LNS_WIRE_MAGIC;
+      if (is_hello && message.hello.abi != LNS_WIRE_ABI)
+        refuse (collector, connection, EPROTO);
+      else if (is_hello && answer (collector, connection))
+        return false;
+      drop_watch (collector, connection);
+      return false;
+    }
+  return n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC &&
+         message.notice.kind == LNS_WIRE_NOTICE_LOW;
+}
+
+bool
+_lns_collector_handle (LnsCollector *collector, LnsWatch *watch)
+{
+  uint64_t value;
+  if (watch->fd < 0)
+    return false;
+  switch (watch->kind)
+    {
+    case LNS_WATCH_LISTENER:
+      accept_all (collector);
+      return false;
+    case LNS_WATCH_WAKE:
+      return read (watch->fd, &value, sizeof value) > 0;
+    case LNS_WATCH_CONNECTION:
+      return hear (collector, watch);
+    case LNS_WATCH_PEER:
+      mark_gone (watch->peer);
+      drop_watch (collector, watch);
+      return true;
+    }
+  return false;
+}

@@ -1,0 +1,81 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The collector's rooms: shared by its files alone. */
+
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "capture/session/lns-collector.h"
+#include "capture/session/lns-listener.h"
+#include "capture/session/lns-peer.h"
+
+/* What an epoll event is about: the collector's own descriptors, a connection or a peer. */
+typedef struct
+{
+  enum
+  {
+    LNS_WATCH_LISTENER,
+    LNS_WATCH_WAKE,
+    LNS_WATCH_CONNECTION,
+    LNS_WATCH_PEER
+  } kind;
+  int fd;        /* -1: dropped */
+  LnsPeer *peer; /* LNS_WATCH_PEER; of a connection: NULL until it has said hello */
+  int32_t pid;   /* LNS_WATCH_CONNECTION */
+} LnsWatch;
+
+struct LnsCollector
+{
+  LnsCollectorOptions options;
+  LnsRecorder *recorder;
+  pthread_t thread;
+  LnsListener listener;
+  int epoll_fd, wake_fd, changed_fd;
+  LnsWatch listener_watch, wake_watch;
+  atomic_bool is_ending;
+
+  pthread_mutex_t lock;
+  /* Under the lock: */
+  LnsBatchEvent *events; /* for the next batch */
+  size_t n_events;
+  LnsPeer **peers; /* changed by the thread alone, so that it may read them without */
+  size_t n_peers;
+  int32_t *process_pids; /* by instance */
+  uint32_t n_processes;
+  int32_t root_pid; /* 0: none, or it has said hello */
+  uint32_t root_process;
+  bool is_recording;
+  LnsCollectorCounters counters;
+
+  /* Of the thread alone. */
+  uint32_t n_serials;
+  uint64_t n_lost_before; /* of processes that are gone */
+  bool has_told_refusal;
+  LnsWatch **watches; /* of connections and peers; dropped ones until their epoll events are done */
+  size_t n_watches;
+};
+
+/* A new instance, of the process PID; the lock is held. */
+uint32_t _lns_collector_new_process (LnsCollector *collector, int32_t pid);
+
+/* Adds EVENT, which is taken over, to the next batch; the lock is held. */
+void _lns_collector_add_event (LnsCollector *collector, LnsBatchEvent *event);
+
+/* Makes the descriptor FD, an eventfd, readable. */
+void _lns_wake (int fd);
+
+/* --- lns-collector-hello.c -------------------------------------------------------------------- */
+
+/* Works off one epoll event. Returns whether a drain is wanted now. */
+bool _lns_collector_handle (LnsCollector *collector, LnsWatch *watch);
+
+/* Drops what is watched for PEER; for all peers, if it is NULL. */
+void _lns_collector_drop_watches (LnsCollector *collector, const LnsPeer *peer);
+
+/* Frees what was dropped: none of the epoll events that were fetched is left. */
+void _lns_collector_free_dropped (LnsCollector *collector);

@@ -1,0 +1,344 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-collector-private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DRAIN_MS      50
+#define IDLE_DRAIN_MS 1000 /* with nobody there: only the clock pairs go on */
+
+/* Records that the recorder has not done yet, as a multiple of a process's cap: beyond it they stay
+ * in the pools. */
+#define QUEUE_CAPS 4
+
+/* --- Events for the recorder ------------------------------------------------------------------ */
+
+void
+_lns_collector_add_event (LnsCollector *collector, LnsBatchEvent *event)
+{
+  LnsBatchEvent *events = realloc (collector->events, (collector->n_events + 1) * sizeof *events);
+  if (events == NULL)
+    {
+      lns_batch_event_clear (event);
+      return;
+    }
+  collector->events = events;
+  collector->events[collector->n_events++] = *event;
+}
+
+void
+_lns_wake (int fd)
+{
+  uint64_t one = 1;
+  ssize_t written = write (fd, &one, sizeof one); /* fails only where it is awake already */
+  (void)written;
+}
+
+void
+lns_collector_post (LnsCollector *collector, LnsBatchEvent *event)
+{
+  pthread_mutex_lock (&collector->lock);
+  _lns_collector_add_event (collector, event);
+  pthread_mutex_unlock (&collector->lock);
+  _lns_wake (collector->wake_fd);
+}
+
+uint32_t
+_lns_collector_new_process (LnsCollector *collector, int32_t pid)
+{
+  int32_t *pids = realloc (collector->process_pids, (collector->n_processes + 1) * sizeof *pids);
+  if (pids == NULL)
+    return LNS_ID_NONE;
+  collector->process_pids = pids;
+  pids[collector->n_processes] = pid;
+  return collector->n_processes++;
+}
+
+uint32_t
+lns_collector_add_root (LnsCollector *collector, int32_t pid)
+{
+  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
+  lns_process_info_read (pid, &event.info);
+  pthread_mutex_lock (&collector->lock);
+  /* It may have said hello, and even have ended, before this is called. */
+  for (uint32_t i = 0; i < collector->n_processes; i++)
+    if (collector->process_pids[i] == pid)
+      {
+        pthread_mutex_unlock (&collector->lock);
+        lns_batch_event_clear (&event);
+        return i;
+      }
+  uint32_t process = event.process = _lns_collector_new_process (collector, pid);
+  collector->root_pid = pid;
+  collector->root_process = process;
+  _lns_collector_add_event (collector, &event);
+  pthread_mutex_unlock (&collector->lock);
+  return process;
+}
+
+/* Has all said of a peer that is gone, and forgets it. */
+static void
+finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
+{
+  LnsPeer *peer = collector->peers[at];
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_PROCESS_GONE,
+    .process = peer->process,
+    .time_ns = peer->gone_ns,
+    .losses = peer->losses,
+  };
+  lns_batch_add_event (batch, &event);
+  collector->n_lost_before += lns_peer_n_lost (peer);
+  pthread_mutex_lock (&collector->lock);
+  collector->peers[at] = collector->peers[--collector->n_peers];
+  collector->counters.n_alive--;
+  collector->counters.last_end_ns = peer->gone_ns;
+  pthread_mutex_unlock (&collector->lock);
+  _lns_collector_drop_watches (collector, peer);
+  lns_peer_free (peer);
+  _lns_wake (collector->changed_fd);
+}
+
+/* --- Draining --------------------------------------------------------------------------------- */
+
+static void
+lend (LnsCollector *collector)
+{
+  uint64_t held_bytes = 0, n_lost = collector->n_lost_before;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    {
+      held_bytes += lns_peer_held_bytes (collector->peers[i]);
+      n_lost += lns_peer_n_lost (collector->peers[i]);
+    }
+  pthread_mutex_lock (&collector->lock);
+  collector->counters.n_lost = n_lost;
+  pthread_mutex_unlock (&collector->lock);
+  if (collector->n_peers == 0)
+    return;
+  uint64_t share = collector->options.session_bytes / collector->n_peers;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    {
+      LnsPeer *peer = collector->peers[i];
+      uint64_t own = lns_peer_held_bytes (peer);
+      uint64_t others = held_bytes - own;
+      uint64_t cap = collector->options.process_bytes;
+      if (others + cap > collector->options.session_bytes)
+        cap = others < collector->options.session_bytes ? collector->options.session_bytes - others
+                                                        : 0;
+      uint64_t max_free = (share < cap ? share : cap) / LNS_WIRE_CHUNK_BYTES_DEFAULT;
+      lns_peer_lend (peer, cap, max_free > 4 ? (uint32_t)max_free : 4);
+    }
+}
+
+/* Makes a batch of all that is there and hands it on. Returns whether it tells of anything that the
+ * recorder should not wait 50 ms for. */
+static bool
+drain (LnsCollector *collector)
+{
+  LnsBatch *batch = lns_batch_new ();
+  if (batch == NULL)
+    return false;
+  pthread_mutex_lock (&collector->lock);
+  batch->events = collector->events;
+  batch->n_events = collector->n_events;
+  collector->events = NULL;
+  collector->n_events = 0;
+  pthread_mutex_unlock (&collector->lock);
+
+  bool is_urgent = false;
+  for (size_t i = 0; i < batch->n_events; i++)
+    is_urgent |= batch->events[i].kind >= LNS_BATCH_START;
+  uint64_t room = QUEUE_CAPS * collector->options.process_bytes;
+  bool is_behind = lns_recorder_queued_bytes (collector->recorder) > room && !is_urgent;
+  for (size_t i = collector->n_peers; i-- > 0 && !is_behind;)
+    {
+      LnsPeer *peer = collector->peers[i];
+      lns_peer_drain (peer, batch);
+      if (peer->is_gone)
+        {
+          finish_peer (collector, i, batch);
+          is_urgent = true;
+        }
+    }
+  lns_wire_clock_pair (collector->options.clock, &batch->pair);
+  lend (collector);
+  lns_recorder_push (collector->recorder, batch);
+  return is_urgent;
+}
+
+/* --- The thread ------------------------------------------------------------------------------- */
+
+static int64_t
+monotonic_ms (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000) + now.tv_nsec / 1000000;
+}
+
+static void *
+run (void *data)
+{
+  LnsCollector *collector = data;
+  int64_t drained_ms = monotonic_ms ();
+  while (!atomic_load (&collector->is_ending))
+    {
+      struct epoll_event events[64];
+      int64_t due_ms = drained_ms + (collector->n_peers > 0 ? DRAIN_MS : IDLE_DRAIN_MS);
+      int64_t wait_ms = due_ms - monotonic_ms ();
+      int n = epoll_wait (collector->epoll_fd, events, 64, wait_ms > 0 ? (int)wait_ms : 0);
+      bool is_wanted = false;
+      for (int i = 0; i < n; i++)
+        is_wanted |= _lns_collector_handle (collector, events[i].data.ptr);
+      _lns_collector_free_dropped (collector);
+      if (!is_wanted && monotonic_ms () < due_ms)
+        continue;
+      /* A batch is played when the next one is known. */
+      if (drain (collector))
+        drain (collector);
+      drained_ms = monotonic_ms ();
+    }
+  return NULL;
+}
+
+static bool
+open_descriptors (LnsCollector *collector, LnsError *error)
+{
+  if (!lns_listener_open (&collector->listener, error))
+    return false;
+  collector->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+  collector->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  collector->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  LnsWatch *watches[] = { &collector->listener_watch, &collector->wake_watch };
+  collector->listener_watch =
+      (LnsWatch){ .kind = LNS_WATCH_LISTENER, .fd = collector->listener.fd };
+  collector->wake_watch = (LnsWatch){ .kind = LNS_WATCH_WAKE, .fd = collector->wake_fd };
+  for (int i = 0; i < 2; i++)
+    {
+      struct epoll_event event = { .events = EPOLLIN, .data.ptr = watches[i] };
+      if (epoll_ctl (collector->epoll_fd, EPOLL_CTL_ADD, watches[i]->fd, &event) != 0)
+        return lns_error_set_errno (error, errno, "the session cannot watch its socket");
+    }
+  if (collector->changed_fd < 0)
+    return lns_error_set_errno (error, errno, "the session cannot open an eventfd");
+  return true;
+}
+
+/* Frees COLLECTOR, whose thread does not run. */
+static void
+release (LnsCollector *collector)
+{
+  _lns_collector_drop_watches (collector, NULL);
+  _lns_collector_free_dropped (collector);
+  for (size_t i = 0; i < collector->n_peers; i++)
+    lns_peer_free (collector->peers[i]);
+  for (size_t i = 0; i < collector->n_events; i++)
+    lns_batch_event_clear (&collector->events[i]);
+  int fds[] = { collector->epoll_fd, collector->wake_fd, collector->changed_fd };
+  for (int i = 0; i < 3; i++)
+    if (fds[i] >= 0)
+      close (fds[i]);
+  lns_listener_close (&collector->listener);
+  pthread_mutex_destroy (&collector->lock);
+  free (collector->process_pids);
+  free (collector->peers);
+  free (collector->events);
+  free (collector->watches);
+  free (collector);
+}
+
+LnsCollector *
+lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, LnsError *error)
+{
+  LnsCollector *collector = calloc (1, sizeof *collector);
+  if (collector == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      return NULL;
+    }
+  collector->options = *options;
+  collector->recorder = recorder;
+  collector->is_recording = true;
+  collector->listener.fd = collector->epoll_fd = collector->wake_fd = collector->changed_fd = -1;
+  pthread_mutex_init (&collector->lock, NULL);
+  if (!open_descriptors (collector, error))
+    {
+      release (collector);
+      return NULL;
+    }
+  int failed = pthread_create (&collector->thread, NULL, run, collector);
+  if (failed != 0)
+    {
+      lns_error_set_errno (error, failed, "the session's thread cannot be started");
+      release (collector);
+      return NULL;
+    }
+  return collector;
+}
+
+void
+lns_collector_free (LnsCollector *collector)
+{
+  if (collector == NULL)
+    return;
+  atomic_store (&collector->is_ending, true);
+  _lns_wake (collector->wake_fd);
+  pthread_join (collector->thread, NULL);
+  release (collector);
+}
+
+/* --- From other threads ----------------------------------------------------------------------- */
+
+const char *
+lns_collector_path (const LnsCollector *collector)
+{
+  return collector->listener.path;
+}
+
+int
+lns_collector_changed_fd (const LnsCollector *collector)
+{
+  return collector->changed_fd;
+}
+
+void
+lns_collector_set_recording (LnsCollector *collector, bool recording)
+{
+  pthread_mutex_lock (&collector->lock);
+  collector->is_recording = recording;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    lns_wire_pool_set_recording (collector->peers[i]->pool, recording);
+  pthread_mutex_unlock (&collector->lock);
+}
+
+unsigned
+lns_collector_signal (LnsCollector *collector, int signal_number, int32_t spare)
+{
+  unsigned n = 0;
+  pthread_mutex_lock (&collector->lock);
+  for (size_t i = 0; i < collector->n_peers; i++)
+    if (collector->peers[i]->pid != spare && collector->peers[i]->pid_fd >= 0)
+      n +=
+          syscall (SYS_pidfd_send_signal, collector->peers[i]->pid_fd, signal_number, NULL, 0) == 0;
+  pthread_mutex_unlock (&collector->lock);
+  return n;
+}
+
+LnsCollectorCounters
+lns_collector_counters (LnsCollector *collector)
+{
+  pthread_mutex_lock (&collector->lock);
+  LnsCollectorCounters counters = collector->counters;
+  pthread_mutex_unlock (&collector->lock);
+  return counters;
+}

@@ -1,0 +1,64 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The thread that answers processes and empties their pools: every 50 ms, and at once when a process
+ * ends or runs out of chunks. It never waits for the recorder: while that is far behind, records
+ * stay in the pools, and what finds no room there is counted as lost by its process. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/session/lns-recorder.h"
+#include "src/base/lns-error.h"
+
+typedef struct LnsCollector LnsCollector;
+
+typedef struct
+{
+  LnsWireClock clock;
+  uint64_t process_bytes; /* what one process's pool may hold */
+  uint64_t session_bytes; /* what all may hold together */
+} LnsCollectorOptions;
+
+typedef struct
+{
+  uint64_t n_joined;   /* processes that have said hello in time */
+  uint64_t n_alive;    /* of them, still there */
+  uint64_t n_late;     /* whose hello was answered too late */
+  uint64_t n_refused;  /* who were refused a pool */
+  uint64_t n_lost;     /* API calls lost so far, as the pools count them */
+  int64_t last_end_ns; /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
+} LnsCollectorCounters;
+
+/* Opens the socket and starts the thread; batches go to RECORDER. */
+LnsCollector *
+lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, LnsError *error);
+
+/* Ends the thread; processes that are connected run on. Accepts NULL. */
+void lns_collector_free (LnsCollector *collector);
+
+/* What LNS_WIRE_ENVIRONMENT is to be set to. */
+const char *lns_collector_path (const LnsCollector *collector);
+
+/* A descriptor that becomes readable when a process joins or ends; read it empty (an eventfd). */
+int lns_collector_changed_fd (const LnsCollector *collector);
+
+/* Puts EVENT, which is taken over, into the next batch, whose drain begins at once. Any thread. */
+void lns_collector_post (LnsCollector *collector, LnsBatchEvent *event);
+
+/* Takes the process PID, which the session itself starts, into the session: its instance. Any
+ * thread. */
+uint32_t lns_collector_add_root (LnsCollector *collector, int32_t pid);
+
+/* Lets all processes record or not, those to come included. Any thread. */
+void lns_collector_set_recording (LnsCollector *collector, bool recording);
+
+/* Sends SIGNAL to each process that is connected, but to SPARE. Returns how many got it. Any
+ * thread. */
+unsigned lns_collector_signal (LnsCollector *collector, int signal_number, int32_t spare);
+
+LnsCollectorCounters lns_collector_counters (LnsCollector *collector);

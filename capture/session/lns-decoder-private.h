@@ -1,0 +1,267 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The decoder's rooms: shared by its files alone. */
+
+#pragma once
+
+#include "capture/session/lns-clock-line.h"
+#include "capture/session/lns-decoder.h"
+#include "capture/session/lns-id-map.h"
+#include "capture/session/lns-name.h"
+#include "capture/wire/lns-wire-record.h"
+
+/* Deeper ranges than this are left out: a lane each. */
+#define LNS_DEPTH_MAX 65536u
+
+typedef struct LnsDecodedProcess LnsDecodedProcess;
+typedef struct LnsDecodedThread LnsDecodedThread;
+typedef struct LnsDecodedDomain LnsDecodedDomain;
+typedef struct LnsRangeStack LnsRangeStack;
+
+/* An id in the report whose serial is REPORT; of no use in another. */
+typedef struct
+{
+  uint32_t report;
+  uint32_t id;
+} LnsReportRef;
+
+/* What an event has besides its times. Holds its names. */
+typedef struct
+{
+  LnsName *name;
+  LnsName *typed; /* LNS_PAYLOAD_TYPED */
+  uint64_t payload;
+  uint32_t color;
+  uint32_t category;
+  uint32_t flags; /* LnsEventFlags */
+  LnsPayloadType payload_type;
+} LnsEventDetail;
+
+/* An open range of a stack. A push that was lost leaves a frame that is not there. */
+typedef struct
+{
+  bool is_there;
+  bool is_shown; /* the writer knows that it is open */
+  int64_t start_ns;
+  LnsEventDetail detail;
+} LnsFrame;
+
+/* The push/pop ranges and the marks of one thread in one domain. */
+struct LnsRangeStack
+{
+  LnsDecodedThread *thread;
+  LnsDecodedDomain *domain;
+  uint32_t n_frames, n_allocated;
+  LnsFrame *frames;
+  LnsReportRef *lanes; /* by depth; n_allocated of them */
+  LnsReportRef track, mark_track, mark_lane;
+  size_t changed_at; /* 1 + the place in the decoder's list of stacks with unshown frames, or 0 */
+};
+
+struct LnsDecodedThread
+{
+  LnsDecodedProcess *process;
+  uint32_t id; /* instance in the session */
+  uint64_t serial;
+  int32_t tid, target_tid;
+  int64_t start_ns, end_ns;
+  LnsName *name;
+  LnsIdMap stacks; /* by domain number */
+};
+
+struct LnsDecodedDomain
+{
+  LnsDecodedProcess *process;
+  uint32_t id; /* instance in the session */
+  uint32_t number;
+  LnsName *name;
+  int64_t created_ns, destroyed_ns;
+  LnsReportRef track; /* of start/end ranges */
+  struct LnsStartedLane *lanes;
+  size_t n_lanes;
+  LnsIdMap categories; /* LnsDecodedCategory by number */
+  LnsIdMap schemas;    /* LnsDecodedSchema by id */
+  LnsIdMap enums;
+  LnsIdMap counters; /* LnsDecodedCounter by id; see lns-decoder-counters.c */
+};
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  uint32_t number;
+  LnsName *name;
+} LnsDecodedCategory;
+
+typedef struct
+{
+  LnsName *name, *description, *unit;
+  uint64_t flags, type, detail, offset_bytes; /* of an enum: type is the value */
+} LnsDecodedEntry;
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  bool is_enum;
+  uint64_t schema_id, type, flags, size_bytes, align_bytes;
+  LnsName *name;
+  LnsDecodedEntry *entries;
+  uint32_t n_entries;
+} LnsDecodedSchema;
+
+/* One text of records. */
+typedef struct
+{
+  LnsDecodedProcess *process;
+  LnsDecodedThread *thread; /* who writes it; NULL: not known yet */
+  LnsRangeStack *stack;     /* the last one used */
+  bool lost_before;
+  bool ended; /* the thread has ended */
+  uint32_t n_names;
+  LnsName **names; /* by stream string id */
+  LnsWireAssembler events, definitions;
+} LnsStream;
+
+/* A START or END that waits for its batch to be whole. */
+typedef struct
+{
+  int64_t time_ns;
+  bool is_end;
+  bool waited; /* once already: its start is not to come any more */
+  uint64_t range;
+  LnsDecodedThread *thread;
+  LnsDecodedDomain *domain;
+  LnsEventDetail detail;
+} LnsStartEnd;
+
+struct LnsDecodedProcess
+{
+  uint32_t id; /* instance in the session */
+  LnsProcessInfo info;
+  int64_t start_ns, end_ns; /* report time */
+  int exit_code;
+  LnsIdMap streams;      /* by serial */
+  LnsIdMap threads;      /* by serial */
+  LnsIdMap domains;      /* by number */
+  LnsIdMap registered;   /* LnsName by string id */
+  LnsIdMap thread_names; /* LnsName by 1 + target tid: what the program said */
+  LnsIdMap open_ranges;  /* LnsStartedRange by range id; see lns-decoder-started.c */
+  LnsStartEnd *start_ends;
+  size_t n_start_ends, n_start_ends_allocated;
+  LnsWireLosses told; /* by LOST records */
+};
+
+typedef struct
+{
+  void **items;
+  size_t n, n_allocated;
+} LnsPointers;
+
+struct LnsDecoder
+{
+  LnsWriter *writer; /* NULL: no report; what happens now is only remembered */
+  uint32_t report;   /* serial, from 1 */
+  int64_t report_start_ns;
+  LnsPointers processes, threads, domains, categories, schemas; /* by id in the session */
+  LnsPointers changed; /* LnsRangeStack with frames that the writer does not know; NULL: none */
+  LnsDecoderCounters counters;
+  uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
+  LnsClockLine clock;
+};
+
+/* --- lns-decoder.c ---------------------------------------------------------------------------- */
+
+/* Adds ITEM; false if memory is short. */
+bool _lns_pointers_add (LnsPointers *pointers, void *item);
+
+/* The string id of NAME (may be NULL) in the report there is. */
+uint32_t _lns_decoder_string (LnsDecoder *decoder, LnsName *name);
+
+/* Fills what DETAIL and the times say into RET_EVENT; false where the report began after END_NS. */
+bool _lns_decoder_event (LnsDecoder *decoder,
+                         LnsLaneKind kind,
+                         const LnsEventDetail *detail,
+                         int64_t start_ns,
+                         int64_t end_ns,
+                         LnsEvent *ret_event);
+
+/* Sets REF to the lane ORDINAL of TRACK, made if the report has none. */
+void _lns_decoder_lane (
+    LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind);
+
+/* Takes what RECORD says of an event, as what it names is known to STREAM. RET_DETAIL holds its
+ * names: lns_event_detail_clear (). */
+void _lns_decoder_detail (LnsDecoder *decoder,
+                          LnsStream *stream,
+                          const LnsWireEvent *event,
+                          LnsEventDetail *ret_detail);
+void _lns_event_detail_clear (LnsEventDetail *detail);
+
+void _lns_stream_free (LnsStream *stream);
+
+/* --- lns-decoder-ranges.c --------------------------------------------------------------------- */
+
+LnsRangeStack *_lns_decoder_stack (LnsDecoder *decoder, LnsStream *stream, uint32_t domain);
+/* Takes over what DETAIL holds. */
+void _lns_stack_push (LnsDecoder *decoder,
+                      LnsRangeStack *stack,
+                      uint32_t depth,
+                      int64_t time_ns,
+                      LnsEventDetail *detail);
+void _lns_stack_pop (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64_t time_ns);
+void _lns_stack_mark (LnsDecoder *decoder,
+                      LnsRangeStack *stack,
+                      int64_t time_ns,
+                      const LnsEventDetail *detail);
+/* Closes all: the thread or process ended at END_NS. */
+void _lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns);
+/* Writes what is open as open, and keeps it. */
+void _lns_stack_stop_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns);
+void _lns_stack_show_open (LnsDecoder *decoder, LnsRangeStack *stack);
+void _lns_stack_begin_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t start_ns);
+void _lns_stack_free (LnsDecoder *decoder, LnsRangeStack *stack);
+
+/* --- lns-decoder-started.c -------------------------------------------------------------------- */
+
+/* Puts START_END, whose detail it takes over, with those of its process's batch. */
+void _lns_decoder_add_start_end (LnsDecoder *decoder,
+                                 LnsDecodedProcess *process,
+                                 LnsStartEnd *start_end);
+/* Plays the starts and ends of the batch in order of time. */
+void _lns_process_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
+/* As the functions for stacks do. */
+void _lns_process_end_ranges (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);
+void _lns_process_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);
+void _lns_process_show_open (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_process_begin_report (LnsDecodedProcess *process);
+
+/* --- lns-decoder-definitions.c ---------------------------------------------------------------- */
+
+LnsDecodedThread *_lns_decoder_thread (LnsDecoder *decoder,
+                                       LnsDecodedProcess *process,
+                                       const LnsWireThread *thread,
+                                       uint64_t ticks);
+LnsDecodedDomain *
+_lns_decoder_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
+/* Takes in one definition record. */
+void _lns_decoder_definition (LnsDecoder *decoder,
+                              LnsDecodedProcess *process,
+                              const LnsWireRecord *record);
+void _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew);
+void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
+/* Gives the writer all definitions. */
+void _lns_decoder_replay (LnsDecoder *decoder);
+void _lns_decoder_free_definitions (LnsDecoder *decoder);
+
+/* --- lns-decoder-counters.c ------------------------------------------------------------------- */
+
+void
+_lns_decoder_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *counter);
+void _lns_decoder_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+void
+_lns_decoder_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+void _lns_domain_free_counters (LnsDecodedDomain *domain);

@@ -1,0 +1,104 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The decoder: turns the records of all streams of a session into the events and definitions of
+ * reports. What it knows (processes, threads, domains, names, open ranges) belongs to the session;
+ * a report may begin and end at any time, and gets the definitions replayed.
+ *
+ * Records come in batches, one a drain. Each batch is first looked through for definitions
+ * (lns_decoder_define ()), then the batch *before* it is played (lns_decoder_play ()): a definition
+ * is committed before its use, perhaps in a chunk that was visited earlier than the use's, and so is
+ * in the next batch at the latest.
+ *
+ * Believes no record. If memory is short, what does not fit is left out and counted. Used by one
+ * thread. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/session/lns-process-info.h"
+#include "capture/wire/lns-wire-clock.h"
+#include "capture/wire/lns-wire-layout.h"
+#include "src/store/lns-writer.h"
+
+typedef struct LnsDecoder LnsDecoder;
+
+/* Where bytes come from. */
+typedef struct
+{
+  uint32_t process; /* instance in the session */
+  uint32_t stream;  /* serial in the process */
+  uint32_t tid;     /* of the chunk's claimer, as the target sees it */
+} LnsDecoderSource;
+
+typedef struct
+{
+  uint64_t n_bad_chunks;                 /* read up to a record that is none */
+  uint64_t n_orphan_pops, n_orphan_ends; /* their beginning is lost, or was before the session */
+  uint64_t n_refused;                    /* memory was short */
+} LnsDecoderCounters;
+
+/* A decoder whose time 0 is FIRST's. NULL if memory is short. */
+LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
+void lns_decoder_free (LnsDecoder *decoder); /* accepts NULL; the writer is the caller's */
+
+/* Adds a pair of clock readings; all records of batches up to now are before it. */
+void lns_decoder_add_pair (LnsDecoder *decoder, const LnsWireClockPair *pair);
+
+/* Report time of the last pair. */
+int64_t lns_decoder_now_ns (const LnsDecoder *decoder);
+
+/* Defines process PROCESS (ids count up from 0), or redefines it. */
+void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsProcessInfo *info);
+
+/* PROCESS ended at END_NS (report time): closes what it has open. LOSSES (may be NULL) are its
+ * pool's counters: what no LOST record told of becomes a loss of the whole process. */
+void lns_decoder_end_process (LnsDecoder *decoder,
+                              uint32_t process,
+                              int64_t end_ns,
+                              const LnsWireLosses *losses);
+
+/* PROCESS ended at END_NS with EXIT_CODE, 128+N after signal N. What it has open stays so until
+ * lns_decoder_end_process (): its last records may still come. */
+void
+lns_decoder_set_exit_code (LnsDecoder *decoder, uint32_t process, int64_t end_ns, int exit_code);
+
+/* Takes the definitions out of N_BYTES of records. */
+void lns_decoder_define (LnsDecoder *decoder,
+                         const LnsDecoderSource *source,
+                         const uint8_t *bytes,
+                         size_t n_bytes);
+
+/* Plays N_BYTES of records. All bytes of a stream must come in their order. */
+void lns_decoder_play (LnsDecoder *decoder,
+                       const LnsDecoderSource *source,
+                       const uint8_t *bytes,
+                       size_t n_bytes);
+
+/* To be called when a whole batch was played: pairs starts with ends across threads. */
+void lns_decoder_settle (LnsDecoder *decoder);
+
+/* From here on events go to WRITER, which gets all definitions so far. Ranges that are open enter
+ * with LNS_EVENT_OPEN_START at START_NS; what ended before is left out. */
+void lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_ns);
+
+/* Writes what is open, with LNS_EVENT_OPEN_END, and lets go of the writer. The ranges stay open for
+ * a next report. */
+void lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns);
+
+/* Tells the writer what is open: to be called before each commit. O(ranges opened since the last) */
+void lns_decoder_show_open (LnsDecoder *decoder);
+
+/* Adds a diagnostic to the report, if there is one. PROCESS may be LNS_ID_NONE. */
+void lns_decoder_diagnose (LnsDecoder *decoder,
+                           const char *code,
+                           LnsSeverity severity,
+                           uint32_t process,
+                           const char *text);
+
+LnsDecoderCounters lns_decoder_counters (const LnsDecoder *decoder);

@@ -1,0 +1,161 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void
+lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked)
+{
+  sigprocmask (SIG_BLOCK, masked, &ret_caller->mask);
+  struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+  sigaction (SIGPIPE, &ignore, &ret_caller->on_pipe);
+  sigaction (SIGCHLD, &normal, &ret_caller->on_child);
+  if (getrlimit (RLIMIT_NOFILE, &ret_caller->files) == 0)
+    {
+      struct rlimit most = ret_caller->files;
+      most.rlim_cur = most.rlim_max;
+      setrlimit (RLIMIT_NOFILE, &most);
+    }
+}
+
+/* --- Environment ------------------------------------------------------------------------------ */
+
+static bool
+add_item (LnsEnvironment *environment, char *item)
+{
+  char **items = item != NULL
+                     ? realloc (environment->items, (environment->n_items + 2) * sizeof *items)
+                     : NULL;
+  if (items == NULL)
+    {
+      free (item);
+      return false;
+    }
+  environment->items = items;
+  items[environment->n_items++] = item;
+  items[environment->n_items] = NULL;
+  return true;
+}
+
+bool
+lns_environment_add_all (LnsEnvironment *environment, char *const *environ_items)
+{
+  for (; *environ_items != NULL; environ_items++)
+    if (!add_item (environment, strdup (*environ_items)))
+      return false;
+  return true;
+}
+
+static char **
+find_item (const LnsEnvironment *environment, const char *name)
+{
+  size_t n = strlen (name);
+  for (size_t i = 0; i < environment->n_items; i++)
+    if (strncmp (environment->items[i], name, n) == 0 && environment->items[i][n] == '=')
+      return &environment->items[i];
+  return NULL;
+}
+
+bool
+lns_environment_set (LnsEnvironment *environment, const char *name, const char *value)
+{
+  char *item;
+  if (asprintf (&item, "%s=%s", name, value) < 0)
+    return false;
+  char **old = find_item (environment, name);
+  if (old == NULL)
+    return add_item (environment, item);
+  free (*old);
+  *old = item;
+  return true;
+}
+
+const char *
+lns_environment_get (const LnsEnvironment *environment, const char *name)
+{
+  char **item = find_item (environment, name);
+  return item != NULL ? *item + strlen (name) + 1 : NULL;
+}
+
+void
+lns_environment_clear (LnsEnvironment *environment)
+{
+  for (size_t i = 0; i < environment->n_items; i++)
+    free (environment->items[i]);
+  free (environment->items);
+  *environment = (LnsEnvironment){ 0 };
+}
+
+/* --- Start ------------------------------------------------------------------------------------ */
+
+/* In the child, where other threads of the session may have held any lock at the fork: only
+ * async-signal-safe calls. Writes an errno to REPORT_FD if the program cannot be started. */
+static void __attribute__ ((noreturn)) become (
+    char *const *argv, char *const *environment, const LnsCaller *caller, bool mute, int report_fd)
+{
+  int failed = 0;
+  setrlimit (RLIMIT_NOFILE, &caller->files);
+  sigaction (SIGPIPE, &caller->on_pipe, NULL);
+  sigaction (SIGCHLD, &caller->on_child, NULL);
+  int null_fd = mute ? open ("/dev/null", O_WRONLY) : -1;
+  if (mute && (null_fd < 0 || dup2 (null_fd, 1) < 0 || dup2 (null_fd, 2) < 0))
+    failed = errno;
+  if (null_fd > 2)
+    close (null_fd);
+  sigprocmask (SIG_SETMASK, &caller->mask, NULL);
+  if (failed == 0)
+    {
+      execvpe (argv[0], argv, environment);
+      failed = errno;
+    }
+  ssize_t written = write (report_fd, &failed, sizeof failed);
+  (void)written;
+  _exit (127);
+}
+
+pid_t
+lns_launch (char *const *argv,
+            const LnsEnvironment *environment,
+            const LnsCaller *caller,
+            bool mute,
+            LnsError *error)
+{
+  static char *const nothing[] = { NULL };
+  int report[2], failed = 0;
+  if (pipe2 (report, O_CLOEXEC) != 0)
+    {
+      lns_error_set_errno (error, errno, "%s cannot be started", argv[0]);
+      return -1;
+    }
+  pid_t pid = fork ();
+  if (pid == 0)
+    become (argv, environment->items != NULL ? environment->items : nothing, caller, mute,
+            report[1]);
+  if (pid < 0)
+    failed = errno;
+  close (report[1]);
+  ssize_t got;
+  while (pid > 0 && (got = read (report[0], &failed, sizeof failed)) < 0 && errno == EINTR)
+    ;
+  close (report[0]);
+  if (failed == 0)
+    return pid;
+  if (pid > 0)
+    waitpid (pid, NULL, 0);
+  if (failed == ENOENT)
+    lns_error_set_errno (error, failed,
+                         "there is no program %s: check its name, or give its whole path", argv[0]);
+  else
+    lns_error_set_errno (error, failed, "%s cannot be started", argv[0]);
+  return -1;
+}

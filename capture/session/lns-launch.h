@@ -1,0 +1,52 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Starting the program: it gets the caller's world as the caller had it, and two variables more. */
+
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "src/base/lns-error.h"
+
+/* What of the caller's world this process changes for itself, and the program gets back. */
+typedef struct
+{
+  sigset_t mask;
+  struct sigaction on_pipe, on_child;
+  struct rlimit files;
+} LnsCaller;
+
+/* Blocks MASKED signals, ignores SIGPIPE, makes children waited for, and allows as many descriptors
+ * as can be. RET_CALLER gets what was before. */
+void lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked);
+
+/* A list of NAME=VALUE. Zero-initialise; to be cleared. */
+typedef struct
+{
+  char **items; /* the last one is followed by NULL */
+  size_t n_items;
+} LnsEnvironment;
+
+/* Adds all of ENVIRON (NULL-terminated). False if memory is short, as the next. */
+bool lns_environment_add_all (LnsEnvironment *environment, char *const *environ_items);
+
+/* Sets NAME to VALUE in place of what it was. */
+bool lns_environment_set (LnsEnvironment *environment, const char *name, const char *value);
+const char *lns_environment_get (const LnsEnvironment *environment, const char *name);
+void lns_environment_clear (LnsEnvironment *environment);
+
+/* Starts ARGV[0], found as execvp(3) does by this process's PATH, in our process group. With MUTE,
+ * its output and errors go to /dev/null. Returns its pid; or -1 with ERROR, whose code is the errno
+ * of what failed: ENOENT where there is no such program. */
+pid_t lns_launch (char *const *argv,
+                  const LnsEnvironment *environment,
+                  const LnsCaller *caller,
+                  bool mute,
+                  LnsError *error);

@@ -1,0 +1,161 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* After so many quiet drains (2 s) a pool shrinks to what a quiet process needs. */
+#define QUIET_DRAINS    40
+#define QUIET_FREE      64u
+#define LOW_WATER_BYTES (8u << 20)
+
+LnsPeer *
+lns_peer_new (int32_t pid, const LnsWirePoolOptions *options, int *ret_failed)
+{
+  LnsPeer *peer = calloc (1, sizeof *peer);
+  if (peer == NULL)
+    {
+      *ret_failed = -ENOMEM;
+      return NULL;
+    }
+  *peer = (LnsPeer){ .pid = pid, .pid_fd = -1, .serial = options->serial };
+  *ret_failed = lns_wire_pool_new (options, &peer->pool);
+  if (*ret_failed != 0)
+    {
+      free (peer);
+      return NULL;
+    }
+  if (pid > 0)
+    peer->pid_fd = (int)syscall (SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+  return peer;
+}
+
+void
+lns_peer_free (LnsPeer *peer)
+{
+  if (peer == NULL)
+    return;
+  if (peer->pid_fd >= 0)
+    close (peer->pid_fd);
+  lns_wire_pool_free (peer->pool);
+  lns_id_map_clear (&peer->next_sequence);
+  free (peer->chunks);
+  free (peer);
+}
+
+bool
+lns_peer_has_ended (const LnsPeer *peer)
+{
+  if (peer->pid_fd >= 0)
+    {
+      struct pollfd poll_fd = { .fd = peer->pid_fd, .events = POLLIN };
+      return poll (&poll_fd, 1, 0) == 1;
+    }
+  return peer->pid > 0 && kill (peer->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Fills peer->chunks with all there is; returns how many. */
+static size_t
+scan (LnsPeer *peer)
+{
+  size_t n;
+  while ((n = lns_wire_pool_scan (peer->pool, peer->chunks, peer->n_chunks_allocated)) >
+         peer->n_chunks_allocated)
+    {
+      size_t room = n + n / 2 + 16;
+      LnsWireChunk *chunks = realloc (peer->chunks, room * sizeof *chunks);
+      if (chunks == NULL)
+        return peer->n_chunks_allocated;
+      peer->chunks = chunks;
+      peer->n_chunks_allocated = room;
+    }
+  return n;
+}
+
+static uint64_t
+next_sequence (const LnsPeer *peer, uint32_t stream)
+{
+  uintptr_t next = (uintptr_t)lns_id_map_get (&peer->next_sequence, stream);
+  return next == 0 ? 0 : (uint64_t)next - 1;
+}
+
+/* Copies what is new in CHUNK; false if memory is short: it stays where it is. */
+static bool
+copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
+{
+  LnsDecoderSource source = { .process = peer->process,
+                              .stream = chunk->stream,
+                              .tid = chunk->tid };
+  uint32_t room = lns_wire_pool_view (peer->pool)->chunk_bytes;
+  uint8_t *bytes = lns_batch_reserve (batch, room);
+  if (bytes == NULL)
+    return false;
+  size_t n_bytes = lns_wire_pool_read (peer->pool, chunk, bytes, room);
+  return n_bytes == 0 || lns_batch_add (batch, &source, n_bytes);
+}
+
+void
+lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
+{
+  size_t n = scan (peer), before = batch->n_bytes;
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireChunk *chunk = &peer->chunks[i];
+      /* A chunk that is seen before its predecessor waits for the next drain; of a process that is
+       * gone, nothing more will come. */
+      if (chunk->sequence != next_sequence (peer, chunk->stream) && !peer->is_gone)
+        continue;
+      if (!copy_chunk (peer, chunk, batch))
+        break;
+      if (!chunk->full && !peer->is_gone)
+        continue;
+      if (lns_wire_pool_reclaim (peer->pool, chunk, peer->is_gone, !peer->is_gone) == 0)
+        lns_id_map_set (&peer->next_sequence, chunk->stream,
+                        (void *)(uintptr_t)(chunk->sequence + 2));
+    }
+  size_t n_bytes = batch->n_bytes - before;
+  peer->n_quiet = n_bytes > LNS_WIRE_CHUNK_BYTES_DEFAULT ? 0 : peer->n_quiet + 1;
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+}
+
+void
+lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free)
+{
+  if (peer->is_gone)
+    return;
+  bool is_quiet = peer->n_quiet >= QUIET_DRAINS;
+  if (is_quiet && max_free > QUIET_FREE)
+    max_free = QUIET_FREE;
+  LnsWirePoolUsage usage;
+  lns_wire_pool_usage (peer->pool, &usage);
+  if (usage.n_free > max_free)
+    lns_wire_pool_withdraw (peer->pool, max_free);
+  lns_wire_pool_top_up (peer->pool, cap_bytes, max_free);
+  if (is_quiet && usage.touched_bytes > LOW_WATER_BYTES)
+    lns_wire_pool_punch (peer->pool, LOW_WATER_BYTES);
+}
+
+uint64_t
+lns_peer_held_bytes (const LnsPeer *peer)
+{
+  LnsWirePoolUsage usage;
+  lns_wire_pool_usage (peer->pool, &usage);
+  return usage.touched_bytes;
+}
+
+uint64_t
+lns_peer_n_lost (const LnsPeer *peer)
+{
+  uint64_t n = 0;
+  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
+    n += peer->losses.events[i];
+  return n;
+}

@@ -1,0 +1,47 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A process that takes part: its pool, and how far it was read. Used by one thread. */
+
+#pragma once
+
+#include "capture/session/lns-batch.h"
+#include "capture/session/lns-id-map.h"
+#include "capture/wire/lns-wire-pool-session.h"
+
+typedef struct
+{
+  uint32_t process; /* instance in the session */
+  int32_t pid;      /* 0: in a pid namespace that we do not see into */
+  int pid_fd;       /* -1: the kernel has none */
+  uint32_t serial;  /* of the pool */
+  bool is_gone;     /* nobody can write to the pool any more */
+  int64_t gone_ns;  /* CLOCK_MONOTONIC */
+  LnsWirePool *pool;
+  LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
+  LnsWireChunk *chunks;   /* room for a scan */
+  size_t n_chunks_allocated;
+  uint32_t n_quiet;     /* drains in a row that brought next to nothing */
+  LnsWireLosses losses; /* as of the last drain */
+} LnsPeer;
+
+/* A peer with a pool of its own. Returns NULL and -errno in RET_FAILED where that cannot be made. */
+LnsPeer *lns_peer_new (int32_t pid, const LnsWirePoolOptions *options, int *ret_failed);
+void lns_peer_free (LnsPeer *peer);
+
+/* Whether the process is known to have ended. */
+bool lns_peer_has_ended (const LnsPeer *peer);
+
+/* Copies what the peer has committed into BATCH; from one that is gone, everything. */
+void lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
+
+/* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free; and gives memory back
+ * when the process has been quiet for a while. */
+void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free);
+
+/* What the pool holds or may hold by the chunks that are lent. */
+uint64_t lns_peer_held_bytes (const LnsPeer *peer);
+
+uint64_t lns_peer_n_lost (const LnsPeer *peer);

@@ -1,0 +1,188 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-process-info.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COMMAND_LINE_MAX_BYTES 32768
+
+/* Reads up to ROOM - 1 bytes of /proc/PID/NAME into TEXT and terminates them; returns how many, or
+ * -1. */
+static ssize_t
+read_proc (int32_t pid, const char *name, char *text, size_t room)
+{
+  char path[64];
+  snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return -1;
+  size_t n = 0;
+  ssize_t got;
+  while (n < room - 1 && (got = read (fd, text + n, room - 1 - n)) > 0)
+    n += (size_t)got;
+  close (fd);
+  text[n] = '\0';
+  return (ssize_t)n;
+}
+
+static bool
+is_plain (const char *argument)
+{
+  return *argument != '\0' &&
+         argument[strspn (argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789@%+=:,./-_")] == '\0';
+}
+
+/* Writes ARGUMENT, in single quotes where need be, to AT and returns the end. */
+static char *
+quote (char *at, const char *argument)
+{
+  if (is_plain (argument))
+    return stpcpy (at, argument);
+  *at++ = '\'';
+  for (; *argument != '\0'; argument++)
+    if (*argument == '\'')
+      at = stpcpy (at, "'\\''");
+    else
+      *at++ = *argument;
+  *at++ = '\'';
+  return at;
+}
+
+char *
+lns_quote_arguments (const char *const *arguments, int n)
+{
+  size_t room = 1;
+  for (int i = 0; i < n; i++)
+    room += 4 * strlen (arguments[i]) + 3;
+  char *text = malloc (room), *at = text;
+  if (text == NULL)
+    return NULL;
+  for (int i = 0; i < n; i++)
+    {
+      if (i > 0)
+        *at++ = ' ';
+      at = quote (at, arguments[i]);
+    }
+  *at = '\0';
+  return text;
+}
+
+static char *
+read_command_line (int32_t pid)
+{
+  char *text = malloc (COMMAND_LINE_MAX_BYTES), *quoted = NULL;
+  ssize_t n = text != NULL ? read_proc (pid, "cmdline", text, COMMAND_LINE_MAX_BYTES) : -1;
+  int n_arguments = 0;
+  for (ssize_t at = 0; at < n; at += (ssize_t)strlen (text + at) + 1)
+    n_arguments++;
+  const char **arguments =
+      n_arguments > 0 ? malloc ((size_t)n_arguments * sizeof *arguments) : NULL;
+  if (arguments != NULL)
+    {
+      char *at = text;
+      for (int i = 0; i < n_arguments; i++, at += strlen (at) + 1)
+        arguments[i] = at;
+      quoted = lns_quote_arguments (arguments, n_arguments);
+    }
+  free (arguments);
+  free (text);
+  return quoted;
+}
+
+/* What clock A says when clock B says 0. */
+static int64_t
+clock_difference_ns (clockid_t a, clockid_t b)
+{
+  struct timespec time_a, time_b;
+  clock_gettime (a, &time_a);
+  clock_gettime (b, &time_b);
+  return (time_a.tv_sec - time_b.tv_sec) * INT64_C (1000000000) + time_a.tv_nsec - time_b.tv_nsec;
+}
+
+/* /proc/PID/stat: "pid (comm) state ppid … starttime …"; the comm may hold anything. */
+static void
+read_stat (int32_t pid, LnsProcessInfo *info)
+{
+  char text[1024];
+  if (read_proc (pid, "stat", text, sizeof text) <= 0)
+    return;
+  const char *rest = strrchr (text, ')');
+  int parent;
+  unsigned long long ticks;
+  if (rest == NULL ||
+      sscanf (rest + 1,
+              " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d"
+              " %*d %llu",
+              &parent, &ticks) != 2)
+    return;
+  info->parent_pid = parent;
+  long hertz = sysconf (_SC_CLK_TCK);
+  if (hertz > 0 && ticks < (1ull << 50))
+    info->start_ns = (int64_t)(ticks * (1000000000ull / (unsigned long)hertz)) +
+                     clock_difference_ns (CLOCK_MONOTONIC, CLOCK_BOOTTIME);
+}
+
+/* The last number of "NSpid:": the pid in the innermost namespace. */
+static void
+read_target_pid (int32_t pid, LnsProcessInfo *info)
+{
+  char text[4096];
+  if (read_proc (pid, "status", text, sizeof text) <= 0)
+    return;
+  char *line = strstr (text, "\nNSpid:");
+  if (line == NULL)
+    return;
+  line++;
+  line[strcspn (line, "\n")] = '\0';
+  char *last = strrchr (line, '\t');
+  int target;
+  if (last != NULL && sscanf (last, "%d", &target) == 1)
+    info->target_pid = target;
+}
+
+void
+lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info)
+{
+  char text[4096];
+  *ret_info = (LnsProcessInfo){
+    .pid = pid,
+    .target_pid = pid,
+    .parent = UINT32_MAX,
+    .start_ns = INT64_MIN,
+  };
+  ssize_t n = read_proc (pid, "comm", text, sizeof text);
+  if (n > 0)
+    {
+      text[strcspn (text, "\n")] = '\0';
+      ret_info->name = strdup (text);
+    }
+  read_stat (pid, ret_info);
+  read_target_pid (pid, ret_info);
+  ret_info->command_line = read_command_line (pid);
+  char path[64];
+  snprintf (path, sizeof path, "/proc/%d/exe", pid);
+  n = readlink (path, text, sizeof text - 1);
+  if (n > 0)
+    {
+      text[n] = '\0';
+      ret_info->executable = strdup (text);
+    }
+}
+
+void
+lns_process_info_clear (LnsProcessInfo *info)
+{
+  free (info->name);
+  free (info->command_line);
+  free (info->executable);
+  info->name = info->command_line = info->executable = NULL;
+}

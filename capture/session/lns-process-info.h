@@ -1,0 +1,33 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What /proc says of a process. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Owned text is NULL where it could not be read. */
+typedef struct
+{
+  int32_t pid;        /* in our own pid namespace */
+  int32_t target_pid; /* as the process itself sees it; pid where it could not be read */
+  int32_t parent_pid; /* in our own namespace, 0 where unknown */
+  uint32_t parent;    /* instance in the session, or UINT32_MAX; for the caller to set */
+  int64_t start_ns;   /* CLOCK_MONOTONIC, INT64_MIN where unknown */
+  char *name;         /* the comm */
+  char *command_line; /* arguments, quoted for a shell where need be, one space between them */
+  char *executable;   /* path */
+} LnsProcessInfo;
+
+/* Reads what there is of PID: a process that is gone leaves a pid and no more. RET_INFO is to be
+ * cleared with lns_process_info_clear (). */
+void lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info);
+void lns_process_info_clear (LnsProcessInfo *info);
+
+/* Quotes N arguments for a shell and joins them by spaces. Owned by the caller; NULL if memory is
+ * short. */
+char *lns_quote_arguments (const char *const *arguments, int n);

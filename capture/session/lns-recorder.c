@@ -1,0 +1,397 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-recorder.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A batch is played when the next one is there, 50 ms later: with that, a range that ended 1.3 s ago
+ * is in the file. */
+#define COMMIT_NS INT64_C (1000000000)
+
+/* Of records; in the file they take a third to a half of it. */
+#define COMMIT_BYTES (64u << 20)
+
+/* Between two clock pairs that the report keeps. */
+#define PAIR_NS INT64_C (10000000000)
+
+struct LnsRecorder
+{
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  LnsBatch *first, *last; /* under the lock: what is to be done */
+  bool is_ending;         /* under the lock */
+  bool has_result;        /* under the lock */
+  LnsReportResult result; /* under the lock while has_result */
+  atomic_size_t queued_bytes;
+  atomic_ullong n_events, n_lost, n_bytes;
+  atomic_bool has_failed;
+
+  /* Of the thread alone. */
+  LnsDecoder *decoder;
+  LnsWriter *writer;
+  LnsBatch *held; /* known, to be played when the next one is known */
+  LnsError error; /* of the report, as the next two */
+  LnsReportDiagnostic *diagnostics;
+  size_t n_diagnostics;
+  int64_t t0_ns, committed_at_ns, pair_at_ns;
+  unsigned n_pairs;
+  size_t bytes_since_commit;
+};
+
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+/* Keeps a reading of all clocks in the report: its times can be told in any of them. */
+static void
+keep_pair (LnsRecorder *recorder, const LnsWireClockPair *pair)
+{
+  char key[32], value[80];
+  snprintf (key, sizeof key, "clock_pair.%u", recorder->n_pairs++);
+  snprintf (value, sizeof value, "%llu %lld %lld", (unsigned long long)pair->ticks,
+            (long long)pair->monotonic_ns, (long long)pair->realtime_ns);
+  lns_writer_set_meta (recorder->writer, key, value);
+  recorder->pair_at_ns = pair->monotonic_ns;
+}
+
+static void
+count (LnsRecorder *recorder)
+{
+  if (recorder->writer == NULL)
+    return;
+  atomic_store (&recorder->n_events, lns_writer_events (recorder->writer));
+  atomic_store (&recorder->n_lost, lns_writer_lost (recorder->writer));
+  atomic_store (&recorder->n_bytes, lns_writer_file_bytes (recorder->writer));
+}
+
+static void
+commit_if_due (LnsRecorder *recorder, const LnsWireClockPair *played)
+{
+  if (recorder->writer == NULL)
+    return;
+  if (played->monotonic_ns - recorder->pair_at_ns >= PAIR_NS)
+    keep_pair (recorder, played);
+  int64_t now_ns = monotonic_ns ();
+  if (now_ns - recorder->committed_at_ns < COMMIT_NS && recorder->bytes_since_commit < COMMIT_BYTES)
+    return;
+  lns_decoder_show_open (recorder->decoder);
+  if (!lns_writer_commit (recorder->writer, played->monotonic_ns - recorder->t0_ns,
+                          &recorder->error))
+    atomic_store (&recorder->has_failed, true);
+  /* From when it was due: a slow commit must not push the next one back. */
+  recorder->committed_at_ns = now_ns;
+  recorder->bytes_since_commit = 0;
+}
+
+/* Puts a diagnostic into the report, and into its result. */
+static void
+diagnose (LnsRecorder *recorder, const char *code, LnsSeverity severity, const char *text)
+{
+  lns_decoder_diagnose (recorder->decoder, code, severity, LNS_ID_NONE, text);
+  LnsReportDiagnostic *diagnostics =
+      realloc (recorder->diagnostics, (recorder->n_diagnostics + 1) * sizeof *diagnostics);
+  char *copy = strdup (text);
+  if (diagnostics != NULL)
+    recorder->diagnostics = diagnostics;
+  if (diagnostics != NULL && copy != NULL)
+    diagnostics[recorder->n_diagnostics++] = (LnsReportDiagnostic){ code, severity, copy };
+  else
+    free (copy);
+}
+
+/* What can only be said at the end. */
+static void
+sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
+{
+  char text[256];
+  unsigned long long n_lost = lns_writer_lost (recorder->writer);
+  LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
+  if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL)
+    diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, stop->text);
+  if (n_lost > 0)
+    {
+      snprintf (text, sizeof text,
+                "%llu NVTX calls are lost, as they came faster than they could be stored: record "
+                "with a larger --buffer-size, or to a faster disk",
+                n_lost);
+      diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, text);
+    }
+  if (counters.n_bad_chunks > 0)
+    {
+      snprintf (
+          text, sizeof text,
+          "%llu chunks of records are damaged: a program overwrote memory that is not its own",
+          (unsigned long long)counters.n_bad_chunks);
+      diagnose (recorder, "LNS-POOL-004", LNS_SEVERITY_WARNING, text);
+    }
+  if (counters.n_refused > 0)
+    {
+      snprintf (text, sizeof text, "%llu records were left out, as memory was short",
+                (unsigned long long)counters.n_refused);
+      diagnose (recorder, "LNS-POOL-005", LNS_SEVERITY_WARNING, text);
+    }
+}
+
+static void
+start_report (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair)
+{
+  recorder->writer = event->writer;
+  event->writer = NULL;
+  recorder->error = (LnsError){ 0 };
+  recorder->n_pairs = 0;
+  atomic_store (&recorder->has_failed, false);
+  recorder->committed_at_ns = monotonic_ns ();
+  lns_decoder_start_report (recorder->decoder, recorder->writer,
+                            pair->monotonic_ns - recorder->t0_ns);
+  keep_pair (recorder, pair);
+}
+
+static void
+publish_result (LnsRecorder *recorder, const LnsReportResult *result)
+{
+  pthread_mutex_lock (&recorder->lock);
+  recorder->result = *result;
+  recorder->has_result = true;
+  pthread_cond_broadcast (&recorder->changed);
+  pthread_mutex_unlock (&recorder->lock);
+}
+
+static void
+stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClockPair *pair)
+{
+  int64_t end_ns = pair->monotonic_ns - recorder->t0_ns;
+  LnsReportResult result = { 0 };
+  if (recorder->writer != NULL)
+    {
+      if (event->kind == LNS_BATCH_STOP)
+        sum_up (recorder, event);
+      lns_decoder_stop_report (recorder->decoder, end_ns);
+      keep_pair (recorder, pair);
+      count (recorder);
+      int64_t drained_ns = monotonic_ns ();
+      if (event->kind == LNS_BATCH_CANCEL)
+        lns_writer_abandon (recorder->writer);
+      else
+        result.is_written =
+            lns_writer_finish (recorder->writer, LNS_STATE_COMPLETE, end_ns, &recorder->error);
+      recorder->writer = NULL;
+      result.drain_ms = (double)(drained_ns - event->time_ns) / 1e6;
+      result.commit_ms = (double)(monotonic_ns () - drained_ns) / 1e6;
+    }
+  result.error = recorder->error;
+  result.diagnostics = recorder->diagnostics;
+  result.n_diagnostics = recorder->n_diagnostics;
+  recorder->diagnostics = NULL;
+  recorder->n_diagnostics = 0;
+  result.n_events = atomic_load (&recorder->n_events);
+  result.n_lost = atomic_load (&recorder->n_lost);
+  result.n_bytes = atomic_load (&recorder->n_bytes);
+  publish_result (recorder, &result);
+}
+
+/* --- Batches ---------------------------------------------------------------------------------- */
+
+static void
+apply (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair)
+{
+  LnsDecoder *decoder = recorder->decoder;
+  switch (event->kind)
+    {
+    case LNS_BATCH_PROCESS:
+      break;
+    case LNS_BATCH_PROCESS_GONE:
+      lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->t0_ns,
+                               &event->losses);
+      break;
+    case LNS_BATCH_EXIT:
+      lns_decoder_set_exit_code (decoder, event->process, event->time_ns - recorder->t0_ns,
+                                 event->exit_code);
+      break;
+    case LNS_BATCH_DIAGNOSTIC:
+      if (event->text != NULL)
+        diagnose (recorder, event->code, event->severity, event->text);
+      break;
+    case LNS_BATCH_START:
+      start_report (recorder, event, pair);
+      break;
+    case LNS_BATCH_STOP:
+    case LNS_BATCH_CANCEL:
+      stop_report (recorder, event, pair);
+      break;
+    }
+}
+
+/* Takes in what BATCH defines. */
+static void
+define (LnsRecorder *recorder, LnsBatch *batch)
+{
+  lns_decoder_add_pair (recorder->decoder, &batch->pair);
+  for (size_t i = 0; i < batch->n_events; i++)
+    if (batch->events[i].kind == LNS_BATCH_PROCESS)
+      lns_decoder_set_process (recorder->decoder, batch->events[i].process, &batch->events[i].info);
+  for (size_t i = 0; i < batch->n_pieces; i++)
+    lns_decoder_define (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
+                        batch->pieces[i].n_bytes);
+}
+
+/* Plays BATCH, whose definitions and those of the batch after it are known, and frees it. */
+static void
+play (LnsRecorder *recorder, LnsBatch *batch)
+{
+  for (size_t i = 0; i < batch->n_pieces; i++)
+    lns_decoder_play (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
+                      batch->pieces[i].n_bytes);
+  lns_decoder_settle (recorder->decoder);
+  for (size_t i = 0; i < batch->n_events; i++)
+    apply (recorder, &batch->events[i], &batch->pair);
+  recorder->bytes_since_commit += batch->n_bytes;
+  count (recorder);
+  commit_if_due (recorder, &batch->pair);
+  atomic_fetch_sub (&recorder->queued_bytes, batch->n_bytes);
+  lns_batch_free (batch);
+}
+
+static LnsBatch *
+next_batch (LnsRecorder *recorder)
+{
+  pthread_mutex_lock (&recorder->lock);
+  while (recorder->first == NULL && !recorder->is_ending)
+    pthread_cond_wait (&recorder->changed, &recorder->lock);
+  LnsBatch *batch = recorder->first;
+  if (batch != NULL && (recorder->first = batch->next) == NULL)
+    recorder->last = NULL;
+  pthread_mutex_unlock (&recorder->lock);
+  return batch;
+}
+
+static void *
+run (void *data)
+{
+  LnsRecorder *recorder = data;
+  LnsBatch *batch;
+  while ((batch = next_batch (recorder)) != NULL)
+    {
+      define (recorder, batch);
+      if (recorder->held != NULL)
+        play (recorder, recorder->held);
+      recorder->held = batch;
+    }
+  if (recorder->held != NULL)
+    play (recorder, recorder->held);
+  recorder->held = NULL;
+  return NULL;
+}
+
+/* --- From other threads ----------------------------------------------------------------------- */
+
+LnsRecorder *
+lns_recorder_new (const LnsWireClockPair *first, LnsError *error)
+{
+  LnsRecorder *recorder = calloc (1, sizeof *recorder);
+  if (recorder != NULL)
+    recorder->decoder = lns_decoder_new (first);
+  if (recorder == NULL || recorder->decoder == NULL)
+    {
+      free (recorder);
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      return NULL;
+    }
+  recorder->t0_ns = first->monotonic_ns;
+  pthread_mutex_init (&recorder->lock, NULL);
+  pthread_cond_init (&recorder->changed, NULL);
+  int failed = pthread_create (&recorder->thread, NULL, run, recorder);
+  if (failed == 0)
+    return recorder;
+  lns_error_set_errno (error, failed, "the recording thread cannot be started");
+  lns_decoder_free (recorder->decoder);
+  free (recorder);
+  return NULL;
+}
+
+void
+lns_recorder_free (LnsRecorder *recorder)
+{
+  if (recorder == NULL)
+    return;
+  pthread_mutex_lock (&recorder->lock);
+  recorder->is_ending = true;
+  pthread_cond_broadcast (&recorder->changed);
+  pthread_mutex_unlock (&recorder->lock);
+  pthread_join (recorder->thread, NULL);
+  if (recorder->writer != NULL)
+    lns_writer_abandon (recorder->writer);
+  recorder->result.diagnostics = recorder->diagnostics;
+  recorder->result.n_diagnostics = recorder->n_diagnostics;
+  lns_report_result_clear (&recorder->result);
+  lns_decoder_free (recorder->decoder);
+  pthread_cond_destroy (&recorder->changed);
+  pthread_mutex_destroy (&recorder->lock);
+  free (recorder);
+}
+
+void
+lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch)
+{
+  atomic_fetch_add (&recorder->queued_bytes, batch->n_bytes);
+  batch->next = NULL;
+  pthread_mutex_lock (&recorder->lock);
+  if (recorder->last != NULL)
+    recorder->last->next = batch;
+  else
+    recorder->first = batch;
+  recorder->last = batch;
+  pthread_cond_broadcast (&recorder->changed);
+  pthread_mutex_unlock (&recorder->lock);
+}
+
+size_t
+lns_recorder_queued_bytes (const LnsRecorder *recorder)
+{
+  return atomic_load (&recorder->queued_bytes);
+}
+
+LnsRecorderCounters
+lns_recorder_counters (LnsRecorder *recorder)
+{
+  return (LnsRecorderCounters){
+    .n_events = atomic_load (&recorder->n_events),
+    .n_lost = atomic_load (&recorder->n_lost),
+    .n_bytes = atomic_load (&recorder->n_bytes),
+    .has_failed = atomic_load (&recorder->has_failed),
+  };
+}
+
+void
+lns_report_result_clear (LnsReportResult *result)
+{
+  for (size_t i = 0; i < result->n_diagnostics; i++)
+    free (result->diagnostics[i].text);
+  free (result->diagnostics);
+  *result = (LnsReportResult){ 0 };
+}
+
+void
+lns_recorder_wait (LnsRecorder *recorder, LnsReportResult *ret_result)
+{
+  pthread_mutex_lock (&recorder->lock);
+  while (!recorder->has_result)
+    pthread_cond_wait (&recorder->changed, &recorder->lock);
+  *ret_result = recorder->result;
+  recorder->has_result = false;
+  pthread_mutex_unlock (&recorder->lock);
+}

@@ -1,0 +1,63 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The thread that turns batches into a report: decodes, writes, commits each second. The collector
+ * feeds it and never waits for it; what it has not done yet is bounded by the caller, who looks at
+ * lns_recorder_queued_bytes (). */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/session/lns-batch.h"
+#include "src/base/lns-error.h"
+
+typedef struct LnsRecorder LnsRecorder;
+
+/* What a person should know of a report; also in it. */
+typedef struct
+{
+  const char *code; /* static */
+  LnsSeverity severity;
+  char *text;
+} LnsReportDiagnostic;
+
+/* How a report went. To be cleared with lns_report_result_clear (). */
+typedef struct
+{
+  bool is_written;
+  LnsError error; /* the first one of this report, if any */
+  uint64_t n_events, n_lost, n_bytes;
+  LnsReportDiagnostic *diagnostics;
+  size_t n_diagnostics;
+  double drain_ms;  /* from the request to the last record in the writer */
+  double commit_ms; /* the last commit */
+} LnsReportResult;
+
+typedef struct
+{
+  uint64_t n_events, n_lost, n_bytes; /* in the file, as of the last batch */
+  bool has_failed;                    /* a write has failed: the result will say why */
+} LnsRecorderCounters;
+
+/* Starts the thread; report time 0 is FIRST. */
+LnsRecorder *lns_recorder_new (const LnsWireClockPair *first, LnsError *error);
+
+/* Ends the thread when all batches are done. Accepts NULL. */
+void lns_recorder_free (LnsRecorder *recorder);
+
+/* Takes over BATCH. Any one thread. */
+void lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch);
+
+size_t lns_recorder_queued_bytes (const LnsRecorder *recorder);
+
+/* Any thread. */
+LnsRecorderCounters lns_recorder_counters (LnsRecorder *recorder);
+
+void lns_report_result_clear (LnsReportResult *result);
+
+/* Waits until the recorder has come past an LNS_BATCH_STOP or _CANCEL, and takes its result. */
+void lns_recorder_wait (LnsRecorder *recorder, LnsReportResult *ret_result);

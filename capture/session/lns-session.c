@@ -1,0 +1,262 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/lns-session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/session/lns-memory-limit.h"
+#include "capture/wire/lns-wire-pool-session.h"
+
+#define PROCESS_BYTES (UINT64_C (64) << 20)
+#define SESSION_BYTES (UINT64_C (1) << 30)
+
+#define NO_EVENTS                                                                                  \
+ "no NVTX events were seen: the program uses NVTX, but not while data were collected"
+#define NOT_CONNECTED                                                                              \
+ "no NVTX events were seen: no process made an NVTX call that reached Lanescope; it may not use "  \
+ "NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment"
+
+struct LnsSession
+{
+  LnsWireClock clock;
+  LnsWireClockPair first;
+  LnsRecorder *recorder;
+  LnsCollector *collector;
+  LnsWriter *writer; /* created, not started */
+  bool is_started;   /* a report */
+};
+
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* Whether pools can be made at all: better known before the program runs than after. */
+static bool
+probe_pool (LnsWireClock clock, LnsError *error)
+{
+  LnsWirePoolOptions options = { .serial = 1, .clock = clock, .n_chunks = 1 };
+  LnsWirePool *pool;
+  int failed = lns_wire_pool_new (&options, &pool);
+  if (failed != 0)
+    return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                          "no memory can be shared with the program (memfd_create: %s): allow "
+                          "memfd_create in the container's seccomp profile, or run outside of it",
+                          strerror (-failed));
+  lns_wire_pool_free (pool);
+  return true;
+}
+
+static uint64_t
+default_process_bytes (void)
+{
+  uint64_t share = lns_memory_limit () / 20;
+  return share < PROCESS_BYTES ? share : PROCESS_BYTES;
+}
+
+LnsSession *
+lns_session_new (const LnsSessionOptions *options, LnsError *error)
+{
+  LnsWireClock clock = lns_wire_clock_detect (NULL);
+  if (!probe_pool (clock, error))
+    return NULL;
+  LnsSession *session = calloc (1, sizeof *session);
+  if (session == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      return NULL;
+    }
+  session->clock = clock;
+  lns_wire_clock_pair (clock, &session->first);
+  LnsCollectorOptions limits = {
+    .clock = clock,
+    .process_bytes = options->process_bytes > 0 ? options->process_bytes : default_process_bytes (),
+    .session_bytes = SESSION_BYTES,
+  };
+  if (limits.session_bytes < limits.process_bytes)
+    limits.session_bytes = limits.process_bytes;
+
+  /* Signals are for the caller's threads. */
+  sigset_t all, old;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &old);
+  session->recorder = lns_recorder_new (&session->first, error);
+  if (session->recorder != NULL)
+    session->collector = lns_collector_new (&limits, session->recorder, error);
+  pthread_sigmask (SIG_SETMASK, &old, NULL);
+  if (session->collector != NULL)
+    return session;
+  lns_session_free (session);
+  return NULL;
+}
+
+void
+lns_session_free (LnsSession *session)
+{
+  if (session == NULL)
+    return;
+  if (session->collector != NULL)
+    lns_session_set_recording (session, false);
+  lns_collector_free (session->collector);
+  lns_recorder_free (session->recorder);
+  if (session->writer != NULL)
+    lns_writer_abandon (session->writer);
+  free (session);
+}
+
+const char *
+lns_session_path (const LnsSession *session)
+{
+  return lns_collector_path (session->collector);
+}
+
+int
+lns_session_changed_fd (const LnsSession *session)
+{
+  return lns_collector_changed_fd (session->collector);
+}
+
+void
+lns_session_clear_changed (LnsSession *session)
+{
+  uint64_t count;
+  ssize_t got = read (lns_session_changed_fd (session), &count, sizeof count);
+  (void)got; /* nothing to read is fine */
+}
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+bool
+lns_session_create_report (LnsSession *session, const char *path, bool overwrite, LnsError *error)
+{
+  LnsWriterOptions options = {
+    .overwrite = overwrite,
+    .t0_monotonic_ns = session->first.monotonic_ns,
+    .t0_realtime_ns = session->first.realtime_ns,
+    .t0_tsc = session->clock == LNS_WIRE_CLOCK_TSC ? session->first.ticks : 0,
+  };
+  session->writer = lns_writer_create (path, &options, error);
+  return session->writer != NULL;
+}
+
+void
+lns_session_set_meta (LnsSession *session, const char *key, const char *value)
+{
+  lns_writer_set_meta (session->writer, key, value);
+}
+
+static void
+post (LnsSession *session, LnsBatchEvent event)
+{
+  event.time_ns = monotonic_ns ();
+  lns_collector_post (session->collector, &event);
+}
+
+void
+lns_session_start_report (LnsSession *session)
+{
+  if (session->writer == NULL)
+    return;
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_START, .writer = session->writer });
+  session->writer = NULL;
+  session->is_started = true;
+}
+
+bool
+lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
+{
+  lns_session_start_report (session);
+  *ret_result = (LnsReportResult){ 0 };
+  if (!session->is_started)
+    return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
+  bool has_joined = lns_session_processes (session).n_joined > 0;
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
+                                  .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
+                                  .text = strdup (has_joined ? NO_EVENTS : NOT_CONNECTED) });
+  lns_recorder_wait (session->recorder, ret_result);
+  session->is_started = false;
+  return ret_result->is_written;
+}
+
+void
+lns_session_cancel_report (LnsSession *session)
+{
+  if (session->writer != NULL)
+    lns_writer_abandon (session->writer);
+  session->writer = NULL;
+  if (!session->is_started)
+    return;
+  LnsReportResult result;
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_CANCEL });
+  lns_recorder_wait (session->recorder, &result);
+  lns_report_result_clear (&result);
+  session->is_started = false;
+}
+
+void
+lns_session_set_recording (LnsSession *session, bool recording)
+{
+  lns_collector_set_recording (session->collector, recording);
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+uint32_t
+lns_session_add_root (LnsSession *session, int32_t pid)
+{
+  return lns_collector_add_root (session->collector, pid);
+}
+
+void
+lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code)
+{
+  post (session,
+        (LnsBatchEvent){ .kind = LNS_BATCH_EXIT, .process = process, .exit_code = exit_code });
+}
+
+void
+lns_session_diagnose (LnsSession *session, const char *code, LnsSeverity severity, const char *text)
+{
+  char *copy = strdup (text);
+  if (copy != NULL)
+    post (session, (LnsBatchEvent){ .kind = LNS_BATCH_DIAGNOSTIC,
+                                    .process = LNS_ID_NONE,
+                                    .code = code,
+                                    .severity = severity,
+                                    .text = copy });
+}
+
+unsigned
+lns_session_signal (LnsSession *session, int signal_number, int32_t spare)
+{
+  return lns_collector_signal (session->collector, signal_number, spare);
+}
+
+LnsCollectorCounters
+lns_session_processes (LnsSession *session)
+{
+  return lns_collector_counters (session->collector);
+}
+
+LnsRecorderCounters
+lns_session_events (LnsSession *session)
+{
+  return lns_recorder_counters (session->recorder);
+}
+
+int64_t
+lns_session_now_ns (const LnsSession *session)
+{
+  return monotonic_ns () - session->first.monotonic_ns;
+}

@@ -1,0 +1,86 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A recording session: a socket that processes join, and the reports that are written of what they
+ * do, one at a time. Its report clock begins with it and is the same for all its reports.
+ *
+ * All functions may be called from any one thread, which is not one of the session's own. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/session/lns-collector.h"
+#include "capture/session/lns-recorder.h"
+#include "src/base/lns-error.h"
+#include "src/store/lns-definitions.h"
+
+typedef struct LnsSession LnsSession;
+
+typedef struct
+{
+  uint64_t process_bytes; /* what records of one process may take in memory; 0: the smaller of
+                             64 MiB and 5 % of what this process's control group allows */
+} LnsSessionOptions;
+
+/* Begins a session. NULL and ERROR on a machine that cannot: no folder for the socket, or no
+ * memory that can be shared (memfd_create is denied). */
+LnsSession *lns_session_new (const LnsSessionOptions *options, LnsError *error)
+    __attribute__ ((warn_unused_result));
+
+/* Ends it; a report that was not stopped is thrown away. Processes run on, unrecorded. Accepts
+ * NULL. */
+void lns_session_free (LnsSession *session);
+
+/* The socket's path, for LNS_WIRE_ENVIRONMENT. */
+const char *lns_session_path (const LnsSession *session);
+
+/* Becomes readable when a process joins or ends: lns_session_clear_changed (). */
+int lns_session_changed_fd (const LnsSession *session);
+void lns_session_clear_changed (LnsSession *session);
+
+/* Creates the file of the next report (lns_writer_create ()) without recording into it yet. */
+bool
+lns_session_create_report (LnsSession *session, const char *path, bool overwrite, LnsError *error);
+
+/* Keeps VALUE under KEY in the report that was created and not started. */
+void lns_session_set_meta (LnsSession *session, const char *key, const char *value);
+
+/* From now on the report that was created gets what happens; what is open enters it. */
+void lns_session_start_report (LnsSession *session);
+
+/* Ends the report with what has happened by now and waits until it is written; one that was not
+ * started yet is started first. False, with the error in RET_RESULT, where not all of it could be
+ * written. */
+bool lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result);
+
+/* Throws the report away, file and all. */
+void lns_session_cancel_report (LnsSession *session);
+
+/* Lets processes record, as they do from the start, or not: they then run at full speed. */
+void lns_session_set_recording (LnsSession *session, bool recording);
+
+/* PID, which the caller has just started, is of the session even if it never joins. Returns its
+ * instance. */
+uint32_t lns_session_add_root (LnsSession *session, int32_t pid);
+
+/* The process that was added ended with EXIT_CODE: 0–255, 128+N after signal N. */
+void lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code);
+
+/* Puts a diagnostic into the report. CODE is static. */
+void lns_session_diagnose (LnsSession *session,
+                           const char *code,
+                           LnsSeverity severity,
+                           const char *text);
+
+/* See lns_collector_signal (). */
+unsigned lns_session_signal (LnsSession *session, int signal_number, int32_t spare);
+
+LnsCollectorCounters lns_session_processes (LnsSession *session);
+LnsRecorderCounters lns_session_events (LnsSession *session);
+
+/* Report time now, ns. */
+int64_t lns_session_now_ns (const LnsSession *session);
