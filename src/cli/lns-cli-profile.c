@@ -1,0 +1,339 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope profile`: runs a program and records it into a report. All text of its own goes to
+ * stderr, so that the program's output stays as it is. */
+
+#include "src/cli/lns-cli-profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define AT(member) offsetof (LnsProfileOptions, member)
+
+static const LnsOption options[] = {
+  { .name = "trace",
+    .letter = 't',
+    .kind = LNS_OPTION_LIST,
+    .offset = AT (trace),
+    .choices = "nvtx,none",
+    .open_choices = true,
+    .default_text = "nvtx",
+    .help = "What to record: ranges, marks and counters of NVTX, or nothing but the process." },
+  { .name = "output",
+    .letter = 'o',
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (output),
+    .value_name = "PATH",
+    .default_text = "report1.rep, or the next number that is free",
+    .help = "The report; .rep is added, missing folders are made." },
+  { .name = "force-overwrite",
+    .letter = 'f',
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (force_overwrite),
+    .default_text = "false",
+    .help = "Replace the report if it exists. The old one stays until the new one holds data." },
+  { .name = "show-output",
+    .letter = 'w',
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (show_output),
+    .default_text = "true",
+    .help = "Leave the program its output and errors; false sends both to /dev/null." },
+  { .name = "duration",
+    .letter = 'd',
+    .kind = LNS_OPTION_SECONDS,
+    .offset = AT (duration_ns),
+    .value_name = "SECONDS",
+    .help = "Collect for so long, then end the program as --kill says." },
+  { .name = "delay",
+    .letter = 'y',
+    .kind = LNS_OPTION_SECONDS,
+    .offset = AT (delay_ns),
+    .value_name = "SECONDS",
+    .default_text = "0",
+    .help = "Begin to collect so long after the program's start." },
+  { .name = "stop-on-exit",
+    .letter = 'x',
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (stop_on_exit),
+    .default_text = "true",
+    .help = "End the report when the program ends; false needs --duration, and waits for it." },
+  { .name = "wait",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = AT (wait),
+    .choices = "primary,all",
+    .default_text = "all",
+    .help = "Whose end ends the report: the program's own, or that of all processes it started and "
+            "that are recorded." },
+  { .name = "kill",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (kill),
+    .choices = "none,sigterm,sigkill",
+    .open_choices = true,
+    .value_name = "none|sigterm|sigkill|N",
+    .default_text = "sigterm",
+    .help = "The signal that recorded processes get when the report ends before they do." },
+  { .name = "env-var",
+    .letter = 'e',
+    .kind = LNS_OPTION_LIST,
+    .offset = AT (env_var),
+    .value_name = "A=B[,C=D]",
+    .help = "Variables for the program's environment." },
+  { .name = "inherit-environment",
+    .letter = 'n',
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (inherit_environment),
+    .default_text = "true",
+    .help = "Give the program the caller's environment; false gives it --env-var alone." },
+  { .name = "env-record",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = AT (env_record),
+    .choices = "none,list,all",
+    .default_text = "list",
+    .help = "What of the environment the report keeps: nothing, well-known variables of GPU, "
+            "cluster and language tools, or all." },
+  { .name = "buffer-size",
+    .kind = LNS_OPTION_BYTES,
+    .offset = AT (buffer_bytes),
+    .value_name = "SIZE",
+    .default_text = "64M, or 5 % of the control group's memory if that is less",
+    .help = "Memory for a process's records until they are stored; in MiB, or with K, M or G." },
+  { .name = "progress-fd",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = AT (progress_fd),
+    .value_name = "N",
+    .help = "Write what happens to descriptor N, a JSON object a line." },
+  { .name = "control-fd",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = AT (control_fd),
+    .value_name = "N",
+    .help = "Obey descriptor N: lines start, stop, cancel, kill." },
+};
+
+static int run (const LnsCommand *command, int argc, char **argv);
+
+const LnsCommand lns_command_profile = {
+  .name = "profile",
+  .usage = "[switches] PROGRAM [ARGUMENTS…]",
+  .summary = "run a program and record it into a report",
+  .details =
+      "Exit code: the program's, 128+N if signal N ended it. 125: nothing was started, or the\n"
+      "report is not whole although the program succeeded; 126: the program cannot be executed;\n"
+      "127: it was not found; each with a line `lanescope: error: …`. Ctrl-C ends the run and\n"
+      "keeps the report. Lanescope writes to stderr alone.",
+  .words_end_it = true,
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};
+
+void
+lns_profile_say (const char *word, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  fprintf (stderr, "lanescope: %s: ", word);
+  vfprintf (stderr, format, arguments);
+  fputc ('\n', stderr);
+  va_end (arguments);
+}
+
+/* --- What the switches say together ----------------------------------------------------------- */
+
+/* Names that --trace has in Nsight Systems: command lines that use them go on working. */
+static const char *const not_recorded[] = { "cuda",
+                                            "cuda-hw",
+                                            "cuda-sw",
+                                            "cublas",
+                                            "cublas-verbose",
+                                            "cusparse",
+                                            "cusparse-verbose",
+                                            "cudnn",
+                                            "cudla",
+                                            "cudla-verbose",
+                                            "cusolver",
+                                            "cusolver-verbose",
+                                            "cutensor",
+                                            "cuda-um",
+                                            "opengl",
+                                            "opengl-annotations",
+                                            "openacc",
+                                            "openmp",
+                                            "osrt",
+                                            "mpi",
+                                            "ucx",
+                                            "vulkan",
+                                            "vulkan-annotations",
+                                            "nvvideo",
+                                            "nvmpi",
+                                            "gds",
+                                            "python-gil",
+                                            "tegra-accelerators",
+                                            "syscall",
+                                            "dx11",
+                                            "dx12",
+                                            "oshmem",
+                                            "nvshmem",
+                                            "nccl",
+                                            "openxr",
+                                            "openxr-annotations",
+                                            "nvmedia" };
+
+static bool
+check_trace (LnsProfile *profile, LnsError *error)
+{
+  LnsOptionList *trace = &profile->options.trace;
+  size_t n_known = sizeof not_recorded / sizeof *not_recorded;
+  char text[512] = "";
+  profile->traces_nvtx = trace->n_items == 0 || lns_option_list_has (trace, "nvtx");
+  for (size_t i = 0; i < trace->n_items; i++)
+    {
+      const char *name = trace->items[i];
+      bool is_known = false;
+      if (strcmp (name, "nvtx") == 0 || strcmp (name, "none") == 0)
+        continue;
+      for (size_t k = 0; k < n_known && !is_known; k++)
+        is_known = strcmp (name, not_recorded[k]) == 0;
+      if (!is_known)
+        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--trace: “%s” is not known; nvtx and none are", name);
+      size_t n = strlen (text);
+      snprintf (text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", name);
+    }
+  if (text[0] != '\0')
+    lns_profile_say ("warning", "--trace: %s: not recorded by this version [LNS-TRACE-001]", text);
+  return true;
+}
+
+static bool
+check_kill (LnsProfile *profile, LnsError *error)
+{
+  const char *kill = profile->options.kill;
+  char *end;
+  long number = strtol (kill, &end, 10);
+  if (strcasecmp (kill, "none") == 0 || strcasecmp (kill, "false") == 0)
+    profile->kill_signal = 0;
+  else if (strcasecmp (kill, "sigterm") == 0 || strcasecmp (kill, "true") == 0)
+    profile->kill_signal = SIGTERM;
+  else if (strcasecmp (kill, "sigkill") == 0)
+    profile->kill_signal = SIGKILL;
+  else if (end != kill && *end == '\0' && number > 0 && number <= SIGRTMAX)
+    profile->kill_signal = (int)number;
+  else
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--kill: “%s” is not none, sigterm, sigkill or a signal's number", kill);
+  return true;
+}
+
+/* FD as the caller gave it: must be open, and is not the program's. */
+static bool
+check_fd (int64_t fd, const char *name, LnsError *error)
+{
+  if (fd >= 0 && (fd > 1 << 20 || fcntl ((int)fd, F_SETFD, FD_CLOEXEC) != 0))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: descriptor %lld is not open", name,
+                          (long long)fd);
+  return true;
+}
+
+static bool
+check (LnsProfile *profile, int argc, char **argv, LnsError *error)
+{
+  const LnsProfileOptions *given = &profile->options;
+  if (argc < 2)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "profile needs a program to run: `lanescope profile --help`");
+  if (!given->stop_on_exit && given->duration_ns < 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--stop-on-exit=false needs --duration: else nothing ends the report");
+  if (given->duration_ns == 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--duration must be more than 0 seconds");
+  profile->argv = argv + 1;
+  profile->progress_fd = (int)given->progress_fd;
+  return check_trace (profile, error) && check_kill (profile, error) &&
+         check_fd (given->progress_fd, "progress-fd", error) &&
+         check_fd (given->control_fd, "control-fd", error);
+}
+
+/* --- The run ---------------------------------------------------------------------------------- */
+
+/* Says ERROR everywhere; returns CODE. */
+static int
+fail (LnsProfile *profile, const LnsError *error, int code)
+{
+  lns_cli_fail (error);
+  lns_progress_error (profile, "LNS-RUN-001", error->message);
+  return code;
+}
+
+/* Everything that can be refused before the program runs. */
+static bool
+prepare (LnsProfile *profile, LnsError *error)
+{
+  sigset_t masked;
+  LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes };
+  lns_profile_signals (&masked);
+  lns_caller_save (&profile->caller, &masked);
+  profile->session = lns_session_new (&session, error);
+  if (profile->session == NULL || !lns_profile_create_report (profile, error))
+    return false;
+  lns_profile_describe (profile);
+  if (!lns_profile_make_environment (profile, error))
+    return false;
+  lns_profile_record_environment (profile);
+  lns_progress_hello (profile);
+  return true;
+}
+
+static int
+start_and_run (LnsProfile *profile)
+{
+  LnsError error = { 0 };
+  if (!prepare (profile, &error))
+    return fail (profile, &error, LNS_EXIT_FAILED);
+  profile->pid = lns_launch (profile->argv, &profile->environment, &profile->caller,
+                             !profile->options.show_output, &error);
+  if (profile->pid < 0)
+    return fail (profile, &error,
+                 error.code == ENOENT ? LNS_EXIT_NOT_FOUND : LNS_EXIT_NOT_EXECUTABLE);
+  profile->process = lns_session_add_root (profile->session, profile->pid);
+  lns_progress_started (profile);
+  lns_profile_run (profile);
+  return profile->exit_code == 0 && profile->report_failed ? LNS_EXIT_FAILED : profile->exit_code;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  LnsProfile profile = {
+    .options = {
+      .show_output = true,
+      .duration_ns = -1,
+      .stop_on_exit = true,
+      .inherit_environment = true,
+      .kill = "sigterm",
+      .wait = "all",
+      .env_record = "list",
+      .progress_fd = -1,
+      .control_fd = -1,
+    },
+    .progress_fd = -1,
+  };
+  LnsError error = { 0 };
+  int code = 0;
+  if (lns_cli_parse (command, &argc, argv, &profile.options, &code))
+    code = check (&profile, argc, argv, &error) ? start_and_run (&profile)
+                                                : fail (&profile, &error, LNS_EXIT_FAILED);
+  lns_session_free (profile.session);
+  lns_environment_clear (&profile.environment);
+  lns_option_list_clear (&profile.options.trace);
+  lns_option_list_clear (&profile.options.env_var);
+  free (profile.path);
+  return code;
+}

@@ -1,0 +1,93 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The parts of `lanescope profile`: shared by its files alone. */
+
+#pragma once
+
+#include "capture/session/lns-launch.h"
+#include "capture/session/lns-session.h"
+#include "src/cli/lns-cli.h"
+
+/* What the switches say; see the table in lns-cli-profile.c. */
+typedef struct
+{
+  LnsOptionList trace;
+  const char *output;
+  bool force_overwrite;
+  bool show_output;
+  int64_t duration_ns; /* -1: until the program ends */
+  int64_t delay_ns;
+  bool stop_on_exit;
+  LnsOptionList env_var;
+  bool inherit_environment;
+  const char *kill;
+  const char *wait;
+  int64_t buffer_bytes; /* 0: the session's default */
+  const char *env_record;
+  int64_t progress_fd, control_fd; /* -1: none */
+} LnsProfileOptions;
+
+typedef struct
+{
+  LnsProfileOptions options;
+  bool traces_nvtx;
+  int kill_signal; /* 0: none */
+  char **argv;     /* of the program */
+  char *path;      /* of the report, absolute; owned */
+  int progress_fd; /* -1: none, or nobody reads it any more */
+  LnsCaller caller;
+  LnsEnvironment environment;
+  LnsSession *session;
+  pid_t pid;
+  uint32_t process; /* instance in the session */
+  bool has_exited;
+  int exit_code;      /* of the program: 0–255, 128+N after signal N */
+  int exit_signal;    /* N, or 0 */
+  bool report_failed; /* it is not written, or not whole */
+} LnsProfile;
+
+/* Prints `lanescope: WORD: ` and the text to stderr. */
+void lns_profile_say (const char *word, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* --- lns-cli-profile-output.c ----------------------------------------------------------------- */
+
+/* Finds what the report is to be called (profile->path) and creates it. */
+bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
+
+/* Tells the report about this machine and this run. */
+void lns_profile_describe (LnsProfile *profile);
+
+/* --- lns-cli-profile-environment.c ------------------------------------------------------------ */
+
+/* Fills profile->environment, the session's variables included. */
+bool lns_profile_make_environment (LnsProfile *profile, LnsError *error);
+
+/* Stores what --env-record says of it in the report. */
+void lns_profile_record_environment (LnsProfile *profile);
+
+/* --- lns-cli-profile-run.c -------------------------------------------------------------------- */
+
+/* The signals that the run reads by itself. */
+void lns_profile_signals (sigset_t *ret_signals);
+
+/* Sees the started program to its end and the report to its. */
+void lns_profile_run (LnsProfile *profile);
+
+/* --- lns-cli-profile-progress.c --------------------------------------------------------------- */
+
+/* Each writes a line of JSON to profile->progress_fd, if there is one. */
+void lns_progress_hello (LnsProfile *profile);
+void lns_progress_started (LnsProfile *profile);
+void lns_progress_tick (LnsProfile *profile);
+void lns_progress_range (LnsProfile *profile, const char *what);
+void lns_progress_diagnostic (LnsProfile *profile,
+                              const char *code,
+                              LnsSeverity severity,
+                              const char *text);
+void lns_progress_generated (LnsProfile *profile, const LnsReportResult *result);
+void lns_progress_finished (LnsProfile *profile, const LnsReportResult *result, double lag_ms);
+void lns_progress_error (LnsProfile *profile, const char *code, const char *text);
