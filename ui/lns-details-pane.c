@@ -28,7 +28,6 @@ struct _LnsDetailsPane
   GtkLabel *name;
   GtkGrid *grid;
   GtkWidget *band_box;
-  GtkLabel *band_title;
   GtkGrid *band_grid;
 };
 
@@ -115,6 +114,7 @@ typedef struct
   LnsView *view; /* keeps the report open; given up on the main thread */
   GArray *lanes; /* of uint32_t */
   int64_t start_ns, end_ns;
+  gboolean is_one_row; /* whose events do not lie over each other but at different depths */
   LnsDetailsBand band;
 } Counting;
 
@@ -144,18 +144,21 @@ show_band (LnsDetailsPane *self, const Counting *counting)
 {
   const LnsDetailsBand *band = &counting->band;
   char text[LNS_FORMAT_SIZE], more[LNS_FORMAT_SIZE];
-  int line = 3; /* below begin, end and duration */
+  int line = 4; /* below from, to, duration and row */
 
   add_line (self->band_grid, line++, _ ("Events"), lns_format_unsigned (band->n_events, text));
   add_line (self->band_grid, line++, _ ("Begin in it"),
             lns_format_unsigned (band->n_started, text));
   if (band->n_events == 0)
     return;
-  double span_ns = (double)(counting->end_ns - counting->start_ns);
-  g_autofree char *busy =
-      g_strdup_printf ("%s (%.1f %%)", lns_format_duration (band->busy_ns, text),
-                       span_ns > 0 ? 100 * (double)band->busy_ns / span_ns : 0.0);
-  add_line (self->band_grid, line++, _ ("Covered"), busy);
+  if (counting->is_one_row && counting->end_ns > counting->start_ns)
+    {
+      double span_ns = (double)(counting->end_ns - counting->start_ns);
+      g_autofree char *busy =
+          g_strdup_printf ("%s (%.1f %%)", lns_format_duration (band->busy_ns, text),
+                           100 * (double)band->busy_ns / span_ns);
+      add_line (self->band_grid, line++, _ ("Covered"), busy);
+    }
   g_autofree char *name =
       lns_event_text_string (lns_view_get_report (self->view), band->longest_name, true);
   g_autofree char *longest =
@@ -178,7 +181,7 @@ counted_cb (GObject *source, GAsyncResult *result, gpointer data)
   if (counted)
     show_band (self, counting);
   else
-    add_line (self->band_grid, 3, _ ("Events"), error->message);
+    add_line (self->band_grid, 4, _ ("Events"), error->message);
 }
 
 /* The row that the band's events are counted in: the selected event's, else the hovered one's. */
@@ -206,16 +209,17 @@ lanes_of (LnsReport *report, const LnsTrack *track)
   return chosen;
 }
 
+/* Whose events are counted. */
 static char *
-band_title (LnsReport *report, const LnsTrack *track)
+counted_text (LnsReport *report, const LnsTrack *track)
 {
   if (track == NULL)
-    return g_strdup (_ ("Selected Time, All Rows"));
+    return g_strdup (_ ("all rows"));
   g_autofree char *domain = lns_event_text_domain (report, track->domain);
   g_autofree char *owner = track->thread != LNS_ID_NONE
                                ? lns_event_text_thread (report, track->thread)
                                : lns_event_text_process (report, track->process);
-  return g_strdup_printf (_ ("Selected Time, %s of %s"), domain, owner);
+  return g_strdup_printf ("%s, %s", domain, owner);
 }
 
 static void
@@ -234,20 +238,21 @@ update_band (LnsDetailsPane *self)
   if (!has_band)
     return;
   const LnsTrack *track = counted_track (self);
-  g_autofree char *title = band_title (report, track);
+  g_autofree char *counted = counted_text (report, track);
   g_autofree char *start = lns_event_text_time (start_ns);
   g_autofree char *end = lns_event_text_time (end_ns);
-  gtk_label_set_text (self->band_title, title);
   add_line (self->band_grid, 0, _ ("From"), start);
   add_line (self->band_grid, 1, _ ("To"), end);
   add_line (self->band_grid, 2, _ ("Duration"),
             lns_format_duration_exact (end_ns - start_ns, duration));
+  add_line (self->band_grid, 3, _ ("Row"), counted);
 
   Counting *counting = g_new0 (Counting, 1);
   counting->view = g_object_ref (self->view);
   counting->lanes = lanes_of (report, track);
   counting->start_ns = start_ns;
   counting->end_ns = end_ns;
+  counting->is_one_row = track != NULL && track->kind != LNS_TRACK_NVTX_START_END;
   self->counting = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (NULL, self->counting, counted_cb, self);
   g_task_set_task_data (task, counting, counting_free);
@@ -311,7 +316,6 @@ lns_details_pane_class_init (LnsDetailsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, name);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, grid);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, band_box);
-  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, band_title);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, band_grid);
   gtk_widget_class_install_action (widget_class, "details.copy", NULL, copy_cb);
   lns_shortcuts_add_to_class (widget_class, "details.");

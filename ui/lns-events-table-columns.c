@@ -79,7 +79,8 @@ _lns_events_table_read_sorting (LnsEventsTable *self)
 
   self->probed = LNS_EVENT_COLUMN_NUMBER;
   self->probing = TRUE;
-  GtkOrdering ordering = gtk_sorter_compare (sorter, self, self);
+  /* Any two objects do, but they must be two: one is equal to itself, and nobody is asked. */
+  GtkOrdering ordering = gtk_sorter_compare (sorter, self, self->columns);
   self->probing = FALSE;
   self->column = self->probed;
   self->descending = ordering == GTK_ORDERING_LARGER;
@@ -148,6 +149,10 @@ align_titles (LnsEventsTable *self)
         continue;
       gtk_widget_set_hexpand (label, TRUE);
       gtk_label_set_xalign (GTK_LABEL (label), 1);
+      /* The arrow stands at the other side. */
+      GtkWidget *box = gtk_widget_get_parent (label);
+      if (GTK_IS_BOX (box))
+        gtk_box_reorder_child_after (GTK_BOX (box), label, gtk_widget_get_last_child (box));
     }
 }
 
