@@ -14,6 +14,7 @@
 
 #include "capture/session/lns-memory-limit.h"
 #include "capture/wire/lns-wire-pool-session.h"
+#include "capture/wire/lns-wire-protocol.h"
 
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
@@ -115,10 +116,14 @@ lns_session_free (LnsSession *session)
   free (session);
 }
 
-const char *
-lns_session_path (const LnsSession *session)
+bool
+lns_session_add_variables (const LnsSession *session,
+                           LnsEnvironment *environment,
+                           const char *injection)
 {
-  return lns_collector_path (session->collector);
+  return lns_environment_set (environment, "NVTX_INJECTION64_PATH", injection) &&
+         lns_environment_set (environment, LNS_WIRE_ENVIRONMENT,
+                              lns_collector_path (session->collector));
 }
 
 int

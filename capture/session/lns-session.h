@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "capture/session/lns-collector.h"
+#include "capture/session/lns-launch.h"
 #include "capture/session/lns-recorder.h"
 #include "src/base/lns-error.h"
 #include "src/store/lns-definitions.h"
@@ -35,8 +36,11 @@ LnsSession *lns_session_new (const LnsSessionOptions *options, LnsError *error)
  * NULL. */
 void lns_session_free (LnsSession *session);
 
-/* The socket's path, for LNS_WIRE_ENVIRONMENT. */
-const char *lns_session_path (const LnsSession *session);
+/* Sets the variables by which a program's NVTX loads the library at the path INJECTION, and that
+ * finds the session. False if memory is short. */
+bool lns_session_add_variables (const LnsSession *session,
+                                LnsEnvironment *environment,
+                                const char *injection);
 
 /* Becomes readable when a process joins or ends: lns_session_clear_changed (). */
 int lns_session_changed_fd (const LnsSession *session);

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/wire/lns-wire-protocol.h"
 #include "lns-config.h"
 
 #define INJECTION "liblanescope-inject.so"
@@ -128,9 +127,7 @@ add_injection (LnsProfile *profile, LnsError *error)
                      "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
                      "[LNS-NVTX-003]",
                      other);
-  bool done = lns_environment_set (&profile->environment, "NVTX_INJECTION64_PATH", injection) &&
-              lns_environment_set (&profile->environment, LNS_WIRE_ENVIRONMENT,
-                                   lns_session_path (profile->session));
+  bool done = lns_session_add_variables (profile->session, &profile->environment, injection);
   free (injection);
   return done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
 }
