@@ -354,7 +354,7 @@ lns_stream_refill (LnsStream *stream, size_t n_bytes)
   stream->chunk = stream->cursor = lns_wire_pool_chunk (pool, (uint32_t)index);
   stream->end = stream->chunk + pool->capacity_bytes;
   write_preamble (stream);
-  if (lns_wire_pool_n_free (pool) < pool->header->limit / 4)
+  if (lns_wire_pool_n_free (pool) < pool->header->limit / 2)
     lns_process_notice_low ();
   if (!stream->in_pieces && lns_definitions_are_pending ())
     lns_definitions_send (stream);

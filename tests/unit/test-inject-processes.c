@@ -1,0 +1,739 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What programs do with themselves: fork in every way, execute others, close what is not theirs, die.
+ * Each behaves as without us, and each process's events are its own. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/mini-session.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char self_path[4096];
+
+static MiniSession *
+run_with (const MiniOptions *options, int (*target) (void))
+{
+  MiniSession *session = mini_session_run (options, target);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_wrong_depths, 0);
+  LNS_CHECK_INT (session->n_unknown_names, 0);
+  return session;
+}
+
+static MiniSession *
+run (int (*target) (void))
+{
+  MiniOptions options = { .keep_events = true };
+  return run_with (&options, target);
+}
+
+/* Whether the process INDEX of SESSION has exactly N marks, all named NAME, and no other events but
+ * pushes and pops. */
+static void
+check_marks (const MiniSession *session, uint32_t process, uint64_t n, const char *name)
+{
+  uint64_t found = 0;
+  for (size_t i = 0; i < session->n_events; i++)
+    if (session->events[i].process == process && session->events[i].type == LNS_WIRE_MARK)
+      {
+        LNS_CHECK_STR (session->events[i].name, name);
+        found++;
+      }
+  LNS_CHECK_INT (found, n);
+}
+
+static int
+wait_for_child (pid_t pid)
+{
+  int status;
+  if (pid < 0 || waitpid (pid, &status, 0) != pid)
+    return 1;
+  return WIFEXITED (status) ? WEXITSTATUS (status) : 1;
+}
+
+static void
+mark_often (const char *name, int n)
+{
+  for (int i = 0; i < n; i++)
+    nvtx_mark (name);
+}
+
+/* --- Forks. ---------------------------------------------------------------------------------- */
+
+/* As fork(), but without the handlers that libraries register. */
+static pid_t
+raw_fork (void)
+{
+  return (pid_t)syscall (SYS_clone, SIGCHLD, NULL, NULL, NULL, 0);
+}
+
+static int
+fork_by (pid_t (*how) (void))
+{
+  nvtx_start ();
+  const void *domain = nvtx_domain ("of the parent");
+  const void *name = nvtx_register (domain, "registered before the fork");
+  nvtx_push ("open in both");
+  mark_often ("parent", 1000);
+  for (int i = 0; i < 3; i++)
+    {
+      pid_t pid = how ();
+      if (pid == 0)
+        {
+          /* Depths go on, handles stay good, and the parent's chunk is not written to. */
+          if (nvtx_push ("child's") != 1 || nvtx_pop () != 1)
+            _exit (1);
+          mark_often ("child", 5000);
+          LnsNvtxEventAttributes event = { .size = sizeof event,
+                                           .message_type = LNS_NVTX_MESSAGE_REGISTERED,
+                                           .message.registered = name };
+          _exit (nvtx_domain_push (domain, &event) == 0 && nvtx_pop () == 0 ? 0 : 1);
+        }
+      mark_often ("parent", 1000);
+      if (wait_for_child (pid) != 0)
+        return 1;
+    }
+  return nvtx_pop () == 0 ? 0 : 1;
+}
+
+static int
+by_fork (void)
+{
+  return fork_by (fork);
+}
+
+static int
+by_bare_fork (void)
+{
+  return fork_by (_Fork);
+}
+
+static int
+by_clone (void)
+{
+  return fork_by (raw_fork);
+}
+
+static void
+check_forks (int (*target) (void))
+{
+  MiniSession *session = run (target);
+  LNS_CHECK_INT (session->n_processes, 4);
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  check_marks (session, 0, 4000, "parent");
+  LNS_CHECK_INT (session->processes[0].hello.forked, 0);
+  for (uint32_t i = 1; i < 4; i++)
+    {
+      check_marks (session, i, 5000, "child");
+      LNS_CHECK_INT (session->processes[i].hello.forked, 1);
+      LNS_CHECK (session->processes[i].pid != session->processes[0].pid);
+      LNS_CHECK_INT (session->processes[i].hello.pid, session->processes[i].pid);
+      LNS_CHECK_INT (session->processes[i].hello.ppid, session->processes[0].pid);
+      LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_PUSH], 2);
+      LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_POP], 2);
+      LNS_CHECK_STR (session->processes[i].domains[1], "of the parent");
+    }
+  mini_session_free (session);
+}
+
+static void
+test_fork (void)
+{
+  check_forks (by_fork);
+}
+
+static void
+test_bare_fork (void)
+{
+  check_forks (by_bare_fork);
+}
+
+static void
+test_clone (void)
+{
+  check_forks (by_clone);
+}
+
+/* A child that never uses NVTX says nothing; one that forks on without use neither. */
+static int
+quiet_children (void)
+{
+  nvtx_start ();
+  nvtx_mark ("parent");
+  for (int i = 0; i < 5; i++)
+    {
+      pid_t pid = fork ();
+      if (pid == 0)
+        {
+          pid_t grandchild = fork ();
+          _exit (grandchild == 0 ? 0 : wait_for_child (grandchild));
+        }
+      if (wait_for_child (pid) != 0)
+        return 1;
+    }
+  nvtx_mark ("parent");
+  return 0;
+}
+
+static void
+test_quiet_children_say_nothing (void)
+{
+  MiniSession *session = run (quiet_children);
+  LNS_CHECK_INT (session->n_processes, 1);
+  check_marks (session, 0, 2, "parent");
+  mini_session_free (session);
+}
+
+/* Threads go on recording while others fork; in the child a new thread is the first to record. */
+
+static void *
+mark_in_child (void *argument)
+{
+  nvtx_mark ("child's thread");
+  return NULL;
+}
+
+static volatile bool stop;
+
+static void *
+mark_until_stopped (void *argument)
+{
+  while (!stop)
+    {
+      nvtx_push ("busy");
+      nvtx_pop ();
+      nvtx_domain ("the same again");
+      usleep (1); /* a session that drowns answers no child in time */
+    }
+  return NULL;
+}
+
+static int
+fork_among_threads (void)
+{
+  nvtx_start ();
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++)
+    pthread_create (&threads[i], NULL, mark_until_stopped, NULL);
+  for (int i = 0; i < 40; i++)
+    {
+      pid_t pid = fork ();
+      if (pid == 0)
+        {
+          pthread_t thread;
+          pthread_create (&thread, NULL, mark_in_child, NULL);
+          pthread_join (thread, NULL);
+          nvtx_mark ("child's thread");
+          _exit (0);
+        }
+      if (wait_for_child (pid) != 0)
+        return 1;
+    }
+  stop = true;
+  for (int i = 0; i < 3; i++)
+    pthread_join (threads[i], NULL);
+  return 0;
+}
+
+static void
+test_fork_among_threads (void)
+{
+  MiniOptions options = { 0 };
+  MiniSession *session = run_with (&options, fork_among_threads);
+  LNS_CHECK_INT (session->n_processes, 41);
+  for (uint32_t i = 1; i < 41; i++)
+    {
+      LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_MARK], 2);
+      LNS_CHECK_INT (session->processes[i].n_threads, 2);
+    }
+  mini_session_free (session);
+}
+
+/* A child of vfork that uses NVTX before it executes shares the memory of its waiting parent. */
+static int
+by_vfork (void)
+{
+  nvtx_start ();
+  nvtx_mark ("both");
+  for (int i = 0; i < 10; i++)
+    {
+      pid_t pid = vfork ();
+      if (pid == 0)
+        {
+          nvtx_mark ("both");
+          _exit (0);
+        }
+      if (wait_for_child (pid) != 0)
+        return 1;
+      nvtx_mark ("both");
+    }
+  return 0;
+}
+
+static void
+test_vfork (void)
+{
+  MiniSession *session = run (by_vfork);
+  LNS_CHECK_INT (session->n_processes, 1);
+  check_marks (session, 0, 21, "both");
+  mini_session_free (session);
+}
+
+/* --- Exec. ----------------------------------------------------------------------------------- */
+
+static int
+executed (void)
+{
+  nvtx_start ();
+  mark_often ("executed", 100);
+  return 0;
+}
+
+static int
+execute (void)
+{
+  nvtx_start ();
+  nvtx_mark ("before");
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      execl (self_path, self_path, "--executed", (char *)NULL);
+      _exit (1);
+    }
+  if (wait_for_child (pid) != 0)
+    return 1;
+  execl (self_path, self_path, "--executed", (char *)NULL);
+  return 1;
+}
+
+static void
+test_exec (void)
+{
+  MiniSession *session = run (execute);
+  LNS_CHECK_INT (session->n_processes, 3);
+  check_marks (session, 0, 1, "before");
+  for (uint32_t i = 1; i < 3; i++)
+    {
+      check_marks (session, i, 100, "executed");
+      LNS_CHECK_INT (session->processes[i].hello.forked, 0);
+    }
+  LNS_CHECK_INT (session->processes[2].pid, session->processes[0].pid);
+  mini_session_free (session);
+}
+
+/* --- Descriptors. ---------------------------------------------------------------------------- */
+
+static int
+count_descriptors (int *ret_lowest_above)
+{
+  int n = 0;
+  DIR *folder = opendir ("/proc/self/fd");
+  for (struct dirent *entry; (entry = readdir (folder)) != NULL;)
+    if (entry->d_name[0] != '.' && atoi (entry->d_name) != dirfd (folder))
+      {
+        n++;
+        if (atoi (entry->d_name) > 100)
+          *ret_lowest_above = atoi (entry->d_name);
+      }
+  closedir (folder);
+  return n;
+}
+
+/* One descriptor, high and closed on exec. */
+static int
+one_high_descriptor (void)
+{
+  int high = -1, before = count_descriptors (&high);
+  int next_before = dup (0);
+  close (next_before);
+  nvtx_start ();
+  nvtx_mark ("mark");
+  if (count_descriptors (&high) != before + 1 || high < 100)
+    return 1;
+  int next = dup (0);
+  if (next != next_before)
+    return 2;
+  return (fcntl (high, F_GETFD) & FD_CLOEXEC) ? 0 : 3;
+}
+
+static void
+test_one_high_descriptor (void)
+{
+  MiniSession *session = run (one_high_descriptor);
+  mini_session_free (session);
+}
+
+/* All closed, as daemons do, and the numbers given to others: what those get is not ours. */
+static int
+close_all (void)
+{
+  nvtx_start ();
+  mark_often ("before or after", 10);
+  for (int fd = 3; fd < 1024; fd++)
+    close (fd);
+  int pair[2];
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
+    return 1;
+  for (int fd = 10; fd < 1024; fd++)
+    dup2 (pair[0], fd);
+  fcntl (pair[1], F_SETFL, O_NONBLOCK);
+  /* Enough to fill the tiny pool and to want to say so. */
+  mark_often ("before or after", 20000);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      mark_often ("before or after", 10);
+      char byte;
+      /* The child closes nothing that is not its own either. */
+      _exit (recv (pair[1], &byte, 1, 0) < 0 && fcntl (960, F_GETFD) >= 0 ? 0 : 1);
+    }
+  if (wait_for_child (pid) != 0)
+    return 2;
+  char byte;
+  return recv (pair[1], &byte, 1, 0) < 0 ? 0 : 3;
+}
+
+static void
+test_closed_descriptors (void)
+{
+  MiniOptions options = { .keep_events = true, .n_chunks = 4, .chunk_bytes = 4096 };
+  MiniSession *session = run_with (&options, close_all);
+  LNS_CHECK_INT (session->n_processes, 2);
+  LNS_CHECK_INT (session->processes[0].n_type[LNS_WIRE_MARK] +
+                     session->processes[0].losses.events[LNS_WIRE_LOSS_MARK],
+                 20010);
+  check_marks (session, 1, 10, "before or after");
+  mini_session_free (session);
+}
+
+/* --- Deaths. --------------------------------------------------------------------------------- */
+
+static int
+killed (void)
+{
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      nvtx_start ();
+      mark_often ("last words", 777);
+      nvtx_push ("unclosed");
+      raise (SIGKILL);
+    }
+  int status;
+  waitpid (pid, &status, 0);
+  return WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL ? 0 : 1;
+}
+
+static void
+test_killed (void)
+{
+  MiniSession *session = run (killed);
+  check_marks (session, 0, 777, "last words");
+  LNS_CHECK_INT (session->processes[0].n_type[LNS_WIRE_PUSH], 1);
+  mini_session_free (session);
+}
+
+/* Events from a signal handler that interrupts anything, ours included: all counted, none torn. */
+
+static volatile int n_handled;
+
+static void
+handle (int signal)
+{
+  nvtx_push ("in handler");
+  nvtx_pop ();
+  n_handled++;
+}
+
+enum
+{
+  N_SIGNALS = 3000
+};
+
+static void *
+send_signals (void *argument)
+{
+  pthread_t *target = argument;
+  for (int i = 0; i < N_SIGNALS; i++)
+    {
+      pthread_kill (*target, SIGUSR1);
+      while (n_handled <= i)
+        ;
+    }
+  stop = true;
+  return NULL;
+}
+
+static uint64_t *n_made; /* shared with the child */
+
+static int
+handlers (void)
+{
+  nvtx_start ();
+  signal (SIGUSR1, handle);
+  pthread_t self = pthread_self (), thread;
+  pthread_create (&thread, NULL, send_signals, &self);
+  while (!stop)
+    {
+      nvtx_push ("interrupted");
+      nvtx_pop ();
+      ++*n_made;
+    }
+  pthread_join (thread, NULL);
+  *n_made += N_SIGNALS;
+  return 0;
+}
+
+static void
+test_signal_handlers (void)
+{
+  n_made = mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  MiniOptions options = { 0 };
+  MiniSession *session = mini_session_run (&options, handlers);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_unknown_names, 0);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH) +
+                     mini_session_lost (session, LNS_WIRE_LOSS_PUSH),
+                 *n_made);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_POP) +
+                     mini_session_lost (session, LNS_WIRE_LOSS_POP),
+                 *n_made);
+  mini_session_free (session);
+}
+
+/* --- No session, or none that answers. ------------------------------------------------------- */
+
+static int
+without_session (void)
+{
+  NvtxUnit unit = { 0 };
+  unsetenv (LNS_WIRE_ENVIRONMENT);
+  return nvtx_load (&unit, 16, 16) ? 1 : 0;
+}
+
+static int
+with_a_path_too_long (void)
+{
+  NvtxUnit unit = { 0 };
+  char path[LNS_WIRE_PATH_MAX_BYTES + 1];
+  memset (path, '/', sizeof path - 1);
+  path[sizeof path - 1] = '\0';
+  setenv (LNS_WIRE_ENVIRONMENT, path, 1);
+  return nvtx_load (&unit, 16, 16) ? 1 : 0;
+}
+
+static int
+with_nobody_there (void)
+{
+  NvtxUnit unit = { 0 };
+  setenv (LNS_WIRE_ENVIRONMENT, "/nonexistent/socket", 1);
+  return nvtx_load (&unit, 16, 16) ? 1 : 0;
+}
+
+static void
+test_no_session (void)
+{
+  int (*targets[]) (void) = { without_session, with_a_path_too_long, with_nobody_there };
+  for (size_t i = 0; i < 3; i++)
+    {
+      MiniSession *session = run (targets[i]);
+      LNS_CHECK_INT (session->n_processes, 0);
+      mini_session_free (session);
+    }
+}
+
+/* The session takes the hello and says nothing: 200 ms later the program goes on without it. */
+static int
+unanswered (void)
+{
+  NvtxUnit unit = { 0 };
+  int high = -1, before = count_descriptors (&high);
+  if (nvtx_load (&unit, 16, 16))
+    return 1;
+  return count_descriptors (&high) == before ? 0 : 2;
+}
+
+static void
+test_a_session_that_does_not_answer (void)
+{
+  MiniOptions options = { .refuse = true };
+  MiniSession *session = run_with (&options, unanswered);
+  LNS_CHECK_INT (session->n_processes, 1);
+  mini_session_free (session);
+}
+
+/* Each system call that the injection makes, denied: the program runs on. */
+
+static int denied;
+
+static int
+with_a_call_denied (void)
+{
+  struct sock_filter filter[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)denied, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+  NvtxUnit unit = { 0 };
+  /* The library is loaded before, as the loader needs calls of its own. */
+  if (dlopen (getenv ("NVTX_INJECTION64_PATH"), RTLD_LAZY) == NULL ||
+      prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    return 77;
+  if (prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+    return 77;
+  if (!nvtx_load (&unit, 16, 16))
+    return 0;
+  nvtx = unit;
+  nvtx_domain ("domain");
+  mark_often ("mark", 10);
+  return 0;
+}
+
+static void
+test_denied_system_calls (void)
+{
+  static const int calls[] = { SYS_socket,    SYS_connect,  SYS_sendto,        SYS_recvmsg,
+                               SYS_ppoll,     SYS_mmap,     SYS_madvise,       SYS_fstat,
+                               SYS_fcntl,     SYS_prctl,    SYS_gettid,        SYS_getppid,
+                               SYS_prlimit64, SYS_readlink, SYS_rt_sigprocmask };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    {
+      denied = calls[i];
+      MiniOptions options = { .keep_events = true };
+      MiniSession *session = mini_session_run (&options, with_a_call_denied);
+      LNS_CHECK_INT (session->exit_status, 0);
+      LNS_CHECK_INT (session->n_bad_records, 0);
+      /* What is only convenience is done without. */
+      if (denied == SYS_fcntl || denied == SYS_prctl || denied == SYS_readlink ||
+          denied == SYS_prlimit64 || denied == SYS_madvise)
+        check_marks (session, 0, 10, "mark");
+      mini_session_free (session);
+    }
+}
+
+/* --- The flag by which a session records or not. --------------------------------------------- */
+
+typedef struct
+{
+  volatile int wanted; /* 0: as it is, 1: off, 2: on */
+  volatile int done;
+} Switch;
+
+static Switch *recording_switch;
+
+static void
+turn_switch (MiniSession *session)
+{
+  if (session->n_processes == 0 || recording_switch->wanted == recording_switch->done)
+    return;
+  lns_wire_pool_set_recording (session->processes[0].pool, recording_switch->wanted == 2);
+  recording_switch->done = recording_switch->wanted;
+}
+
+static void
+want (int wanted)
+{
+  recording_switch->wanted = wanted;
+  while (recording_switch->done != wanted)
+    usleep (100);
+}
+
+static int
+recorded_in_parts (void)
+{
+  nvtx_start ();
+  nvtx_push ("before");
+  want (1);
+  /* Levels are counted on; what is defined meanwhile is known. */
+  if (nvtx_push ("hidden") != 1)
+    return 1;
+  for (int i = 0; i < 100; i++)
+    {
+      nvtx_mark ("hidden");
+      if (nvtx_push ("hidden") != 2 || nvtx_pop () != 2)
+        return 2;
+    }
+  const void *domain = nvtx_domain ("defined meanwhile");
+  uint64_t range = nvtx_range_start ("hidden");
+  want (2);
+  nvtx_range_end (range);
+  if (nvtx_push ("after") != 2 || nvtx_pop () != 2 || nvtx_pop () != 1 || nvtx_pop () != 0)
+    return 3;
+  LnsNvtxEventAttributes event = { .size = sizeof event };
+  return nvtx_domain_push (domain, &event) == 0 ? 0 : 4;
+}
+
+static void
+test_recording_flag (void)
+{
+  recording_switch = mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  MiniOptions options = { .keep_events = true, .on_visit = turn_switch };
+  MiniSession *session = mini_session_run (&options, recorded_in_parts);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  static const struct
+  {
+    LnsWireType type;
+    uint32_t depth;
+    const char *name;
+  } expected[] = { { LNS_WIRE_PUSH, 0, "before" }, { LNS_WIRE_END, 0, NULL },
+                   { LNS_WIRE_PUSH, 2, "after" },  { LNS_WIRE_POP, 2, NULL },
+                   { LNS_WIRE_POP, 1, NULL },      { LNS_WIRE_POP, 0, NULL },
+                   { LNS_WIRE_PUSH, 0, NULL } };
+  LNS_CHECK_INT (session->n_events, 7);
+  for (size_t i = 0; i < 7; i++)
+    {
+      LNS_CHECK_INT (session->events[i].type, expected[i].type);
+      LNS_CHECK_INT (session->events[i].depth, expected[i].depth);
+      if (expected[i].name != NULL)
+        LNS_CHECK_STR (session->events[i].name, expected[i].name);
+    }
+  LNS_CHECK_STR (session->processes[0].domains[1], "defined meanwhile");
+  mini_session_free (session);
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc > 1 && strcmp (argv[1], "--executed") == 0)
+    return executed ();
+  ssize_t n = readlink ("/proc/self/exe", self_path, sizeof self_path - 1);
+  self_path[n > 0 ? n : 0] = '\0';
+  LNS_TEST (test_fork);
+  LNS_TEST (test_bare_fork);
+  LNS_TEST (test_clone);
+  LNS_TEST (test_quiet_children_say_nothing);
+  LNS_TEST (test_fork_among_threads);
+  LNS_TEST (test_vfork);
+  LNS_TEST (test_exec);
+  LNS_TEST (test_one_high_descriptor);
+  LNS_TEST (test_closed_descriptors);
+  LNS_TEST (test_killed);
+  LNS_TEST (test_signal_handlers);
+  LNS_TEST (test_no_session);
+  LNS_TEST (test_a_session_that_does_not_answer);
+  LNS_TEST (test_denied_system_calls);
+  LNS_TEST (test_recording_flag);
+  return lns_tap_done ();
+}
