@@ -14,13 +14,15 @@
 
 #include "src/base/lns-format.h"
 #include "ui/lns-event-sort.h"
+#include "ui/lns-event-text.h"
 
 /* What a row takes at the most while it is being put into order. */
 #define PEAK_ROW_BYTES (24 + 18 + 16)
 
 #define COLUMN_MASK                                                                                \
  (1u << LNS_COLUMN_NAME | 1u << LNS_COLUMN_FLAGS | 1u << LNS_COLUMN_CATEGORY |                     \
-  1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD | 1u << LNS_COLUMN_THREAD)
+  1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD | 1u << LNS_COLUMN_THREAD |             \
+  1u << LNS_COLUMN_VALUE)
 
 typedef struct
 {
@@ -141,15 +143,40 @@ extra (const LnsChunk *chunk, int index, uint32_t i)
   return index >= 0 && chunk->extra[index] != NULL ? chunk->extra[index][i] : 0;
 }
 
+/* What events are called that have no name, and what type their payloads have without saying so:
+ * both are a counter's samples'. */
+typedef struct
+{
+  LnsLaneKind kind;
+  uint32_t name;
+  uint8_t payload_type;
+} LaneTraits;
+
+static LaneTraits
+traits_of (LnsReport *report, uint32_t lane)
+{
+  uint32_t n;
+  const LnsTrack *track = lns_event_track (report, lane);
+  LaneTraits traits = { .kind = lns_report_lanes (report, &n)[lane].kind };
+  if (traits.kind == LNS_LANE_COUNTER && track != NULL)
+    {
+      traits.name = track->name;
+      traits.payload_type = (uint8_t)track->value_type;
+    }
+  return traits;
+}
+
 static void
-add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LnsLaneKind kind)
+add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits traits)
 {
   LnsEventSet *set = loading->set;
+  const LnsLaneKind kind = traits.kind;
   const uint64_t n_lane = set->first_place[lane + 1] - set->first_place[lane];
   const int category = lns_lane_kind_extra (kind, LNS_COLUMN_CATEGORY);
   const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
   const int type = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
-  const int payload = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD);
+  const int payload =
+      lns_lane_kind_extra (kind, kind == LNS_LANE_COUNTER ? LNS_COLUMN_VALUE : LNS_COLUMN_PAYLOAD);
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
@@ -158,7 +185,8 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LnsLaneKind k
           set->n == loading->room)
         continue;
       uint32_t row = set->n++;
-      uint32_t name = chunk->name[i] < loading->n_strings ? chunk->name[i] : 0;
+      uint32_t name = chunk->name[i] != 0 ? chunk->name[i] : traits.name;
+      name = name < loading->n_strings ? name : 0;
       set->start_ns[row] = chunk->start_ns[i];
       set->duration_ns[row] = chunk->duration_ns[i];
       set->name[row] = name;
@@ -167,7 +195,8 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LnsLaneKind k
         loading->name_of[name] = 1;
       PUT (loading, set->flags, row, (uint8_t)(chunk->flags[i] & LNS_EVENT_SET_FLAGS));
       PUT (loading, set->category, row, (uint32_t)extra (chunk, category, i));
-      PUT (loading, set->payload_type, row, (uint8_t)extra (chunk, type, i));
+      PUT (loading, set->payload_type, row,
+           type >= 0 ? (uint8_t)extra (chunk, type, i) : traits.payload_type);
       PUT (loading, set->payload, row, extra (chunk, payload, i));
       if (thread >= 0)
         PUT (loading, set->thread, row, (uint32_t)extra (chunk, thread, i) + 1);
@@ -181,8 +210,7 @@ read_lane (Loading *loading, uint32_t lane)
   const uint32_t id = set->lanes[lane];
   const uint32_t n_before = set->n;
   const uint64_t n_lane = set->first_place[lane + 1] - set->first_place[lane];
-  uint32_t n_all;
-  LnsLaneKind kind = lns_report_lanes (set->report, &n_all)[id].kind;
+  const LaneTraits traits = traits_of (set->report, id);
   if (n_lane == 0)
     return true;
 
@@ -196,7 +224,7 @@ read_lane (Loading *loading, uint32_t lane)
       const LnsChunk *chunk = lns_chunk_walker_next (walker, &problem);
       if (chunk != NULL)
         {
-          add_chunk (loading, chunk, lane, kind);
+          add_chunk (loading, chunk, lane, traits);
           more = chunk->first + chunk->n < set->first_ordinal[lane] + n_lane;
         }
       else if (problem.domain != LNS_ERROR_NONE)

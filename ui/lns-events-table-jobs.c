@@ -67,6 +67,7 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   self->set = g_steal_pointer (&set);
+  self->is_new = TRUE;
   _lns_events_table_update_columns (self);
   _lns_events_table_query (self);
 }
@@ -202,7 +203,9 @@ queried_cb (GObject *source, GAsyncResult *result, gpointer data)
   self->sorted = g_steal_pointer (&query->new_sorted);
   lns_events_model_set (self->model, self->set, order, self->has_first_page);
   _lns_events_table_update (self);
-  _lns_events_table_follow (self);
+  /* Who sorts or filters wants to see what comes first. */
+  _lns_events_table_follow (self, self->is_new);
+  self->is_new = FALSE;
 }
 
 void

@@ -31,6 +31,7 @@ struct _LnsEventsTable
   atomic_uint *load_permille; /* of it */
   guint load_timer;
   GCancellable *querying;  /* of the query under way, or NULL */
+  gboolean is_new;         /* the set has not been shown yet */
   gboolean has_first_page; /* … and the model shows what it told so far */
   GCancellable *copying;   /* of the copy under way, or NULL */
 
@@ -73,8 +74,8 @@ void _lns_events_table_cancel_jobs (LnsEventsTable *self);
 void _lns_events_table_show_error (LnsEventsTable *self, const char *message);
 /* The state after a load, a query or a change of page. */
 void _lns_events_table_update (LnsEventsTable *self);
-/* Scrolls to the event that is selected in the view, if it is here, and selects it. */
-void _lns_events_table_follow (LnsEventsTable *self);
+/* Selects the event that is selected in the view, if it is here, and (SCROLL) scrolls to it. */
+void _lns_events_table_follow (LnsEventsTable *self, gboolean scroll);
 
 /* lns-events-table-actions.c */
 void _lns_events_table_install_actions (GtkWidgetClass *widget_class);

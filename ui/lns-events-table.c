@@ -55,7 +55,7 @@ scroll_after_layout (LnsEventsTable *self, uint32_t position)
 /* --- What follows the view ----------------------------------------------------------------- */
 
 void
-_lns_events_table_follow (LnsEventsTable *self)
+_lns_events_table_follow (LnsEventsTable *self, gboolean scroll)
 {
   LnsEvent event;
   LnsEventId id = lns_view_get_selected_event (self->view, &event);
@@ -78,7 +78,8 @@ _lns_events_table_follow (LnsEventsTable *self)
   if (!gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
     {
       gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
-      scroll_after_layout (self, position);
+      if (scroll)
+        scroll_after_layout (self, position);
     }
   self->following = FALSE;
 }
@@ -92,7 +93,7 @@ event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
       gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
       self->following = FALSE;
     }
-  _lns_events_table_follow (self);
+  _lns_events_table_follow (self, TRUE);
 }
 
 static void
