@@ -149,6 +149,9 @@ update_count (LnsEventsTable *self, const LnsEventOrder *order)
     text = g_strdup_printf (ngettext ("%s of %s event", "%s of %s events", self->set->n),
                             lns_format_unsigned (order->n, shown), all);
   gtk_label_set_text (self->count, text);
+  g_autofree char *held = g_strdup_printf (
+      _ ("They take %s of memory"), lns_format_bytes (lns_event_set_bytes (self->set), shown));
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), held);
 }
 
 static void
