@@ -231,7 +231,9 @@ check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
       !step_is_row (connection, "PRAGMA user_version", &version) ||
       !step_is_row (connection, "PRAGMA page_size", &page_bytes))
     return _lns_report_sqlite_error (report, connection, error);
-  if (application_id != LNS_SQL_APPLICATION_ID)
+  /* SQLite lets the last page be short. */
+  if (application_id != LNS_SQL_APPLICATION_ID ||
+      read_header (connection).size_bytes > report->info.file_bytes)
     return say_what_file_is (report, connection, error);
   if (version > LNS_SQL_USER_VERSION)
     return lns_error_set (error, LNS_ERROR_VERSION, 0,

@@ -1,0 +1,333 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What is no report, or no longer a whole one, is refused with a sentence of its own. */
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/store/lns-pixels.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+#define N_EVENTS 30000
+
+static void
+write_report (const char *path)
+{
+  LnsWriter *writer = fixture_writer (path);
+  for (uint32_t i = 0; i < 4; i++)
+    {
+      uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      LnsExpectedLane lane = fixture_events (LNS_SHAPE_MIXED, N_EVENTS, 0, i);
+      for (uint32_t e = 0; e < lane.n; e++)
+        lns_writer_append (writer, id, &lane.events[e]);
+      free (lane.events);
+    }
+  fixture_finish (writer, 0);
+}
+
+static void
+write_bytes (const char *path, const void *bytes, size_t size_bytes)
+{
+  int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  LNS_CHECK (fd >= 0 && write (fd, bytes, size_bytes) == (ssize_t)size_bytes);
+  close (fd);
+}
+
+static void
+run_sql (const char *path, const char *text)
+{
+  sqlite3 *db;
+  LNS_CHECK (sqlite3_open (path, &db) == SQLITE_OK);
+  int code = sqlite3_exec (db, text, NULL, NULL, NULL);
+  sqlite3_close (db);
+  LNS_CHECK_INT (code, SQLITE_OK);
+}
+
+/* Opening PATH must fail so; returns the sentence, valid until the next call. */
+static const char *
+refusal (const char *path, LnsErrorDomain domain)
+{
+  static LnsError error;
+
+  error = (LnsError){ 0 };
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  LNS_CHECK (report == NULL);
+  LNS_CHECK_INT (error.domain, domain);
+  LNS_CHECK (strncmp (error.message, path, strlen (path)) == 0);
+  LNS_CHECK (strchr (error.message, '\n') == NULL && strchr (error.message, ';') != NULL);
+  return error.message;
+}
+
+static void
+check_says (const char *sentence, const char *words)
+{
+  if (strstr (sentence, words) == NULL)
+    LNS_FAIL ("\"%s\" does not say \"%s\"", sentence, words);
+}
+
+static void
+test_no_report (void)
+{
+  static const uint8_t noise[100000] = "noise";
+  const char *path = fixture_path ("no-report");
+
+  check_says (refusal (fixture_path ("missing.rep"), LNS_ERROR_IO), "no such file");
+  check_says (refusal (fixture_path ("missing/folder.rep"), LNS_ERROR_IO), "no such file");
+  check_says (refusal (fixture_path ("."), LNS_ERROR_FORMAT), "a folder");
+  check_says (refusal ("/dev/null", LNS_ERROR_FORMAT), "no regular file");
+  write_bytes (path, "", 0);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "is empty");
+  write_bytes (path, "short", 5);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "no Lanescope report");
+  write_bytes (path, noise, sizeof noise);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "no Lanescope report");
+  unlink (path);
+  run_sql (path, "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+  check_says (refusal (path, LNS_ERROR_FORMAT), "an SQLite database but no Lanescope report");
+}
+
+/* Root may read every file, so that somebody else tries. */
+static void
+test_no_permission (void)
+{
+  const char *path = fixture_path ("locked.rep");
+
+  write_report (path);
+  LNS_CHECK (chmod (path, 0) == 0 && chmod (fixture_path ("."), 0755) == 0);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      LnsError error = { 0 };
+      if (geteuid () == 0 && setresuid (65534, 65534, 65534) != 0)
+        _exit (1);
+      _exit (lns_report_open (path, NULL, &error) == NULL && error.domain == LNS_ERROR_IO &&
+                     strstr (error.message, "may not read it") != NULL
+                 ? 0
+                 : 2);
+    }
+  int status;
+  LNS_CHECK (waitpid (pid, &status, 0) == pid);
+  LNS_CHECK_INT (status, 0);
+}
+
+static void
+test_cut_short (void)
+{
+  const char *path = fixture_path ("short.rep");
+  struct stat status;
+
+  write_report (path);
+  LNS_CHECK (stat (path, &status) == 0 && status.st_size > 5 * 65536);
+  LNS_CHECK (truncate (path, status.st_size - 1) == 0);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "cut short");
+  LNS_CHECK (truncate (path, status.st_size / 2) == 0);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "cut short");
+  LNS_CHECK (truncate (path, 65536) == 0);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "cut short");
+  LNS_CHECK (truncate (path, 1000) == 0);
+  check_says (refusal (path, LNS_ERROR_FORMAT), "cut short");
+}
+
+static void
+test_newer (void)
+{
+  const char *path = fixture_path ("newer.rep");
+
+  write_report (path);
+  run_sql (path, "UPDATE lns_meta SET value = '6' WHERE key = 'compatible'");
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->unknown_compatible, 6);
+  lns_report_close (report);
+  run_sql (path, "UPDATE lns_meta SET value = '9' WHERE key = 'incompatible'");
+  check_says (refusal (path, LNS_ERROR_VERSION), "newer than");
+  run_sql (path, "INSERT INTO lns_meta VALUES ('needs', '7.3')");
+  check_says (refusal (path, LNS_ERROR_VERSION), "needs Lanescope 7.3");
+  run_sql (path, "PRAGMA user_version = 2");
+  check_says (refusal (path, LNS_ERROR_VERSION), "format 2");
+}
+
+/* Each statement makes a file that opening, or the first look at a lane, has to refuse. */
+static void
+test_damaged_rows (void)
+{
+  static const struct
+  {
+    const char *text;
+    bool opens;
+  } damages[] = {
+    { "DELETE FROM lns_meta WHERE key = 'state'", false },
+    { "UPDATE lns_meta SET value = 'xyz' WHERE key = 'uuid'", false },
+    { "DROP TABLE lns_def", false },
+    { "DROP TABLE lns_lane", false },
+    { "DELETE FROM lns_def", false },
+    { "UPDATE lns_def SET data = zeroblob (200)", false },
+    { "UPDATE lns_def SET data = 'text'", false },
+    { "UPDATE lns_lane SET n_events = -1", false },
+    { "UPDATE lns_lane SET n_events = 9223372036854775807", false },
+    { "UPDATE lns_lane SET n_chunks = n_events + 1", false },
+    { "UPDATE lns_lane SET lane = 1000 WHERE lane = 3", false },
+    { "UPDATE lns_lane SET top_level = 0", false },
+    { "UPDATE lns_lane SET top_level = 31", false },
+    { "UPDATE lns_lane SET top_level = top_level + 1", false },
+    { "UPDATE lns_lane SET top = NULL", false },
+    { "UPDATE lns_lane SET top = zeroblob (100)", false },
+    { "UPDATE lns_lane SET end_ns = start_ns - 1", false },
+    { "UPDATE lns_lane SET n_open = 1", false },
+    { "UPDATE lns_lane SET n_open = 7", false },
+    { "UPDATE lns_lane SET n_events = n_events - 1", true },
+    { "UPDATE lns_lane SET n_chunks = n_chunks - 1", true },
+    { "DELETE FROM lns_tail", true },
+    { "UPDATE lns_tail SET data = zeroblob (200)", true },
+    { "DELETE FROM lns_chunk WHERE level > 0", true },
+    { "DELETE FROM lns_chunk WHERE level = 0 AND seq = 1", true },
+    { "UPDATE lns_chunk SET lane = 9", true },
+    { "UPDATE lns_chunk SET seq = seq + 1", true },
+    { "UPDATE lns_chunk SET n = n + 1 WHERE seq = 1", true },
+    { "UPDATE lns_chunk SET start_ns = end_ns + 1", true },
+    { "UPDATE lns_chunk SET first = -5", true },
+    { "UPDATE lns_chunk SET level = 99 WHERE level > 0", true },
+    { "DROP TABLE lns_chunk", true },
+    { "DROP TABLE lns_tail", true },
+    { "DROP TABLE lns_chunk; CREATE VIEW lns_chunk AS WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL "
+      "SELECT id + 1 FROM n) SELECT id, 0 AS lane, 0 AS level, id AS seq, id AS first, 1 AS n, "
+      "id AS start_ns, id AS end_ns, zeroblob (9) AS data FROM n",
+      true },
+  };
+  const char *path = fixture_path ("damaged.rep");
+
+  for (size_t i = 0; i < sizeof damages / sizeof *damages; i++)
+    {
+      LnsError error = { 0 };
+      LnsPixelResult result = { 0 };
+      unlink (path);
+      write_report (path);
+      run_sql (path, damages[i].text);
+      LnsReport *report = lns_report_open (path, NULL, &error);
+      if ((report != NULL) != damages[i].opens)
+        LNS_FAIL ("%s: %s", damages[i].text, report != NULL ? "it opens" : error.message);
+      if (report != NULL)
+        {
+          const int64_t end_ns = lns_report_lane_info (report, 0)->end_ns;
+          LnsPixelQuery query = { .ns_per_px = (double)end_ns / 1000, .n_px = 1000 };
+          LnsEvent event;
+          if (lns_report_query_pixels (report, 0, &query, &result, &error) &&
+              lns_report_event (report, 0, 0, &event, &error))
+            LNS_FAIL ("%s: nothing is amiss", damages[i].text);
+        }
+      LNS_CHECK_INT (error.domain, LNS_ERROR_FORMAT);
+      if (strstr (error.message, "lanescope recover") == NULL)
+        LNS_FAIL ("%s: %s", damages[i].text, error.message);
+      lns_pixel_result_clear (&result);
+      lns_report_close (report);
+    }
+}
+
+/* One damaged chunk costs the queries that need it, and no other. */
+static void
+test_one_damaged_chunk (void)
+{
+  const char *path = fixture_path ("one.rep");
+  LnsError error = { 0 };
+  uint64_t n = 0, n_bad = 0;
+
+  write_report (path);
+  run_sql (path, "UPDATE lns_chunk SET data = CAST (substr (data, 1, 300) || x'00112233' || substr "
+                 "(data, 305) AS BLOB) WHERE lane = 2 AND level = 0 AND seq = 3");
+  LnsReport *report = fixture_open (path, NULL);
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, 2, 0);
+  for (;;)
+    {
+      LnsError here = { 0 };
+      const LnsChunk *chunk = lns_chunk_walker_next (walker, &here);
+      if (chunk != NULL)
+        n += chunk->n;
+      else if (here.domain == LNS_ERROR_NONE)
+        break;
+      else
+        n_bad++;
+    }
+  lns_chunk_walker_free (walker);
+  LNS_CHECK_INT (n_bad, 1);
+  LNS_CHECK (n < N_EVENTS && n > N_EVENTS - 4096);
+  LNS_CHECK (lns_report_chunk (report, 2, 3, 0, &error) == NULL);
+  check_says (error.message, "chunk 3 of level 0 of lane 2");
+  check_says (error.message, "checksum");
+  const LnsChunk *next = lns_report_chunk (report, 2, 4, 0, NULL);
+  LNS_CHECK (next != NULL);
+  lns_chunk_unref (next);
+  lns_report_close (report);
+}
+
+static void
+test_state_of_writer (void)
+{
+  const char *path = fixture_path ("state.rep");
+
+  write_report (path);
+  run_sql (path, "UPDATE lns_meta SET value = 'recording' WHERE key = 'state'");
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_RECORDING);
+  lns_report_close (report);
+  run_sql (path, "UPDATE lns_meta SET value = '00000000-0000-0000-0000-000000000000 1 1' "
+                 "WHERE key = 'writer'");
+  report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_CUT_OFF);
+  lns_report_close (report);
+}
+
+/* Opening reads the directory, not the events: a small share of the file, whatever is in it. */
+static void
+test_opening_reads_little (void)
+{
+  const char *path = fixture_path ("large.rep");
+  LnsWriter *writer = fixture_writer (path);
+  static char payload[40000];
+  uint64_t seed = 1;
+
+  for (uint32_t i = 0; i < 16; i++)
+    fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  for (int64_t e = 0; e < 1500000; e++)
+    {
+      uint64_t r = fixture_random (&seed);
+      lns_writer_append (writer, (uint32_t)(e % 16),
+                         &(LnsEvent){ .start_ns = e * 1000000,
+                                      .duration_ns = (int64_t)(r % 900000),
+                                      .name = 1 + (uint32_t)(r >> 40),
+                                      .extra = { r >> 32 } });
+      if (e % 5000 == 0)
+        {
+          for (size_t b = 0; b < sizeof payload; b++)
+            payload[b] = (char)fixture_random (&seed);
+          lns_writer_bytes (writer, payload, sizeof payload);
+        }
+    }
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  const uint64_t file_bytes = lns_report_info (report)->file_bytes;
+  const uint64_t bytes_read = lns_report_counters (report).bytes_read;
+  LNS_CHECK (file_bytes > 20000000);
+  LNS_CHECK (bytes_read > 0 && bytes_read * 128 < file_bytes * 3);
+  LNS_CHECK_INT (lns_report_counters (report).chunks_decoded, 0);
+  lns_report_close (report);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_no_report);
+  LNS_TEST (test_no_permission);
+  LNS_TEST (test_cut_short);
+  LNS_TEST (test_newer);
+  LNS_TEST (test_damaged_rows);
+  LNS_TEST (test_one_damaged_chunk);
+  LNS_TEST (test_state_of_writer);
+  LNS_TEST (test_opening_reads_little);
+  return lns_tap_done ();
+}
