@@ -154,28 +154,26 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   return true;
 }
 
-/* Which field of which definition names another one. */
-static const struct
-{
-  LnsDefinitionKind from, to;
-  size_t offset;
-  bool required; /* else LNS_ID_NONE is fine                                                     */
-} references[] = {
-  { LNS_DEFINITION_PROCESS, LNS_DEFINITION_PROCESS, offsetof (LnsProcess, parent), false },
-  { LNS_DEFINITION_THREAD, LNS_DEFINITION_PROCESS, offsetof (LnsThread, process), true },
-  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_PROCESS, offsetof (LnsDomain, process), true },
-  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_THREAD, offsetof (LnsDomain, thread), false },
-  { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
-  { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
-  { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
+/* Kinds that are referred to come after those that refer to them, so that mending one after the
+ * other in this order is enough. */
+const LnsDefinitionReference _lns_definition_references[] = {
+  { LNS_DEFINITION_LANE, LNS_DEFINITION_TRACK, offsetof (LnsLane, track), true },
   { LNS_DEFINITION_TRACK, LNS_DEFINITION_PROCESS, offsetof (LnsTrack, process), false },
   { LNS_DEFINITION_TRACK, LNS_DEFINITION_THREAD, offsetof (LnsTrack, thread), false },
   { LNS_DEFINITION_TRACK, LNS_DEFINITION_DOMAIN, offsetof (LnsTrack, domain), false },
-  { LNS_DEFINITION_LANE, LNS_DEFINITION_TRACK, offsetof (LnsLane, track), true },
+  { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
+  { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
+  { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
   { LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_PROCESS, offsetof (LnsDiagnostic, process), false },
   { LNS_DEFINITION_LOSS, LNS_DEFINITION_PROCESS, offsetof (LnsLoss, process), false },
   { LNS_DEFINITION_LOSS, LNS_DEFINITION_THREAD, offsetof (LnsLoss, thread), false },
+  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_PROCESS, offsetof (LnsDomain, process), true },
+  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_THREAD, offsetof (LnsDomain, thread), false },
+  { LNS_DEFINITION_THREAD, LNS_DEFINITION_PROCESS, offsetof (LnsThread, process), true },
+  { LNS_DEFINITION_PROCESS, LNS_DEFINITION_PROCESS, offsetof (LnsProcess, parent), false },
 };
+const size_t _lns_n_definition_references =
+    sizeof _lns_definition_references / sizeof *_lns_definition_references;
 
 static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_PROCESS] = "process",       [LNS_DEFINITION_THREAD] = "thread",
@@ -189,19 +187,20 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
 static bool
 check_references (const LnsReport *report, LnsError *error)
 {
-  for (size_t r = 0; r < sizeof references / sizeof *references; r++)
+  for (size_t r = 0; r < _lns_n_definition_references; r++)
     {
-      const LnsDefinitionTable *from = &report->definitions[references[r].from];
-      const uint32_t n_to = report->definitions[references[r].to].n;
-      const size_t size = lns_definition_size (references[r].from);
+      const LnsDefinitionReference *reference = &_lns_definition_references[r];
+      const LnsDefinitionTable *from = &report->definitions[reference->from];
+      const uint32_t n_to = report->definitions[reference->to].n;
+      const size_t size = lns_definition_size (reference->from);
       for (uint32_t i = 0; i < from->n; i++)
         {
           uint32_t id;
-          memcpy (&id, (const char *)from->records + i * size + references[r].offset, sizeof id);
-          if (id >= n_to && (references[r].required || id != LNS_ID_NONE))
+          memcpy (&id, (const char *)from->records + i * size + reference->offset, sizeof id);
+          if (id >= n_to && (reference->required || id != LNS_ID_NONE))
             return _lns_report_damaged (report, error, "%s %u refers to %s %u, which is not there",
-                                        kind_names[references[r].from], i,
-                                        kind_names[references[r].to], id);
+                                        kind_names[reference->from], i, kind_names[reference->to],
+                                        id);
         }
     }
   return true;

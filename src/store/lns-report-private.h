@@ -76,6 +76,17 @@ typedef struct
   uint32_t n, n_allocated;
 } LnsDefinitionTable;
 
+/* A field of a definition that is the id of another one. */
+typedef struct
+{
+  LnsDefinitionKind from, to;
+  size_t offset;
+  bool required; /* else LNS_ID_NONE is fine                                                    */
+} LnsDefinitionReference;
+
+extern const LnsDefinitionReference _lns_definition_references[];
+extern const size_t _lns_n_definition_references;
+
 /* A string as readers get it; NULL = not looked at yet. */
 typedef struct
 {

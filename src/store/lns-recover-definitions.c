@@ -1,0 +1,394 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Strings and definitions of a recovery. Ids of definitions stay, as they are dense; ids of strings
+ * change, as the writer gives them out. */
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/store/lns-recover-private.h"
+#include "src/store/lns-report-private.h"
+
+/* How far an id may lie beyond what is known: no lost chunks hold more definitions than this. */
+#define HOLE_MAX 1000000
+
+/* The fields that are string ids. */
+static const struct
+{
+  LnsDefinitionKind kind;
+  size_t offset;
+} string_fields[] = {
+  { LNS_DEFINITION_PROCESS, offsetof (LnsProcess, name) },
+  { LNS_DEFINITION_PROCESS, offsetof (LnsProcess, command_line) },
+  { LNS_DEFINITION_PROCESS, offsetof (LnsProcess, executable) },
+  { LNS_DEFINITION_THREAD, offsetof (LnsThread, name) },
+  { LNS_DEFINITION_DOMAIN, offsetof (LnsDomain, name) },
+  { LNS_DEFINITION_CATEGORY, offsetof (LnsCategory, name) },
+  { LNS_DEFINITION_SCHEMA, offsetof (LnsSchema, name) },
+  { LNS_DEFINITION_SCHEMA_ENTRY, offsetof (LnsSchemaEntry, name) },
+  { LNS_DEFINITION_SCHEMA_ENTRY, offsetof (LnsSchemaEntry, description) },
+  { LNS_DEFINITION_TRACK, offsetof (LnsTrack, name) },
+  { LNS_DEFINITION_TRACK, offsetof (LnsTrack, unit) },
+  { LNS_DEFINITION_DIAGNOSTIC, offsetof (LnsDiagnostic, code) },
+  { LNS_DEFINITION_DIAGNOSTIC, offsetof (LnsDiagnostic, text) },
+};
+
+/* What stands for a lost definition: it refers to nothing and tells no time. */
+static LnsDefinition
+stand_in (LnsDefinitionKind kind)
+{
+  LnsDefinition definition;
+
+  memset (&definition, 0, sizeof definition);
+  if (kind == LNS_DEFINITION_PROCESS)
+    {
+      definition.process.start_ns = definition.process.end_ns = LNS_TIME_UNKNOWN;
+      definition.process.exit_code = -1;
+    }
+  if (kind == LNS_DEFINITION_THREAD)
+    definition.thread.start_ns = definition.thread.end_ns = LNS_TIME_UNKNOWN;
+  if (kind == LNS_DEFINITION_DOMAIN)
+    definition.domain.created_ns = definition.domain.destroyed_ns = LNS_TIME_UNKNOWN;
+  for (size_t r = 0; r < _lns_n_definition_references; r++)
+    if (_lns_definition_references[r].from == kind)
+      memcpy ((char *)&definition + _lns_definition_references[r].offset,
+              &(uint32_t){ LNS_ID_NONE }, sizeof (uint32_t));
+  return definition;
+}
+
+/* Makes the table of KIND reach to ID. False where that cannot be (memory, or a wild id). */
+static bool
+reach (LnsRecover *recover, LnsDefinitionKind kind, uint32_t id)
+{
+  LnsRecoveredTable *table = &recover->tables[kind];
+
+  if (id < table->n)
+    return true;
+  if (id - table->n > HOLE_MAX)
+    return false;
+  if (id >= table->n_allocated)
+    {
+      uint32_t n_allocated = id + 1 + id / 2 + 64;
+      LnsDefinition *definitions =
+          reallocarray (table->definitions, n_allocated, sizeof *definitions);
+      if (definitions != NULL)
+        table->definitions = definitions;
+      bool *is_known = reallocarray (table->is_known, n_allocated, sizeof *is_known);
+      if (is_known != NULL)
+        table->is_known = is_known;
+      if (definitions == NULL || is_known == NULL)
+        return false;
+      table->n_allocated = n_allocated;
+    }
+  for (; table->n <= id; table->n++)
+    {
+      table->definitions[table->n] = stand_in (kind);
+      table->is_known[table->n] = false;
+    }
+  return true;
+}
+
+bool
+_lns_recover_read_definitions (LnsRecover *recover)
+{
+  size_t n_chunks;
+  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_DEFINITIONS, &n_chunks);
+  bool any = false;
+
+  for (size_t c = 0; c < n_chunks; c++)
+    {
+      LnsChunkView view;
+      if (!_lns_scan_read (&chunks[c], recover->bytes, &view))
+        continue;
+      const LnsChunkColumn *column = lns_chunk_column (&view, LNS_DEFINITION_COLUMN_RECORDS);
+      const uint8_t *records = column != NULL ? column->bytes : NULL;
+      size_t records_bytes = column != NULL ? column->size_bytes : 0;
+      LnsDefinitionKind kind;
+      LnsDefinition definition;
+      uint32_t id;
+      for (uint32_t i = 0; i < view.header.n && lns_definition_decode (&records, &records_bytes,
+                                                                       &kind, &id, &definition);
+           i++)
+        {
+          if (lns_definition_size (kind) == 0 || !reach (recover, kind, id))
+            continue;
+          memcpy (&recover->tables[kind].definitions[id], &definition, lns_definition_size (kind));
+          recover->tables[kind].is_known[id] = true;
+          any = true;
+        }
+    }
+  return any || lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
+                               "%s: no part of a Lanescope report was found in it; give a .rep "
+                               "file that lanescope wrote",
+                               recover->path);
+}
+
+/* Takes the string chunk apart; OFFSETS as in lns_strings_parse (). */
+static bool
+parse_strings (LnsRecover *recover,
+               const LnsFoundChunk *chunk,
+               uint32_t *offsets,
+               const uint8_t **ret_bytes,
+               uint64_t *ret_total_bytes)
+{
+  LnsChunkView view;
+
+  return _lns_scan_read (chunk, recover->bytes, &view) && view.header.n <= LNS_STRING_CHUNK_MAX &&
+         lns_strings_parse (&view, offsets, ret_bytes, ret_total_bytes, NULL);
+}
+
+/* Puts a long string together from the chunks of its pieces, CHUNKS[0 …]; as much as is there. */
+static uint32_t
+write_pieces (LnsRecover *recover, const LnsFoundChunk *chunks, size_t n_chunks, uint32_t *offsets)
+{
+  LnsBuffer whole = { 0 };
+  uint64_t total_bytes = 0, ignored;
+  const uint8_t *bytes;
+
+  for (size_t c = 0; c < n_chunks; c++)
+    {
+      if ((c > 0 && (chunks[c].header.lane != chunks[c - 1].header.lane + 1 ||
+                     whole.size_bytes >= total_bytes)) ||
+          !parse_strings (recover, &chunks[c], offsets, &bytes, c == 0 ? &total_bytes : &ignored))
+        break;
+      lns_buffer_append (&whole, bytes, offsets[1] - offsets[0] - 1);
+    }
+  uint32_t id = lns_writer_bytes (recover->writer, whole.bytes, whole.size_bytes);
+  lns_buffer_clear (&whole);
+  return id;
+}
+
+bool
+_lns_recover_write_strings (LnsRecover *recover)
+{
+  size_t n_chunks, n_ids = 0;
+  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_STRINGS, &n_chunks);
+  uint32_t *offsets = malloc ((LNS_STRING_CHUNK_MAX + 1) * sizeof *offsets);
+
+  for (size_t c = 0; c < n_chunks; c++)
+    n_ids += chunks[c].header.n;
+  recover->runs = calloc (n_chunks + 1, sizeof *recover->runs);
+  recover->new_ids = calloc (n_ids + 1, sizeof *recover->new_ids);
+  if (offsets == NULL || recover->runs == NULL || recover->new_ids == NULL)
+    {
+      free (offsets);
+      return _lns_recover_no_memory (recover);
+    }
+  size_t at = 0;
+  for (size_t c = 0; c < n_chunks; c++)
+    {
+      const uint8_t *bytes;
+      uint64_t total_bytes;
+      if (!parse_strings (recover, &chunks[c], offsets, &bytes, &total_bytes))
+        continue;
+      const uint32_t n = chunks[c].header.n;
+      recover->runs[recover->n_runs++] = (LnsStringRun){ chunks[c].header.lane, n, at };
+      if (total_bytes > 0)
+        recover->new_ids[at] = write_pieces (recover, &chunks[c], n_chunks - c, offsets);
+      else
+        for (uint32_t i = 0; i < n; i++)
+          recover->new_ids[at + i] = lns_writer_string (recover->writer, bytes + offsets[i],
+                                                        offsets[i + 1] - offsets[i] - 1);
+      at += n;
+    }
+  free (offsets);
+  recover->lost_name = lns_writer_string (recover->writer, "(lost)", 6);
+  return true;
+}
+
+/* The run of OLD_ID, or NULL. */
+static const LnsStringRun *
+find_run (const LnsStringRun *runs, size_t n_runs, uint32_t old_id)
+{
+  size_t low = 0, high = n_runs;
+
+  while (low < high)
+    {
+      size_t middle = low + (high - low) / 2;
+      if (runs[middle].first <= old_id)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low > 0 && old_id - runs[low - 1].first < runs[low - 1].n ? &runs[low - 1] : NULL;
+}
+
+uint32_t
+_lns_recover_string (const LnsRecover *recover, uint32_t old_id, uint32_t lost)
+{
+  const LnsStringRun *run = find_run (recover->runs, recover->n_runs, old_id);
+
+  if (old_id == 0)
+    return 0;
+  return run != NULL ? recover->new_ids[run->at + (old_id - run->first)] : lost;
+}
+
+void
+_lns_recover_text (LnsRecover *recover, uint32_t old_id, char *text, size_t text_bytes)
+{
+  size_t n_chunks;
+  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_STRINGS, &n_chunks);
+  uint32_t *offsets = malloc ((LNS_STRING_CHUNK_MAX + 1) * sizeof *offsets);
+  const uint8_t *bytes;
+  uint64_t total_bytes;
+
+  text[0] = '\0';
+  for (size_t c = 0; offsets != NULL && c < n_chunks; c++)
+    if (chunks[c].header.lane <= old_id && old_id - chunks[c].header.lane < chunks[c].header.n &&
+        parse_strings (recover, &chunks[c], offsets, &bytes, &total_bytes))
+      {
+        strncpy (text, (const char *)bytes + offsets[old_id - chunks[c].header.lane],
+                 text_bytes - 1);
+        text[text_bytes - 1] = '\0';
+      }
+  free (offsets);
+}
+
+static LnsTrackKind
+track_kind_of (LnsLaneKind kind)
+{
+  switch (kind)
+    {
+    case LNS_LANE_NVTX_START_END:
+      return LNS_TRACK_NVTX_START_END;
+    case LNS_LANE_NVTX_MARK:
+      return LNS_TRACK_NVTX_MARKS;
+    case LNS_LANE_COUNTER:
+      return LNS_TRACK_COUNTER;
+    default:
+      return LNS_TRACK_NVTX_RANGES;
+    }
+}
+
+/* Makes a lane, and a track of its own, for each lane of which only chunks are known. */
+static bool
+add_lost_lanes (LnsRecover *recover)
+{
+  static const LnsChunkKind kinds[] = { LNS_CHUNK_EVENTS, LNS_CHUNK_OPEN_EVENT };
+  LnsRecoveredTable *lanes = &recover->tables[LNS_DEFINITION_LANE];
+  LnsRecoveredTable *tracks = &recover->tables[LNS_DEFINITION_TRACK];
+
+  for (int k = 0; k < 2; k++)
+    {
+      size_t n_chunks;
+      const LnsFoundChunk *chunks = _lns_recover_chunks (recover, kinds[k], &n_chunks);
+      for (size_t c = 0; c < n_chunks; c++)
+        {
+          const LnsChunkHeader *header = &chunks[c].header;
+          if (!reach (recover, LNS_DEFINITION_LANE, header->lane))
+            continue;
+          if (lanes->is_known[header->lane])
+            continue;
+          lanes->definitions[header->lane].lane.kind = (LnsLaneKind)header->lane_kind;
+          lanes->is_known[header->lane] = true;
+        }
+    }
+  for (uint32_t i = 0; i < lanes->n; i++)
+    {
+      LnsLane *lane = &lanes->definitions[i].lane;
+      if (lane->track != LNS_ID_NONE)
+        continue;
+      if (!reach (recover, LNS_DEFINITION_TRACK, tracks->n))
+        return _lns_recover_no_memory (recover);
+      lane->track = tracks->n - 1;
+      tracks->definitions[lane->track].track.kind = track_kind_of (lane->kind);
+      tracks->is_known[lane->track] = true;
+    }
+  return true;
+}
+
+/* Makes every reference lead somewhere. */
+static bool
+mend_references (LnsRecover *recover)
+{
+  for (size_t r = 0; r < _lns_n_definition_references; r++)
+    {
+      const LnsDefinitionReference *reference = &_lns_definition_references[r];
+      const LnsRecoveredTable *from = &recover->tables[reference->from];
+      for (uint32_t i = 0; i < from->n; i++)
+        {
+          char *field = (char *)&from->definitions[i] + reference->offset;
+          uint32_t id;
+          memcpy (&id, field, sizeof id);
+          if (id == LNS_ID_NONE && reference->required)
+            id = 0;
+          if (id != LNS_ID_NONE && !reach (recover, reference->to, id))
+            {
+              id = reference->required ? 0 : LNS_ID_NONE;
+              if (id == 0 && !reach (recover, reference->to, id))
+                return _lns_recover_no_memory (recover);
+            }
+          memcpy ((char *)&from->definitions[i] + reference->offset, &id, sizeof id);
+        }
+    }
+  return true;
+}
+
+static void
+write_definition (LnsRecover *recover, LnsDefinitionKind kind, const LnsDefinition *definition)
+{
+  LnsWriter *writer = recover->writer;
+
+  switch (kind)
+    {
+    case LNS_DEFINITION_PROCESS:
+      lns_writer_add_process (writer, &definition->process);
+      break;
+    case LNS_DEFINITION_THREAD:
+      lns_writer_add_thread (writer, &definition->thread);
+      break;
+    case LNS_DEFINITION_DOMAIN:
+      lns_writer_add_domain (writer, &definition->domain);
+      break;
+    case LNS_DEFINITION_CATEGORY:
+      lns_writer_add_category (writer, &definition->category);
+      break;
+    case LNS_DEFINITION_SCHEMA:
+      lns_writer_add_schema (writer, &definition->schema);
+      break;
+    case LNS_DEFINITION_SCHEMA_ENTRY:
+      lns_writer_add_schema_entry (writer, &definition->schema_entry);
+      break;
+    case LNS_DEFINITION_TRACK:
+      lns_writer_add_track (writer, &definition->track);
+      break;
+    case LNS_DEFINITION_LANE:
+      lns_writer_add_lane (writer, &definition->lane);
+      break;
+    case LNS_DEFINITION_DIAGNOSTIC:
+      lns_writer_add_diagnostic (writer, &definition->diagnostic);
+      break;
+    case LNS_DEFINITION_LOSS:
+      lns_writer_add_loss (writer, &definition->loss);
+      break;
+    default:
+      break;
+    }
+}
+
+bool
+_lns_recover_write_definitions (LnsRecover *recover)
+{
+  if (!add_lost_lanes (recover) || !mend_references (recover))
+    return false;
+  for (size_t f = 0; f < sizeof string_fields / sizeof *string_fields; f++)
+    {
+      const LnsRecoveredTable *table = &recover->tables[string_fields[f].kind];
+      for (uint32_t i = 0; i < table->n; i++)
+        {
+          char *field = (char *)&table->definitions[i] + string_fields[f].offset;
+          uint32_t id;
+          memcpy (&id, field, sizeof id);
+          id = _lns_recover_string (recover, id, recover->lost_name);
+          memcpy (field, &id, sizeof id);
+        }
+    }
+  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_DEFINITION_META; kind++)
+    for (uint32_t i = 0; i < recover->tables[kind].n; i++)
+      write_definition (recover, kind, &recover->tables[kind].definitions[i]);
+  return true;
+}

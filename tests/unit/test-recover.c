@@ -1,0 +1,381 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reports that were broken come back: by SQLite's journal, or from their bytes alone. */
+
+#include "src/store/lns-recover.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/store/lns-recover-scan.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+#define PAGE_BYTES 65536
+
+enum
+{
+  N_LANES = 5,
+  N_EVENTS = 20000
+};
+
+static LnsExpectedLane lanes[N_LANES];
+
+/* A report of five lanes, one with an open event, long strings and definitions of some kinds. */
+static void
+write_report (const char *path)
+{
+  LnsWriter *writer = fixture_writer (path);
+  static char long_name[100000];
+
+  memset (long_name, 'x', sizeof long_name);
+  lns_writer_set_meta (writer, "host", "hal");
+  for (uint32_t i = 0; i < N_LANES; i++)
+    {
+      fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      free (lanes[i].events);
+      lanes[i] = fixture_events (i, N_EVENTS, -100, i);
+    }
+  for (uint32_t e = 0; e < N_EVENTS; e += 500)
+    {
+      for (uint32_t i = 0; i < N_LANES; i++)
+        for (uint32_t at = e; at < e + 500; at++)
+          {
+            char text[32];
+            LnsEvent event = lanes[i].events[at];
+            event.name =
+                lns_writer_string (writer, text, (size_t)sprintf (text, "event %u", event.name));
+            lns_writer_append (writer, i, &event);
+          }
+      LNS_CHECK (lns_writer_commit (writer, 0, NULL));
+    }
+  const LnsEvent *last = &lanes[0].events[N_EVENTS - 1];
+  LnsEvent open = { .start_ns = last->start_ns + last->duration_ns + 5,
+                    .name = lns_writer_string (writer, long_name, sizeof long_name) };
+  lns_writer_set_open (writer, 0, &open);
+  fixture_finish (writer, open.start_ns + 100);
+}
+
+/* Compares all but the names' ids, of which it compares the texts. */
+static void
+check_report (LnsReport *report, uint32_t n_skipped)
+{
+  LnsError error = { 0 };
+  uint32_t n;
+  size_t size;
+
+  LNS_CHECK_STR (lns_report_meta (report, "host"), "hal");
+  LNS_CHECK_INT (lns_report_info (report)->t0_monotonic_ns, 111);
+  LNS_CHECK_INT (lns_report_processes (report, &n)[0].pid, 10);
+  LNS_CHECK_INT (lns_report_threads (report, &n)[0].tid, 11);
+  LNS_CHECK_STR (lns_report_string (report, lns_report_threads (report, &n)[0].name, NULL),
+                 lns_report_string (report, lns_report_threads (report, &n)[0].name, &size));
+  for (uint32_t i = 0; i < N_LANES; i++)
+    {
+      uint32_t at = i == 1 ? n_skipped : 0;
+      LnsChunkWalker *walker = lns_chunk_walker_new (report, i, 0);
+      for (const LnsChunk *chunk; (chunk = lns_chunk_walker_next (walker, &error)) != NULL;)
+        for (uint32_t e = 0; e < chunk->n && at < N_EVENTS; e++, at++)
+          {
+            const LnsEvent *expected = &lanes[i].events[at];
+            char text[32];
+            sprintf (text, "event %u", expected->name);
+            LNS_CHECK_INT (chunk->start_ns[e], expected->start_ns);
+            LNS_CHECK_INT (chunk->duration_ns[e], expected->duration_ns);
+            LNS_CHECK_INT (chunk->flags[e] & ~LNS_EVENT_LOST_BEFORE, expected->flags);
+            LNS_CHECK_STR (lns_report_string (report, chunk->name[e], NULL), text);
+            LNS_CHECK_INT (chunk->extra[0] != NULL ? chunk->extra[0][e] : 0, expected->extra[0]);
+          }
+      LNS_CHECK_STR (error.message, "");
+      LNS_CHECK_INT (at, N_EVENTS);
+      lns_chunk_walker_free (walker);
+    }
+  LnsEvent open;
+  LNS_CHECK (lns_report_lane_info (report, 0)->has_open);
+  LNS_CHECK (lns_report_event (report, 0, N_EVENTS, &open, NULL));
+  lns_report_string (report, open.name, &size);
+  LNS_CHECK_INT (size, 100000);
+}
+
+static void
+patch (const char *path, off_t offset, const void *bytes, size_t size_bytes)
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC);
+  LNS_CHECK (fd >= 0 && pwrite (fd, bytes, size_bytes, offset) == (ssize_t)size_bytes);
+  close (fd);
+}
+
+/* Zeroes page 1 and each interior page of a b-tree: type 2 or 5 in its first byte. */
+static void
+zero_interior_pages (const char *path)
+{
+  static const uint8_t zeros[PAGE_BYTES];
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  uint8_t type;
+  int n_interior = 0;
+
+  LNS_CHECK (fd >= 0);
+  for (off_t at = PAGE_BYTES; pread (fd, &type, 1, at) == 1; at += PAGE_BYTES)
+    if (type == 2 || type == 5)
+      {
+        patch (path, at, zeros, PAGE_BYTES);
+        n_interior++;
+      }
+  close (fd);
+  LNS_CHECK (n_interior > 0);
+  patch (path, 0, zeros, PAGE_BYTES);
+}
+
+static void
+test_without_btree (void)
+{
+  const char *path = fixture_path ("broken.rep"), *out = fixture_path ("whole.rep");
+  LnsRecovery recovery;
+  LnsError error = { 0 };
+
+  write_report (path);
+  zero_interior_pages (path);
+  LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
+  LNS_CHECK_INT (error.domain, LNS_ERROR_FORMAT);
+  error = (LnsError){ 0 };
+  if (!lns_recover (path, out, false, &recovery, &error))
+    LNS_FAIL ("%s", error.message);
+  LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS);
+  LNS_CHECK_INT (recovery.n_damaged, 0);
+  LNS_CHECK_INT (recovery.n_missing, 0);
+  LNS_CHECK (recovery.n_chunks > N_LANES);
+  LnsReport *report = fixture_open (out, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_RECOVERED);
+  check_report (report, 0);
+  lns_report_close (report);
+  /* What is there is not overwritten unasked. */
+  LNS_CHECK (!lns_recover (path, out, false, NULL, &error));
+  LNS_CHECK (lns_recover (path, out, true, NULL, NULL));
+  LNS_CHECK (!lns_recover (path, path, true, NULL, NULL));
+}
+
+static void
+test_damaged_chunk (void)
+{
+  const char *path = fixture_path ("hurt.rep"), *out = fixture_path ("healed.rep");
+  LnsScan scan = { 0 };
+  LnsRecovery recovery;
+  uint32_t n;
+
+  write_report (path);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  LNS_CHECK (_lns_scan_file (&scan, fd, NULL));
+  _lns_scan_choose (&scan);
+  uint64_t n_lost = 0;
+  for (size_t i = 0; i < scan.n_chunks && n_lost == 0; i++)
+    {
+      const LnsChunkHeader *header = &scan.chunks[i].header;
+      if (header->kind != LNS_CHUNK_EVENTS || header->lane != 1 || header->sequence != 0)
+        continue;
+      n_lost = header->n;
+      /* Earlier tails hold some of its events: they count as the same chunk. */
+      patch (path, (off_t)scan.chunks[i].offset_bytes + 200, "damage", 6);
+    }
+  _lns_scan_clear (&scan);
+  close (fd);
+  LNS_CHECK (n_lost > 0);
+
+  LNS_CHECK (lns_recover (path, out, false, &recovery, NULL));
+  LNS_CHECK (recovery.n_events < N_LANES * N_EVENTS);
+  LNS_CHECK (recovery.n_events >= N_LANES * N_EVENTS - n_lost);
+  LNS_CHECK_INT (recovery.n_damaged + recovery.n_missing > 0 ||
+                     recovery.n_events > N_LANES * N_EVENTS - n_lost,
+                 1);
+  LnsReport *report = fixture_open (out, NULL);
+  const LnsLaneInfo *info = lns_report_lane_info (report, 1);
+  LNS_CHECK_INT (info->n_events, recovery.n_events - (N_LANES - 1) * N_EVENTS);
+  if (recovery.n_damaged > 0)
+    {
+      LnsEvent event;
+      const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
+      LNS_CHECK_INT (n, 1);
+      LNS_CHECK_STR (lns_report_string (report, diagnostics[0].code, NULL), "LNS-STORE-001");
+      LNS_CHECK (lns_report_event (report, 1, 0, &event, NULL));
+      LNS_CHECK (event.flags & LNS_EVENT_LOST_BEFORE);
+      check_report (report, (uint32_t)n_lost);
+    }
+  lns_report_close (report);
+}
+
+static void
+test_lost_definitions (void)
+{
+  const char *path = fixture_path ("nameless.rep"), *out = fixture_path ("named.rep");
+  LnsScan scan = { 0 };
+  LnsRecovery recovery;
+  uint32_t n;
+
+  write_report (path);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  LNS_CHECK (_lns_scan_file (&scan, fd, NULL));
+  _lns_scan_choose (&scan);
+  /* All but the first definition chunk, with the meta values, and all strings. */
+  for (size_t i = 0; i < scan.n_chunks; i++)
+    {
+      const LnsChunkHeader *header = &scan.chunks[i].header;
+      if ((header->kind == LNS_CHUNK_DEFINITIONS && header->sequence > 0) ||
+          header->kind == LNS_CHUNK_STRINGS)
+        patch (path, (off_t)scan.chunks[i].offset_bytes, "LNSCHNK9", 8);
+    }
+  _lns_scan_clear (&scan);
+  close (fd);
+  LNS_CHECK (lns_recover (path, out, true, &recovery, NULL));
+  LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS);
+  LnsReport *report = fixture_open (out, NULL);
+  lns_report_lanes (report, &n);
+  LNS_CHECK_INT (n, N_LANES);
+  LnsEvent event;
+  LNS_CHECK (lns_report_event (report, 2, 77, &event, NULL));
+  LNS_CHECK_INT (event.start_ns, lanes[2].events[77].start_ns);
+  LNS_CHECK_STR (lns_report_string (report, event.name, NULL), "(lost)");
+  lns_report_close (report);
+}
+
+static void
+test_open_or_recover (void)
+{
+  const char *path = fixture_path ("either.rep");
+  LnsError error = { 0 };
+  bool recovered = true;
+
+  setenv ("XDG_CACHE_HOME", fixture_path ("."), 1);
+  write_report (path);
+  LnsReport *report = lns_report_open_or_recover (path, NULL, &recovered, &error);
+  LNS_CHECK (report != NULL && !recovered);
+  lns_report_close (report);
+  zero_interior_pages (path);
+  report = lns_report_open_or_recover (path, NULL, &recovered, &error);
+  if (report == NULL)
+    LNS_FAIL ("%s", error.message);
+  LNS_CHECK (recovered);
+  check_report (report, 0);
+  LNS_CHECK (strstr (lns_report_info (report)->path, "lanescope/recovered/either.rep-") != NULL);
+  unlink (lns_report_info (report)->path);
+  lns_report_close (report);
+
+  /* Nothing to get back: the first reason is the one that is told. */
+  char text[64] = "this is a text, and no report at all, whatever its name may say";
+  int fd = open (path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  LNS_CHECK (write (fd, text, sizeof text) == sizeof text);
+  close (fd);
+  LNS_CHECK (lns_report_open_or_recover (path, NULL, &recovered, &error) == NULL);
+  LNS_CHECK (!recovered);
+  LNS_CHECK (strstr (error.message, "no Lanescope report") != NULL);
+  LNS_CHECK (!lns_recover (path, fixture_path ("none.rep"), false, NULL, &error));
+  LNS_CHECK (access (fixture_path ("none.rep"), F_OK) != 0);
+  rmdir (fixture_path ("lanescope/recovered"));
+  rmdir (fixture_path ("lanescope"));
+}
+
+/* A writer that dies within a commit leaves pages half written and a journal: cache_spill puts
+ * pages into the file before the commit ends. */
+static void
+leave_hot_journal (const char *path)
+{
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      sqlite3 *db;
+      if (sqlite3_open (path, &db) != SQLITE_OK ||
+          sqlite3_exec (
+              db,
+              "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; PRAGMA synchronous = OFF;"
+              "BEGIN; UPDATE lns_chunk SET first = 99, data = zeroblob (20000);"
+              "UPDATE lns_meta SET value = 'recording' WHERE key = 'state';"
+              "DELETE FROM lns_lane; INSERT INTO lns_def VALUES (99999, zeroblob (60000))",
+              NULL, NULL, NULL) != SQLITE_OK)
+        _exit (1);
+      kill (getpid (), SIGKILL);
+    }
+  int status;
+  LNS_CHECK (waitpid (pid, &status, 0) == pid && WIFSIGNALED (status));
+  char journal[4096];
+  struct stat info;
+  snprintf (journal, sizeof journal, "%s-journal", path);
+  LNS_CHECK (stat (journal, &info) == 0 && info.st_size > 512);
+}
+
+static void
+test_hot_journal (void)
+{
+  const char *path = fixture_path ("hot.rep"), *out = fixture_path ("cold.rep");
+  LnsRecovery recovery;
+
+  write_report (path);
+  leave_hot_journal (path);
+  LNS_CHECK (lns_recover (path, out, true, &recovery, NULL));
+  LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS);
+  LnsReport *report = fixture_open (out, NULL);
+  check_report (report, 0);
+  lns_report_close (report);
+  report = fixture_open (path, NULL);
+  check_report (report, 0);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_COMPLETE);
+  lns_report_close (report);
+}
+
+/* The writer is killed between commits, and at any moment. */
+static void
+test_killed_writer (void)
+{
+  const char *path = fixture_path ("killed.rep");
+  int pipe_fds[2];
+  uint64_t n_committed = 0, n;
+
+  LNS_CHECK (pipe (pipe_fds) == 0);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      LnsWriter *writer = fixture_writer (path);
+      uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      for (n = 0;; n++)
+        {
+          lns_writer_append (writer, id,
+                             &(LnsEvent){ .start_ns = 10 * (int64_t)n, .duration_ns = 3 });
+          if (n % 1000 == 999 && (!lns_writer_commit (writer, 10 * (int64_t)n, NULL) ||
+                                  write (pipe_fds[1], &n, sizeof n) != sizeof n))
+            _exit (1);
+        }
+    }
+  close (pipe_fds[1]);
+  while (n_committed < 20000 && read (pipe_fds[0], &n, sizeof n) == sizeof n)
+    n_committed = n + 1;
+  kill (pid, SIGKILL);
+  waitpid (pid, NULL, 0);
+  while (read (pipe_fds[0], &n, sizeof n) == sizeof n)
+    n_committed = n + 1;
+  close (pipe_fds[0]);
+  LNS_CHECK (n_committed >= 20000);
+
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_CUT_OFF);
+  LNS_CHECK (lns_report_info (report)->n_events >= n_committed);
+  LNS_CHECK_INT (lns_report_info (report)->n_events % 1000, 0);
+  lns_report_close (report);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_without_btree);
+  LNS_TEST (test_damaged_chunk);
+  LNS_TEST (test_lost_definitions);
+  LNS_TEST (test_open_or_recover);
+  LNS_TEST (test_hot_journal);
+  LNS_TEST (test_killed_writer);
+  for (int i = 0; i < N_LANES; i++)
+    free (lanes[i].events);
+  return lns_tap_done ();
+}
