@@ -349,6 +349,13 @@ lns_row_cursor_rowid (const LnsRowCursor *cursor)
                                                           : (int64_t)cursor->row_number + 1;
 }
 
+uint32_t
+lns_row_cursor_lane (const LnsRowCursor *cursor)
+{
+  return cursor->place == LNS_ROW_AT_STRINGS || cursor->row != NULL ? LNS_ID_NONE
+                                                                    : lane_of (cursor)->lane->lane;
+}
+
 /* A typed payload as text or bytes; what is returned lives until the next call for its column. */
 static LnsValue
 payload_value (LnsRowCursor *cursor, bool json)

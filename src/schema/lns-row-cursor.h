@@ -54,5 +54,8 @@ bool lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error);
 
 int64_t lns_row_cursor_rowid (const LnsRowCursor *cursor);
 
+/* The lane of the row, or LNS_ID_NONE for one of definitions. */
+uint32_t lns_row_cursor_lane (const LnsRowCursor *cursor);
+
 /* The value of COLUMN in the row, which the mask must have named. */
 LnsValue lns_row_cursor_value (LnsRowCursor *cursor, unsigned column);

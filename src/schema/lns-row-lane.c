@@ -38,7 +38,8 @@ static bool
 narrow_to_times (
     LnsRowLane *rows, LnsReport *report, LnsRowRange start, LnsRowRange end, LnsError *error)
 {
-  int64_t from = start.min > end.min - (end.min != INT64_MIN) ? start.min : end.min - 1;
+  int64_t ends_from = end.min != INT64_MIN ? end.min - 1 : INT64_MIN; /* an end after this       */
+  int64_t from = start.min > ends_from ? start.min : ends_from;
   int64_t to = start.max < end.max ? start.max : end.max;
   uint64_t ordinal;
 
