@@ -1,0 +1,236 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/export/lns-export-sqlite.h"
+#include "src/schema/lns-row-cursor.h"
+
+/* So many rows between looks at `cancel` and calls of `progress`. */
+#define STRETCH 65536
+
+typedef struct
+{
+  LnsReport *report;
+  LnsTables *tables;
+  const LnsExportOptions *options;
+  sqlite3 *db;
+  const char *path; /* what the person asked for: errors name it                                */
+  uint64_t n_done, n_all;
+} Export;
+
+static bool
+fail (Export *export, LnsError *error)
+{
+  int system = sqlite3_system_errno (export->db);
+
+  if (sqlite3_errcode (export->db) == SQLITE_FULL || system == ENOSPC || system == EDQUOT)
+    return lns_error_set (error, LNS_ERROR_IO, ENOSPC,
+                          "%s cannot be written, since its disk is full: make room, or give "
+                          "another place with --output",
+                          export->path);
+  return lns_error_set (error, LNS_ERROR_IO, system, "%s cannot be written: %s", export->path,
+                        system != 0 ? strerror (system) : sqlite3_errmsg (export->db));
+}
+
+static bool
+execute (Export *export, const char *sql, LnsError *error)
+{
+  return sqlite3_exec (export->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail (export, error);
+}
+
+static int
+bind (sqlite3_stmt *insert, int parameter, const LnsValue *value)
+{
+  sqlite3_destructor_type lifetime = value->transient ? SQLITE_TRANSIENT : SQLITE_STATIC;
+
+  switch (value->type)
+    {
+    case LNS_VALUE_INTEGER:
+      return sqlite3_bind_int64 (insert, parameter, value->integer);
+    case LNS_VALUE_REAL:
+      return sqlite3_bind_double (insert, parameter, value->real);
+    case LNS_VALUE_TEXT:
+      return sqlite3_bind_text64 (insert, parameter, value->bytes, value->size_bytes, lifetime,
+                                  SQLITE_UTF8);
+    case LNS_VALUE_BLOB:
+      return sqlite3_bind_blob64 (insert, parameter, value->bytes, value->size_bytes, lifetime);
+    default:
+      return sqlite3_bind_null (insert, parameter);
+    }
+}
+
+/* Called now and then while rows are copied. */
+static bool
+look_up (Export *export, LnsError *error)
+{
+  const LnsExportOptions *options = export->options;
+
+  if (options != NULL && options->cancel != NULL &&
+      atomic_load_explicit (options->cancel, memory_order_relaxed))
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0,
+                          "%s was not written: the export was interrupted", export->path);
+  if (options != NULL && options->progress != NULL && export->n_all > 0)
+    options->progress ((double)export->n_done / (double)export->n_all, options->progress_data);
+  return true;
+}
+
+static bool
+copy_rows (Export *export,
+           const LnsTable *table,
+           LnsRowCursor *rows,
+           sqlite3_stmt *insert,
+           LnsError *error)
+{
+  bool was_null[64] = { 0 }, row;
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    was_null[i] = true;
+  if (!lns_row_cursor_start (rows, NULL, 0, false, error))
+    return false;
+  for (;;)
+    {
+      if (!lns_row_cursor_next (rows, &row, error))
+        return false;
+      if (!row)
+        return true;
+      for (unsigned i = 0; i < table->n_columns; i++)
+        {
+          LnsValue value = lns_row_cursor_value (rows, i);
+          /* Most columns of most events stay NULL.                                               */
+          if (value.type == LNS_VALUE_NULL && was_null[i])
+            continue;
+          was_null[i] = value.type == LNS_VALUE_NULL;
+          if (bind (insert, (int)i + 1, &value) != SQLITE_OK)
+            return fail (export, error);
+        }
+      if (sqlite3_step (insert) != SQLITE_DONE)
+        return fail (export, error);
+      sqlite3_reset (insert);
+      if (++export->n_done % STRETCH == 0 && !look_up (export, error))
+        return false;
+    }
+}
+
+static bool
+export_table (Export *export, const LnsTable *table, LnsError *error)
+{
+  LnsRowCursor *rows = NULL;
+  sqlite3_stmt *insert = NULL;
+  char sql[512];
+  char *create = lns_table_sql (table, NULL);
+  bool good = create != NULL && execute (export, create, error);
+
+  free (create);
+  int length = snprintf (sql, sizeof sql, "INSERT INTO \"%s\" VALUES (?", table->name);
+  for (unsigned i = 1; i < table->n_columns; i++)
+    length += snprintf (sql + length, sizeof sql - (size_t)length, ",?");
+  snprintf (sql + length, sizeof sql - (size_t)length, ")");
+  if (good && table->source != LNS_ROWS_NONE)
+    {
+      rows = lns_row_cursor_new (export->tables, table, error);
+      good = rows != NULL &&
+             (sqlite3_prepare_v2 (export->db, sql, -1, &insert, NULL) == SQLITE_OK ||
+              fail (export, error)) &&
+             copy_rows (export, table, rows, insert, error);
+    }
+  sqlite3_finalize (insert);
+  lns_row_cursor_free (rows);
+  return good;
+}
+
+static bool
+export_tables (Export *export, const char *temporary, LnsError *error)
+{
+  unsigned n;
+  const LnsTable *tables = lns_table_all (&n);
+  bool good;
+
+  for (unsigned i = 0; i < n; i++)
+    export->n_all += lns_tables_n_rows (export->tables, &tables[i]);
+  if (sqlite3_open_v2 (temporary, &export->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+      SQLITE_OK)
+    good = fail (export, error);
+  else
+    /* The file is nobody's until it is renamed: neither a journal nor locks protect anything.     */
+    good = execute (
+        export,
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+        "PRAGMA cache_size = -65536; BEGIN",
+        error);
+  for (unsigned i = 0; good && i < n; i++)
+    good = export_table (export, &tables[i], error);
+  good = good && execute (export, "COMMIT", error) && look_up (export, error);
+  if (sqlite3_close (export->db) != SQLITE_OK && good)
+    good = lns_error_set (error, LNS_ERROR_IO, 0, "%s cannot be written to its end", export->path);
+  return good;
+}
+
+/* Makes the folders above PATH that are missing. */
+static bool
+make_folders (const char *path, LnsError *error)
+{
+  char *folder = strdup (path);
+  bool good = folder != NULL;
+
+  for (char *slash = folder; good && (slash = strchr (slash + 1, '/')) != NULL; *slash = '/')
+    {
+      *slash = '\0';
+      if (mkdir (folder, 0777) != 0 && errno != EEXIST)
+        good = lns_error_set_errno (error, errno, "The folder %s of the output cannot be made",
+                                    folder);
+    }
+  free (folder);
+  return good;
+}
+
+bool
+lns_export_sqlite (LnsReport *report,
+                   const char *path,
+                   const LnsExportOptions *options,
+                   LnsError *error)
+{
+  Export export = { .report = report, .options = options, .path = path };
+  bool overwrite = options != NULL && options->overwrite, good = false;
+  struct stat status;
+  char *temporary = NULL;
+
+  if (stat (path, &status) == 0 && S_ISDIR (status.st_mode))
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give a file with --output",
+                          path);
+  if (!overwrite && access (path, F_OK) == 0)
+    return lns_error_set (
+        error, LNS_ERROR_IO, EEXIST,
+        "%s exists: give --force-overwrite=true to replace it, or another name with --output",
+        path);
+  if (!make_folders (path, error))
+    return false;
+  if (asprintf (&temporary, "%s.%ld.part", path, (long)getpid ()) < 0)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "There is not enough memory for an export.");
+  unlink (temporary);
+  export.tables = lns_tables_new (report, error);
+  good = export.tables != NULL && export_tables (&export, temporary, error);
+  lns_tables_free (export.tables);
+  if (good && overwrite)
+    good = rename (temporary, path) == 0 ||
+           lns_error_set_errno (error, errno, "%s cannot be written", path);
+  /* link () refuses a name that came up meanwhile; where there are no links, rename () does not.  */
+  else if (good && link (temporary, path) != 0)
+    good = errno != EEXIST && rename (temporary, path) == 0;
+  if (!good)
+    lns_error_set (error, LNS_ERROR_IO, errno, "%s cannot be written: it came into being meanwhile",
+                   path);
+  unlink (temporary);
+  free (temporary);
+  return good;
+}
