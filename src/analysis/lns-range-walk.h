@@ -1,0 +1,57 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Walks the chunks of NVTX ranges on all cores: a pass. */
+
+#pragma once
+
+#include "src/store/lns-report.h"
+
+typedef enum
+{
+  LNS_STYLE_PUSH_POP = 1 << 0,
+  LNS_STYLE_START_END = 1 << 1,
+} LnsRangeStyle;
+
+/* Ranges that are summed up together: of one style, in domains of one name. */
+typedef struct
+{
+  LnsRangeStyle style;
+  uint32_t domain_name; /* string id; 0 = the default domain                                     */
+} LnsRangeFamily;
+
+#define LNS_RANGE_MAX_WORKERS 16
+
+typedef struct LnsRangeWalk LnsRangeWalk;
+
+/* Prepares passes over the ranges of REPORT (borrowed) that have one of STYLES. CANCEL may be NULL.
+ * NULL and ERROR without memory. O(lanes). */
+LnsRangeWalk *
+lns_range_walk_new (LnsReport *report, unsigned styles, const atomic_bool *cancel, LnsError *error);
+void lns_range_walk_free (LnsRangeWalk *walk); /* NULL is fine                                  */
+
+const LnsRangeFamily *lns_range_walk_families (const LnsRangeWalk *walk, uint32_t *ret_n);
+unsigned lns_range_walk_n_workers (const LnsRangeWalk *walk); /* 1 – LNS_RANGE_MAX_WORKERS */
+uint64_t lns_range_walk_n_events (const LnsRangeWalk *walk);
+
+/* Looks at CHUNK (start, duration, name and flags) of FAMILY. Called by worker WORKER (0 up to
+ * n_workers - 1), each of which is a thread. False without memory. */
+typedef bool (*LnsRangeWalkFunc) (void *data,
+                                  unsigned worker,
+                                  uint32_t family,
+                                  const LnsChunk *chunk);
+
+/* Has FUNCTION look at each chunk once, in no order, and waits. False and ERROR without memory, where
+ * a chunk is damaged, or cancelled. */
+bool
+lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, LnsError *error);
+
+/* Whether event I of CHUNK has an end that is known. */
+static inline bool
+lns_range_is_whole (const LnsChunk *chunk, uint32_t i)
+{
+  return (chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) == 0 &&
+         chunk->duration_ns[i] >= 0;
+}

@@ -1,0 +1,43 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The reports of `stats`, by name. */
+
+#pragma once
+
+#include "src/analysis/lns-stats-table.h"
+#include "src/schema/lns-tables.h"
+
+typedef struct
+{
+  const char *name;  /* "nvtx_sum"                                                              */
+  const char *title; /* "NVTX Range Summary"                                                    */
+  const char *lacks; /* what a file without rows "does not contain"                             */
+  const char *help;  /* a line                                                                  */
+} LnsStatsReport;
+
+const LnsStatsReport *lns_stats_reports (size_t *ret_n);
+
+/* The report called NAME, or NULL. */
+const LnsStatsReport *lns_stats_report_find (const char *name);
+
+/* What a report has computed, ready to be written. */
+typedef struct LnsStatsResult LnsStatsResult;
+
+/* Computes STATS over TABLES (borrowed until the result is freed). CANCEL may be NULL. NULL and ERROR
+ * without memory, where a chunk is damaged, or cancelled. */
+LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
+                                      LnsTables *tables,
+                                      const atomic_bool *cancel,
+                                      LnsError *error);
+void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine                            */
+
+size_t lns_stats_result_n_rows (const LnsStatsResult *result);
+
+/* Writes the table to STREAM. False and ERROR without memory; errors of STREAM stay with it. */
+bool lns_stats_result_write (const LnsStatsResult *result,
+                             FILE *stream,
+                             const LnsStatsStyle *style,
+                             LnsError *error);
