@@ -16,6 +16,12 @@
 #define LNS_EXIT_NOT_FOUND      127
 
 extern const LnsCommand lns_command_profile;
+extern const LnsCommand lns_command_stats;
+extern const LnsCommand lns_command_export;
+extern const LnsCommand lns_command_sql;
+extern const LnsCommand lns_command_info;
+extern const LnsCommand lns_command_recover;
+extern const LnsCommand lns_command_ui;
 
 /* Prints `lanescope: error: ` and the message to stderr; returns LNS_EXIT_FAILED, to be written
  * `return lns_cli_fail (&error)`. */

@@ -1,0 +1,218 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope info`: what is in a report, one fact a line. */
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/lns-format.h"
+#include "src/cli/lns-cli-report.h"
+#include "src/store/lns-pixels.h"
+
+#define CHECK_PIXELS 2048
+
+static void
+print_time (const char *label, int64_t realtime_ns)
+{
+  time_t seconds = realtime_ns / 1000000000;
+  struct tm parts;
+  char text[64];
+
+  if (realtime_ns != 0 && gmtime_r (&seconds, &parts) != NULL &&
+      strftime (text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) > 0)
+    printf ("%s: %s\n", label, text);
+}
+
+static void
+print_meta (LnsReport *report, const char *label, const char *key)
+{
+  const char *value = lns_report_meta (report, key);
+
+  if (value != NULL)
+    printf ("%s: %s\n", label, value);
+}
+
+static const char *
+text (LnsReport *report, uint32_t id)
+{
+  return lns_report_string (report, id, NULL);
+}
+
+static void
+print_processes (LnsReport *report)
+{
+  uint32_t n, n_threads;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+
+  printf ("processes: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint32_t n_own = 0;
+      for (uint32_t t = 0; t < n_threads; t++)
+        n_own += threads[t].process == i;
+      printf ("  %" PRId32 " %s, %" PRIu32 " thread%s", processes[i].pid,
+              text (report, processes[i].name), n_own, n_own == 1 ? "" : "s");
+      if (processes[i].exit_code >= 0)
+        printf (", exit code %" PRId32, processes[i].exit_code);
+      putchar ('\n');
+    }
+  printf ("threads: %" PRIu32 "\n", n_threads);
+}
+
+static void
+print_tracks (LnsReport *report)
+{
+  static const char *const names[LNS_N_TRACK_KINDS] = {
+    [LNS_TRACK_NVTX_RANGES] = "NVTX push/pop ranges",
+    [LNS_TRACK_NVTX_START_END] = "NVTX start/end ranges",
+    [LNS_TRACK_NVTX_MARKS] = "NVTX marks",
+    [LNS_TRACK_COUNTER] = "NVTX counters",
+  };
+  uint32_t n, n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (report, &n);
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+
+  printf ("tracks: %" PRIu32 "\nlanes: %" PRIu32 "\n", n, n_lanes);
+  for (int kind = 1; kind < LNS_N_TRACK_KINDS; kind++)
+    {
+      uint64_t n_tracks = 0, n_events = 0;
+      for (uint32_t i = 0; i < n; i++)
+        n_tracks += (int)tracks[i].kind == kind;
+      for (uint32_t i = 0; i < n_lanes; i++)
+        if (lanes[i].track < n && (int)tracks[lanes[i].track].kind == kind)
+          n_events += lns_report_lane_info (report, i)->n_events;
+      if (n_tracks > 0)
+        printf ("  %s: %" PRIu64 " event%s in %" PRIu64 " track%s\n", names[kind], n_events,
+                n_events == 1 ? "" : "s", n_tracks, n_tracks == 1 ? "" : "s");
+    }
+}
+
+static void
+print_losses (LnsReport *report)
+{
+  uint32_t n, n_threads;
+  const LnsLoss *losses = lns_report_losses (report, &n);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+
+  printf ("gaps: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsLoss *loss = &losses[i];
+      uint64_t calls =
+          loss->pushes + loss->pops + loss->marks + loss->starts + loss->ends + loss->others;
+      printf ("  %" PRIu64 " calls lost", calls);
+      if (loss->first_ns != LNS_TIME_UNKNOWN && loss->last_ns != LNS_TIME_UNKNOWN)
+        printf (" from %s to %s", lns_format_duration_exact (loss->first_ns, from),
+                lns_format_duration_exact (loss->last_ns, to));
+      if (loss->thread < n_threads)
+        printf (" in thread %" PRId32, threads[loss->thread].tid);
+      putchar ('\n');
+    }
+}
+
+static void
+print_diagnostics (LnsReport *report)
+{
+  static const char *const severities[] = { "info", "warning", "error" };
+  uint32_t n;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
+
+  printf ("diagnostics: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    printf ("  %s %s: %s\n", text (report, diagnostics[i].code),
+            (unsigned)diagnostics[i].severity < 3 ? severities[diagnostics[i].severity] : "error",
+            text (report, diagnostics[i].text));
+}
+
+static void
+print_report (LnsReport *report, const char *path)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  uint32_t n_domains;
+  char duration[LNS_FORMAT_SIZE], bytes[LNS_FORMAT_SIZE];
+
+  printf ("path: %s\n", path);
+  printf ("state: %s\n", lns_cli_state_name (info->state));
+  printf ("events: %" PRIu64 "\n", info->n_events);
+  printf ("open: %" PRIu64 "\n", info->n_open);
+  printf ("lost: %" PRIu64 "\n", info->n_lost);
+  printf ("duration: %s\n",
+          lns_format_duration (info->end_ns - (info->start_ns < 0 ? info->start_ns : 0), duration));
+  print_time ("started", info->t0_realtime_ns);
+  print_meta (report, "host", "host_name");
+  print_meta (report, "command line", "command_line");
+  print_meta (report, "working directory", "working_directory");
+  print_meta (report, "written by", "product");
+  printf ("size: %s\n", lns_format_bytes (info->file_bytes, bytes));
+  lns_report_domains (report, &n_domains);
+  print_processes (report);
+  printf ("domains: %" PRIu32 "\n", n_domains);
+  print_tracks (report);
+  printf ("strings: %" PRIu32 "\n", lns_report_n_strings (report));
+  print_losses (report);
+  print_diagnostics (report);
+}
+
+/* Whether LANE's level of detail can be read: the viewer does not rebuild it. */
+static bool
+check_lane (
+    LnsReport *report, uint32_t lane, LnsLaneKind kind, LnsPixelResult *result, LnsError *error)
+{
+  const LnsLaneInfo *info = lns_report_lane_info (report, lane);
+  int64_t span_ns = info->end_ns - info->start_ns;
+  LnsPixelQuery query = { .origin_ns = info->start_ns, .n_px = CHECK_PIXELS };
+  static LnsCounterPixel pixels[CHECK_PIXELS];
+
+  query.ns_per_px = span_ns > CHECK_PIXELS ? (double)span_ns / CHECK_PIXELS : 1;
+  if (kind == LNS_LANE_COUNTER)
+    return lns_report_query_counter (report, lane, &query, pixels, error);
+  return lns_report_query_pixels (report, lane, &query, result, error);
+}
+
+static bool
+check_detail (LnsReport *report, LnsError *error)
+{
+  LnsPixelResult result = { 0 };
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  bool good = true;
+
+  for (uint32_t i = 0; good && i < n; i++)
+    good = check_lane (report, i, lanes[i].kind, &result, error);
+  lns_pixel_result_clear (&result);
+  return good;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, NULL, &exit_code))
+    return exit_code;
+  const char *path = lns_cli_only_word (command, argc, argv, "a report", &error);
+  LnsReport *report = path != NULL ? lns_cli_open_report (path, &error) : NULL;
+  if (report == NULL)
+    return lns_cli_fail (&error);
+  print_report (report, path);
+  bool good = check_detail (report, &error);
+  if (!good)
+    printf ("damaged: %s\n", error.message);
+  good = lns_cli_flush (&error) && good;
+  lns_report_close (report);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_info = {
+  .name = "info",
+  .usage = "REPORT",
+  .summary = "tell what is in a report, what was lost, and what went wrong",
+  .run = run,
+};

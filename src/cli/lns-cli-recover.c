@@ -1,0 +1,72 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope recover`: gets a broken report back. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/cli/lns-cli-report.h"
+#include "src/store/lns-recover.h"
+
+typedef struct
+{
+  const char *output;
+  bool overwrite;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "output",
+    .letter = 'o',
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, output),
+    .value_name = "PATH",
+    .default_text = "the report's name with -recovered.rep",
+    .help = "Where to write what is left to." },
+  { .name = "force-overwrite",
+    .letter = 'f',
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, overwrite),
+    .default_text = "false",
+    .help = "Replace a file that is there." },
+};
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  LnsError error = { 0 };
+  LnsRecovery recovery;
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+  if (input == NULL)
+    return lns_cli_fail (&error);
+  char *output = values.output != NULL ? strdup (values.output)
+                                       : lns_cli_replace_ending (input, "-recovered.rep");
+  bool good = output != NULL && lns_recover (input, output, values.overwrite, &recovery, &error);
+  if (good)
+    {
+      printf ("Recovered %" PRIu64 " events in %" PRIu64 " chunks; %" PRIu64
+              " chunks were damaged, %" PRIu64 " missing.\n",
+              recovery.n_events, recovery.n_chunks, recovery.n_damaged, recovery.n_missing);
+      printf ("Generated:\n    %s\n", output);
+      good = lns_cli_flush (&error);
+    }
+  free (output);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_recover = {
+  .name = "recover",
+  .usage = "[switches] REPORT",
+  .summary = "rebuild a report that was cut off or damaged",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

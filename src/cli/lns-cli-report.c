@@ -1,0 +1,93 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/cli/lns-cli-report.h"
+#include "src/store/lns-recover.h"
+
+static atomic_bool interrupted;
+
+LnsReport *
+lns_cli_open_report (const char *path, LnsError *error)
+{
+  bool recovered = false;
+  LnsReport *report = lns_report_open_or_recover (path, NULL, &recovered, error);
+
+  if (report == NULL)
+    return NULL;
+  const LnsReportInfo *info = lns_report_info (report);
+  if (recovered)
+    fprintf (stderr, "lanescope: %s is damaged: this is what could be recovered of it (%s)\n", path,
+             info->path);
+  if (info->unknown_compatible != 0)
+    fprintf (stderr,
+             "lanescope: %s was written by a newer Lanescope: what features %" PRIx64
+             " added is left out\n",
+             path, info->unknown_compatible);
+  return report;
+}
+
+static void
+interrupt_cb (int signal_number)
+{
+  atomic_store_explicit (&interrupted, true, memory_order_relaxed);
+}
+
+const atomic_bool *
+lns_cli_catch_interrupt (void)
+{
+  struct sigaction action = { .sa_handler = interrupt_cb, .sa_flags = (int)SA_RESETHAND };
+
+  sigaction (SIGINT, &action, NULL);
+  return &interrupted;
+}
+
+const char *
+lns_cli_only_word (
+    const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error)
+{
+  if (argc == 2)
+    return argv[1];
+  if (argc < 2)
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s needs %s: lanescope %s %s", command->name, what,
+                   command->name, command->usage);
+  else
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s takes only %s, so “%s” is one word too many",
+                   command->name, what, argv[2]);
+  return NULL;
+}
+
+char *
+lns_cli_replace_ending (const char *path, const char *ending)
+{
+  size_t length = strlen (path);
+  char *result = NULL;
+
+  if (length > 4 && strcmp (path + length - 4, ".rep") == 0)
+    length -= 4;
+  return asprintf (&result, "%.*s%s", (int)length, path, ending) < 0 ? NULL : result;
+}
+
+bool
+lns_cli_flush (LnsError *error)
+{
+  if (fflush (stdout) == 0 && !ferror (stdout))
+    return true;
+  return lns_error_set_errno (error, errno, "what was to be printed cannot be written");
+}
+
+const char *
+lns_cli_state_name (LnsState state)
+{
+  return state == LNS_STATE_COMPLETE    ? "complete"
+         : state == LNS_STATE_RECORDING ? "recording"
+         : state == LNS_STATE_RECOVERED ? "recovered"
+                                        : "cut off";
+}

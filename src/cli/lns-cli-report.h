@@ -1,0 +1,32 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the commands that read reports share. */
+
+#pragma once
+
+#include "src/cli/lns-cli.h"
+#include "src/store/lns-report.h"
+
+/* Opens the report at PATH, rebuilt in a cache where it is damaged, and says on stderr what a person
+ * should know of that. To be closed. NULL and ERROR where it cannot. */
+LnsReport *lns_cli_open_report (const char *path, LnsError *error);
+
+/* Makes Ctrl-C turn the result true instead of ending the process at once; the second one ends it. */
+const atomic_bool *lns_cli_catch_interrupt (void);
+
+/* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is
+ * none, or more. WHAT says what it should be: "a report". */
+const char *lns_cli_only_word (
+    const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error);
+
+/* PATH with its ending ".rep" replaced by ENDING (or that added), to be freed. NULL without memory. */
+char *lns_cli_replace_ending (const char *path, const char *ending);
+
+/* Flushes stdout. False and ERROR where something of what was printed could not be written. */
+bool lns_cli_flush (LnsError *error);
+
+/* "complete", "recording", "cut off" or "recovered". Static. */
+const char *lns_cli_state_name (LnsState state);

@@ -1,0 +1,243 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope sql`: SQL over a report's tables, for reading. */
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "src/base/lns-json.h"
+#include "src/cli/lns-cli-report.h"
+#include "src/sql/lns-sql-module.h"
+
+typedef struct
+{
+  bool header;
+  bool json;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "header",
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, header),
+    .help = "Print the names of the columns first." },
+  { .name = "json",
+    .letter = 'j',
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, json),
+    .help = "Print an array of objects, one a row. Bytes that are no UTF-8 become U+FFFD." },
+};
+
+/* Lets pass what reads. */
+static int
+authorize (void *data,
+           int action,
+           const char *first,
+           const char *second,
+           const char *third,
+           const char *fourth)
+{
+  switch (action)
+    {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_PRAGMA:
+      return strcasecmp (first, "table_info") == 0 || strcasecmp (first, "table_xinfo") == 0 ||
+                     strcasecmp (first, "table_list") == 0
+                 ? SQLITE_OK
+                 : SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+    }
+}
+
+static int
+stop_if_interrupted (void *data)
+{
+  return atomic_load_explicit ((const atomic_bool *)data, memory_order_relaxed);
+}
+
+static void
+print_hexadecimal (sqlite3_stmt *statement, int column)
+{
+  const unsigned char *bytes = sqlite3_column_blob (statement, column);
+
+  for (int i = 0; i < sqlite3_column_bytes (statement, column); i++)
+    printf ("%02X", bytes[i]);
+}
+
+/* Bytes as they are: who needs tabs and newlines told apart asks for JSON. */
+static void
+print_row (sqlite3_stmt *statement)
+{
+  for (int i = 0; i < sqlite3_column_count (statement); i++)
+    {
+      if (i > 0)
+        putchar ('\t');
+      if (sqlite3_column_type (statement, i) == SQLITE_BLOB)
+        {
+          print_hexadecimal (statement, i);
+          continue;
+        }
+      const unsigned char *text = sqlite3_column_text (statement, i);
+      if (text != NULL)
+        fwrite (text, 1, (size_t)sqlite3_column_bytes (statement, i), stdout);
+    }
+  putchar ('\n');
+}
+
+static void
+print_json_value (sqlite3_stmt *statement, int column)
+{
+  switch (sqlite3_column_type (statement, column))
+    {
+    case SQLITE_INTEGER:
+      printf ("%" PRId64, (int64_t)sqlite3_column_int64 (statement, column));
+      break;
+    case SQLITE_FLOAT:
+      lns_json_write_double (stdout, sqlite3_column_double (statement, column));
+      break;
+    case SQLITE_TEXT:
+      {
+        const unsigned char *text = sqlite3_column_text (statement, column);
+        lns_json_write_string (stdout, text, (size_t)sqlite3_column_bytes (statement, column));
+        break;
+      }
+    case SQLITE_BLOB:
+      putchar ('"');
+      print_hexadecimal (statement, column);
+      putchar ('"');
+      break;
+    default:
+      fputs ("null", stdout);
+      break;
+    }
+}
+
+static void
+print_json_row (sqlite3_stmt *statement, bool first)
+{
+  fputs (first ? "[{" : ",\n{", stdout);
+  for (int i = 0; i < sqlite3_column_count (statement); i++)
+    {
+      const char *name = sqlite3_column_name (statement, i);
+      fputs (i > 0 ? "," : "", stdout);
+      lns_json_write_string (stdout, name, strlen (name));
+      putchar (':');
+      print_json_value (statement, i);
+    }
+  putchar ('}');
+}
+
+static void
+print_header (sqlite3_stmt *statement)
+{
+  for (int i = 0; i < sqlite3_column_count (statement); i++)
+    printf ("%s%s", i > 0 ? "\t" : "", sqlite3_column_name (statement, i));
+  putchar ('\n');
+}
+
+static bool
+fail (sqlite3 *db, LnsError *error)
+{
+  switch (sqlite3_errcode (db))
+    {
+    case SQLITE_INTERRUPT:
+      return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
+    case SQLITE_AUTH:
+      return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                            "sql only reads, and this statement would change something: export the "
+                            "report to change a copy");
+    default:
+      return lns_error_set (
+          error, LNS_ERROR_USAGE, 0,
+          "the query failed: %s (SELECT name FROM sqlite_temp_master lists the tables)",
+          sqlite3_errmsg (db));
+    }
+}
+
+static bool
+run_statement (sqlite3 *db, sqlite3_stmt *statement, const Values *values, LnsError *error)
+{
+  bool first = true;
+  int result;
+
+  if (values->header && !values->json && sqlite3_column_count (statement) > 0)
+    print_header (statement);
+  for (; (result = sqlite3_step (statement)) == SQLITE_ROW && !ferror (stdout); first = false)
+    if (values->json)
+      print_json_row (statement, first);
+    else
+      print_row (statement);
+  if (result != SQLITE_ROW && result != SQLITE_DONE)
+    return fail (db, error);
+  if (values->json)
+    fputs (first ? "[]\n" : "]\n", stdout);
+  return lns_cli_flush (error);
+}
+
+static bool
+run_statements (sqlite3 *db, const char *sql, const Values *values, LnsError *error)
+{
+  bool good = true;
+
+  while (good && *sql != '\0')
+    {
+      sqlite3_stmt *statement = NULL;
+      good = sqlite3_prepare_v2 (db, sql, -1, &statement, &sql) == SQLITE_OK || fail (db, error);
+      good = good && (statement == NULL || run_statement (db, statement, values, error));
+      sqlite3_finalize (statement);
+    }
+  return good;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  LnsError error = { 0 };
+  sqlite3 *db = NULL;
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  if (argc != 3)
+    {
+      lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                     "sql needs a report and a statement: lanescope sql %s", command->usage);
+      return lns_cli_fail (&error);
+    }
+  LnsReport *report = lns_cli_open_report (argv[1], &error);
+  if (report == NULL)
+    return lns_cli_fail (&error);
+  bool good = sqlite3_open_v2 (":memory:", &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ||
+              fail (db, &error);
+  good = good && lns_sql_attach (db, report, &error);
+  if (good)
+    {
+      sqlite3_progress_handler (db, 1000, stop_if_interrupted, (void *)lns_cli_catch_interrupt ());
+      sqlite3_set_authorizer (db, authorize, NULL);
+      good = run_statements (db, argv[2], &values, &error);
+    }
+  sqlite3_close (db);
+  lns_report_close (report);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_sql = {
+  .name = "sql",
+  .usage = "[switches] REPORT STATEMENT",
+  .summary = "query a report with SQL, in the table names of the nsys export",
+  .details =
+      "Rows come as lines, values between tabs, text byte for byte, NULL as nothing and blobs in\n"
+      "hexadecimal. LNS_COUNTERS and LNS_LOSSES hold what the nsys export has no table for.",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

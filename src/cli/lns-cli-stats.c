@@ -1,0 +1,276 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope stats`: summary tables of a report. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/analysis/lns-stats-report.h"
+#include "src/cli/lns-cli-report.h"
+
+typedef struct
+{
+  LnsOptionList reports;
+  LnsOptionList formats;
+  LnsOptionList outputs;
+  const char *unit;
+  bool overwrite;
+  bool quiet;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "report",
+    .letter = 'r',
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, reports),
+    .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace",
+    .default_text = "nvtx_sum",
+    .help = "What to print." },
+  { .name = "format",
+    .letter = 'f',
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, formats),
+    .choices = "column,csv",
+    .open_choices = true,
+    .default_text = "column; csv for files",
+    .help = "How: report k has format k, further ones have the last. `:nohdr` after it leaves the "
+            "header out, "
+            "`:nolimit` lets columns be wider than 100 characters, `:nofmt` leaves numbers "
+            "ungrouped." },
+  { .name = "output",
+    .letter = 'o',
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, outputs),
+    .value_name = "BASE",
+    .default_text = "-",
+    .help =
+        "Where to, as with --format: `-` prints, BASE writes BASE_REPORT.csv (or .txt), `.` takes "
+        "the report's name as BASE." },
+  { .name = "timeunit",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = offsetof (Values, unit),
+    .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",
+    .default_text = "nsec",
+    .help = "The unit of times." },
+  { .name = "force-overwrite",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, overwrite),
+    .default_text = "false",
+    .help = "Replace files that are there." },
+  { .name = "quiet",
+    .letter = 'q',
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, quiet),
+    .help = "Print the tables alone." },
+};
+
+/* One table to make. */
+typedef struct
+{
+  const LnsStatsReport *stats;
+  LnsStatsStyle style;
+  char *path; /* NULL = stdout                                                                  */
+} Job;
+
+/* Item I of LIST, the last one where it is shorter, NULL where it is empty. */
+static const char *
+item (const LnsOptionList *list, size_t i)
+{
+  return list->n_items == 0 ? NULL : list->items[i < list->n_items ? i : list->n_items - 1];
+}
+
+static bool
+read_format (const char *text, LnsStatsStyle *style, LnsError *error)
+{
+  size_t length = strcspn (text, ":");
+
+  if (length == 3 && strncmp (text, "csv", 3) == 0)
+    style->format = LNS_STATS_CSV;
+  else if (length == 6 && strncmp (text, "column", 6) == 0)
+    style->format = LNS_STATS_COLUMN;
+  else
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--format knows no “%s”: give column or csv",
+                          text);
+  for (const char *argument = text + length; *argument == ':';
+       argument += 1 + strcspn (argument + 1, ":"))
+    {
+      size_t size = strcspn (argument + 1, ":");
+      if (size == 5 && strncmp (argument + 1, "nohdr", 5) == 0)
+        style->no_header = true;
+      else if (size == 7 && strncmp (argument + 1, "nolimit", 7) == 0)
+        style->no_limit = true;
+      else if (size == 5 && strncmp (argument + 1, "nofmt", 5) == 0)
+        style->separator = "";
+      else
+        return lns_error_set (
+            error, LNS_ERROR_USAGE, 0,
+            "--format knows no “%s”: after the format go :nohdr, :nolimit and :nofmt", argument);
+    }
+  return true;
+}
+
+/* "nsec" and "nanoseconds" begin alike; the first letter of each unit tells. */
+static LnsStatsUnit
+read_unit (const char *text)
+{
+  return text == NULL || text[0] == 'n'                      ? LNS_STATS_NS
+         : text[0] == 'u' || strncmp (text, "micro", 5) == 0 ? LNS_STATS_US
+         : text[0] == 'm'                                    ? LNS_STATS_MS
+                                                             : LNS_STATS_S;
+}
+
+static bool
+make_job (const Values *values, size_t i, const char *input, Job *job, LnsError *error)
+{
+  const char *name = values->reports.n_items > 0 ? values->reports.items[i] : "nvtx_sum";
+  const char *format = item (&values->formats, i), *output = item (&values->outputs, i);
+  bool to_file = output != NULL && strcmp (output, "-") != 0;
+
+  job->stats = lns_stats_report_find (name);
+  job->style = (LnsStatsStyle){ .format = to_file ? LNS_STATS_CSV : LNS_STATS_COLUMN,
+                                .unit = read_unit (values->unit) };
+  job->style.separator = localeconv ()->thousands_sep;
+  if (job->stats == NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--report knows no “%s”: `lanescope stats --help` lists the reports",
+                          name);
+  if (format != NULL && !read_format (format, &job->style, error))
+    return false;
+  if (!to_file)
+    return true;
+  if (output[0] == '@')
+    return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                          "--output %s: commands are not run: print with `-` and pipe", output);
+  char *base = strcmp (output, ".") == 0 ? lns_cli_replace_ending (input, "") : strdup (output);
+  if (base == NULL || asprintf (&job->path, "%s_%s.%s", base, name,
+                                job->style.format == LNS_STATS_CSV ? "csv" : "txt") < 0)
+    job->path = NULL;
+  free (base);
+  if (job->path == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for statistics; close other programs");
+  if (!values->overwrite && access (job->path, F_OK) == 0)
+    return lns_error_set (
+        error, LNS_ERROR_IO, EEXIST,
+        "%s exists: give --force-overwrite=true to replace it, or another base with --output",
+        job->path);
+  return true;
+}
+
+/* Writes RESULT to the job's file, which appears once it is whole. */
+static bool
+write_file (const Job *job, const LnsStatsResult *result, LnsError *error)
+{
+  char *temporary = NULL;
+  FILE *file = NULL;
+
+  if (asprintf (&temporary, "%s.%ld.part", job->path, (long)getpid ()) < 0)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for statistics; close other programs");
+  file = fopen (temporary, "wx");
+  bool good = file != NULL || lns_error_set_errno (error, errno, "%s cannot be written", job->path);
+  good = good && lns_stats_result_write (result, file, &job->style, error);
+  if (file != NULL && (ferror (file) | fclose (file)) != 0 && good)
+    good = lns_error_set_errno (error, errno, "%s cannot be written", job->path);
+  if (good && rename (temporary, job->path) != 0)
+    good = lns_error_set_errno (error, errno, "%s cannot be written", job->path);
+  if (!good && file != NULL)
+    unlink (temporary);
+  free (temporary);
+  return good;
+}
+
+static bool
+run_job (const Job *job,
+         const Values *values,
+         LnsTables *tables,
+         const char *input,
+         const atomic_bool *cancel,
+         LnsError *error)
+{
+  bool says = !values->quiet && job->style.format == LNS_STATS_COLUMN && job->path == NULL;
+
+  if (says)
+    printf ("Processing [%s] with [%s]... \n", input, job->stats->name);
+  LnsStatsResult *result = lns_stats_report_run (job->stats, tables, cancel, error);
+  if (result == NULL)
+    return false;
+  bool good = true;
+  if (lns_stats_result_n_rows (result) == 0)
+    fprintf (job->style.format == LNS_STATS_COLUMN ? stdout : stderr,
+             "SKIPPED: %s does not contain %s.\n\n", input, job->stats->lacks);
+  else if (job->path != NULL)
+    good = write_file (job, result, error);
+  else
+    {
+      if (job->style.format == LNS_STATS_COLUMN)
+        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->stats->title, job->stats->name);
+      good = lns_stats_result_write (result, stdout, &job->style, error);
+      if (job->style.format == LNS_STATS_COLUMN)
+        putchar ('\n');
+    }
+  lns_stats_result_free (result);
+  return good && lns_cli_flush (error);
+}
+
+static bool
+run_jobs (const Values *values, const char *input, LnsError *error)
+{
+  size_t n_jobs = values->reports.n_items > 0 ? values->reports.n_items : 1;
+  Job *jobs = calloc (n_jobs, sizeof *jobs);
+  LnsReport *report = NULL;
+  LnsTables *tables = NULL;
+  bool good = jobs != NULL;
+
+  for (size_t i = 0; good && i < n_jobs; i++)
+    good = make_job (values, i, input, &jobs[i], error);
+  if (good)
+    report = lns_cli_open_report (input, error);
+  if (report != NULL)
+    tables = lns_tables_new (report, error);
+  good = good && tables != NULL;
+  const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  for (size_t i = 0; good && i < n_jobs; i++)
+    good = run_job (&jobs[i], values, tables, input, cancel, error);
+  lns_tables_free (tables);
+  lns_report_close (report);
+  for (size_t i = 0; jobs != NULL && i < n_jobs; i++)
+    free (jobs[i].path);
+  free (jobs);
+  return good;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  /* Digits are grouped as the person's locale has it.                                            */
+  setlocale (LC_NUMERIC, "");
+  const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+  bool good = input != NULL && run_jobs (&values, input, &error);
+  lns_option_list_clear (&values.reports);
+  lns_option_list_clear (&values.formats);
+  lns_option_list_clear (&values.outputs);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_stats = {
+  .name = "stats",
+  .usage = "[switches] REPORT",
+  .summary = "print summary tables of a report",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

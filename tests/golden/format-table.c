@@ -1,0 +1,69 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Writes a table from stdin as `stats` does: a line of titles, then lines of values, all between
+ * tabs. Columns whose title ends in " (ns)" are times; values of the last column are text. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/lns-stats-table.h"
+
+#define MAX_COLUMNS 16
+
+static unsigned
+split (char *line, char *ret_fields[MAX_COLUMNS])
+{
+  unsigned n = 0;
+
+  line[strcspn (line, "\n")] = '\0';
+  for (char *field; n < MAX_COLUMNS && (field = strsep (&line, "\t")) != NULL;)
+    ret_fields[n++] = field;
+  return n;
+}
+
+int
+main (void)
+{
+  static char titles[65536], line[65536];
+  char *fields[MAX_COLUMNS];
+  LnsStatsColumn columns[MAX_COLUMNS] = { 0 };
+  LnsStatsStyle style = { .format = LNS_STATS_COLUMN, .separator = "" };
+
+  if (fgets (titles, sizeof titles, stdin) == NULL)
+    return 1;
+  unsigned n = split (titles, fields);
+  for (unsigned i = 0; i < n; i++)
+    {
+      char *unit = strstr (fields[i], " (ns)");
+      columns[i] =
+          (LnsStatsColumn){ .title = fields[i], .is_time = unit != NULL, .is_text = i + 1 == n };
+      if (unit != NULL)
+        *unit = '\0';
+      /* The reference writes shares, averages, medians and deviations with one decimal. */
+      if (strstr (fields[i], "%") || strstr (fields[i], "Avg") || strstr (fields[i], "Med") ||
+          strstr (fields[i], "Std"))
+        columns[i].decimals = 1;
+    }
+  LnsStatsTable *table = lns_stats_table_new (stdout, &style, columns, n);
+  while (table != NULL && fgets (line, sizeof line, stdin) != NULL && split (line, fields) == n)
+    {
+      LnsStatsCell cells[MAX_COLUMNS] = { 0 };
+      for (unsigned i = 0; i < n; i++)
+        {
+          char *point = strchr (fields[i], '.');
+          cells[i] = (LnsStatsCell){ .bytes = fields[i], .size_bytes = strlen (fields[i]) };
+          if (!columns[i].is_text && point != NULL)
+            memmove (point, point + 1, strlen (point));
+          if (!columns[i].is_text)
+            cells[i].number = strtoll (fields[i], NULL, 10);
+        }
+      if (!lns_stats_table_add (table, cells))
+        return 1;
+    }
+  lns_stats_table_finish (table);
+  return 0;
+}
