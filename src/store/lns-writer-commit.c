@@ -188,7 +188,12 @@ settle (LnsWriter *writer)
   writer->waiting_bytes = 0;
   lns_buffer_reset (&writer->waiting_meta);
   for (uint32_t i = 0; i < writer->n_dirty; i++)
-    writer->lanes[writer->dirty[i]].is_dirty = false;
+    {
+      LnsWriterLane *lane = &writer->lanes[writer->dirty[i]];
+      lane->is_dirty = false;
+      if (lane->is_closed)
+        _lns_writer_lane_clear (lane);
+    }
   writer->n_dirty = 0;
   writer->n_commits++;
   if (sqlite3_step (writer->statements.n_pages) == SQLITE_ROW)

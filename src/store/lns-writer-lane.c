@@ -80,6 +80,18 @@ _lns_writer_lane_clear (LnsWriterLane *lane)
     lns_chunk_builder_clear (&lane->levels[i].builder);
   free (lane->levels);
   free (lane->open);
+  lane->n_levels = 0;
+  lane->levels = NULL;
+  lane->open = NULL;
+}
+
+void
+lns_writer_close_lane (LnsWriter *writer, uint32_t id)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  _lns_writer_mark_dirty (writer, id);
+  writer->lanes[id].is_closed = true;
 }
 
 void
@@ -218,7 +230,7 @@ event_values (const LnsWriterLane *lane, const LnsEvent *event, uint64_t values[
 void
 lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE])
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
     return;
   LnsWriterLane *lane = &writer->lanes[id];
   _lns_writer_mark_dirty (writer, id);
@@ -260,7 +272,7 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 void
 lns_writer_set_open (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE])
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
     return;
   LnsWriterLane *lane = &writer->lanes[id];
   if (event == NULL && !lane->is_open)

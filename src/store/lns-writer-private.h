@@ -35,6 +35,7 @@ typedef struct
   uint8_t n_extra;
   uint8_t n_levels;
   bool is_dirty;  /* in `dirty`                                                                 */
+  bool is_closed; /* nothing comes any more; what it owned may be gone                          */
   bool is_open;   /* `open` says what                                                           */
   uint32_t tails; /* bit = slot that the file may have a row of                                 */
   uint64_t n_events;

@@ -195,17 +195,20 @@ lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *
 {
   writer->state = state;
   sqlite3_busy_timeout (writer->database, FINISH_BUSY_MS);
-  bool finished = lns_writer_commit (writer, end_ns, error);
-  if (finished)
+  if (!lns_writer_commit (writer, end_ns, error))
     {
-      /* A finished report is one file: this removes the journal. */
-      sqlite3_exec (writer->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-      _lns_writer_remove_aside (writer->aside_path);
-      writer->aside_path = NULL;
+      /* Without a single commit with data the overwritten file is worth more than this one. */
+      if (writer->aside_path != NULL)
+        undo (writer);
+      else
+        writer_free (writer);
+      return false;
     }
-  free (writer->aside_path);
+  /* A finished report is one file: this removes the journal. */
+  sqlite3_exec (writer->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+  _lns_writer_remove_aside (writer->aside_path);
   writer_free (writer);
-  return finished;
+  return true;
 }
 
 void

@@ -255,6 +255,26 @@ test_failed_commits_are_done_again (void)
   LNS_CHECK_INT (events_in (path), 62000);
 }
 
+/* A run of which nothing could be written must not cost the report that was there. */
+static void
+test_failed_finish_brings_the_old_file_back (void)
+{
+  make_report (5);
+  LnsWriter *writer = create (true);
+  add_lane (writer);
+  append (writer, 50000);
+  struct rlimit old, limit;
+  getrlimit (RLIMIT_FSIZE, &old);
+  limit = (struct rlimit){ lns_writer_file_bytes (writer), old.rlim_max };
+  setrlimit (RLIMIT_FSIZE, &limit);
+  LnsError error = { 0 };
+  bool finished = lns_writer_finish (writer, LNS_STATE_COMPLETE, 1, &error);
+  setrlimit (RLIMIT_FSIZE, &old);
+  LNS_CHECK (!finished);
+  LNS_CHECK_INT (events_in (path), 5);
+  LNS_CHECK_INT (files_in_folder (), 1);
+}
+
 /* While a reader holds its lock nothing can be committed, and nothing is lost. */
 static void
 test_commits_wait_for_readers (void)
@@ -348,6 +368,7 @@ main (void)
   LNS_TEST (test_overwrite_takes_the_journal_along);
   LNS_TEST (test_folders_are_made);
   LNS_TEST (test_failed_commits_are_done_again);
+  LNS_TEST (test_failed_finish_brings_the_old_file_back);
   LNS_TEST (test_commits_wait_for_readers);
   LNS_TEST (test_killed_writer);
   LNS_TEST (test_identity);

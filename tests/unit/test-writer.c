@@ -428,6 +428,36 @@ test_many_lanes (void)
   lns_report_close (report);
 }
 
+static void
+test_closed_lane (void)
+{
+  LnsWriter *writer = create ("a.rep");
+  uint32_t lane = add_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  for (uint64_t i = 0; i < 10000; i++)
+    {
+      LnsEvent event = made_event (i);
+      lns_writer_append (writer, lane, &event);
+    }
+  LnsEvent late = made_event (10000);
+  lns_writer_set_open (writer, lane, &late);
+  lns_writer_close_lane (writer, lane);
+  lns_writer_close_lane (writer, lane);
+  lns_writer_close_lane (writer, lane + 1); /* no such lane: nothing happens                    */
+  lns_writer_append (writer, lane, &late);
+  commit (writer, 1);
+  lns_writer_append (writer, lane, &late);
+  lns_writer_set_open (writer, lane, NULL);
+  commit (writer, 2);
+  LNS_CHECK_INT (lns_writer_events (writer), 10000);
+  finish (writer, INT64_C (1) << 40);
+  LnsReport *report = open_report ("a.rep");
+  LNS_CHECK_INT (lns_report_lane_info (report, lane)->n_events, 10001);
+  LnsEvent expected = made_event (9999), actual = event_at (report, lane, 9999);
+  check_same (&actual, &expected);
+  LNS_CHECK_INT (event_at (report, lane, 10000).start_ns, late.start_ns);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
@@ -440,6 +470,7 @@ main (void)
   LNS_TEST (test_append_keeps_order);
   LNS_TEST (test_open_event);
   LNS_TEST (test_many_lanes);
+  LNS_TEST (test_closed_lane);
   unlink (path_of ("a.rep"));
   rmdir (folder);
   return lns_tap_done ();
