@@ -1,0 +1,227 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Calls every function of NVTX's core, payload and counters headers, each once unless said otherwise,
+ * through NVIDIA's own inline code. Prints "pushes pops marks starts ends samples", the numbers of
+ * each that it made. */
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCounters.h>
+#include <nvtx3/nvToolsExtPayload.h>
+#include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <nvtx3/nvToolsExtSync.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int pushes, pops, marks, starts, ends, samples;
+
+static nvtxEventAttributes_t
+attributes_of (const char *message)
+{
+  nvtxEventAttributes_t attributes = { 0 };
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = message;
+  return attributes;
+}
+
+static void
+core (void)
+{
+  nvtxEventAttributes_t attributes = attributes_of ("by attributes");
+  attributes.category = 3;
+  attributes.colorType = NVTX_COLOR_ARGB;
+  attributes.color = 0xff8800cc;
+  attributes.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+  attributes.payload.dValue = 2.5;
+  nvtxNameCategoryA (3, "third category");
+  nvtxNameCategoryW (4, L"vierte \u00dcbung");
+  nvtxNameOsThreadA ((uint32_t)syscall (SYS_gettid), "the main thread");
+  nvtxNameOsThreadW (4711, L"another thread");
+  nvtxMarkEx (&attributes);
+  nvtxMarkA ("narrow mark");
+  nvtxMarkW (L"wide mark \u20ac");
+  marks += 3;
+  nvtxRangeId_t ids[] = { nvtxRangeStartEx (&attributes), nvtxRangeStartA ("start"),
+                          nvtxRangeStartW (L"wide start") };
+  starts += 3;
+  nvtxRangePushEx (&attributes);
+  nvtxRangePushA ("narrow push");
+  nvtxRangePushW (L"wide push");
+  pushes += 3;
+  for (int i = 0; i < 3; i++)
+    {
+      nvtxRangePop ();
+      nvtxRangeEnd (ids[i]);
+    }
+  pops += 3;
+  ends += 3;
+}
+
+static void
+domains (void)
+{
+  nvtxDomainHandle_t domain = nvtxDomainCreateA ("narrow domain");
+  nvtxDomainHandle_t wide = nvtxDomainCreateW (L"wide domain");
+  nvtxDomainNameCategoryA (domain, 3, "third of the domain");
+  nvtxDomainNameCategoryW (wide, 3, L"third of the wide one");
+  nvtxEventAttributes_t attributes = attributes_of (NULL);
+  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  attributes.message.registered = nvtxDomainRegisterStringA (domain, "registered");
+  nvtxDomainMarkEx (domain, &attributes);
+  nvtxDomainRangePushEx (domain, &attributes);
+  attributes.message.registered = nvtxDomainRegisterStringW (wide, L"registered wide");
+  nvtxRangeId_t id = nvtxDomainRangeStartEx (wide, &attributes);
+  nvtxDomainRangeEnd (wide, id);
+  nvtxDomainRangePop (domain);
+  marks++, pushes++, pops++, starts++, ends++;
+
+  nvtxResourceAttributes_t resource = { 0 };
+  resource.version = NVTX_VERSION;
+  resource.size = NVTX_RESOURCE_ATTRIB_STRUCT_SIZE;
+  resource.identifierType = NVTX_RESOURCE_TYPE_GENERIC_POINTER;
+  resource.identifier.pValue = &pushes;
+  resource.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  resource.message.ascii = "a resource";
+  nvtxResourceHandle_t handle = nvtxDomainResourceCreate (domain, &resource);
+  nvtxDomainResourceDestroy (handle);
+
+  /* Objects for synchronisation are tolerated. */
+  nvtxSyncUserAttributes_t sync = { 0 };
+  sync.version = NVTX_VERSION;
+  sync.size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE;
+  nvtxSyncUser_t user = nvtxDomainSyncUserCreate (domain, &sync);
+  nvtxDomainSyncUserAcquireStart (user);
+  nvtxDomainSyncUserAcquireFailed (user);
+  nvtxDomainSyncUserAcquireSuccess (user);
+  nvtxDomainSyncUserReleasing (user);
+  nvtxDomainSyncUserDestroy (user);
+  nvtxDomainDestroy (wide);
+}
+
+typedef struct
+{
+  int32_t step;
+  float loss;
+  uint8_t phase;
+} Payload;
+
+static void
+payloads (nvtxDomainHandle_t domain)
+{
+  nvtxPayloadEnum_t values[] = { { "train", 1, 0 }, { "evaluate", 2, 0 } };
+  nvtxPayloadEnumAttr_t enumeration = { 0 };
+  enumeration.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+                          NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+                          NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+  enumeration.name = "phase";
+  enumeration.entries = values;
+  enumeration.numEntries = 2;
+  enumeration.sizeOfEnum = 1;
+  uint64_t phase = nvtxPayloadEnumRegister (domain, &enumeration);
+
+  nvtxPayloadSchemaEntry_t entries[] = {
+    { .type = NVTX_PAYLOAD_ENTRY_TYPE_INT32, .name = "step", .offset = offsetof (Payload, step) },
+    { .type = NVTX_PAYLOAD_ENTRY_TYPE_FLOAT,
+      .name = "loss",
+      .description = "of the batch",
+      .offset = offsetof (Payload, loss) },
+    { .type = phase, .name = "phase", .offset = offsetof (Payload, phase) },
+  };
+  nvtxPayloadSchemaAttr_t schema = { 0 };
+  schema.fieldMask =
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+  schema.name = "training step";
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = entries;
+  schema.numEntries = 3;
+  schema.payloadStaticSize = sizeof (Payload);
+  schema.schemaId = NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 5;
+  nvtxPayloadSchemaRegister (domain, &schema);
+
+  Payload payload = { .step = 12, .loss = 0.5f, .phase = 1 };
+  nvtxPayloadData_t data[] = { { schema.schemaId, sizeof payload, &payload },
+                               { NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, SIZE_MAX,
+                                 "of unknown length" } };
+  nvtxMarkPayload (domain, data, 2);
+  nvtxRangePushPayload (domain, data, 1);
+  nvtxRangePopPayload (domain, data, 1);
+  nvtxRangeId_t id = nvtxRangeStartPayload (domain, data, 1);
+  nvtxRangeEndPayload (domain, id, data, 1);
+  marks++, pushes++, pops++, starts++, ends++;
+
+  nvtxEventAttributes_t attributes = attributes_of ("with a typed payload");
+  /* NVTX_PAYLOAD_EVTATTR_SET_MULTIPLE lacks a parenthesis in C. */
+  attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+  attributes.reserved0 = 2;
+  attributes.payload.ullValue = (uint64_t)(uintptr_t)data;
+  nvtxDomainMarkEx (domain, &attributes);
+  marks++;
+  (void)nvtxDomainIsEnabled (domain);
+}
+
+static void
+counters (nvtxDomainHandle_t domain)
+{
+  nvtxScopeAttr_t scope = { .structSize = sizeof scope,
+                            .path = "node/gpu[1]",
+                            .parentScope = NVTX_SCOPE_CURRENT_SW_PROCESS };
+  uint64_t scope_id = nvtxScopeRegister (domain, &scope);
+  nvtxSemanticsCounter_t semantics = {
+    .header = { sizeof semantics, NVTX_SEMANTIC_ID_COUNTERS_V1, NVTX_COUNTER_SEMANTIC_VERSION,
+                NULL },
+    .flags = NVTX_COUNTER_FLAG_LIMIT_MAX,
+    .unit = "MiB",
+    .unitScaleNumerator = 1,
+    .unitScaleDenominator = 1,
+    .limitType = NVTX_COUNTER_LIMIT_I64,
+    .max.i64 = 80000,
+  };
+  nvtxCounterAttr_t integer = { .structSize = sizeof integer,
+                                .schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+                                .name = "memory",
+                                .description = "allocated so far",
+                                .scopeId = scope_id,
+                                .semantics = &semantics.header };
+  uint64_t memory = nvtxCounterRegister (domain, &integer);
+  nvtxCounterAttr_t floating = { .structSize = sizeof floating,
+                                 .schemaId = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE,
+                                 .name = "loss",
+                                 .counterId = NVTX_COUNTER_ID_STATIC_START + 1 };
+  uint64_t loss = nvtxCounterRegister (domain, &floating);
+  nvtxCounterSampleInt64 (domain, memory, -42);
+  nvtxCounterSampleFloat64 (domain, loss, 0.125);
+  int64_t value = 43;
+  nvtxCounterSample (domain, memory, &value, sizeof value);
+  nvtxCounterSampleNoValue (domain, memory, NVTX_COUNTER_SAMPLE_UNAVAILABLE);
+  int64_t values[] = { 1, 2, 3 }, times[] = { 10, 20, 30 };
+  nvtxCounterBatch_t batch = { .counterId = memory,
+                               .counters = values,
+                               .countersSize = sizeof values,
+                               .timestamps = times,
+                               .timestampsSize = sizeof times };
+  nvtxCounterBatchSubmit (domain, &batch);
+  samples += 5;
+}
+
+int
+main (void)
+{
+  nvtxInitialize (NULL);
+  core ();
+  domains ();
+  nvtxDomainHandle_t domain = nvtxDomainCreateA ("typed");
+  payloads (domain);
+  counters (domain);
+  printf ("%d %d %d %d %d %d\n", pushes, pops, marks, starts, ends, samples);
+  return 0;
+}

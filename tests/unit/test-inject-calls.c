@@ -1,0 +1,282 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* tests/programs/calls, which includes NVIDIA's headers, under the injection: each of its calls, down
+ * to the values of typed payloads and counters. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/mini-session.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int
+execute_calls (void)
+{
+  char path[4096];
+  snprintf (path, sizeof path, "%s/tests/programs/calls", getenv ("LNS_BUILD_ROOT"));
+  FILE *output = freopen ("/dev/null", "w", stdout);
+  execl (path, path, (char *)NULL);
+  return output == NULL ? 1 : 2;
+}
+
+/* Copies of what the records held, since those are gone when the session has ended. */
+static struct
+{
+  int n_schemas, n_enums, n_scopes, n_counters, n_resources, n_categories, n_threads, n_samples;
+  int n_blobs, n_domains;
+  uint64_t schema, phase, memory, loss, scope;
+} seen;
+
+static bool
+is (LnsWireText text, const char *expected)
+{
+  return text.n_bytes == strlen (expected) && memcmp (text.bytes, expected, text.n_bytes) == 0;
+}
+
+static void
+take_schema (LnsWireSchema schema)
+{
+  static const char *const names[] = { "step", "loss", "phase" };
+  static const uint64_t types[] = { 15, 19 };
+  LnsWireSchemaEntry entry;
+  int n = 0;
+  for (; lns_wire_schema_entry_next (&schema.entries, &entry); n++)
+    {
+      LNS_CHECK (n < 3 && is (entry.name, names[n]));
+      LNS_CHECK_INT (entry.type, n < 2 ? types[n] : seen.phase);
+      LNS_CHECK_INT (entry.offset_bytes, 4 * n);
+      LNS_CHECK (is (entry.description, n == 1 ? "of the batch" : ""));
+    }
+  LNS_CHECK_INT (n, 3);
+  LNS_CHECK (is (schema.name, "training step"));
+  LNS_CHECK_INT (schema.static_bytes, 12);
+  seen.schema = schema.id;
+  seen.n_schemas++;
+}
+
+static void
+take_enum (LnsWireEnum enumeration)
+{
+  LnsWireEnumEntry entry;
+  LNS_CHECK (is (enumeration.name, "phase"));
+  LNS_CHECK_INT (enumeration.value_bytes, 1);
+  LNS_CHECK (lns_wire_enum_entry_next (&enumeration.entries, &entry));
+  LNS_CHECK (is (entry.name, "train") && entry.value == 1);
+  LNS_CHECK (lns_wire_enum_entry_next (&enumeration.entries, &entry));
+  LNS_CHECK (is (entry.name, "evaluate") && entry.value == 2);
+  LNS_CHECK (!lns_wire_enum_entry_next (&enumeration.entries, &entry));
+  seen.phase = enumeration.id;
+  seen.n_enums++;
+}
+
+static void
+take_counter (LnsWireCounter counter)
+{
+  if (is (counter.name, "memory"))
+    {
+      LNS_CHECK (is (counter.unit, "MiB"));
+      LNS_CHECK (is (counter.description, "allocated so far"));
+      LNS_CHECK_INT (counter.schema, 17);
+      LNS_CHECK_INT (counter.scope, seen.scope);
+      LNS_CHECK_INT (counter.semantics.max, 80000);
+      LNS_CHECK_INT (counter.semantics.limit_type, 1);
+      seen.memory = counter.id;
+    }
+  else
+    {
+      LNS_CHECK (is (counter.name, "loss"));
+      LNS_CHECK_INT (counter.id, (1 << 24) + 1);
+      seen.loss = counter.id;
+    }
+  seen.n_counters++;
+}
+
+static void
+take_sample (const LnsWireSample *sample)
+{
+  int64_t value;
+  switch (sample->kind)
+    {
+    case LNS_WIRE_SAMPLE_INT64:
+      LNS_CHECK_INT (sample->int64, -42);
+      break;
+    case LNS_WIRE_SAMPLE_FLOAT64:
+      LNS_CHECK (sample->float64 == 0.125);
+      LNS_CHECK_INT (sample->counter, seen.loss);
+      break;
+    case LNS_WIRE_SAMPLE_DATA:
+      memcpy (&value, sample->data.bytes, sizeof value);
+      LNS_CHECK_INT (sample->data.n_bytes, 8);
+      LNS_CHECK_INT (value, 43);
+      break;
+    case LNS_WIRE_SAMPLE_NO_VALUE:
+      LNS_CHECK_INT (sample->reason, 2);
+      break;
+    }
+  seen.n_samples++;
+}
+
+static void
+take_batch (const LnsWireBatch *batch)
+{
+  int64_t values[3], times[3];
+  LNS_CHECK_INT (batch->counter, seen.memory);
+  LNS_CHECK_INT (batch->data.n_bytes, sizeof values);
+  LNS_CHECK_INT (batch->times.n_bytes, sizeof times);
+  memcpy (values, batch->data.bytes, sizeof values);
+  memcpy (times, batch->times.bytes, sizeof times);
+  LNS_CHECK (values[0] == 1 && values[2] == 3 && times[0] == 10 && times[2] == 30);
+  seen.n_samples++;
+}
+
+static void
+take_blobs (LnsWireList blobs)
+{
+  LnsWireBlob blob;
+  while (lns_wire_blob_next (&blobs, &blob))
+    {
+      if (blob.schema == 76)
+        LNS_CHECK (strcmp ((const char *)blob.data.bytes, "of unknown length") == 0);
+      else
+        {
+          struct
+          {
+            int32_t step;
+            float loss;
+            uint8_t phase;
+          } payload;
+          LNS_CHECK_INT (blob.schema, seen.schema);
+          LNS_CHECK_INT (blob.data.n_bytes, sizeof payload);
+          memcpy (&payload, blob.data.bytes, sizeof payload);
+          LNS_CHECK (payload.step == 12 && payload.loss == 0.5f && payload.phase == 1);
+        }
+      seen.n_blobs++;
+    }
+}
+
+static void
+take_name (const LnsWireRecord *record)
+{
+  const LnsWireNamed *named = &record->named;
+  if (record->type == LNS_WIRE_THREAD_NAME)
+    {
+      LNS_CHECK (is (named->text, named->id == 4711 ? "another thread" : "the main thread"));
+      seen.n_threads++;
+    }
+  else if (record->domain == 0)
+    LNS_CHECK (is (named->text, named->id == 3 ? "third category"
+                                               : "vierte \xc3\x9c"
+                                                 "bung"));
+  else
+    LNS_CHECK (
+        is (named->text, record->domain == 1 ? "third of the domain" : "third of the wide one"));
+  seen.n_categories += record->type == LNS_WIRE_CATEGORY;
+}
+
+static void
+look (MiniSession *session, MiniProcess *process, MiniStream *stream, const LnsWireRecord *record)
+{
+  switch (record->type)
+    {
+    case LNS_WIRE_SCHEMA:
+      take_schema (record->schema);
+      break;
+    case LNS_WIRE_ENUM:
+      take_enum (record->enumeration);
+      break;
+    case LNS_WIRE_COUNTER:
+      take_counter (record->counter);
+      break;
+    case LNS_WIRE_SCOPE:
+      LNS_CHECK (is (record->scope.path, "node/gpu[1]"));
+      LNS_CHECK_INT (record->scope.parent, 21);
+      seen.scope = record->scope.id;
+      seen.n_scopes++;
+      break;
+    case LNS_WIRE_RESOURCE:
+      LNS_CHECK (is (record->resource.name, "a resource"));
+      LNS_CHECK_INT (record->resource.identifier_type, 0x10001);
+      seen.n_resources++;
+      break;
+    case LNS_WIRE_CATEGORY:
+    case LNS_WIRE_THREAD_NAME:
+      take_name (record);
+      break;
+    case LNS_WIRE_SAMPLE:
+      take_sample (&record->sample);
+      break;
+    case LNS_WIRE_SAMPLE_BATCH:
+      take_batch (&record->batch);
+      break;
+    case LNS_WIRE_PUSH:
+    case LNS_WIRE_POP:
+    case LNS_WIRE_MARK:
+    case LNS_WIRE_START:
+    case LNS_WIRE_END:
+      take_blobs (record->event.blobs);
+      break;
+    default:
+      break;
+    }
+}
+
+static bool
+has_event (const MiniSession *session, LnsWireType type, const char *name, const char *domain)
+{
+  for (size_t i = 0; i < session->n_events; i++)
+    {
+      const MiniEvent *event = &session->events[i];
+      const char *its_domain =
+          event->domain == 0 ? "" : session->processes[0].domains[event->domain];
+      if (event->type == type && event->name != NULL && strcmp (event->name, name) == 0 &&
+          strcmp (its_domain, domain) == 0)
+        return true;
+    }
+  return false;
+}
+
+static void
+test_every_call (void)
+{
+  MiniOptions options = { .keep_events = true, .on_record = look };
+  MiniSession *session = mini_session_run (&options, execute_calls);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (session->n_processes, 1);
+  LNS_CHECK_STR (session->processes[0].hello.program, "calls");
+  LNS_CHECK_INT (session->n_bad_records + session->n_wrong_depths + session->n_unknown_names, 0);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH), 5);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_POP), 5);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), 6);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_START), 5);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_END), 5);
+  LNS_CHECK_INT (seen.n_samples, 5);
+  LNS_CHECK_INT (seen.n_schemas, 1);
+  LNS_CHECK_INT (seen.n_enums, 1);
+  LNS_CHECK_INT (seen.n_scopes, 1);
+  LNS_CHECK_INT (seen.n_counters, 2);
+  LNS_CHECK_INT (seen.n_resources, 1);
+  LNS_CHECK_INT (seen.n_categories, 4);
+  LNS_CHECK_INT (seen.n_threads, 2);
+  LNS_CHECK_INT (seen.n_blobs, 8);
+  LNS_CHECK (has_event (session, LNS_WIRE_MARK, "by attributes", ""));
+  LNS_CHECK (has_event (session, LNS_WIRE_MARK, "wide mark \xe2\x82\xac", ""));
+  LNS_CHECK (has_event (session, LNS_WIRE_START, "wide start", ""));
+  LNS_CHECK (has_event (session, LNS_WIRE_PUSH, "wide push", ""));
+  LNS_CHECK (has_event (session, LNS_WIRE_PUSH, "registered", "narrow domain"));
+  LNS_CHECK (has_event (session, LNS_WIRE_START, "registered wide", "wide domain"));
+  LNS_CHECK (has_event (session, LNS_WIRE_MARK, "with a typed payload", "typed"));
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_DOMAIN), 3);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_DOMAIN_END), 1);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_RESOURCE_END), 1);
+  mini_session_free (session);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_every_call);
+  return lns_tap_done ();
+}
