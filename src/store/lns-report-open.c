@@ -207,8 +207,10 @@ begin (LnsReport *report, LnsError *error)
       bool again = false;
       if (!rolled_back && (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_CANTOPEN))
         again = rolled_back = roll_back (report, error);
-      else if (report->vfs == NULL && (code == SQLITE_IOERR_LOCK || code == SQLITE_IOERR_RDLOCK ||
-                                       code == SQLITE_IOERR_CHECKRESERVEDLOCK))
+      else if (report->vfs == NULL &&
+               (code == SQLITE_IOERR_LOCK || code == SQLITE_IOERR_RDLOCK ||
+                code == SQLITE_IOERR_CHECKRESERVEDLOCK ||
+                (code == SQLITE_BUSY && !lns_sql_can_lock (report->real_path))))
         {
           report->vfs = "unix-none";
           again = true;

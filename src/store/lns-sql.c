@@ -70,13 +70,17 @@ lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char 
                         sqlite3_errmsg (database));
 }
 
-/* Whether the file system of FD knows the locks that SQLite takes. */
-static bool
-can_lock (int fd)
+bool
+lns_sql_can_lock (const char *path)
 {
-  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1 };
-  return fcntl (fd, F_SETLK, &lock) == 0 ||
-         (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return true;
+  struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1 };
+  bool can = fcntl (fd, F_SETLK, &lock) == 0 ||
+             (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL);
+  close (fd);
+  return can;
 }
 
 sqlite3 *
@@ -88,8 +92,8 @@ lns_sql_create (const char *path, LnsError *error)
       lns_error_set_errno (error, errno, "cannot create “%s”", path);
       return NULL;
     }
-  const char *vfs = can_lock (fd) ? "unix" : "unix-none";
   close (fd);
+  const char *vfs = lns_sql_can_lock (path) ? "unix" : "unix-none";
 
   char settings[sizeof pragmas + 64];
   snprintf (settings, sizeof settings, pragmas, LNS_SQL_PAGE_BYTES, LNS_SQL_APPLICATION_ID,

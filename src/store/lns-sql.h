@@ -26,6 +26,11 @@
  * cannot; nothing is left behind then. */
 sqlite3 *lns_sql_create (const char *path, LnsError *error) __attribute__ ((warn_unused_result));
 
+/* Whether the file system of the file at PATH knows the locks that SQLite takes; true where the file
+ * cannot be opened. Call it only where this process has no other connection to the file: closing a
+ * file drops the locks that its process holds on it. */
+bool lns_sql_can_lock (const char *path);
+
 /* Fills ERROR with what DATABASE says of its last call, after the sentence's beginning DOING
  * ("cannot write “x.rep”"). Returns false. */
 bool lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing);

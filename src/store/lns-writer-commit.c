@@ -225,7 +225,7 @@ roll_back (LnsWriter *writer)
 bool
 lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
 {
-  if (writer->dropped.others > 0 && writer->waiting_bytes <= LNS_WRITER_MAX_WAITING_BYTES)
+  if (writer->dropped.others > 0)
     {
       _lns_writer_define (writer, LNS_DEFINITION_LOSS, &writer->dropped);
       writer->dropped.others = 0;

@@ -235,7 +235,7 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
   LnsWriterLane *lane = &writer->lanes[id];
   _lns_writer_mark_dirty (writer, id);
   lane->is_open = false;
-  if (writer->waiting_bytes > LNS_WRITER_MAX_WAITING_BYTES ||
+  if (writer->waiting_bytes > writer->max_waiting_bytes ||
       (lane->n_levels == 0 && !add_level (writer, lane)))
     {
       drop_event (writer, event);

@@ -17,7 +17,7 @@
 #include "src/store/lns-node-sum.h"
 #include "src/store/lns-writer.h"
 
-/* Rows that wait while commits fail; beyond it events are dropped and counted. */
+/* What may wait while commits fail; beyond it events are dropped and counted. */
 #define LNS_WRITER_MAX_WAITING_BYTES ((size_t)256 * 1024 * 1024)
 
 /* One level of detail of a lane. */
@@ -96,8 +96,9 @@ struct LnsWriter
   LnsWriterRow *rows;
   uint32_t n_rows, n_rows_allocated;
   uint32_t n_rows_inserted; /* in the transaction that is open                                  */
-  size_t waiting_bytes;     /* of the rows' blobs                                               */
-  bool failed;              /* memory ran out                                                   */
+  size_t max_waiting_bytes;
+  size_t waiting_bytes; /* of the rows' blobs                                               */
+  bool failed;          /* memory ran out                                                   */
 
   uint64_t n_events, n_lost;
   LnsLoss dropped; /* events dropped since the last commit that succeeded (others)              */

@@ -69,6 +69,7 @@ writer_new (const char *path)
   if (writer == NULL)
     return NULL;
   writer->n_strings = 1;
+  writer->max_waiting_bytes = LNS_WRITER_MAX_WAITING_BYTES;
   writer->dropped.process = writer->dropped.thread = LNS_ID_NONE;
   writer->path = strdup (path);
   writer->string_table = lns_string_table_new ();

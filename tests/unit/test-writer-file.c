@@ -18,6 +18,7 @@
 
 #include "src/store/lns-identity.h"
 #include "src/store/lns-report.h"
+#include "src/store/lns-writer-private.h"
 
 #include "tests/lns-tap.h"
 
@@ -255,6 +256,53 @@ test_failed_commits_are_done_again (void)
   LNS_CHECK_INT (events_in (path), 62000);
 }
 
+/* What a full disk keeps out for too long is dropped, counted, and told once there is room. */
+static void
+test_events_are_dropped_and_counted (void)
+{
+  unlink (path);
+  LnsWriter *writer = create (false);
+  add_lane (writer);
+  writer->max_waiting_bytes = 300000;
+  struct rlimit old, limit;
+  getrlimit (RLIMIT_FSIZE, &old);
+  limit = (struct rlimit){ lns_writer_file_bytes (writer), old.rlim_max };
+  setrlimit (RLIMIT_FSIZE, &limit);
+  LnsError error = { 0 };
+  uint64_t n_made = 0;
+  bool committed = false;
+  for (unsigned round = 0; round < 5; round++, n_made += 20000)
+    {
+      for (unsigned i = 0; i < 20000; i++)
+        {
+          LnsEvent event = { .start_ns = (int64_t)(n_made + i) * 100 };
+          event.extra[3] = (n_made + i) * UINT64_C (0x9E3779B97F4A7C15);
+          event.extra[3] ^= event.extra[3] >> 29;
+          lns_writer_append (writer, 0, &event);
+        }
+      committed |= lns_writer_commit (writer, 1, NULL);
+    }
+  setrlimit (RLIMIT_FSIZE, &old);
+  LNS_CHECK (!committed);
+  LNS_CHECK (lns_writer_waiting_bytes (writer) < 400000);
+  const uint64_t n_kept = lns_writer_events (writer), n_lost = lns_writer_lost (writer);
+  LNS_CHECK (n_lost > 10000);
+  LNS_CHECK_INT (n_kept + n_lost, n_made);
+  LNS_CHECK (lns_writer_commit (writer, 2, &error));
+  append (writer, 10);
+  finish (writer);
+  LNS_CHECK_INT (events_in (path), n_kept + 10);
+
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  LNS_CHECK_INT (lns_report_info (report)->n_lost, n_lost);
+  uint32_t n;
+  const LnsLoss *losses = lns_report_losses (report, &n);
+  LNS_CHECK (n > 0);
+  LNS_CHECK_INT (losses[0].first_ns, n_kept * 100);
+  LNS_CHECK_INT (losses[n - 1].last_ns, (n_made - 1) * 100);
+  lns_report_close (report);
+}
+
 /* A run of which nothing could be written must not cost the report that was there. */
 static void
 test_failed_finish_brings_the_old_file_back (void)
@@ -368,6 +416,7 @@ main (void)
   LNS_TEST (test_overwrite_takes_the_journal_along);
   LNS_TEST (test_folders_are_made);
   LNS_TEST (test_failed_commits_are_done_again);
+  LNS_TEST (test_events_are_dropped_and_counted);
   LNS_TEST (test_failed_finish_brings_the_old_file_back);
   LNS_TEST (test_commits_wait_for_readers);
   LNS_TEST (test_killed_writer);
