@@ -88,31 +88,52 @@ event_of (LnsStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attr
 
 /* --- Events. --------------------------------------------------------------------------------- */
 
-/* A push that is no more than a name: the common case in full, the others in lns_nvtx_push(). */
+/* The rare ways out of the fast paths, kept out of their frames. */
+
+static __attribute__ ((noinline, cold)) int
+push_slowly (LnsStream *stream, uint32_t domain, uint32_t string)
+{
+  LnsNvtxEvent event = { .domain = domain, .string = string };
+  return lns_nvtx_push (stream, &event);
+}
+
+static __attribute__ ((noinline, cold)) int
+pop_slowly (LnsStream *stream, uint32_t domain)
+{
+  LnsNvtxEvent event = { .domain = domain };
+  return lns_nvtx_pop (stream, &event);
+}
+
+/* A short event's 16 bytes as two words, at this time. */
+static inline void
+write_short (LnsStream *stream, uint8_t *at, LnsWireHead head)
+{
+  head.ticks = lns_wire_clock_ticks (lns_process.clock);
+  uint64_t words[2] = { head.ticks, head.type | (uint64_t)head.depth << 8 |
+                                        (uint64_t)head.domain << 16 | (uint64_t)head.string << 32 };
+  memcpy (at, words, sizeof words);
+  lns_stream_commit (stream, sizeof words);
+  lns_stream_leave (stream);
+}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a head's bytes are packed by shifts");
+
+/* A push that is no more than a name: the common case in full, the others in push_slowly(). */
 static inline int
 push_name (LnsStream *stream, uint32_t domain, uint32_t string)
 {
   uint8_t *at = stream->cursor;
-  if (LIKELY (string != LNS_STRINGS_NO_ROOM) &&
-      LIKELY ((size_t)(stream->end - at) >= sizeof (LnsWireHead)) &&
-      LIKELY (domain < stream->n_depths))
-    {
-      uint32_t depth = stream->depths[domain];
-      if (LIKELY (depth < LNS_WIRE_DEPTH_LONG))
-        {
-          stream->depths[domain] = depth + 1;
-          *(LnsWireHead *)at = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
-                                              .type = LNS_WIRE_PUSH,
-                                              .depth = (uint8_t)depth,
-                                              .domain = (uint16_t)domain,
-                                              .string = string };
-          lns_stream_commit (stream, sizeof (LnsWireHead));
-          lns_stream_leave (stream);
-          return (int)depth;
-        }
-    }
-  LnsNvtxEvent event = { .domain = domain, .string = string };
-  return lns_nvtx_push (stream, &event);
+  if (UNLIKELY (string == LNS_STRINGS_NO_ROOM) ||
+      UNLIKELY ((size_t)(stream->end - at) < sizeof (LnsWireHead)) ||
+      UNLIKELY (domain >= stream->n_depths) ||
+      UNLIKELY (stream->depths[domain] >= LNS_WIRE_DEPTH_LONG))
+    return push_slowly (stream, domain, string);
+  uint32_t depth = stream->depths[domain]++;
+  write_short (stream, at,
+               (LnsWireHead){ .type = LNS_WIRE_PUSH,
+                              .depth = (uint8_t)depth,
+                              .domain = (uint16_t)domain,
+                              .string = string });
+  return (int)depth;
 }
 
 static inline int
@@ -122,24 +143,21 @@ pop (uint32_t domain)
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_pop (domain);
   uint8_t *at = stream->cursor;
-  if (LIKELY ((size_t)(stream->end - at) >= sizeof (LnsWireHead)) &&
-      LIKELY (domain < stream->n_depths))
-    {
-      uint32_t depth = stream->depths[domain] - 1;
-      if (LIKELY (depth < LNS_WIRE_DEPTH_LONG))
-        {
-          *(LnsWireHead *)at = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
-                                              .type = LNS_WIRE_POP,
-                                              .depth = (uint8_t)depth,
-                                              .domain = (uint16_t)domain };
-          stream->depths[domain] = depth;
-          lns_stream_commit (stream, sizeof (LnsWireHead));
-          lns_stream_leave (stream);
-          return (int)depth;
-        }
-    }
-  LnsNvtxEvent event = { .domain = domain };
-  return lns_nvtx_pop (stream, &event);
+  if (UNLIKELY ((size_t)(stream->end - at) < sizeof (LnsWireHead)) ||
+      UNLIKELY (domain >= stream->n_depths) ||
+      UNLIKELY (stream->depths[domain] - 1 >= LNS_WIRE_DEPTH_LONG))
+    return pop_slowly (stream, domain);
+  uint32_t depth = --stream->depths[domain];
+  write_short (
+      stream, at,
+      (LnsWireHead){ .type = LNS_WIRE_POP, .depth = (uint8_t)depth, .domain = (uint16_t)domain });
+  return (int)depth;
+}
+
+static __attribute__ ((noinline)) int
+push_new_name (LnsStream *stream, const char *message)
+{
+  return push_name (stream, 0, message == NULL ? 0 : name_of (stream, message));
 }
 
 static int
@@ -148,7 +166,10 @@ range_push_a (const char *message)
   LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (0);
-  return push_name (stream, 0, name_of (stream, message));
+  uint32_t string = lns_strings_find (&stream->strings, message);
+  if (UNLIKELY (string == 0))
+    return push_new_name (stream, message);
+  return push_name (stream, 0, string);
 }
 
 static int

@@ -117,11 +117,12 @@ lns_strings_slot (const char *pointer)
   return ((uint32_t)(uintptr_t)pointer * 2654435761u) / (UINT32_MAX / LNS_STRINGS_POINTERS + 1);
 }
 
-/* The id of the string at POINTER, or 0 when it is not known by address. */
+/* The id of the string at POINTER, or 0 when it is not known by address (null never is). */
 static inline uint32_t
 lns_strings_find (const LnsStrings *strings, const char *pointer)
 {
   const LnsStringPointer *known = &strings->pointers[lns_strings_slot (pointer)];
+  /* An empty slot has id 0 and no bytes to compare, so null is found as 0. */
   if (__builtin_expect (known->pointer == pointer, 1) &&
       __builtin_expect (lns_strings_same (pointer, known->copy, known->n_bytes), 1))
     return known->id;
