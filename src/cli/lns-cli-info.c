@@ -138,6 +138,8 @@ print_report (LnsReport *report, const char *path)
   char duration[LNS_FORMAT_SIZE], bytes[LNS_FORMAT_SIZE];
 
   printf ("path: %s\n", path);
+  if (strcmp (info->path, path) != 0)
+    printf ("damaged: what follows was recovered into %s\n", info->path);
   printf ("state: %s\n", lns_cli_state_name (info->state));
   printf ("events: %" PRIu64 "\n", info->n_events);
   printf ("open: %" PRIu64 "\n", info->n_open);

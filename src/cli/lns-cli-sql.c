@@ -146,20 +146,20 @@ print_header (sqlite3_stmt *statement)
 static bool
 fail (sqlite3 *db, LnsError *error)
 {
-  switch (sqlite3_errcode (db))
-    {
-    case SQLITE_INTERRUPT:
-      return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
-    case SQLITE_AUTH:
-      return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                            "sql only reads, and this statement would change something: export the "
-                            "report to change a copy");
-    default:
-      return lns_error_set (
-          error, LNS_ERROR_USAGE, 0,
-          "the query failed: %s (SELECT name FROM sqlite_temp_master lists the tables)",
-          sqlite3_errmsg (db));
-    }
+  const char *message = sqlite3_errmsg (db);
+  int code = sqlite3_errcode (db);
+
+  if (code == SQLITE_INTERRUPT)
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
+  /* Writing to a virtual table fails before anybody is asked for leave. */
+  if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "sql only reads, and this statement would change something: export the "
+                          "report to change a copy");
+  return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "the query failed: %s (SELECT name FROM sqlite_temp_master lists the "
+                        "tables)",
+                        message);
 }
 
 static bool

@@ -1,0 +1,76 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""What commands say of files that are no reports: one sentence each, different ones, exit code 125."""
+
+import os
+import sqlite3
+
+import golden
+import tap
+
+REPORT = golden.make_report()
+COMMANDS = [["info"], ["stats"], ["export"], ["sql"]]
+
+
+def errors_of(path):
+    """The sentence that each command says of PATH."""
+    sentences = set()
+    for command in COMMANDS:
+        words = command + [path] + (["SELECT 1"] if command == ["sql"] else [])
+        out, err = golden.run(*words, code=125)
+        assert out == b"", (words, out)
+        lines = err.decode().splitlines()
+        assert len(lines) == 1 and lines[0].startswith("lanescope: error: "), (words, err)
+        assert os.path.basename(path) in lines[0], (words, err)
+        sentences.add(lines[0])
+    assert len(sentences) == 1, sentences
+    return sentences.pop()
+
+
+def test_each_fault_has_its_own_sentence():
+    open(golden.path("empty.rep"), "wb").close()
+    os.mkdir(golden.path("folder.rep"))
+    with open(golden.path("text.rep"), "w", encoding="utf-8") as file:
+        file.write("This is a text.\n" * 10000)
+    other = sqlite3.connect(golden.path("other.rep"))
+    other.execute("CREATE TABLE t (x)")
+    other.commit()
+    other.close()
+    newer = golden.path("newer.rep")
+    golden.make_report("newer.rep")
+    database = sqlite3.connect(newer)
+    database.execute("UPDATE lns_meta SET value = '4611686018427387904' WHERE key = 'incompatible'")
+    database.commit()
+    database.close()
+    faults = ["missing.rep", "empty.rep", "folder.rep", "text.rep", "other.rep", "newer.rep"]
+    sentences = {errors_of(golden.path(name)).replace(name, "") for name in faults}
+    assert len(sentences) == len(faults), sentences
+    assert not [n for n in os.listdir(golden.FOLDER) if n.endswith(".sqlite")]
+
+
+def test_syntax_errors_of_sql():
+    out, err = golden.run("sql", REPORT, "SELEC 1", code=125)
+    assert out == b"" and err.startswith(b"lanescope: error: the query failed: near \"SELEC\": syntax error"), err
+    out, err = golden.run("sql", REPORT, "SELECT nowhere FROM NVTX_EVENTS", code=125)
+    assert out == b"" and b"no such column: nowhere" in err, err
+    _, err = golden.run("sql", REPORT, code=125)
+    assert b"sql needs a report and a statement" in err, err
+
+
+def test_unknown_switches():
+    for command in COMMANDS:
+        _, err = golden.run(*command, "--nonsense", REPORT, code=125)
+        assert err.startswith(b"lanescope: error: ") and b"--nonsense" in err, err
+
+
+def test_a_full_disk_is_told():
+    """/dev/full takes nothing."""
+    import subprocess
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([tap.LANESCOPE, "sql", REPORT, "SELECT * FROM NVTX_EVENTS"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 125 and b"No space left on device" in done.stderr, done.stderr
+
+
+tap.main(globals())

@@ -1,0 +1,119 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope info and recover: what they say of whole, broken and open reports."""
+
+import os
+import shutil
+import sqlite3
+
+import golden
+import tap
+
+REPORT = golden.make_report()
+
+INFO = f"""\
+path: {REPORT}
+state: complete
+events: 27
+open: 1
+lost: 6
+duration: 100.050 µs
+started: 2023-11-14 22:13:20 UTC
+host: example
+command line: ./demo --fast
+size: 512.0 KiB
+processes: 2
+  1000 demo, 2 threads, exit code 0
+  2000 child, 1 thread
+threads: 3
+domains: 4
+tracks: 7
+lanes: 9
+  NVTX push/pop ranges: 19 events in 4 tracks
+  NVTX start/end ranges: 2 events in 1 track
+  NVTX marks: 3 events in 1 track
+  NVTX counters: 3 events in 1 track
+"""
+
+END = """\
+gaps: 1
+  6 calls lost from 40 µs to 41 µs in thread 1001
+diagnostics: 1
+  LNS-NVTX-003 warning: A range was popped that nobody pushed.
+"""
+
+
+def test_a_whole_report():
+    out, err = golden.run("info", REPORT)
+    lines = out.split(b"\n")
+    strings = [line for line in lines if line.startswith(b"strings: ")]
+    assert len(strings) == 1 and int(strings[0][9:]) > 40
+    golden.check(out.replace(strings[0] + b"\n", b""), (INFO + END).encode())
+    assert err == b""
+
+
+def test_recover_and_its_default_name():
+    out, _ = golden.run("recover", REPORT)
+    assert b"Generated:\n    " + golden.path("demo-recovered.rep").encode() in out, out
+    info = golden.run("info", golden.path("demo-recovered.rep"))[0]
+    assert b"\nstate: recovered\n" in info and b"\nevents: 27\n" in info and b"\nlost: 6\n" in info, info
+    _, err = golden.run("recover", REPORT, code=125)
+    assert err.startswith(b"lanescope: error: ") and b"demo-recovered.rep" in err, err
+    golden.run("recover", "-f", "true", "-o", golden.path("demo-recovered.rep"), REPORT)
+    names = "SELECT text FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start, text"
+    golden.check(golden.run("sql", golden.path("demo-recovered.rep"), names)[0], golden.run("sql", REPORT, names)[0])
+
+
+def test_a_truncated_report_is_recovered_on_the_way():
+    """Commands answer from what is left, and say so on stderr; the file itself stays as it was."""
+    cut = golden.path("cut.rep")
+    content = open(golden.make_report("large.rep", 400000), "rb").read()
+    with open(cut, "wb") as file:
+        file.write(content[:len(content) // 2])
+    for words in (["info", cut], ["stats", "-q", cut], ["sql", cut, "SELECT count(*) FROM NVTX_EVENTS"]):
+        out, err = golden.run(*words)
+        assert out != b"" and b"cut.rep is damaged" in err, (words, err)
+    assert b"\nstate: recovered\n" in golden.run("info", cut)[0]
+    assert open(cut, "rb").read() == content[:len(content) // 2]
+
+
+def test_without_level_rows_it_is_damaged():
+    damaged = golden.path("levels.rep")
+    shutil.copy(golden.make_report("large2.rep", 2000000), damaged)
+    database = sqlite3.connect(damaged)
+    assert database.execute("DELETE FROM lns_chunk WHERE level > 0").rowcount > 0
+    database.commit()
+    database.close()
+    out, err = golden.run("info", damaged)
+    assert b"\ndamaged: " in out and b"levels.rep is damaged" in err, (out, err)
+    assert b"\nevents: 2000000\n" in out, out
+
+
+def test_without_a_report():
+    _, err = golden.run("info", code=125)
+    assert err.startswith(b"lanescope: error: info needs a report"), err
+    _, err = golden.run("info", REPORT, REPORT, code=125)
+    assert b"one word too many" in err, err
+
+
+def test_ui_starts_the_viewer_that_is_there():
+    """A viewer on PATH gets the reports; without any, one sentence says what to do."""
+    binary = golden.path("alone/lanescope")
+    os.makedirs(os.path.dirname(binary))
+    os.symlink(tap.LANESCOPE, golden.path("alone/link"))
+    shutil.copy(tap.LANESCOPE, binary)
+    import subprocess
+    done = subprocess.run([binary, "ui", "x.rep"], env={"PATH": golden.path("nothing")}, capture_output=True)
+    assert done.returncode == 125 and b"lanescope-ui" in done.stderr, done
+    viewer = golden.path("bin/lanescope-ui")
+    os.makedirs(os.path.dirname(viewer))
+    with open(viewer, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nprintf '%s,' \"$@\"\nexit 3\n")
+    os.chmod(viewer, 0o755)
+    done = subprocess.run([binary, "ui", "a b.rep", "c.rep"], env={"PATH": golden.path("bin") + ":/usr/bin:/bin"}, capture_output=True)
+    assert done.returncode == 3 and done.stdout == b"a b.rep,c.rep,", done
+
+
+tap.main(globals())

@@ -1,0 +1,195 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope stats: the look, the numbers against independent SQL, and the switches."""
+
+import csv
+import io
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+
+import golden
+import tap
+
+REPORT = golden.make_report()
+STATS = os.path.join(tap.SHARED, "corpus", "nsys-stats")
+FORMAT_TABLE = os.path.join(tap.BUILD, "tests", "golden", "format-table")
+
+SUM = """\
+ ** NVTX Start/End Range Summary (nvtx_startend_sum):
+
+ Time (%)  Total Time (ns)  Instances  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)   Range  
+ --------  ---------------  ---------  --------  --------  --------  --------  -----------  --------
+    100.0             2000          2    1000.0    1000.0      1000      1000          0.0  :request
+
+"""
+
+PUSHPOP = b"""\
+Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Range
+68.9,8000,2,4000.0,4000.0,0,8000,5656.9,:step
+6.0,700,2,350.0,350.0,300,400,70.7,compute:load
+4.3,500,1,500.0,500.0,500,500,0.0,:bad \xff\xfe byte
+4.3,500,1,500.0,500.0,500,500,0.0,:gr\xc3\xbc\xc3\x9f \xe2\x82\xac
+4.3,500,1,500.0,500.0,500,500,0.0,":quo""ted, 'too'"
+4.3,500,1,500.0,500.0,500,500,0.0,:tab\there
+4.3,500,1,500.0,500.0,500,500,0.0,":two
+lines"
+3.0,350,7,50.0,50.0,50,50,0.0,compute:payload
+0.5,57,1,57.0,57.0,57,57,0.0,:
+"""
+
+TRACE = b"""\
+Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,Lvl,NumChild,RangeId,ParentId,RangeStack,NameTree
+-50,7,57,0,57,:,2000,2000,0,0,18,,:18,:
+1000,9000,8000,2500,5500,:step,1000,1000,0,5,1,,:1,:step
+1000,1500,500,0,500,":two
+lines",1000,1000,1,0,4,1,:1:4,"--:two
+lines"
+2000,2500,500,400,100,:tab\there,1000,1000,1,1,5,1,:1:5,--:tab\there
+2000,2400,400,0,400,compute:load,1000,1000,2,0,9,5,:1:5:9,----compute:load
+3000,3500,500,0,500,":quo""ted, 'too'",1000,1000,1,0,6,1,:1:6,"--:quo""ted, 'too'"
+3000,3300,300,0,300,compute:load,1000,1001,0,0,17,,:17,compute:load
+4000,4500,500,0,500,:gr\xc3\xbc\xc3\x9f \xe2\x82\xac,1000,1000,1,0,7,1,:1:7,--:gr\xc3\xbc\xc3\x9f \xe2\x82\xac
+5000,5500,500,0,500,:bad \xff\xfe byte,1000,1000,1,0,8,1,:1:8,--:bad \xff\xfe byte
+10000,10000,0,0,0,:step,1000,1000,0,0,2,,:2,:step
+"""
+
+
+def stats(*words, **arguments):
+    return golden.run("stats", *words, **arguments)[0]
+
+
+def test_console_look():
+    golden.check(stats("-q", "--report", "nvtx_startend_sum", REPORT), SUM.encode())
+    golden.check(stats("-r", "nvtx_startend_sum", REPORT),
+                 f"Processing [{REPORT}] with [nvtx_startend_sum]... \n\n".encode() + SUM.encode())
+
+
+def test_csv():
+    golden.check(stats("--report", "nvtx_pushpop_sum", "--format", "csv", REPORT), PUSHPOP)
+
+
+def test_trace():
+    golden.check(stats("-r", "nvtx_pushpop_trace", "-f", "csv", REPORT)[:len(TRACE)], TRACE)
+
+
+def test_default_is_the_sum_of_both_styles():
+    rows = list(csv.DictReader(io.StringIO(stats("-f", "csv", REPORT).decode("utf-8", "replace"))))
+    assert [r["Style"] for r in rows[:2]] == ["PushPop", "StartEnd"] and len(rows) == 10
+    assert abs(sum(float(r["Time (%)"]) for r in rows) - 100) < 1
+
+
+def half_up(numerator, denominator):
+    """One decimal, halves away from zero, as the reference rounds."""
+    tenths = (numerator * 20 + denominator) // (denominator * 2)
+    return f"{tenths // 10}.{tenths % 10}"
+
+
+def test_numbers_against_sql():
+    """50,000 ranges of 5,000 names: each figure from the exported tables, by other means."""
+    report = golden.make_report("many.rep", 50000)
+    golden.run("export", "-q", "-f", "true", report)
+    database = sqlite3.connect(golden.path("many.sqlite"))
+    groups = {}
+    for name, duration in database.execute(
+            "SELECT ':' || text, end - start FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL AND domainId = 0"):
+        groups.setdefault(name, []).append(duration)
+    total = sum(map(sum, groups.values()))
+    rows = list(csv.DictReader(io.StringIO(stats("-r", "nvtx_sum", "-f", "csv", report).decode())))
+    assert len(rows) == len(groups) > 4900
+    totals = [int(r["Total Time (ns)"]) for r in rows]
+    assert totals == sorted(totals, reverse=True)
+    for row in rows:
+        values = groups[row["Range"]]
+        assert row["Time (%)"] == half_up(100 * sum(values), total), row
+        assert int(row["Total Time (ns)"]) == sum(values) and int(row["Instances"]) == len(values), row
+        assert row["Avg (ns)"] == half_up(sum(values), len(values)), row
+        assert float(row["Med (ns)"]) == statistics.median(values), row
+        assert (int(row["Min (ns)"]), int(row["Max (ns)"])) == (min(values), max(values)), row
+        deviation = statistics.stdev(values) if len(values) > 1 else 0
+        assert abs(float(row["StdDev (ns)"]) - deviation) <= 0.0501, (row, deviation)
+
+
+def test_trace_against_sql():
+    """Parents and children of each range, found by comparing all ranges of its thread."""
+    report = golden.make_report("few.rep", 2000)
+    golden.run("export", "-q", "-f", "true", report)
+    ranges = sqlite3.connect(golden.path("few.sqlite")).execute(
+        "SELECT rowid, start, end, globalTid FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL").fetchall()
+    rows = {int(r["RangeId"]): r for r in csv.DictReader(io.StringIO(stats("-r", "nvtx_pushpop_trace", "-f", "csv", report).decode()))}
+    assert len(rows) == len(ranges) == 2000
+    threads = {}
+    for r in ranges:
+        threads.setdefault(r[3], []).append(r)
+    for rowid, start, end, tid in ranges[::7]:
+        around = [r for r in threads[tid] if r[1] <= start and r[2] >= end and r[0] != rowid]
+        parent = min(around, key=lambda r: r[2] - r[1])[0] if around else ""
+        row = rows[rowid]
+        assert row["ParentId"] == str(parent) and int(row["Lvl"]) == len(around), row
+        assert int(row["DurChild (ns)"]) + int(row["DurNonChild (ns)"]) == end - start
+        assert row["NameTree"] == "--" * len(around) + row["Name"] and row["RangeStack"].endswith(f":{rowid}")
+
+
+def test_tables_look_as_the_reference_prints_them():
+    """The tables of its own outputs, taken apart and written again by our formatter."""
+    if not os.path.isdir(STATS):
+        raise tap.Skip("../shared/corpus is not there")
+    compared = 0
+    for file in ["a100-cuda-graphs.txt", "a100-pytorch-lm.txt"]:
+        lines = open(os.path.join(STATS, file), encoding="utf-8").read().split("\n")
+        for i, rule in enumerate(lines):
+            if not re.fullmatch(r"( -+)( {2}-+)*", rule):
+                continue
+            ends = [m.span() for m in re.finditer(r"-+", rule)]
+            end = next(j for j in range(i + 1, len(lines)) if lines[j] == "")
+            table = [lines[i - 1]] + lines[i + 1:end]
+            # Its columns take their widths from all rows; ours from the first hundred.
+            assert len(table) < 100
+            cells = [[line[a:b].strip() for a, b in ends] for line in table]
+            if "(MB)" in lines[i - 1] or any(len(row[-1]) >= 100 for row in cells):
+                continue
+            done = subprocess.run([FORMAT_TABLE], input="\n".join("\t".join(row) for row in cells) + "\n",
+                                  capture_output=True, text=True, check=True)
+            golden.check(done.stdout.encode(), "\n".join([lines[i - 1], rule] + lines[i + 1:end] + [""]).encode())
+            compared += 1
+    assert compared >= 4, compared
+
+
+def test_time_units():
+    row = stats("-q", "-r", "nvtx_startend_sum", "-f", "csv:nohdr", "--timeunit", "usec", REPORT)
+    golden.check(row, b"100.0,2.000,2,1.0000,1.0000,1.000,1.000,0.0000,:request\n")
+    assert b"Total Time (ms)" in stats("-f", "csv", "--timeunit", "msec", REPORT)
+    assert b"Total Time (s)" in stats("-f", "csv", "--timeunit=seconds", REPORT)
+
+
+def test_files():
+    stats("-r", "nvtx_sum,nvtx_pushpop_sum", "-f", "csv", "-o", golden.path("out"), REPORT)
+    golden.check(open(golden.path("out_nvtx_pushpop_sum.csv"), "rb").read(), PUSHPOP)
+    assert os.path.exists(golden.path("out_nvtx_sum.csv"))
+    _, err = golden.run("stats", "-r", "nvtx_sum", "-o", golden.path("out"), REPORT, code=125)
+    assert b"out_nvtx_sum.csv exists" in err, err
+    stats("-r", "nvtx_pushpop_sum", "-o", ".", "--force-overwrite=true", REPORT)
+    golden.check(open(golden.path("demo_nvtx_pushpop_sum.csv"), "rb").read(), PUSHPOP)
+
+
+def test_lists_of_formats():
+    out = stats("-q", "-r", "nvtx_startend_sum,nvtx_pushpop_sum", "-f", "column,csv", REPORT)
+    golden.check(out, SUM.encode() + PUSHPOP)
+
+
+def test_a_report_without_ranges_is_skipped():
+    golden.check(stats("-q", golden.make_report("none.rep", "none")),
+                 f"SKIPPED: {golden.path('none.rep')} does not contain NV Tools Extension (NVTX) data.\n\n".encode())
+
+
+def test_unknown_names():
+    for words, wanted in [(["-r", "cuda_api_sum2"], b"--report"), (["-f", "xml"], b"--format"), (["--timeunit", "weeks"], b"--timeunit")]:
+        _, err = golden.run("stats", *words, REPORT, code=125)
+        assert err.startswith(b"lanescope: error: ") and wanted in err, err
+
+
+tap.main(globals())
