@@ -49,6 +49,8 @@ stand_in (LnsDefinitionKind kind)
       definition.process.start_ns = definition.process.end_ns = LNS_TIME_UNKNOWN;
       definition.process.exit_code = -1;
     }
+  if (kind == LNS_DEFINITION_LANE)
+    definition.lane.kind = LNS_LANE_NVTX_PUSH_POP;
   if (kind == LNS_DEFINITION_THREAD)
     definition.thread.start_ns = definition.thread.end_ns = LNS_TIME_UNKNOWN;
   if (kind == LNS_DEFINITION_DOMAIN)
@@ -272,6 +274,12 @@ add_lost_lanes (LnsRecover *recover)
   LnsRecoveredTable *lanes = &recover->tables[LNS_DEFINITION_LANE];
   LnsRecoveredTable *tracks = &recover->tables[LNS_DEFINITION_TRACK];
 
+  for (uint32_t i = 0; i < lanes->n; i++)
+    if (lns_lane_kind_info (lanes->definitions[i].lane.kind) == NULL)
+      {
+        lanes->definitions[i].lane.kind = LNS_LANE_NVTX_PUSH_POP;
+        lanes->is_known[i] = false;
+      }
   for (int k = 0; k < 2; k++)
     {
       size_t n_chunks;
@@ -279,9 +287,8 @@ add_lost_lanes (LnsRecover *recover)
       for (size_t c = 0; c < n_chunks; c++)
         {
           const LnsChunkHeader *header = &chunks[c].header;
-          if (!reach (recover, LNS_DEFINITION_LANE, header->lane))
-            continue;
-          if (lanes->is_known[header->lane])
+          if (lns_lane_kind_info ((LnsLaneKind)header->lane_kind) == NULL ||
+              !reach (recover, LNS_DEFINITION_LANE, header->lane) || lanes->is_known[header->lane])
             continue;
           lanes->definitions[header->lane].lane.kind = (LnsLaneKind)header->lane_kind;
           lanes->is_known[header->lane] = true;
