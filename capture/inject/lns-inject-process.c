@@ -129,7 +129,9 @@ void
 lns_process_notice_low (void)
 {
   uint64_t published = __atomic_load_n (&lns_process.pool.header->published, __ATOMIC_RELAXED);
-  if (__atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published)
+  /* Looked at before it is taken, since starving threads come here with every event. */
+  if (__atomic_load_n (&noticed_at, __ATOMIC_RELAXED) == published ||
+      __atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published)
     return;
   LNS_KEEP_ERRNO;
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };

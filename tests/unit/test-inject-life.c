@@ -368,6 +368,60 @@ test_denied_system_calls (void)
     }
 }
 
+/* --- What the fast path does not do. --------------------------------------------------------- */
+
+/* Events within one chunk, in a process that is killed at its next system call but exit:
+ * no lock that waits, no memory from the system, no clock but the vDSO's. */
+static int
+without_system_calls (void)
+{
+  nvtx_start ();
+  const void *domain = nvtx_domain ("domain");
+  LnsNvtxEventAttributes event = { .size = sizeof event,
+                                   .color_type = 1,
+                                   .color = 5,
+                                   .category = 2,
+                                   .payload_type = 1,
+                                   .payload = 7,
+                                   .message_type = LNS_NVTX_MESSAGE_REGISTERED,
+                                   .message.registered = nvtx_register (domain, "registered") };
+  nvtx_mark ("first"); /* a thread's first event gets it its stream */
+  struct sock_filter filter[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  };
+  struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+      prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+    return 77;
+  char name[32];
+  for (int i = 0; i < 200; i++)
+    {
+      snprintf (name, sizeof name, "new name %d", i);
+      nvtx_push ("old name");
+      nvtx_push (name);
+      nvtx_domain_push (domain, &event);
+      nvtx_range_end (nvtx_range_start ("old name"));
+      nvtx_domain_pop (domain);
+      nvtx_pop ();
+      nvtx_pop ();
+    }
+  return 0;
+}
+
+static void
+test_no_system_calls (void)
+{
+  MiniSession *session = run (without_system_calls);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH), 600);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_POP), 600);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_END), 200);
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  mini_session_free (session);
+}
+
 /* --- The flag by which a session records or not. --------------------------------------------- */
 
 typedef struct
@@ -459,6 +513,7 @@ main (void)
   LNS_TEST (test_no_session);
   LNS_TEST (test_a_session_that_does_not_answer);
   LNS_TEST (test_denied_system_calls);
+  LNS_TEST (test_no_system_calls);
   LNS_TEST (test_recording_flag);
   return lns_tap_done ();
 }
