@@ -37,6 +37,7 @@ lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after)
 
   if (window == NULL || !lns_window_is_empty (window))
     window = lns_window_new (GTK_APPLICATION (self), self->settings);
+  lns_window_open_file (window, file);
   gtk_window_present (GTK_WINDOW (window));
 }
 

@@ -17,30 +17,56 @@ typedef struct
   const char *mouse;  /* what the mouse does, in words, or NULL                   */
 } Shortcut;
 
-/* In the order of the Keyboard Shortcuts window; rows of one group stand together. */
+/* In the order of the Keyboard Shortcuts window. Rows of one group stand together, and so do rows of
+ * one title, which share a line there: it shows the first key of each. */
 static const Shortcut shortcuts[] = {
   { N_ ("General"), N_ ("Open a report"), "win.open", "<Control>o", NULL },
   { N_ ("General"), N_ ("Launch a program"), "win.launch", "<Control>l", NULL },
+  { N_ ("General"), N_ ("Reload the report"), "win.reload", "<Control>r F5", NULL },
   { N_ ("General"), N_ ("Close the window"), "win.close", "<Control>w", NULL },
   { N_ ("General"), N_ ("Quit"), "app.quit", "<Control>q", NULL },
   { N_ ("General"), N_ ("Keyboard shortcuts"), "win.show-help-overlay", "<Control>question F1",
     NULL },
-  { N_ ("Timeline"), N_ ("Zoom in and out at the pointer"), NULL, NULL, N_ ("Ctrl + wheel") },
-  { N_ ("Timeline"), N_ ("Zoom in"), "timeline.zoom-in", "plus equal KP_Add", NULL },
-  { N_ ("Timeline"), N_ ("Zoom out"), "timeline.zoom-out", "minus KP_Subtract", NULL },
-  { N_ ("Timeline"), N_ ("Show the whole report"), "timeline.zoom-fit", "0 KP_0", NULL },
-  { N_ ("Timeline"), N_ ("Select time"), NULL, NULL, N_ ("Drag") },
-  { N_ ("Timeline"), N_ ("Zoom to the selected time"), "timeline.zoom-to-selection", "z <Shift>z",
+
+  { N_ ("Panes"), N_ ("Events View"), "win.show-events", "<Control>1", NULL },
+  { N_ ("Panes"), N_ ("Details"), "win.show-details", "<Control>2", NULL },
+  { N_ ("Panes"), N_ ("Diagnostics"), "win.show-diagnostics", "<Control>3", NULL },
+
+  { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
+  { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },
+  { N_ ("Find"), N_ ("Previous match"), "win.find-previous", "<Shift>F3 <Control><Shift>g", NULL },
+  { N_ ("Find"), N_ ("Close the search"), "find.close", "Escape", NULL },
+
+  { N_ ("Zoom"), N_ ("Zoom in"), "win.zoom-in", "<Control>plus <Control>equal <Control>KP_Add",
     NULL },
-  { N_ ("Timeline"), N_ ("Zoom to the selected event"), "timeline.zoom-to-event", "e", NULL },
-  { N_ ("Timeline"), N_ ("Undo the last zoom"), "timeline.undo-zoom", "BackSpace", NULL },
-  { N_ ("Timeline"), N_ ("Remove the selection"), "timeline.clear-selection", "Escape", NULL },
-  { N_ ("Timeline"), N_ ("Move through time"), NULL, NULL,
-    N_ ("Shift + wheel, Shift + drag, middle button") },
-  { N_ ("Timeline"), N_ ("Earlier"), "timeline.pan-left", "Left", NULL },
-  { N_ ("Timeline"), N_ ("Later"), "timeline.pan-right", "Right", NULL },
-  { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home", NULL },
-  { N_ ("Timeline"), N_ ("Go to the end"), "timeline.go-end", "End", NULL },
+  { N_ ("Zoom"), N_ ("Zoom in"), "timeline.zoom-in", "plus equal KP_Add", NULL },
+  { N_ ("Zoom"), N_ ("Zoom out"), "win.zoom-out", "<Control>minus <Control>KP_Subtract", NULL },
+  { N_ ("Zoom"), N_ ("Zoom out"), "timeline.zoom-out", "minus KP_Subtract", NULL },
+  { N_ ("Zoom"), N_ ("Zoom at the pointer"), NULL, NULL, N_ ("Ctrl and wheel") },
+  { N_ ("Zoom"), N_ ("Zoom to the whole run"), "win.zoom-fit", "<Control>0 <Control>KP_0", NULL },
+  { N_ ("Zoom"), N_ ("Zoom to the whole run"), "timeline.zoom-fit", "0 KP_0", NULL },
+  { N_ ("Zoom"), N_ ("Zoom to the selected time"), "timeline.zoom-to-selection", "z <Shift>z",
+    NULL },
+  { N_ ("Zoom"), N_ ("Zoom to the selected event"), "timeline.zoom-to-event", "e", NULL },
+  { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace", NULL },
+
+  { N_ ("Timeline"), N_ ("Move earlier"), "timeline.pan-left", "Left KP_Left", NULL },
+  { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right", NULL },
+  { N_ ("Timeline"), N_ ("Move in time"), NULL, NULL,
+    N_ ("Shift and wheel, Shift and drag, middle button") },
+  { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home KP_Home", NULL },
+  { N_ ("Timeline"), N_ ("Go to the end"), "timeline.go-end", "End KP_End", NULL },
+  { N_ ("Timeline"), N_ ("Select time"), NULL, NULL, N_ ("Drag") },
+  { N_ ("Timeline"), N_ ("Select an event"), NULL, NULL, N_ ("Click") },
+  { N_ ("Timeline"), N_ ("Clear the selection"), "timeline.clear-selection", "Escape", NULL },
+  { N_ ("Timeline"), N_ ("Copy the event's name"), "timeline.copy-name", "<Control>c", NULL },
+  { N_ ("Timeline"), N_ ("Unfold all rows"), "timeline.expand-all", "asterisk KP_Multiply", NULL },
+  { N_ ("Timeline"), N_ ("Fold all rows"), "timeline.collapse-all", "slash KP_Divide", NULL },
+  { N_ ("Timeline"), N_ ("Menu of a row"), NULL, NULL, N_ ("Right click") },
+
+  { N_ ("Events View"), N_ ("Filter by name"), "events.filter", "<Control><Shift>f", NULL },
+  { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },
+  { N_ ("Events View"), N_ ("Zoom to the event"), "events.zoom", "<Control>Return", NULL },
 };
 
 /* Calls FUNC with each accelerator of KEYS. */
@@ -94,27 +120,51 @@ lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix)
                   &(ClassBinding){ widget_class, shortcuts[i].action });
 }
 
-/* One line of the window: keys, or else what the mouse does. */
-static void
-append_row (GString *xml, const Shortcut *shortcut)
+/* The keys of a line: the first of each of its N rows. */
+static char *
+line_keys (const Shortcut *rows, size_t n)
 {
-  g_autofree char *row = g_markup_printf_escaped (
-      "<child><object class='GtkShortcutsShortcut'>"
-      "<property name='title'>%s</property><property name='subtitle'>%s</property>",
-      _ (shortcut->title), shortcut->mouse != NULL ? _ (shortcut->mouse) : "");
+  g_autoptr (GStrvBuilder) keys = g_strv_builder_new ();
 
-  g_string_append (xml, row);
-  if (shortcut->keys != NULL)
+  for (size_t i = 0; i < n && rows[i].keys != NULL; i++)
     {
-      g_autofree char *keys =
-          g_markup_printf_escaped ("<property name='accelerator'>%s</property>", shortcut->keys);
-      g_string_append (xml, keys);
+      g_auto (GStrv) each = g_strsplit (rows[i].keys, " ", -1);
+      g_strv_builder_add (keys, each[0]);
     }
-  else
+  g_auto (GStrv) all = g_strv_builder_end (keys);
+  return g_strjoinv (" ", all);
+}
+
+/* One line of the window: the keys of N rows, or else what the mouse does. */
+static void
+append_line (GString *xml, const Shortcut *rows, size_t n)
+{
+  g_autofree char *keys = line_keys (rows, n);
+  g_autofree char *escaped = g_markup_printf_escaped (
+      "<child><object class='GtkShortcutsShortcut'><property name='title'>%s</property>"
+      "<property name='%s'>%s</property>",
+      _ (rows->title), *keys != '\0' ? "accelerator" : "subtitle",
+      *keys != '\0' ? keys : _ (rows->mouse));
+
+  g_string_append (xml, escaped);
+  if (*keys == '\0')
     g_string_append (xml, "<property name='shortcut-type'>gesture</property>"
                           "<property name='icon-set'>1</property>"
                           "<property name='icon'>input-mouse-symbolic</property>");
   g_string_append (xml, "</object></child>");
+}
+
+/* How many rows from FIRST on are of the same group, and with SAME_TITLE of the same title too. */
+static size_t
+run_length (size_t first, bool same_title)
+{
+  size_t end = first + 1;
+
+  while (end < G_N_ELEMENTS (shortcuts) &&
+         strcmp (shortcuts[end].group, shortcuts[first].group) == 0 &&
+         (!same_title || strcmp (shortcuts[end].title, shortcuts[first].title) == 0))
+    end++;
+  return end - first;
 }
 
 /* GTK 4.8 fills this window only from XML. */
@@ -126,26 +176,24 @@ lns_shortcuts_window_new (void)
                     "<property name='modal'>1</property>"
                     "<child><object class='GtkShortcutsSection'>"
                     "<property name='section-name'>all</property>"
-                    "<property name='max-height'>14</property>");
+                    "<property name='max-height'>16</property>");
 
-  for (size_t i = 0; i < G_N_ELEMENTS (shortcuts); i++)
+  for (size_t i = 0, n; i < G_N_ELEMENTS (shortcuts); i += n)
     {
-      bool first = i == 0 || strcmp (shortcuts[i].group, shortcuts[i - 1].group) != 0;
-      bool last = i + 1 == G_N_ELEMENTS (shortcuts) ||
-                  strcmp (shortcuts[i].group, shortcuts[i + 1].group) != 0;
-      if (first)
+      g_autofree char *group = g_markup_printf_escaped (
+          "<child><object class='GtkShortcutsGroup'><property name='title'>%s</property>",
+          _ (shortcuts[i].group));
+      g_string_append (xml, group);
+      n = run_length (i, false);
+      for (size_t row = i, n_rows; row < i + n; row += n_rows)
         {
-          g_autofree char *group = g_markup_printf_escaped (
-              "<child><object class='GtkShortcutsGroup'><property name='title'>%s</property>",
-              _ (shortcuts[i].group));
-          g_string_append (xml, group);
+          n_rows = run_length (row, true);
+          append_line (xml, &shortcuts[row], n_rows);
         }
-      append_row (xml, &shortcuts[i]);
-      if (last)
-        g_string_append (xml, "</object></child>");
+      g_string_append (xml, "</object></child>");
     }
   g_string_append (xml, "</object></child></object></interface>");
 
-  g_autoptr (GtkBuilder) builder = gtk_builder_new_from_string (xml->str, xml->len);
+  g_autoptr (GtkBuilder) builder = gtk_builder_new_from_string (xml->str, (gssize)xml->len);
   return GTK_WIDGET (gtk_builder_get_object (builder, "window"));
 }

@@ -207,6 +207,12 @@ lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns)
   jump (self, scale);
 }
 
+gboolean
+lns_view_shows_all (LnsView *self)
+{
+  return self->shows_all;
+}
+
 void
 lns_view_fit (LnsView *self)
 {

@@ -74,6 +74,7 @@ void lns_view_zoom_at (LnsView *self, double x_px, double factor);
 void lns_view_pan (LnsView *self, int64_t dx_px); /* > 0: later. Never leaves the report       */
 void lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns);
 void lns_view_fit (LnsView *self);
+gboolean lns_view_shows_all (LnsView *self);
 /* Takes the last zoom, fit or reveal back. False where there is none. */
 gboolean lns_view_undo_zoom (LnsView *self);
 gboolean lns_view_can_undo_zoom (LnsView *self);

@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include "src/store/lns-report.h"
+#include "ui/lns-report-page.h"
 #include "ui/lns-window.h"
 
 G_BEGIN_DECLS
@@ -16,17 +18,40 @@ struct _LnsWindow
 {
   AdwApplicationWindow parent_instance;
 
-  GSettings *settings; /* owned */
-  GFile *file;         /* owned; what is shown, being opened, or could not be opened; or NULL */
+  GSettings *settings;        /* owned                                                        */
+  GFile *file;                /* owned; shown, being opened, or not to be opened; or NULL      */
+  GCancellable *opening;      /* owned; NULL while nothing is being opened                     */
+  gboolean recoverable;       /* the error page's file                                        */
+  LnsReportPage *report_page; /* child of stack, or NULL                                      */
+
+  GtkWidget *launch_dialog; /* weak; or NULL                                                */
 
   GtkPopoverMenuBar *menu_bar;
+  GtkWidget *open_button;
+  GtkWidget *launch_button;
+  GtkWidget *find_button;
   AdwWindowTitle *title;
   GtkStack *stack; /* pages "start", "loading", "error", "report" */
   AdwStatusPage *loading_page;
   GtkProgressBar *progress;
   AdwStatusPage *error_page;
   GtkWidget *recover_button;
+  GtkWidget *diagnostics_button;
+  AdwButtonContent *diagnostics_content;
 };
+
+/* --- lns-window.c */
+
+/* Shows page NAME of the stack, and enables the actions that apply to it. */
+void _lns_window_show_page (LnsWindow *self, const char *name);
+
+/* Shows REPORT, which is the window's from now on. */
+void _lns_window_show_report (LnsWindow *self, LnsReport *report);
+
+/* Lets go of what is shown or being opened; the caller shows another page. */
+void _lns_window_drop_report (LnsWindow *self);
+
+/* --- lns-window-actions.c */
 
 /* Installs the "win." actions. Called once, from init. */
 void _lns_window_add_actions (LnsWindow *self);
@@ -34,7 +59,19 @@ void _lns_window_add_actions (LnsWindow *self);
 /* Enables the actions that apply to what the window now shows, and no others. */
 void _lns_window_update_actions (LnsWindow *self);
 
-/* Shows page NAME of the stack and updates title and actions. */
-void _lns_window_show_page (LnsWindow *self, const char *name);
+/* --- lns-window-open.c */
+
+/* Opens the error page's file again, rebuilt into a copy. */
+void _lns_window_recover (LnsWindow *self);
+
+/* Forgets the opening that runs, if one does. */
+void _lns_window_cancel_opening (LnsWindow *self);
+
+void _lns_window_show_start_page (LnsWindow *self);
+
+/* --- lns-window-drop.c */
+
+/* Lets files be dropped anywhere on the window. Called once, from init. */
+void _lns_window_add_drop_target (LnsWindow *self);
 
 G_END_DECLS

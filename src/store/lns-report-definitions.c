@@ -311,7 +311,8 @@ _lns_report_free_definitions (LnsReport *report)
 #define DEFINITIONS(Type, name, kind)                                                              \
  const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
  {                                                                                                 \
-  *ret_n = report->definitions[kind].n;                                                            \
+  if (ret_n != NULL)                                                                               \
+   *ret_n = report->definitions[kind].n;                                                           \
   return report->definitions[kind].records;                                                        \
  }
 

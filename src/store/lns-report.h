@@ -69,7 +69,7 @@ const char *lns_report_meta (const LnsReport *report, const char *key);
 const char *lns_report_string (LnsReport *report, uint32_t id, size_t *ret_size_bytes);
 uint32_t lns_report_n_strings (const LnsReport *report);
 
-/* Arrays of definitions, by id; RET_N gets their number. O(1). */
+/* Arrays of definitions, by id; RET_N (may be NULL) gets their number. O(1). */
 const LnsProcess *lns_report_processes (const LnsReport *report, uint32_t *ret_n);
 const LnsThread *lns_report_threads (const LnsReport *report, uint32_t *ret_n);
 const LnsDomain *lns_report_domains (const LnsReport *report, uint32_t *ret_n);

@@ -180,8 +180,11 @@ class Node:
         return self.accessible.get_state_set().contains(kind)
 
     def children(self):
-        for index in range(self.accessible.get_child_count()):
-            child = self.accessible.get_child_at_index(index)
+        try:
+            found = [self.accessible.get_child_at_index(index) for index in range(self.accessible.get_child_count())]
+        except self.app.gone:
+            return
+        for child in found:
             if child is not None:
                 yield Node(self.app, child)
 
@@ -218,10 +221,11 @@ class Node:
             return []
 
     def do(self, action="click"):
-        """Does the node's action of that name."""
-        names = self.actions()
-        assert action in names, f"{self!r} has no action {action}, only {names}"
-        assert self.accessible.get_action_iface().do_action(names.index(action)), f"{action} failed"
+        """Does the node's action of that name, as soon as it is sensitive."""
+        def done():
+            names = self.actions()
+            return action in names and self.accessible.get_action_iface().do_action(names.index(action))
+        self.app.wait(done, 5, f"action {action} of {self!r}, which has {self.actions()}")
         return self
 
     def extents(self):
@@ -260,7 +264,9 @@ class App:
 
     def __init__(self, *arguments, env=None, size=(1400, 900), window=True, viewer=VIEWER):
         self.arguments = [os.fspath(argument) for argument in arguments]
-        self.env = dict(os.environ, G_DEBUG="fatal-warnings", **(env or {}))
+        # Settings of its own, so that no test sees what another left.
+        settings = tempfile.mkdtemp(prefix="config-", dir=os.environ[SESSION])
+        self.env = {**os.environ, "G_DEBUG": "fatal-warnings", "XDG_CONFIG_HOME": settings, **(env or {})}
         self.size = size
         self.want_window = window
         self.viewer = viewer
@@ -339,11 +345,11 @@ class App:
 
     def find(self, role=None, name=None, seconds=10):
         """The first node with that role and name; waits for it."""
-        return wait(lambda: self.root.find(role, name), seconds, what=f"{role or 'a node'} {name!r}")
+        return self.wait(lambda: self.root.find(role, name), seconds, f"{role or 'a node'} {name!r}")
 
     def gone_node(self, role=None, name=None, seconds=10):
         """Waits until no such node is left."""
-        wait(lambda: self.root.find(role, name) is None, seconds, what=f"the end of {role} {name!r}")
+        self.wait(lambda: self.root.find(role, name) is None, seconds, f"the end of {role} {name!r}")
 
     def wait(self, condition, seconds=15, what=None):
         def alive():

@@ -2,15 +2,198 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The window without a report: start page, menus, themes."""
+"""The window around a report: start page, opening, what cannot be opened, menus, themes, panes."""
+
+import os
+import sqlite3
+import subprocess
+import tempfile
 
 import harness
+import tap
 
+MAKE_REPORT = os.path.join(tap.BUILD, "tests", "ui", "make-report")
+
+
+def folder():
+    return tempfile.mkdtemp(prefix="shell-", dir=os.environ[harness.SESSION])
+
+
+def make_report(*words, name="demo.rep", where=None):
+    path = os.path.join(where or folder(), name)
+    subprocess.run([MAKE_REPORT, path, *words], check=True)
+    return path
+
+
+def title(app):
+    """(title, subtitle) of the header bar."""
+    labels = app.root.find("filler", "AdwWindowTitle").find_all("label")
+    return tuple(label.name for label in labels)
+
+
+def opened(app, name="demo.rep"):
+    app.wait(lambda: title(app) and title(app)[0] == name and len(title(app)) == 2, what=f"{name} to be open")
+
+
+# --- Start and opening
 
 def test_start_page():
     with harness.App() as app:
         app.find("label", "Lanescope")
-        assert app.find("push button").actions() == ["click"]
+        assert app.root.find("push button", "Open…") and app.root.find("push button", "Launch…")
+        assert app.root.find("label", "Recent Reports") is None or not app.root.find_all("list item")
+        enabled = {name for name, (on, *_) in app.actions().items() if on}
+        assert enabled == {"open", "open-uri", "launch", "close", "show-help-overlay"}, enabled
+
+
+def test_opens_what_is_named():
+    with harness.App(make_report()) as app:
+        opened(app)
+        assert title(app) == ("demo.rep", "350 events · 100.000 ms"), title(app)
+
+
+def test_a_second_report_gets_a_second_window():
+    where = folder()
+    with harness.App(make_report(name="a.rep", where=where), make_report(name="b.rep", where=where)) as app:
+        app.wait(lambda: sorted(node.name for node in app.find_all("frame")) == ["a.rep", "b.rep"], what="two windows")
+
+
+def test_open_dialog():
+    path = make_report()
+    with harness.App() as app:
+        app.focus()
+        app.key("ctrl+o")
+        app.find(None, "Open Reports")
+        app.wait(lambda: len(app.windows()) > 1, what="the dialog's window")
+        app.type(path)
+        app.key("Return")
+        opened(app)
+
+
+def test_recent_reports():
+    path = make_report(name="a_b.rep")
+    with harness.App(path) as app:
+        opened(app, "a_b.rep")
+    with harness.App() as app:
+        row = app.find("list item", "a_b.rep")
+        assert row.description == os.path.dirname(path), row.description
+        app.find("menu item", "File").click()
+        app.find("menu item", "Open Recent")
+        app.key("Escape")
+        row.click()
+        opened(app, "a_b.rep")
+    os.remove(path)
+    with harness.App() as app:
+        app.find("push button", "Launch…")
+        assert app.root.find("list item", "a_b.rep") is None
+
+
+def test_a_path_that_is_not_utf8():
+    path = os.path.join(os.fsencode(folder()), b"caf\xe9.rep")
+    os.rename(make_report(), path)
+    with harness.App(path) as app:
+        app.wait(lambda: title(app)[0].startswith("caf") and title(app)[1:] == ("350 events · 100.000 ms",))
+
+
+# --- What cannot be opened
+
+def errors_of(path):
+    """Opens PATH and returns (the sentence, whether Recover is offered)."""
+    with harness.App(path) as app:
+        app.find("label", "The Report Could Not Be Opened")
+        page = app.root.find("panel", "The Report Could Not Be Opened")
+        sentence = page.find_all("label")[1].name
+        assert app.actions()["reload"][0] and not app.actions()["zoom-in"][0]
+        return sentence, app.actions()["recover"][0]
+
+
+def test_bad_files_get_a_sentence_each():
+    where = folder()
+    report = make_report(where=where)
+    empty = os.path.join(where, "empty.rep")
+    open(empty, "w").close()
+    text = os.path.join(where, "text.rep")
+    with open(text, "w") as file:
+        file.write("not a report " * 1000)
+    other = os.path.join(where, "other.rep")
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE t (x)")
+    cut = os.path.join(where, "cut.rep")
+    with open(report, "rb") as source, open(cut, "wb") as target:
+        target.write(source.read(os.path.getsize(report) * 2 // 3))
+    seen = {}
+    for path, recoverable in ((where, False), (empty, False), (os.path.join(where, "none.rep"), False),
+                              (other, False), (cut, True)):
+        sentence, offered = errors_of(path)
+        assert os.path.basename(path) in sentence, sentence
+        assert offered == recoverable, (sentence, offered)
+        seen[path] = sentence.replace(path, "").replace(os.path.basename(path), "")
+    assert len(set(seen.values())) == len(seen), seen
+    sentence, _ = errors_of(text)
+    assert "text.rep" in sentence, sentence
+
+
+def test_recover():
+    path = make_report()
+    with open(path, "r+b") as file:
+        file.seek(0)
+        file.write(bytes(4096))
+    with harness.App(path) as app:
+        app.find("push button", "Recover").do()
+        opened(app)
+        assert title(app)[1].startswith("350 events"), title(app)
+        app.find("label", lambda name: name.startswith("This report was damaged"))
+
+
+def test_another_report_takes_the_place_of_an_error():
+    with harness.App(folder()) as app:
+        app.find("label", "The Report Could Not Be Opened")
+        app.activate("win.open-uri", f"'file://{make_report()}'")
+        opened(app)
+        assert len(app.find_all("frame")) == 1
+
+
+# --- What the report says of itself
+
+def test_losses_and_diagnostics():
+    with harness.App(make_report("diagnostics", "lost")) as app:
+        opened(app)
+        app.find("label", lambda name: name.startswith("1,234 events were lost"))
+        button = app.find("push button", "2")
+        assert button.description == "2 diagnostics", button.description
+        button.do()
+        table = app.find("tree table", "Diagnostics")
+        app.wait(lambda: table.find("label", "LNS-TEST-003"), what="the rows")
+        cells = [label.name for label in table.find_all("label")]
+        assert cells[cells.index("Error"):][:5] == \
+            ["Error", "34.000 ms", "train (4711)", "LNS-TEST-003",
+             "The disk is full: nothing was recorded until there was room again."], cells
+        codes = [cell for cell in cells if cell.startswith("LNS-")]
+        assert codes == ["LNS-TEST-003", "LNS-TEST-002", "LNS-TEST-001"], codes
+
+
+def test_no_diagnostics():
+    with harness.App(make_report()) as app:
+        opened(app)
+        app.activate("win.show-diagnostics")
+        app.find("label", lambda name: name.startswith("No diagnostics"))
+
+
+def test_a_recording_is_told_and_reloaded():
+    path = os.path.join(folder(), "demo.rep")
+    writer = subprocess.Popen([MAKE_REPORT, path, "recording"], stdout=subprocess.PIPE)
+    try:
+        assert writer.stdout.readline() == b"committed\n"
+        with harness.App(path) as app:
+            opened(app)
+            app.find("label", lambda name: name.startswith("This report is still being recorded"))
+            writer.kill()
+            writer.wait()
+            app.find("push button", "Reload").do()
+            app.find("label", lambda name: name.startswith("The recording was cut off"))
+    finally:
+        writer.kill()
+        writer.communicate()
 
 
 harness.main(globals())

@@ -1,0 +1,65 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Every text for people can be translated, and the translations that exist are complete."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import tap
+
+PO = os.path.join(tap.SOURCE, "po")
+TRANSLATED = [re.compile(rb'\b(N?_|ngettext|C_) ?\("'), re.compile(rb'translatable="yes"'),
+              re.compile(rb"gettext-domain="), re.compile(rb"<component type=|^\[Desktop Entry\]", re.M)]
+
+
+def listed():
+    with open(os.path.join(PO, "POTFILES.in")) as file:
+        return [line.strip() for line in file if line.strip() and not line.startswith("#")]
+
+
+def test_potfiles_is_complete():
+    names = subprocess.run(["git", "-C", tap.SOURCE, "ls-files", "-co", "--exclude-standard", "ui", "data"],
+                           capture_output=True, text=True, check=True).stdout.split()
+    with_text = set()
+    for name in names:
+        if not name.endswith((".c", ".ui", ".xml", ".in")) or not os.path.exists(os.path.join(tap.SOURCE, name)):
+            continue
+        with open(os.path.join(tap.SOURCE, name), "rb") as file:
+            text = file.read()
+        if any(pattern.search(text) for pattern in TRANSLATED):
+            with_text.add(name)
+    assert with_text == set(listed()), f"po/POTFILES.in lacks {sorted(with_text - set(listed()))} " \
+                                       f"and lists in vain {sorted(set(listed()) - with_text)}"
+    assert listed() == sorted(listed()), "po/POTFILES.in is not sorted"
+
+
+def test_translations_are_complete():
+    if shutil.which("xgettext") is None:
+        raise tap.Skip("gettext is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        template = os.path.join(folder, "lanescope.pot")
+        # meson's "glib" preset, which makes the template of `ninja lanescope-pot`
+        subprocess.run(["xgettext", "--from-code=UTF-8", "--add-comments", "--keyword=_", "--keyword=N_",
+                        "--keyword=C_:1c,2", "--keyword=ngettext:1,2", "-f", "po/POTFILES.in", "-o", template],
+                       cwd=tap.SOURCE, check=True, capture_output=True)
+        with open(os.path.join(PO, "LINGUAS")) as file:
+            languages = file.read().split()
+        assert languages, "po/LINGUAS is empty"
+        for language in languages:
+            catalogue = os.path.join(PO, language + ".po")
+            subprocess.run(["msgfmt", "--check", "-o", os.devnull, catalogue], check=True)
+            merged = os.path.join(folder, language + ".po")
+            subprocess.run(["msgmerge", "--quiet", "--no-fuzzy-matching", "-o", merged, catalogue, template], check=True)
+            for what, switch in (("untranslated", "--untranslated"), ("fuzzy", "--only-fuzzy")):
+                missing = subprocess.run(["msgattrib", switch, "--no-obsolete", "--no-wrap", merged], check=True,
+                                         capture_output=True, text=True).stdout
+                texts = [line for line in missing.splitlines() if line.startswith("msgid") and line != 'msgid ""']
+                assert not texts, f"{language}.po: {what}: {texts}"
+
+
+tap.main(globals())

@@ -1,0 +1,148 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The launch dialog's command line: words as a shell makes them, byte for byte. */
+
+#include "ui/lns-launch-command.h"
+
+#include "tests/lns-tap.h"
+
+/* Splits LINE and compares with the NULL-terminated WORDS. */
+#define CHECK_WORDS(line, ...)                                                                     \
+ do                                                                                                \
+  {                                                                                                \
+   const char *expected[] = { __VA_ARGS__, NULL };                                                 \
+   g_auto (GStrv) words = lns_launch_command_split (line, NULL);                                   \
+   LNS_CHECK (words != NULL);                                                                      \
+   LNS_CHECK_INT (g_strv_length (words), G_N_ELEMENTS (expected) - 1);                             \
+   for (guint i = 0; words[i] != NULL; i++)                                                        \
+    LNS_CHECK_STR (words[i], expected[i]);                                                         \
+  }                                                                                                \
+ while (0)
+
+static int
+error_code (const char *line)
+{
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) words = lns_launch_command_split (line, &error);
+
+  return words == NULL ? error->code : -1;
+}
+
+static void
+splits_as_typed (void)
+{
+  CHECK_WORDS ("-w true -t cuda,nvtx -s cpu --capture-range=cudaProfilerApi "
+               "--stop-on-range-end=true --cudabacktrace=true -x true -o my_profile python junk.py",
+               "-w", "true", "-t", "cuda,nvtx", "-s", "cpu", "--capture-range=cudaProfilerApi",
+               "--stop-on-range-end=true", "--cudabacktrace=true", "-x", "true", "-o", "my_profile",
+               "python", "junk.py");
+  CHECK_WORDS ("  a\t b \n", "a", "b");
+}
+
+static void
+quotes (void)
+{
+  CHECK_WORDS ("'a b' \"c d\" e\\ f", "a b", "c d", "e f");
+  CHECK_WORDS ("--name='x y'z ''", "--name=x yz", "");
+  CHECK_WORDS ("\"say \\\"hi\\\" \\\\ \\n $x\"", "say \"hi\" \\ \\n $x");
+  CHECK_WORDS ("'don'\\''t'", "don't");
+  CHECK_WORDS ("a#b # c", "a#b", "#", "c");
+  CHECK_WORDS ("\"two\nlines\" a\\\nb", "two\nlines", "ab");
+  CHECK_WORDS ("prüfen 'ü'", "prüfen", "ü");
+}
+
+static void
+bytes_that_are_not_utf8 (void)
+{
+  CHECK_WORDS ("$'/data/caf\\xe9/run \\'1\\'.py'", "/data/caf\xe9/run '1'.py");
+  CHECK_WORDS ("x$'\\351\\t\\\\'y", "x\xe9\t\\y");
+}
+
+static void
+refuses (void)
+{
+  LNS_CHECK_INT (error_code (""), LNS_LAUNCH_COMMAND_ERROR_EMPTY);
+  LNS_CHECK_INT (error_code (" \n"), LNS_LAUNCH_COMMAND_ERROR_EMPTY);
+  LNS_CHECK_INT (error_code ("a 'b"), LNS_LAUNCH_COMMAND_ERROR_QUOTE);
+  LNS_CHECK_INT (error_code ("a \"b\\\""), LNS_LAUNCH_COMMAND_ERROR_QUOTE);
+  LNS_CHECK_INT (error_code ("a\\"), LNS_LAUNCH_COMMAND_ERROR_QUOTE);
+  LNS_CHECK_INT (error_code ("$'a"), LNS_LAUNCH_COMMAND_ERROR_QUOTE);
+  LNS_CHECK_INT (error_code ("$'a\\"), LNS_LAUNCH_COMMAND_ERROR_QUOTE);
+  LNS_CHECK_INT (error_code ("$'a\\0'"), LNS_LAUNCH_COMMAND_ERROR_QUOTE);
+  LNS_CHECK_INT (error_code ("a > b"), LNS_LAUNCH_COMMAND_ERROR_SHELL);
+  LNS_CHECK_INT (error_code ("a;b"), LNS_LAUNCH_COMMAND_ERROR_SHELL);
+  LNS_CHECK_INT (error_code ("'a;b' \"c|d\" e\\&"), -1);
+}
+
+/* What is joined splits into the same words, here and in a shell. */
+static void
+joins (void)
+{
+  const char *words[] = { "a",  "b c", "",   "d'e", "f\"g", "h\\i", "j\nk", "/caf\xe9/\x01'\\",
+                          "$x", "*",   "-o", "ü ö", "~",    "k=v",  NULL };
+  g_autofree char *line = lns_launch_command_join (words);
+  g_auto (GStrv) again = lns_launch_command_split (line, NULL);
+  g_autofree char *script = g_strdup_printf ("printf '%%s\\0' %s", line);
+  const char *shell[] = { "bash", "-c", script, NULL };
+  GString *expected = g_string_new (NULL);
+  g_autofree char *printed = NULL;
+
+  LNS_CHECK (g_utf8_validate (line, -1, NULL));
+  LNS_CHECK (g_strv_equal ((const char *const *)again, words));
+  for (guint i = 0; words[i] != NULL; i++)
+    g_string_append_len (expected, words[i], (gssize)strlen (words[i]) + 1);
+  LNS_CHECK (g_spawn_sync (NULL, (char **)shell, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &printed,
+                           NULL, NULL, NULL));
+  LNS_CHECK (memcmp (printed, expected->str, expected->len) == 0);
+  g_string_free (expected, TRUE);
+}
+
+static guint
+program_at (const char *line)
+{
+  g_auto (GStrv) words = lns_launch_command_split (line, NULL);
+
+  return lns_launch_command_find_program ((const char *const *)words);
+}
+
+static void
+finds_the_program (void)
+{
+  LNS_CHECK_INT (program_at ("python -t junk.py"), 0);
+  LNS_CHECK_INT (program_at ("-w true -t cuda,nvtx --capture-range=none -o x python junk.py"), 7);
+  LNS_CHECK_INT (program_at ("-tnvtx --trace nvtx python"), 3);
+  LNS_CHECK_INT (program_at ("-t nvtx -- -odd-name"), 3);
+  LNS_CHECK_INT (program_at ("-t nvtx"), 2);
+  LNS_CHECK_INT (program_at ("-t"), 1);
+  LNS_CHECK_INT (program_at ("--help python"), 1);
+}
+
+static void
+finds_a_switch (void)
+{
+  const char *words[] = { "-t", "cuda", "--trace=nvtx", "-w", "true", "python", "-t", "x", NULL };
+  const char *none[] = { "python", "-t", "x", NULL };
+  const char *attached[] = { "--trace", "a", "-tb", "python", NULL };
+
+  LNS_CHECK_STR (lns_launch_command_get_switch (words, 't', "trace"), "nvtx");
+  LNS_CHECK_STR (lns_launch_command_get_switch (words, 'w', "show-output"), "true");
+  LNS_CHECK (lns_launch_command_get_switch (words, 'o', "output") == NULL);
+  LNS_CHECK (lns_launch_command_get_switch (none, 't', "trace") == NULL);
+  LNS_CHECK_STR (lns_launch_command_get_switch (attached, 't', "trace"), "b");
+}
+
+int
+main (void)
+{
+  LNS_TEST (splits_as_typed);
+  LNS_TEST (quotes);
+  LNS_TEST (bytes_that_are_not_utf8);
+  LNS_TEST (refuses);
+  LNS_TEST (joins);
+  LNS_TEST (finds_the_program);
+  LNS_TEST (finds_a_switch);
+  return lns_tap_done ();
+}

@@ -1,0 +1,213 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""The launch dialog against a recorder that the test plays itself, so that every figure and failure
+is known: what it is started with, what it says, what the dialog shows and tells it."""
+
+import json
+import os
+import sys
+import tempfile
+
+import harness
+import tap
+
+TOOL = r"""#!/usr/bin/python3
+# Plays `lanescope`: notes how it was started, says what the script in PLAY says, obeys "stop".
+import json, os, select, sys
+def say(**message):
+    os.write(3, json.dumps(message).encode() + b"\n")
+def told(seconds):
+    ready, _, _ = select.select([4], [], [], seconds)
+    return os.read(4, 100).decode() if ready else ""
+if sys.argv[1] == "--capabilities=json":
+    print(json.dumps({"version": "1", "commands": [{"name": "profile", "switches": [
+        {"name": "output", "kind": "text"},
+        {"name": "trace", "kind": "list", "choices": ["nvtx", "osrt", "none"], "default": "nvtx"}]}]}))
+    sys.exit(0)
+here = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(here, "started.json"), "w") as file:
+    json.dump({"argv": [os.fsencode(word).hex() for word in sys.argv[1:]], "cwd": os.fsencode(os.getcwd()).hex(),
+               "color": os.environ.get("COLOR")}, file)
+exec(open(os.path.join(here, "play.py")).read())
+"""
+
+
+class Launch:
+    """The viewer with its launch dialog open, and the recorder that it will find."""
+
+    def __init__(self, play, command="", **settings):
+        self.folder = tempfile.mkdtemp(prefix="launch-", dir=os.environ[harness.SESSION])
+        self.tool = os.path.join(self.folder, "lanescope")
+        with open(self.tool, "w") as file:
+            file.write(TOOL)
+        os.chmod(self.tool, 0o755)
+        with open(os.path.join(self.folder, "play.py"), "w") as file:
+            file.write(play)
+        self.command = command
+        self.app = harness.App(env={"LNS_LANESCOPE": self.tool})
+
+    def __enter__(self):
+        self.app.__enter__()
+        try:
+            self.app.activate("win.launch")
+            self.dialog = self.app.find("frame", "Launch a Program")
+            if self.command:
+                self.entry("Command line with arguments").set_text(self.command)
+        except BaseException:
+            self.app.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def __exit__(self, *what):
+        return self.app.__exit__(*what)
+
+    def entry(self, title):
+        """The entry of the row with that title."""
+        return self.app.wait(lambda: self.dialog.find("text", title), what=title)
+
+    def button(self, name):
+        return self.app.wait(lambda: self.dialog.find("push button", name), what=name)
+
+    def press(self, name):
+        self.app.wait(lambda: self.button(name).state("sensitive"), what=f"a sensitive {name}")
+        self.button(name).do()
+
+    def value(self, description):
+        """What stands beside Elapsed time, Events, …"""
+        labels = [node for node in self.dialog.find_all("label") if node.description == description]
+        return labels[0].text
+
+    def wait_for(self, text):
+        self.app.wait(lambda: self.dialog.find(None, lambda name: text in name), what=text)
+
+    def started(self):
+        """How the recorder was started: (arguments, folder, $COLOR), the first two as bytes."""
+        path = os.path.join(self.folder, "started.json")
+        self.app.wait(lambda: os.path.exists(path) and os.path.getsize(path) > 0, what="the recorder")
+        with open(path) as file:
+            known = json.load(file)
+        return [bytes.fromhex(word) for word in known["argv"]], bytes.fromhex(known["cwd"]), known["color"]
+
+
+TICKS = r"""
+say(type="hello", version="1", pid=1, report="x.rep", novelty=[1])
+say(type="started", pid=2)
+for i in range(1, 1000):
+    say(type="tick", elapsed_ns=i * 100000000, bytes=i * 1024, events=i * 1000, dropped=i, novelty={})
+    if told(0.1).startswith("stop"):
+        break
+say(type="finished", exit=3, signal=0)
+"""
+
+
+def test_figures_follow_the_recorder_until_it_is_stopped():
+    with Launch(TICKS, "python3 train.py") as launch:
+        launch.press("Start")
+        launch.wait_for("Recording")
+        launch.app.wait(lambda: launch.value("Elapsed time") not in ("", "0.0 s"), what="a tick")
+        first = launch.value("Elapsed time")
+        launch.app.wait(lambda: launch.value("Elapsed time") != first, what="the next tick", seconds=3)
+        ticks = round(10 * float(launch.value("Elapsed time").split()[0]))
+        assert int(launch.value("Events").replace(",", "")) >= 1000 * ticks
+        assert launch.value("Report size").endswith("KiB"), launch.value("Report size")
+        assert int(launch.value("Lost")) >= ticks
+        launch.press("Stop")
+        launch.wait_for("The program ended with code 3.")
+
+
+def test_words_reach_the_recorder_byte_for_byte():
+    line = "-w true -o 'my profile' python3 $'caf\\xe9.py' \"a 'b'\" ''"
+    with Launch(TICKS, line) as launch:
+        launch.app.wait(lambda: launch.dialog.find("check box"), what="what to trace")
+        boxes = {box.name: box.state("checked") for box in launch.dialog.find_all("check box")}
+        assert list(boxes.values()) == [True, False], boxes
+        launch.press("Add a variable")
+        launch.entry("NAME=VALUE").set_text("COLOR=a=b c")
+        launch.press("Start")
+        words, folder, color = launch.started()
+        assert words == [b"profile", b"--progress-fd=3", b"--control-fd=4", b"-t", b"nvtx", b"-w", b"true",
+                         b"-o", b"my profile", b"python3", b"caf\xe9.py", b"a 'b'", b""], words
+        assert folder == os.fsencode(os.environ["HOME"]), folder
+        assert color == "a=b c"
+        launch.press("Stop")
+        launch.wait_for("The program ended with code 3.")
+
+
+def test_switches_of_the_command_line_come_first():
+    line = "-w true -t cuda,nvtx -s cpu --capture-range=cudaProfilerApi -o my_profile python junk.py"
+    with Launch("say(type='finished', exit=0, signal=0)", line) as launch:
+        launch.wait_for("The command line says it: -t or --trace.")
+        launch.press("Start")
+        words, _, _ = launch.started()
+        assert words[3:] == line.encode().split(), words
+        launch.wait_for("The recorder ended without a report.")
+
+
+def test_a_program_that_fails_at_once_shows_its_last_words():
+    play = "os.write(2, b'Traceback:\\nModuleNotFoundError: torch \\xff\\n')\n" \
+           "say(type='finished', exit=1, signal=0)\nsys.exit(1)"
+    with Launch(play, "python3 train.py") as launch:
+        launch.press("Start")
+        launch.wait_for("The program ended with code 1.")
+        words = launch.dialog.find("text", "Last lines of standard error").text
+        assert words == "Traceback:\nModuleNotFoundError: torch \ufffd", words
+        launch.press("Back")
+        assert launch.entry("Command line with arguments").text == "python3 train.py"
+
+
+def test_errors_of_the_recorder_are_told():
+    play = "say(type='error', code='LNS-RUN-001', text='“nowhere” was not found: check its name.')\nsys.exit(127)"
+    with Launch(play, "nowhere") as launch:
+        launch.press("Start")
+        launch.wait_for("“nowhere” was not found: check its name.")
+
+
+def test_a_signal_is_told():
+    with Launch("say(type='finished', exit=0, signal=11)", "crash") as launch:
+        launch.press("Start")
+        launch.wait_for("The program was ended by signal 11")
+
+
+def test_start_waits_for_a_whole_command_line():
+    with Launch("") as launch:
+        def startable():
+            return launch.button("Start").state("sensitive")
+        entry = launch.entry("Command line with arguments")
+        assert not startable()
+        for line, ready in (("python3", True), ("python3 'x", False), ("python3 | less", False),
+                            ("-t nvtx", False), ("-t nvtx sleep", True)):
+            entry.set_text(line)
+            launch.app.wait(lambda: startable() == ready, what=f"Start {ready} for {line}")
+        launch.press("Add a variable")
+        launch.entry("NAME=VALUE").set_text("2X=1")
+        launch.app.wait(lambda: not startable(), what="Start off for a bad variable")
+        launch.press("Remove the variable")
+        launch.app.wait(startable, what="Start again")
+
+
+def test_no_recorder():
+    with Launch("", "true") as launch:
+        os.remove(launch.tool)
+        launch.press("Start")
+        launch.wait_for("lanescope")
+        launch.button("Back")
+
+
+def test_closing_asks_while_recording():
+    with Launch(TICKS, "python3 train.py") as launch:
+        launch.press("Start")
+        launch.wait_for("Recording")
+        launch.app.activate("win.close")
+        launch.app.find(None, "Stop the Recording?")
+        launch.app.find("push button", "Stop", seconds=5)
+        [button for button in launch.app.find_all("push button", lambda name: "Keep Recording" in name)][0].do()
+        launch.app.gone_node(None, "Stop the Recording?")
+        assert launch.dialog.find(None, "Recording")
+        launch.press("Stop")
+        launch.wait_for("The program ended with code 3.")
+
+
+assert sys.version_info >= (3, 9) and tap.BUILD
+harness.main(globals())

@@ -1,0 +1,180 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-diagnostics-pane.h"
+
+#include <glib/gi18n.h>
+
+#include "src/base/lns-format.h"
+#include "ui/lns-diagnostics-model.h"
+
+struct _LnsDiagnosticsPane
+{
+  AdwBin parent_instance;
+
+  LnsView *view; /* owned */
+
+  GtkStack *stack; /* pages "empty", "list" */
+  GtkColumnView *columns;
+};
+
+G_DEFINE_FINAL_TYPE (LnsDiagnosticsPane, lns_diagnostics_pane, ADW_TYPE_BIN)
+
+/* The texts of a cell are the caller's to free and valid UTF-8. */
+typedef char *(*CellText) (LnsReport *report, const LnsDiagnostic *diagnostic);
+
+static char *
+report_string (LnsReport *report, uint32_t id)
+{
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, id, &size_bytes);
+
+  return g_utf8_make_valid (bytes, size_bytes);
+}
+
+static char *
+severity_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+{
+  static const char *const names[] = { N_ ("Information"), N_ ("Warning"), N_ ("Error") };
+
+  return g_strdup (_ (names[diagnostic->severity]));
+}
+
+static char *
+time_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+{
+  char text[LNS_FORMAT_SIZE];
+
+  if (diagnostic->time_ns == LNS_TIME_UNKNOWN)
+    return g_strdup ("—");
+  return g_strdup (lns_format_duration (diagnostic->time_ns, text));
+}
+
+static char *
+process_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+
+  if (diagnostic->process >= n)
+    return g_strdup ("—");
+  const LnsProcess *process = &processes[diagnostic->process];
+  g_autofree char *name = report_string (report, process->name);
+  return g_strdup_printf ("%s (%d)", name, process->pid);
+}
+
+static char *
+code_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+{
+  return report_string (report, diagnostic->code);
+}
+
+static char *
+message_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+{
+  return report_string (report, diagnostic->text);
+}
+
+typedef struct
+{
+  const char *title;
+  int width_px; /* 0: what is left */
+  CellText text;
+} Column;
+
+static const Column columns[] = {
+  { N_ ("Severity"), 130, severity_text }, { N_ ("Time"), 110, time_text },
+  { N_ ("Process"), 160, process_text },   { N_ ("Code"), 140, code_text },
+  { N_ ("Message"), 0, message_text },
+};
+
+static void
+setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+{
+  GtkWidget *label =
+      g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "ellipsize", PANGO_ELLIPSIZE_END, NULL);
+
+  gtk_list_item_set_child (item, label);
+  gtk_list_item_set_activatable (item, FALSE);
+}
+
+static void
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+{
+  static const char *const classes[] = { "dim-label", "warning", "error" };
+  LnsReport *report = g_object_get_data (G_OBJECT (factory), "report");
+  GtkWidget *label = gtk_list_item_get_child (item);
+  const LnsDiagnostic *diagnostic = lns_diagnostic_item_get (gtk_list_item_get_item (item));
+  g_autofree char *text = column->text (report, diagnostic);
+
+  gtk_label_set_text (GTK_LABEL (label), text);
+  gtk_widget_set_tooltip_text (label, text);
+  if (column->text == severity_text)
+    gtk_widget_set_css_classes (label, (const char *[]){ classes[diagnostic->severity], NULL });
+}
+
+static void
+add_column (LnsDiagnosticsPane *self, const Column *column)
+{
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  GtkColumnViewColumn *view_column = gtk_column_view_column_new (_ (column->title), factory);
+
+  g_object_set_data (G_OBJECT (factory), "report", lns_view_get_report (self->view));
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), (gpointer)column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), (gpointer)column);
+  gtk_column_view_column_set_resizable (view_column, TRUE);
+  if (column->width_px > 0)
+    gtk_column_view_column_set_fixed_width (view_column, column->width_px);
+  else
+    gtk_column_view_column_set_expand (view_column, TRUE);
+  gtk_column_view_append_column (self->columns, view_column);
+  g_object_unref (view_column);
+}
+
+GtkWidget *
+lns_diagnostics_pane_new (LnsView *view)
+{
+  LnsDiagnosticsPane *self = g_object_new (LNS_TYPE_DIAGNOSTICS_PANE, NULL);
+  LnsDiagnosticsModel *model = lns_diagnostics_model_new (lns_view_get_report (view));
+  gboolean empty = g_list_model_get_n_items (G_LIST_MODEL (model)) == 0;
+  g_autoptr (GtkNoSelection) rows = gtk_no_selection_new (G_LIST_MODEL (model));
+
+  self->view = g_object_ref (view);
+  for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
+    add_column (self, &columns[i]);
+  gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
+  gtk_stack_set_visible_child_name (self->stack, empty ? "empty" : "list");
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_diagnostics_pane_dispose (GObject *object)
+{
+  LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (object);
+
+  /* The model reads the report, which goes with the view's last reference. */
+  if (self->columns != NULL)
+    gtk_column_view_set_model (self->columns, NULL);
+  g_clear_object (&self->view);
+  G_OBJECT_CLASS (lns_diagnostics_pane_parent_class)->dispose (object);
+}
+
+static void
+lns_diagnostics_pane_class_init (LnsDiagnosticsPaneClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_diagnostics_pane_dispose;
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/io/github/lanescope/Lanescope/lns-diagnostics-pane.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsDiagnosticsPane, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsDiagnosticsPane, columns);
+}
+
+static void
+lns_diagnostics_pane_init (LnsDiagnosticsPane *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

@@ -1,0 +1,47 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A command line as a person types it, and the words it stands for. Words are bytes: file names
+ * need not be UTF-8, and $'…\xff' is how such a one is typed. Pure functions, any thread. */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define LNS_LAUNCH_COMMAND_ERROR (lns_launch_command_error_quark ())
+GQuark lns_launch_command_error_quark (void);
+
+typedef enum
+{
+  LNS_LAUNCH_COMMAND_ERROR_EMPTY,      /* no word at all                                      */
+  LNS_LAUNCH_COMMAND_ERROR_NO_PROGRAM, /* switches only                                       */
+  LNS_LAUNCH_COMMAND_ERROR_QUOTE,      /* a quotation that does not end, a lone backslash     */
+  LNS_LAUNCH_COMMAND_ERROR_SHELL,      /* an operator of the shell outside quotes             */
+} LnsLaunchCommandError;
+
+/* Splits LINE (UTF-8) into words as a POSIX shell does: blanks part words; '…', "…", \x and $'…'
+ * (with \n \t \r \a \b \e \f \v \\ \' \" \xHH \NNN) quote. Nothing is expanded, and an unquoted
+ * operator of the shell (| & ; < > `) is refused rather than passed to the program. Returns a
+ * NULL-terminated array that the caller frees, or NULL and ERROR. O(length). */
+GStrv lns_launch_command_split (const char *line, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* WORD (any bytes) quoted so that lns_launch_command_split () and a shell give it back. UTF-8. */
+char *lns_launch_command_quote (const char *word) G_GNUC_WARN_UNUSED_RESULT;
+
+/* WORDS as one line. UTF-8. */
+char *lns_launch_command_join (const char *const *words) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The index of the program among WORDS, behind the recorder's own switches: "-t nvtx", "-tnvtx",
+ * "--trace=nvtx" and "--" are skipped. Their number if there is none. */
+guint lns_launch_command_find_program (const char *const *words);
+
+/* The value of the switch -SHORT_NAME or --LONG_NAME before the program, or NULL; the last one
+ * counts. Owned by WORDS. */
+const char *
+lns_launch_command_get_switch (const char *const *words, char short_name, const char *long_name);
+
+G_END_DECLS

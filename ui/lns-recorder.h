@@ -1,0 +1,77 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_RECORDER (lns_recorder_get_type ())
+
+/* One run of `lanescope profile`, which records while this process only watches: what it says comes
+ * by its progress descriptor, what it is told goes by its control descriptor. Main thread only.
+ *
+ * Signals:
+ *
+ *   changed ()
+ *       the state or the tick
+ */
+G_DECLARE_FINAL_TYPE (LnsRecorder, lns_recorder, LNS, RECORDER, GObject)
+
+typedef enum
+{
+  LNS_RECORDER_IDLE,
+  LNS_RECORDER_STARTING, /* the tool runs, the program not yet                      */
+  LNS_RECORDER_RUNNING,
+  LNS_RECORDER_STOPPING, /* the tool was told to stop, or is finishing the report   */
+  LNS_RECORDER_FINISHED, /* the tool is gone                                        */
+} LnsRecorderState;
+
+/* What the tool said last, four times a second. */
+typedef struct
+{
+  gint64 elapsed_ns;
+  guint64 bytes;   /* of the report so far                         */
+  guint64 events;  /* recorded so far                              */
+  guint64 dropped; /* lost so far                                  */
+} LnsRecorderTick;
+
+/* What is launched. Strings are bytes: paths need not be UTF-8. */
+typedef struct
+{
+  const char *const *words; /* arguments of `lanescope profile`: switches, then the program     */
+  const char *folder;       /* the program's working directory, or NULL for this process's own  */
+  const char *const
+      *settings; /* environment: "NAME=VALUE" over this process's own, or NULL       */
+} LnsLaunch;
+
+LnsRecorder *lns_recorder_new (void) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The path of the `lanescope` binary: the variable LNS_LANESCOPE, beside this program, in the build
+ * tree, or on the PATH. NULL if there is none. Free with g_free (). */
+char *lns_recorder_find_tool (void) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Starts the tool; only once for each recorder. FALSE and ERROR if it cannot be started. */
+gboolean lns_recorder_start (LnsRecorder *self, const LnsLaunch *launch, GError **error);
+
+/* Asks for the end of the recording; the report is finished and kept. */
+void lns_recorder_stop (LnsRecorder *self);
+
+LnsRecorderState lns_recorder_get_state (LnsRecorder *self);
+LnsRecorderTick lns_recorder_get_tick (LnsRecorder *self);
+
+/* When finished: the report, or NULL if there is none. Owned by the recorder. */
+GFile *lns_recorder_get_report (LnsRecorder *self);
+
+/* When finished: one sentence on what went wrong, or NULL if nothing did: the tool's own error, or
+ * how the program ended if it did not end with 0. Owned by the recorder. */
+const char *lns_recorder_get_problem (LnsRecorder *self);
+
+/* What the program and the tool have written to standard error last: at most 16 lines and
+ * 4 KiB, valid UTF-8, "" if nothing. */
+char *lns_recorder_get_last_words (LnsRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
