@@ -23,15 +23,13 @@ typedef struct
 static Name
 narrow (const char *text)
 {
-  if (text == NULL)
-    text = "";
-  return (Name){ .bytes = text, .n_bytes = strnlen (text, NAME_MAX_BYTES) };
+  return (Name){ .bytes = text, .n_bytes = text == NULL ? 0 : strnlen (text, NAME_MAX_BYTES) };
 }
 
 static Name
 wide (const wchar_t *text)
 {
-  Name name = { .bytes = "" };
+  Name name = { 0 };
   if (text == NULL || *text == L'\0')
     return name;
   size_t n_bytes = lns_utf8_from_wide (text, NULL, 0);
@@ -52,11 +50,14 @@ release (Name *name)
     lns_inject_unmap (name->memory, name->n_memory_bytes);
 }
 
-/* Defines what HEAD names as NAME, and frees that. */
+/* Adds the definition NAME of HEAD and frees the name. */
 static void
 define (LnsWireHead head, Name name)
 {
-  (void)lns_definitions_name (head, name.bytes, name.n_bytes);
+  LnsWireTextBytes record = { .head = head, .n_text_bytes = (uint32_t)name.n_bytes };
+  LnsPart parts[] = { { .bytes = &record, .n_bytes = sizeof record },
+                      { .bytes = name.bytes, .n_bytes = name.n_bytes } };
+  (void)lns_definitions_add (parts, 2);
   release (&name);
   lns_nvtx_send_definitions ();
 }
@@ -93,7 +94,7 @@ lns_nvtx_domain_destroy (const void *domain)
 {
   uint32_t id = lns_nvtx_domain (domain);
   if (id != 0)
-    define ((LnsWireHead){ .type = LNS_WIRE_DOMAIN_END, .domain = (uint16_t)id }, narrow (NULL));
+    define ((LnsWireHead){ .type = LNS_WIRE_DOMAIN_END, .domain = (uint16_t)id }, (Name){ 0 });
 }
 
 static const void *
@@ -174,7 +175,7 @@ message_name (int32_t type, LnsNvtxMessage message)
     return narrow (message.ascii);
   if (type == LNS_NVTX_MESSAGE_WIDE)
     return wide (message.wide);
-  return narrow (NULL);
+  return (Name){ 0 };
 }
 
 static void
@@ -216,5 +217,5 @@ lns_nvtx_resource_destroy (const void *resource)
     return;
   LnsWireResourceBytes record = { .head.type = LNS_WIRE_RESOURCE_END,
                                   .handle = (uintptr_t)resource };
-  add_resource (&record, narrow (NULL));
+  add_resource (&record, (Name){ 0 });
 }

@@ -40,12 +40,12 @@ typedef enum
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
-  LNS_BATCH_START,        /* `writer`: a report begins with the next batch */
+  LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
   LNS_BATCH_STOP,  /* the report ends with this batch; if it is empty, `code`, `text` say why */
   LNS_BATCH_CANCEL /* the report is thrown away */
 } LnsBatchEventKind;
 
-/* Applies after the records of its batch, but for LNS_BATCH_PROCESS. */
+/* Applies after the records of its batch, but for LNS_BATCH_PROCESS and _START. */
 typedef struct
 {
   LnsBatchEventKind kind;

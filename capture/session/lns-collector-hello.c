@@ -26,12 +26,11 @@ monotonic_ns (void)
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/* The instance of a process that says hello, posted to the recorder. */
+/* The instance of a process that says hello, posted to the recorder. Takes over INFO. */
 static uint32_t
-define_process (LnsCollector *collector, LnsPeer *peer)
+define_process (LnsCollector *collector, LnsPeer *peer, const LnsProcessInfo *info)
 {
-  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
-  lns_process_info_read (peer->pid, &event.info);
+  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS, .info = *info };
   pthread_mutex_lock (&collector->lock);
   if (peer->pid != 0 && peer->pid == collector->root_pid)
     {
@@ -197,23 +196,30 @@ answer (LnsCollector *collector, LnsWatch *connection)
       refuse (collector, connection, -failed);
       return false;
     }
-  uint64_t n_free = collector->options.process_bytes / LNS_WIRE_CHUNK_BYTES_DEFAULT;
-  lns_peer_lend (peer, collector->options.process_bytes, n_free < 64 ? (uint32_t)n_free : 64);
+  /* Its share at once: a busy program fills a megabyte in 2 ms, and the next drain is 50 ms away. */
+  uint64_t share = collector->options.session_bytes / (collector->n_peers + 1);
+  if (share > collector->options.process_bytes)
+    share = collector->options.process_bytes;
+  lns_peer_lend (peer, share, (uint32_t)(share / LNS_WIRE_CHUNK_BYTES_DEFAULT));
   LnsWireWelcome welcome = {
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
     .serial = options.serial,
     .pool_bytes = lns_wire_pool_view (peer->pool)->pool_bytes,
   };
+  /* Before the answer: while it waits, the process is there to be asked. */
+  LnsProcessInfo info;
+  lns_process_info_read (connection->pid, &info);
   if (!send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool)))
     {
+      lns_process_info_clear (&info);
       pthread_mutex_lock (&collector->lock);
       collector->counters.n_late++;
       pthread_mutex_unlock (&collector->lock);
       lns_peer_free (peer);
       return false;
     }
-  peer->process = define_process (collector, peer);
+  peer->process = define_process (collector, peer, &info);
   if (!add_peer (collector, peer))
     {
       lns_peer_free (peer);

@@ -156,8 +156,7 @@ start_report (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPai
   recorder->n_pairs = 0;
   atomic_store (&recorder->has_failed, false);
   recorder->committed_at_ns = monotonic_ns ();
-  lns_decoder_start_report (recorder->decoder, recorder->writer,
-                            pair->monotonic_ns - recorder->t0_ns);
+  lns_decoder_start_report (recorder->decoder, recorder->writer, event->time_ns - recorder->t0_ns);
   keep_pair (recorder, pair);
 }
 
@@ -213,6 +212,7 @@ apply (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair
   switch (event->kind)
     {
     case LNS_BATCH_PROCESS:
+    case LNS_BATCH_START:
       break;
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->t0_ns,
@@ -225,9 +225,6 @@ apply (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair
     case LNS_BATCH_DIAGNOSTIC:
       if (event->text != NULL)
         diagnose (recorder, event->code, event->severity, event->text);
-      break;
-    case LNS_BATCH_START:
-      start_report (recorder, event, pair);
       break;
     case LNS_BATCH_STOP:
     case LNS_BATCH_CANCEL:
@@ -253,6 +250,9 @@ define (LnsRecorder *recorder, LnsBatch *batch)
 static void
 play (LnsRecorder *recorder, LnsBatch *batch)
 {
+  for (size_t i = 0; i < batch->n_events; i++)
+    if (batch->events[i].kind == LNS_BATCH_START)
+      start_report (recorder, &batch->events[i], &batch->pair);
   for (size_t i = 0; i < batch->n_pieces; i++)
     lns_decoder_play (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
                       batch->pieces[i].n_bytes);

@@ -297,6 +297,8 @@ start_and_run (LnsProfile *profile)
   LnsError error = { 0 };
   if (!prepare (profile, &error))
     return fail (profile, &error, LNS_EXIT_FAILED);
+  if (profile->options.delay_ns == 0)
+    lns_session_start_report (profile->session);
   profile->pid = lns_launch (profile->argv, &profile->environment, &profile->caller,
                              !profile->options.show_output, &error);
   if (profile->pid < 0)

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "src/store/lns-sql.h"
+#include <unistd.h>
 
 #define JOURNAL "-journal"
 
@@ -114,6 +113,10 @@ _lns_writer_remove_aside (char *aside_path)
 {
   if (aside_path == NULL)
     return;
-  lns_sql_remove (aside_path);
+  char *journal = join (aside_path, JOURNAL);
+  unlink (aside_path);
+  if (journal != NULL)
+    unlink (journal);
+  free (journal);
   free (aside_path);
 }

@@ -47,12 +47,17 @@ writer_free (LnsWriter *writer)
 static void
 undo (LnsWriter *writer)
 {
-  char *aside_path = writer->aside_path, *path = writer->path;
+  char *aside_path = writer->aside_path, *path = writer->path, *journal = NULL;
   const bool created = writer->database != NULL;
   writer->path = NULL;
   writer_free (writer);
   if (created)
-    lns_sql_remove (path);
+    {
+      unlink (path);
+      if (asprintf (&journal, "%s-journal", path) >= 0)
+        unlink (journal);
+      free (journal);
+    }
   _lns_writer_bring_back (path, aside_path);
   free (path);
 }
