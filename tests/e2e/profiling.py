@@ -1,0 +1,108 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the tests of `lanescope profile` share: running it, and looking into its report."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+import tap
+
+ACT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-act")
+DUMP = os.path.join(tap.BUILD, "tests", "e2e", "report-dump")
+
+OPEN_START, OPEN_END, END_UNKNOWN = 1, 2, 4
+COMPLETE, CUT_OFF = 1, 3
+
+Run = collections.namedtuple("Run", "code out err folder")
+
+
+class Report:
+    """A report's contents, by kind."""
+
+    def __init__(self, path, counts=False):
+        dump = subprocess.run([DUMP] + ["--counts"] * counts + [path], capture_output=True)
+        assert dump.returncode == 0, f"{path}: {dump.stderr.decode()}"
+        self.events, self.processes, self.threads = [], [], []
+        self.losses, self.diagnostics, self.info = [], [], None
+        kinds = {"event": self.events, "process": self.processes, "thread": self.threads,
+                 "loss": self.losses, "diagnostic": self.diagnostics}
+        for line in dump.stdout.decode().splitlines():
+            row = json.loads(line)
+            kind = next(iter(row))
+            if kind == "info":
+                self.info = row
+            else:
+                kinds[kind].append(row)
+
+    def named(self, name):
+        return [event for event in self.events if event["name"] == name]
+
+    def names(self):
+        return collections.Counter(event["name"] for event in self.events)
+
+    def codes(self):
+        return [diagnostic["code"] for diagnostic in self.diagnostics]
+
+
+class Folder:
+    """A folder of its own for a test; removed when it is left."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="lanescope-test-")
+        return self
+
+    def __exit__(self, *unused):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def profile(self, *arguments, **options):
+        """Runs `lanescope profile` with ARGUMENTS here."""
+        run = subprocess.run([tap.LANESCOPE, "profile"] + [str(a) for a in arguments], cwd=self.path,
+                             stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **options)
+        return Run(run.returncode, run.stdout.decode(), run.stderr.decode(), self)
+
+    def start(self, *arguments, **options):
+        options.setdefault("stderr", subprocess.PIPE)
+        options.setdefault("stdout", subprocess.PIPE)
+        return subprocess.Popen([tap.LANESCOPE, "profile"] + [str(a) for a in arguments],
+                                cwd=self.path, stdin=subprocess.DEVNULL, **options)
+
+    def report(self, name="report1.rep", counts=False):
+        return Report(self.file(name), counts)
+
+
+def wait_for(condition, what, seconds=20):
+    """Waits until CONDITION () is true; its value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {seconds} s for {what}"
+        time.sleep(0.02)
+
+
+def children(pid):
+    """Pids of the children of PID."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except FileNotFoundError:
+        return []
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -1,0 +1,281 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""`lanescope profile`: switches, names, sentences and exit codes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import tap
+from profiling import ACT, COMPLETE, Folder, Run
+
+WORK = ("push", "outer", "push", "inner", "pop", "pop", "mark", "here")
+
+
+def test_records_a_program():
+    with Folder() as folder:
+        run = folder.profile(ACT, *WORK, "print", "output")
+        assert run.code == 0 and run.out == "output\n", run
+        lines = run.err.splitlines()
+        assert lines[0] == "Collecting data...", run.err
+        assert lines[1] == f"Generating '{folder.file('report1.rep')}'", run.err
+        assert lines[2:4] == ["Generated:", "    " + folder.file("report1.rep")], run.err
+        assert lines[4] == "3 events, 0 lost, 1 process", run.err
+        report = folder.report()
+        assert report.info["state"] == COMPLETE and report.info["lost"] == 0
+        assert dict(report.names()) == {"outer": 1, "inner": 1, "here": 1}
+        outer, inner = report.named("outer")[0], report.named("inner")[0]
+        assert (outer["lane"], inner["lane"]) == (0, 1)
+        assert outer["start"] <= inner["start"]
+        assert inner["start"] + inner["duration"] <= outer["start"] + outer["duration"]
+        process = report.processes[0]
+        assert process["name"] == "nvtx-act" and process["exit"] == 0 and process["ended"]
+        assert process["command_line"].endswith("push outer push inner pop pop mark here print output")
+
+
+def test_output_is_the_same_with_and_without():
+    with Folder() as folder:
+        words = [ACT, "state", "print", "one", "push", "a", "pop", "print", "two", "warn", "three"]
+        plain = subprocess.run(words, cwd=folder.path, stdin=subprocess.DEVNULL, capture_output=True)
+        run = folder.profile(*words)
+        assert run.out == plain.stdout.decode(), (run.out, plain.stdout.decode())
+        ours = ("Collecting", "Generat", "    ", "1 events")
+        assert [line for line in run.err.splitlines() if not line.startswith(ours)] == ["three"]
+
+
+def test_exit_codes_are_the_programs():
+    with Folder() as folder:
+        for words, code in (("exit 7", 7), ("_exit 9", 9), ("raise 15", 143), ("raise 9", 137)):
+            run = folder.profile("-f", "true", "-o", "r", ACT, "mark", "m", *words.split())
+            assert run.code == code, run
+            report = folder.report("r.rep")
+            assert report.processes[0]["exit"] == code and len(report.named("m")) == 1
+
+
+def refused(run, code, *words):
+    """RUN ended with CODE, one sentence that holds all WORDS, and left nothing behind."""
+    assert run.code == code, run
+    lines = [line for line in run.err.splitlines() if line.startswith("lanescope: error: ")]
+    assert len(lines) == 1, run.err
+    for word in words:
+        assert word in lines[0], (word, lines[0])
+
+
+def test_what_cannot_run_is_refused():
+    with Folder() as folder:
+        refused(folder.profile("no-such-program"), 127, "no-such-program", "name")
+        refused(folder.profile("./no/such/program"), 127, "./no/such/program")
+        with open(folder.file("text"), "w", encoding="ascii") as file:
+            file.write("no program\n")
+        refused(folder.profile("./text"), 126, "./text", "Permission denied")
+        refused(folder.profile("/"), 126, "/")
+        refused(folder.profile("x" * 300), 126, "File name too long")
+        assert os.listdir(folder.path) == ["text"], os.listdir(folder.path)
+
+
+def test_wrong_switches_are_refused():
+    with Folder() as folder:
+        refused(folder.profile("--trce=nvtx", ACT), 125, "--trce", "--trace")
+        refused(folder.profile("--trace"), 125, "--trace needs a value")
+        refused(folder.profile("-q", ACT), 125, "-q")
+        refused(folder.profile("-t", "nvtxx", ACT), 125, "nvtxx")
+        refused(folder.profile("-f", "maybe", ACT), 125, "maybe", "true or false")
+        refused(folder.profile("-d", "soon", ACT), 125, "--duration", "soon", "seconds")
+        refused(folder.profile("-d", "0", ACT), 125, "--duration")
+        refused(folder.profile("-x", "false", ACT), 125, "--duration")
+        refused(folder.profile("--kill=sigfoo", ACT), 125, "sigfoo")
+        refused(folder.profile("--wait=some", ACT), 125, "some", "primary,all")
+        refused(folder.profile("-e", "A", ACT), 125, "NAME=VALUE")
+        refused(folder.profile("--buffer-size=-1", ACT), 125, "--buffer-size")
+        refused(folder.profile("--progress-fd=77", ACT), 125, "77", "not open")
+        refused(folder.profile(), 125, "program")
+        refused(folder.profile("-o", "r"), 125, "program")
+        assert os.listdir(folder.path) == []
+
+
+def test_spellings_of_switches():
+    with Folder() as folder:
+        for number, switches in enumerate((["--output=a", "--trace=nvtx"], ["--output", "a", "-t", "nvtx"],
+                                           ["-o", "a", "-t", " 'nvtx' , none"], ["-oa", "-tnvtx"],
+                                           ["-o=a", "-t=nvtx"], ["-o", "a.rep"], ["-o", "./a"])):
+            force = ["-f", "TRUE"] if number % 2 else ["--force-overwrite=True"]
+            run = folder.profile(*switches, *force, ACT, "mark", "m")
+            assert run.code == 0 and os.listdir(folder.path) == ["a.rep"], (switches, run)
+            assert f"    {folder.file('a.rep')}\n" in run.err, run.err
+
+
+def test_switches_end_at_the_program():
+    with Folder() as folder:
+        run = folder.profile("-o", "a", "--", ACT, "print", "--help")
+        assert run.code == 0 and run.out == "--help\n", run
+
+
+def test_names_of_reports():
+    with Folder() as folder:
+        for expected in ("report1.rep", "report2.rep", "report3.rep"):
+            run = folder.profile(ACT)
+            assert run.code == 0 and folder.file(expected) in run.err, run
+        os.remove(folder.file("report2.rep"))
+        assert folder.file("report2.rep") in folder.profile(ACT).err
+        assert "deep/er/x.rep" in folder.profile("-o", "deep/er/x", ACT).err
+        assert "deep/report1.rep" in folder.profile("-o", "deep", ACT).err
+        run = folder.profile("-o", "y.nsys-rep", ACT)
+        assert run.err.count("note:") == 1 and folder.file("y.rep") in run.err, run.err
+        assert "v1.2.rep" in folder.profile("-o", "v1.2", ACT).err
+        name = "quote ' and space é"
+        assert folder.file(name + ".rep") in folder.profile("-o", name, ACT).err
+        assert folder.report(name + ".rep").info["state"] == COMPLETE
+
+
+def test_bytes_in_names_are_kept():
+    with Folder() as folder:
+        run = subprocess.run([tap.LANESCOPE.encode(), b"profile", b"-o", b"\xff\xfe", ACT.encode()],
+                             cwd=folder.path, capture_output=True)
+        assert run.returncode == 0 and os.listdir(folder.path.encode()) == [b"\xff\xfe.rep"], run
+
+
+def test_an_existing_report_is_kept_unless_forced():
+    with Folder() as folder:
+        with open(folder.file("old.rep"), "w", encoding="ascii") as file:
+            file.write("precious")
+        run = folder.profile("-o", "old", ACT, "print", "ran")
+        refused(run, 125, "old.rep exists", "--force-overwrite")
+        assert run.out == ""
+        refused(folder.profile("-f", "true", "-o", "old", "no-such-program"), 127, "no-such-program")
+        with open(folder.file("old.rep"), encoding="ascii") as file:
+            assert file.read() == "precious"
+        assert folder.profile("-f", "true", "-o", "old", ACT, "mark", "m").code == 0
+        assert len(folder.report("old.rep").named("m")) == 1
+        assert os.listdir(folder.path) == ["old.rep"], os.listdir(folder.path)
+
+
+def test_places_that_cannot_hold_a_report():
+    with Folder() as folder:
+        refused(folder.profile("-o", "n" * 260, ACT), 125, "File name too long")
+        refused(folder.profile("-o", "/proc/nothing/here", ACT), 125, "/proc/nothing")
+        with open(folder.file("file"), "w", encoding="ascii"):
+            pass
+        refused(folder.profile("-o", "file/x", ACT), 125, "file")
+        os.mkdir(folder.file("folder.rep"))
+        refused(folder.profile("-o", "folder.rep/../folder", ACT), 125, "folder")
+        assert sorted(os.listdir(folder.path)) == ["file", "folder.rep"]
+
+
+def test_environment_switches():
+    with Folder() as folder:
+        script = "import os,sys; print(sorted(k+'='+v for k,v in os.environ.items() if k[0]=='L' or k=='A'))"
+        given = dict(os.environ, LNS_TEST="caller")
+        run = folder.profile("-e", "LNS_TEST=x,LNS_B='1,2'", "--env-var=LNS_C=a=b", sys.executable, "-S",
+                             "-c", script, env=given)
+        assert "'LNS_TEST=x'" in run.out and "'LNS_B=1,2'" in run.out and "'LNS_C=a=b'" in run.out, run
+        run = folder.profile("-n", "false", "-e", "A=only", ACT, "exec", "print", "x", env=given)
+        assert run.code == 0, run
+        run = folder.profile("-n", "false", "-e", "A=only", "/usr/bin/env", env=given)
+        names = [line.split("=")[0] for line in run.out.splitlines()]
+        assert sorted(names) == ["A", "LANESCOPE_SESSION", "NVTX_INJECTION64_PATH"], run.out
+        run = folder.profile("-t", "none", "-n", "false", "/usr/bin/env", env=given)
+        assert run.out == "", run.out
+
+
+def test_environment_in_the_report():
+    with Folder() as folder:
+        given = dict(os.environ, LNS_TEST="secret", OMP_NUM_THREADS="3")
+        for switch, kept in (([], False), (["--env-record=none"], False), (["--env-record=all"], True)):
+            run = folder.profile("-f", "true", "-o", "r", *switch, ACT, env=given)
+            assert run.code == 0, run
+            assert (folder.report("r.rep").info.get("env.LNS_TEST") == "secret") == kept, switch
+
+
+def test_another_injection_is_named():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "m", env=dict(os.environ, NVTX_INJECTION64_PATH="/other.so"))
+        assert "/other.so" in run.err and "LNS-NVTX-003" in run.err, run.err
+        assert len(folder.report().named("m")) == 1
+
+
+def test_show_output_false():
+    with Folder() as folder:
+        run = folder.profile("-w", "false", ACT, "print", "hidden", "warn", "hidden", *WORK)
+        assert run.code == 0 and run.out == "" and "hidden" not in run.err, run
+        assert folder.report().info["events"] == 3
+
+
+def test_trace_none_and_others():
+    with Folder() as folder:
+        run = folder.profile("-t", "none", "-o", "none", ACT, *WORK)
+        assert run.code == 0 and folder.report("none.rep").info["events"] == 0, run
+        run = folder.profile("-t", "cuda,nvtx,osrt", "-o", "some", ACT, *WORK)
+        assert run.code == 0 and run.err.count("LNS-TRACE-001") == 1, run.err
+        assert "cuda, osrt" in run.err and folder.report("some.rep").info["events"] == 3
+
+
+def test_why_a_report_is_empty():
+    with Folder() as folder:
+        run = folder.profile("-o", "a", "/bin/true")
+        assert "LNS-NVTX-002" in run.err and folder.report("a.rep").codes() == ["LNS-NVTX-002"], run.err
+        run = folder.profile("-o", "b", ACT, "name-thread", "t")
+        assert "LNS-NVTX-001" in run.err and folder.report("b.rep").codes() == ["LNS-NVTX-001"], run.err
+
+
+def test_help_version_and_capabilities():
+    def ask(*words):
+        return subprocess.run([tap.LANESCOPE, *words], capture_output=True, text=True)
+    assert ask("--version").stdout.startswith("lanescope ") and ask("-v").returncode == 0
+    assert "profile" in ask("--help").stdout
+    text = ask("profile", "--help").stdout
+    commands = json.loads(ask("--capabilities=json").stdout)["commands"]
+    profile = next(command for command in commands if command["name"] == "profile")
+    names = [switch["name"] for switch in profile["switches"]]
+    for name in names:
+        assert f"--{name}" in text, name
+    assert {"trace", "output", "force-overwrite", "show-output", "duration", "delay", "stop-on-exit",
+            "env-var", "inherit-environment", "kill", "wait"} <= set(names)
+    assert ask().returncode == 125 and ask("profil").returncode == 125
+    assert "profile" in ask("profil").stderr
+
+
+def test_a_full_disk_costs_the_report_alone():
+    if os.geteuid() != 0:
+        raise tap.Skip("only root can mount a small file system")
+    with Folder() as folder:
+        small = folder.file("small")
+        os.mkdir(small)
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "none", small], capture_output=True)
+        if mount.returncode != 0:
+            raise tap.Skip("this system mounts no tmpfs")
+        try:
+            run = folder.profile("-o", small + "/full", ACT, "distinct", 6000, "sleep", 1500, "print", "the end")
+            assert run.out == "the end\n", run
+            refused(run, 125, "full.rep")
+            assert "No space left" in run.err or "full" in run.err, run.err
+        finally:
+            subprocess.run(["umount", "-l", small], check=True)
+
+
+def test_without_memfd_create_nothing_starts():
+    if os.uname().machine != "x86_64":
+        raise tap.Skip("the filter is for x86-64")
+    with Folder() as folder:
+        run = subprocess.run([os.path.join(tap.BUILD, "tests", "e2e", "deny-memfd"), tap.LANESCOPE,
+                              "profile", ACT, "print", "ran"], cwd=folder.path, capture_output=True, text=True)
+        refused(Run(run.returncode, run.stdout, run.stderr, None), 125, "memfd_create", "seccomp")
+        assert run.stdout == "" and os.listdir(folder.path) == []
+
+
+def test_runs_without_any_library():
+    if shutil.which("chroot") is None or os.geteuid() != 0:
+        raise tap.Skip("only root can change its root folder")
+    told = subprocess.run(["file", "-L", tap.LANESCOPE], capture_output=True, text=True).stdout
+    if "static-pie" not in told:
+        raise tap.Skip("this lanescope is not a static one")
+    with Folder() as folder:
+        shutil.copy(tap.LANESCOPE, folder.file("lanescope"))
+        run = subprocess.run(["chroot", folder.path, "/lanescope", "--version"], capture_output=True, text=True)
+        assert run.returncode == 0 and run.stdout.startswith("lanescope "), run
+
+
+tap.main(globals())

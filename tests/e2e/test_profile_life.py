@@ -1,0 +1,420 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Lives and deaths under `lanescope profile`: children, signals, kills, times, control."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import tap
+from profiling import (ACT, COMPLETE, CUT_OFF, END_UNKNOWN, OPEN_END, OPEN_START, Folder, Report, alive,
+                       children, wait_for)
+
+
+def started(process):
+    """The pid of the program that PROCESS, a running lanescope, has started."""
+    return wait_for(lambda: children(process.pid), "the program's start")[0]
+
+
+def finished(process, seconds=30):
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, (out or b"").decode(), (err or b"").decode()
+
+
+# --- Children ----------------------------------------------------------------------------------
+
+def test_children_are_processes_of_their_own():
+    with Folder() as folder:
+        run = folder.profile("-f", "true", "-o", "r", ACT, "push", "before", "fork", "3", "push", "child",
+                             "pop", "pop", "mark", "after")
+        assert run.code == 0 and "2 processes" in run.err, run
+        report = folder.report("r.rep")
+        assert report.named("before")[0]["process"] == report.named("after")[0]["process"] == 0
+        assert report.named("child")[0]["process"] == 1 and len(report.named("before")) == 1
+        assert report.processes[1]["parent"] == 0 and report.processes[1]["pid"] != report.processes[0]["pid"]
+
+
+def test_waits_for_children_or_not():
+    with Folder() as folder:
+        words = [ACT, "mark", "parent", "orphan", "6", "mark", "early", "sleep", "700", "mark", "late",
+                 "sleep", "100", "exit", "3"]
+        run = folder.profile("-o", "all", *words)
+        assert run.code == 3, run
+        assert set(folder.report("all.rep").names()) == {"parent", "early", "late"}
+        run = folder.profile("-o", "primary", "--wait=primary", *words)
+        assert run.code == 3 and "late" not in folder.report("primary.rep").names(), run
+
+
+def test_exec_goes_on_in_another_image():
+    with Folder() as folder:
+        run = folder.profile(ACT, "push", "first", "exec", "push", "second", "pop", "exit", "5")
+        assert run.code == 5, run
+        report = folder.report()
+        assert report.named("first")[0]["flags"] == OPEN_END | END_UNKNOWN
+        assert report.named("second")[0]["flags"] == 0
+        assert report.processes[0]["pid"] == report.processes[1]["pid"]
+
+
+def test_a_scrubbed_environment_is_only_silence():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "first", "bare-exec", "mark", "second", "print", "ran", "exit", "6")
+        assert run.code == 6 and run.out == "ran\n", run
+        assert dict(folder.report().names()) == {"first": 1}
+
+
+def test_closed_descriptors_do_no_harm():
+    with Folder() as folder:
+        run = folder.profile(ACT, "spin", "10", "close-all", "spin", "100000", "print", "ran")
+        assert run.code == 0 and run.out == "ran\n", run
+        report = folder.report(counts=True)
+        assert report.info["events"] + report.info["lost"] >= 100010, report.info
+        assert report.info["state"] == COMPLETE
+
+
+def test_threads_have_names():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "main", "thread", "4", "name-thread", "worker", "mark", "in worker")
+        assert run.code == 0, run
+        report = folder.report()
+        worker = report.named("in worker")[0]["thread"]
+        assert report.threads[worker]["name"] == "worker"
+        assert report.threads[report.named("main")[0]["thread"]]["name"] == "nvtx-act"
+
+
+def test_start_end_ranges_and_domains():
+    with Folder() as folder:
+        run = folder.profile(ACT, "domain", "mine", "start", "a", "sleep", "2", "start", "b", "sleep", "2",
+                             "thread", "1", "end", "end", "push", "c", "pop")
+        assert run.code == 0, run
+        report = folder.report()
+        a, b, c = (report.named(name)[0] for name in "abc")
+        assert (a["lane"], b["lane"]) == (0, 1) and {a["domain"], b["domain"], c["domain"]} == {"mine"}
+        assert a["event"] == "start-end" and a["duration"] > b["duration"] > 1000000
+
+
+# --- Deaths ------------------------------------------------------------------------------------
+
+def test_a_crash_leaves_what_was_open():
+    with Folder() as folder:
+        for number in (signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT):
+            run = folder.profile("-f", "true", "-o", "r", ACT, "spin", "1000", "push", "open", "push", "inner",
+                                 "start", "range", "raise", int(number))
+            assert run.code == 128 + number, run
+            report = folder.report("r.rep")
+            assert report.info["state"] == COMPLETE and len(report.named("spin")) == 1000
+            for name in ("open", "inner", "range"):
+                assert report.named(name)[0]["flags"] == OPEN_END | END_UNKNOWN, name
+
+
+def beat_program():
+    """A program that makes ranges `beat N` and prints N after each."""
+    words = [ACT]
+    for number in range(400):
+        words += ["push", f"beat {number}", "sleep", "10", "pop", "print", str(number)]
+    return words + ["exit", "7"]
+
+
+def killed(folder, who):
+    """Kills WHO ("target", "tool", "both") after 3 s of beats; returns lanescope's process, the target's
+    pid and the number of beats that had ended 1.3 s before. copy.rep is the report alone."""
+    with open(folder.file("out"), "wb") as out:
+        process = folder.start(*beat_program(), stdout=out)
+        target = started(process)
+        time.sleep(1.7)
+        with open(folder.file("out"), "rb") as read:
+            ended = len(read.read().split())
+        time.sleep(1.3)
+        if who in ("tool", "both"):
+            process.kill()
+        if who in ("target", "both"):
+            os.kill(target, signal.SIGKILL)
+        process.wait(20)
+    shutil.copy(folder.file("report1.rep"), folder.file("copy.rep"))
+    return process, target, ended
+
+
+def beats(report):
+    return {int(event["name"].split()[1]) for event in report.events
+            if event["name"].startswith("beat") and not event["flags"] & (END_UNKNOWN | OPEN_END)}
+
+
+def test_kill_of_the_target():
+    with Folder() as folder:
+        process, _, ended = killed(folder, "target")
+        assert process.returncode == 137
+        report = folder.report()
+        assert report.info["state"] == COMPLETE and beats(report) >= set(range(ended)), ended
+
+
+def test_kill_of_the_tool():
+    with Folder() as folder:
+        process, target, ended = killed(folder, "tool")
+        assert process.returncode == -signal.SIGKILL
+        report = Report(folder.file("copy.rep"))
+        assert report.info["state"] == CUT_OFF and beats(report) >= set(range(ended)), ended
+        assert ended > 100 and all(event["flags"] == 0 for event in report.events
+                                   if event["name"] == f"beat {ended - 1}")
+        wait_for(lambda: not alive(target), "the target's own end")
+        with open(folder.file("out"), encoding="ascii") as out:
+            assert len(out.read().split()) == 400
+
+
+def test_kill_of_both():
+    with Folder() as folder:
+        _, target, ended = killed(folder, "both")
+        report = Report(folder.file("copy.rep"))
+        assert report.info["state"] == CUT_OFF and beats(report) >= set(range(ended)), ended
+        assert not alive(target)
+
+
+# --- Signals -----------------------------------------------------------------------------------
+
+def on_a_terminal(folder, *arguments):
+    """Starts `lanescope profile` in the foreground of a terminal; returns (pid, the terminal)."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder.path)
+        os.execv(tap.LANESCOPE, [tap.LANESCOPE, "profile", *arguments])
+    return pid, terminal
+
+
+def read_until(terminal, text):
+    seen = b""
+    end = time.monotonic() + 20
+    while text not in seen and time.monotonic() < end:
+        try:
+            seen += os.read(terminal, 4096)
+        except OSError:
+            break
+    assert text in seen, seen
+    return seen
+
+
+def exit_code(pid):
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_ctrl_c_ends_the_run_and_keeps_the_report():
+    with Folder() as folder:
+        pid, terminal = on_a_terminal(folder, ACT, "spin", "50", "push", "open", "print", "ready", "sleep", "60000")
+        read_until(terminal, b"Collecting")
+        wait_for(lambda: children(pid), "the program")
+        time.sleep(0.3)
+        os.write(terminal, b"\x03")
+        read_until(terminal, b"Generated")
+        assert exit_code(pid) == 128 + signal.SIGINT
+        os.close(terminal)
+        report = folder.report()
+        assert report.info["state"] == COMPLETE and len(report.named("spin")) == 50
+        assert report.named("open")[0]["flags"] == OPEN_END | END_UNKNOWN
+
+
+def test_ctrl_c_reaches_the_program_once():
+    with Folder() as folder:
+        pid, terminal = on_a_terminal(folder, ACT, "catch", "2", "print", "ready", "pause", "sleep", "300",
+                                      "mark", "m", "exit", "4")
+        read_until(terminal, b"Collecting")
+        wait_for(lambda: children(pid), "the program")
+        time.sleep(0.3)
+        os.write(terminal, b"\x03")
+        seen = read_until(terminal, b"Generated")
+        assert seen.count(b"caught 02") == 1, seen
+        assert exit_code(pid) == 4 and len(folder.report().named("m")) == 1
+        os.close(terminal)
+
+
+def test_signals_that_are_sent_are_forwarded_once():
+    with Folder() as folder:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+            process = folder.start("-f", "true", "-o", "r", ACT, "catch", int(number), "mark", "m", "pause",
+                                   "sleep", "200", "exit", "5")
+            target = started(process)
+            wait_for(lambda: caught_by(target, number), "the handler")
+            process.send_signal(number)
+            code, out, err = finished(process)
+            assert code == 5 and out == f"caught {int(number):02}\n", (number, code, out, err)
+            assert len(folder.report("r.rep").named("m")) == 1
+
+
+def caught_by(pid, number):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        mask = int(re.search(r"SigCgt:\s*([0-9a-f]+)", file.read()).group(1), 16)
+    return mask >> (number - 1) & 1
+
+
+def test_stop_and_continue():
+    def state(pid):
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    with Folder() as folder:
+        # A group of its own whose leader has a parent in the session: not an orphaned one.
+        process = folder.start(ACT, "mark", "m", "sleep", "600", "exit", "3", process_group=0)
+        target = started(process)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTSTP)
+        wait_for(lambda: state(process.pid) == "T" and state(target) == "T", "both to stop")
+        process.send_signal(signal.SIGCONT)
+        assert finished(process)[0] == 3
+
+
+# --- Times -------------------------------------------------------------------------------------
+
+def marks(count, pause):
+    words = []
+    for number in range(count):
+        words += ["mark", f"m{number}", "sleep", str(pause)]
+    return words
+
+
+def test_duration_ends_the_program():
+    with Folder() as folder:
+        run = folder.profile("-d", "0.5", ACT, "push", "open", *marks(100, 100), "print", "never")
+        assert run.code == 143 and run.out == "", run
+        report = folder.report()
+        assert 3 <= len(report.events) - 1 <= 8, report.names()
+        assert report.named("open")[0]["flags"] & OPEN_END
+
+
+def test_duration_without_kill():
+    with Folder() as folder:
+        run = folder.profile("-d", "0.3", "--kill=none", ACT, *marks(10, 100), "print", "end", "exit", "2")
+        assert run.code == 2 and run.out == "end\n", run
+        assert 2 <= len(folder.report().events) <= 6
+        run = folder.profile("-d", "0.3", "--kill", "9", ACT, *marks(10, 100))
+        assert run.code == 137, run
+
+
+def test_delay_leaves_out_what_ended_before():
+    with Folder() as folder:
+        run = folder.profile("-y", "0.45", ACT, "push", "outer", *marks(10, 100), "pop", "print", "end")
+        assert run.code == 0 and run.out == "end\n", run
+        report = folder.report()
+        names = report.names()
+        assert "m0" not in names and "m2" not in names and "m9" in names, names
+        assert report.named("outer")[0]["flags"] == OPEN_START
+        assert report.named("outer")[0]["start"] <= min(event["start"] for event in report.events)
+
+
+def test_the_report_may_outlive_the_program():
+    with Folder() as folder:
+        begin = time.monotonic()
+        run = folder.profile("-x", "false", "-d", "1", ACT, "mark", "m", "exit", "3")
+        assert run.code == 3 and time.monotonic() - begin >= 1, run
+        assert len(folder.report().named("m")) == 1
+
+
+# --- Progress and control ----------------------------------------------------------------------
+
+class Driver:
+    """A lanescope driven by descriptors, as the viewer does it."""
+
+    def __init__(self, folder, *arguments):
+        progress, write_end = os.pipe()
+        read_end, self.control = os.pipe()
+        self.process = folder.start(f"--progress-fd={write_end}", f"--control-fd={read_end}", *arguments,
+                                    pass_fds=(write_end, read_end))
+        os.close(write_end)
+        os.close(read_end)
+        self.lines = os.fdopen(progress, "r", encoding="utf-8")
+        self.seen = []
+
+    def until(self, kind):
+        for line in self.lines:
+            self.seen.append(json.loads(line))
+            if self.seen[-1]["type"] == kind:
+                return self.seen[-1]
+        raise AssertionError(f"no {kind} in {self.seen}")
+
+    def say(self, word):
+        os.write(self.control, word.encode() + b"\n")
+
+    def finish(self):
+        for line in self.lines:
+            self.seen.append(json.loads(line))
+        result = finished(self.process)
+        self.lines.close()
+        os.close(self.control)
+        return result
+
+    def kinds(self):
+        return [line["type"] for line in self.seen]
+
+
+def test_progress_lines():
+    with Folder() as folder:
+        driver = Driver(folder, ACT, "spin", "1000", "sleep", "1100", "exit", "3")
+        code, _, err = driver.finish()
+        assert code == 3, err
+        kinds = driver.kinds()
+        assert kinds[0] == "hello" and kinds[-1] == "finished" and "generated" in kinds, kinds
+        assert 4 <= kinds.count("tick") <= 8, kinds
+        by_kind = {line["type"]: line for line in driver.seen}
+        assert by_kind["hello"]["report"] == folder.file("report1.rep")
+        assert by_kind["hello"]["pid"] == driver.process.pid and by_kind["started"]["pid"] > 0
+        assert by_kind["generated"]["path"] == folder.file("report1.rep")
+        assert by_kind["finished"]["exit"] == 3 and by_kind["finished"]["signal"] == 0
+        assert {"lag_ms", "drain_ms", "commit_ms"} <= set(by_kind["finished"])
+        ticks = [line for line in driver.seen if line["type"] == "tick"]
+        assert ticks[-1]["events"] == 1000 == folder.report(counts=True).info["events"], ticks
+        assert ticks[-1]["bytes"] > 0 and ticks[-1]["elapsed_ns"] > ticks[0]["elapsed_ns"]
+
+
+def test_the_reader_of_progress_may_go():
+    with Folder() as folder:
+        read_end, write_end = os.pipe()
+        process = folder.start(f"--progress-fd={write_end}", ACT, "mark", "m", "sleep", "600", "exit", "3",
+                               pass_fds=(write_end,))
+        os.close(write_end)
+        os.close(read_end)
+        assert finished(process)[0] == 3 and len(folder.report().named("m")) == 1
+
+
+def test_control_stop():
+    with Folder() as folder:
+        driver = Driver(folder, ACT, "push", "open", *marks(300, 20))
+        driver.until("tick")
+        driver.until("tick")
+        driver.say("stop")
+        assert driver.finish()[0] == 143
+        report = folder.report()
+        assert report.info["state"] == COMPLETE and report.named("m0") and not report.named("m299")
+
+
+def test_control_cancel():
+    with Folder() as folder:
+        driver = Driver(folder, ACT, *marks(300, 20))
+        driver.until("tick")
+        driver.say("cancel")
+        assert driver.finish()[0] == 143
+        assert os.listdir(folder.path) == [] and "generated" not in driver.kinds()
+
+
+def test_control_kill():
+    with Folder() as folder:
+        driver = Driver(folder, ACT, "ignore", "15", *marks(300, 20))
+        driver.until("tick")
+        driver.say("kill")
+        assert driver.finish()[0] == 137
+        assert folder.report().info["state"] == COMPLETE
+
+
+def test_control_start():
+    with Folder() as folder:
+        driver = Driver(folder, "-y", "1000", ACT, "push", "outer", *marks(60, 20), "pop")
+        driver.until("started")
+        time.sleep(0.5)
+        driver.say("start")
+        assert driver.finish()[0] == 0
+        report = folder.report()
+        assert not report.named("m0") and report.named("m59")
+        assert report.named("outer")[0]["flags"] == OPEN_START
+
+
+tap.main(globals())

@@ -1,0 +1,263 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Does what its arguments say, one after the other, so that a test can write down a program:
+ *
+ *   push NAME, pop, mark NAME, start NAME, end     NVTX; `end` ends the last one started
+ *   domain NAME, name-thread NAME                  what follows is in the domain; names this thread
+ *   spin N, distinct N, sleep MS                   N ranges "spin", or with long names of their own;
+ *                                                  does nothing for MS milliseconds
+ *   fork N, orphan N, thread N                     the next N words are done by a child (waited for or
+ *                                                  not) or a thread; this one goes on behind them
+ *   exec, bare-exec                                becomes itself with the rest, without environment
+ *   exit N, _exit N, abort, raise SIGNAL           ends so
+ *   ignore SIGNAL, catch SIGNAL, pause             a caught one is printed, and `pause` returns
+ *   close-all                                      closes descriptors from 3 on
+ *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *program;
+static nvtxDomainHandle_t domain; /* NULL: the default one */
+static nvtxRangeId_t ranges[64];
+static unsigned n_ranges;
+static volatile sig_atomic_t caught;
+
+static void act (char **words, int n);
+
+static nvtxEventAttributes_t
+message (const char *text)
+{
+  nvtxEventAttributes_t attributes = { .version = NVTX_VERSION, .size = sizeof attributes };
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = text;
+  return attributes;
+}
+
+static void
+catch_signal (int number)
+{
+  char text[] = "caught 00\n";
+  text[7] = (char)('0' + number / 10);
+  text[8] = (char)('0' + number % 10);
+  ssize_t written = write (1, text, sizeof text - 1);
+  (void)written;
+  caught = number;
+}
+
+static void
+print_state (void)
+{
+  sigset_t mask;
+  struct rlimit files, cores;
+  char folder[PATH_MAX];
+  mode_t mode = umask (0);
+  umask (mode);
+  sigprocmask (SIG_BLOCK, NULL, &mask);
+  getrlimit (RLIMIT_NOFILE, &files);
+  getrlimit (RLIMIT_CORE, &cores);
+  printf ("folder %s\numask %o\npriority %d\nfiles %llu %llu\ncore %llu\n",
+          getcwd (folder, sizeof folder), mode, getpriority (PRIO_PROCESS, 0),
+          (unsigned long long)files.rlim_cur, (unsigned long long)files.rlim_max,
+          (unsigned long long)cores.rlim_cur);
+  for (int i = 1; i < SIGRTMAX; i++)
+    {
+      struct sigaction action = { 0 };
+      sigaction (i, NULL, &action);
+      if (sigismember (&mask, i) == 1 || action.sa_handler == SIG_IGN)
+        printf ("signal %d%s%s\n", i, sigismember (&mask, i) == 1 ? " blocked" : "",
+                action.sa_handler == SIG_IGN ? " ignored" : "");
+    }
+  for (int fd = 0; fd < 256; fd++)
+    if (fcntl (fd, F_GETFD) >= 0)
+      printf ("descriptor %d\n", fd);
+  fflush (stdout);
+}
+
+typedef struct
+{
+  char **words;
+  int n;
+} Part;
+
+static void *
+run_part (void *data)
+{
+  Part *part = data;
+  act (part->words, part->n);
+  return NULL;
+}
+
+static void
+fork_child (Part part, int waited)
+{
+  fflush (stdout);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      act (part.words, part.n);
+      exit (0);
+    }
+  if (waited)
+    waitpid (pid, NULL, 0);
+}
+
+static void
+act_nvtx (const char *verb, const char *text)
+{
+  nvtxEventAttributes_t attributes = message (text);
+  if (strcmp (verb, "push") == 0)
+    nvtxDomainRangePushEx (domain, &attributes);
+  else if (strcmp (verb, "mark") == 0)
+    nvtxDomainMarkEx (domain, &attributes);
+  else if (strcmp (verb, "start") == 0)
+    ranges[n_ranges++ % 64] = nvtxDomainRangeStartEx (domain, &attributes);
+  else if (strcmp (verb, "domain") == 0)
+    domain = nvtxDomainCreateA (text);
+  else if (strcmp (verb, "name-thread") == 0)
+    nvtxNameOsThreadA ((uint32_t)gettid (), text);
+}
+
+static void
+become (char **words, int bare)
+{
+  char *none[] = { NULL };
+  words[-1] = program;
+  if (bare)
+    execve (program, words - 1, none);
+  else
+    execv (program, words - 1);
+  perror ("exec");
+  _exit (99);
+}
+
+/* Does a word that takes no other; returns 0 if WORD is none. */
+static int
+act_alone (const char *word)
+{
+  if (strcmp (word, "pop") == 0)
+    nvtxDomainRangePop (domain);
+  else if (strcmp (word, "end") == 0)
+    nvtxDomainRangeEnd (domain, ranges[--n_ranges % 64]);
+  else if (strcmp (word, "abort") == 0)
+    abort ();
+  else if (strcmp (word, "state") == 0)
+    print_state ();
+  else if (strcmp (word, "close-all") == 0)
+    close_range (3, ~0U, 0);
+  else if (strcmp (word, "pause") == 0)
+    while (!caught)
+      usleep (10000);
+  else
+    return 0;
+  return 1;
+}
+
+static void
+push_distinct (int n)
+{
+  char name[600];
+  unsigned state = 1;
+  for (int i = 0; i < n; i++)
+    {
+      for (size_t k = 0; k < sizeof name - 1; k++)
+        name[k] = (char)('a' + (state = state * 1103515245u + 12345u) / 65536 % 26);
+      name[sizeof name - 1] = '\0';
+      act_nvtx ("push", name);
+      nvtxDomainRangePop (domain);
+    }
+}
+
+static void
+act_number (const char *verb, int number)
+{
+  if (strcmp (verb, "spin") == 0)
+    for (int i = 0; i < number; i++)
+      {
+        act_nvtx ("push", "spin");
+        nvtxDomainRangePop (domain);
+      }
+  else if (strcmp (verb, "distinct") == 0)
+    push_distinct (number);
+  else if (strcmp (verb, "sleep") == 0)
+    nanosleep (&(struct timespec){ number / 1000, number % 1000 * 1000000L }, NULL);
+  else if (strcmp (verb, "exit") == 0)
+    exit (number);
+  else if (strcmp (verb, "_exit") == 0)
+    _exit (number);
+  else if (strcmp (verb, "raise") == 0)
+    raise (number);
+  else if (strcmp (verb, "ignore") == 0)
+    signal (number, SIG_IGN);
+  else if (strcmp (verb, "catch") == 0)
+    signal (number, catch_signal);
+}
+
+static void
+act (char **words, int n)
+{
+  for (int i = 0; i < n; i++)
+    {
+      const char *verb = words[i];
+      if (act_alone (verb))
+        continue;
+      if (strcmp (verb, "exec") == 0 || strcmp (verb, "bare-exec") == 0)
+        become (words + i + 1, verb[0] == 'b');
+      if (i + 1 == n)
+        {
+          fprintf (stderr, "nvtx-act: %s needs a word\n", verb);
+          exit (98);
+        }
+      const char *text = words[++i];
+      int number = atoi (text);
+      Part part = { words + i + 1, number };
+      if (strcmp (verb, "print") == 0)
+        {
+          printf ("%s\n", text);
+          fflush (stdout);
+        }
+      else if (strcmp (verb, "warn") == 0)
+        fprintf (stderr, "%s\n", text);
+      else if (strcmp (verb, "thread") == 0)
+        {
+          pthread_t thread;
+          pthread_create (&thread, NULL, run_part, &part);
+          pthread_join (thread, NULL);
+          i += number;
+        }
+      else if (strcmp (verb, "fork") == 0 || strcmp (verb, "orphan") == 0)
+        {
+          fork_child (part, verb[0] == 'f');
+          i += number;
+        }
+      else
+        {
+          act_nvtx (verb, text);
+          act_number (verb, number);
+        }
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  program = argv[0];
+  act (argv + 1, argc - 1);
+  return 0;
+}
