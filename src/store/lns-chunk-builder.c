@@ -148,7 +148,6 @@ close_chunk (LnsChunkBuilder *builder,
   builder->header.first += header.n;
   builder->header.n -= header.n;
   builder->header.start_ns = builder->block_start_ns;
-  builder->encoded_bytes = 0;
   for (unsigned i = 0; i < builder->n_columns; i++)
     {
       LnsBuffer *encoded = &builder->columns[i].encoded;
@@ -156,7 +155,6 @@ close_chunk (LnsChunkBuilder *builder,
       if (kept > 0)
         memmove (encoded->bytes, encoded->bytes + builder->columns[i].block_at, kept);
       encoded->size_bytes = kept;
-      builder->encoded_bytes += kept;
     }
 }
 
@@ -166,7 +164,8 @@ lns_chunk_builder_close_block (LnsChunkBuilder *builder,
                                LnsChunkSink sink,
                                void *sink_data)
 {
-  builder->encoded_bytes = 0;
+  size_t length_bytes =
+      LNS_CHUNK_HEADER_BYTES + LNS_CHUNK_DIRECTORY_BYTES * (size_t)builder->n_columns;
   for (unsigned i = 0; i < builder->n_columns; i++)
     {
       LnsBuilderColumn *column = &builder->columns[i];
@@ -177,15 +176,12 @@ lns_chunk_builder_close_block (LnsChunkBuilder *builder,
           lns_buffer_append_int (&column->encoded, 0, ZERO_BLOCK_BYTES);
       column->block_at = (uint32_t)column->encoded.size_bytes;
       lns_codec_encode_block (&column->encoded, column->pending, LNS_BLOCK, column->tries);
-      builder->encoded_bytes += column->encoded.size_bytes;
+      length_bytes += column->encoded.size_bytes;
       builder->failed |= column->encoded.failed;
     }
   builder->header.n += LNS_BLOCK;
   builder->n_pending = 0;
 
-  size_t length_bytes = LNS_CHUNK_HEADER_BYTES +
-                        LNS_CHUNK_DIRECTORY_BYTES * (size_t)builder->n_columns +
-                        builder->encoded_bytes;
   if (length_bytes > LNS_CHUNK_MAX_CLOSED_BYTES)
     close_chunk (builder, true, revision, sink, sink_data);
   else if (builder->header.n == LNS_CHUNK_MAX_EVENTS)

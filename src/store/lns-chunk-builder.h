@@ -29,7 +29,6 @@ typedef struct
   uint16_t n_pending;      /* rows of the block to come                                           */
   uint16_t n_allocated;    /* rows that `pending` has room for                                    */
   bool failed;             /* memory ran out: rows were lost                                      */
-  size_t encoded_bytes;    /* of all columns                                                      */
   int64_t end_ns;          /* of the last row                                                     */
   int64_t block_start_ns;  /* of the first row of the last block, pending or whole               */
   int64_t block_before_ns; /* end of the row before that                                        */

@@ -174,7 +174,12 @@ test_overwrite_takes_the_journal_along (void)
   FILE *file = fopen (journal, "w");
   fputs ("not a journal of the new file", file);
   fclose (file);
+  lns_writer_abandon (create (true));
+  LNS_CHECK (access (journal, F_OK) == 0);
   LnsWriter *writer = create (true);
+  char aside[320];
+  snprintf (aside, sizeof aside, "%s.old1-journal", path);
+  LNS_CHECK (access (aside, F_OK) == 0);
   add_lane (writer);
   append (writer, 3);
   finish (writer);

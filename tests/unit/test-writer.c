@@ -391,6 +391,22 @@ test_open_event (void)
   check_open (NULL, 1, 600);
 }
 
+static int
+rows_of (const char *table)
+{
+  sqlite3 *database;
+  sqlite3_stmt *statement;
+  char sql[64];
+  snprintf (sql, sizeof sql, "SELECT count(*) FROM %s", table);
+  LNS_CHECK_INT (sqlite3_open (path_of ("a.rep"), &database), SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_prepare_v2 (database, sql, -1, &statement, NULL), SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_step (statement), SQLITE_ROW);
+  int n = sqlite3_column_int (statement, 0);
+  sqlite3_finalize (statement);
+  sqlite3_close (database);
+  return n;
+}
+
 /* A few lanes of every kind and many of few events. */
 static void
 test_many_lanes (void)
@@ -416,6 +432,9 @@ test_many_lanes (void)
     }
   uint64_t n_events = lns_writer_events (writer);
   finish (writer, 3000);
+  LNS_CHECK (rows_of ("lns_def") < 10);
+  LNS_CHECK_INT (rows_of ("lns_string"), 1);
+  LNS_CHECK_INT (rows_of ("lns_chunk"), 0);
   LnsReport *report = open_report ("a.rep");
   LNS_CHECK_INT (lns_report_info (report)->n_events, n_events);
   for (uint32_t i = 0; i < N; i += 1 + i % 3)
