@@ -334,7 +334,11 @@ take_back (LnsWirePool *pool, uint32_t index, bool lend_again)
   ChunkRecord *chunk = &pool->chunks[index];
   chunk->generation++;
   chunk->drained = 0;
-  *line = (LnsWireLine){ .state = LNS_WIRE_CHUNK_FULL, .generation = chunk->generation };
+  /* All but the state, at which claimers look: it is the last to change. */
+  line->generation = chunk->generation;
+  line->committed = line->pid = line->tid = 0;
+  line->sequence = 0;
+  __atomic_store_n (&line->stream, 0, __ATOMIC_RELAXED);
   set_known_state (pool, index, LNS_WIRE_CHUNK_NONE);
   if (lend_again)
     lend (pool, index);
