@@ -33,7 +33,8 @@ struct _LnsRecorder
   GDataInputStream *progress; /* owned; NULL before the start                                    */
   int control_fd;             /* owned; -1 while the tool does not listen                         */
   int stderr_fd;              /* owned; a file without a name that the program writes to          */
-  gboolean progress_ended;    /* no more will be said                                             */
+  gboolean stop_asked;
+  gboolean progress_ended; /* no more will be said                                             */
   gboolean tool_ended;
   char *folder;  /* owned; what relative paths of the tool stand in                          */
   GFile *report; /* owned; or NULL                                                           */
@@ -122,6 +123,9 @@ take_finished (LnsRecorder *self, json_t *message)
   gint64 exit_code = get_integer (message, "exit");
   gint64 number = get_integer (message, "signal");
 
+  /* The tool ends what it was told to stop. */
+  if (self->stop_asked)
+    return;
   if (number != 0)
     set_problem (self, g_strdup_printf (_ ("The program was ended by signal %d (%s)."), (int)number,
                                         g_strsignal ((int)number)));
@@ -183,7 +187,8 @@ finish_if_over (LnsRecorder *self)
                                      "what was recorded until a second before."),
                                   g_subprocess_get_term_sig (self->tool),
                                   g_strsignal (g_subprocess_get_term_sig (self->tool))));
-  else if (g_subprocess_get_exit_status (self->tool) != 0)
+  else if (g_subprocess_get_exit_status (self->tool) != 0 &&
+           !(self->stop_asked && self->report != NULL))
     set_problem (self, g_strdup_printf (_ ("The recorder ended with code %d."),
                                         g_subprocess_get_exit_status (self->tool)));
   set_state (self, LNS_RECORDER_FINISHED);
@@ -325,6 +330,7 @@ lns_recorder_stop (LnsRecorder *self)
 
   if (self->control_fd < 0 || self->state == LNS_RECORDER_STOPPING)
     return;
+  self->stop_asked = TRUE;
   if (send (self->control_fd, word, sizeof word - 1, MSG_NOSIGNAL) < 0)
     g_debug ("The recorder does not listen: %s", g_strerror (errno));
   set_state (self, LNS_RECORDER_STOPPING);

@@ -67,7 +67,7 @@ LnsRecorderTick lns_recorder_get_tick (LnsRecorder *self);
 GFile *lns_recorder_get_report (LnsRecorder *self);
 
 /* When finished: one sentence on what went wrong, or NULL if nothing did: the tool's own error, or
- * how the program ended if it did not end with 0. Owned by the recorder. */
+ * how the program ended if it did not end with 0 and was not stopped from here. Owned by the recorder. */
 const char *lns_recorder_get_problem (LnsRecorder *self);
 
 /* What the program and the tool have written to standard error last: at most 16 lines and

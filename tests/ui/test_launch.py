@@ -114,7 +114,7 @@ def test_figures_follow_the_recorder_until_it_is_stopped():
         assert launch.value("Report size").endswith("KiB"), launch.value("Report size")
         assert int(launch.value("Lost")) >= ticks
         launch.press("Stop")
-        launch.wait_for("The program ended with code 3.")
+        launch.wait_for("The recorder ended without a report.")
 
 
 def test_words_reach_the_recorder_byte_for_byte():
@@ -132,7 +132,7 @@ def test_words_reach_the_recorder_byte_for_byte():
         assert folder == os.fsencode(os.environ["HOME"]), folder
         assert color == "a=b c"
         launch.press("Stop")
-        launch.wait_for("The program ended with code 3.")
+        launch.wait_for("The recorder ended without a report.")
 
 
 def test_switches_of_the_command_line_come_first():
@@ -206,7 +206,7 @@ def test_closing_asks_while_recording():
         launch.app.gone_node(None, "Stop the Recording?")
         assert launch.dialog.find(None, "Recording")
         launch.press("Stop")
-        launch.wait_for("The program ended with code 3.")
+        launch.wait_for("The recorder ended without a report.")
 
 
 assert sys.version_info >= (3, 9) and tap.BUILD

@@ -1,0 +1,110 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""The launch dialog with the real recorder and a real program: from Start to the open report."""
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+import harness
+import tap
+
+DEMO = os.path.join(tap.BUILD, "tests", "programs", "demo")
+
+
+class Launch:
+    """A viewer with its launch dialog open, in a working directory of its own."""
+
+    def __init__(self, command, folder=None):
+        self.folder = folder or os.fsencode(tempfile.mkdtemp(prefix="launch-", dir=os.environ[harness.SESSION]))
+        self.command = command
+        self.app = harness.App(env={"HOME": self.folder})
+
+    def __enter__(self):
+        app = self.app.__enter__()
+        app.activate("win.launch")
+        self.dialog = app.find("frame", "Launch a Program")
+        app.wait(lambda: self.dialog.find("text", "Command line with arguments")).set_text(self.command)
+        self.dialog.find("push button", "Start").do()
+        return self
+
+    def __exit__(self, *what):
+        return self.app.__exit__(*what)
+
+    def figures(self):
+        """(seconds, events, lost) as the dialog shows them."""
+        texts = {node.description: node.text for node in self.dialog.find_all("label") if node.description}
+        if not texts.get("Elapsed time"):
+            return None
+        return float(texts["Elapsed time"].split()[0]), int(texts["Events"].replace(",", "")), int(texts["Lost"])
+
+    def opened(self, name):
+        self.app.wait(lambda: self.app.root.find("frame", name), 20, f"{name} to be open")
+        return self.app.wait(lambda: [label.name for label in self.app.root.find("filler", "AdwWindowTitle")
+                                      .find_all("label")][1:], what="the subtitle")[0]
+
+
+def events_of(path):
+    """What `info` says is in the report."""
+    text = subprocess.run([tap.LANESCOPE, "info", path], capture_output=True, check=True).stdout.decode(errors="replace")
+    return int(re.search(r"^events: (\d+)$", text, re.M).group(1))
+
+
+def test_a_program_from_start_to_its_report():
+    with Launch(f"-t nvtx -o 'my profile' {DEMO} 120") as launch:
+        launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[0] > 0, what="the first tick")
+        running = []
+        for _ in range(4):
+            running.append(launch.figures())
+            time.sleep(0.3)
+        assert len({figures[0] for figures in running}) >= 3, running
+        assert running == sorted(running) and running[-1][1] > running[0][1], running
+        subtitle = launch.opened("my profile.rep")
+        count = events_of(os.path.join(launch.folder, b"my profile.rep"))
+        assert subtitle.startswith(f"{count:,} events"), (subtitle, count)
+        assert count >= running[-1][1]
+
+
+def test_stop_keeps_the_report():
+    with Launch(f"-o stopped sh -c 'while :; do {DEMO} >/dev/null; done'") as launch:
+        launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[1] > 0, 20, "the first events")
+        launch.dialog.find("push button", "Stop").do()
+        subtitle = launch.opened("stopped.rep")
+        count = events_of(os.path.join(launch.folder, b"stopped.rep"))
+        assert count > 0 and subtitle.startswith(f"{count:,} events"), (subtitle, count)
+
+
+def test_bytes_that_are_not_utf8():
+    folder = os.path.join(os.fsencode(os.environ[harness.SESSION]), b"caf\xe9 \xff")
+    os.mkdir(folder)
+    os.symlink(DEMO, os.path.join(folder, b"d\xe9mo 'x'"))
+    with Launch("-o $'caf\\xe9' $'./d\\xe9mo \\'x\\''", folder) as launch:
+        subtitle = launch.opened(lambda name: name.startswith("caf") and name.endswith(".rep"))
+        count = events_of(os.path.join(folder, b"caf\xe9.rep"))
+        assert subtitle.startswith(f"{count:,} events"), (subtitle, count)
+
+
+def test_a_program_that_fails_at_once():
+    with Launch("-o failed python3 -c 'import sys; sys.exit(\"no such model\")'") as launch:
+        launch.app.find("label", "The program ended with code 1.")
+        assert launch.dialog.find("text", "Last lines of standard error").text.find("no such model") >= 0
+        launch.dialog.find("push button", "Open Report").do()
+        assert launch.opened("failed.rep").startswith("0 events")
+
+
+def test_a_program_that_is_not_there():
+    with Launch("no-such-program") as launch:
+        launch.app.find("label", lambda name: "no-such-program" in name and "check its name" in name)
+
+
+def test_an_unknown_switch():
+    with Launch("--no-such-switch=1 true") as launch:
+        launch.app.find("label", lambda name: name.startswith("The recorder ended with code 125"))
+        assert "--no-such-switch" in launch.dialog.find("text", "Last lines of standard error").text
+
+
+harness.main(globals())
