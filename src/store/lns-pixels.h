@@ -59,6 +59,9 @@ typedef struct
   uint32_t n_px_allocated, n_events_allocated;
 } LnsPixelResult;
 
+/* Fills RESULT with what LANE shows in QUERY's window, its open event included. False and ERROR where
+ * QUERY is no window, a chunk is damaged, memory ran out or the query was cancelled: RESULT is then
+ * undefined but can be used again. Any thread, each with its own RESULT. */
 bool lns_report_query_pixels (LnsReport *report,
                               uint32_t lane,
                               const LnsPixelQuery *query,
@@ -66,12 +69,15 @@ bool lns_report_query_pixels (LnsReport *report,
                               LnsError *error);
 void lns_pixel_result_clear (LnsPixelResult *result);
 
-/* The same for a counter lane: per pixel the samples' extremes and the last value at its end. */
+/* The same for a counter lane: per pixel the samples' extremes and the last value at its end; where a
+ * pixel has no sample, the value that still holds. */
 typedef struct
 {
   double min, max, last; /* NaN where no sample has come yet                                    */
 } LnsCounterPixel;
 
+/* RET_PIXELS has room for query->n_px. Extremes may be a pixel off where nodes stand for samples.
+ * min_event_px is not looked at. */
 bool lns_report_query_counter (LnsReport *report,
                                uint32_t lane,
                                const LnsPixelQuery *query,

@@ -94,7 +94,8 @@ typedef struct
 const LnsLaneInfo *lns_report_lane_info (const LnsReport *report, uint32_t lane);
 
 /* Some consecutive events of one lane, decoded into columns: arrays of `n` values.
- * Reference-counted and immutable. `extra[i]` is NULL where the whole column is 0. The open event
+ * Reference-counted and immutable. `name` and `flags` are NULL where they were not asked for,
+ * `extra[i]` is NULL also where the whole column is 0. The open event
  * is a chunk of its own, with flags LNS_EVENT_OPEN_END and a duration up to the report's end_ns. */
 typedef struct
 {

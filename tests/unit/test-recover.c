@@ -326,6 +326,57 @@ test_hot_journal (void)
   lns_report_close (report);
 }
 
+/* Removes what lies in the folder of NAME in this test's folder, and it. */
+static void
+remove_cache (const char *name)
+{
+  char command[8192];
+  snprintf (command, sizeof command, "rm -r '%s'", fixture_path (name));
+  LNS_CHECK_INT (system (command), 0);
+}
+
+/* Somebody who may only read rolls a copy back. Root may write everywhere, so that somebody else
+ * tries. */
+static void
+test_hot_journal_read_only (void)
+{
+  const char *path = fixture_path ("shared.rep"), *cache = fixture_path ("cache");
+  struct stat before, after;
+
+  write_report (path);
+  leave_hot_journal (path);
+  LNS_CHECK (stat (path, &before) == 0);
+  LNS_CHECK (mkdir (cache, 0777) == 0 && chmod (cache, 0777) == 0);
+  LNS_CHECK (chmod (path, 0444) == 0 && chmod (fixture_path ("shared.rep-journal"), 0444) == 0);
+  LNS_CHECK (chmod (fixture_path ("."), 0555) == 0);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      LnsError error = { 0 };
+      setenv ("XDG_CACHE_HOME", cache, 1);
+      if (geteuid () == 0 && setresuid (65534, 65534, 65534) != 0)
+        _exit (1);
+      LnsReport *report = lns_report_open (path, NULL, &error);
+      if (report == NULL)
+        {
+          printf ("# %s\n", error.message);
+          fflush (stdout);
+          _exit (2);
+        }
+      _exit (lns_report_info (report)->n_events == N_LANES * N_EVENTS + 1 &&
+                     strcmp (lns_report_info (report)->path, path) == 0
+                 ? 0
+                 : 3);
+    }
+  int status;
+  LNS_CHECK (waitpid (pid, &status, 0) == pid);
+  LNS_CHECK (chmod (fixture_path ("."), 0700) == 0);
+  remove_cache ("cache");
+  LNS_CHECK_INT (status, 0);
+  LNS_CHECK (stat (path, &after) == 0);
+  LNS_CHECK (before.st_mtim.tv_nsec == after.st_mtim.tv_nsec && before.st_size == after.st_size);
+}
+
 /* The writer is killed between commits, and at any moment. */
 static void
 test_killed_writer (void)
@@ -374,6 +425,7 @@ main (void)
   LNS_TEST (test_lost_definitions);
   LNS_TEST (test_open_or_recover);
   LNS_TEST (test_hot_journal);
+  LNS_TEST (test_hot_journal_read_only);
   LNS_TEST (test_killed_writer);
   for (int i = 0; i < N_LANES; i++)
     free (lanes[i].events);

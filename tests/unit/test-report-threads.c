@@ -7,6 +7,8 @@
  */
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/store/lns-pixels.h"
 #include "tests/lns-tap.h"
@@ -108,9 +110,76 @@ test_threads (void)
     free (lanes[i].events);
 }
 
+/* Another process records, and commits without a pause: each opening finds a whole report. */
+static void
+test_reading_while_recording (void)
+{
+  enum
+  {
+    N_COMMITS = 150,
+    N_BATCH = 700
+  };
+  const char *path = fixture_path ("recording.rep");
+  int ready[2];
+  char byte = 0;
+
+  LNS_CHECK (pipe (ready) == 0);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      LnsWriter *writer = fixture_writer (path);
+      uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      bool right = true;
+      for (int64_t i = 0; i < N_COMMITS * N_BATCH; i++)
+        {
+          lns_writer_append (writer, id,
+                             &(LnsEvent){ .start_ns = 10 * i, .duration_ns = 5, .name = 1 });
+          if (i % N_BATCH == N_BATCH - 1)
+            {
+              lns_writer_set_open (writer, id, &(LnsEvent){ .start_ns = 10 * i + 7, .name = 2 });
+              right = lns_writer_commit (writer, 10 * i + 9, NULL) && right;
+            }
+          if (i == N_BATCH)
+            right = write (ready[1], &byte, 1) == 1 && right;
+        }
+      right = lns_writer_finish (writer, LNS_STATE_COMPLETE, 0, NULL) && right;
+      _exit (right ? 0 : 1);
+    }
+  LNS_CHECK (read (ready[0], &byte, 1) == 1);
+  uint64_t n_before = 0;
+  for (LnsState state = LNS_STATE_RECORDING; state == LNS_STATE_RECORDING;)
+    {
+      LnsReport *live = fixture_open (path, NULL);
+      const LnsReportInfo *info = lns_report_info (live);
+      LnsError error = { 0 };
+      LnsPixelResult result = { 0 };
+      LnsPixelQuery query = { .ns_per_px = (double)info->end_ns / N_PX, .n_px = N_PX };
+      uint64_t n = 0;
+      state = info->state;
+      LNS_CHECK (info->n_events >= n_before);
+      LNS_CHECK_INT (info->n_events % N_BATCH, 1);
+      LnsChunkWalker *walker = lns_chunk_walker_new (live, 0, 0);
+      for (const LnsChunk *chunk; (chunk = lns_chunk_walker_next (walker, &error)) != NULL;)
+        for (uint32_t e = 0; e < chunk->n; e++, n++)
+          LNS_CHECK (n == info->n_events - 1 || chunk->start_ns[e] == 10 * (int64_t)n);
+      LNS_CHECK_STR (error.message, "");
+      LNS_CHECK_INT (n, info->n_events);
+      lns_chunk_walker_free (walker);
+      LNS_CHECK (lns_report_query_pixels (live, 0, &query, &result, NULL));
+      lns_pixel_result_clear (&result);
+      n_before = info->n_events;
+      lns_report_close (live);
+    }
+  int status;
+  LNS_CHECK (waitpid (pid, &status, 0) == pid);
+  LNS_CHECK_INT (status, 0);
+  LNS_CHECK_INT (n_before, N_COMMITS * N_BATCH + 1);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_threads);
+  LNS_TEST (test_reading_while_recording);
   return lns_tap_done ();
 }
