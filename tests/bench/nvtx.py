@@ -52,7 +52,7 @@ def main():
     figures = {"none": [], "floor": [], "ours": [], "floor_registered": [], "ours_registered": [],
                "floor_two": [], "ours_two": []}
     lost = 0
-    one = ["--rounds", "1"]
+    one = ["--rounds", "4"]
     with tempfile.TemporaryDirectory() as work:
         report = os.path.join(work, "bench.rep")
         for number in range(RUNS):
