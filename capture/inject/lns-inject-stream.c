@@ -112,7 +112,7 @@ write_preamble (LnsStream *stream)
     {
       LnsWireThreadBytes *thread = (LnsWireThreadBytes *)stream->cursor;
       *thread = (LnsWireThreadBytes){
-        .head = { .ticks = ticks_now (), .type = LNS_WIRE_THREAD },
+        .head = { .ticks = stream->thread_ticks, .type = LNS_WIRE_THREAD },
         .n_bytes = sizeof *thread,
         .tid = stream->tid,
         .serial = stream->thread_serial,
@@ -187,7 +187,6 @@ readopt_stream (LnsStream *stream)
 {
   stream->line = NULL;
   stream->chunk = stream->cursor = stream->end = NULL;
-  stream->lost = (LnsWireLosses){ 0 };
   lns_strings_clear (&stream->strings);
   return number_stream (stream);
 }
@@ -216,6 +215,11 @@ begin_thread (uint64_t generation)
     {
       stream->tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
       stream->thread_serial = __atomic_add_fetch (&n_threads, 1, __ATOMIC_RELAXED);
+      /* Losses of another thread or process that were not told yet are in its counters alone. */
+      stream->lost = (LnsWireLosses){ 0 };
+      stream->first_lost_ticks = 0;
+      /* Now, not when it is told: no event of the thread may be older. */
+      stream->thread_ticks = ticks_now ();
       stream->thread_told = false;
       stream->recording = &lns_process.pool.header->recording;
       stream->generation = generation;

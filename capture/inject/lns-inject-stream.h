@@ -46,6 +46,7 @@ struct LnsStream
   uint64_t sequence; /* of the next chunk */
   uint64_t n_ranges; /* started: the next start/end range's number */
   uint64_t thread_serial;
+  uint64_t thread_ticks; /* when the thread came */
   uint32_t tid;
   uint32_t next_idle; /* serial */
   bool thread_told;

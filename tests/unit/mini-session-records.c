@@ -171,6 +171,19 @@ take_thread (MiniProcess *process, MiniStream *stream, const LnsWireRecord *reco
   memset (stream->depth_known, 0, sizeof stream->depth_known);
 }
 
+/* All that has a time is of this session, by its clock, and in order. */
+static void
+check_time (MiniSession *session, MiniStream *stream, const LnsWireRecord *record)
+{
+  if (record->type >= LNS_WIRE_STRING)
+    return;
+  uint64_t first = record->type == LNS_WIRE_LOST ? record->lost.first_ticks : record->ticks;
+  session->n_wrong_times += first < session->first_ticks || first < stream->last_ticks ||
+                            record->ticks < first ||
+                            record->ticks > lns_wire_clock_ticks (session->clock);
+  stream->last_ticks = record->ticks;
+}
+
 static void
 take_record (MiniSession *session,
              MiniProcess *process,
@@ -179,6 +192,7 @@ take_record (MiniSession *session,
 {
   LnsWireRecord whole;
   process->n_type[record->type]++;
+  check_time (session, stream, record);
   switch (record->type)
     {
     case LNS_WIRE_PUSH:

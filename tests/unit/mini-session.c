@@ -94,7 +94,7 @@ accept_process (MiniSession *session)
   if (session->options.refuse)
     return true;
   LnsWirePoolOptions options = { .serial = session->n_processes,
-                                 .clock = lns_wire_clock_detect (NULL),
+                                 .clock = session->clock,
                                  .chunk_bytes = session->options.chunk_bytes,
                                  .n_chunks = session->options.n_chunks,
                                  .recording = true };
@@ -221,6 +221,8 @@ mini_session_run (const MiniOptions *options, int (*target) (void))
   session->options = *options;
   if (session->options.n_free == 0)
     session->options.n_free = 1024;
+  session->clock = lns_wire_clock_detect (NULL);
+  session->first_ticks = lns_wire_clock_ticks (session->clock);
   open_listener (session);
   prctl (PR_SET_CHILD_SUBREAPER, 1);
   fflush (NULL);

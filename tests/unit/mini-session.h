@@ -48,6 +48,7 @@ typedef struct
   MiniText strings[LNS_WIRE_STREAM_STRINGS];
   uint32_t depths[MINI_DOMAINS];
   bool depth_known[MINI_DOMAINS]; /* not between a loss and the next record of the domain */
+  uint64_t last_ticks;
   uint64_t thread;
   uint32_t tid;
   char thread_name[16];
@@ -92,11 +93,15 @@ struct MiniSession
   MiniOptions options;
   char folder[64], path[96];
   int listener;
+  LnsWireClock clock;
+  uint64_t first_ticks;
   MiniProcess processes[MINI_PROCESSES_MAX];
   uint32_t n_processes;
   MiniEvent *events;
   size_t n_events, n_events_room;
-  uint64_t n_wrong_depths;  /* records whose depth does not follow from those before */
+  uint64_t n_wrong_depths; /* records whose depth does not follow from those before */
+  uint64_t
+      n_wrong_times; /* records older than the session or than what was before, or of the future */
   uint64_t n_unknown_names; /* stream strings that were never told */
   uint64_t n_bad_records;
   uint64_t n_notices;

@@ -246,7 +246,9 @@ test_every_call (void)
   LNS_CHECK_INT (session->exit_status, 0);
   LNS_CHECK_INT (session->n_processes, 1);
   LNS_CHECK_STR (session->processes[0].hello.program, "calls");
-  LNS_CHECK_INT (session->n_bad_records + session->n_wrong_depths + session->n_unknown_names, 0);
+  LNS_CHECK_INT (session->n_bad_records + session->n_wrong_times + session->n_wrong_depths +
+                     session->n_unknown_names,
+                 0);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH), 5);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_POP), 5);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), 6);

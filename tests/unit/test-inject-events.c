@@ -32,6 +32,7 @@ run (int (*target) (void))
   LNS_CHECK (WIFEXITED (session->exit_status));
   LNS_CHECK_INT (WEXITSTATUS (session->exit_status), 0);
   LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_wrong_times, 0);
   LNS_CHECK_INT (session->n_wrong_depths, 0);
   LNS_CHECK_INT (session->n_unknown_names, 0);
   LNS_CHECK_INT (mini_session_lost_all (session), 0);

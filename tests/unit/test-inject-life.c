@@ -32,6 +32,7 @@ run_with (const MiniOptions *options, int (*target) (void))
   MiniSession *session = mini_session_run (options, target);
   LNS_CHECK_INT (session->exit_status, 0);
   LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_wrong_times, 0);
   LNS_CHECK_INT (session->n_wrong_depths, 0);
   LNS_CHECK_INT (session->n_unknown_names, 0);
   return session;
@@ -246,6 +247,7 @@ test_signal_handlers (void)
   MiniSession *session = mini_session_run (&options, handlers);
   LNS_CHECK_INT (session->exit_status, 0);
   LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_wrong_times, 0);
   LNS_CHECK_INT (session->n_unknown_names, 0);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH) +
                      mini_session_lost (session, LNS_WIRE_LOSS_PUSH),
@@ -360,6 +362,7 @@ test_denied_system_calls (void)
       MiniSession *session = mini_session_run (&options, with_a_call_denied);
       LNS_CHECK_INT (session->exit_status, 0);
       LNS_CHECK_INT (session->n_bad_records, 0);
+      LNS_CHECK_INT (session->n_wrong_times, 0);
       /* What is only convenience is done without. */
       if (denied == SYS_fcntl || denied == SYS_prctl || denied == SYS_readlink ||
           denied == SYS_prlimit64 || denied == SYS_madvise)

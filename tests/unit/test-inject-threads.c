@@ -28,6 +28,7 @@ run (const MiniOptions *options, int (*target) (void))
   MiniSession *session = mini_session_run (options, target);
   LNS_CHECK_INT (session->exit_status, 0);
   LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_wrong_times, 0);
   LNS_CHECK_INT (session->n_wrong_depths, 0);
   LNS_CHECK_INT (session->n_unknown_names, 0);
   LNS_CHECK_INT (session->n_processes, 1);
