@@ -429,7 +429,8 @@ free_domain (LnsDecodedDomain *domain)
   lns_id_map_clear (&domain->categories);
   lns_id_map_clear (&domain->schemas);
   lns_id_map_clear (&domain->enums);
-  free (domain->lanes);
+  lns_overlap_clear (&domain->lanes);
+  free (domain->lane_refs);
   free (domain);
 }
 

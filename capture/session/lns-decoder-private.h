@@ -12,6 +12,7 @@
 #include "capture/session/lns-id-map.h"
 #include "capture/session/lns-name.h"
 #include "capture/wire/lns-wire-record.h"
+#include "src/store/lns-overlap.h"
 
 /* Deeper ranges than this are left out: a lane each. */
 #define LNS_DEPTH_MAX 65536u
@@ -79,11 +80,12 @@ struct LnsDecodedDomain
   uint32_t number;
   LnsName *name;
   int64_t created_ns, destroyed_ns;
-  LnsReportRef track; /* of start/end ranges */
-  struct LnsStartedLane *lanes;
-  size_t n_lanes;
-  LnsIdMap categories; /* LnsDecodedCategory by number */
-  LnsIdMap schemas;    /* LnsDecodedSchema by id */
+  LnsReportRef track;      /* of start/end ranges */
+  LnsOverlap lanes;        /* of start/end ranges */
+  LnsReportRef *lane_refs; /* one for each */
+  uint32_t n_lane_refs;    /* that there is room for */
+  LnsIdMap categories;     /* LnsDecodedCategory by number */
+  LnsIdMap schemas;        /* LnsDecodedSchema by id */
   LnsIdMap enums;
   LnsIdMap counters; /* LnsDecodedCounter by id; see lns-decoder-counters.c */
 };

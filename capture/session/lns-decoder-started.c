@@ -14,18 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct LnsStartedLane
-{
-  LnsReportRef ref;
-  bool is_taken;
-  int64_t end_ns; /* of the last range in it */
-} LnsStartedLane;
-
 typedef struct
 {
   LnsDecodedDomain *domain;
   LnsDecodedThread *thread;
-  size_t lane;
+  uint32_t lane;
   uint64_t range;
   int64_t start_ns;
   bool is_shown;
@@ -61,32 +54,31 @@ compare (const void *a, const void *b)
   return (int)x->is_end - (int)y->is_end;
 }
 
-/* The lowest lane of DOMAIN that is free from START_NS on; SIZE_MAX if memory is short. O(lanes) */
-static size_t
+/* The lowest lane of DOMAIN that is free from START_NS on; LNS_ID_NONE if memory is short. */
+static uint32_t
 take_lane (LnsDecodedDomain *domain, int64_t start_ns)
 {
-  size_t at = 0;
-  while (at < domain->n_lanes &&
-         (domain->lanes[at].is_taken || domain->lanes[at].end_ns > start_ns))
-    at++;
-  if (at == domain->n_lanes)
+  uint32_t lane = lns_overlap_take (&domain->lanes, start_ns);
+  if (lane == LNS_ID_NONE || lane < domain->n_lane_refs)
+    return lane;
+  uint32_t n = domain->n_lane_refs == 0 ? 8 : domain->n_lane_refs * 2;
+  LnsReportRef *refs = realloc (domain->lane_refs, n * sizeof *refs);
+  if (refs == NULL)
     {
-      LnsStartedLane *lanes = realloc (domain->lanes, (at + 1) * sizeof *lanes);
-      if (lanes == NULL)
-        return SIZE_MAX;
-      lanes[at] = (LnsStartedLane){ .end_ns = INT64_MIN };
-      domain->lanes = lanes;
-      domain->n_lanes++;
+      lns_overlap_release (&domain->lanes, lane, start_ns);
+      return LNS_ID_NONE;
     }
-  domain->lanes[at].is_taken = true;
-  return at;
+  memset (refs + domain->n_lane_refs, 0, (n - domain->n_lane_refs) * sizeof *refs);
+  domain->lane_refs = refs;
+  domain->n_lane_refs = n;
+  return lane;
 }
 
 static uint32_t
 lane_of (LnsDecoder *decoder, LnsStartedRange *range)
 {
   LnsDecodedDomain *domain = range->domain;
-  LnsReportRef *lane = &domain->lanes[range->lane].ref;
+  LnsReportRef *lane = &domain->lane_refs[range->lane];
   if (lane->report == decoder->report)
     return lane->id;
   if (domain->track.report != decoder->report)
@@ -100,8 +92,7 @@ lane_of (LnsDecoder *decoder, LnsStartedRange *range)
       domain->track =
           (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, &track) };
     }
-  _lns_decoder_lane (decoder, lane, domain->track.id, (uint32_t)range->lane,
-                     LNS_LANE_NVTX_START_END);
+  _lns_decoder_lane (decoder, lane, domain->track.id, range->lane, LNS_LANE_NVTX_START_END);
   return lane->id;
 }
 
@@ -129,12 +120,12 @@ static void
 start_range (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start)
 {
   LnsStartedRange *range = calloc (1, sizeof *range);
-  size_t lane = range != NULL ? take_lane (start->domain, start->time_ns) : SIZE_MAX;
-  if (lane == SIZE_MAX || lns_id_map_get (&process->open_ranges, start->range) != NULL ||
+  uint32_t lane = range != NULL ? take_lane (start->domain, start->time_ns) : LNS_ID_NONE;
+  if (lane == LNS_ID_NONE || lns_id_map_get (&process->open_ranges, start->range) != NULL ||
       !lns_id_map_set (&process->open_ranges, start->range, range))
     {
-      if (lane != SIZE_MAX)
-        start->domain->lanes[lane].is_taken = false;
+      if (lane != LNS_ID_NONE)
+        lns_overlap_release (&start->domain->lanes, lane, start->time_ns);
       free (range);
       decoder->counters.n_refused++;
       return;
@@ -163,9 +154,8 @@ end_range (LnsDecoder *decoder,
       event.flags |= flags;
       lns_writer_append (decoder->writer, lane_of (decoder, range), &event);
     }
-  LnsStartedLane *lane = &range->domain->lanes[range->lane];
-  lane->is_taken = false;
-  lane->end_ns = end_ns > range->start_ns ? end_ns : range->start_ns;
+  lns_overlap_release (&range->domain->lanes, range->lane,
+                       end_ns > range->start_ns ? end_ns : range->start_ns);
   _lns_event_detail_clear (&range->detail);
   free (range);
 }
