@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
@@ -70,6 +71,16 @@ lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char 
                         sqlite3_errmsg (database));
 }
 
+void
+lns_sql_remove (const char *path)
+{
+  char *journal = NULL;
+  unlink (path);
+  if (asprintf (&journal, "%s-journal", path) >= 0)
+    unlink (journal);
+  free (journal);
+}
+
 bool
 lns_sql_can_lock (const char *path)
 {
@@ -105,7 +116,7 @@ lns_sql_create (const char *path, LnsError *error)
     {
       lns_sql_error (error, database, path, "create");
       sqlite3_close (database);
-      unlink (path);
+      lns_sql_remove (path);
       return NULL;
     }
   return database;

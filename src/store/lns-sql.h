@@ -26,6 +26,9 @@
  * cannot; nothing is left behind then. */
 sqlite3 *lns_sql_create (const char *path, LnsError *error) __attribute__ ((warn_unused_result));
 
+/* Removes the file at PATH and its journal, as far as they are there. */
+void lns_sql_remove (const char *path);
+
 /* Whether the file system of the file at PATH knows the locks that SQLite takes; true where the file
  * cannot be opened. Call it only where this process has no other connection to the file: closing a
  * file drops the locks that its process holds on it. */

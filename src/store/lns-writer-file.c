@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "src/store/lns-sql.h"
 
 #define JOURNAL "-journal"
 
@@ -113,10 +114,6 @@ _lns_writer_remove_aside (char *aside_path)
 {
   if (aside_path == NULL)
     return;
-  char *journal = join (aside_path, JOURNAL);
-  unlink (aside_path);
-  if (journal != NULL)
-    unlink (journal);
-  free (journal);
+  lns_sql_remove (aside_path);
   free (aside_path);
 }

@@ -47,17 +47,12 @@ writer_free (LnsWriter *writer)
 static void
 undo (LnsWriter *writer)
 {
-  char *aside_path = writer->aside_path, *path = writer->path, *journal = NULL;
+  char *aside_path = writer->aside_path, *path = writer->path;
   const bool created = writer->database != NULL;
   writer->path = NULL;
   writer_free (writer);
   if (created)
-    {
-      unlink (path);
-      if (asprintf (&journal, "%s-journal", path) >= 0)
-        unlink (journal);
-      free (journal);
-    }
+    lns_sql_remove (path);
   _lns_writer_bring_back (path, aside_path);
   free (path);
 }

@@ -9,15 +9,22 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/store/lns-identity.h"
 #include "src/store/lns-report.h"
+#include "src/store/lns-sql.h"
 #include "src/store/lns-writer-private.h"
 
 #include "tests/lns-tap.h"
@@ -359,6 +366,141 @@ test_commits_wait_for_readers (void)
   LNS_CHECK_INT (events_in (path), 15010);
 }
 
+/* A child in which no lock can be had, as on some network file systems. Its exit status. */
+static int
+run_without_locks (void (*function) (void))
+{
+  struct sock_filter filter[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, args[1])),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, F_SETLK, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
+  pid_t child = fork ();
+  if (child == 0)
+    {
+      if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+          prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit (77);
+      function ();
+      _exit (0);
+    }
+  int status;
+  waitpid (child, &status, 0);
+  return WIFEXITED (status) ? WEXITSTATUS (status) : -1;
+}
+
+static void
+write_without_locks (void)
+{
+  LnsError error = { 0 };
+  const LnsWriterOptions options = { 0 };
+  if (lns_sql_can_lock (folder))
+    _exit (1);
+  LnsWriter *writer = lns_writer_create (path, &options, &error);
+  if (writer == NULL)
+    _exit (2);
+  const LnsTrack track = { .process = LNS_ID_NONE,
+                           .thread = LNS_ID_NONE,
+                           .domain = LNS_ID_NONE,
+                           .kind = LNS_TRACK_NVTX_RANGES };
+  const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
+                         .kind = LNS_LANE_NVTX_PUSH_POP };
+  lns_writer_add_lane (writer, &lane);
+  for (int round = 0; round < 3; round++)
+    {
+      const LnsEvent event = { .start_ns = round };
+      lns_writer_append (writer, 0, &event);
+      if (!lns_writer_commit (writer, round, &error))
+        _exit (3);
+    }
+  if (!lns_writer_finish (writer, LNS_STATE_COMPLETE, 3, &error))
+    _exit (4);
+}
+
+static void
+test_a_file_system_without_locks (void)
+{
+  unlink (path);
+  int status = run_without_locks (write_without_locks);
+  if (status == 77)
+    LNS_SKIP ("the kernel refuses seccomp filters");
+  LNS_CHECK_INT (status, 0);
+  LNS_CHECK_INT (events_in (path), 3);
+  LNS_CHECK (lns_sql_can_lock (path));
+  LNS_CHECK (lns_sql_can_lock ("/no/such/file"));
+}
+
+static unsigned
+open_files (void)
+{
+  unsigned n = 0;
+  DIR *dir = opendir ("/proc/self/fd");
+  while (readdir (dir) != NULL)
+    n++;
+  closedir (dir);
+  return n;
+}
+
+/* Where not even the empty report fits, nothing stays behind. */
+static void
+test_failed_creation_leaves_nothing (void)
+{
+  make_report (5);
+  const unsigned n_open = open_files ();
+  struct rlimit old, limit;
+  getrlimit (RLIMIT_FSIZE, &old);
+  limit = (struct rlimit){ 100000, old.rlim_max };
+  setrlimit (RLIMIT_FSIZE, &limit);
+  LnsError error = { 0 };
+  const LnsWriterOptions options = { .overwrite = true };
+  LnsWriter *writer = lns_writer_create (path, &options, &error);
+  setrlimit (RLIMIT_FSIZE, &old);
+  LNS_CHECK (writer == NULL);
+  LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
+  LNS_CHECK (strstr (error.message, path) != NULL);
+  LNS_CHECK_INT (events_in (path), 5);
+  LNS_CHECK_INT (files_in_folder (), 1);
+  LNS_CHECK_INT (open_files (), n_open);
+}
+
+/* Everything that a writer took is given back, files and memory. */
+static void
+test_nothing_leaks (void)
+{
+  size_t used_bytes = 0;
+  unsigned n_open = 0;
+  for (unsigned round = 0; round < 6; round++)
+    {
+      /* SQLite keeps a little from its first use. */
+      if (round == 2)
+        {
+          used_bytes = mallinfo2 ().uordblks + mallinfo2 ().hblkhd;
+          n_open = open_files ();
+        }
+      unlink (path);
+      LnsWriter *writer = create (false);
+      add_lane (writer);
+      const LnsEvent open = { .start_ns = INT64_C (1) << 50 };
+      append (writer, 30000);
+      lns_writer_set_open (writer, 0, &open);
+      lns_writer_string (writer, path, strlen (path));
+      lns_writer_set_meta (writer, "key", "value");
+      LNS_CHECK (lns_writer_commit (writer, 1, NULL));
+      append (writer, 10000);
+      if (round % 2 == 0)
+        finish (writer);
+      else
+        lns_writer_abandon (writer);
+    }
+  /* The allocator's own caches move by a few KB. */
+  LNS_CHECK (mallinfo2 ().uordblks + mallinfo2 ().hblkhd < used_bytes + 32768);
+  LNS_CHECK_INT (open_files (), n_open);
+}
+
 /* A writer that is killed leaves what it had committed; the open transaction is nobody's. */
 static void
 test_killed_writer (void)
@@ -391,6 +533,17 @@ test_identity (void)
   char mine[LNS_IDENTITY_SIZE], parents[LNS_IDENTITY_SIZE];
   LNS_CHECK (lns_identity_of (getpid (), mine));
   LNS_CHECK (lns_identity_lives (mine));
+  int pid;
+  unsigned long long start = 0, expected = 0;
+  LNS_CHECK_INT (sscanf (mine, "%*36s %d %llu", &pid, &start), 2);
+  LNS_CHECK_INT (pid, getpid ());
+  FILE *stat = fopen ("/proc/self/stat", "r");
+  int n_read = fscanf (stat, "%*d %*s"); /* this test's name has no space */
+  for (int i = 3; i <= 22; i++)
+    n_read = fscanf (stat, i < 22 ? "%*s" : "%llu", &expected);
+  fclose (stat);
+  LNS_CHECK_INT (n_read, 1);
+  LNS_CHECK_INT (start, expected);
   LNS_CHECK (lns_identity_of (getppid (), parents));
   LNS_CHECK (strcmp (mine, parents) != 0);
   pid_t child = fork ();
@@ -424,6 +577,9 @@ main (void)
   LNS_TEST (test_events_are_dropped_and_counted);
   LNS_TEST (test_failed_finish_brings_the_old_file_back);
   LNS_TEST (test_commits_wait_for_readers);
+  LNS_TEST (test_a_file_system_without_locks);
+  LNS_TEST (test_failed_creation_leaves_nothing);
+  LNS_TEST (test_nothing_leaks);
   LNS_TEST (test_killed_writer);
   LNS_TEST (test_identity);
   unlink (path);
