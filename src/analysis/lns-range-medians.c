@@ -8,8 +8,7 @@
 
 #include "src/analysis/lns-range-medians.h"
 
-/* Values that a pass may collect: 64 MiB. */
-#define MAX_COLLECTED (UINT64_C (8) << 20)
+#define DEFAULT_MAX_COLLECTED (UINT64_C (8) << 20)
 
 #define PART_BITS 12
 
@@ -47,6 +46,7 @@ typedef struct
   int64_t *values;
   LnsValueCounts *counts; /* by worker, for PART                                                */
   uint32_t *parted;       /* groups by `part`                                                   */
+  uint64_t max_collected;
   int64_t *ret_doubled;
 } Search;
 
@@ -302,7 +302,7 @@ plan_pass (Search *search, uint32_t *waiting, uint64_t *ret_n_values, uint32_t *
   for (uint32_t i = 0; i < n_waiting; i++)
     {
       Selection *selection = &search->selections[waiting[i]];
-      if (*ret_n_values + selection->inside <= MAX_COLLECTED)
+      if (*ret_n_values + selection->inside <= search->max_collected)
         {
           selection->step = COLLECT;
           selection->offset = *ret_n_values;
@@ -372,14 +372,17 @@ lns_range_medians (LnsRangeWalk *walk,
                    const LnsRangeGroups *groups,
                    LnsMedianCounts *counts,
                    unsigned n_counts,
+                   uint64_t max_collected,
                    int64_t *ret_doubled,
                    LnsError *error)
 {
   Search search = { .walk = walk, .groups = groups, .ret_doubled = ret_doubled };
+
   uint32_t *waiting = calloc ((size_t)groups->n_groups + 1, sizeof *waiting);
   LnsValueCounts *first_counts[LNS_RANGE_MAX_WORKERS];
   const uint32_t *group_of[LNS_RANGE_MAX_WORKERS] = { NULL };
 
+  search.max_collected = max_collected > 0 ? max_collected : DEFAULT_MAX_COLLECTED;
   search.selections = calloc ((size_t)groups->n_groups + 1, sizeof *search.selections);
   search.parted = calloc ((size_t)groups->n_groups + 1, sizeof *search.parted);
   search.counts = calloc (n_counts, sizeof *search.counts);

@@ -42,10 +42,12 @@ typedef struct
 } LnsMedianCounts;
 
 /* Finds twice the median of each of GROUPS: RET_DOUBLED gets groups->n_groups of them. COUNTS are
- * those of the first pass, one a worker; they are cleared on the way. */
+ * those of the first pass, one a worker; they are cleared on the way. A pass collects up to
+ * MAX_COLLECTED values of 8 bytes (0 = 8 Mi). */
 bool lns_range_medians (LnsRangeWalk *walk,
                         const LnsRangeGroups *groups,
                         LnsMedianCounts *counts,
                         unsigned n_counts,
+                        uint64_t max_collected,
                         int64_t *ret_doubled,
                         LnsError *error);

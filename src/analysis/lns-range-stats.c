@@ -138,7 +138,7 @@ make_stats (Sums *sums, LnsRangeStat **ret_stats, size_t *ret_n, LnsError *error
       sums->workers[i].counts = (LnsValueCounts){ 0 };
     }
   bool good = stats != NULL && doubled != NULL;
-  if (!lns_range_medians (sums->walk, &sums->groups, counts, sums->n_workers, doubled, error))
+  if (!lns_range_medians (sums->walk, &sums->groups, counts, sums->n_workers, 0, doubled, error))
     good = false;
   for (uint32_t i = 0; good && i < n; i++)
     {

@@ -224,6 +224,18 @@ compare_nvtx_rows (const void *a, const void *b)
   return ra[LNS_NVTX_EVENT_ID].integer < rb[LNS_NVTX_EVENT_ID].integer ? -1 : 1;
 }
 
+/* The thread that created DOMAIN, or its process where that is not known. */
+static int64_t
+domain_tid (LnsCellBuilder *builder, uint32_t domain)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (builder->report, &n);
+  int64_t tid = domain < n ? lns_tables_global_tid (builder->tables, domains[domain].thread) : 0;
+
+  return tid != 0 || domain >= n ? tid
+                                 : lns_tables_global_pid (builder->tables, domains[domain].process);
+}
+
 /* Domains, categories and thread names as the events that the reference makes of them. */
 static void
 build_nvtx (LnsCellBuilder *builder)
@@ -240,22 +252,18 @@ build_nvtx (LnsCellBuilder *builder)
   for (uint32_t i = 0; i < n_domains; i++)
     if (domains[i].number != 0)
       {
-        int64_t tid = lns_tables_global_tid (builder->tables, domains[i].thread);
         add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_CREATE, domains[i].created_ns, domains[i].name,
-                      i, tid);
+                      i, domain_tid (builder, i));
         if (domains[i].destroyed_ns != LNS_TIME_UNKNOWN)
-          add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_DESTROY, domains[i].destroyed_ns, 0, i, tid);
+          add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_DESTROY, domains[i].destroyed_ns, 0, i,
+                        domain_tid (builder, i));
       }
   for (uint32_t i = 0; i < n_categories; i++)
     {
-      const LnsDomain *domain =
-          categories[i].domain < n_domains ? &domains[categories[i].domain] : NULL;
-      int64_t tid = lns_tables_global_tid (builder->tables, domain ? domain->thread : LNS_ID_NONE);
-      row = add_nvtx_row (builder, LNS_EVENT_TYPE_CATEGORY, domain ? domain->created_ns : 0,
-                          categories[i].name, categories[i].domain,
-                          tid != 0 || domain == NULL
-                              ? tid
-                              : lns_tables_global_pid (builder->tables, domain->process));
+      uint32_t domain = categories[i].domain;
+      row = add_nvtx_row (builder, LNS_EVENT_TYPE_CATEGORY,
+                          domain < n_domains ? domains[domain].created_ns : 0, categories[i].name,
+                          domain, domain_tid (builder, domain));
       if (row != NULL)
         row[LNS_NVTX_CATEGORY] = _lns_cell_integer (categories[i].category);
     }

@@ -1,0 +1,302 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Sums of ranges against sorting; the pieces that they stand on. */
+
+#include <math.h>
+
+#include "src/analysis/lns-pushpop-trace.h"
+#include "src/analysis/lns-range-medians.h"
+#include "src/analysis/lns-range-stats.h"
+#include "src/analysis/lns-stats-report.h"
+#include "src/analysis/lns-value-counts.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+#define N_SETS   8
+#define N_EVENTS 30000
+
+static int64_t values[N_SETS][N_EVENTS];
+static uint32_t n_values[N_SETS], names[N_SETS];
+
+static int
+compare (const void *a, const void *b)
+{
+  int64_t va = *(const int64_t *)a, vb = *(const int64_t *)b;
+  return va < vb ? -1 : va > vb;
+}
+
+/* Durations that are hard on medians: all alike, two far apart, one only, wide, narrow, huge. */
+static int64_t
+draw (unsigned set, uint32_t i, uint64_t *state)
+{
+  uint64_t random = fixture_random (state);
+
+  switch (set)
+    {
+    case 0:
+      return 1000;
+    case 1:
+      return i % 2 == 0 ? 10 : 1000000000;
+    case 2:
+      return 77;
+    case 3:
+      return (int64_t)(random % 1000000);
+    case 4:
+      return 5000000 + (int64_t)(random % 100);
+    case 5:
+      return (int64_t)(random % 3);
+    case 6:
+      return (int64_t)1 << (random % 40);
+    default:
+      return (INT64_C (1) << 44) + (int64_t)(random % (UINT64_C (1) << 43));
+    }
+}
+
+static LnsReport *
+report_of_values (void)
+{
+  const char *path = fixture_path ("values.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint64_t state = 7;
+  char name[16];
+
+  for (unsigned set = 0; set < N_SETS; set++)
+    {
+      uint32_t lane = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      int64_t now = 0;
+      snprintf (name, sizeof name, "set %u", set);
+      names[set] = lns_writer_string (writer, name, strlen (name));
+      n_values[set] = set == 2 ? 1 : set % 2 == 0 ? N_EVENTS : N_EVENTS - (set == 7 ? 1 : 0);
+      for (uint32_t i = 0; i < n_values[set]; i++)
+        {
+          values[set][i] = draw (set, i, &state);
+          LnsEvent event = { .start_ns = now, .duration_ns = values[set][i], .name = names[set] };
+          lns_writer_append (writer, lane, &event);
+          now += values[set][i] + 5;
+        }
+      /* An end that nobody knows counts nowhere. */
+      lns_writer_append (
+          writer, lane,
+          &(LnsEvent){ .start_ns = now, .name = names[set], .flags = LNS_EVENT_END_UNKNOWN });
+      qsort (values[set], n_values[set], sizeof values[set][0], compare);
+    }
+  fixture_finish (writer, INT64_C (1) << 60);
+  return fixture_open (path, NULL);
+}
+
+static int64_t
+doubled_median (unsigned set)
+{
+  return values[set][(n_values[set] - 1) / 2] + values[set][n_values[set] / 2];
+}
+
+static void
+test_stats_against_sorting (void)
+{
+  LnsReport *report = report_of_values ();
+  LnsRangeStat *stats = NULL;
+  size_t n = 0;
+
+  LNS_CHECK (lns_range_stats (report, LNS_STYLE_PUSH_POP, NULL, &stats, &n, NULL));
+  LNS_CHECK_INT (n, N_SETS);
+  for (size_t i = 0; i < n; i++)
+    {
+      unsigned set = 0;
+      while (names[set] != stats[i].name)
+        set++;
+      long double sum = 0, squares = 0;
+      for (uint32_t v = 0; v < n_values[set]; v++)
+        sum += (long double)values[set][v];
+      for (uint32_t v = 0; v < n_values[set]; v++)
+        squares += ((long double)values[set][v] - sum / n_values[set]) *
+                   ((long double)values[set][v] - sum / n_values[set]);
+      double deviation = n_values[set] > 1 ? (double)sqrtl (squares / (n_values[set] - 1)) : 0;
+      LNS_CHECK_INT (stats[i].n, n_values[set]);
+      LNS_CHECK_INT (stats[i].total_ns, (int64_t)sum);
+      LNS_CHECK_INT (stats[i].min_ns, values[set][0]);
+      LNS_CHECK_INT (stats[i].max_ns, values[set][n_values[set] - 1]);
+      LNS_CHECK_INT (stats[i].doubled_median_ns, doubled_median (set));
+      LNS_CHECK (fabs (stats[i].deviation_ns - deviation) <= 1e-9 * deviation + 1e-6);
+      LNS_CHECK (i == 0 || stats[i - 1].total_ns >= stats[i].total_ns);
+    }
+  free (stats);
+  LNS_CHECK (lns_range_stats (report, LNS_STYLE_START_END, NULL, &stats, &n, NULL));
+  LNS_CHECK_INT (n, 0);
+  free (stats);
+  lns_report_close (report);
+}
+
+/* Where little may be collected, bins are counted again in parts. */
+static void
+test_medians_in_little_memory (void)
+{
+  LnsReport *report = report_of_values ();
+  LnsRangeWalk *walk = lns_range_walk_new (report, LNS_STYLE_PUSH_POP, NULL, NULL);
+  LnsMedianCounts counts[LNS_RANGE_MAX_WORKERS] = { 0 };
+  LnsRangeGroups groups;
+  int64_t doubled[N_SETS];
+  uint32_t n_families;
+
+  LNS_CHECK (lns_range_walk_families (walk, &n_families) != NULL);
+  LNS_CHECK_INT (n_families, 1);
+  LNS_CHECK (lns_range_walk_n_events (walk) > N_EVENTS);
+  LNS_CHECK (lns_range_groups_init (&groups, 1, lns_report_n_strings (report) + 1));
+  for (unsigned set = 0; set < N_SETS; set++)
+    {
+      LNS_CHECK_INT (lns_range_groups_find (&groups, 0, names[set]), LNS_GROUP_NONE);
+      LNS_CHECK_INT (lns_range_groups_add (&groups, 0, names[set]), set);
+      LnsRangeGroup numbers = { .n = n_values[set],
+                                .min_ns = values[set][0],
+                                .max_ns = values[set][n_values[set] - 1] };
+      lns_range_group_merge (&groups.groups[set], &numbers);
+      LNS_CHECK_INT (lns_range_groups_find (&groups, 0, names[set]), set);
+    }
+  for (uint64_t max_collected = 1; max_collected <= 100000; max_collected *= 100)
+    {
+      LNS_CHECK (lns_range_medians (walk, &groups, counts, lns_range_walk_n_workers (walk),
+                                    max_collected, doubled, NULL));
+      for (unsigned set = 0; set < N_SETS; set++)
+        LNS_CHECK_INT (doubled[set], doubled_median (set));
+    }
+  lns_range_groups_clear (&groups);
+  lns_range_walk_free (walk);
+  lns_report_close (report);
+}
+
+static void
+test_bins_ascend (void)
+{
+  uint32_t last = 0;
+
+  for (int64_t value = 0; value < INT64_MAX / 3; value += value / 64 + 1)
+    {
+      uint32_t bin = lns_median_bin (value);
+      LNS_CHECK (bin >= last && bin <= last + 1 && bin < LNS_MEDIAN_BINS);
+      last = bin;
+    }
+  LNS_CHECK (lns_median_bin (INT64_MAX) < LNS_MEDIAN_BINS);
+}
+
+static void
+test_value_counts (void)
+{
+  static uint32_t expected[5000];
+  LnsValueCounts counts = { 0 };
+  uint64_t state = 3, n = 0;
+
+  for (unsigned i = 0; i < 100000; i++)
+    {
+      uint32_t key = (uint32_t)(fixture_random (&state) % 5000);
+      expected[key]++;
+      LNS_CHECK (lns_value_counts_add (&counts, key * 1000003, 1));
+    }
+  for (uint64_t i = 0; i < UINT64_C (1) << counts.bits; i++)
+    if (counts.slots[i].count != 0)
+      for (uint32_t key = 0; key < 5000; key++)
+        if (key * 1000003 == counts.slots[i].key)
+          {
+            LNS_CHECK_INT (counts.slots[i].count, expected[key]);
+            n += counts.slots[i].count;
+          }
+  LNS_CHECK_INT (n, 100000);
+  LNS_CHECK (lns_value_counts_add (&counts, 1, UINT32_MAX) && lns_value_counts_add (&counts, 1, 5));
+  LNS_CHECK (lns_value_counts_grow (&counts));
+  lns_value_counts_clear (&counts);
+  LNS_CHECK (counts.slots == NULL);
+}
+
+static void
+test_cancel (void)
+{
+  LnsReport *report = report_of_values ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+  atomic_bool cancel = true;
+  LnsRangeStat *stats = NULL;
+  LnsTraceRange *ranges = NULL;
+  LnsError error = { 0 };
+  size_t n;
+  uint32_t n_ranges;
+
+  LNS_CHECK (!lns_range_stats (report, LNS_STYLE_PUSH_POP, &cancel, &stats, &n, &error));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
+  error.domain = LNS_ERROR_NONE;
+  LNS_CHECK (!lns_pushpop_trace (tables, &cancel, &ranges, &n_ranges, &error));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+static void
+test_reports_by_name (void)
+{
+  LnsReport *report = report_of_values ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = "" };
+  size_t n, size;
+  const LnsStatsReport *reports = lns_stats_reports (&n);
+  char *text = NULL;
+
+  LNS_CHECK (lns_stats_report_find ("nvtx") == NULL);
+  for (size_t i = 0; i < n; i++)
+    {
+      LNS_CHECK (lns_stats_report_find (reports[i].name) == &reports[i]);
+      LnsStatsResult *result = lns_stats_report_run (&reports[i], tables, NULL, NULL);
+      FILE *stream = open_memstream (&text, &size);
+      size_t n_lines = 0;
+      LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
+      fclose (stream);
+      for (size_t c = 0; c < size; c++)
+        n_lines += text[c] == '\n';
+      LNS_CHECK_INT (n_lines, lns_stats_result_n_rows (result) + 1);
+      free (text);
+      lns_stats_result_free (result);
+    }
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+static void
+test_tables_of_text (void)
+{
+  const LnsStatsColumn columns[] = { { "Time", .is_time = true, .decimals = 1 },
+                                     { "Name", .is_text = true } };
+  LnsStatsStyle style = { .separator = "," };
+  char text[8192];
+  char wide[201];
+
+  memset (wide, 'w', 200);
+  wide[200] = '\0';
+  for (int no_limit = 0; no_limit < 2; no_limit++)
+    {
+      FILE *stream = fmemopen (text, sizeof text, "w");
+      style.no_limit = no_limit;
+      LnsStatsTable *table = lns_stats_table_new (stream, &style, columns, 2);
+      LnsStatsCell cells[] = { { .number = -12345678 }, { .bytes = wide, .size_bytes = 200 } };
+      LNS_CHECK (lns_stats_table_add (table, cells));
+      cells[0].is_empty = true;
+      LNS_CHECK (lns_stats_table_add (table, cells));
+      lns_stats_table_finish (table);
+      fclose (stream);
+      LNS_CHECK (strncmp (text, "  Time (ns)  ", 13) == 0);
+      LNS_CHECK (strstr (text, " -1,234,567.8  www") != NULL &&
+                 strstr (text, "              www") != NULL);
+      LNS_CHECK ((strstr (text, "w…\n") != NULL) == !no_limit);
+      LNS_CHECK ((strstr (text, wide) != NULL) == no_limit);
+    }
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_value_counts);
+  LNS_TEST (test_bins_ascend);
+  LNS_TEST (test_stats_against_sorting);
+  LNS_TEST (test_medians_in_little_memory);
+  LNS_TEST (test_cancel);
+  LNS_TEST (test_reports_by_name);
+  LNS_TEST (test_tables_of_text);
+  return lns_tap_done ();
+}
