@@ -219,6 +219,40 @@ cut (size_t n_bytes)
   return (uint32_t)(n_bytes < most ? n_bytes : most);
 }
 
+int
+lns_definitions_name (LnsWireHead head, const char *text, size_t n_bytes)
+{
+  LnsWireTextBytes key = { .head = head, .n_text_bytes = cut (n_bytes) };
+  uint64_t hash = lns_hash ((const char *)&head, sizeof head);
+  Node **bucket = bucket_of (hash);
+  if (bucket == NULL)
+    return -ENOMEM;
+  /* The chain's front is the newest: the first that names the same thing has its name. */
+  Node *first = __atomic_load_n (bucket, __ATOMIC_ACQUIRE);
+  for (Node *node = first; node != NULL; node = node->same_hash)
+    {
+      const LnsWireTextBytes *record = (const LnsWireTextBytes *)node->record;
+      if (node->hash != hash || memcmp (&record->head, &head, sizeof head) != 0)
+        continue;
+      if (record->n_text_bytes == key.n_text_bytes &&
+          memcmp (record + 1, text, key.n_text_bytes) == 0)
+        return 0;
+      break;
+    }
+  LnsPart parts[] = { { .bytes = &key, .n_bytes = sizeof key },
+                      { .bytes = text, .n_bytes = key.n_text_bytes } };
+  Node *node = make_node (parts, 2);
+  if (node == NULL)
+    return -ENOMEM;
+  node->hash = hash;
+  node->same_hash = first;
+  while (!__atomic_compare_exchange_n (bucket, &node->same_hash, node, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED))
+    ;
+  push (node);
+  return 0;
+}
+
 uint32_t
 lns_definitions_domain (const char *name, size_t n_bytes)
 {

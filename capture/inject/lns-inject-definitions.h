@@ -27,6 +27,10 @@ uint32_t lns_definitions_domain (const char *name, size_t n_bytes);
  * share one. 0 when memory or ids have run out. O(1) on the average. */
 uint32_t lns_definitions_string (uint32_t domain, const char *text, size_t n_bytes);
 
+/* Gives what HEAD names (by type, domain and string) the name TEXT; nothing happens where that is its
+ * name already, since programs name the same things again and again. Errors as below. */
+int lns_definitions_name (LnsWireHead head, const char *text, size_t n_bytes);
+
 /* Adds the record made of PARTS, whose first one begins with a LnsWireHead and the record's size,
  * which is filled in. Returns 0, -ENOMEM, or -E2BIG beyond LNS_WIRE_RECORD_MAX_BYTES. */
 int lns_definitions_add (const LnsPart *parts, size_t n_parts);

@@ -23,13 +23,15 @@ typedef struct
 static Name
 narrow (const char *text)
 {
-  return (Name){ .bytes = text, .n_bytes = text == NULL ? 0 : strnlen (text, NAME_MAX_BYTES) };
+  if (text == NULL)
+    text = "";
+  return (Name){ .bytes = text, .n_bytes = strnlen (text, NAME_MAX_BYTES) };
 }
 
 static Name
 wide (const wchar_t *text)
 {
-  Name name = { 0 };
+  Name name = { .bytes = "" };
   if (text == NULL || *text == L'\0')
     return name;
   size_t n_bytes = lns_utf8_from_wide (text, NULL, 0);
@@ -50,14 +52,11 @@ release (Name *name)
     lns_inject_unmap (name->memory, name->n_memory_bytes);
 }
 
-/* Adds the definition NAME of HEAD and frees the name. */
+/* Defines what HEAD names as NAME, and frees that. */
 static void
 define (LnsWireHead head, Name name)
 {
-  LnsWireTextBytes record = { .head = head, .n_text_bytes = (uint32_t)name.n_bytes };
-  LnsPart parts[] = { { .bytes = &record, .n_bytes = sizeof record },
-                      { .bytes = name.bytes, .n_bytes = name.n_bytes } };
-  (void)lns_definitions_add (parts, 2);
+  (void)lns_definitions_name (head, name.bytes, name.n_bytes);
   release (&name);
   lns_nvtx_send_definitions ();
 }
@@ -94,7 +93,7 @@ lns_nvtx_domain_destroy (const void *domain)
 {
   uint32_t id = lns_nvtx_domain (domain);
   if (id != 0)
-    define ((LnsWireHead){ .type = LNS_WIRE_DOMAIN_END, .domain = (uint16_t)id }, (Name){ 0 });
+    define ((LnsWireHead){ .type = LNS_WIRE_DOMAIN_END, .domain = (uint16_t)id }, narrow (NULL));
 }
 
 static const void *
@@ -175,7 +174,7 @@ message_name (int32_t type, LnsNvtxMessage message)
     return narrow (message.ascii);
   if (type == LNS_NVTX_MESSAGE_WIDE)
     return wide (message.wide);
-  return (Name){ 0 };
+  return narrow (NULL);
 }
 
 static void
@@ -217,5 +216,5 @@ lns_nvtx_resource_destroy (const void *resource)
     return;
   LnsWireResourceBytes record = { .head.type = LNS_WIRE_RESOURCE_END,
                                   .handle = (uintptr_t)resource };
-  add_resource (&record, (Name){ 0 });
+  add_resource (&record, narrow (NULL));
 }

@@ -91,17 +91,26 @@ give_chunk (LnsStream *stream)
   stream->chunk = stream->cursor = stream->end = NULL;
 }
 
-/* Gives the session the chunks of all streams without a thread: others have none. */
+/* Gives the session the chunks of all streams without a thread: others have none. Threads that begin
+ * meanwhile find no idle stream and make a new one. */
 static void
 give_idle_chunks (void)
 {
-  uint32_t n = __atomic_load_n (&n_idle_chunks, __ATOMIC_RELAXED);
-  LnsStream *emptied[IDLE_CHUNKS_MAX];
-  uint32_t n_emptied = 0;
-  while (n-- > 0 && n_emptied < IDLE_CHUNKS_MAX && (emptied[n_emptied] = pop_idle ()) != NULL)
-    give_chunk (emptied[n_emptied++]);
-  while (n_emptied > 0)
-    push_idle (emptied[--n_emptied]);
+  if (__atomic_load_n (&n_idle_chunks, __ATOMIC_RELAXED) == 0)
+    return;
+  uint64_t head = __atomic_load_n (&idle, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n (&idle, &head, ((head >> 32) + 1) << 32, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    ;
+  for (uint32_t serial = (uint32_t)head; serial != 0;)
+    {
+      LnsStream *stream = streams[serial - 1];
+      serial = stream->next_idle;
+      if (stream->chunk != NULL)
+        __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+      give_chunk (stream);
+      push_idle (stream);
+    }
 }
 
 /* Whose records follow, where that is new, and what is missing before them. Fits any empty chunk. */

@@ -404,6 +404,35 @@ test_deep_nesting_and_many_domains (void)
   mini_session_free (session);
 }
 
+static int
+the_same_names_again (void)
+{
+  nvtx_start ();
+  void (*name_category) (uint32_t, const char *) =
+      NVTX_CALL (core, LNS_NVTX_CORE_NAME_CATEGORY_A, void, (uint32_t, const char *));
+  for (int i = 0; i < 1000; i++)
+    {
+      name_category (1, "first");
+      name_category (2, "second");
+      nvtx_domain ("domain");
+      nvtx_register (NULL, "string");
+    }
+  name_category (1, "renamed");
+  name_category (1, "first");
+  name_category (3, NULL);
+  return 0;
+}
+
+static void
+test_the_same_names_again_are_told_once (void)
+{
+  MiniSession *session = run (the_same_names_again);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_CATEGORY), 5);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_DOMAIN), 1);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_REGISTERED), 1);
+  mini_session_free (session);
+}
+
 /* Two link units, one of them old with shorter tables. */
 static int
 link_units (void)
@@ -441,6 +470,7 @@ main (void)
   LNS_TEST (test_attributes);
   LNS_TEST (test_start_and_end);
   LNS_TEST (test_deep_nesting_and_many_domains);
+  LNS_TEST (test_the_same_names_again_are_told_once);
   LNS_TEST (test_link_units_share_a_stream);
   return lns_tap_done ();
 }
