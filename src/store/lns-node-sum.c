@@ -23,12 +23,24 @@ add_time (LnsNodeSum *sum, uint64_t key, int64_t time_ns)
   sum->times_ns[i] += time_ns;
 }
 
+/* Looks at the time between what NODE has and what begins at START_NS. */
+static void
+add_hole (LnsNode *node, int64_t start_ns)
+{
+  if (start_ns - node->end_ns <= node->hole_ns)
+    return;
+  node->hole_ns = start_ns - node->end_ns;
+  node->hole_at_ns = node->end_ns - node->start_ns;
+}
+
 void
 lns_node_sum_add_event (LnsNodeSum *sum, const LnsEvent *event, uint32_t color)
 {
   LnsNode *node = &sum->node;
   if (sum->n_children == 0)
     *node = (LnsNode){ .start_ns = event->start_ns, .longest_ns = -1 };
+  else
+    add_hole (node, event->start_ns);
   if (event->duration_ns > node->longest_ns)
     {
       node->longest_ns = event->duration_ns;
@@ -124,6 +136,13 @@ lns_node_sum_add_node (LnsNodeSum *sum, const LnsNodeSum *child, LnsPayloadType 
                        .longest_ns = -1,
                        .min = child->node.min,
                        .max = child->node.max };
+  else
+    add_hole (node, child->node.start_ns);
+  if (child->node.hole_ns > node->hole_ns)
+    {
+      node->hole_ns = child->node.hole_ns;
+      node->hole_at_ns = child->node.start_ns - node->start_ns + child->node.hole_at_ns;
+    }
   if (child->node.longest_ns > node->longest_ns)
     {
       node->longest_ns = child->node.longest_ns;

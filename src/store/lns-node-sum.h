@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  LnsNode node;        /* but for name and color                                                */
+  LnsNode node;        /* but for name and color; its hole may be less than half the span       */
   uint64_t n_events;   /* that it stands for                                                    */
   uint16_t n_children; /* events or nodes added                                                 */
   uint16_t n_keys;

@@ -33,10 +33,24 @@ decode_columns (const LnsChunkView *view, LnsNode *ret_nodes)
   SCATTER (name, LNS_NODE_COLUMN_NAME);
   SCATTER (color, LNS_NODE_COLUMN_COLOR);
   SCATTER (flags, LNS_NODE_COLUMN_FLAGS);
+  SCATTER (hole_ns, LNS_NODE_COLUMN_HOLE);
+  SCATTER (hole_at_ns, LNS_NODE_COLUMN_HOLE_AT);
   SCATTER (min, LNS_NODE_COLUMN_MIN);
   SCATTER (max, LNS_NODE_COLUMN_MAX);
   SCATTER (last, LNS_NODE_COLUMN_LAST);
   return true;
+}
+
+/* Turns what column HOLE says into the hole's length; false where it cannot be. */
+static bool
+resolve_hole (LnsNode *node, int64_t span_ns, int64_t idle_ns)
+{
+  if (node->hole_ns == 0)
+    return node->hole_at_ns == 0;
+  if (node->hole_ns < 0 || node->hole_ns > idle_ns || node->hole_at_ns < 0)
+    return false;
+  node->hole_ns = idle_ns - (node->hole_ns - 1);
+  return node->hole_ns >= span_ns - node->hole_ns && node->hole_at_ns <= span_ns - node->hole_ns;
 }
 
 /* Turns gap, span and idle time, as decoded into their fields, into start, end and busy time. */
@@ -53,6 +67,7 @@ resolve (const LnsChunkView *view, LnsNode *nodes)
       int64_t gap_ns = node->start_ns, span_ns = node->end_ns, idle_ns = node->busy_ns;
       damaged |= (gap_ns | span_ns | idle_ns | node->longest_ns) < 0;
       damaged |= idle_ns > span_ns || node->longest_ns > span_ns || node->longest_at >= events;
+      damaged |= !resolve_hole (node, span_ns, idle_ns);
       damaged |= __builtin_add_overflow (end_ns, gap_ns, &node->start_ns);
       damaged |= __builtin_add_overflow (node->start_ns, span_ns, &end_ns);
       node->end_ns = end_ns;

@@ -30,7 +30,9 @@ typedef enum
   LNS_NODE_COLUMN_MIN = 9, /* counters, instead of 3–7: bits of the track's value type           */
   LNS_NODE_COLUMN_MAX = 10,
   LNS_NODE_COLUMN_LAST = 11,
-  LNS_N_NODE_COLUMNS = 12
+  LNS_NODE_COLUMN_HOLE = 12, /* 1 + idle − length of the hole; 0 = none                        */
+  LNS_NODE_COLUMN_HOLE_AT = 13, /* its begin − start                                             */
+  LNS_N_NODE_COLUMNS = 14
 } LnsNodeColumnId;
 
 typedef struct
@@ -43,6 +45,8 @@ typedef struct
   uint32_t name;       /* covers most of the time, judged from the children's dominant names    */
   uint32_t color;      /* the dominant one's                                                    */
   uint32_t flags;      /* of all events, or-ed                                                  */
+  int64_t hole_ns;     /* longest time without an event, if at least half of the span; else 0   */
+  int64_t hole_at_ns;  /* from the start                                                        */
   uint64_t min, max, last; /* counters only                                                     */
 } LnsNode;
 

@@ -60,7 +60,7 @@ saturated_sum (uint32_t a, uint64_t b)
 }
 
 /* Adds what covers SHARE of pixel P. */
-static void
+static inline void
 cover (Paint *paint, uint32_t p, float share, const Look *look)
 {
   LnsPixel *pixel = &paint->result->pixels[p];
@@ -125,6 +125,37 @@ cover_node (Paint *paint, const LnsNode *node, uint64_t n_events, int64_t from_n
     }
 }
 
+/* Lets the two sides of NODE's hole stand for its events, each by its share of the time. */
+static void
+cover_sides (Paint *paint, const LnsNode *node, uint64_t n_events)
+{
+  const int64_t left_ns = node->hole_at_ns;
+  const int64_t right_ns = node->end_ns - node->start_ns - node->hole_at_ns - node->hole_ns;
+  const double share =
+      left_ns + right_ns > 0 ? (double)left_ns / ((double)left_ns + (double)right_ns) : 0.5;
+  const uint64_t n_left = n_events > 2 ? (uint64_t)((double)(n_events - 2) * share + 0.5) + 1 : 1;
+  LnsNode left = *node, right = *node;
+
+  left.end_ns = node->start_ns + left_ns;
+  right.start_ns = node->end_ns - right_ns;
+  left.busy_ns = (int64_t)((double)node->busy_ns * share);
+  right.busy_ns = node->busy_ns - left.busy_ns;
+  if (is_inside (paint, left.start_ns, left.end_ns))
+    cover_node (paint, &left, n_left, left.start_ns);
+  if (is_inside (paint, right.start_ns, right.end_ns))
+    cover_node (paint, &right, n_events - n_left, right.start_ns);
+}
+
+/* Whether NODE has a hole with less than a pixel on either side: opening it would show no more. */
+static bool
+has_narrow_sides (const Paint *paint, const LnsNode *node)
+{
+  const int64_t right_ns = node->end_ns - node->start_ns - node->hole_at_ns - node->hole_ns;
+
+  return node->hole_ns > 0 && (double)node->hole_at_ns < paint->scale.ns_per_px &&
+         (double)right_ns < paint->scale.ns_per_px;
+}
+
 static bool
 node_cb (void *data, const LnsNode *node, uint64_t n_events)
 {
@@ -135,7 +166,12 @@ node_cb (void *data, const LnsNode *node, uint64_t n_events)
   const double x0 = _lns_pixel_x (&paint->scale, node->start_ns);
   const double x1 = _lns_pixel_x (&paint->scale, node->end_ns);
   if (x1 - x0 >= 1)
-    return true;
+    {
+      if (!has_narrow_sides (paint, node))
+        return true;
+      cover_sides (paint, node, n_events);
+      return false;
+    }
   /* Within one pixel the node is exact: no division, nothing to spread. */
   if (x0 >= 0 && (uint32_t)x0 == (uint32_t)x1 && x1 < paint->scale.n_px)
     {
@@ -155,7 +191,9 @@ rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns)
   Paint *paint = data;
 
   paint->result->coarse = true;
-  if (is_inside (paint, from_ns, node->end_ns))
+  if (node->hole_ns > 0 && from_ns == node->start_ns)
+    cover_sides (paint, node, n_events);
+  else if (is_inside (paint, from_ns, node->end_ns))
     cover_node (paint, node, n_events, from_ns);
 }
 
@@ -202,17 +240,25 @@ static void
 events_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
 {
   Paint *paint = data;
-  const uint64_t *color = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
+  const uint64_t *colors = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
 
   for (uint32_t i = first; i < end; i++)
     {
-      const LnsPixelEvent event = { chunk->first + i,
-                                    chunk->start_ns[i],
-                                    chunk->duration_ns[i],
-                                    chunk->name[i],
-                                    color != NULL ? (uint32_t)color[i] : 0,
-                                    chunk->flags[i] };
-      paint_event (paint, &event);
+      const int64_t start_ns = chunk->start_ns[i], duration_ns = chunk->duration_ns[i];
+      const uint32_t color = colors != NULL ? (uint32_t)colors[i] : 0;
+      const double x0 = _lns_pixel_x (&paint->scale, start_ns);
+      const double x1 = _lns_pixel_x (&paint->scale, start_ns + duration_ns);
+      /* Most lie within one pixel. */
+      if (x0 >= 0 && x1 < paint->scale.n_px && (uint32_t)x0 == (uint32_t)x1)
+        {
+          const Look look = { chunk->name[i], color, chunk->flags[i] };
+          LnsPixel *pixel = &paint->result->pixels[(uint32_t)x0];
+          cover (paint, (uint32_t)x0, (float)(x1 - x0), &look);
+          pixel->count += pixel->count < UINT32_MAX;
+        }
+      else
+        paint_event (paint, &(LnsPixelEvent){ chunk->first + i, start_ns, duration_ns,
+                                              chunk->name[i], color, chunk->flags[i] });
     }
 }
 

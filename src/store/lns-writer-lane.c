@@ -21,10 +21,18 @@
 static const uint16_t node_ids[] = { LNS_NODE_COLUMN_GAP,        LNS_NODE_COLUMN_SPAN,
                                      LNS_NODE_COLUMN_IDLE,       LNS_NODE_COLUMN_LONGEST,
                                      LNS_NODE_COLUMN_LONGEST_AT, LNS_NODE_COLUMN_NAME,
-                                     LNS_NODE_COLUMN_COLOR,      LNS_NODE_COLUMN_FLAGS };
-static const uint8_t node_tries[] = {
-  0, 0, 0, 0, 0, LNS_CODEC_TRY_DICTIONARY, LNS_CODEC_TRY_DICTIONARY, 0
-};
+                                     LNS_NODE_COLUMN_COLOR,      LNS_NODE_COLUMN_FLAGS,
+                                     LNS_NODE_COLUMN_HOLE,       LNS_NODE_COLUMN_HOLE_AT };
+static const uint8_t node_tries[] = { 0,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      LNS_CODEC_TRY_DICTIONARY,
+                                      LNS_CODEC_TRY_DICTIONARY,
+                                      0,
+                                      LNS_CODEC_TRY_DICTIONARY,
+                                      LNS_CODEC_TRY_DICTIONARY };
 static const uint16_t sample_node_ids[] = { LNS_NODE_COLUMN_GAP,  LNS_NODE_COLUMN_SPAN,
                                             LNS_NODE_COLUMN_IDLE, LNS_NODE_COLUMN_FLAGS,
                                             LNS_NODE_COLUMN_MIN,  LNS_NODE_COLUMN_MAX,
@@ -150,10 +158,18 @@ add_node_row (LnsWriterLevel *level, LnsLaneKind kind, const LnsNode *node)
                                                node->min, node->max, node->last };
       return lns_chunk_builder_add (&level->builder, node->start_ns, node->end_ns, values);
     }
-  uint64_t values[NODE_COLUMNS] = {
-    0,          span_ns,     idle_ns,    (uint64_t)node->longest_ns, node->longest_at,
-    node->name, node->color, node->flags
-  };
+  const bool has_hole =
+      node->hole_ns > 0 && (uint64_t)node->hole_ns >= span_ns - (uint64_t)node->hole_ns;
+  uint64_t values[NODE_COLUMNS] = { 0,
+                                    span_ns,
+                                    idle_ns,
+                                    (uint64_t)node->longest_ns,
+                                    node->longest_at,
+                                    node->name,
+                                    node->color,
+                                    node->flags,
+                                    has_hole ? 1 + idle_ns - (uint64_t)node->hole_ns : 0,
+                                    has_hole ? (uint64_t)node->hole_at_ns : 0 };
   return lns_chunk_builder_add (&level->builder, node->start_ns, node->end_ns, values);
 }
 

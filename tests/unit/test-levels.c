@@ -129,11 +129,18 @@ check_node (LnsLaneKind kind, unsigned level, const LnsNode *node, uint64_t firs
 {
   int64_t busy_ns = 0, longest_ns = -1;
   uint64_t longest_at = 0;
+  int64_t hole_ns = 0, hole_at_ns = 0;
   uint32_t flags = 0;
   for (uint64_t i = first; i < first + n; i++)
     {
       busy_ns += events[i].duration_ns;
       flags |= events[i].flags;
+      const int64_t end_ns = i > first ? events[i - 1].start_ns + events[i - 1].duration_ns : 0;
+      if (i > first && events[i].start_ns - end_ns > hole_ns)
+        {
+          hole_ns = events[i].start_ns - end_ns;
+          hole_at_ns = end_ns - events[first].start_ns;
+        }
       if (events[i].duration_ns > longest_ns)
         {
           longest_ns = events[i].duration_ns;
@@ -151,6 +158,9 @@ check_node (LnsLaneKind kind, unsigned level, const LnsNode *node, uint64_t firs
     }
   LNS_CHECK_INT (node->longest_ns, longest_ns);
   LNS_CHECK_INT (node->longest_at, longest_at);
+  const bool has_hole = hole_ns > 0 && hole_ns >= node->end_ns - node->start_ns - hole_ns;
+  LNS_CHECK_INT (node->hole_ns, has_hole ? hole_ns : 0);
+  LNS_CHECK_INT (node->hole_at_ns, has_hole ? hole_at_ns : 0);
   int64_t dominant_ns;
   uint64_t key = dominant_of (level, first, n, &dominant_ns);
   LNS_CHECK_INT (node->name, key >> 32);

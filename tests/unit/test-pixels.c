@@ -273,6 +273,37 @@ test_cost_grows_with_pixels (void)
   lns_report_close (report);
 }
 
+/* Bursts with nothing between them: the nodes across the gaps are wide, but not one event is a pixel
+ * wide, so that none is read. */
+static void
+test_gaps_open_no_events (void)
+{
+  const char *path = fixture_path ("gaps.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  LnsExpectedLane lane = fixture_events (LNS_SHAPE_BURSTS, 300000, 0, 9);
+  LnsPixelResult result = { 0 };
+  uint32_t n_busy = 0;
+
+  for (uint32_t e = 0; e < lane.n; e++)
+    lns_writer_append (writer, id, &lane.events[e]);
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  const LnsLaneInfo *info = lns_report_lane_info (report, id);
+  LnsPixelQuery query = { .origin_ns = info->start_ns,
+                          .ns_per_px = (double)(info->end_ns - info->start_ns) / 1000,
+                          .n_px = 1001 };
+  LNS_CHECK (lns_report_query_pixels (report, id, &query, &result, NULL));
+  for (uint32_t p = 0; p < result.n_px; p++)
+    n_busy += result.pixels[p].count > 0;
+  LNS_CHECK (n_busy >= 100 && n_busy <= 210);
+  LNS_CHECK (info->n_chunks > 60);
+  LNS_CHECK (lns_report_counters (report).chunks_decoded <= 12);
+  lns_pixel_result_clear (&result);
+  lns_report_close (report);
+  free (lane.events);
+}
+
 static void
 test_open_event_reaches_to_the_end (void)
 {
@@ -495,6 +526,7 @@ main (void)
   LNS_TEST (test_one_nanosecond_at_ten_hours);
   LNS_TEST (test_lone_event_is_visible);
   LNS_TEST (test_cost_grows_with_pixels);
+  LNS_TEST (test_gaps_open_no_events);
   LNS_TEST (test_open_event_reaches_to_the_end);
   LNS_TEST (test_cached_only_reads_nothing);
   LNS_TEST (test_cancel);
