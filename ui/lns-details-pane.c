@@ -53,8 +53,6 @@ add_line (GtkGrid *grid, int line, const char *title, const char *text)
 
   gtk_widget_add_css_class (title_label, "details-title");
   gtk_widget_add_css_class (label, "numeric");
-  gtk_accessible_update_relation (GTK_ACCESSIBLE (label), GTK_ACCESSIBLE_RELATION_LABELLED_BY,
-                                  title_label, NULL, -1);
   gtk_grid_attach (grid, title_label, 0, line, 1, 1);
   gtk_grid_attach (grid, label, 1, line, 1, 1);
 }

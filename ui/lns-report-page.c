@@ -43,6 +43,12 @@ lns_report_page_get_timeline (LnsReportPage *self)
   return self->timeline;
 }
 
+GtkWidget *
+lns_report_page_get_details (LnsReportPage *self)
+{
+  return self->details;
+}
+
 LnsFindBar *
 lns_report_page_get_find_bar (LnsReportPage *self)
 {

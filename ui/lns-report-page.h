@@ -25,6 +25,7 @@ GtkWidget *lns_report_page_new (LnsView *view, GSettings *settings) G_GNUC_WARN_
 /* Owned by the page. */
 LnsView *lns_report_page_get_view (LnsReportPage *self);
 LnsTimeline *lns_report_page_get_timeline (LnsReportPage *self);
+GtkWidget *lns_report_page_get_details (LnsReportPage *self);
 LnsFindBar *lns_report_page_get_find_bar (LnsReportPage *self);
 
 G_END_DECLS

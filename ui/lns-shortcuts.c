@@ -35,6 +35,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
   { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },
   { N_ ("Find"), N_ ("Previous match"), "win.find-previous", "<Shift>F3 <Control><Shift>g", NULL },
+  { N_ ("Find"), N_ ("Previous match"), "find.previous", "<Shift>Return <Shift>KP_Enter", NULL },
   { N_ ("Find"), N_ ("Close the search"), "find.close", "Escape", NULL },
 
   { N_ ("Zoom"), N_ ("Zoom in"), "win.zoom-in", "<Control>plus <Control>equal <Control>KP_Add",
@@ -67,6 +68,8 @@ static const Shortcut shortcuts[] = {
   { N_ ("Events View"), N_ ("Filter by name"), "events.filter", "<Control><Shift>f", NULL },
   { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },
   { N_ ("Events View"), N_ ("Zoom to the event"), "events.zoom", "<Control>Return", NULL },
+
+  { N_ ("Details"), N_ ("Copy the event as text"), "win.copy-details", "<Control><Shift>c", NULL },
 };
 
 /* Calls FUNC with each accelerator of KEYS. */

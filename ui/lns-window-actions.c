@@ -107,6 +107,13 @@ find_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+copy_details_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_widget_activate_action (lns_report_page_get_details (LNS_WINDOW (data)->report_page),
+                              "details.copy", NULL);
+}
+
+static void
 find_step_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   lns_find_bar_step (lns_report_page_get_find_bar (LNS_WINDOW (data)->report_page),
@@ -184,6 +191,7 @@ _lns_window_add_actions (LnsWindow *self)
     { "find", find_cb },
     { "find-next", find_step_cb },
     { "find-previous", find_step_cb },
+    { "copy-details", copy_details_cb },
     { "zoom-in", timeline_cb },
     { "zoom-out", timeline_cb },
     { "zoom-to-selection", timeline_cb },
@@ -227,6 +235,7 @@ _lns_window_update_actions (LnsWindow *self)
   set_enabled (self, "find", report);
   set_enabled (self, "find-next", report);
   set_enabled (self, "find-previous", report);
+  set_enabled (self, "copy-details", report);
   set_enabled (self, "zoom-in", report);
   set_enabled (self, "zoom-out", report && !whole);
   set_enabled (self, "zoom-fit", report && !whole);
