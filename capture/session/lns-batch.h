@@ -38,6 +38,7 @@ typedef enum
 {
   LNS_BATCH_PROCESS,      /* a process is there, or is another program now: `info`; comes first */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
+  LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
@@ -45,7 +46,8 @@ typedef enum
   LNS_BATCH_CANCEL /* the report is thrown away */
 } LnsBatchEventKind;
 
-/* Applies after the records of its batch, but for LNS_BATCH_PROCESS and _START. */
+/* Applies after the records of its batch, but for LNS_BATCH_PROCESS and _START; _STOP and _CANCEL
+ * after all others. */
 typedef struct
 {
   LnsBatchEventKind kind;

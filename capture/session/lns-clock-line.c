@@ -24,7 +24,9 @@ use (LnsClockLine *line, uint32_t at)
   const LnsWireClockPair *from = &line->pairs[at], *to = from + 1;
   uint64_t ns = (uint64_t)(to->monotonic_ns - from->monotonic_ns);
   line->at = at;
-  line->rate = (uint64_t)(((unsigned __int128)ns << 40) / (to->ticks - from->ticks));
+  /* Rounded up, so that whole results come out whole; what that adds stays below half a ns. */
+  uint64_t ticks = to->ticks - from->ticks;
+  line->rate = (uint64_t)((((unsigned __int128)ns << 40) + ticks - 1) / ticks);
 }
 
 void

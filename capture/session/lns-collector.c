@@ -17,9 +17,9 @@
 #define DRAIN_MS      50
 #define IDLE_DRAIN_MS 1000 /* with nobody there: only the clock pairs go on */
 
-/* Records that the recorder has not done yet, as a multiple of a process's cap: beyond it they stay
- * in the pools. */
-#define QUEUE_CAPS 4
+/* Records that the recorder has not done yet, as a multiple of a process's cap; beyond it they stay
+ * in the pools. It is less than a second of the recorder's work, by which a report is late at most. */
+#define QUEUE_CAPS 2
 
 /* --- Events for the recorder ------------------------------------------------------------------ */
 
@@ -155,9 +155,12 @@ drain (LnsCollector *collector)
   collector->n_events = 0;
   pthread_mutex_unlock (&collector->lock);
 
-  bool is_urgent = false;
+  bool is_urgent = false, is_stop = false;
   for (size_t i = 0; i < batch->n_events; i++)
-    is_urgent |= batch->events[i].kind >= LNS_BATCH_START;
+    {
+      is_urgent |= batch->events[i].kind >= LNS_BATCH_START;
+      is_stop |= batch->events[i].kind >= LNS_BATCH_STOP;
+    }
   uint64_t room = QUEUE_CAPS * collector->options.process_bytes;
   bool is_behind = lns_recorder_queued_bytes (collector->recorder) > room && !is_urgent;
   for (size_t i = collector->n_peers; i-- > 0 && !is_behind;)
@@ -168,6 +171,13 @@ drain (LnsCollector *collector)
         {
           finish_peer (collector, i, batch);
           is_urgent = true;
+        }
+      else if (is_stop)
+        {
+          LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
+                                  .process = peer->process,
+                                  .losses = peer->losses };
+          lns_batch_add_event (batch, &event);
         }
     }
   lns_wire_clock_pair (collector->options.clock, &batch->pair);

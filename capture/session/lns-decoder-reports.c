@@ -52,10 +52,12 @@ lns_decoder_set_process (LnsDecoder *decoder, uint32_t id, const LnsProcessInfo 
     _lns_decoder_write_process (decoder, process, anew);
 }
 
-/* Losses that the pool counted and no LOST record told of: the stream never got a chunk again. */
-static void
-write_untold (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireLosses *losses)
+void
+lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *losses)
 {
+  if (id >= decoder->processes.n)
+    return;
+  LnsDecodedProcess *process = decoder->processes.items[id];
   LnsWireLosses rest = { 0 };
   uint64_t n = 0;
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
@@ -63,7 +65,9 @@ write_untold (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireLoss
       n += rest.events[i] = losses->events[i] - process->told.events[i];
   if (losses->n_bytes > process->told.n_bytes)
     rest.n_bytes = losses->n_bytes - process->told.n_bytes;
-  process->told = *losses;
+  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
+    process->told.events[i] += rest.events[i];
+  process->told.n_bytes += rest.n_bytes;
   if (n == 0 || decoder->writer == NULL)
     return;
   LnsLoss loss = {
@@ -123,7 +127,7 @@ lns_decoder_end_process (LnsDecoder *decoder,
   _lns_process_end_ranges (decoder, process, end_ns);
   end_threads (decoder, process, end_ns);
   if (losses != NULL)
-    write_untold (decoder, process, losses);
+    lns_decoder_add_losses (decoder, id, losses);
   for (size_t i = 0; i < process->streams.n_places; i++)
     if (process->streams.entries[i].value != NULL)
       _lns_stream_free (process->streams.entries[i].value);

@@ -372,10 +372,10 @@ play_start_end (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *rec
   _lns_decoder_add_start_end (decoder, stream->process, &start_end);
 }
 
+/* What a thread did. */
 static void
-play_record (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+play_deed (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
-  LnsWireRecord whole;
   switch (record->type)
     {
     case LNS_WIRE_PUSH:
@@ -399,6 +399,25 @@ play_record (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record
     case LNS_WIRE_SAMPLE_BATCH:
       _lns_decoder_sample_batch (decoder, stream, record);
       break;
+    default:
+      break;
+    }
+}
+
+static void
+play_record (LnsDecoder *decoder,
+             LnsStream *stream,
+             const LnsDecoderSource *source,
+             const LnsWireRecord *record)
+{
+  LnsWireRecord whole;
+  switch (record->type)
+    {
+    case LNS_WIRE_THREAD:
+      stream->thread =
+          _lns_decoder_thread (decoder, stream->process, &record->thread, record->ticks);
+      stream->stack = NULL;
+      break;
     case LNS_WIRE_LOST:
       play_lost (decoder, stream, &record->lost);
       break;
@@ -407,18 +426,14 @@ play_record (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record
       break;
     case LNS_WIRE_PIECE:
       if (lns_wire_assembler_add (&stream->events, record, &whole) > 0)
-        play_record (decoder, stream, &whole);
+        play_record (decoder, stream, source, &whole);
       break;
     default:
-      break; /* a definition, which is known by now, or of a later version */
+      /* Definitions are known by now; what is not is of a later version. */
+      if (record->type <= LNS_WIRE_SAMPLE_BATCH &&
+          know_thread (decoder, stream, source, record->ticks))
+        play_deed (decoder, stream, record);
     }
-}
-
-static void
-play_thread (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
-{
-  stream->thread = _lns_decoder_thread (decoder, stream->process, &record->thread, record->ticks);
-  stream->stack = NULL;
 }
 
 void
@@ -438,10 +453,7 @@ lns_decoder_play (LnsDecoder *decoder,
           decoder->counters.n_bad_chunks++;
           return;
         }
-      if (record.type == LNS_WIRE_THREAD)
-        play_thread (decoder, stream, &record);
-      else if (know_thread (decoder, stream, source, record.ticks))
-        play_record (decoder, stream, &record);
+      play_record (decoder, stream, source, &record);
     }
 }
 

@@ -56,8 +56,11 @@ int64_t lns_decoder_now_ns (const LnsDecoder *decoder);
 /* Defines process PROCESS (ids count up from 0), or redefines it. */
 void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsProcessInfo *info);
 
-/* PROCESS ended at END_NS (report time): closes what it has open. LOSSES (may be NULL) are its
- * pool's counters: what no LOST record told of becomes a loss of the whole process. */
+/* LOSSES are what PROCESS's pool has counted so far: what no LOST record told of becomes a loss of
+ * the whole process. */
+void lns_decoder_add_losses (LnsDecoder *decoder, uint32_t process, const LnsWireLosses *losses);
+
+/* PROCESS ended at END_NS (report time): closes what it has open. LOSSES may be NULL. */
 void lns_decoder_end_process (LnsDecoder *decoder,
                               uint32_t process,
                               int64_t end_ns,

@@ -206,17 +206,17 @@ stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClo
 /* --- Batches ---------------------------------------------------------------------------------- */
 
 static void
-apply (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair)
+apply (LnsRecorder *recorder, const LnsBatchEvent *event)
 {
   LnsDecoder *decoder = recorder->decoder;
   switch (event->kind)
     {
-    case LNS_BATCH_PROCESS:
-    case LNS_BATCH_START:
-      break;
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->t0_ns,
                                &event->losses);
+      break;
+    case LNS_BATCH_LOSSES:
+      lns_decoder_add_losses (decoder, event->process, &event->losses);
       break;
     case LNS_BATCH_EXIT:
       lns_decoder_set_exit_code (decoder, event->process, event->time_ns - recorder->t0_ns,
@@ -226,10 +226,11 @@ apply (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair
       if (event->text != NULL)
         diagnose (recorder, event->code, event->severity, event->text);
       break;
+    case LNS_BATCH_PROCESS:
+    case LNS_BATCH_START:
     case LNS_BATCH_STOP:
     case LNS_BATCH_CANCEL:
-      stop_report (recorder, event, pair);
-      break;
+      break; /* have a time of their own */
     }
 }
 
@@ -258,7 +259,10 @@ play (LnsRecorder *recorder, LnsBatch *batch)
                       batch->pieces[i].n_bytes);
   lns_decoder_settle (recorder->decoder);
   for (size_t i = 0; i < batch->n_events; i++)
-    apply (recorder, &batch->events[i], &batch->pair);
+    apply (recorder, &batch->events[i]);
+  for (size_t i = 0; i < batch->n_events; i++)
+    if (batch->events[i].kind == LNS_BATCH_STOP || batch->events[i].kind == LNS_BATCH_CANCEL)
+      stop_report (recorder, &batch->events[i], &batch->pair);
   recorder->bytes_since_commit += batch->n_bytes;
   count (recorder);
   commit_if_due (recorder, &batch->pair);

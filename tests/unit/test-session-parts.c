@@ -1,0 +1,248 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The small parts of the session: the clock's lines, maps of ids, environments, /proc, batches. */
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/session/lns-batch.h"
+#include "capture/session/lns-clock-line.h"
+#include "capture/session/lns-id-map.h"
+#include "capture/session/lns-launch.h"
+#include "capture/session/lns-memory-limit.h"
+#include "capture/session/lns-name.h"
+#include "capture/session/lns-process-info.h"
+#include "tests/lns-tap.h"
+
+static LnsClockLine line;
+
+static LnsWireClockPair
+pair_of (uint64_t ticks, int64_t ns)
+{
+  return (LnsWireClockPair){ .ticks = ticks, .monotonic_ns = ns };
+}
+
+static void
+times_lie_on_the_lines_between_pairs (void)
+{
+  LnsWireClockPair a = pair_of (1000, 5000), b = pair_of (4000, 6000), c = pair_of (5000, 8000);
+  lns_clock_line_init (&line, &a);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 2000), 0); /* nothing is known of later times yet */
+  lns_clock_line_add (&line, &b);
+  lns_clock_line_add (&line, &c);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 1000), 0);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 2500), 500);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 4500), 2000);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 1600), 200);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 5000), 3000);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 10), 0);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, UINT64_MAX), 3000);
+  LNS_CHECK_INT (lns_clock_line_last_ns (&line), 3000);
+}
+
+static void
+a_pair_that_goes_back_is_no_pair (void)
+{
+  LnsWireClockPair a = pair_of (1000, 5000), same = pair_of (1000, 6000),
+                   back = pair_of (2000, 4000);
+  lns_clock_line_init (&line, &a);
+  lns_clock_line_add (&line, &same);
+  lns_clock_line_add (&line, &back);
+  LNS_CHECK_INT (line.n, 1);
+}
+
+/* Hours of pairs: the order of times holds, and recent times stay what they were. */
+static void
+a_long_session_keeps_the_order (void)
+{
+  LnsWireClockPair pair = pair_of (0, 0);
+  lns_clock_line_init (&line, &pair);
+  int64_t last = 0;
+  for (int i = 1; i < 3 * LNS_CLOCK_PAIRS; i++)
+    {
+      pair = pair_of ((uint64_t)i * 150000000 + (uint64_t)(i * 37 % 11), INT64_C (50000000) * i);
+      lns_clock_line_add (&line, &pair);
+      int64_t before = lns_clock_line_ns (&line, pair.ticks - 75000000);
+      LNS_CHECK (before > last && before < lns_clock_line_last_ns (&line));
+      LNS_CHECK (before > lns_clock_line_last_ns (&line) - 25000100 &&
+                 before < lns_clock_line_last_ns (&line) - 24999900);
+      last = before;
+    }
+  LNS_CHECK (line.n <= LNS_CLOCK_PAIRS);
+  LNS_CHECK_INT (lns_clock_line_ns (&line, 0), 0);
+  LNS_CHECK (lns_clock_line_ns (&line, 150000000) > 40000000);
+}
+
+/* Against a plain array: what was put in comes out, what was taken out is gone. */
+static void
+maps_keep_what_they_are_given (void)
+{
+  enum
+  {
+    N = 4000
+  };
+  static int values[N];
+  static bool is_there[N];
+  LnsIdMap map = { 0 };
+  uint64_t state = 7;
+  LNS_CHECK (lns_id_map_get (&map, 1) == NULL && lns_id_map_take (&map, 1) == NULL);
+  for (int i = 0; i < 60000; i++)
+    {
+      state = state * 6364136223846793005 + 1442695040888963407;
+      uint64_t at = (state >> 33) % N, key = at * 64; /* as addresses are */
+      if (state >> 63)
+        {
+          LNS_CHECK (lns_id_map_set (&map, key, &values[at]));
+          is_there[at] = true;
+        }
+      else
+        {
+          LNS_CHECK (lns_id_map_take (&map, key) == (is_there[at] ? &values[at] : NULL));
+          is_there[at] = false;
+        }
+    }
+  size_t n = 0;
+  for (uint64_t at = 0; at < N; at++)
+    {
+      LNS_CHECK (lns_id_map_get (&map, at * 64) == (is_there[at] ? &values[at] : NULL));
+      n += is_there[at];
+    }
+  LNS_CHECK_INT (map.n, n);
+  lns_id_map_clear (&map);
+}
+
+static void
+names_are_counted (void)
+{
+  LnsName *name = lns_name_new ("a\0b", 3);
+  LNS_CHECK (lns_name_ref (name) == name && lns_name_ref (NULL) == NULL);
+  LNS_CHECK_INT (name->n_refs, 2);
+  LNS_CHECK_INT (name->n_bytes, 3);
+  LNS_CHECK (memcmp (name->bytes, "a\0b", 3) == 0);
+  lns_name_unref (name);
+  lns_name_unref (name);
+  lns_name_unref (NULL);
+}
+
+static void
+batches_hold_pieces (void)
+{
+  LnsBatch *batch = lns_batch_new ();
+  LnsDecoderSource source = { .process = 1, .stream = 2, .tid = 3 };
+  for (int i = 0; i < 100; i++)
+    {
+      uint8_t *bytes = lns_batch_reserve (batch, 65536);
+      LNS_CHECK (bytes != NULL);
+      memset (bytes, i, 60000);
+      LNS_CHECK (lns_batch_add (batch, &source, 60000));
+    }
+  LNS_CHECK (lns_batch_reserve (batch, LNS_BLOCK_BYTES + 1) == NULL);
+  LNS_CHECK_INT (batch->n_bytes, 6000000);
+  LNS_CHECK_INT (batch->n_pieces, 100);
+  for (int i = 0; i < 100; i++)
+    LNS_CHECK (batch->pieces[i].bytes[0] == i && batch->pieces[i].bytes[59999] == i);
+  lns_batch_free (batch);
+  lns_batch_free (NULL);
+}
+
+static void
+environments_are_set_and_replaced (void)
+{
+  static char a[] = "A=1", ab[] = "AB=2", c[] = "C";
+  char *items[] = { a, ab, c, NULL };
+  LnsEnvironment environment = { 0 };
+  LNS_CHECK (lns_environment_get (&environment, "A") == NULL);
+  LNS_CHECK (lns_environment_add_all (&environment, items));
+  LNS_CHECK (lns_environment_set (&environment, "A", "x=y"));
+  LNS_CHECK (lns_environment_set (&environment, "D", ""));
+  LNS_CHECK_STR (lns_environment_get (&environment, "A"), "x=y");
+  LNS_CHECK_STR (lns_environment_get (&environment, "AB"), "2");
+  LNS_CHECK_STR (lns_environment_get (&environment, "D"), "");
+  LNS_CHECK (lns_environment_get (&environment, "C") == NULL);
+  LNS_CHECK_INT (environment.n_items, 4);
+  LNS_CHECK (environment.items[4] == NULL);
+  lns_environment_clear (&environment);
+}
+
+static int
+launch (const char *const *argv, LnsError *error)
+{
+  sigset_t none;
+  LnsCaller caller;
+  LnsEnvironment environment = { 0 };
+  sigemptyset (&none);
+  lns_caller_save (&caller, &none);
+  pid_t pid = lns_launch ((char *const *)(uintptr_t)argv, &environment, &caller, true, error);
+  int status = 0;
+  if (pid > 0)
+    waitpid (pid, &status, 0);
+  return pid > 0 ? WEXITSTATUS (status) : -1;
+}
+
+static void
+programs_are_started_or_not (void)
+{
+  LnsError error = { 0 };
+  LNS_CHECK_INT (launch ((const char *[]){ "sh", "-c", "exit 7", NULL }, &error), 7);
+  LNS_CHECK_INT (launch ((const char *[]){ "no-such-program-here", NULL }, &error), -1);
+  LNS_CHECK_INT (error.code, ENOENT);
+  error = (LnsError){ 0 };
+  LNS_CHECK_INT (launch ((const char *[]){ "/", NULL }, &error), -1);
+  LNS_CHECK_INT (error.code, EACCES);
+}
+
+static void
+arguments_are_quoted_for_a_shell (void)
+{
+  const char *arguments[] = { "plain-1.2/x=y", "two words", "it's", "", "$HOME\n" };
+  char *text = lns_quote_arguments (arguments, 5);
+  LNS_CHECK_STR (text, "plain-1.2/x=y 'two words' 'it'\\''s' '' '$HOME\n'");
+  free (text);
+}
+
+static void
+processes_are_described (void)
+{
+  LnsProcessInfo info;
+  lns_process_info_read (getpid (), &info);
+  LNS_CHECK_INT (info.pid, getpid ());
+  LNS_CHECK_INT (info.parent_pid, getppid ());
+  LNS_CHECK (info.start_ns != INT64_MIN);
+  LNS_CHECK (strncmp (info.name, "test-session-pa", 15) == 0);
+  LNS_CHECK (strstr (info.command_line, "test-session-parts") != NULL);
+  LNS_CHECK (info.executable[0] == '/');
+  lns_process_info_clear (&info);
+  lns_process_info_read (INT32_MAX, &info);
+  LNS_CHECK (info.name == NULL && info.command_line == NULL && info.executable == NULL);
+  lns_process_info_clear (&info);
+}
+
+static void
+some_memory_is_allowed (void)
+{
+  uint64_t limit = lns_memory_limit ();
+  LNS_CHECK (limit >= 1 << 20);
+  LNS_CHECK (limit <= (uint64_t)sysconf (_SC_PHYS_PAGES) * (uint64_t)sysconf (_SC_PAGESIZE));
+}
+
+int
+main (void)
+{
+  LNS_TEST (times_lie_on_the_lines_between_pairs);
+  LNS_TEST (a_pair_that_goes_back_is_no_pair);
+  LNS_TEST (a_long_session_keeps_the_order);
+  LNS_TEST (maps_keep_what_they_are_given);
+  LNS_TEST (names_are_counted);
+  LNS_TEST (batches_hold_pieces);
+  LNS_TEST (environments_are_set_and_replaced);
+  LNS_TEST (programs_are_started_or_not);
+  LNS_TEST (arguments_are_quoted_for_a_shell);
+  LNS_TEST (processes_are_described);
+  LNS_TEST (some_memory_is_allowed);
+  return lns_tap_done ();
+}

@@ -1,0 +1,263 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A session, with this very process as the target: it says hello on the socket and writes records
+ * into its pool by the target's side of capture/wire. */
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "capture/session/lns-session.h"
+#include "capture/wire/lns-wire-pool.h"
+#include "capture/wire/lns-wire-protocol.h"
+#include "src/store/lns-report.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/record-text.h"
+#include "tests/unit/report-fixture.h"
+
+typedef struct
+{
+  int fd;
+  LnsWireWelcome welcome;
+  LnsWirePoolView view;
+  int chunk;
+} Target;
+
+static LnsSession *session;
+static LnsEnvironment environment;
+
+static void
+begin (uint64_t process_bytes)
+{
+  LnsError error = { 0 };
+  LnsSessionOptions options = { .process_bytes = process_bytes };
+  session = lns_session_new (&options, &error);
+  if (session == NULL)
+    LNS_FAIL ("%s", error.message);
+  LNS_CHECK (lns_session_add_variables (session, &environment, "/lib.so"));
+}
+
+static void
+end (void)
+{
+  lns_session_free (session);
+  lns_environment_clear (&environment);
+}
+
+/* Connects and says HELLO; returns what came back: the pool's descriptor, or -1. */
+static int
+say_hello (Target *target, const LnsWireHello *hello)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  snprintf (address.sun_path, sizeof address.sun_path, "%s",
+            lns_environment_get (&environment, LNS_WIRE_ENVIRONMENT));
+  target->fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  LNS_CHECK_INT (connect (target->fd, (struct sockaddr *)&address, sizeof address), 0);
+  LNS_CHECK_INT (send (target->fd, hello, sizeof *hello, 0), sizeof *hello);
+  char control[CMSG_SPACE (sizeof (int))];
+  struct iovec part = { &target->welcome, sizeof target->welcome };
+  struct msghdr message = {
+    .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control
+  };
+  LNS_CHECK_INT (recvmsg (target->fd, &message, MSG_CMSG_CLOEXEC), sizeof target->welcome);
+  struct cmsghdr *header = CMSG_FIRSTHDR (&message);
+  int fd = -1;
+  if (header != NULL)
+    memcpy (&fd, CMSG_DATA (header), sizeof fd);
+  return fd;
+}
+
+static void
+join (Target *target)
+{
+  LnsWireHello hello = { .magic = LNS_WIRE_MAGIC, .abi = LNS_WIRE_ABI, .pid = (uint32_t)getpid () };
+  int fd = say_hello (target, &hello);
+  LNS_CHECK (fd >= 0);
+  LNS_CHECK_INT (lns_wire_pool_map (fd, target->welcome.pool_bytes, &target->view), 0);
+  close (fd);
+  target->chunk = lns_wire_pool_claim (&target->view, 1, 0, (uint32_t)getpid (), 7);
+  LNS_CHECK (target->chunk >= 0);
+}
+
+static void
+leave (Target *target)
+{
+  close (target->fd);
+  lns_wire_pool_unmap (&target->view);
+}
+
+static uint64_t
+now (const Target *target)
+{
+  return lns_wire_clock_ticks ((LnsWireClock)target->view.header->clock);
+}
+
+/* Commits what TEXT holds. */
+static void
+commit (Target *target, RecordText *text)
+{
+  LnsWireLine *line = &target->view.lines[target->chunk];
+  uint32_t committed = line->committed;
+  memcpy (lns_wire_pool_chunk (&target->view, (uint32_t)target->chunk) + committed, text->bytes,
+          text->n_bytes);
+  lns_wire_pool_commit (line, committed + (uint32_t)text->n_bytes);
+  text->n_bytes = 0;
+}
+
+static const char *
+start_report (const char *name)
+{
+  LnsError error = { 0 };
+  const char *path = fixture_path (name);
+  if (!lns_session_create_report (session, path, true, &error))
+    LNS_FAIL ("%s", error.message);
+  lns_session_start_report (session);
+  return path;
+}
+
+static void
+stop_report (uint64_t n_events)
+{
+  LnsReportResult result;
+  if (!lns_session_stop_report (session, &result))
+    LNS_FAIL ("%s", result.error.message);
+  LNS_CHECK_INT (result.n_events, n_events);
+  lns_report_result_clear (&result);
+}
+
+/* The flags of the only event called NAME in the report at PATH. */
+static uint32_t
+flags_of (const char *path, const char *name, int64_t *ret_start_ns)
+{
+  LnsReport *report = fixture_open (path, NULL);
+  uint32_t n_lanes, flags = UINT32_MAX;
+  lns_report_lanes (report, &n_lanes);
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    for (uint64_t i = 0; i < lns_report_lane_info (report, lane)->n_events; i++)
+      {
+        LnsEvent event;
+        if (lns_report_event (report, lane, i, &event, NULL) &&
+            strcmp (lns_report_string (report, event.name, NULL), name) == 0)
+          {
+            flags = event.flags;
+            *ret_start_ns = event.start_ns;
+          }
+      }
+  lns_report_close (report);
+  return flags;
+}
+
+static void
+two_reports_of_one_session (void)
+{
+  static RecordText text;
+  Target target;
+  int64_t first_ns = 0, second_ns = 0, closed_ns = 0, between_ns = 0;
+  begin (0);
+  const char *first = start_report ("first.rep");
+  join (&target);
+  record_thread (&text, now (&target), 7, 1, "main");
+  record_named (&text, LNS_WIRE_STRING, 0, 1, "open");
+  record_named (&text, LNS_WIRE_STRING, 0, 2, "closed");
+  record_named (&text, LNS_WIRE_STRING, 0, 3, "between");
+  record_push (&text, now (&target), 0, 0, 1);
+  record_push (&text, now (&target), 0, 1, 2);
+  record_pop (&text, now (&target), 0, 1);
+  commit (&target, &text);
+  stop_report (2);
+  record_mark (&text, now (&target), 0, 3);
+  commit (&target, &text);
+  const char *second = start_report ("second.rep");
+  int64_t begun_ns = lns_session_now_ns (session);
+  record_pop (&text, now (&target), 0, 0);
+  commit (&target, &text);
+  stop_report (1);
+  end ();
+  leave (&target);
+  LNS_CHECK_INT (flags_of (first, "open", &first_ns), LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
+  LNS_CHECK_INT (flags_of (first, "closed", &closed_ns), 0);
+  LNS_CHECK_INT (flags_of (second, "open", &second_ns), LNS_EVENT_OPEN_START);
+  LNS_CHECK_INT (flags_of (second, "between", &between_ns), UINT32_MAX);
+  LNS_CHECK (first_ns <= closed_ns && closed_ns < second_ns && second_ns <= begun_ns);
+}
+
+static void
+others_are_refused (void)
+{
+  Target target;
+  LnsWireHello hello = { .magic = LNS_WIRE_MAGIC, .abi = LNS_WIRE_ABI + 1 };
+  begin (0);
+  LNS_CHECK_INT (say_hello (&target, &hello), -1);
+  LNS_CHECK_INT (target.welcome.refused, EPROTO);
+  LNS_CHECK_INT (lns_session_processes (session).n_refused, 1);
+  LNS_CHECK_INT (lns_session_processes (session).n_joined, 0);
+  close (target.fd);
+  end ();
+}
+
+/* The cap is kept: what finds no room is the target's to count, and the report says so. */
+static void
+a_pool_is_no_larger_than_allowed (void)
+{
+  Target target;
+  begin (1 << 20);
+  const char *path = start_report ("small.rep");
+  join (&target);
+  uint32_t n = 1;
+  while (lns_wire_pool_claim (&target.view, 2, n - 1, 1, 8) >= 0)
+    n++;
+  LNS_CHECK_INT (n, (1 << 20) / LNS_WIRE_CHUNK_BYTES_DEFAULT);
+  lns_wire_pool_count_lost (&target.view, 2, LNS_WIRE_LOSS_PUSH, 5, 80);
+  LnsReportResult result;
+  LNS_CHECK (lns_session_stop_report (session, &result));
+  LNS_CHECK_INT (result.n_lost, 5);
+  LNS_CHECK_INT (result.n_diagnostics, 2);
+  LNS_CHECK_STR (result.diagnostics[1].code, "LNS-POOL-001");
+  lns_report_result_clear (&result);
+  end ();
+  leave (&target);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->n_lost, 5);
+  lns_report_close (report);
+}
+
+static void
+a_cancelled_report_is_no_file (void)
+{
+  begin (0);
+  const char *path = start_report ("cancelled.rep");
+  lns_session_cancel_report (session);
+  LNS_CHECK (access (path, F_OK) != 0);
+  path = start_report ("freed.rep");
+  end ();
+  LNS_CHECK (access (path, F_OK) != 0);
+}
+
+static void
+the_folder_goes_with_the_session (void)
+{
+  begin (0);
+  char path[200];
+  snprintf (path, sizeof path, "%s", lns_environment_get (&environment, LNS_WIRE_ENVIRONMENT));
+  LNS_CHECK (strlen (path) < LNS_WIRE_PATH_MAX_BYTES);
+  LNS_CHECK_INT (access (path, F_OK), 0);
+  end ();
+  LNS_CHECK (access (path, F_OK) != 0);
+  *strrchr (path, '/') = '\0';
+  LNS_CHECK (access (path, F_OK) != 0);
+}
+
+int
+main (void)
+{
+  LNS_TEST (two_reports_of_one_session);
+  LNS_TEST (others_are_refused);
+  LNS_TEST (a_pool_is_no_larger_than_allowed);
+  LNS_TEST (a_cancelled_report_is_no_file);
+  LNS_TEST (the_folder_goes_with_the_session);
+  return lns_tap_done ();
+}
