@@ -22,6 +22,8 @@ lns_range_groups_clear (LnsRangeGroups *groups)
   for (uint64_t i = 0; groups->pages != NULL && i < (uint64_t)groups->n_families * groups->n_pages;
        i++)
     free (groups->pages[i]);
+  for (uint32_t i = 0; i < groups->n_groups; i++)
+    free (groups->groups[i].bins);
   free (groups->pages);
   free (groups->groups);
   *groups = (LnsRangeGroups){ 0 };
@@ -53,7 +55,30 @@ lns_range_groups_add (LnsRangeGroups *groups, uint32_t family, uint32_t name)
   return groups->n_groups - 1;
 }
 
-void
+bool
+lns_range_group_widen (LnsRangeGroup *group, uint32_t bin)
+{
+  /* An octave at a time. */
+  uint32_t first = bin & ~7u, end = first + 8;
+
+  if (group->n_bins > 0)
+    {
+      first = first < group->first_bin ? first : group->first_bin;
+      end = end > group->first_bin + group->n_bins ? end : group->first_bin + group->n_bins;
+    }
+  uint32_t *bins = calloc (end - first, sizeof *bins);
+  if (bins == NULL)
+    return false;
+  for (uint32_t i = 0; i < group->n_bins; i++)
+    bins[group->first_bin + i - first] = group->bins[i];
+  free (group->bins);
+  group->bins = bins;
+  group->first_bin = first;
+  group->n_bins = end - first;
+  return true;
+}
+
+bool
 lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source)
 {
   target->n += source->n;
@@ -61,4 +86,9 @@ lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source)
   target->squares += source->squares;
   target->min_ns = source->min_ns < target->min_ns ? source->min_ns : target->min_ns;
   target->max_ns = source->max_ns > target->max_ns ? source->max_ns : target->max_ns;
+  for (uint32_t i = 0; i < source->n_bins; i++)
+    if (source->bins[i] > 0 &&
+        !lns_range_group_count (target, source->first_bin + i, source->bins[i]))
+      return false;
+  return true;
 }

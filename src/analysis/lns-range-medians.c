@@ -4,18 +4,17 @@
  */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/analysis/lns-range-medians.h"
 
 #define DEFAULT_MAX_COLLECTED (UINT64_C (8) << 20)
 
-#define PART_BITS 12
+/* So many groups are counted in parts a pass, each with 1 KiB a worker. */
+#define PART_BITS  8
+#define MAX_PARTED 16384
 
-/* Each narrows a group 4,096-fold: more are never needed while passes see the same ranges. */
-#define MAX_PASSES 12
-
-#define MAX_PARTED (UINT32_C (1) << (32 - PART_BITS))
+/* Each narrows a group 256-fold; far fewer are needed while passes see the same ranges. */
+#define MAX_PASSES 1000
 
 typedef enum
 {
@@ -44,8 +43,8 @@ typedef struct
   const LnsRangeGroups *groups;
   Selection *selections;
   int64_t *values;
-  LnsValueCounts *counts; /* by worker, for PART                                                */
-  uint32_t *parted;       /* groups by `part`                                                   */
+  uint32_t *parts[LNS_RANGE_MAX_WORKERS]; /* PART: counts, 1 << PART_BITS a group                 */
+  uint32_t *parted; /* groups by `part`                                                         */
   uint64_t max_collected;
   int64_t *ret_doubled;
 } Search;
@@ -79,23 +78,26 @@ found (Search *search, uint32_t group, int64_t lower, int64_t upper)
   search->ret_doubled[group] = lower + upper;
 }
 
-/* COUNTS[i] values lie in [LOWS (i), LOWS (i + 1)): keeps the bin of the median. */
+/* COUNTS[i] values lie from LOW (i) up to LOW (i + 1) - 1: keeps the part that the median is in. With
+ * SHIFT < 0 parts are the bins from FIRST on, else 1 << SHIFT wide, from the selection's `low` on. */
 static void
-narrow (Search *search, uint32_t group, const uint64_t *counts, uint32_t n, int64_t base, int shift)
+narrow (
+    Search *search, uint32_t group, const uint32_t *counts, uint32_t n, uint32_t first, int shift)
 {
   const LnsRangeGroup *numbers = &search->groups->groups[group];
   Selection *selection = &search->selections[group];
-  uint64_t below = selection->below, before_lower = below;
+  uint64_t below = selection->below, before_lower;
+  int64_t base = selection->low;
   uint32_t lower, upper;
 
-#define LOW(i) (shift < 0 ? bin_low (i) : base + ((int64_t)(i) << shift))
+#define LOW(i) (shift < 0 ? bin_low (first + (i)) : base + ((int64_t)(i) << shift))
   for (lower = 0; lower < n && below + counts[lower] <= lower_rank (numbers); lower++)
     below += counts[lower];
   before_lower = below;
   for (upper = lower; upper < n && below + counts[upper] <= upper_rank (numbers); upper++)
     below += counts[upper];
   selection->step = WAIT;
-  if (lower >= n || upper >= n) /* counts that do not add up: look at everything                */
+  if (upper >= n) /* counts that do not add up                                                  */
     return;
   if (lower != upper)
     {
@@ -112,69 +114,6 @@ narrow (Search *search, uint32_t group, const uint64_t *counts, uint32_t n, int6
   if (selection->high - selection->low == 1)
     found (search, group, selection->low, selection->low);
 #undef LOW
-}
-
-typedef struct
-{
-  uint32_t bin, count;
-} BinCount;
-
-/* Brings the counts of all workers together by group, then narrows each. KEY_BITS of a key are the
- * bin; GROUP_OF maps the rest of it to a group. Clears the counts. */
-static bool
-narrow_all (Search *search,
-            LnsValueCounts **counts,
-            const uint32_t *const *group_of,
-            unsigned n_counts,
-            unsigned bin_bits)
-{
-  uint32_t n_groups = search->groups->n_groups, n_bins = UINT32_C (1) << bin_bits;
-  uint64_t *first = calloc ((size_t)n_groups + 2, sizeof *first),
-           *sums = calloc (n_bins, sizeof *sums), n = 0;
-  BinCount *bins = NULL;
-
-  for (unsigned worker = 0; first != NULL && worker < n_counts; worker++)
-    for (uint64_t i = 0; counts[worker]->slots != NULL && i < UINT64_C (1) << counts[worker]->bits;
-         i++)
-      if (counts[worker]->slots[i].count != 0)
-        first[group_of[worker][counts[worker]->slots[i].key >> bin_bits] + 2]++, n++;
-  bins = malloc ((n + 1) * sizeof *bins);
-  if (first == NULL || sums == NULL || bins == NULL)
-    {
-      free (first);
-      free (sums);
-      free (bins);
-      return false;
-    }
-  for (uint32_t i = 0; i < n_groups; i++)
-    first[i + 2] += first[i + 1];
-  for (unsigned worker = 0; worker < n_counts; worker++)
-    {
-      for (uint64_t i = 0;
-           counts[worker]->slots != NULL && i < UINT64_C (1) << counts[worker]->bits; i++)
-        {
-          LnsValueCount slot = counts[worker]->slots[i];
-          if (slot.count != 0)
-            bins[first[group_of[worker][slot.key >> bin_bits] + 1]++] =
-                (BinCount){ slot.key & (n_bins - 1), slot.count };
-        }
-      lns_value_counts_clear (counts[worker]);
-    }
-  for (uint32_t group = 0; group < n_groups; group++)
-    {
-      Selection *selection = &search->selections[group];
-      if (first[group] == first[group + 1])
-        continue;
-      memset (sums, 0, n_bins * sizeof *sums);
-      for (uint64_t i = first[group]; i < first[group + 1]; i++)
-        sums[bins[i].bin] += bins[i].count;
-      narrow (search, group, sums, n_bins, selection->low,
-              bin_bits == PART_BITS ? (int)selection->shift : -1);
-    }
-  free (first);
-  free (sums);
-  free (bins);
-  return true;
 }
 
 /* ---- A pass ---------------------------------------------------------------------------------- */
@@ -216,11 +155,9 @@ look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
           if (k < selection->inside)
             search->values[selection->offset + k] = value;
         }
-      else if (!lns_value_counts_add (&search->counts[worker],
-                                      selection->part << PART_BITS |
-                                          (uint32_t)((value - selection->low) >> selection->shift),
-                                      1))
-        return false;
+      else
+        search->parts[worker][(selection->part << PART_BITS) +
+                              (uint32_t)((value - selection->low) >> selection->shift)]++;
     }
   return true;
 }
@@ -321,11 +258,10 @@ plan_pass (Search *search, uint32_t *waiting, uint64_t *ret_n_values, uint32_t *
   return n_open;
 }
 
-static bool
-finish_pass (Search *search, unsigned n_workers)
+static void
+finish_pass (Search *search, uint32_t n_parted)
 {
-  LnsValueCounts *counts[LNS_RANGE_MAX_WORKERS];
-  const uint32_t *group_of[LNS_RANGE_MAX_WORKERS] = { NULL };
+  unsigned n_workers = lns_range_walk_n_workers (search->walk);
 
   for (uint32_t group = 0; group < search->groups->n_groups; group++)
     {
@@ -336,78 +272,79 @@ finish_pass (Search *search, unsigned n_workers)
         found (search, group, atomic_load (&selection->largest_below),
                atomic_load (&selection->least_above));
     }
-  for (unsigned i = 0; i < n_workers; i++)
+  for (uint32_t i = 0; i < n_parted; i++)
     {
-      counts[i] = &search->counts[i];
-      group_of[i] = search->parted;
+      uint32_t *sums = search->parts[0] + ((size_t)i << PART_BITS);
+      for (unsigned worker = 1; worker < n_workers; worker++)
+        for (uint32_t part = 0; part < 1 << PART_BITS; part++)
+          sums[part] += search->parts[worker][((size_t)i << PART_BITS) + part];
+      uint32_t group = search->parted[i];
+      narrow (search, group, sums, 1 << PART_BITS, 0, (int)search->selections[group].shift);
     }
-  return narrow_all (search, counts, group_of, n_workers, PART_BITS);
 }
 
 static bool
-run_passes (Search *search, uint32_t *waiting, LnsError *error)
+run_pass (Search *search, uint64_t n_values, uint32_t n_parted, LnsError *error)
 {
   unsigned n_workers = lns_range_walk_n_workers (search->walk);
-  uint64_t n_values;
-  uint32_t n_parted;
+  bool good = true;
 
-  for (unsigned pass = 0; plan_pass (search, waiting, &n_values, &n_parted) > 0; pass++)
+  search->values = malloc ((n_values + 1) * sizeof *search->values);
+  for (unsigned i = 0; i < n_workers; i++)
     {
-      if (pass == MAX_PASSES)
-        return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                              "the report changed while it was read; try again");
-      search->values = malloc ((n_values + 1) * sizeof *search->values);
-      bool good = search->values != NULL &&
-                  lns_range_walk_run (search->walk, look_at, search, error) &&
-                  finish_pass (search, n_workers);
-      free (search->values);
-      if (!good)
-        return false;
+      search->parts[i] = calloc (((size_t)n_parted << PART_BITS) + 1, sizeof *search->parts[i]);
+      good = good && search->parts[i] != NULL;
     }
-  return true;
+  good =
+      good && search->values != NULL && lns_range_walk_run (search->walk, look_at, search, error);
+  if (good)
+    finish_pass (search, n_parted);
+  for (unsigned i = 0; i < n_workers; i++)
+    free (search->parts[i]);
+  free (search->values);
+  return good;
+}
+
+/* What the bins of a group tell, if it has any. */
+static void
+start_group (Search *search, uint32_t group)
+{
+  const LnsRangeGroup *numbers = &search->groups->groups[group];
+  Selection *selection = &search->selections[group];
+
+  selection->step = WAIT;
+  selection->low = numbers->min_ns;
+  selection->high = numbers->max_ns < INT64_MAX ? numbers->max_ns + 1 : INT64_MAX;
+  selection->inside = numbers->n;
+  if (numbers->min_ns == numbers->max_ns)
+    found (search, group, numbers->min_ns, numbers->min_ns);
+  else if (numbers->n_bins > 0)
+    narrow (search, group, numbers->bins, numbers->n_bins, numbers->first_bin, -1);
 }
 
 bool
 lns_range_medians (LnsRangeWalk *walk,
                    const LnsRangeGroups *groups,
-                   LnsMedianCounts *counts,
-                   unsigned n_counts,
                    uint64_t max_collected,
                    int64_t *ret_doubled,
                    LnsError *error)
 {
   Search search = { .walk = walk, .groups = groups, .ret_doubled = ret_doubled };
-
-  uint32_t *waiting = calloc ((size_t)groups->n_groups + 1, sizeof *waiting);
-  LnsValueCounts *first_counts[LNS_RANGE_MAX_WORKERS];
-  const uint32_t *group_of[LNS_RANGE_MAX_WORKERS] = { NULL };
+  uint32_t *waiting = calloc ((size_t)groups->n_groups + 1, sizeof *waiting), n_parted;
+  uint64_t n_values;
 
   search.max_collected = max_collected > 0 ? max_collected : DEFAULT_MAX_COLLECTED;
   search.selections = calloc ((size_t)groups->n_groups + 1, sizeof *search.selections);
-  search.parted = calloc ((size_t)groups->n_groups + 1, sizeof *search.parted);
-  search.counts = calloc (n_counts, sizeof *search.counts);
-  bool good = waiting != NULL && search.selections != NULL && search.parted != NULL &&
-              search.counts != NULL;
+  search.parted = calloc (MAX_PARTED, sizeof *search.parted);
+  bool good = waiting != NULL && search.selections != NULL && search.parted != NULL;
   for (uint32_t i = 0; good && i < groups->n_groups; i++)
-    {
-      const LnsRangeGroup *group = &groups->groups[i];
-      search.selections[i].step = WAIT;
-      search.selections[i].low = group->min_ns;
-      search.selections[i].high = group->max_ns + 1;
-      search.selections[i].inside = group->n;
-    }
-  for (unsigned i = 0; i < n_counts; i++)
-    {
-      first_counts[i] = &counts[i].counts;
-      group_of[i] = counts[i].groups;
-    }
-  good = good && narrow_all (&search, first_counts, group_of, n_counts, LNS_MEDIAN_BIN_BITS) &&
-         run_passes (&search, waiting, error);
-  for (unsigned i = 0; search.counts != NULL && i < n_counts; i++)
-    lns_value_counts_clear (&search.counts[i]);
+    start_group (&search, i);
+  for (unsigned pass = 0; good && plan_pass (&search, waiting, &n_values, &n_parted) > 0; pass++)
+    good = pass < MAX_PASSES ? run_pass (&search, n_values, n_parted, error)
+                             : lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                                              "the report changed while it was read; try again");
   free (search.selections);
   free (search.parted);
-  free (search.counts);
   free (waiting);
   if (!good)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,

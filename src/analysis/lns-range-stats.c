@@ -15,36 +15,28 @@
 
 typedef struct
 {
-  LnsRangeGroups groups;
-  LnsValueCounts counts;
-  uint32_t *common; /* own group → the common one                                               */
-} Worker;
-
-typedef struct
-{
   LnsReport *report;
   LnsRangeWalk *walk;
   unsigned n_workers;
-  Worker workers[LNS_RANGE_MAX_WORKERS];
+  LnsRangeGroups workers[LNS_RANGE_MAX_WORKERS];
   LnsRangeGroups groups; /* those of all workers                                                */
 } Sums;
 
 static bool
-count_chunk (void *data, unsigned number, uint32_t family, const LnsChunk *chunk)
+count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
-  Sums *sums = data;
-  Worker *worker = &sums->workers[number];
-  uint32_t n_names = worker->groups.n_pages * LNS_GROUP_PAGE_NAMES;
+  LnsRangeGroups *groups = &((Sums *)data)->workers[worker];
+  uint32_t n_names = groups->n_pages * LNS_GROUP_PAGE_NAMES;
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       if (!lns_range_is_whole (chunk, i))
         continue;
-      uint32_t index = lns_range_groups_add (&worker->groups, family,
-                                             chunk->name[i] < n_names ? chunk->name[i] : 0);
+      uint32_t index =
+          lns_range_groups_add (groups, family, chunk->name[i] < n_names ? chunk->name[i] : 0);
       if (index == LNS_GROUP_NONE)
         return false;
-      LnsRangeGroup *group = &worker->groups.groups[index];
+      LnsRangeGroup *group = &groups->groups[index];
       int64_t duration = chunk->duration_ns[i];
       uint64_t squared = (uint64_t)duration < MAX_SQUARED ? (uint64_t)duration : MAX_SQUARED;
       group->n++;
@@ -52,9 +44,7 @@ count_chunk (void *data, unsigned number, uint32_t family, const LnsChunk *chunk
       group->min_ns = duration < group->min_ns ? duration : group->min_ns;
       group->max_ns = duration > group->max_ns ? duration : group->max_ns;
       group->squares += (unsigned __int128)squared * squared;
-      if (index < LNS_MEDIAN_MAX_GROUPS &&
-          !lns_value_counts_add (&worker->counts,
-                                 index << LNS_MEDIAN_BIN_BITS | lns_median_bin (duration), 1))
+      if (!lns_range_group_count (group, lns_range_bin (duration), 1))
         return false;
     }
   return true;
@@ -66,20 +56,16 @@ merge_groups (Sums *sums)
 {
   for (unsigned i = 0; i < sums->n_workers; i++)
     {
-      Worker *worker = &sums->workers[i];
-      worker->common = calloc ((size_t)worker->groups.n_groups + 1, sizeof *worker->common);
-      if (worker->common == NULL)
-        return false;
-      for (uint32_t g = 0; g < worker->groups.n_groups; g++)
+      LnsRangeGroups *worker = &sums->workers[i];
+      for (uint32_t g = 0; g < worker->n_groups; g++)
         {
-          const LnsRangeGroup *group = &worker->groups.groups[g];
+          const LnsRangeGroup *group = &worker->groups[g];
           uint32_t common = lns_range_groups_add (&sums->groups, group->family, group->name);
-          if (common == LNS_GROUP_NONE)
+          if (common == LNS_GROUP_NONE ||
+              !lns_range_group_merge (&sums->groups.groups[common], group))
             return false;
-          lns_range_group_merge (&sums->groups.groups[common], group);
-          worker->common[g] = common;
         }
-      lns_range_groups_clear (&worker->groups);
+      lns_range_groups_clear (worker);
     }
   return true;
 }
@@ -126,20 +112,13 @@ compare_stats (const void *a, const void *b, void *data)
 static bool
 make_stats (Sums *sums, LnsRangeStat **ret_stats, size_t *ret_n, LnsError *error)
 {
-  LnsMedianCounts counts[LNS_RANGE_MAX_WORKERS] = { 0 };
   uint32_t n = sums->groups.n_groups, n_families;
   const LnsRangeFamily *families = lns_range_walk_families (sums->walk, &n_families);
   LnsRangeStat *stats = calloc ((size_t)n + 1, sizeof *stats);
   int64_t *doubled = calloc ((size_t)n + 1, sizeof *doubled);
 
-  for (unsigned i = 0; i < sums->n_workers; i++)
-    {
-      counts[i] = (LnsMedianCounts){ sums->workers[i].counts, sums->workers[i].common };
-      sums->workers[i].counts = (LnsValueCounts){ 0 };
-    }
   bool good = stats != NULL && doubled != NULL;
-  if (!lns_range_medians (sums->walk, &sums->groups, counts, sums->n_workers, 0, doubled, error))
-    good = false;
+  good = good && lns_range_medians (sums->walk, &sums->groups, 0, doubled, error);
   for (uint32_t i = 0; good && i < n; i++)
     {
       const LnsRangeGroup *group = &sums->groups.groups[i];
@@ -184,15 +163,11 @@ lns_range_stats (LnsReport *report,
   sums.n_workers = lns_range_walk_n_workers (sums.walk);
   bool good = lns_range_groups_init (&sums.groups, n_families, n_names);
   for (unsigned i = 0; i < sums.n_workers; i++)
-    good = lns_range_groups_init (&sums.workers[i].groups, n_families, n_names) && good;
+    good = lns_range_groups_init (&sums.workers[i], n_families, n_names) && good;
   good = good && lns_range_walk_run (sums.walk, count_chunk, &sums, error) &&
          merge_groups (&sums) && make_stats (&sums, ret_stats, ret_n, error);
   for (unsigned i = 0; i < sums.n_workers; i++)
-    {
-      lns_range_groups_clear (&sums.workers[i].groups);
-      lns_value_counts_clear (&sums.workers[i].counts);
-      free (sums.workers[i].common);
-    }
+    lns_range_groups_clear (&sums.workers[i]);
   lns_range_groups_clear (&sums.groups);
   lns_range_walk_free (sums.walk);
   if (!good)

@@ -11,7 +11,6 @@
 #include "src/analysis/lns-range-medians.h"
 #include "src/analysis/lns-range-stats.h"
 #include "src/analysis/lns-stats-report.h"
-#include "src/analysis/lns-value-counts.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -135,7 +134,6 @@ test_medians_in_little_memory (void)
 {
   LnsReport *report = report_of_values ();
   LnsRangeWalk *walk = lns_range_walk_new (report, LNS_STYLE_PUSH_POP, NULL, NULL);
-  LnsMedianCounts counts[LNS_RANGE_MAX_WORKERS] = { 0 };
   LnsRangeGroups groups;
   int64_t doubled[N_SETS];
   uint32_t n_families;
@@ -151,13 +149,12 @@ test_medians_in_little_memory (void)
       LnsRangeGroup numbers = { .n = n_values[set],
                                 .min_ns = values[set][0],
                                 .max_ns = values[set][n_values[set] - 1] };
-      lns_range_group_merge (&groups.groups[set], &numbers);
+      LNS_CHECK (lns_range_group_merge (&groups.groups[set], &numbers));
       LNS_CHECK_INT (lns_range_groups_find (&groups, 0, names[set]), set);
     }
   for (uint64_t max_collected = 1; max_collected <= 100000; max_collected *= 100)
     {
-      LNS_CHECK (lns_range_medians (walk, &groups, counts, lns_range_walk_n_workers (walk),
-                                    max_collected, doubled, NULL));
+      LNS_CHECK (lns_range_medians (walk, &groups, max_collected, doubled, NULL));
       for (unsigned set = 0; set < N_SETS; set++)
         LNS_CHECK_INT (doubled[set], doubled_median (set));
     }
@@ -173,39 +170,28 @@ test_bins_ascend (void)
 
   for (int64_t value = 0; value < INT64_MAX / 3; value += value / 64 + 1)
     {
-      uint32_t bin = lns_median_bin (value);
-      LNS_CHECK (bin >= last && bin <= last + 1 && bin < LNS_MEDIAN_BINS);
+      uint32_t bin = lns_range_bin (value);
+      LNS_CHECK (bin >= last && bin <= last + 1 && bin < LNS_RANGE_BINS);
       last = bin;
     }
-  LNS_CHECK (lns_median_bin (INT64_MAX) < LNS_MEDIAN_BINS);
+  LNS_CHECK (lns_range_bin (INT64_MAX) < LNS_RANGE_BINS);
 }
 
 static void
-test_value_counts (void)
+test_groups_count_bins (void)
 {
-  static uint32_t expected[5000];
-  LnsValueCounts counts = { 0 };
-  uint64_t state = 3, n = 0;
+  LnsRangeGroup group = { 0 }, sum = { .min_ns = INT64_MAX };
 
-  for (unsigned i = 0; i < 100000; i++)
-    {
-      uint32_t key = (uint32_t)(fixture_random (&state) % 5000);
-      expected[key]++;
-      LNS_CHECK (lns_value_counts_add (&counts, key * 1000003, 1));
-    }
-  for (uint64_t i = 0; i < UINT64_C (1) << counts.bits; i++)
-    if (counts.slots[i].count != 0)
-      for (uint32_t key = 0; key < 5000; key++)
-        if (key * 1000003 == counts.slots[i].key)
-          {
-            LNS_CHECK_INT (counts.slots[i].count, expected[key]);
-            n += counts.slots[i].count;
-          }
-  LNS_CHECK_INT (n, 100000);
-  LNS_CHECK (lns_value_counts_add (&counts, 1, UINT32_MAX) && lns_value_counts_add (&counts, 1, 5));
-  LNS_CHECK (lns_value_counts_grow (&counts));
-  lns_value_counts_clear (&counts);
-  LNS_CHECK (counts.slots == NULL);
+  LNS_CHECK (lns_range_group_count (&group, 100, 1) && lns_range_group_count (&group, 3, 2));
+  LNS_CHECK (lns_range_group_count (&group, 100, 1) && lns_range_group_count (&group, 511, 7));
+  LNS_CHECK (lns_range_group_merge (&sum, &group) && lns_range_group_merge (&sum, &group));
+  LNS_CHECK_INT (sum.bins[100 - sum.first_bin], 4);
+  LNS_CHECK_INT (sum.bins[3 - sum.first_bin], 4);
+  LNS_CHECK_INT (sum.bins[511 - sum.first_bin], 14);
+  LNS_CHECK (lns_range_group_widen (&sum, 0) && sum.first_bin == 0);
+  LNS_CHECK_INT (sum.bins[100], 4);
+  free (group.bins);
+  free (sum.bins);
 }
 
 static void
@@ -291,10 +277,10 @@ test_tables_of_text (void)
 int
 main (void)
 {
-  LNS_TEST (test_value_counts);
   LNS_TEST (test_bins_ascend);
   LNS_TEST (test_stats_against_sorting);
   LNS_TEST (test_medians_in_little_memory);
+  LNS_TEST (test_groups_count_bins);
   LNS_TEST (test_cancel);
   LNS_TEST (test_reports_by_name);
   LNS_TEST (test_tables_of_text);
