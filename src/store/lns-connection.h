@@ -44,7 +44,8 @@ LnsConnection *_lns_connection_open (const char *path, const char *vfs, int flag
 void _lns_connection_close (LnsConnection *connection);
 
 /* The prepared statement of QUERY, reset; NULL where the tables are not there (see sqlite3_errcode
- * ()). Owned by the connection; sqlite3_reset () it when done, so that no lock is held. */
+ * ()). Owned by the connection. It holds the read lock until it is done, is reset, or the connection
+ * is given back. */
 sqlite3_stmt *_lns_connection_query (LnsConnection *connection, LnsQuery query);
 
 /* Bytes that the connection has read from the file since the last call. */

@@ -363,16 +363,6 @@ lns_recover (const char *path,
   return ok;
 }
 
-/* Whether each lane's index is whole: the directory alone does not tell. O(chunks). */
-static bool
-check_lanes (LnsReport *report, LnsError *error)
-{
-  for (uint32_t lane = 0; lane < report->n_lanes; lane++)
-    if (_lns_report_lane_index (report, lane, error) == NULL)
-      return false;
-  return true;
-}
-
 LnsReport *
 lns_report_open_or_recover (const char *path,
                             const LnsOpenOptions *options,
@@ -383,7 +373,7 @@ lns_report_open_or_recover (const char *path,
   LnsReport *report = lns_report_open (path, options, &cause);
 
   *ret_recovered = false;
-  if (report != NULL && check_lanes (report, &cause))
+  if (report != NULL && _lns_report_check_lanes (report, &cause))
     return report;
   lns_report_close (report);
   report = NULL;

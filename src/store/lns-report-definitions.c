@@ -66,7 +66,6 @@ load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
     }
   if (step != SQLITE_DONE)
     return _lns_report_sqlite_error (report, connection, error);
-  sqlite3_reset (statement);
   qsort (report->meta, report->n_meta, 2 * sizeof *report->meta, compare_meta);
   return true;
 }
@@ -291,7 +290,6 @@ _lns_report_read_definitions (LnsReport *report,
     }
   if (step != SQLITE_DONE)
     return _lns_report_sqlite_error (report, connection, error);
-  sqlite3_reset (statement);
 
   uint32_t n_losses;
   const LnsLoss *losses = lns_report_losses (report, &n_losses);

@@ -100,7 +100,6 @@ read_tails (LnsReport *report,
     }
   if (step != SQLITE_DONE)
     return _lns_report_sqlite_error (report, connection, error);
-  sqlite3_reset (statement);
   return true;
 }
 
@@ -290,7 +289,6 @@ _lns_report_read_lanes (LnsReport *report,
     }
   if (step != SQLITE_DONE)
     return _lns_report_sqlite_error (report, connection, error);
-  sqlite3_reset (statement);
   finish_directory (report);
   return true;
 }
@@ -362,7 +360,6 @@ read_entries (LnsReport *report,
     }
   if (step != SQLITE_DONE)
     return _lns_report_sqlite_error (report, connection, error);
-  sqlite3_reset (statement);
   return true;
 }
 
@@ -458,6 +455,22 @@ load_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsErro
   return index;
 }
 
+/* LANE's index, read by CONNECTION if need be. */
+static const LnsLaneIndex *
+get_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsError *error)
+{
+  _Atomic (LnsLaneIndex *) *at = &report->lanes[lane].index;
+  LnsLaneIndex *index = atomic_load_explicit (at, memory_order_acquire);
+
+  if (index != NULL)
+    return index;
+  LnsLaneIndex *loaded = load_index (report, connection, lane, error);
+  if (loaded == NULL || atomic_compare_exchange_strong (at, &index, loaded))
+    return loaded;
+  free_index (loaded);
+  return index;
+}
+
 const LnsLaneIndex *
 _lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error)
 {
@@ -466,19 +479,30 @@ _lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error)
       lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
       return NULL;
     }
-  _Atomic (LnsLaneIndex *) *at = &report->lanes[lane].index;
-  LnsLaneIndex *index = atomic_load_explicit (at, memory_order_acquire);
+  const LnsLaneIndex *index =
+      atomic_load_explicit (&report->lanes[lane].index, memory_order_acquire);
   if (index != NULL)
     return index;
-
   LnsConnection *connection = _lns_report_take (report, error);
   if (connection == NULL)
     return NULL;
-  LnsLaneIndex *loaded = load_index (report, connection, lane, error);
+  index = get_index (report, connection, lane, error);
   _lns_report_give (report, connection);
-  if (loaded != NULL && !atomic_compare_exchange_strong (at, &index, loaded))
-    free_index (loaded);
-  else
-    index = loaded;
   return index;
+}
+
+bool
+_lns_report_check_lanes (LnsReport *report, LnsError *error)
+{
+  LnsConnection *connection = _lns_report_take (report, error);
+  bool ok = true;
+
+  if (connection == NULL)
+    return false;
+  sqlite3_exec (connection->db, "BEGIN", NULL, NULL, NULL);
+  for (uint32_t lane = 0; ok && lane < report->n_lanes; lane++)
+    ok = get_index (report, connection, lane, error) != NULL;
+  sqlite3_exec (connection->db, "ROLLBACK", NULL, NULL, NULL);
+  _lns_report_give (report, connection);
+  return ok;
 }

@@ -146,6 +146,10 @@ bool _lns_report_damaged (const LnsReport *report, LnsError *error, const char *
 /* LANE's index, read at the first call; NULL and ERROR where it is damaged. Any thread. */
 const LnsLaneIndex *_lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error);
 
+/* Whether each lane's index is whole, which the directory alone does not tell. One read transaction;
+ * O(chunks). */
+bool _lns_report_check_lanes (LnsReport *report, LnsError *error);
+
 /* A chunk's bytes while they lie in SQLite's memory. */
 typedef struct
 {

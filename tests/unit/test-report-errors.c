@@ -229,6 +229,48 @@ test_damaged_rows (void)
     }
 }
 
+/* Definitions that name others are checked at the opening, so that nobody has to later. */
+static void
+test_dangling_references (void)
+{
+  const char *path = fixture_path ("dangling.rep");
+
+  for (int i = 0; i < 8; i++)
+    {
+      LnsWriter *writer = fixture_writer (path);
+      const LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES };
+      switch (i)
+        {
+        case 0:
+          lns_writer_add_process (writer, &(LnsProcess){ .parent = 2 });
+          break;
+        case 1:
+          lns_writer_add_thread (writer, &(LnsThread){ .process = 1 });
+          break;
+        case 2:
+          lns_writer_add_thread (writer, &(LnsThread){ .process = LNS_ID_NONE });
+          break;
+        case 3:
+          lns_writer_add_domain (writer, &(LnsDomain){ .thread = 1 });
+          break;
+        case 4:
+          lns_writer_add_track (writer, &track);
+          lns_writer_add_lane (writer, &(LnsLane){ .track = 1, .kind = LNS_LANE_NVTX_MARK });
+          break;
+        case 5:
+          lns_writer_add_schema_entry (writer, &(LnsSchemaEntry){ .name = 1 });
+          break;
+        case 6:
+          lns_writer_add_category (writer, &(LnsCategory){ .domain = 1 });
+          break;
+        default:
+          lns_writer_add_loss (writer, &(LnsLoss){ .thread = 5 });
+        }
+      fixture_finish (writer, 0);
+      check_says (refusal (path, LNS_ERROR_FORMAT), "which is not there");
+    }
+}
+
 /* One damaged chunk costs the queries that need it, and no other. */
 static void
 test_one_damaged_chunk (void)
@@ -326,6 +368,7 @@ main (void)
   LNS_TEST (test_cut_short);
   LNS_TEST (test_newer);
   LNS_TEST (test_damaged_rows);
+  LNS_TEST (test_dangling_references);
   LNS_TEST (test_one_damaged_chunk);
   LNS_TEST (test_state_of_writer);
   LNS_TEST (test_opening_reads_little);
