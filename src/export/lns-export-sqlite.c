@@ -162,11 +162,10 @@ export_tables (Export *export, const char *temporary, LnsError *error)
     good = fail (export, error);
   else
     /* The file is nobody's until it is renamed: neither a journal nor locks protect anything.     */
-    good = execute (
-        export,
-        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-        "PRAGMA cache_size = -65536; BEGIN",
-        error);
+    good = execute (export,
+                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = "
+                    "EXCLUSIVE;PRAGMA cache_size = -65536; BEGIN",
+                    error);
   for (unsigned i = 0; good && i < n; i++)
     good = export_table (export, &tables[i], error);
   good = good && execute (export, "COMMIT", error) && look_up (export, error);
@@ -186,7 +185,7 @@ make_folders (const char *path, LnsError *error)
     {
       *slash = '\0';
       if (mkdir (folder, 0777) != 0 && errno != EEXIST)
-        good = lns_error_set_errno (error, errno, "The folder %s of the output cannot be made",
+        good = lns_error_set_errno (error, errno, "the folder %s of the output cannot be made",
                                     folder);
     }
   free (folder);
@@ -216,7 +215,7 @@ lns_export_sqlite (LnsReport *report,
     return false;
   if (asprintf (&temporary, "%s.%ld.part", path, (long)getpid ()) < 0)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "There is not enough memory for an export.");
+                          "not enough memory for an export; close other programs");
   unlink (temporary);
   export.tables = lns_tables_new (report, error);
   good = export.tables != NULL && export_tables (&export, temporary, error);

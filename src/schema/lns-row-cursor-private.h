@@ -25,10 +25,11 @@ struct LnsRowCursor
   LnsTables *tables;
   const LnsTable *table;
   const LnsTableLanes *table_lanes; /* or NULL                                                  */
-  uint32_t columns;                 /* LnsColumnId mask that lanes are read with                */
+  uint64_t column_mask;
+  uint32_t columns; /* LnsColumnId mask that lanes are read with                */
 
   LnsRowBounds bounds;
-  LnsRowConstraint *constraints; /* a copy, for the rows of definitions                         */
+  LnsRowConstraint constraints[LNS_ROW_MAX_CONSTRAINTS]; /* for the rows of definitions          */
   unsigned n_constraints;
   bool by_start;
 

@@ -37,6 +37,9 @@ lane_columns (const LnsTable *table, uint64_t mask)
 void
 lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask)
 {
+  if (cursor->column_mask == column_mask)
+    return;
+  cursor->column_mask = column_mask;
   cursor->columns = lane_columns (cursor->table, column_mask);
 }
 
@@ -58,8 +61,8 @@ lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
         return cursor;
     }
   free (cursor);
-  lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory to read %s.",
-                 table->name);
+  lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                 "not enough memory to read %s; close other programs", table->name);
   return NULL;
 }
 
@@ -82,7 +85,6 @@ lns_row_cursor_free (LnsRowCursor *cursor)
   close_lanes (cursor);
   free (cursor->heap);
   free (cursor->lanes);
-  free (cursor->constraints);
   free (cursor->text[0]);
   free (cursor->text[1]);
   free (cursor);
@@ -120,7 +122,7 @@ fill_heap (LnsRowCursor *cursor, LnsError *error)
   cursor->heap = calloc (cursor->n_lanes + 1, sizeof *cursor->heap);
   if (cursor->heap == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "There is not enough memory to merge the lanes.");
+                          "not enough memory to merge the lanes; close other programs");
   for (uint32_t i = 0; i < cursor->n_lanes; i++)
     {
       LnsRowLane *lane = &cursor->heap[cursor->n_heap];
@@ -169,18 +171,13 @@ lns_row_cursor_start (LnsRowCursor *cursor,
                       bool by_start,
                       LnsError *error)
 {
-  LnsRowConstraint *copy = realloc (cursor->constraints, (n_constraints + 1) * sizeof *copy);
-
   close_lanes (cursor);
   cursor->place = LNS_ROW_AT_END;
   cursor->on_row = false;
   cursor->row = NULL;
   cursor->by_start = by_start;
-  if (copy == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory for a query.");
   for (unsigned i = 0; i < n_constraints; i++)
-    copy[i] = constraints[i];
-  cursor->constraints = copy;
+    cursor->constraints[i] = constraints[i];
   cursor->n_constraints = n_constraints;
   if (!_lns_row_cursor_set_bounds (cursor))
     return true;

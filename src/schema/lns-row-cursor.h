@@ -19,6 +19,8 @@
 
 typedef struct LnsRowCursor LnsRowCursor;
 
+#define LNS_ROW_MAX_CONSTRAINTS 16
+
 /* `value` in [min, max] of column COLUMN. */
 typedef struct
 {
@@ -38,7 +40,8 @@ void lns_row_cursor_free (LnsRowCursor *cursor); /* NULL is fine                
  * next start on. */
 void lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask);
 
-/* Goes before the first row of those that meet all N CONSTRAINTS: rows that do not may come too
+/* Goes before the first row of those that meet all N CONSTRAINTS (at most
+ * LNS_ROW_MAX_CONSTRAINTS): rows that do not may come too
  * where the column cannot be used, rows that do always come. BY_START gives events in the order of
  * their start, by merging lanes (equal starts in the order of rowids), else rows come in the order
  * of the table. False and ERROR where a chunk is damaged. */

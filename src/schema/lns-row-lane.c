@@ -84,7 +84,7 @@ _lns_row_lane_open (LnsRowLane *rows,
       rows->walker = lns_chunk_walker_new (report, lane->lane, columns);
       if (rows->walker == NULL)
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                              "There is not enough memory to read the events.");
+                              "not enough memory to read the events; close other programs");
       lns_chunk_walker_seek (rows->walker, lns_report_chunk_of (report, lane->lane, rows->ordinal));
     }
   return true;
@@ -125,9 +125,12 @@ load_chunk (LnsRowLane *rows, LnsReport *report, uint32_t columns, LnsError *err
             error, local.domain != LNS_ERROR_NONE ? local.domain : LNS_ERROR_FORMAT, local.code,
             "%s",
             local.domain != LNS_ERROR_NONE ? local.message
-                                           : "The report holds fewer events than it says.");
+                                           : "the report is damaged (a lane holds fewer events "
+                                             "than it says); run \"lanescope recover\" on it");
       if (rows->ordinal < rows->chunk->first)
-        return lns_error_set (error, LNS_ERROR_FORMAT, 0, "The report's chunks are out of order.");
+        return lns_error_set (
+            error, LNS_ERROR_FORMAT, 0,
+            "the report is damaged (its chunks are out of order); run \"lanescope recover\" on it");
     }
   return true;
 }

@@ -120,7 +120,7 @@ lns_tables_new (LnsReport *report, LnsError *error)
     }
   lns_tables_free (tables);
   lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                 "There is not enough memory for the tables of this report.");
+                 "not enough memory for the tables of this report; close other programs");
   return NULL;
 }
 
@@ -188,8 +188,8 @@ _lns_tables_cells (LnsTables *tables, const LnsTable *table, LnsError *error)
   bool built = cells->built;
   pthread_mutex_unlock (&tables->lock);
   if (!built)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory for the table %s.",
-                   table->name);
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory for the table %s; close other programs", table->name);
   return built ? cells : NULL;
 }
 
@@ -237,8 +237,8 @@ _lns_tables_index (LnsTables *tables, const LnsTable *table, unsigned column, Ln
     }
   pthread_mutex_unlock (&tables->lock);
   if (index == NULL)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "There is not enough memory for an index of %s.",
-                   table->name);
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory for an index of %s; close other programs", table->name);
   return index;
 }
 
@@ -266,7 +266,7 @@ mark_payloads_of_lane (LnsTables *tables,
   lns_chunk_walker_free (walker);
   if (walker == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "There is not enough memory to read the payloads.");
+                          "not enough memory to read the payloads; close other programs");
   if (local.domain != LNS_ERROR_NONE && error != NULL)
     *error = local;
   return local.domain == LNS_ERROR_NONE;
@@ -293,6 +293,6 @@ _lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, Lns
   pthread_mutex_unlock (&tables->lock);
   if (!good)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "There is not enough memory to tell payloads from strings.");
+                   "not enough memory to tell payloads from strings; close other programs");
   return good;
 }

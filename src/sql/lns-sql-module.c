@@ -123,7 +123,7 @@ static int
 filter (sqlite3_vtab_cursor *base, int number, const char *string, int argc, sqlite3_value **argv)
 {
   Cursor *cursor = (Cursor *)base;
-  LnsRowConstraint constraints[LNS_SQL_MAX_CONSTRAINTS];
+  LnsRowConstraint constraints[LNS_ROW_MAX_CONSTRAINTS];
   LnsSqlPlan plan;
   LnsError error = { 0 };
   unsigned n = _lns_sql_plan_read (string, &plan, argc, argv, constraints);
@@ -207,16 +207,18 @@ lns_sql_attach (sqlite3 *db, LnsReport *report, LnsError *error)
     return false;
   /* On failure SQLite frees the tables itself.                                                   */
   if (sqlite3_create_module_v2 (db, MODULE, &module, tables, free_tables) != SQLITE_OK)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "The report's tables cannot be made known to SQLite.");
+    return lns_error_set (
+        error, LNS_ERROR_NO_MEMORY, 0,
+        "the report's tables cannot be made known to SQLite; this is a defect, please report it");
   for (unsigned i = 0; i < n; i++)
     {
       sqlite3_snprintf (sizeof sql, sql, "CREATE VIRTUAL TABLE temp.\"%w\" USING " MODULE,
                         all[i].name);
       if (sqlite3_exec (db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                              "The table %s cannot be offered: %s.", all[i].name,
-                              sqlite3_errmsg (db));
+        return lns_error_set (
+            error, LNS_ERROR_UNSUPPORTED, 0,
+            "the table %s cannot be offered (%s); this is a defect, please report it", all[i].name,
+            sqlite3_errmsg (db));
     }
   return true;
 }

@@ -4,6 +4,7 @@
  */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/sql/lns-sql-plan.h"
@@ -119,6 +120,33 @@ gives_order (LnsTables *tables,
   return *ret_by_start;
 }
 
+/* To be freed by SQLite; NULL without memory. */
+static char *
+write_plan (const LnsSqlPlan *plan)
+{
+  sqlite3_str *text = sqlite3_str_new (NULL);
+
+  sqlite3_str_appendf (text, "%llx %s", (unsigned long long)plan->columns,
+                       plan->by_start ? "start" : "lanes");
+  for (unsigned i = 0; i < plan->n_constraints; i++)
+    sqlite3_str_appendf (text, " %d:%d", plan->constraints[i].column, plan->constraints[i].op);
+  return sqlite3_str_finish (text);
+}
+
+static void
+read_plan (const char *text, LnsSqlPlan *ret_plan)
+{
+  char *at;
+
+  *ret_plan = (LnsSqlPlan){ .columns = strtoull (text, &at, 16) };
+  ret_plan->by_start = at[1] == 's';
+  for (at += strlen (" lanes"); *at == ' ' && ret_plan->n_constraints < LNS_ROW_MAX_CONSTRAINTS;)
+    {
+      ret_plan->constraints[ret_plan->n_constraints].column = (int)strtol (at, &at, 10);
+      ret_plan->constraints[ret_plan->n_constraints++].op = (unsigned char)strtol (at + 1, &at, 10);
+    }
+}
+
 int
 _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info *info)
 {
@@ -127,7 +155,7 @@ _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info
   LnsSqlPlan plan = { .columns = info->colUsed };
   bool only_equal;
 
-  for (int i = 0; i < info->nConstraint && plan.n_constraints < LNS_SQL_MAX_CONSTRAINTS; i++)
+  for (int i = 0; i < info->nConstraint && plan.n_constraints < LNS_ROW_MAX_CONSTRAINTS; i++)
     {
       int column = info->aConstraint[i].iColumn;
       unsigned char op = info->aConstraint[i].op;
@@ -147,12 +175,9 @@ _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info
   info->estimatedCost = START_COST + estimate.looked * (plan.by_start ? 1.2 : 1);
   if (estimate.unique)
     info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
-  info->idxStr = sqlite3_malloc (sizeof plan);
-  if (info->idxStr == NULL)
-    return SQLITE_NOMEM;
-  memcpy (info->idxStr, &plan, sizeof plan);
+  info->idxStr = write_plan (&plan);
   info->needToFreeIdxStr = 1;
-  return SQLITE_OK;
+  return info->idxStr != NULL ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -217,9 +242,9 @@ _lns_sql_plan_read (const char *idx_str,
                     LnsSqlPlan *ret_plan,
                     int n,
                     sqlite3_value **argv,
-                    LnsRowConstraint ret_constraints[LNS_SQL_MAX_CONSTRAINTS])
+                    LnsRowConstraint ret_constraints[LNS_ROW_MAX_CONSTRAINTS])
 {
-  memcpy (ret_plan, idx_str, sizeof *ret_plan);
+  read_plan (idx_str, ret_plan);
   for (int i = 0; i < n; i++)
     {
       LnsRowConstraint *constraint = &ret_constraints[i];

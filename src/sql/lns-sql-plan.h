@@ -11,9 +11,8 @@
 
 #include "src/schema/lns-row-cursor.h"
 
-#define LNS_SQL_MAX_CONSTRAINTS 16
-
-/* What a plan tells the cursor; written to idxStr, since xBestIndex and xFilter share nothing else. */
+/* What a plan tells the cursor. It travels as text in idxStr, since xBestIndex and xFilter share
+ * nothing else and EXPLAIN QUERY PLAN shows it: "COLUMNS lanes|start COLUMN:OP …". */
 typedef struct
 {
   uint64_t columns; /* mask of what the statement reads                                         */
@@ -23,7 +22,7 @@ typedef struct
   {
     int column; /* -1 = rowid                                                                  */
     unsigned char op; /* SQLITE_INDEX_CONSTRAINT_*                                              */
-  } constraints[LNS_SQL_MAX_CONSTRAINTS];
+  } constraints[LNS_ROW_MAX_CONSTRAINTS];
 } LnsSqlPlan;
 
 /* xBestIndex for TABLE: fills INFO. SQLITE_NOMEM without memory. */
@@ -35,4 +34,4 @@ unsigned _lns_sql_plan_read (const char *idx_str,
                              LnsSqlPlan *ret_plan,
                              int n,
                              sqlite3_value **argv,
-                             LnsRowConstraint ret_constraints[LNS_SQL_MAX_CONSTRAINTS]);
+                             LnsRowConstraint ret_constraints[LNS_ROW_MAX_CONSTRAINTS]);
