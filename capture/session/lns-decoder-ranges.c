@@ -178,10 +178,20 @@ _lns_stack_mark (LnsDecoder *decoder,
   lns_writer_append (decoder->writer, stack->mark_lane.id, &event);
 }
 
+static void
+close_lane (LnsDecoder *decoder, const LnsReportRef *lane)
+{
+  if (decoder->writer != NULL && lane->report == decoder->report)
+    lns_writer_close_lane (decoder->writer, lane->id);
+}
+
 void
 _lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
 {
   cut_to (decoder, stack, 0, true, end_ns);
+  for (uint32_t depth = 0; depth < stack->n_allocated; depth++)
+    close_lane (decoder, &stack->lanes[depth]);
+  close_lane (decoder, &stack->mark_lane);
 }
 
 void
