@@ -77,8 +77,12 @@ check_report (LnsReport *report, uint32_t n_skipped)
   LNS_CHECK_INT (lns_report_threads (report, &n)[0].tid, 11);
   LNS_CHECK_STR (lns_report_string (report, lns_report_threads (report, &n)[0].name, NULL),
                  lns_report_string (report, lns_report_threads (report, &n)[0].name, &size));
+  const LnsLane *found = lns_report_lanes (report, &n);
+  LNS_CHECK_INT (n, N_LANES);
   for (uint32_t i = 0; i < N_LANES; i++)
     {
+      LNS_CHECK_INT (found[i].track, i);
+      LNS_CHECK_INT (found[i].kind, LNS_LANE_NVTX_PUSH_POP);
       uint32_t at = i == 1 ? n_skipped : 0;
       LnsChunkWalker *walker = lns_chunk_walker_new (report, i, 0);
       for (const LnsChunk *chunk; (chunk = lns_chunk_walker_next (walker, &error)) != NULL;)
@@ -142,6 +146,11 @@ test_without_btree (void)
 
   write_report (path);
   zero_interior_pages (path);
+  /* Something that only begins like a chunk. */
+  struct stat status;
+  LNS_CHECK (stat (path, &status) == 0);
+  static const char junk[200] = "LNSCHNK1, but no more of it: no field of a header is right";
+  patch (path, status.st_size, junk, sizeof junk);
   LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
   LNS_CHECK_INT (error.domain, LNS_ERROR_FORMAT);
   error = (LnsError){ 0 };
@@ -335,6 +344,59 @@ remove_cache (const char *name)
   LNS_CHECK_INT (system (command), 0);
 }
 
+static void
+copy (const char *from, const char *to)
+{
+  static char bytes[PAGE_BYTES];
+  int in = open (from, O_RDONLY | O_CLOEXEC);
+  int out = open (to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  ssize_t n;
+  LNS_CHECK (in >= 0 && out >= 0);
+  while ((n = read (in, bytes, sizeof bytes)) > 0)
+    LNS_CHECK (write (out, bytes, (size_t)n) == n);
+  close (in);
+  close (out);
+}
+
+/* Of what was written twice the later counts, and an open event that has ended since is none. */
+static void
+test_newest_counts (void)
+{
+  const char *path = fixture_path ("new.rep"), *old = fixture_path ("new.rep-journal");
+  const char *out = fixture_path ("newest.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  LnsEvent event = { .name = 1 };
+
+  for (; event.start_ns < 1000; event.start_ns++)
+    lns_writer_append (writer, id, &event);
+  lns_writer_set_open (writer, id, &(LnsEvent){ .start_ns = 1000, .name = 2 });
+  lns_writer_set_process (writer, 0, &(LnsProcess){ .pid = 77, .parent = LNS_ID_NONE });
+  LNS_CHECK (lns_writer_commit (writer, 1000, NULL));
+  copy (path, old);
+  for (; event.start_ns < 9000; event.start_ns++)
+    lns_writer_append (writer, id, &event);
+  lns_writer_set_process (writer, 0, &(LnsProcess){ .pid = 78, .parent = LNS_ID_NONE });
+  LNS_CHECK (lns_writer_commit (writer, 9000, NULL));
+  copy (old, fixture_path ("older.rep"));
+  copy (path, fixture_path ("newer.rep"));
+  fixture_finish (writer, 9000);
+  for (int i = 0; i < 2; i++)
+    {
+      /* Whichever of the two is the journal. */
+      copy (fixture_path (i == 0 ? "newer.rep" : "older.rep"), path);
+      copy (fixture_path (i == 0 ? "older.rep" : "newer.rep"), old);
+      LNS_CHECK (lns_recover (path, out, true, NULL, NULL));
+      LnsReport *report = fixture_open (out, NULL);
+      uint32_t n;
+      LNS_CHECK_INT (lns_report_info (report)->n_events, 9000);
+      LNS_CHECK_INT (lns_report_info (report)->n_open, 0);
+      LNS_CHECK_INT (lns_report_processes (report, &n)[0].pid, 78);
+      LNS_CHECK_INT (n, 1);
+      lns_report_close (report);
+    }
+}
+
 /* Somebody who may only read rolls a copy back. Root may write everywhere, so that somebody else
  * tries. */
 static void
@@ -425,6 +487,7 @@ main (void)
   LNS_TEST (test_lost_definitions);
   LNS_TEST (test_open_or_recover);
   LNS_TEST (test_hot_journal);
+  LNS_TEST (test_newest_counts);
   LNS_TEST (test_hot_journal_read_only);
   LNS_TEST (test_killed_writer);
   for (int i = 0; i < N_LANES; i++)

@@ -5,9 +5,15 @@
 
 /* What is no report, or no longer a whole one, is refused with a sentence of its own. */
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sqlite3.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +120,46 @@ test_no_permission (void)
     }
   int status;
   LNS_CHECK (waitpid (pid, &status, 0) == pid);
+  LNS_CHECK_INT (status, 0);
+}
+
+/* As on some network file systems. */
+static void
+refuse_locks (void)
+{
+  struct sock_filter filter[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, args[1])),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, F_SETLK, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
+  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    _exit (77);
+}
+
+static void
+test_no_locks (void)
+{
+  const char *path = fixture_path ("lockless.rep");
+
+  write_report (path);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      LnsError error = { 0 };
+      LnsEvent event;
+      refuse_locks ();
+      LnsReport *report = lns_report_open (path, NULL, &error);
+      _exit (report != NULL && lns_report_event (report, 3, N_EVENTS - 1, &event, &error) ? 0 : 1);
+    }
+  int status;
+  LNS_CHECK (waitpid (pid, &status, 0) == pid && WIFEXITED (status));
+  if (WEXITSTATUS (status) == 77)
+    LNS_SKIP ("the kernel refuses seccomp filters");
   LNS_CHECK_INT (status, 0);
 }
 
@@ -365,6 +411,7 @@ main (void)
 {
   LNS_TEST (test_no_report);
   LNS_TEST (test_no_permission);
+  LNS_TEST (test_no_locks);
   LNS_TEST (test_cut_short);
   LNS_TEST (test_newer);
   LNS_TEST (test_damaged_rows);

@@ -385,6 +385,25 @@ test_open_events (void)
   lns_report_close (report);
 }
 
+/* A report that was last committed before its open event began reaches to it all the same. */
+static void
+test_open_event_after_the_end (void)
+{
+  const char *path = fixture_path ("late.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+
+  lns_writer_append (writer, id, &(LnsEvent){ .start_ns = 10, .duration_ns = 70, .name = 1 });
+  lns_writer_set_open (writer, id, &(LnsEvent){ .start_ns = 500, .name = 2 });
+  fixture_finish (writer, 20);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->start_ns, 10);
+  LNS_CHECK_INT (lns_report_info (report)->end_ns, 500);
+  LNS_CHECK_INT (lns_report_lane_info (report, id)->end_ns, 500);
+  LNS_CHECK_INT (lns_report_lane_info (report, id)->busy_ns, 70);
+  lns_report_close (report);
+}
+
 /* A reader shows the commit that it opened at, however the recording goes on. */
 static void
 test_snapshot_of_recording (void)
@@ -500,6 +519,7 @@ main (void)
   LNS_TEST (test_events);
   LNS_TEST (test_kinds_and_masks);
   LNS_TEST (test_open_events);
+  LNS_TEST (test_open_event_after_the_end);
   LNS_TEST (test_snapshot_of_recording);
   LNS_TEST (test_cache_is_bounded);
   LNS_TEST (test_progress_and_cancel);
