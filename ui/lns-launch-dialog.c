@@ -466,6 +466,7 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_launch_dialog_dispose;
   GTK_WINDOW_CLASS (klass)->close_request = lns_launch_dialog_close_request;
 
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_Escape, 0, "window.close", NULL);
   gtk_widget_class_install_action (widget_class, "launch.start", NULL, start);
   gtk_widget_class_install_action (widget_class, "launch.stop", NULL, stop);
   gtk_widget_class_install_action (widget_class, "launch.back", NULL, back);

@@ -5,6 +5,7 @@
 
 #include "ui/lns-shortcuts.h"
 
+#include <adwaita.h>
 #include <glib/gi18n.h>
 #include <stdbool.h>
 
@@ -18,7 +19,7 @@ typedef struct
 } Shortcut;
 
 /* In the order of the Keyboard Shortcuts window. Rows of one group stand together, and so do rows of
- * one title, which share a line there: it shows the first key of each. */
+ * one title, which share a line there. */
 static const Shortcut shortcuts[] = {
   { N_ ("General"), N_ ("Open a report"), "win.open", "<Control>o", NULL },
   { N_ ("General"), N_ ("Launch a program"), "win.launch", "<Control>l", NULL },
@@ -123,38 +124,26 @@ lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix)
                   &(ClassBinding){ widget_class, shortcuts[i].action });
 }
 
-/* The keys of a line: the first of each of its N rows. */
-static char *
-line_keys (const Shortcut *rows, size_t n)
+/* One line of the window: the first key of each of N rows, and what the mouse does. */
+static GtkWidget *
+line_new (const Shortcut *rows, size_t n)
 {
-  g_autoptr (GStrvBuilder) keys = g_strv_builder_new ();
+  GtkWidget *line = g_object_new (ADW_TYPE_ACTION_ROW, "title", _ (rows->title), NULL);
 
+  if (rows->mouse != NULL)
+    adw_action_row_add_suffix (
+        ADW_ACTION_ROW (line),
+        g_object_new (GTK_TYPE_LABEL, "label", _ (rows->mouse), "wrap", TRUE, NULL));
   for (size_t i = 0; i < n && rows[i].keys != NULL; i++)
     {
       g_auto (GStrv) each = g_strsplit (rows[i].keys, " ", -1);
-      g_strv_builder_add (keys, each[0]);
+      GtkWidget *keys = gtk_shortcut_label_new (each[0]);
+      gtk_widget_set_valign (keys, GTK_ALIGN_CENTER);
+      if (i > 0)
+        adw_action_row_add_suffix (ADW_ACTION_ROW (line), gtk_label_new (_ ("or")));
+      adw_action_row_add_suffix (ADW_ACTION_ROW (line), keys);
     }
-  g_auto (GStrv) all = g_strv_builder_end (keys);
-  return g_strjoinv (" ", all);
-}
-
-/* One line of the window: the keys of N rows, or else what the mouse does. */
-static void
-append_line (GString *xml, const Shortcut *rows, size_t n)
-{
-  g_autofree char *keys = line_keys (rows, n);
-  g_autofree char *escaped = g_markup_printf_escaped (
-      "<child><object class='GtkShortcutsShortcut'><property name='title'>%s</property>"
-      "<property name='%s'>%s</property>",
-      _ (rows->title), *keys != '\0' ? "accelerator" : "subtitle",
-      *keys != '\0' ? keys : _ (rows->mouse));
-
-  g_string_append (xml, escaped);
-  if (*keys == '\0')
-    g_string_append (xml, "<property name='shortcut-type'>gesture</property>"
-                          "<property name='icon-set'>1</property>"
-                          "<property name='icon'>input-mouse-symbolic</property>");
-  g_string_append (xml, "</object></child>");
+  return line;
 }
 
 /* How many rows from FIRST on are of the same group, and with SAME_TITLE of the same title too. */
@@ -170,33 +159,28 @@ run_length (size_t first, bool same_title)
   return end - first;
 }
 
-/* GTK 4.8 fills this window only from XML. */
+/* Not a GtkShortcutsWindow: GTK 4.8 lays out more than two columns with negative widths, and two are
+ * higher than a small screen. This one scrolls, and can be searched as well. */
 GtkWidget *
 lns_shortcuts_window_new (void)
 {
-  g_autoptr (GString) xml =
-      g_string_new ("<interface><object class='GtkShortcutsWindow' id='window'>"
-                    "<property name='modal'>1</property>"
-                    "<child><object class='GtkShortcutsSection'>"
-                    "<property name='section-name'>all</property>"
-                    "<property name='max-height'>16</property>");
+  GtkWidget *window = g_object_new (ADW_TYPE_PREFERENCES_WINDOW, "title", _ ("Keyboard Shortcuts"),
+                                    "modal", TRUE, NULL);
+  GtkWidget *page = adw_preferences_page_new ();
 
   for (size_t i = 0, n; i < G_N_ELEMENTS (shortcuts); i += n)
     {
-      g_autofree char *group = g_markup_printf_escaped (
-          "<child><object class='GtkShortcutsGroup'><property name='title'>%s</property>",
-          _ (shortcuts[i].group));
-      g_string_append (xml, group);
+      GtkWidget *group =
+          g_object_new (ADW_TYPE_PREFERENCES_GROUP, "title", _ (shortcuts[i].group), NULL);
       n = run_length (i, false);
       for (size_t row = i, n_rows; row < i + n; row += n_rows)
         {
           n_rows = run_length (row, true);
-          append_line (xml, &shortcuts[row], n_rows);
+          adw_preferences_group_add (ADW_PREFERENCES_GROUP (group),
+                                     line_new (&shortcuts[row], n_rows));
         }
-      g_string_append (xml, "</object></child>");
+      adw_preferences_page_add (ADW_PREFERENCES_PAGE (page), ADW_PREFERENCES_GROUP (group));
     }
-  g_string_append (xml, "</object></child></object></interface>");
-
-  g_autoptr (GtkBuilder) builder = gtk_builder_new_from_string (xml->str, (gssize)xml->len);
-  return GTK_WIDGET (gtk_builder_get_object (builder, "window"));
+  adw_preferences_window_add (ADW_PREFERENCES_WINDOW (window), ADW_PREFERENCES_PAGE (page));
+  return window;
 }

@@ -53,10 +53,20 @@ subject (LnsTimeline *self)
              : lns_view_get_selected_event (self->context.view, NULL);
 }
 
+/* The event with as much again around it; one whose values are not known yet is found first. */
 static void
 zoom_to_event (LnsTimeline *self)
 {
-  lns_view_reveal_event (self->context.view, subject (self));
+  LnsEvent event;
+  LnsEventId id = subject (self);
+  if (!lns_event_id_equal (lns_view_get_selected_event (self->context.view, &event), id))
+    {
+      lns_view_reveal_event (self->context.view, id);
+      return;
+    }
+  int64_t around_ns = MAX (event.duration_ns / 2, 10);
+  lns_view_show_span (self->context.view, event.start_ns - around_ns,
+                      lns_time_add (lns_time_add (event.start_ns, event.duration_ns), around_ns));
 }
 
 static void

@@ -1,0 +1,296 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Every item of the menu bar does something that can be seen; the list is read from the running
+program, so an item without a check fails here."""
+
+import os
+import subprocess
+import tempfile
+
+import harness
+import tap
+
+MAKE_REPORT = os.path.join(tap.BUILD, "tests", "ui", "make-report")
+
+
+def make_report(name, *words):
+    path = os.path.join(tempfile.mkdtemp(prefix="menus-", dir=os.environ[harness.SESSION]), name)
+    subprocess.run([MAKE_REPORT, path, *words], check=True)
+    return path
+
+
+def items_of(app):
+    """[(menu, label, action, target or None)] of the menu bar, sections and submenus walked."""
+    from gi.repository import Gio, GLib
+    bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+
+    def call(method, signature, *arguments):
+        return bus.call_sync(harness.APP_ID, harness.APP_PATH + "/menus/menubar", "org.gtk.Menus", method,
+                             GLib.Variant(signature, arguments), None, Gio.DBusCallFlags.NONE, 5000, None).unpack()
+
+    menus, wanted, seen = {}, [0], set()
+    while wanted:
+        group = wanted.pop()
+        seen.add(group)
+        for number, menu, entries in call("Start", "(au)", [group])[0]:
+            menus[number, menu] = entries
+            for entry in entries:
+                for link in (":section", ":submenu"):
+                    if link in entry and entry[link][0] not in seen | set(wanted):
+                        wanted.append(entry[link][0])
+
+    def walk(key, top):
+        for entry in menus.get(key, []):
+            label = entry.get("label", "").replace("_", "")
+            if ":section" in entry:
+                yield from walk(tuple(entry[":section"]), top)
+            if ":submenu" in entry:
+                yield from walk(tuple(entry[":submenu"]), top or label)
+            if "action" in entry:
+                yield top, label, entry["action"], entry.get("target")
+    return list(walk((0, 0), ""))
+
+
+class Desk:
+    """A viewer with a report of known content, and what one can see in it."""
+
+    def __init__(self):
+        self.path = make_report("demo.rep", "diagnostics")
+        self.app = harness.App(self.path)
+
+    def __enter__(self):
+        self.app.__enter__()
+        self.app.find("table row", "NVTX: io")
+        self.app.wait(lambda: self.enabled("win.zoom-in"))
+        self.app.focus()
+        return self
+
+    def __exit__(self, *what):
+        return self.app.__exit__(*what)
+
+    def enabled(self, action):
+        scope, name = action.split(".")
+        return self.app.actions(scope)[name][0]
+
+    def activate(self, action, target=None):
+        assert self.enabled(action), f"{action} is not enabled"
+        self.app.activate(action, f"'{target}'" if target is not None else "")
+
+    def see(self, role, name):
+        return self.app.find(role, name)
+
+    def span(self):
+        """The time in view, as the timeline says it."""
+        return self.app.root.find("label", lambda name: name.endswith(" in view")).name
+
+    def changes(self, look, do):
+        """Does DO and waits until LOOK gives something else; returns (before, after)."""
+        before = look()
+        do()
+        self.app.wait(lambda: look() != before, 5, f"a change from {before!r}")
+        return before, look()
+
+    def rows(self):
+        return len(self.app.root.find("tree table", "Rows").find_all("table row"))
+
+    def selected(self):
+        """The title of the Details pane's event, or None."""
+        found = self.app.root.find("label", lambda name: name.startswith("iteration "))
+        return found.name if found else None
+
+    def find(self, text):
+        self.activate("win.find")
+        entry = self.app.find("text", "Find events by name")
+        self.app.wait(lambda: entry.state("focused"), 5, "the focus")
+        entry.set_text(text)
+        self.app.wait(lambda: self.app.root.find("label", lambda name: "11 names" in name), 5, "the matches")
+
+    def select_time(self):
+        x, y, width, _ = self.app.root.find("tree table", "Rows").extents()
+        self.app.drag(x + width // 2, y + 60, x + width // 2 + 200, y + 60)
+        self.app.wait(lambda: self.enabled("win.zoom-to-selection"), 5, "the selected time")
+
+    def background(self):
+        """The colour of the header bar."""
+        x, y, width, _ = self.app.root.find("filler", "AdwWindowTitle").extents()
+        return self.app.pixels(x + width + 40, y + 4, 1, 1)[0][0]
+
+    def restore(self):
+        """The whole run in view, and no window but the main one."""
+        while len(self.app.windows()) > 1:
+            count = len(self.app.windows())
+            self.app.key("Escape")
+            self.app.wait(lambda: len(self.app.windows()) < count, 5, "the end of a dialog")
+        if self.enabled("win.zoom-fit"):
+            self.activate("win.zoom-fit")
+
+    # One check an action; the name is the action's with "_".
+
+    def win_open(self):
+        self.activate("win.open")
+        self.see(None, "Open Reports")
+
+    def win_open_uri(self, target):
+        assert target.startswith("file:///") and target.endswith("/demo.rep"), target
+        self.activate("win.open-uri", target)
+        self.app.wait(lambda: len(self.app.find_all("frame", "demo.rep")) == 2, 10, "a second window")
+
+    def win_launch(self):
+        self.activate("win.launch")
+        self.see("frame", "Launch a Program")
+
+    def win_reload(self):
+        def subtitle():
+            labels = self.app.root.find("filler", "AdwWindowTitle").find_all("label")
+            return labels[1].name if len(labels) > 1 else None
+        subprocess.run([MAKE_REPORT, self.path, "open"], check=True)
+        self.app.wait(lambda: subtitle() == "350 events · 100.000 ms")
+        assert self.app.root.find("push button", "2")
+        self.activate("win.reload")
+        self.app.wait(lambda: self.app.root.find("push button", "2") is None, 10, "the new report")
+
+    def win_close(self):
+        self.activate("win.close")
+        self.app.process.wait(10)
+
+    def app_quit(self):
+        self.activate("app.quit")
+        self.app.process.wait(10)
+
+    def win_find(self):
+        self.find("iteration 7")
+
+    def win_find_next(self):
+        self.find("iteration 7")
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        assert self.changes(self.selected, lambda: self.activate("win.find-next"))[1].startswith("iteration 7")
+
+    def win_find_previous(self):
+        self.find("iteration 7")
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        first = self.selected()
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        self.changes(self.selected, lambda: self.activate("win.find-previous"))
+        assert self.selected() == first
+
+    def win_zoom_in(self):
+        self.changes(self.span, lambda: self.activate("win.zoom-in"))
+
+    def win_zoom_out(self):
+        assert not self.enabled("win.zoom-out")
+        self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        self.changes(self.span, lambda: self.activate("win.zoom-out"))
+
+    def win_zoom_fit(self):
+        assert not self.enabled("win.zoom-fit")
+        whole, _ = self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        assert self.changes(self.span, lambda: self.activate("win.zoom-fit"))[1] == whole
+
+    def win_undo_zoom(self):
+        whole, _ = self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        assert self.changes(self.span, lambda: self.activate("win.undo-zoom"))[1] == whole
+
+    def win_zoom_to_selection(self):
+        assert not self.enabled("win.zoom-to-selection")
+        self.select_time()
+        self.changes(self.span, lambda: self.activate("win.zoom-to-selection"))
+
+    def win_zoom_to_event(self):
+        assert not self.enabled("win.zoom-to-event")
+        self.find("iteration 7")
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        self.changes(self.span, lambda: self.activate("win.zoom-to-event"))
+
+    def win_collapse_all(self):
+        assert self.changes(self.rows, lambda: self.activate("win.collapse-all")) == (5, 1)
+
+    def win_expand_all(self):
+        self.changes(self.rows, lambda: self.activate("win.collapse-all"))
+        assert self.changes(self.rows, lambda: self.activate("win.expand-all")) == (1, 5)
+
+    def toggles(self, action, role, name):
+        """ACTION shows and hides the node of that name."""
+        look = lambda: self.app.root.find(role, name) is not None  # noqa: E731
+        self.changes(look, lambda: self.activate(action))
+        self.changes(look, lambda: self.activate(action))
+
+    def win_show_events(self):
+        self.toggles("win.show-events", "page tab", "Events View")
+
+    def win_show_details(self):
+        self.toggles("win.show-details", "label", "No Event Selected")
+
+    def win_show_diagnostics(self):
+        def height():
+            tab = self.app.root.find("page tab", "Diagnostics")
+            return tab is not None and tab.state("selected")
+        self.changes(height, lambda: self.activate("win.show-diagnostics"))
+
+    def app_theme(self, target):
+        other = "light" if target == "dark" else "dark"
+        self.activate("app.theme", other)
+        self.app.wait(lambda: (sum(self.background()) > 384) == (other == "light"), 5, other)
+        self.activate("app.theme", target)
+        self.app.wait(lambda: (sum(self.background()) > 384) == (target != "dark"), 5, target)
+
+    def win_show_help_overlay(self):
+        self.activate("win.show-help-overlay")
+        self.see("label", "Zoom to the selected time")
+
+    def app_about(self):
+        self.activate("app.about")
+        self.see("label", "The Lanescope authors")
+
+
+# What ends the viewer, or leaves it with another report, a search or a selection, gets its own.
+ALONE = ("win.open-uri", "win.reload", "win.find", "win.find-next", "win.find-previous", "win.zoom-to-selection",
+         "win.zoom-to-event", "win.close", "app.quit")
+
+
+def test_every_item_has_a_visible_effect():
+    failed = []
+
+    def check(desk, menu, label, action, target):
+        try:
+            function = getattr(desk, action.replace(".", "_").replace("-", "_"))
+            function(target) if target is not None else function()
+        except (AssertionError, AttributeError) as error:
+            failed.append(f"{menu} > {label} ({action}): {error!r}")
+
+    with Desk() as shared:
+        items = items_of(shared.app)
+        for item in items:
+            if item[2] not in ALONE:
+                check(shared, *item)
+                shared.restore()
+    for item in items:
+        if item[2] in ALONE:
+            with Desk() as desk:
+                check(desk, *item)
+    assert not failed, "\n".join(failed)
+    assert len(items) > 20, items
+    assert {menu for menu, *_ in items} == {"File", "Edit", "View", "Help"}, items
+
+
+def test_menus_open_and_act():
+    with Desk() as desk:
+        before = desk.span()
+        desk.app.find("menu item", "View").click()
+        desk.app.find("menu item", "Zoom In")
+        desk.app.key("Return")
+        desk.app.wait(lambda: desk.span() != before, 5, "the zoom")
+
+
+def test_menus_without_a_report():
+    with harness.App() as app:
+        items = items_of(app)
+        enabled = {name for scope in ("app", "win") for name, (on, *_) in
+                   ((f"{scope}.{name}", state) for name, state in app.actions(scope).items()) if on}
+        offered = {action for _, _, action, _ in items if action in enabled}
+        assert offered == {"win.open", "win.open-uri", "win.launch", "win.close", "app.quit", "app.theme",
+                           "win.show-help-overlay", "app.about"}, offered
+
+
+harness.main(globals())
