@@ -97,13 +97,12 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *co
       g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "ellipsize", PANGO_ELLIPSIZE_END, NULL);
 
   gtk_list_item_set_child (item, label);
-  gtk_list_item_set_activatable (item, FALSE);
 }
 
 static void
 bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
 {
-  static const char *const classes[] = { "dim-label", "warning", "error" };
+  static const char *const classes[] = { "numeric", "warning", "error" };
   LnsReport *report = g_object_get_data (G_OBJECT (factory), "report");
   GtkWidget *label = gtk_list_item_get_child (item);
   const LnsDiagnostic *diagnostic = lns_diagnostic_item_get (gtk_list_item_get_item (item));
@@ -133,15 +132,34 @@ add_column (LnsDiagnosticsPane *self, const Column *column)
   g_object_unref (view_column);
 }
 
+/* Moves the timeline to where the chosen diagnostic came up, close enough to see what it is about. */
+static void
+selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsDiagnosticsPane *self)
+{
+  LnsDiagnosticItem *item = gtk_single_selection_get_selected_item (rows);
+  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
+  int64_t report_ns = info->end_ns - info->start_ns;
+  int64_t span_ns = lns_view_get_end_ns (self->view) - lns_view_get_start_ns (self->view);
+
+  if (item == NULL || lns_diagnostic_item_get (item)->time_ns == LNS_TIME_UNKNOWN)
+    return;
+  int64_t time_ns = lns_diagnostic_item_get (item)->time_ns;
+  span_ns = MIN (span_ns, report_ns / 20);
+  lns_view_show_span (self->view, time_ns - span_ns / 2, time_ns + span_ns / 2);
+}
+
 GtkWidget *
 lns_diagnostics_pane_new (LnsView *view)
 {
   LnsDiagnosticsPane *self = g_object_new (LNS_TYPE_DIAGNOSTICS_PANE, NULL);
   LnsDiagnosticsModel *model = lns_diagnostics_model_new (lns_view_get_report (view));
   gboolean empty = g_list_model_get_n_items (G_LIST_MODEL (model)) == 0;
-  g_autoptr (GtkNoSelection) rows = gtk_no_selection_new (G_LIST_MODEL (model));
+  g_autoptr (GtkSingleSelection) rows = g_object_new (
+      GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", model, NULL);
 
+  g_object_unref (model);
   self->view = g_object_ref (view);
+  g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
     add_column (self, &columns[i]);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));

@@ -17,8 +17,8 @@ import harness
 import tap
 
 KNOWN_REPORT = os.path.join(tap.BUILD, "tests", "ui", "known-report")
+MAKE_REPORT = os.path.join(tap.BUILD, "tests", "ui", "make-report")
 STORE_BENCH = os.path.join(tap.BUILD, "tests", "bench", "store-bench")
-COLUMNS = ["#", "Name", "Start", "Duration", "Thread", "Process", "Domain", "Depth"]
 
 
 def report():
@@ -243,10 +243,10 @@ def test_copies_rows_as_tab_separated_text():
 
 # --- The view and the table follow each other
 
-def view_of(app, row="python3 (4711)"):
-    """The span in view, as the row says it."""
+def view_of(app):
+    """The span in view, as the first row says it."""
     timeline = app.wait(lambda: first(app.root, "tree table", "Rows"), what="the timeline")
-    return first(timeline, "table row", row).description.split("; ")[1]
+    return next(timeline.children()).description.split("; ")[1]
 
 
 def test_choosing_an_event_moves_the_timeline():
@@ -274,6 +274,18 @@ def test_the_table_follows_a_find():
         table.settled("epoch 7 in the table", lambda t: "epoch 7" in column(t, "Name"))
         selected = [texts["Name"] for row, texts in table.rows() if row.state("selected")]
         assert selected == ["epoch 7"], selected
+
+
+def test_choosing_a_diagnostic_moves_the_timeline():
+    path = os.path.join(tempfile.mkdtemp(prefix="table-", dir=os.environ[harness.SESSION]), "told.rep")
+    subprocess.run([MAKE_REPORT, path, "diagnostics"], check=True)
+    with opened(path) as app:
+        app.activate("win.show-diagnostics")
+        before = view_of(app)
+        app.find("label", "LNS-TEST-003").click()
+        app.wait(lambda: view_of(app) != before, what="the timeline to move")
+        begin, end = (float(part.split()[0]) for part in view_of(app).removeprefix("view ").split(" – "))
+        assert begin < 34 < end and end - begin < 10, view_of(app)
 
 
 # --- Details
