@@ -93,7 +93,7 @@ lns_chunk_builder_add (LnsChunkBuilder *builder, int64_t start_ns, int64_t end_n
       column->pending[builder->n_pending] = values[i];
     }
   builder->n_pending++;
-  return true;
+  return !builder->failed;
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "src/store/lns-sql.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,19 +13,21 @@
 #include <unistd.h>
 
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
- * (cache_spill); what a crash of the machine would cost is accepted (synchronous), one of the
- * process costs nothing. */
-static const char pragmas[] = "PRAGMA page_size = %d;"
-                              "PRAGMA application_id = %d;"
-                              "PRAGMA user_version = %d;"
-                              "PRAGMA auto_vacuum = NONE;"
-                              "PRAGMA journal_mode = TRUNCATE;"
-                              "PRAGMA synchronous = OFF;"
-                              "PRAGMA cache_spill = OFF;"
-                              "PRAGMA cache_size = -4096";
+ * (cache_spill), nor anything of it elsewhere (temp_store); what a crash of the machine would cost is
+ * accepted (synchronous), one of the process costs nothing. */
+static const char settings[] = "PRAGMA synchronous = OFF;"
+                               "PRAGMA page_size = 65536;"
+                               "PRAGMA auto_vacuum = NONE;"
+                               "PRAGMA journal_mode = TRUNCATE;"
+                               "PRAGMA temp_store = MEMORY;"
+                               "PRAGMA cache_spill = OFF;"
+                               "PRAGMA cache_size = -4096";
+static_assert (LNS_SQL_PAGE_BYTES == 65536, "page_size above");
 
 static const char tables[] =
     "BEGIN;"
+    "PRAGMA application_id = 0x4C4E5352;"
+    "PRAGMA user_version = 1;"
     "CREATE TABLE lns_meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
     "CREATE TABLE lns_def (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
     "CREATE TABLE lns_string (first INTEGER PRIMARY KEY, data BLOB NOT NULL);"
@@ -40,6 +43,7 @@ static const char tables[] =
     " top_level INTEGER NOT NULL, top BLOB);"
     "CREATE TABLE lns_tail (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
     "COMMIT";
+static_assert (LNS_SQL_APPLICATION_ID == 0x4C4E5352 && LNS_SQL_USER_VERSION == 1, "as above");
 
 static bool
 run (sqlite3 *database, const char *sql)
@@ -64,7 +68,8 @@ lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char 
        code == SQLITE_READONLY) &&
       system_code != 0)
     return lns_error_set_errno (error, system_code, "cannot %s “%s”", doing, path);
-  if (code == SQLITE_NOMEM)
+  /* What fails without a word of SQLite's is memory, too. */
+  if (code == SQLITE_NOMEM || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot %s “%s”: out of memory", doing,
                           path);
   return lns_error_set (error, LNS_ERROR_IO, EIO, "cannot %s “%s”: %s", doing, path,
@@ -106,9 +111,6 @@ lns_sql_create (const char *path, LnsError *error)
   close (fd);
   const char *vfs = lns_sql_can_lock (path) ? "unix" : "unix-none";
 
-  char settings[sizeof pragmas + 64];
-  snprintf (settings, sizeof settings, pragmas, LNS_SQL_PAGE_BYTES, LNS_SQL_APPLICATION_ID,
-            LNS_SQL_USER_VERSION);
   sqlite3 *database = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK || !run (database, settings) ||

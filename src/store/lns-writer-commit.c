@@ -173,7 +173,6 @@ put_everything (LnsWriter *writer, int64_t now_ns)
     good = insert_row (writer, &writer->rows[writer->n_rows_inserted]);
   for (uint32_t i = 0; good && i < writer->n_dirty; i++)
     good = _lns_writer_put_lane (writer, writer->dirty[i], &scratch);
-  writer->failed |= scratch.failed;
   lns_buffer_clear (&scratch);
   return good && put_waiting_meta (writer) && put_state (writer, now_ns);
 }
@@ -234,20 +233,20 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
 
   bool begun =
       !sqlite3_get_autocommit (writer->database) || _lns_writer_step (writer->statements.begin);
-  bool good =
-      begun && put_everything (writer, now_ns) && _lns_writer_step (writer->statements.commit);
-  if (good)
-    settle (writer);
+  if (begun && put_everything (writer, now_ns) && !writer->failed &&
+      _lns_writer_step (writer->statements.commit))
+    {
+      settle (writer);
+      return true;
+    }
   if (writer->failed)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "cannot write “%s”: memory ran out; end other programs or record less",
+                   "cannot write “%s” any further: memory ran out; it ends with the last commit",
                    writer->path);
-  else if (!good)
+  else
     lns_sql_error (error, writer->database, writer->path, "write");
   /* Where readers hold the lock the transaction stays open, and the next commit goes on with it. */
-  if (begun && !good && sqlite3_errcode (writer->database) != SQLITE_BUSY)
+  if (begun && (writer->failed || sqlite3_errcode (writer->database) != SQLITE_BUSY))
     roll_back (writer);
-  good = good && !writer->failed;
-  writer->failed = false;
-  return good;
+  return false;
 }

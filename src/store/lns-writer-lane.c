@@ -186,9 +186,10 @@ close_nodes (LnsWriter *writer, LnsWriterLane *lane, unsigned level)
         }
       LnsWriterLevel *here = &lane->levels[level], *above = &lane->levels[level + 1];
       lns_node_sum_finish (&here->sum);
-      writer->failed |= !add_node_row (here, lane->kind, &here->sum.node);
+      add_node_row (here, lane->kind, &here->sum.node);
       if (lns_chunk_builder_block_is_full (&here->builder))
         lns_chunk_builder_close_block (&here->builder, writer->n_commits + 1, queue_chunk, writer);
+      writer->failed |= here->builder.failed;
       lns_node_sum_add_node (&above->sum, &here->sum, lane->value_type);
       lns_node_sum_reset (&here->sum);
       if (above->sum.n_children < LNS_NODE_FANOUT)
@@ -251,7 +252,7 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
   LnsWriterLane *lane = &writer->lanes[id];
   _lns_writer_mark_dirty (writer, id);
   lane->is_open = false;
-  if (writer->waiting_bytes > writer->max_waiting_bytes ||
+  if (writer->failed || writer->waiting_bytes > writer->max_waiting_bytes ||
       (lane->n_levels == 0 && !add_level (writer, lane)))
     {
       drop_event (writer, event);
@@ -281,6 +282,7 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
                             lane->color_at < 0 ? 0 : (uint32_t)fitted.extra[lane->color_at]);
   if (lns_chunk_builder_block_is_full (&lane->events))
     lns_chunk_builder_close_block (&lane->events, writer->n_commits + 1, queue_chunk, writer);
+  writer->failed |= lane->events.failed;
   if (sum->n_children == LNS_NODE_LEAF)
     close_nodes (writer, lane, 0);
 }

@@ -98,7 +98,7 @@ struct LnsWriter
   uint32_t n_rows_inserted; /* in the transaction that is open                                  */
   size_t max_waiting_bytes;
   size_t waiting_bytes; /* of the rows' blobs                                               */
-  bool failed;          /* memory ran out                                                   */
+  bool failed; /* memory ran out: what is here is not whole, and nothing of it is committed      */
 
   uint64_t n_events, n_lost;
   LnsLoss dropped; /* events dropped since the last commit that succeeded (others)              */
