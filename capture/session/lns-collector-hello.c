@@ -200,7 +200,8 @@ answer (LnsCollector *collector, LnsWatch *connection)
   uint64_t share = collector->options.session_bytes / (collector->n_peers + 1);
   if (share > collector->options.process_bytes)
     share = collector->options.process_bytes;
-  lns_peer_lend (peer, share, (uint32_t)(share / LNS_WIRE_CHUNK_BYTES_DEFAULT));
+  peer->busy_ns = monotonic_ns ();
+  lns_peer_lend (peer, share, (uint32_t)(share / LNS_WIRE_CHUNK_BYTES_DEFAULT), peer->busy_ns);
   LnsWireWelcome welcome = {
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
@@ -280,8 +281,11 @@ hear (LnsCollector *collector, LnsWatch *connection)
       drop_watch (collector, connection);
       return false;
     }
-  return n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC &&
-         message.notice.kind == LNS_WIRE_NOTICE_LOW;
+  if (n != sizeof message.notice || message.notice.magic != LNS_WIRE_MAGIC ||
+      message.notice.kind != LNS_WIRE_NOTICE_LOW)
+    return false;
+  connection->peer->busy_ns = monotonic_ns ();
+  return true;
 }
 
 bool

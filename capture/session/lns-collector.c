@@ -10,16 +10,22 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DRAIN_MS      50
+#define LOW_DRAIN_MS  5    /* after a process has said that its chunks run out */
 #define IDLE_DRAIN_MS 1000 /* with nobody there: only the clock pairs go on */
 
-/* Records that the recorder has not done yet, as a multiple of a process's cap; beyond it they stay
- * in the pools. It is less than a second of the recorder's work, by which a report is late at most. */
-#define QUEUE_CAPS 2
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
 
 /* --- Events for the recorder ------------------------------------------------------------------ */
 
@@ -112,7 +118,7 @@ finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
 /* --- Draining --------------------------------------------------------------------------------- */
 
 static void
-lend (LnsCollector *collector)
+lend (LnsCollector *collector, int64_t now_ns)
 {
   uint64_t held_bytes = 0, n_lost = collector->n_lost_before;
   for (size_t i = 0; i < collector->n_peers; i++)
@@ -136,7 +142,7 @@ lend (LnsCollector *collector)
         cap = others < collector->options.session_bytes ? collector->options.session_bytes - others
                                                         : 0;
       uint64_t max_free = (share < cap ? share : cap) / LNS_WIRE_CHUNK_BYTES_DEFAULT;
-      lns_peer_lend (peer, cap, max_free > 4 ? (uint32_t)max_free : 4);
+      lns_peer_lend (peer, cap, max_free > 4 ? (uint32_t)max_free : 4, now_ns);
     }
 }
 
@@ -161,12 +167,16 @@ drain (LnsCollector *collector)
       is_urgent |= batch->events[i].kind >= LNS_BATCH_START;
       is_stop |= batch->events[i].kind >= LNS_BATCH_STOP;
     }
-  uint64_t room = QUEUE_CAPS * collector->options.process_bytes;
-  bool is_behind = lns_recorder_queued_bytes (collector->recorder) > room && !is_urgent;
+  /* What the recorder has not done yet is bounded as a pool is: together they are less than a second
+   * of its work, by which a report can be late. */
+  bool is_behind =
+      lns_recorder_queued_bytes (collector->recorder) > collector->options.process_bytes &&
+      !is_urgent;
+  int64_t now_ns = monotonic_ns ();
   for (size_t i = collector->n_peers; i-- > 0 && !is_behind;)
     {
       LnsPeer *peer = collector->peers[i];
-      lns_peer_drain (peer, batch);
+      lns_peer_drain (peer, batch, now_ns);
       if (peer->is_gone)
         {
           finish_peer (collector, i, batch);
@@ -180,43 +190,42 @@ drain (LnsCollector *collector)
           lns_batch_add_event (batch, &event);
         }
     }
+  /* After all reading: no record is later than the pair. */
   lns_wire_clock_pair (collector->options.clock, &batch->pair);
-  lend (collector);
+  lend (collector, now_ns);
   lns_recorder_push (collector->recorder, batch);
   return is_urgent;
 }
 
 /* --- The thread ------------------------------------------------------------------------------- */
 
-static int64_t
-monotonic_ms (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C (1000) + now.tv_nsec / 1000000;
-}
-
 static void *
 run (void *data)
 {
   LnsCollector *collector = data;
-  int64_t drained_ms = monotonic_ms ();
+  int64_t drained_ms = monotonic_ns () / 1000000;
+  bool is_wanted = false;
+  /* Where that is allowed: it does little, but at once, however many threads the program runs. */
+  setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   while (!atomic_load (&collector->is_ending))
     {
       struct epoll_event events[64];
-      int64_t due_ms = drained_ms + (collector->n_peers > 0 ? DRAIN_MS : IDLE_DRAIN_MS);
-      int64_t wait_ms = due_ms - monotonic_ms ();
+      int64_t period_ms = collector->n_peers > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
+      if (is_wanted)
+        period_ms = LOW_DRAIN_MS;
+      int64_t due_ms = drained_ms + period_ms;
+      int64_t wait_ms = due_ms - monotonic_ns () / 1000000;
       int n = epoll_wait (collector->epoll_fd, events, 64, wait_ms > 0 ? (int)wait_ms : 0);
-      bool is_wanted = false;
+      is_wanted = false;
       for (int i = 0; i < n; i++)
         is_wanted |= _lns_collector_handle (collector, events[i].data.ptr);
       _lns_collector_free_dropped (collector);
-      if (!is_wanted && monotonic_ms () < due_ms)
+      if (!is_wanted && monotonic_ns () / 1000000 < due_ms)
         continue;
       /* A batch is played when the next one is known. */
       if (drain (collector))
         drain (collector);
-      drained_ms = monotonic_ms ();
+      drained_ms = monotonic_ns () / 1000000;
     }
   return NULL;
 }

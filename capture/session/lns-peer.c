@@ -12,10 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* After so many quiet drains (2 s) a pool shrinks to what a quiet process needs. */
-#define QUIET_DRAINS    40
-#define QUIET_FREE      64u
-#define LOW_WATER_BYTES (8u << 20)
+/* After so long without much to read, a pool shrinks to what a quiet process needs. */
+#define QUIET_NS        INT64_C (2000000000)
+#define QUIET_BYTES     65536 /* a drain */
+#define QUIET_FREE      256u
+#define LOW_WATER_BYTES (16u << 20)
 
 LnsPeer *
 lns_peer_new (int32_t pid, const LnsWirePoolOptions *options, int *ret_failed)
@@ -103,7 +104,7 @@ copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
 }
 
 void
-lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
+lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns)
 {
   size_t n = scan (peer), before = batch->n_bytes;
   for (size_t i = 0; i < n; i++)
@@ -121,17 +122,17 @@ lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
         lns_id_map_set (&peer->next_sequence, chunk->stream,
                         (void *)(uintptr_t)(chunk->sequence + 2));
     }
-  size_t n_bytes = batch->n_bytes - before;
-  peer->n_quiet = n_bytes > LNS_WIRE_CHUNK_BYTES_DEFAULT ? 0 : peer->n_quiet + 1;
+  if (batch->n_bytes - before > QUIET_BYTES)
+    peer->busy_ns = now_ns;
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }
 
 void
-lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free)
+lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns)
 {
   if (peer->is_gone)
     return;
-  bool is_quiet = peer->n_quiet >= QUIET_DRAINS;
+  bool is_quiet = now_ns - peer->busy_ns > QUIET_NS;
   if (is_quiet && max_free > QUIET_FREE)
     max_free = QUIET_FREE;
   LnsWirePoolUsage usage;

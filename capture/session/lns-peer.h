@@ -23,7 +23,7 @@ typedef struct
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
   LnsWireChunk *chunks;   /* room for a scan */
   size_t n_chunks_allocated;
-  uint32_t n_quiet;     /* drains in a row that brought next to nothing */
+  int64_t busy_ns;      /* CLOCK_MONOTONIC of when it last had much to say, or few chunks left */
   LnsWireLosses losses; /* as of the last drain */
 } LnsPeer;
 
@@ -34,12 +34,13 @@ void lns_peer_free (LnsPeer *peer);
 /* Whether the process is known to have ended. */
 bool lns_peer_has_ended (const LnsPeer *peer);
 
-/* Copies what the peer has committed into BATCH; from one that is gone, everything. */
-void lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
+/* Copies what the peer has committed into BATCH; from one that is gone, everything. NOW_NS is
+ * CLOCK_MONOTONIC, as below. */
+void lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns);
 
 /* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free; and gives memory back
  * when the process has been quiet for a while. */
-void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free);
+void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns);
 
 /* What the pool holds or may hold by the chunks that are lent. */
 uint64_t lns_peer_held_bytes (const LnsPeer *peer);

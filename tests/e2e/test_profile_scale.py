@@ -1,0 +1,90 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Much of everything under `lanescope profile`: what was made is kept, or counted as lost."""
+
+import os
+import subprocess
+
+import tap
+from profiling import END_UNKNOWN, OPEN_END, Folder
+
+MANY = os.path.join(tap.BUILD, "tests", "programs", "nvtx-many")
+
+
+def record(folder, *words, switches=()):
+    """Records nvtx-many; returns (ranges pushed, the report without its events)."""
+    run = folder.profile(*switches, MANY, *words)
+    assert run.code == 0, run
+    return int(run.out), folder.report(counts=True)
+
+
+def ask(folder, query):
+    """What `lanescope sql` answers to QUERY: rows of words."""
+    run = subprocess.run([tap.LANESCOPE, "sql", folder.file("report1.rep"), query], capture_output=True)
+    assert run.returncode == 0, run.stderr
+    return [line.split(b"\t") for line in run.stdout.splitlines()]
+
+
+def test_fifty_threads_kept_or_counted():
+    with Folder() as folder:
+        made, report = record(folder, "threads", 50, 100000, switches=("--buffer-size=1M",))
+        lost = sum(loss["pushes"] for loss in report.losses)
+        assert made == 5000100 and report.info["events"] + lost == made, (made, report.info, lost)
+        assert (lost > 0) == ("LNS-POOL-001" in report.codes())
+        # Whatever is missing, what is there hangs together: inner within middle within outer.
+        names = {row[0]: (int(row[1]), int(row[2])) for row in
+                 ask(folder, "SELECT text, count(*), count(DISTINCT globalTid) FROM NVTX_EVENTS GROUP BY text")}
+        assert set(names) - {b"", b"NULL"} == {b"outer", b"middle", b"inner"}, names
+        assert len(report.threads) <= 50
+
+
+def test_two_thousand_threads_at_once():
+    with Folder() as folder:
+        made, report = record(folder, "live", 2000)
+        lost = sum(loss["pushes"] for loss in report.losses)
+        assert made == 2000 == report.info["events"] + lost, report.info
+        assert len(report.threads) == report.info["events"]
+
+
+def test_twenty_thousand_short_threads():
+    with Folder() as folder:
+        made, report = record(folder, "short", 20000)
+        assert made == 20000 == report.info["events"] and report.info["lost"] == 0, report.info
+        assert len(report.threads) == 20000
+
+
+def test_a_million_names():
+    with Folder() as folder:
+        made, report = record(folder, "names", 1000000)
+        lost = sum(loss["pushes"] for loss in report.losses)
+        assert made == 1000000 == report.info["events"] + lost, report.info
+        if lost == 0:
+            assert ask(folder, "SELECT count(*) FROM StringIds WHERE value LIKE 'name number %'") == [[b"1000000"]]
+
+
+def test_long_names_come_back_whole():
+    with Folder() as folder:
+        made, _ = record(folder, "long", 65536)
+        assert made == 3
+        narrow = bytes(ord("a") + i % 26 for i in range(65536))
+        wide = "".join(chr(ord("α") + i % 20) for i in range(65536)).encode()
+        found = folder.report().names()
+        assert found == {narrow.decode(): 1, wide.decode(): 1, "A" + narrow[1:].decode(): 1}, list(found)[0][:20]
+
+
+def test_odd_names_come_back_byte_for_byte():
+    with Folder() as folder:
+        record(folder, "odd")
+        values = {bytes.fromhex(row[0].decode()) for row in
+                  ask(folder, "SELECT hex(coalesce(text, (SELECT value FROM StringIds WHERE id = textId))) FROM NVTX_EVENTS")
+                  if row[0]}
+        assert {b"\xff\xfe bytes \x80", b"say \"it's\"", b"line\none\ttab", "grüße ☃".encode()} <= values, values
+        report = folder.report()
+        assert report.named("unclosed")[0]["flags"] == OPEN_END | END_UNKNOWN
+        assert len(report.events) == 6 and all(event["flags"] == 0 for event in report.events
+                                               if event["name"] != "unclosed")
+
+
+tap.main(globals())
