@@ -28,11 +28,11 @@ _lns_writer_make_folders (const char *path, LnsError *error)
        slash = strchr (slash + 1, '/'))
     {
       *slash = '\0';
-      if (mkdir (folder, 0777) != 0 && errno != EEXIST)
+      if (mkdir (folder, 0777) != 0)
         {
-          int code = errno;
+          int code = errno == EEXIST ? ENOTDIR : errno;
           struct stat status;
-          /* A folder that is there may still be refused: on a read-only file system, or /. */
+          /* One that is there may be refused too: on a read-only file system, or /. */
           if (stat (folder, &status) != 0 || !S_ISDIR (status.st_mode))
             made = lns_error_set_errno (error, code, "cannot make the folder “%s”", folder);
         }
