@@ -12,10 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* After so long without much to read, a pool shrinks to what a quiet process needs. */
+/* After so long without much to read, a pool gives memory back. */
 #define QUIET_NS        INT64_C (2000000000)
 #define QUIET_BYTES     65536 /* a drain */
-#define QUIET_FREE      256u
 #define LOW_WATER_BYTES (16u << 20)
 
 LnsPeer *
@@ -132,15 +131,8 @@ lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now
 {
   if (peer->is_gone)
     return;
-  bool is_quiet = now_ns - peer->busy_ns > QUIET_NS;
-  if (is_quiet && max_free > QUIET_FREE)
-    max_free = QUIET_FREE;
-  LnsWirePoolUsage usage;
-  lns_wire_pool_usage (peer->pool, &usage);
-  if (usage.n_free > max_free)
-    lns_wire_pool_withdraw (peer->pool, max_free);
   lns_wire_pool_top_up (peer->pool, cap_bytes, max_free);
-  if (is_quiet && usage.touched_bytes > LOW_WATER_BYTES)
+  if (now_ns - peer->busy_ns > QUIET_NS)
     lns_wire_pool_punch (peer->pool, LOW_WATER_BYTES);
 }
 

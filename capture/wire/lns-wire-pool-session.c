@@ -194,13 +194,64 @@ lend (LnsWirePool *pool, uint32_t index)
   set_known_state (pool, index, LNS_WIRE_CHUNK_FREE);
   __atomic_store_n (&pool->view.lines[index].state, LNS_WIRE_CHUNK_FREE, __ATOMIC_RELEASE);
   set_published (pool, pool->published + 1);
+  /* Low chunks are taken first, so that a target uses the same few, warm ones again and again. */
+  if (index < __atomic_load_n (&pool->view.header->hint, __ATOMIC_RELAXED))
+    __atomic_store_n (&pool->view.header->hint, index, __ATOMIC_RELAXED);
 }
 
-/* Lends up to N chunks, those that hold memory first, while USED_BYTES, of which a free chunk is a
- * whole one, stay within CAP_BYTES. */
-static uint32_t
-lend_within (LnsWirePool *pool, uint32_t n, uint64_t used_bytes, uint64_t cap_bytes)
+/* Takes chunk INDEX, as yet free, from the target; false when it was claimed just now. */
+static bool
+withdraw (LnsWirePool *pool, uint32_t index)
 {
+  uint32_t state = LNS_WIRE_CHUNK_FREE;
+  if (!__atomic_compare_exchange_n (&pool->view.lines[index].state, &state, LNS_WIRE_CHUNK_NONE,
+                                    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return false;
+  set_known_state (pool, index, LNS_WIRE_CHUNK_NONE);
+  set_published (pool, pool->published - 1);
+  return true;
+}
+
+/* Gives the memory of chunk INDEX, which is not lent, back to the system. */
+static bool
+punch (LnsWirePool *pool, uint32_t index)
+{
+  uint64_t chunks_offset = (uint64_t)(pool->view.chunks - (uint8_t *)pool->view.header);
+  off_t offset = (off_t)(chunks_offset + (uint64_t)index * pool->view.chunk_bytes);
+  if (fallocate (pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+                 pool->view.chunk_bytes) < 0)
+    return false;
+  set_touched (pool, index, 0);
+  return true;
+}
+
+/* What chunk INDEX counts of the cap: the pages it has touched; free, all of it, but only a share
+ * while it is cold, since most threads that take one write little. */
+static uint64_t
+weight (const LnsWirePool *pool, uint32_t index)
+{
+  const ChunkRecord *chunk = &pool->chunks[index];
+  if (chunk->state != LNS_WIRE_CHUNK_FREE)
+    return chunk->touched;
+  return chunk->touched > 0 ? pool->view.chunk_bytes : pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE;
+}
+
+static uint64_t
+weight_of_all (const LnsWirePool *pool, bool free_only)
+{
+  uint64_t weight_bytes = 0;
+  for (uint32_t i = 0; i < pool->limit; i++)
+    if (!free_only || pool->chunks[i].state == LNS_WIRE_CHUNK_FREE)
+      weight_bytes += weight (pool, i);
+  return weight_bytes;
+}
+
+/* Lends up to N chunks, those that hold memory first, while all weigh at most CAP_BYTES and those
+ * that are free FREE_BYTES. */
+static uint32_t
+lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
+{
+  uint64_t all = weight_of_all (pool, false), free_ones = weight_of_all (pool, true);
   uint32_t done = 0;
   for (int cold = 0; cold < 2; cold++)
     {
@@ -210,8 +261,11 @@ lend_within (LnsWirePool *pool, uint32_t n, uint64_t used_bytes, uint64_t cap_by
           const ChunkRecord *chunk = &pool->chunks[i];
           if (chunk->state != LNS_WIRE_CHUNK_NONE || (chunk->touched == 0) != cold)
             continue;
-          used_bytes += pool->view.chunk_bytes - chunk->touched;
-          if (used_bytes > cap_bytes)
+          uint64_t more =
+              cold ? pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE : pool->view.chunk_bytes;
+          all += more - chunk->touched;
+          free_ones += more;
+          if (all > cap_bytes || free_ones > free_bytes)
             return done;
           lend (pool, i);
           done++;
@@ -223,20 +277,73 @@ lend_within (LnsWirePool *pool, uint32_t n, uint64_t used_bytes, uint64_t cap_by
 uint32_t
 lns_wire_pool_publish (LnsWirePool *pool, uint32_t n)
 {
-  return lend_within (pool, n, 0, UINT64_MAX);
+  return lend_within (pool, n, UINT64_MAX, UINT64_MAX);
+}
+
+/* Gets down to CAP_BYTES as far as free chunks and those not lent allow: the cold ones go first. */
+static void
+shrink (LnsWirePool *pool, uint64_t cap_bytes)
+{
+  uint64_t all = weight_of_all (pool, false);
+  for (int hot = 0; hot < 2; hot++)
+    for (uint32_t i = pool->limit; i-- > 0 && all > cap_bytes;)
+      {
+        const ChunkRecord *chunk = &pool->chunks[i];
+        uint64_t before = weight (pool, i);
+        if ((chunk->touched > 0) != hot ||
+            (chunk->state != LNS_WIRE_CHUNK_FREE && chunk->state != LNS_WIRE_CHUNK_NONE) ||
+            (chunk->state == LNS_WIRE_CHUNK_FREE && !withdraw (pool, i)))
+          continue;
+        if (hot)
+          (void)punch (pool, i);
+        all -= before - weight (pool, i);
+      }
 }
 
 uint32_t
 lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
 {
-  uint64_t used_bytes = 0;
-  for (uint32_t i = 0; i < pool->limit; i++)
-    used_bytes += pool->chunks[i].state == LNS_WIRE_CHUNK_FREE ? pool->view.chunk_bytes
-                                                               : pool->chunks[i].touched;
-  uint32_t n_free = pool->n[LNS_WIRE_CHUNK_FREE];
-  if (n_free >= max_free)
-    return 0;
-  return lend_within (pool, max_free - n_free, used_bytes, cap_bytes);
+  uint32_t done =
+      lend_within (pool, UINT32_MAX, cap_bytes, (uint64_t)max_free * pool->view.chunk_bytes);
+  if (done == 0)
+    shrink (pool, cap_bytes);
+  return done;
+}
+
+uint32_t
+lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
+{
+  uint64_t free_bytes = weight_of_all (pool, true);
+  uint32_t n = 0;
+  for (uint32_t i = pool->limit;
+       i-- > 0 && free_bytes > (uint64_t)max_free * pool->view.chunk_bytes;)
+    {
+      uint64_t before = weight (pool, i);
+      if (pool->chunks[i].state != LNS_WIRE_CHUNK_FREE || !withdraw (pool, i))
+        continue; /* just claimed: the next scan sees it */
+      free_bytes -= before;
+      n++;
+    }
+  return n;
+}
+
+uint64_t
+lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes)
+{
+  uint64_t given_back = 0;
+  for (uint32_t i = pool->limit; i-- > 0 && pool->touched_bytes > keep_bytes;)
+    {
+      uint32_t touched = pool->chunks[i].touched;
+      bool was_free = pool->chunks[i].state == LNS_WIRE_CHUNK_FREE;
+      if (touched == 0 || (was_free && !withdraw (pool, i)) ||
+          pool->chunks[i].state != LNS_WIRE_CHUNK_NONE)
+        continue;
+      if (punch (pool, i))
+        given_back += touched;
+      if (was_free)
+        lend (pool, i);
+    }
+  return given_back;
 }
 
 /* Reads line INDEX as its writer allows; false when there is nothing to read in it. */
@@ -373,44 +480,6 @@ lns_wire_pool_reclaim_unnamed (LnsWirePool *pool)
       n++;
     }
   return n;
-}
-
-uint32_t
-lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
-{
-  uint32_t n = 0;
-  for (uint32_t i = pool->limit; i-- > 0 && pool->n[LNS_WIRE_CHUNK_FREE] > max_free;)
-    {
-      uint32_t state = LNS_WIRE_CHUNK_FREE;
-      if (pool->chunks[i].state != LNS_WIRE_CHUNK_FREE ||
-          !__atomic_compare_exchange_n (&pool->view.lines[i].state, &state, LNS_WIRE_CHUNK_NONE,
-                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        continue; /* just claimed: the next scan sees it */
-      set_known_state (pool, i, LNS_WIRE_CHUNK_NONE);
-      set_published (pool, pool->published - 1);
-      n++;
-    }
-  return n;
-}
-
-uint64_t
-lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes)
-{
-  uint64_t given_back = 0;
-  uint64_t chunks_offset = (uint64_t)(pool->view.chunks - (uint8_t *)pool->view.header);
-  for (uint32_t i = pool->limit; i-- > 0 && pool->touched_bytes > keep_bytes;)
-    {
-      ChunkRecord *chunk = &pool->chunks[i];
-      if (chunk->state != LNS_WIRE_CHUNK_NONE || chunk->touched == 0)
-        continue;
-      off_t offset = (off_t)(chunks_offset + (uint64_t)i * pool->view.chunk_bytes);
-      if (fallocate (pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
-                     pool->view.chunk_bytes) < 0)
-        break;
-      given_back += chunk->touched;
-      set_touched (pool, i, 0);
-    }
-  return given_back;
 }
 
 void

@@ -66,10 +66,14 @@ void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);
 /* Lends up to N more chunks, those that hold memory already first. Returns how many. */
 uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
 
-/* Lends chunks while the memory they may take stays within CAP_BYTES, up to MAX_FREE free ones at a
- * time: an owned or full chunk counts the pages it has touched, a free one counts whole. So many
- * threads that write little do not use the cap up. Call after a scan. Returns how many were lent.
- */
+/* A free chunk that holds no memory yet counts this part of its size against a cap: most threads that
+ * take one write little, and what they do write is counted from the next scan on. */
+#define LNS_WIRE_COLD_SHARE 4u
+
+/* Lends chunks while they all count at most CAP_BYTES and the free ones as much as MAX_FREE whole
+ * chunks. An owned or full chunk, or one not lent, counts the pages it has touched; a free one all of
+ * itself, or its share while it is cold. Where there is more than CAP_BYTES already, free chunks are
+ * withdrawn and memory is given back instead. Call after a scan. Returns how many were lent. */
 uint32_t lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free);
 
 /* Looks at every chunk. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
@@ -94,12 +98,12 @@ int lns_wire_pool_reclaim (LnsWirePool *pool, const LnsWireChunk *chunk, bool go
  * Returns how many. */
 uint32_t lns_wire_pool_reclaim_unnamed (LnsWirePool *pool);
 
-/* Withdraws free chunks until at most MAX_FREE are lent and free. Returns how many were withdrawn.
- */
+/* Withdraws free chunks, the highest first, until they count at most MAX_FREE whole ones. Returns how
+ * many were withdrawn. */
 uint32_t lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free);
 
-/* Gives memory of chunks that are not lent back to the system until at most KEEP_BYTES of it are
- * touched. Returns the bytes given back. 58 µs a MiB. */
+/* Gives memory of chunks that are free or not lent back to the system until at most KEEP_BYTES of the
+ * pool are touched. Free ones stay free. Returns the bytes given back. 58 µs a MiB. */
 uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes);
 
 /* As of the last scan. */

@@ -287,75 +287,6 @@ test_a_hostile_target (void)
 }
 
 static void
-test_top_up_counts_touched_pages (void)
-{
-  LnsWirePoolOptions options = {
-    .serial = 1, .clock = LNS_WIRE_CLOCK_MONOTONIC, .chunk_bytes = 65536, .n_chunks = 64
-  };
-  LnsWirePool *pool;
-  LNS_CHECK_INT (lns_wire_pool_new (&options, &pool), 0);
-  const LnsWirePoolView *view = lns_wire_pool_view (pool);
-  LnsWireChunk chunks[64];
-  /* Half a megabyte is eight free chunks. */
-  LNS_CHECK_INT (lns_wire_pool_top_up (pool, 512 << 10, 100), 8);
-  LNS_CHECK_INT (lns_wire_pool_top_up (pool, 512 << 10, 100), 0);
-  /* Owned ones with a page each leave room for seven and a half more. */
-  for (uint64_t i = 0; i < 8; i++)
-    write_push (view, lns_wire_pool_claim (view, 1, i, 1, 1), 1);
-  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 64), 8);
-  LNS_CHECK_INT (usage_of (pool).touched_bytes, 8 * 4096);
-  LNS_CHECK_INT (lns_wire_pool_top_up (pool, 512 << 10, 100), 7);
-  LNS_CHECK_INT (lns_wire_pool_top_up (pool, 512 << 10, 3), 0);
-  LNS_CHECK_INT (lns_wire_pool_withdraw (pool, 2), 5);
-  LNS_CHECK_INT (lns_wire_pool_n_free (view), 2);
-  LNS_CHECK_INT (usage_of (pool).n_free, 2);
-  LNS_CHECK_INT (lns_wire_pool_top_up (pool, 512 << 10, 3), 1);
-  lns_wire_pool_free (pool);
-}
-
-static uint64_t
-memory_of (const LnsWirePool *pool)
-{
-  struct stat file;
-  fstat (lns_wire_pool_fd (pool), &file);
-  return (uint64_t)file.st_blocks * 512;
-}
-
-static void
-test_punch_gives_memory_back (void)
-{
-  LnsWirePool *pool = new_pool (8);
-  const LnsWirePoolView *view = lns_wire_pool_view (pool);
-  LnsWireChunk chunks[8];
-  uint8_t buffer[4096];
-  lns_wire_pool_publish (pool, 8);
-  for (uint64_t i = 0; i < 8; i++)
-    {
-      int index = lns_wire_pool_claim (view, 1, i, 1, 1);
-      write_push (view, index, 1);
-      lns_wire_pool_give (&view->lines[index]);
-    }
-  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 8), 8);
-  LNS_CHECK_INT (usage_of (pool).touched_bytes, 8 * 4096);
-  uint64_t before = memory_of (pool);
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 0), 0); /* all hold unread records */
-  for (int i = 0; i < 8; i++)
-    {
-      LNS_CHECK_INT (lns_wire_pool_read (pool, &chunks[i], buffer, sizeof buffer), 16);
-      LNS_CHECK_INT (lns_wire_pool_reclaim (pool, &chunks[i], false, i == 0), 0);
-    }
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 3 * 4096), 5 * 4096);
-  LNS_CHECK_INT (before - memory_of (pool), 5 * 4096);
-  LNS_CHECK_INT (usage_of (pool).touched_bytes, 3 * 4096);
-  /* Those that still hold memory are lent first. */
-  LNS_CHECK_INT (lns_wire_pool_publish (pool, 2), 2);
-  LNS_CHECK_INT (usage_of (pool).n_free, 3);
-  for (uint64_t i = 0; i < 3; i++)
-    LNS_CHECK (lns_wire_pool_claim (view, 2, i, 1, 1) < 3);
-  lns_wire_pool_free (pool);
-}
-
-static void
 test_losses_and_flags (void)
 {
   LnsWirePool *pool = new_pool (2);
@@ -522,8 +453,6 @@ main (void)
   LNS_TEST (test_a_dead_owners_chunk);
   LNS_TEST (test_scan_sorts);
   LNS_TEST (test_a_hostile_target);
-  LNS_TEST (test_top_up_counts_touched_pages);
-  LNS_TEST (test_punch_gives_memory_back);
   LNS_TEST (test_losses_and_flags);
   LNS_TEST (test_threads);
   LNS_TEST (test_threads_write_apart);
