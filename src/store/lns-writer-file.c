@@ -24,7 +24,7 @@ _lns_writer_make_folders (const char *path, LnsError *error)
   if (folder == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
   bool made = true;
-  for (char *slash = strchr (folder + 1, '/'); made && slash != NULL;
+  for (char *slash = strchr (folder + (folder[0] == '/'), '/'); made && slash != NULL;
        slash = strchr (slash + 1, '/'))
     {
       *slash = '\0';

@@ -220,6 +220,9 @@ test_folders_are_made (void)
   snprintf (deep, sizeof deep, "%s/x/y", folder);
   LNS_CHECK (lns_writer_create (deep, &options, &error) == NULL);
   LNS_CHECK_INT (error.code, EISDIR);
+  error = (LnsError){ 0 };
+  LNS_CHECK (lns_writer_create ("", &options, &error) == NULL);
+  LNS_CHECK_INT (error.code, ENOENT);
   strcpy (path, kept);
   for (const char *const *part = (const char *const[]){ "x/y/z", "x/y", "x", NULL }; *part; part++)
     {
