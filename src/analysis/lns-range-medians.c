@@ -75,7 +75,7 @@ static void
 found (Search *search, uint32_t group, int64_t lower, int64_t upper)
 {
   search->selections[group].step = FOUND;
-  search->ret_doubled[group] = lower + upper;
+  search->ret_doubled[group] = (int64_t)((uint64_t)lower + (uint64_t)upper);
 }
 
 /* COUNTS[i] values lie from LOW (i) up to LOW (i + 1) - 1: keeps the part that the median is in. With

@@ -189,10 +189,10 @@ write_sums (const LnsStatsResult *result, FILE *stream, const LnsStatsStyle *sty
         number ((int64_t)sum->total_ns),
         number ((int64_t)sum->n),
         number (tenths (sum->total_ns, sum->n)),
-        number (sum->doubled_median_ns * 5),
+        number (tenths ((uint64_t)sum->doubled_median_ns, 2)),
         number (sum->min_ns),
         number (sum->max_ns),
-        number (llround (sum->deviation_ns * 10)),
+        number (llround (fmin (sum->deviation_ns, 9e17) * 10)),
         both ? text (style_name, strlen (style_name)) : text (name, size),
         text (name, size),
       };

@@ -197,7 +197,7 @@ build_details (LnsCellBuilder *builder)
   row[0] = _lns_cell_integer (0);
   row[1] = _lns_cell_integer (info->end_ns);
   row[2] = _lns_cell_integer (info->t0_monotonic_ns);
-  row[3] = _lns_cell_integer (info->t0_monotonic_ns + info->end_ns);
+  row[3] = _lns_cell_integer ((int64_t)((uint64_t)info->t0_monotonic_ns + (uint64_t)info->end_ns));
 }
 
 bool

@@ -279,8 +279,9 @@ build_nvtx (LnsCellBuilder *builder)
   free (named);
   for (uint64_t i = 0; i < cells->n_rows; i++)
     cells->values[i * builder->n_columns + LNS_NVTX_EVENT_ID] = _lns_cell_integer ((int64_t)i);
-  qsort (cells->values, cells->n_rows, builder->n_columns * sizeof *cells->values,
-         compare_nvtx_rows);
+  if (cells->n_rows > 0)
+    qsort (cells->values, cells->n_rows, builder->n_columns * sizeof *cells->values,
+           compare_nvtx_rows);
   for (uint64_t i = 0; i < cells->n_rows; i++)
     cells->values[i * builder->n_columns + LNS_NVTX_EVENT_ID] =
         _lns_cell_integer ((int64_t)(builder->tables->nvtx.n_events + i + 1));
