@@ -228,10 +228,10 @@ class Node:
         self.app.wait(done, 5, f"action {action} of {self!r}, which has {self.actions()}")
         return self
 
-    def extents(self):
-        """(x, y, width, height) on the screen."""
+    def extents(self, origin=None):
+        """(x, y, width, height) on the screen. ORIGIN, if known, saves asking for app.origin()."""
         box = self.accessible.get_component_iface().get_extents(self.app.atspi.CoordType.WINDOW)
-        left, top = self.app.origin()
+        left, top = origin or self.app.origin()
         return box.x + left, box.y + top, box.width, box.height
 
     def set_text(self, text):
@@ -257,6 +257,23 @@ class Node:
             return f"<{self.role} {self.name!r}>"
         except self.app.gone:
             return "<gone>"
+
+
+class Picture:
+    """Pixels, kept as bytes: three a pixel, row after row."""
+
+    def __init__(self, raw, width):
+        self.raw = raw
+        self.width = width
+
+    def rows(self, x, y, width, height):
+        """A rectangle as rows of (r, g, b)."""
+        rows = []
+        for row in range(y, y + height):
+            start = 3 * (row * self.width + x)
+            line = self.raw[start:start + 3 * width]
+            rows.append(list(zip(line[0::3], line[1::3], line[2::3])))
+        return rows
 
 
 class App:
@@ -448,13 +465,16 @@ class App:
         run("import", "-silent", "-window", str(window or "root"), path)
         return path
 
-    def pixels(self, x, y, width, height):
-        """The screen's colours as rows of (r, g, b)."""
+    def picture(self, x=0, y=0, width=SCREEN[0], height=SCREEN[1]):
+        """What the screen shows in a rectangle."""
         raw = subprocess.run(["import", "-silent", "-window", "root", "-crop", f"{width}x{height}+{x}+{y}",
                               "-depth", "8", "rgb:-"], check=True, capture_output=True).stdout
         assert len(raw) == 3 * width * height, "the rectangle leaves the screen"
-        return [[tuple(raw[3 * (row * width + column):][:3]) for column in range(width)]
-                for row in range(height)]
+        return Picture(raw, width)
+
+    def pixels(self, x, y, width, height):
+        """The screen's colours as rows of (r, g, b)."""
+        return self.picture(x, y, width, height).rows(0, 0, width, height)
 
 
 if __name__ == "__main__":
