@@ -33,18 +33,24 @@ struct _LnsDetailsPane
 
 G_DEFINE_FINAL_TYPE (LnsDetailsPane, lns_details_pane, ADW_TYPE_BIN)
 
+/* Removes LINE and those below it. */
 static void
-clear_grid (GtkGrid *grid)
+cut_lines (GtkGrid *grid, int line)
 {
-  GtkWidget *child;
-
-  while ((child = gtk_widget_get_first_child (GTK_WIDGET (grid))) != NULL)
-    gtk_grid_remove (grid, child);
+  while (gtk_grid_get_child_at (grid, 0, line) != NULL)
+    gtk_grid_remove_row (grid, line);
 }
 
+/* Writes LINE, or writes it anew: while time is being selected nothing flickers. */
 static void
-add_line (GtkGrid *grid, int line, const char *title, const char *text)
+set_line (GtkGrid *grid, int line, const char *title, const char *text)
 {
+  if (gtk_grid_get_child_at (grid, 0, line) != NULL)
+    {
+      gtk_label_set_text (GTK_LABEL (gtk_grid_get_child_at (grid, 0, line)), title);
+      gtk_label_set_text (GTK_LABEL (gtk_grid_get_child_at (grid, 1, line)), text);
+      return;
+    }
   GtkWidget *title_label =
       g_object_new (GTK_TYPE_LABEL, "label", title, "xalign", 0.0, "yalign", 0.0, NULL);
   GtkWidget *label =
@@ -75,9 +81,9 @@ update_event (LnsDetailsPane *self)
   LnsEventId id = lns_view_get_selected_event (self->view, &self->event);
 
   g_clear_pointer (&self->fields, g_array_unref);
-  clear_grid (self->grid);
   gtk_widget_set_visible (self->event_box, id.lane != LNS_ID_NONE);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "details.copy", id.lane != LNS_ID_NONE);
+  cut_lines (self->grid, 0);
   if (id.lane == LNS_ID_NONE)
     return;
   g_autofree char *name = lns_event_text_string (report, self->event.name, false);
@@ -86,7 +92,7 @@ update_event (LnsDetailsPane *self)
   for (guint i = 0; i < self->fields->len; i++)
     {
       const LnsDetailsField *field = &g_array_index (self->fields, LnsDetailsField, i);
-      add_line (self->grid, (int)i, field->title, field->text);
+      set_line (self->grid, (int)i, field->title, field->text);
     }
 }
 
@@ -144,24 +150,28 @@ show_band (LnsDetailsPane *self, const Counting *counting)
   char text[LNS_FORMAT_SIZE], more[LNS_FORMAT_SIZE];
   int line = 4; /* below from, to, duration and row */
 
-  add_line (self->band_grid, line++, _ ("Events"), lns_format_unsigned (band->n_events, text));
-  add_line (self->band_grid, line++, _ ("Begin in it"),
+  set_line (self->band_grid, line++, _ ("Events"), lns_format_unsigned (band->n_events, text));
+  set_line (self->band_grid, line++, _ ("Begin in it"),
             lns_format_unsigned (band->n_started, text));
   if (band->n_events == 0)
-    return;
+    {
+      cut_lines (self->band_grid, line);
+      return;
+    }
   if (counting->is_one_row && counting->end_ns > counting->start_ns)
     {
       double span_ns = (double)(counting->end_ns - counting->start_ns);
       g_autofree char *busy =
           g_strdup_printf ("%s (%.1f %%)", lns_format_duration (band->busy_ns, text),
                            100 * (double)band->busy_ns / span_ns);
-      add_line (self->band_grid, line++, _ ("Covered"), busy);
+      set_line (self->band_grid, line++, _ ("Covered"), busy);
     }
   g_autofree char *name =
       lns_event_text_string (lns_view_get_report (self->view), band->longest_name, true);
   g_autofree char *longest =
       g_strdup_printf ("%s, %s", lns_format_duration_exact (band->longest_ns, more), name);
-  add_line (self->band_grid, line++, _ ("Longest event"), longest);
+  set_line (self->band_grid, line++, _ ("Longest event"), longest);
+  cut_lines (self->band_grid, line);
 }
 
 static void
@@ -179,7 +189,10 @@ counted_cb (GObject *source, GAsyncResult *result, gpointer data)
   if (counted)
     show_band (self, counting);
   else
-    add_line (self->band_grid, 4, _ ("Events"), error->message);
+    {
+      set_line (self->band_grid, 4, _ ("Events"), error->message);
+      cut_lines (self->band_grid, 5);
+    }
 }
 
 /* The row that the band's events are counted in: the selected event's, else the hovered one's. */
@@ -232,18 +245,17 @@ update_band (LnsDetailsPane *self)
     g_cancellable_cancel (self->counting);
   g_clear_object (&self->counting);
   gtk_widget_set_visible (self->band_box, has_band);
-  clear_grid (self->band_grid);
   if (!has_band)
     return;
   const LnsTrack *track = counted_track (self);
   g_autofree char *counted = counted_text (report, track);
   g_autofree char *start = lns_event_text_time (start_ns);
   g_autofree char *end = lns_event_text_time (end_ns);
-  add_line (self->band_grid, 0, _ ("From"), start);
-  add_line (self->band_grid, 1, _ ("To"), end);
-  add_line (self->band_grid, 2, _ ("Duration"),
+  set_line (self->band_grid, 0, _ ("From"), start);
+  set_line (self->band_grid, 1, _ ("To"), end);
+  set_line (self->band_grid, 2, _ ("Duration"),
             lns_format_duration_exact (end_ns - start_ns, duration));
-  add_line (self->band_grid, 3, _ ("Row"), counted);
+  set_line (self->band_grid, 3, _ ("Row"), counted);
 
   Counting *counting = g_new0 (Counting, 1);
   counting->view = g_object_ref (self->view);

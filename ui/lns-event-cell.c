@@ -14,14 +14,14 @@
 
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_NUMBER] = { "#", "#", 88, true },
-  [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), "Name", 196, false },
+  [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), "Name", 0, false },
   [LNS_EVENT_COLUMN_START] = { N_ ("Start"), "Start (ns)", 140, true },
   [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), "Duration (ns)", 112, true },
   [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), "Thread", 132, false },
   [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), "Process", 132, false },
   [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), "Domain", 110, false },
   [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), "Category", 110, false },
-  [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 64, true },
+  [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 76, true },
   [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), "Payload", 110, true },
 };
 

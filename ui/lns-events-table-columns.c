@@ -7,6 +7,8 @@
 
 #include <glib/gi18n.h>
 
+#define MIN_CHARS 20 /* of the column that has the room that others leave */
+
 static const char *const column_key = "lns-event-column";
 
 static LnsEventColumn
@@ -32,6 +34,8 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 
   gtk_inscription_set_text_overflow (GTK_INSCRIPTION (cell),
                                      GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
+  if (info->width_px == 0)
+    gtk_inscription_set_min_chars (GTK_INSCRIPTION (cell), MIN_CHARS);
   if (info->is_number)
     {
       gtk_inscription_set_xalign (GTK_INSCRIPTION (cell), 1);
@@ -111,11 +115,12 @@ add_column (LnsEventsTable *self, LnsEventColumn id)
   g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), NULL);
   gtk_column_view_column_set_sorter (column, sorter);
   gtk_column_view_column_set_resizable (column, TRUE);
-  gtk_column_view_column_set_fixed_width (column, info->width_px);
-  gtk_column_view_column_set_expand (column, id == LNS_EVENT_COLUMN_NAME);
+  if (info->width_px > 0)
+    gtk_column_view_column_set_fixed_width (column, info->width_px);
+  else
+    gtk_column_view_column_set_expand (column, TRUE);
   gtk_column_view_append_column (self->columns, column);
   self->column_of[id] = column;
-  g_object_unref (column);
 }
 
 /* The first label below WIDGET. */
@@ -139,19 +144,21 @@ find_label (GtkWidget *widget)
 static void
 align_titles (LnsEventsTable *self)
 {
+  GListModel *columns = gtk_column_view_get_columns (self->columns);
   GtkWidget *title = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
   title = title != NULL ? gtk_widget_get_first_child (title) : NULL;
-  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS && title != NULL;
-       id++, title = gtk_widget_get_next_sibling (title))
+  for (guint i = 0; i < g_list_model_get_n_items (columns) && title != NULL;
+       i++, title = gtk_widget_get_next_sibling (title))
     {
+      g_autoptr (GObject) column = g_list_model_get_item (columns, i);
       GtkWidget *label = find_label (title);
-      if (label == NULL || !lns_event_column_info (id)->is_number)
+      if (label == NULL || !lns_event_column_info (column_of (column))->is_number)
         continue;
       gtk_widget_set_hexpand (label, TRUE);
       gtk_label_set_xalign (GTK_LABEL (label), 1);
       /* The arrow stands at the other side. */
       GtkWidget *box = gtk_widget_get_parent (label);
-      if (GTK_IS_BOX (box))
+      if (GTK_IS_BOX (box) && gtk_widget_get_last_child (box) != label)
         gtk_box_reorder_child_after (GTK_BOX (box), label, gtk_widget_get_last_child (box));
     }
 }
@@ -166,10 +173,22 @@ _lns_events_table_add_columns (LnsEventsTable *self)
                            G_CALLBACK (sorter_changed_cb), self, 0);
 }
 
+/* A column that is only hidden still takes its width away from the one that expands (GTK 4.8): it
+ * has to go. */
 void
 _lns_events_table_update_columns (LnsEventsTable *self)
 {
+  guint position = 0;
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    gtk_column_view_column_set_visible (self->column_of[id],
-                                        lns_event_column_is_used (self->set, id));
+    {
+      GtkColumnViewColumn *column = self->column_of[id];
+      gboolean is_there = gtk_column_view_column_get_column_view (column) != NULL;
+      gboolean is_used = lns_event_column_is_used (self->set, id);
+      if (is_there && !is_used)
+        gtk_column_view_remove_column (self->columns, column);
+      else if (!is_there && is_used)
+        gtk_column_view_insert_column (self->columns, position, column);
+      position += is_used;
+    }
+  align_titles (self);
 }

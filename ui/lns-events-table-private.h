@@ -56,7 +56,7 @@ struct _LnsEventsTable
   AdwStatusPage *error_page;
   AdwStatusPage *no_match_page;
   GtkColumnView *columns;
-  GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS];
+  GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
 };
 
 /* lns-events-table-columns.c */

@@ -282,6 +282,8 @@ lns_events_table_dispose (GObject *object)
     gtk_widget_remove_tick_callback (GTK_WIDGET (self->columns), self->tick);
   self->tick = 0;
   G_OBJECT_CLASS (lns_events_table_parent_class)->dispose (object);
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    g_clear_object (&self->column_of[id]);
   g_clear_object (&self->selection);
   g_clear_object (&self->model);
   g_clear_object (&self->view);

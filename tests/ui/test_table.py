@@ -245,8 +245,11 @@ def test_copies_rows_as_tab_separated_text():
 
 def view_of(app):
     """The span in view, as the first row says it."""
-    timeline = app.wait(lambda: first(app.root, "tree table", "Rows"), what="the timeline")
-    return next(timeline.children()).description.split("; ")[1]
+    def described():
+        timeline = first(app.root, "tree table", "Rows")
+        parts = timeline and [row.description.split("; ") for row in timeline.children()]
+        return parts and len(parts[0]) > 1 and parts[0][1]
+    return app.wait(described, what="the timeline")
 
 
 def test_choosing_an_event_moves_the_timeline():

@@ -5,6 +5,8 @@
 
 /* The events table's data, against plain loops over the report. */
 
+#include <glib/gstdio.h>
+
 #include "tests/lns-tap.h"
 #include "tests/unit/event-fixture.h"
 #include "ui/lns-event-cell.h"
@@ -99,6 +101,46 @@ each_event_is_found (void)
     }
   LNS_CHECK (!lns_event_set_find (set, 0, LANE_EVENTS, 5, &found));
   LNS_CHECK (!lns_event_set_find (set, 99, 0, set->start_ns[0], &found));
+}
+
+/* Turns bytes of the file round, one place after the other, until a chunk of events is hit. */
+static void
+damage_is_left_out_and_counted (void)
+{
+  g_autofree char *bytes = NULL;
+  gsize size_bytes;
+  g_autofree char *path = g_strconcat (lns_report_info (report)->path, ".damaged", NULL);
+  LNS_CHECK (g_file_get_contents (lns_report_info (report)->path, &bytes, &size_bytes, NULL));
+  bool hit = false;
+  for (gsize at = size_bytes / 4; at < size_bytes && !hit; at += 30011)
+    {
+      bytes[at] ^= 0x40;
+      LNS_CHECK (g_file_set_contents (path, bytes, (gssize)size_bytes, NULL));
+      bytes[at] ^= 0x40;
+      LnsReport *damaged = lns_report_open (path, NULL, NULL);
+      g_unlink (path);
+      if (damaged == NULL)
+        continue;
+      g_autoptr (LnsEventSet) set =
+          lns_event_set_load (damaged, lanes, N_LANES, INT64_MIN, INT64_MAX, NULL, NULL, NULL);
+      if (set != NULL && set->n_damaged > 0)
+        {
+          hit = true;
+          LNS_CHECK_INT (set->n + set->n_damaged, N_LANES * LANE_EVENTS);
+          LNS_CHECK (set->damage != NULL);
+          for (uint32_t row = 0; row < set->n; row += 101)
+            {
+              uint32_t lane;
+              uint64_t ordinal;
+              LnsEvent event;
+              lns_event_set_id (set, row, &lane, &ordinal);
+              LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
+              LNS_CHECK_INT (set->start_ns[row], event.start_ns);
+            }
+        }
+      lns_report_close (damaged);
+    }
+  LNS_CHECK (hit);
 }
 
 static void
@@ -403,6 +445,7 @@ main (void)
   LNS_TEST (one_lane_is_its_events);
   LNS_TEST (a_span_holds_what_touches_it);
   LNS_TEST (each_event_is_found);
+  LNS_TEST (damage_is_left_out_and_counted);
   LNS_TEST (a_cancelled_load_gives_nothing);
   LNS_TEST (orders_are_those_of_the_keys);
   LNS_TEST (keys_order_like_the_cells);
