@@ -179,25 +179,15 @@ descend (Walk *walk)
   walk->opened_here.n = 0;
 }
 
-/* Visits the top nodes; a lane too short for nodes is one opened node of all its events. */
 static bool
 visit_top (Walk *walk)
 {
   const LnsLaneState *state = walk->state;
+  bool ok = true;
 
-  if (state->top_level > 0)
-    {
-      bool ok = true;
-      for (uint32_t i = 0; ok && i < state->n_top; i++)
-        ok = visit (walk, &state->top[i], state->top_level, i);
-      return ok;
-    }
-  const Opened whole = { .node = { .start_ns = state->info.start_ns,
-                                   .end_ns = state->end_ns,
-                                   .busy_ns = state->end_ns - state->info.start_ns },
-                         .n_events = state->n_closed,
-                         .end = state->n_closed };
-  return add_opened (walk, &whole);
+  for (uint32_t i = 0; ok && i < state->n_top; i++)
+    ok = visit (walk, &state->top[i], state->top_level, i);
+  return ok;
 }
 
 bool

@@ -20,7 +20,6 @@ typedef struct
   LnsCounterPixel *pixels;
   LnsPayloadType type;
   int value_at;
-  uint32_t top_level;
   bool has_before; /* a sample before the window                                                */
   int64_t before_ns;
   double before;
@@ -109,9 +108,6 @@ rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns)
   Paint *paint = data;
 
   (void)n_events;
-  /* A lane too short for nodes: nothing is known of its values. */
-  if (paint->top_level == 0)
-    return;
   add (paint, from_ns, node->end_ns, value_of (paint->type, node->min),
        value_of (paint->type, node->max), value_of (paint->type, node->last));
 }
@@ -165,7 +161,6 @@ lns_report_query_counter (LnsReport *report,
                           lane);
   paint.type = (LnsPayloadType)lns_report_tracks (report, &n_tracks)[lanes[lane].track].value_type;
   paint.value_at = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
-  paint.top_level = report->lanes[lane].top_level;
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_pixels[p] = (LnsCounterPixel){ NAN, NAN, NAN };
 

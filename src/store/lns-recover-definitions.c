@@ -49,8 +49,6 @@ stand_in (LnsDefinitionKind kind)
       definition.process.start_ns = definition.process.end_ns = LNS_TIME_UNKNOWN;
       definition.process.exit_code = -1;
     }
-  if (kind == LNS_DEFINITION_LANE)
-    definition.lane.kind = LNS_LANE_NVTX_PUSH_POP;
   if (kind == LNS_DEFINITION_THREAD)
     definition.thread.start_ns = definition.thread.end_ns = LNS_TIME_UNKNOWN;
   if (kind == LNS_DEFINITION_DOMAIN)
@@ -77,20 +75,13 @@ reach (LnsRecover *recover, LnsDefinitionKind kind, uint32_t id)
       uint32_t n_allocated = id + 1 + id / 2 + 64;
       LnsDefinition *definitions =
           reallocarray (table->definitions, n_allocated, sizeof *definitions);
-      if (definitions != NULL)
-        table->definitions = definitions;
-      bool *is_known = reallocarray (table->is_known, n_allocated, sizeof *is_known);
-      if (is_known != NULL)
-        table->is_known = is_known;
-      if (definitions == NULL || is_known == NULL)
+      if (definitions == NULL)
         return false;
+      table->definitions = definitions;
       table->n_allocated = n_allocated;
     }
   for (; table->n <= id; table->n++)
-    {
-      table->definitions[table->n] = stand_in (kind);
-      table->is_known[table->n] = false;
-    }
+    table->definitions[table->n] = stand_in (kind);
   return true;
 }
 
@@ -119,7 +110,6 @@ _lns_recover_read_definitions (LnsRecover *recover)
           if (lns_definition_size (kind) == 0 || !reach (recover, kind, id))
             continue;
           memcpy (&recover->tables[kind].definitions[id], &definition, lns_definition_size (kind));
-          recover->tables[kind].is_known[id] = true;
           any = true;
         }
     }
@@ -266,44 +256,45 @@ track_kind_of (LnsLaneKind kind)
     }
 }
 
+/* Gives the lane of each chunk in CHUNKS the chunk's kind, unless it is known what kind it has. */
+static void
+learn_lane_kinds (LnsRecover *recover, const LnsFoundChunk *chunks, size_t n_chunks)
+{
+  const LnsRecoveredTable *lanes = &recover->tables[LNS_DEFINITION_LANE];
+
+  for (size_t c = 0; c < n_chunks; c++)
+    {
+      const LnsChunkHeader *header = &chunks[c].header;
+      if (lns_lane_kind_info ((LnsLaneKind)header->lane_kind) != NULL &&
+          reach (recover, LNS_DEFINITION_LANE, header->lane) &&
+          lns_lane_kind_info (lanes->definitions[header->lane].lane.kind) == NULL)
+        lanes->definitions[header->lane].lane.kind = (LnsLaneKind)header->lane_kind;
+    }
+}
+
 /* Makes a lane, and a track of its own, for each lane of which only chunks are known. */
 static bool
 add_lost_lanes (LnsRecover *recover)
 {
-  static const LnsChunkKind kinds[] = { LNS_CHUNK_EVENTS, LNS_CHUNK_OPEN_EVENT };
-  LnsRecoveredTable *lanes = &recover->tables[LNS_DEFINITION_LANE];
-  LnsRecoveredTable *tracks = &recover->tables[LNS_DEFINITION_TRACK];
+  const LnsRecoveredTable *lanes = &recover->tables[LNS_DEFINITION_LANE];
+  const LnsRecoveredTable *tracks = &recover->tables[LNS_DEFINITION_TRACK];
+  size_t n_chunks;
 
-  for (uint32_t i = 0; i < lanes->n; i++)
-    if (lns_lane_kind_info (lanes->definitions[i].lane.kind) == NULL)
-      {
-        lanes->definitions[i].lane.kind = LNS_LANE_NVTX_PUSH_POP;
-        lanes->is_known[i] = false;
-      }
-  for (int k = 0; k < 2; k++)
-    {
-      size_t n_chunks;
-      const LnsFoundChunk *chunks = _lns_recover_chunks (recover, kinds[k], &n_chunks);
-      for (size_t c = 0; c < n_chunks; c++)
-        {
-          const LnsChunkHeader *header = &chunks[c].header;
-          if (lns_lane_kind_info ((LnsLaneKind)header->lane_kind) == NULL ||
-              !reach (recover, LNS_DEFINITION_LANE, header->lane) || lanes->is_known[header->lane])
-            continue;
-          lanes->definitions[header->lane].lane.kind = (LnsLaneKind)header->lane_kind;
-          lanes->is_known[header->lane] = true;
-        }
-    }
+  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_EVENTS, &n_chunks);
+  learn_lane_kinds (recover, chunks, n_chunks);
+  chunks = _lns_recover_chunks (recover, LNS_CHUNK_OPEN_EVENT, &n_chunks);
+  learn_lane_kinds (recover, chunks, n_chunks);
   for (uint32_t i = 0; i < lanes->n; i++)
     {
       LnsLane *lane = &lanes->definitions[i].lane;
+      if (lns_lane_kind_info (lane->kind) == NULL)
+        lane->kind = LNS_LANE_NVTX_PUSH_POP;
       if (lane->track != LNS_ID_NONE)
         continue;
       if (!reach (recover, LNS_DEFINITION_TRACK, tracks->n))
         return _lns_recover_no_memory (recover);
       lane->track = tracks->n - 1;
       tracks->definitions[lane->track].track.kind = track_kind_of (lane->kind);
-      tracks->is_known[lane->track] = true;
     }
   return true;
 }

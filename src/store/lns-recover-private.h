@@ -12,11 +12,10 @@
 #include "src/store/lns-recover.h"
 #include "src/store/lns-writer.h"
 
-/* One kind's definitions as they were found: some may be missing. */
+/* One kind's definitions; stand-ins where none was found. */
 typedef struct
 {
   LnsDefinition *definitions; /* n; owned                                                       */
-  bool *is_known;             /* n; owned                                                       */
   uint32_t n, n_allocated;
 } LnsRecoveredTable;
 

@@ -350,10 +350,7 @@ lns_recover (const char *path,
     if (fds[i] >= 0)
       close (fds[i]);
   for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
-    {
-      free (recover.tables[kind].definitions);
-      free (recover.tables[kind].is_known);
-    }
+    free (recover.tables[kind].definitions);
   free (recover.runs);
   free (recover.new_ids);
   free (recover.bytes);

@@ -142,13 +142,13 @@ parse_directory_row (LnsReport *report, sqlite3_stmt *statement, LnsError *error
       n_chunks >= UINT32_MAX || n_open < 0 || n_open > 1 || values[4] > values[5] ||
       values[6] < 0 || values[7] < 0 || values[7] > LNS_NODE_LEVELS)
     return _lns_report_damaged (report, error, "the directory of lane %u", lane);
-  if (n_events > LNS_NODE_LEAF && values[7] == 0)
+  if (n_events > 0 && values[7] == 0)
     return _lns_report_damaged (report, error, "lane %u has no level of detail", lane);
 
   LnsLaneState *state = &report->lanes[lane];
   state->n_closed = (uint64_t)n_events;
   state->n_chunks = (uint32_t)n_chunks;
-  state->top_level = n_events > 0 ? (uint32_t)values[7] : 0;
+  state->top_level = (uint32_t)values[7];
   state->end_ns = values[5];
   state->info = (LnsLaneInfo){
     .n_events = (uint64_t)(n_events + n_open),
@@ -160,7 +160,7 @@ parse_directory_row (LnsReport *report, sqlite3_stmt *statement, LnsError *error
   };
   const uint8_t *bytes;
   size_t size_bytes;
-  if (state->top_level == 0)
+  if (n_events == 0)
     return true;
   if (!_lns_connection_blob (statement, 8, &bytes, &size_bytes))
     return _lns_report_damaged (report, error, "lane %u has no level of detail", lane);

@@ -55,7 +55,7 @@ typedef struct
   LnsLaneKind kind;
   uint64_t n_closed;  /* events without the open one                                            */
   uint32_t n_chunks;  /* event chunks without the open event's                                  */
-  uint32_t top_level; /* 0 = no nodes                                                           */
+  uint32_t top_level; /* 0 = no events                                                          */
   uint32_t n_top;
   LnsNode *top;   /* the nodes of top_level; owned                                              */
   LnsBlob *tails; /* by slot, LNS_N_TAIL_SLOTS, as of the opening where somebody records; owned */

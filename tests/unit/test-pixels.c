@@ -180,6 +180,41 @@ test_exact_near_events (void)
   free (lane.events);
 }
 
+/* Of three names in a pixel the one that covers most of it, wherever it stands. */
+static void
+test_dominant_name (void)
+{
+  static const int64_t lengths_ns[3][3] = { { 10, 60, 20 }, { 60, 10, 20 }, { 20, 10, 60 } };
+  const char *path = fixture_path ("dominant.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  LnsPixelResult result = { 0 };
+
+  for (int64_t p = 0; p < 3; p++)
+    for (int64_t i = 0, at_ns = 100 * p; i < 3; at_ns += lengths_ns[p][i++])
+      {
+        const bool longest = lengths_ns[p][i] == 60;
+        lns_writer_append (writer, id,
+                           &(LnsEvent){ .start_ns = at_ns,
+                                        .duration_ns = lengths_ns[p][i],
+                                        .name = longest ? 9 : 1 + (uint32_t)i,
+                                        .extra = { longest ? 0xFF112233 : 0 } });
+      }
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsPixelQuery query = { .ns_per_px = 100, .n_px = 3 };
+  LNS_CHECK (lns_report_query_pixels (report, id, &query, &result, NULL));
+  for (int p = 0; p < 3; p++)
+    {
+      LNS_CHECK_INT (result.pixels[p].name, 9);
+      LNS_CHECK_INT (result.pixels[p].color, 0xFF112233);
+      LNS_CHECK (fabsf (result.pixels[p].busy - 0.9f) < 1e-6f);
+    }
+  LNS_CHECK_INT (result.n_events, 0);
+  lns_pixel_result_clear (&result);
+  lns_report_close (report);
+}
+
 static void
 test_one_nanosecond_at_ten_hours (void)
 {
@@ -478,7 +513,16 @@ test_counter (void)
   fixture_finish (writer, 0);
   LnsReport *report = fixture_open (path, NULL);
 
+  /* Before anything is read: what the top nodes know, and of a lane without nodes in memory nothing
+   * that is made up. */
   static LnsCounterPixel pixels[N_PX];
+  LnsPixelQuery first = { .ns_per_px = (double)at_ns / N_PX, .n_px = N_PX, .cached_only = true };
+  LNS_CHECK (lns_report_query_counter (report, id, &first, pixels, NULL));
+  LNS_CHECK (pixels[N_PX - 1].min >= -1000 && pixels[N_PX - 1].max <= 1000);
+  LNS_CHECK (pixels[N_PX - 1].min < -900 && pixels[N_PX - 1].max > 900);
+  first.ns_per_px = 1;
+  LNS_CHECK (lns_report_query_counter (report, few, &first, pixels, NULL));
+  LNS_CHECK (isnan (pixels[60].last) || pixels[60].last == 2.5);
   for (double ns_per_px = (double)at_ns / N_PX; ns_per_px > 5; ns_per_px /= 3)
     {
       const int64_t origin_ns = at_ns / 3;
@@ -532,6 +576,7 @@ main (void)
 {
   LNS_TEST (test_same_as_plain_query);
   LNS_TEST (test_exact_near_events);
+  LNS_TEST (test_dominant_name);
   LNS_TEST (test_one_nanosecond_at_ten_hours);
   LNS_TEST (test_lone_event_is_visible);
   LNS_TEST (test_cost_grows_with_pixels);

@@ -249,6 +249,14 @@ test_lost_definitions (void)
   LNS_CHECK (lns_report_event (report, 2, 77, &event, NULL));
   LNS_CHECK_INT (event.start_ns, lanes[2].events[77].start_ns);
   LNS_CHECK_STR (lns_report_string (report, event.name, NULL), "(lost)");
+  const LnsTrack *tracks = lns_report_tracks (report, &n);
+  LNS_CHECK_INT (n, N_LANES);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      LNS_CHECK_INT (tracks[i].kind, LNS_TRACK_NVTX_RANGES);
+      LNS_CHECK_INT (tracks[i].process, LNS_ID_NONE);
+      LNS_CHECK_INT (tracks[i].thread, LNS_ID_NONE);
+    }
   lns_report_close (report);
 }
 
