@@ -71,9 +71,9 @@ def objects_digest(build):
     for folder, _, names in sorted(os.walk(build)):
         for name in sorted(names):
             if name.endswith(".o") and any(room in folder for room in ROOMS):
-                # Debug sections carry line numbers; the text of the program is what counts.
-                text = subprocess.run(["objcopy", "-O", "binary", "--only-section=.text*", os.path.join(folder, name),
-                                       "/dev/stdout"], capture_output=True).stdout
+                # Debug sections carry line numbers; the program's text and what it refers to count.
+                text = subprocess.run(["objdump", "-dr", os.path.join(folder, name)], capture_output=True,
+                                      check=True).stdout
                 digest.update(text)
     return digest.hexdigest()
 
