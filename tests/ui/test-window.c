@@ -1,0 +1,179 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What a window does with dropped files and with openings that are given up; run by harness.py.
+ *
+ * usage: test-window REPORT */
+
+#include "ui/lns-application.h"
+#include "ui/lns-report-loader.h"
+#include "ui/lns-window.h"
+
+#include "tests/lns-tap.h"
+
+static LnsApplication *application;
+static const char *report_path;
+
+/* Runs the main loop until the active window's title is TITLE. */
+static void
+wait_for_title (const char *title)
+{
+  gint64 end_us = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;
+
+  for (;;)
+    {
+      GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (application));
+      if (g_strcmp0 (gtk_window_get_title (window), title) == 0)
+        return;
+      LNS_CHECK (g_get_monotonic_time () < end_us);
+      g_main_context_iteration (NULL, FALSE);
+    }
+}
+
+static LnsWindow *
+active_window (void)
+{
+  g_application_activate (G_APPLICATION (application));
+  return LNS_WINDOW (gtk_application_get_active_window (GTK_APPLICATION (application)));
+}
+
+/* Whether the window has no opening to cancel. */
+static gboolean
+is_idle (LnsWindow *window)
+{
+  return !g_action_get_enabled (
+      g_action_map_lookup_action (G_ACTION_MAP (window), "cancel-opening"));
+}
+
+static guint
+n_windows (void)
+{
+  return g_list_length (gtk_application_get_windows (GTK_APPLICATION (application)));
+}
+
+/* Before the loop runs once, the opening is given up: its answer must not come back. */
+static void
+a_cancelled_opening_leaves_the_start_page (void)
+{
+  LnsWindow *window = active_window ();
+  g_autoptr (GFile) file = g_file_new_for_path (report_path);
+
+  lns_window_open_file (window, file);
+  LNS_CHECK (!lns_window_is_empty (window));
+  LNS_CHECK (!is_idle (window));
+  g_action_group_activate_action (G_ACTION_GROUP (window), "cancel-opening", NULL);
+  LNS_CHECK (lns_window_is_empty (window));
+  for (int i = 0; i < 200; i++)
+    {
+      g_main_context_iteration (NULL, FALSE);
+      g_usleep (1000);
+    }
+  LNS_CHECK (lns_window_is_empty (window));
+  LNS_CHECK (is_idle (window));
+  LNS_CHECK_STR (gtk_window_get_title (GTK_WINDOW (window)), "Lanescope");
+}
+
+static void
+store_result_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **)data = g_object_ref (result);
+}
+
+static void
+never_cb (double fraction, gpointer data)
+{
+  LNS_FAIL ("progress of a cancelled opening");
+}
+
+static void
+a_cancelled_load_says_so (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GFile) file = g_file_new_for_path (report_path);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  lns_report_load_async (file, FALSE, cancellable, never_cb, store_result_cb, &result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  LNS_CHECK (lns_report_load_finish (result, &error) == NULL);
+  LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+}
+
+static void
+a_report_elsewhere_is_refused (void)
+{
+  g_autoptr (GFile) file = g_file_new_for_uri ("sftp://elsewhere/demo.rep");
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  lns_report_load_async (file, FALSE, NULL, never_cb, store_result_cb, &result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  LNS_CHECK (lns_report_load_finish (result, &error) == NULL);
+  LNS_CHECK (g_error_matches (error, LNS_LOAD_ERROR, LNS_ERROR_UNSUPPORTED));
+  LNS_CHECK (strstr (error->message, "copy it") != NULL);
+}
+
+/* Drops PATHS on WINDOW as its drop target would see them. */
+static gboolean
+drop (LnsWindow *window, GSList *files)
+{
+  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (GTK_WIDGET (window));
+  g_auto (GValue) value = G_VALUE_INIT;
+  gboolean taken = FALSE;
+
+  g_value_init (&value, GDK_TYPE_FILE_LIST);
+  g_value_take_boxed (&value, gdk_file_list_new_from_list (files));
+  for (guint i = 0; i < g_list_model_get_n_items (controllers); i++)
+    {
+      g_autoptr (GObject) controller = g_list_model_get_item (controllers, i);
+      if (GTK_IS_DROP_TARGET (controller))
+        g_signal_emit_by_name (controller, "drop", &value, 10.0, 10.0, &taken);
+    }
+  return taken;
+}
+
+static void
+dropped_files_open (void)
+{
+  LnsWindow *window = active_window ();
+  g_autofree char *copy_path = g_strconcat (report_path, ".copy.rep", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (report_path);
+  g_autoptr (GFile) copy = g_file_new_for_path (copy_path);
+  GSList *files = g_slist_append (g_slist_append (NULL, file), copy);
+  g_autofree char *copy_name = g_path_get_basename (copy_path);
+
+  LNS_CHECK (g_file_copy (file, copy, 0, NULL, NULL, NULL, NULL));
+  LNS_CHECK_INT (n_windows (), 1);
+  LNS_CHECK (drop (window, files));
+  LNS_CHECK_INT (n_windows (), 2);
+  wait_for_title (copy_name);
+  while (lns_window_is_empty (window) || !is_idle (window))
+    g_main_context_iteration (NULL, TRUE);
+  g_autofree char *name = g_path_get_basename (report_path);
+  LNS_CHECK_STR (gtk_window_get_title (GTK_WINDOW (window)), name);
+  g_slist_free (files);
+  LNS_CHECK (!drop (window, NULL));
+}
+
+int
+main (int argc, char **argv)
+{
+  report_path = argv[argc - 1];
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  application = lns_application_new ();
+  g_application_set_flags (G_APPLICATION (application),
+                           g_application_get_flags (G_APPLICATION (application)) |
+                               G_APPLICATION_NON_UNIQUE);
+  if (!g_application_register (G_APPLICATION (application), NULL, NULL))
+    return 1;
+  LNS_TEST (a_cancelled_load_says_so);
+  LNS_TEST (a_report_elsewhere_is_refused);
+  LNS_TEST (a_cancelled_opening_leaves_the_start_page);
+  LNS_TEST (dropped_files_open);
+  return lns_tap_done ();
+}
