@@ -9,6 +9,9 @@
 
 #define DEFAULT_MAX_COLLECTED (UINT64_C (8) << 20)
 
+/* Events are looked at in blocks, so that what they need is asked for ahead. */
+#define BLOCK 256
+
 /* So many groups are counted in parts a pass, each with 1 KiB a worker. */
 #define PART_BITS  8
 #define MAX_PARTED 16384
@@ -131,33 +134,44 @@ keep_extremes (Selection *selection, int64_t value)
     ;
 }
 
+static void
+look_at_value (Search *search, unsigned worker, Selection *selection, int64_t value)
+{
+  if (selection->step == SPLIT)
+    keep_extremes (selection, value);
+  else if (selection->step <= WAIT || value < selection->low || value >= selection->high)
+    return;
+  else if (selection->step == COLLECT)
+    {
+      uint64_t k = atomic_fetch_add_explicit (&selection->n_collected, 1, memory_order_relaxed);
+      if (k < selection->inside)
+        search->values[selection->offset + k] = value;
+    }
+  else
+    search->parts[worker][(selection->part << PART_BITS) +
+                          (uint32_t)((value - selection->low) >> selection->shift)]++;
+}
+
 static bool
 look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
   Search *search = data;
-  uint32_t n_names = search->groups->n_pages * LNS_GROUP_PAGE_NAMES;
+  uint32_t n_names = search->groups->n_pages * LNS_GROUP_PAGE_NAMES, groups[BLOCK];
 
-  for (uint32_t i = 0; i < chunk->n; i++)
+  for (uint32_t first = 0; first < chunk->n; first += BLOCK)
     {
-      uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0;
-      uint32_t group = lns_range_groups_find (search->groups, family, name);
-      if (group == LNS_GROUP_NONE || !lns_range_is_whole (chunk, i))
-        continue;
-      Selection *selection = &search->selections[group];
-      int64_t value = chunk->duration_ns[i];
-      if (selection->step == SPLIT)
-        keep_extremes (selection, value);
-      else if (selection->step <= WAIT || value < selection->low || value >= selection->high)
-        continue;
-      else if (selection->step == COLLECT)
+      uint32_t end = chunk->n - first < BLOCK ? chunk->n : first + BLOCK;
+      for (uint32_t i = first; i < end; i++)
         {
-          uint64_t k = atomic_fetch_add_explicit (&selection->n_collected, 1, memory_order_relaxed);
-          if (k < selection->inside)
-            search->values[selection->offset + k] = value;
+          uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0;
+          groups[i - first] = lns_range_groups_find (search->groups, family, name);
+          if (groups[i - first] != LNS_GROUP_NONE)
+            __builtin_prefetch (&search->selections[groups[i - first]]);
         }
-      else
-        search->parts[worker][(selection->part << PART_BITS) +
-                              (uint32_t)((value - selection->low) >> selection->shift)]++;
+      for (uint32_t i = first; i < end; i++)
+        if (groups[i - first] != LNS_GROUP_NONE && lns_range_is_whole (chunk, i))
+          look_at_value (search, worker, &search->selections[groups[i - first]],
+                         chunk->duration_ns[i]);
     }
   return true;
 }

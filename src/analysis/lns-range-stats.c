@@ -13,6 +13,10 @@
 /* Longer durations would overflow the sum of their squares; they count as this long there. */
 #define MAX_SQUARED ((UINT64_C (1) << 50) - 1)
 
+/* Events are looked at in blocks, and what they need so many events ahead. */
+#define BLOCK 256
+#define AHEAD 16
+
 typedef struct
 {
   LnsReport *report;
@@ -22,29 +26,62 @@ typedef struct
   LnsRangeGroups groups; /* those of all workers                                                */
 } Sums;
 
+static void
+count_duration (LnsRangeGroup *group, int64_t duration)
+{
+  uint64_t squared = (uint64_t)duration < MAX_SQUARED ? (uint64_t)duration : MAX_SQUARED;
+
+  group->n++;
+  group->total_ns += (uint64_t)duration;
+  group->min_ns = duration < group->min_ns ? duration : group->min_ns;
+  group->max_ns = duration > group->max_ns ? duration : group->max_ns;
+  group->squares += (unsigned __int128)squared * squared;
+}
+
+/* Counts N durations, whose groups are INDICES. Names come in any order, and the counts of a large
+ * report do not fit into the nearest caches: those of later events are asked for ahead. */
+static bool
+count_block (LnsRangeGroups *groups, const uint32_t *indices, const int64_t *durations, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++)
+    {
+      if (i + AHEAD < n)
+        {
+          const LnsRangeGroup *later = &groups->groups[indices[i + AHEAD]];
+          uint32_t bin = lns_range_bin (durations[i + AHEAD]) - later->first_bin;
+          if (bin < later->n_bins)
+            __builtin_prefetch (&later->bins[bin], 1);
+        }
+      LnsRangeGroup *group = &groups->groups[indices[i]];
+      count_duration (group, durations[i]);
+      if (!lns_range_group_count (group, lns_range_bin (durations[i]), 1))
+        return false;
+    }
+  return true;
+}
+
 static bool
 count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
   LnsRangeGroups *groups = &((Sums *)data)->workers[worker];
-  uint32_t n_names = groups->n_pages * LNS_GROUP_PAGE_NAMES;
+  uint32_t n_names = groups->n_pages * LNS_GROUP_PAGE_NAMES, indices[BLOCK];
+  int64_t durations[BLOCK];
 
-  for (uint32_t i = 0; i < chunk->n; i++)
+  for (uint32_t first = 0, n = 0; first < chunk->n; first += BLOCK, n = 0)
     {
-      if (!lns_range_is_whole (chunk, i))
-        continue;
-      uint32_t index =
-          lns_range_groups_add (groups, family, chunk->name[i] < n_names ? chunk->name[i] : 0);
-      if (index == LNS_GROUP_NONE)
-        return false;
-      LnsRangeGroup *group = &groups->groups[index];
-      int64_t duration = chunk->duration_ns[i];
-      uint64_t squared = (uint64_t)duration < MAX_SQUARED ? (uint64_t)duration : MAX_SQUARED;
-      group->n++;
-      group->total_ns += (uint64_t)duration;
-      group->min_ns = duration < group->min_ns ? duration : group->min_ns;
-      group->max_ns = duration > group->max_ns ? duration : group->max_ns;
-      group->squares += (unsigned __int128)squared * squared;
-      if (!lns_range_group_count (group, lns_range_bin (duration), 1))
+      for (uint32_t i = first; i < chunk->n && i < first + BLOCK; i++)
+        {
+          if (!lns_range_is_whole (chunk, i))
+            continue;
+          uint32_t index =
+              lns_range_groups_add (groups, family, chunk->name[i] < n_names ? chunk->name[i] : 0);
+          if (index == LNS_GROUP_NONE)
+            return false;
+          __builtin_prefetch (&groups->groups[index], 1);
+          durations[n] = chunk->duration_ns[i];
+          indices[n++] = index;
+        }
+      if (!count_block (groups, indices, durations, n))
         return false;
     }
   return true;

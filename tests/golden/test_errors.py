@@ -5,7 +5,10 @@
 """What commands say of files that are no reports: one sentence each, different ones, exit code 125."""
 
 import os
+import signal
 import sqlite3
+import subprocess
+import time
 
 import golden
 import tap
@@ -59,6 +62,33 @@ def test_syntax_errors_of_sql():
     assert b"sql needs a report and a statement" in err, err
 
 
+def interrupt(words):
+    """Starts a command that would go on for long, presses Ctrl-C, and gives its code and stderr."""
+    process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # Its handler is in place once the signal is caught: /proc tells.
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
+            caught = next(line for line in status if line.startswith("SigCgt")).split()[1]
+        if int(caught, 16) & 1 << signal.SIGINT - 1:
+            break
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    return process.wait(20), process.stderr.read()
+
+
+def test_ctrl_c_ends_a_query():
+    code, err = interrupt(["sql", REPORT, "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"])
+    assert code == 125 and err == b"lanescope: error: the query was interrupted\n", (code, err)
+
+
+def test_ctrl_c_ends_an_export_and_leaves_nothing():
+    report = golden.make_report("long.rep", 3000000)
+    code, err = interrupt(["export", report])
+    assert code == 125 and b"interrupted" in err, (code, err)
+    assert not [n for n in os.listdir(golden.FOLDER) if n.startswith("long.") and n != "long.rep"]
+
+
 def test_unknown_switches():
     for command in COMMANDS:
         _, err = golden.run(*command, "--nonsense", REPORT, code=125)
@@ -67,7 +97,6 @@ def test_unknown_switches():
 
 def test_a_full_disk_is_told():
     """/dev/full takes nothing."""
-    import subprocess
     with open("/dev/full", "wb") as full:
         done = subprocess.run([tap.LANESCOPE, "sql", REPORT, "SELECT * FROM NVTX_EVENTS"], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 125 and b"No space left on device" in done.stderr, done.stderr

@@ -7,6 +7,7 @@
 import os
 import shutil
 import sqlite3
+import subprocess
 
 import golden
 import tap
@@ -104,7 +105,6 @@ def test_ui_starts_the_viewer_that_is_there():
     os.makedirs(os.path.dirname(binary))
     os.symlink(tap.LANESCOPE, golden.path("alone/link"))
     shutil.copy(tap.LANESCOPE, binary)
-    import subprocess
     done = subprocess.run([binary, "ui", "x.rep"], env={"PATH": golden.path("nothing")}, capture_output=True)
     assert done.returncode == 125 and b"lanescope-ui" in done.stderr, done
     viewer = golden.path("bin/lanescope-ui")
