@@ -120,7 +120,8 @@ typedef struct
 {
   LnsDecodedProcess *process;
   LnsDecodedThread *thread; /* who writes it; NULL: not known yet */
-  LnsRangeStack *stack;     /* the last one used */
+  LnsRangeStack *stack;     /* the last one used … */
+  uint32_t stack_epoch;     /* … if no stack was freed since: compare with the decoder's */
   bool lost_before;
   bool ended; /* the thread has ended */
   uint32_t n_names;
@@ -169,6 +170,7 @@ struct LnsDecoder
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
   LnsPointers processes, threads, domains, categories, schemas; /* by id in the session */
+  uint32_t stack_epoch;                                         /* how many stacks were freed */
   LnsPointers changed; /* LnsRangeStack with frames that the writer does not know; NULL: none */
   LnsDecoderCounters counters;
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */

@@ -14,7 +14,8 @@
 LnsRangeStack *
 _lns_decoder_stack (LnsDecoder *decoder, LnsStream *stream, uint32_t domain)
 {
-  if (stream->stack != NULL && stream->stack->domain->number == domain)
+  if (stream->stack != NULL && stream->stack_epoch == decoder->stack_epoch &&
+      stream->stack->domain->number == domain)
     return stream->stack;
   LnsRangeStack *stack = lns_id_map_get (&stream->thread->stacks, domain);
   if (stack == NULL)
@@ -31,6 +32,7 @@ _lns_decoder_stack (LnsDecoder *decoder, LnsStream *stream, uint32_t domain)
       stack->domain = in;
     }
   stream->stack = stack;
+  stream->stack_epoch = decoder->stack_epoch;
   return stack;
 }
 
@@ -233,6 +235,7 @@ _lns_stack_free (LnsDecoder *decoder, LnsRangeStack *stack)
 {
   if (stack->changed_at != 0)
     decoder->changed.items[stack->changed_at - 1] = NULL;
+  decoder->stack_epoch++;
   free (stack->frames);
   free (stack->lanes);
   free (stack);

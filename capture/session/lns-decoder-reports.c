@@ -92,7 +92,7 @@ end_threads (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
   for (size_t i = 0; i < process->threads.n_places; i++)
     {
       LnsDecodedThread *thread = process->threads.entries[i].value;
-      if (thread == NULL || thread->end_ns != LNS_TIME_UNKNOWN)
+      if (thread == NULL)
         continue;
       for (size_t j = 0; j < thread->stacks.n_places; j++)
         if (thread->stacks.entries[j].value != NULL)
@@ -101,6 +101,8 @@ end_threads (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
             _lns_stack_free (decoder, thread->stacks.entries[j].value);
           }
       lns_id_map_clear (&thread->stacks);
+      if (thread->end_ns != LNS_TIME_UNKNOWN)
+        continue;
       thread->end_ns = end_ns;
       if (decoder->writer != NULL)
         _lns_decoder_write_thread (decoder, thread, false);

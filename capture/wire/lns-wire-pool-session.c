@@ -406,7 +406,8 @@ lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max)
         ret_chunks[n] = chunk;
       n++;
     }
-  qsort (ret_chunks, n < n_max ? n : n_max, sizeof *ret_chunks, compare_chunks);
+  if (n_max > 0)
+    qsort (ret_chunks, n < n_max ? n : n_max, sizeof *ret_chunks, compare_chunks);
   return n;
 }
 

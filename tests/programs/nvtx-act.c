@@ -202,7 +202,10 @@ act_number (const char *verb, int number)
   else if (strcmp (verb, "_exit") == 0)
     _exit (number);
   else if (strcmp (verb, "raise") == 0)
-    raise (number);
+    {
+      signal (number, SIG_DFL); /* a sanitizer has a handler of its own */
+      raise (number);
+    }
   else if (strcmp (verb, "ignore") == 0)
     signal (number, SIG_IGN);
   else if (strcmp (verb, "catch") == 0)

@@ -507,6 +507,30 @@ names_of_threads_may_come_before_or_after (void)
   lns_report_close (report);
 }
 
+/* Two streams that both say to be written by one thread, which has ended in one of them. */
+static void
+streams_may_share_a_thread (void)
+{
+  begin ();
+  record_thread (&text, AT (1), 12, 1, "shared");
+  record_push (&text, AT (10), 0, 0, 0);
+  play_stream (1);
+  record_thread (&text, AT (2), 12, 1, "shared");
+  record_thread_end (&text, AT (20));
+  play_stream (2);
+  name_abc ();
+  record_push (&text, AT (30), 0, 0, 1);
+  record_pop (&text, AT (40), 0, 0);
+  record_push (&text, AT (50), 0, 0, 2);
+  play ();
+  lns_decoder_end_process (decoder, 0, 90, NULL);
+  finish ();
+  check_event ("", 10, 10, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
+  check_event ("a", 30, 10, 0);
+  check_event ("b", 50, 40, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
+  lns_report_close (report);
+}
+
 /* Whatever a program writes over its records, nothing but a count comes of it. */
 static void
 garbage_does_no_harm (void)
@@ -547,6 +571,7 @@ main (void)
   LNS_TEST (open_ranges_are_shown_at_a_commit);
   LNS_TEST (counters_become_tracks);
   LNS_TEST (names_of_threads_may_come_before_or_after);
+  LNS_TEST (streams_may_share_a_thread);
   LNS_TEST (garbage_does_no_harm);
   return lns_tap_done ();
 }
