@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,19 +91,42 @@ accept_process (MiniSession *session)
       close (fd);
       return true;
     }
-  session->n_processes++;
-  if (session->options.refuse)
-    return true;
-  LnsWirePoolOptions options = { .serial = session->n_processes,
-                                 .clock = session->clock,
-                                 .chunk_bytes = session->options.chunk_bytes,
-                                 .n_chunks = session->options.n_chunks,
-                                 .recording = true };
-  if (lns_wire_pool_new (&options, &process->pool) < 0)
-    fail ("lns_wire_pool_new");
-  lns_wire_pool_publish (process->pool, session->options.n_free);
-  welcome (process, session->n_processes);
+  uint32_t serial = session->n_processes + 1;
+  if (!session->options.refuse)
+    {
+      LnsWirePoolOptions options = { .serial = serial,
+                                     .clock = session->clock,
+                                     .chunk_bytes = session->options.chunk_bytes,
+                                     .n_chunks = session->options.n_chunks,
+                                     .recording = true };
+      if (lns_wire_pool_new (&options, &process->pool) < 0)
+        fail ("lns_wire_pool_new");
+      lns_wire_pool_publish (process->pool, session->options.n_free);
+      welcome (process, serial);
+    }
+  __atomic_store_n (&session->n_processes, serial, __ATOMIC_RELEASE);
   return true;
+}
+
+/* Answers in a thread of its own: a target waits 200 ms, a drain may take longer. */
+static void *
+answer (void *argument)
+{
+  MiniSession *session = argument;
+  while (!__atomic_load_n (&session->is_over, __ATOMIC_ACQUIRE))
+    {
+      struct pollfd wake = { .fd = session->listener, .events = POLLIN };
+      poll (&wake, 1, 5);
+      while (accept_process (session))
+        ;
+    }
+  return NULL;
+}
+
+static uint32_t
+count_processes (const MiniSession *session)
+{
+  return __atomic_load_n (&session->n_processes, __ATOMIC_ACQUIRE);
 }
 
 static void
@@ -157,9 +181,7 @@ drain (MiniSession *session, MiniProcess *process, bool gone)
 static void
 visit_all (MiniSession *session)
 {
-  while (accept_process (session))
-    ;
-  for (uint32_t i = 0; i < session->n_processes; i++)
+  for (uint32_t i = 0; i < count_processes (session); i++)
     {
       listen_to (session, &session->processes[i]);
       drain (session, &session->processes[i], false);
@@ -168,19 +190,18 @@ visit_all (MiniSession *session)
     session->options.on_visit (session);
 }
 
-/* Sleeps until a process comes or says something, or the next visit is due. */
+/* Sleeps until a process says something, or the next visit is due. */
 static void
 wait_for_news (MiniSession *session)
 {
-  struct pollfd polled[1 + MINI_PROCESSES_MAX];
-  polled[0] = (struct pollfd){ .fd = session->listener, .events = POLLIN };
-  for (uint32_t i = 0; i < session->n_processes; i++)
-    polled[1 + i] = (struct pollfd){ .fd = session->processes[i].connection, .events = POLLIN };
-  int timeout_ms = session->options.drain_every_ms > 0 ? session->options.drain_every_ms : 1;
+  struct pollfd polled[MINI_PROCESSES_MAX];
+  uint32_t n = count_processes (session);
+  for (uint32_t i = 0; i < n; i++)
+    polled[i] = (struct pollfd){ .fd = session->processes[i].connection, .events = POLLIN };
   if (session->options.drain_every_ms > 0)
-    usleep ((useconds_t)timeout_ms * 1000);
+    usleep ((useconds_t)session->options.drain_every_ms * 1000);
   else
-    poll (polled, 1 + session->n_processes, timeout_ms);
+    poll (polled, n, 1);
 }
 
 /* Serves until no child is left; descendants come to this process, their subreaper. */
@@ -199,7 +220,8 @@ serve (MiniSession *session, pid_t first)
       if (pid <= 0)
         wait_for_news (session);
     }
-  visit_all (session);
+  __atomic_store_n (&session->is_over, true, __ATOMIC_RELEASE);
+  pthread_join (session->answerer, NULL);
   for (uint32_t i = 0; i < session->n_processes; i++)
     {
       MiniProcess *process = &session->processes[i];
@@ -237,6 +259,8 @@ mini_session_run (const MiniOptions *options, int (*target) (void))
       setenv ("NVTX_INJECTION64_PATH", library, 1);
       _exit (target ());
     }
+  if (pthread_create (&session->answerer, NULL, answer, session) != 0)
+    fail ("pthread_create");
   serve (session, pid);
   close (session->listener);
   unlink (session->path);

@@ -13,6 +13,7 @@
 #include "capture/wire/lns-wire-protocol.h"
 #include "capture/wire/lns-wire-record.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -93,6 +94,8 @@ struct MiniSession
   MiniOptions options;
   char folder[64], path[96];
   int listener;
+  pthread_t answerer;
+  bool is_over;
   LnsWireClock clock;
   uint64_t first_ticks;
   MiniProcess processes[MINI_PROCESSES_MAX];

@@ -142,6 +142,8 @@ check_forks (int (*target) (void))
       LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_PUSH], 2);
       LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_POP], 2);
       LNS_CHECK_STR (session->processes[i].domains[1], "of the parent");
+      /* It numbers its streams anew, so that generations of children do not run out of numbers. */
+      LNS_CHECK_INT (session->processes[i].n_streams, 1);
     }
   mini_session_free (session);
 }
@@ -208,11 +210,18 @@ static volatile bool stop;
 static void *
 mark_until_stopped (void *argument)
 {
-  while (!stop)
+  char name[32];
+  for (int i = 0; !stop; i++)
     {
       nvtx_push ("busy");
       nvtx_pop ();
       nvtx_domain ("the same again");
+      /* Forks come while definitions are sent: the child sends them all by itself. */
+      for (int k = 0; k < 5; k++)
+        {
+          snprintf (name, sizeof name, "%d of %d", i * 5 + k, (int)(intptr_t)argument);
+          nvtx_register (NULL, name);
+        }
       usleep (1); /* a session that drowns answers no child in time */
     }
   return NULL;
@@ -224,7 +233,7 @@ fork_among_threads (void)
   nvtx_start ();
   pthread_t threads[3];
   for (int i = 0; i < 3; i++)
-    pthread_create (&threads[i], NULL, mark_until_stopped, NULL);
+    pthread_create (&threads[i], NULL, mark_until_stopped, (void *)(intptr_t)i);
   for (int i = 0; i < 40; i++)
     {
       pid_t pid = fork ();
@@ -234,6 +243,7 @@ fork_among_threads (void)
           pthread_create (&thread, NULL, mark_in_child, NULL);
           pthread_join (thread, NULL);
           nvtx_mark ("child's thread");
+          nvtx_domain ("child's own");
           _exit (0);
         }
       if (wait_for_child (pid) != 0)
@@ -255,6 +265,9 @@ test_fork_among_threads (void)
     {
       LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_MARK], 2);
       LNS_CHECK_INT (session->processes[i].n_threads, 2);
+      /* All that was defined before the fork, each once, and its own. */
+      uint64_t n_domains = session->processes[i].n_type[LNS_WIRE_DOMAIN];
+      LNS_CHECK (n_domains == 2 || (n_domains == 1 && i == 1));
     }
   mini_session_free (session);
 }

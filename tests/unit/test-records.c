@@ -394,6 +394,8 @@ test_assembler (void)
   LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), 0);
   piece = piece_of (&part, &whole, 200, 100);
   LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), -EBADMSG);
+  piece = piece_of (&part, &whole, 100, 100); /* what would have fitted, fits no longer */
+  LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), -EBADMSG);
   piece = piece_of (&part, &whole, 0, whole.n_bytes);
   LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), 1);
   lns_wire_assembler_clear (&assembler);
