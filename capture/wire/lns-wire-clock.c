@@ -6,6 +6,7 @@
 #include "capture/wire/lns-wire-clock.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,29 +22,19 @@ read_ns (clockid_t clock)
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Whether the file at PATH has WORD in its first 8 KiB: enough for the first core of cpuinfo. */
-static bool
-file_has_word (const char *path, const char *word)
+#if defined(__x86_64__)
+/* The first 8 KiB of the file at PATH, which hold the first core of cpuinfo; "" where it cannot be
+ * read. */
+static void
+read_text (const char *path, char ret_text[8192])
 {
-  char text[8192];
   int fd = open (path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return false;
-  ssize_t n = read (fd, text, sizeof text - 1);
-  close (fd);
-  if (n <= 0)
-    return false;
-  text[n] = '\0';
-  size_t length = strlen (word);
-  for (const char *at = text; (at = strstr (at, word)) != NULL; at += length)
-    {
-      bool begins = at == text || at[-1] == ' ' || at[-1] == '\t' || at[-1] == '\n';
-      bool ends = at[length] == ' ' || at[length] == '\n' || at[length] == '\0';
-      if (begins && ends)
-        return true;
-    }
-  return false;
+  ssize_t n = fd < 0 ? 0 : read (fd, ret_text, 8191);
+  ret_text[n < 0 ? 0 : n] = '\0';
+  if (fd >= 0)
+    close (fd);
 }
+#endif
 
 static const char *
 why_not_tsc (void)
@@ -52,11 +43,14 @@ why_not_tsc (void)
   unsigned a, b, c, d;
   if (!__get_cpuid (0x80000007, &a, &b, &c, &d) || (d & (1u << 8)) == 0)
     return "the processor has no invariant time stamp counter";
-  if (!file_has_word ("/proc/cpuinfo", "constant_tsc"))
+  char text[8192];
+  read_text ("/proc/cpuinfo", text);
+  if (strstr (text, " constant_tsc ") == NULL)
     return "the kernel does not report constant_tsc";
-  if (!file_has_word ("/proc/cpuinfo", "nonstop_tsc"))
+  if (strstr (text, " nonstop_tsc ") == NULL)
     return "the kernel does not report nonstop_tsc";
-  if (!file_has_word ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc"))
+  read_text ("/sys/devices/system/clocksource/clocksource0/current_clocksource", text);
+  if (strcmp (text, "tsc\n") != 0)
     return "the kernel's clocksource is not the time stamp counter";
   return NULL;
 #else

@@ -151,8 +151,9 @@ payloads (nvtxDomainHandle_t domain)
   Payload payload = { .step = 12, .loss = 0.5f, .phase = 1 };
   nvtxPayloadData_t data[] = { { schema.schemaId, sizeof payload, &payload },
                                { NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, SIZE_MAX,
-                                 "of unknown length" } };
-  nvtxMarkPayload (domain, data, 2);
+                                 "of unknown length" },
+                               { schema.schemaId, SIZE_MAX, &payload } };
+  nvtxMarkPayload (domain, data, 3);
   nvtxRangePushPayload (domain, data, 1);
   nvtxRangePopPayload (domain, data, 1);
   nvtxRangeId_t id = nvtxRangeStartPayload (domain, data, 1);

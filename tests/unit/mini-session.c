@@ -91,6 +91,7 @@ accept_process (MiniSession *session)
       close (fd);
       return true;
     }
+  usleep ((useconds_t)session->options.answer_after_ms * 1000);
   uint32_t serial = session->n_processes + 1;
   if (!session->options.refuse)
     {

@@ -1,0 +1,168 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Moments that programs rarely meet: an event inside an event, threads that come while the session
+ * is slow to answer, definitions when there is no room. Each is brought about on purpose. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/mini-session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static MiniSession *
+run (const MiniOptions *options, int (*target) (void))
+{
+  MiniSession *session = mini_session_run (options, target);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (session->n_bad_records, 0);
+  LNS_CHECK_INT (session->n_wrong_times, 0);
+  LNS_CHECK_INT (session->n_unknown_names, 0);
+  return session;
+}
+
+/* --- An event inside an event. --------------------------------------------------------------- */
+
+static char *page;
+
+/* Comes while the injection reads a name on a page that may not be read: lets it, and uses NVTX. */
+static void
+use_nvtx_in_fault (int signal)
+{
+  if (nvtx_push ("nested") < 0 || nvtx_pop () < 0)
+    _exit (3);
+  nvtx_mark ("nested");
+  mprotect (page, 4096, PROT_READ | PROT_WRITE);
+}
+
+static int
+nested_events (void)
+{
+  nvtx_start ();
+  page = mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  strcpy (page, "outer");
+  signal (SIGSEGV, use_nvtx_in_fault);
+  /* The thread's first event, by the slow way in; and others, by the fast one. */
+  for (int i = 0; i < 3; i++)
+    {
+      mprotect (page, 4096, PROT_NONE);
+      if (nvtx_push (page) != 0)
+        return 1;
+      if (nvtx_pop () != 0)
+        return 2;
+    }
+  return 0;
+}
+
+static void
+test_nested_events_are_counted (void)
+{
+  MiniOptions options = { .keep_events = true };
+  MiniSession *session = run (&options, nested_events);
+  LNS_CHECK_INT (session->n_events, 6);
+  for (int i = 0; i < 6; i += 2)
+    LNS_CHECK_STR (session->events[i].name, "outer");
+  LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_PUSH), 3);
+  LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_POP), 3);
+  LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_MARK), 3);
+  mini_session_free (session);
+}
+
+/* --- Threads that come together while the session is slow. ----------------------------------- */
+
+enum
+{
+  N_TOGETHER = 4
+};
+
+static pthread_barrier_t together;
+
+static void *
+mark_together (void *argument)
+{
+  pthread_barrier_wait (&together);
+  nvtx_mark ("together");
+  return NULL;
+}
+
+static int
+join_together (void)
+{
+  nvtx_start ();
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      pthread_t threads[N_TOGETHER];
+      pthread_barrier_init (&together, NULL, N_TOGETHER);
+      for (int i = 0; i < N_TOGETHER; i++)
+        pthread_create (&threads[i], NULL, mark_together, NULL);
+      for (int i = 0; i < N_TOGETHER; i++)
+        pthread_join (threads[i], NULL);
+      _exit (0);
+    }
+  int status;
+  return waitpid (pid, &status, 0) == pid && status == 0 ? 0 : 1;
+}
+
+static void
+test_threads_wait_for_one_handshake (void)
+{
+  MiniOptions options = { .keep_events = true, .answer_after_ms = 60 };
+  MiniSession *session = run (&options, join_together);
+  LNS_CHECK_INT (session->n_processes, 2);
+  LNS_CHECK_INT (session->processes[1].n_type[LNS_WIRE_MARK], N_TOGETHER);
+  mini_session_free (session);
+}
+
+/* --- Definitions when there is no room. ------------------------------------------------------ */
+
+static int
+define_without_room (void)
+{
+  nvtx_start ();
+  static char name[6000];
+  memset (name, 'n', sizeof name - 1);
+  nvtx_mark (name); /* in pieces */
+  for (int i = 0; i < 2000; i++)
+    nvtx_mark ("fill");
+  const void *domain = nvtx_domain ("defined without room");
+  LnsNvtxEventAttributes event = { .size = sizeof event,
+                                   .message_type = LNS_NVTX_MESSAGE_REGISTERED,
+                                   .message.registered = nvtx_register (domain, "registered") };
+  nvtx_domain_push (domain, &event);
+  /* The session makes room, and the next event brings all that waited. */
+  usleep (300000);
+  nvtx_domain_push (domain, &event);
+  return 0;
+}
+
+static void
+test_definitions_wait_for_room (void)
+{
+  MiniOptions options = {
+    .keep_events = true, .n_chunks = 3, .chunk_bytes = 4096, .drain_every_ms = 100
+  };
+  MiniSession *session = run (&options, define_without_room);
+  LNS_CHECK (mini_session_lost (session, LNS_WIRE_LOSS_MARK) > 0);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_DOMAIN), 1);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_REGISTERED), 1);
+  const MiniEvent *last = &session->events[session->n_events - 1];
+  LNS_CHECK_STR (last->name, "registered");
+  LNS_CHECK_INT (last->depth, 1);
+  LNS_CHECK_STR (session->processes[0].domains[last->domain], "defined without room");
+  mini_session_free (session);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_nested_events_are_counted);
+  LNS_TEST (test_threads_wait_for_one_handshake);
+  LNS_TEST (test_definitions_wait_for_room);
+  return lns_tap_done ();
+}
