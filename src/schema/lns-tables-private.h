@@ -50,6 +50,9 @@ struct LnsTables
   LnsTableLanes nvtx, counters;
   uint64_t
       *payload_strings; /* bitmap of string ids that are payloads; built when first asked for */
+  uint32_t
+      *strings_by_hash; /* id + 1 of texts, 1 << string_bits slots; built when first asked for */
+  unsigned string_bits;
   pthread_mutex_t lock; /* over what is built when first asked for                         */
   LnsTableCells *cells; /* by position of the table in lns_table_all ()                    */
   char **kept;          /* texts that cells point to                                       */

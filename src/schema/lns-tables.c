@@ -150,6 +150,7 @@ lns_tables_free (LnsTables *tables)
   free (tables->kept);
   free (tables->cells);
   free (tables->payload_strings);
+  free (tables->strings_by_hash);
   free_lanes (&tables->nvtx);
   free_lanes (&tables->counters);
   lns_payload_decoder_free (tables->payloads);

@@ -32,3 +32,9 @@ uint64_t lns_tables_n_rows (LnsTables *tables, const LnsTable *table);
 /* The packed ids of a thread or process instance; 0 for LNS_ID_NONE and unknown ids. O(1). */
 int64_t lns_tables_global_tid (const LnsTables *tables, uint32_t thread);
 int64_t lns_tables_global_pid (const LnsTables *tables, uint32_t process);
+
+/* The id of the string of these bytes: RET_ID gets LNS_ID_NONE where the report has none. Reads all
+ * strings (and which of them are payloads) once; then O(size). False and ERROR without memory or
+ * where a chunk is damaged. */
+bool lns_tables_find_string (
+    LnsTables *tables, const void *bytes, size_t size_bytes, uint32_t *ret_id, LnsError *error);

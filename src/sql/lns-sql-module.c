@@ -123,10 +123,12 @@ static int
 filter (sqlite3_vtab_cursor *base, int number, const char *string, int argc, sqlite3_value **argv)
 {
   Cursor *cursor = (Cursor *)base;
+  const Table *table = (const Table *)base->pVtab;
   LnsRowConstraint constraints[LNS_ROW_MAX_CONSTRAINTS];
   LnsSqlPlan plan;
   LnsError error = { 0 };
-  unsigned n = _lns_sql_plan_read (string, &plan, argc, argv, constraints);
+  unsigned n =
+      _lns_sql_plan_read (table->tables, table->table, string, &plan, argc, argv, constraints);
 
   lns_row_cursor_set_columns (cursor->rows, plan.columns);
   if (!lns_row_cursor_start (cursor->rows, constraints, n, plan.by_start, &error))

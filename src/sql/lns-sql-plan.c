@@ -40,6 +40,16 @@ share_of_span (LnsTables *tables, sqlite3_index_info *info, int i)
   return share < 1e-6 ? 1e-6 : share > 1 ? 1 : share;
 }
 
+/* The column of ids that stands for the texts of COLUMN, or COLUMN itself. A text is looked up once,
+ * and its id compared. */
+static int
+column_of_ids (const LnsTable *table, int column)
+{
+  if (table->source == LNS_ROWS_NVTX && column == LNS_NVTX_TEXT)
+    return LNS_NVTX_TEXT_ID;
+  return table->source == LNS_ROWS_STRINGS && column == 1 ? 0 : column;
+}
+
 /* How many different values COLUMN of events has, as far as definitions tell. */
 static double
 distinct_values (LnsTables *tables, const LnsTable *table, int column)
@@ -64,7 +74,7 @@ static void
 estimate_constraint (
     LnsTables *tables, const LnsTable *table, sqlite3_index_info *info, int i, Estimate *estimate)
 {
-  int column = info->aConstraint[i].iColumn;
+  int column = column_of_ids (table, info->aConstraint[i].iColumn);
   bool equal = info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ;
   bool key = column < 0 || table->columns[column].rule == LNS_COLUMN_KEY;
   bool of_events = table->source == LNS_ROWS_NVTX || table->source == LNS_ROWS_COUNTERS;
@@ -157,17 +167,18 @@ _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info
 
   for (int i = 0; i < info->nConstraint && plan.n_constraints < LNS_ROW_MAX_CONSTRAINTS; i++)
     {
-      int column = info->aConstraint[i].iColumn;
+      int column = info->aConstraint[i].iColumn, ids = column_of_ids (table, column);
       unsigned char op = info->aConstraint[i].op;
       if (!info->aConstraint[i].usable || !is_comparison (op) ||
-          !lns_row_cursor_can_use (table, column, &only_equal) ||
-          (only_equal && op != SQLITE_INDEX_CONSTRAINT_EQ))
+          !lns_row_cursor_can_use (table, ids, &only_equal) ||
+          ((only_equal || ids != column) && op != SQLITE_INDEX_CONSTRAINT_EQ) ||
+          (ids != column && strcmp (sqlite3_vtab_collation (info, i), "BINARY") != 0))
         continue;
       plan.constraints[plan.n_constraints].column = column;
       plan.constraints[plan.n_constraints].op = op;
       info->aConstraintUsage[i].argvIndex = (int)++plan.n_constraints;
       info->aConstraintUsage[i].omit =
-          table->source != LNS_ROWS_NVTX && table->source != LNS_ROWS_COUNTERS;
+          ids == column && table->source != LNS_ROWS_NVTX && table->source != LNS_ROWS_COUNTERS;
       estimate_constraint (tables, table, info, i, &estimate);
     }
   info->orderByConsumed = gives_order (tables, table, info, &plan.by_start);
@@ -237,8 +248,29 @@ compare_with_real (LnsRowConstraint *constraint, unsigned char op, double value)
     compare_with_integer (constraint, SQLITE_INDEX_CONSTRAINT_GT, below);
 }
 
+/* Anything but a text is left to SQLite to compare: it knows what '5' = 5 is here. */
+static void
+compare_with_text (LnsTables *tables, LnsRowConstraint *constraint, sqlite3_value *value)
+{
+  uint32_t id;
+
+  if (sqlite3_value_type (value) == SQLITE_NULL)
+    nothing (constraint);
+  else if (sqlite3_value_type (value) == SQLITE_TEXT &&
+           lns_tables_find_string (tables, sqlite3_value_text (value),
+                                   (size_t)sqlite3_value_bytes (value), &id, NULL))
+    {
+      if (id == LNS_ID_NONE)
+        nothing (constraint);
+      else
+        constraint->min = constraint->max = id;
+    }
+}
+
 unsigned
-_lns_sql_plan_read (const char *idx_str,
+_lns_sql_plan_read (LnsTables *tables,
+                    const LnsTable *table,
+                    const char *idx_str,
                     LnsSqlPlan *ret_plan,
                     int n,
                     sqlite3_value **argv,
@@ -249,7 +281,13 @@ _lns_sql_plan_read (const char *idx_str,
     {
       LnsRowConstraint *constraint = &ret_constraints[i];
       unsigned char op = ret_plan->constraints[i].op;
-      *constraint = (LnsRowConstraint){ ret_plan->constraints[i].column, INT64_MIN, INT64_MAX };
+      int column = column_of_ids (table, ret_plan->constraints[i].column);
+      *constraint = (LnsRowConstraint){ column, INT64_MIN, INT64_MAX };
+      if (column != ret_plan->constraints[i].column)
+        {
+          compare_with_text (tables, constraint, argv[i]);
+          continue;
+        }
       switch (sqlite3_value_numeric_type (argv[i]))
         {
         case SQLITE_INTEGER:

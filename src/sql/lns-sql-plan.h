@@ -30,7 +30,9 @@ int _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_
 
 /* Reads the plan back from IDX_STR and turns the N values of ARGV into constraints. Returns how many
  * RET_CONSTRAINTS got. Comparisons with what is no integer are exact, as SQLite would make them. */
-unsigned _lns_sql_plan_read (const char *idx_str,
+unsigned _lns_sql_plan_read (LnsTables *tables,
+                             const LnsTable *table,
+                             const char *idx_str,
                              LnsSqlPlan *ret_plan,
                              int n,
                              sqlite3_value **argv,

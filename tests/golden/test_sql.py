@@ -111,7 +111,8 @@ def test_constraints_agree_with_a_plain_copy():
         columns = [row["name"] for row in described]
         copy.execute(f"CREATE TABLE {table} ({', '.join(chr(34) + row['name'] + chr(34) + row['type'] for row in described)})")
         # Hexadecimal keeps bytes and types apart in lines.
-        expression = " || ',' || ".join(f"quote(CASE WHEN typeof(\"{c}\") = 'text' THEN CAST(\"{c}\" AS BLOB) ELSE \"{c}\" END)" for c in columns)
+        expression = " || ',' || ".join(f"CASE WHEN typeof(\"{c}\") = 'text' THEN 'CAST(' || quote(CAST(\"{c}\" AS BLOB)) || ' AS TEXT)'"
+                                        f" ELSE quote(\"{c}\") END" for c in columns)
         for line in sql(f"SELECT {expression} FROM {table}").splitlines():
             copy.execute(f"INSERT INTO {table} VALUES ({line.decode()})")
     copy.execute("CREATE UNIQUE INDEX by_id ON NVTX_EVENTS (eventId)")
@@ -122,6 +123,9 @@ def test_constraints_agree_with_a_plain_copy():
                            ("globalTid", [MAIN, WORKER, CHILD, 5]), ("eventType", [59, 34, 75, 1]),
                            ("domainId", [0, 1, 2]), ("textId", [0, 44, 50])]:
         conditions += [f"{column} {c.format(v, v)}" for c in comparisons for v in values]
+    conditions += ["text = 'step'", "text IN ('step', 'compute', '', 'nothing')", "text = 'STEP' COLLATE NOCASE", "text = NULL",
+                   "text > 'p'", "text = x'73746570'", "text = 5", "textId IN (SELECT id FROM StringIds WHERE value = 'load')",
+                   "text = 'two' || char(10) || 'lines'"]
     conditions += [f"{a} AND {b}" for a in conditions[::7] for b in conditions[3::11]]
     key = "eventId, start, coalesce(\"end\", 'open'), globalTid, domainId, textId"
     for batch in range(0, len(conditions), 60):

@@ -324,6 +324,39 @@ test_windows_of_rows (void)
     free (lanes[i].events);
 }
 
+/* Also where a payload has the bytes of a text, and came first. */
+static void
+test_strings_are_found (void)
+{
+  const char *path = fixture_path ("strings.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t lane = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  LnsEvent event = { .start_ns = 1 };
+  uint32_t id;
+
+  event.extra[lns_lane_kind_extra (LNS_LANE_NVTX_PUSH_POP, LNS_COLUMN_PAYLOAD_TYPE)] =
+      LNS_PAYLOAD_TYPED;
+  event.extra[lns_lane_kind_extra (LNS_LANE_NVTX_PUSH_POP, LNS_COLUMN_PAYLOAD)] =
+      lns_writer_bytes (writer, "twin", 4);
+  uint32_t twin = lns_writer_string (writer, "twin", 4),
+           nul = lns_writer_string (writer, "a\0b", 3);
+  event.name = twin;
+  lns_writer_append (writer, lane, &event);
+  fixture_finish (writer, 10);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LNS_CHECK (lns_tables_find_string (tables, "twin", 4, &id, NULL));
+  LNS_CHECK_INT (id, twin);
+  LNS_CHECK (lns_tables_find_string (tables, "a\0b", 3, &id, NULL));
+  LNS_CHECK_INT (id, nul);
+  LNS_CHECK (lns_tables_find_string (tables, "", 0, &id, NULL));
+  LNS_CHECK_INT (id, 0);
+  LNS_CHECK (lns_tables_find_string (tables, "twins", 5, &id, NULL));
+  LNS_CHECK_INT (id, LNS_ID_NONE);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 static void
 test_ids_are_packed (void)
 {
@@ -358,6 +391,7 @@ main (void)
   LNS_TEST (test_binary_payloads);
   LNS_TEST (test_columns_that_constraints_can_use);
   LNS_TEST (test_windows_of_rows);
+  LNS_TEST (test_strings_are_found);
   LNS_TEST (test_ids_are_packed);
   return lns_tap_done ();
 }
