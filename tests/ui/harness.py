@@ -147,7 +147,7 @@ def wait(condition, seconds=15, what=None):
             return value
         if time.monotonic() > end:
             raise AssertionError(f"waited {seconds} s in vain for {what or getattr(condition, '__name__', condition)}")
-        time.sleep(0.02)
+        time.sleep(0.04)
 
 
 def run(*command, **options):

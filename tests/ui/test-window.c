@@ -141,7 +141,7 @@ static void
 dropped_files_open (void)
 {
   LnsWindow *window = active_window ();
-  g_autofree char *copy_path = g_strconcat (report_path, ".copy.rep", NULL);
+  g_autofree char *copy_path = g_build_filename (g_get_home_dir (), "copy.rep", NULL);
   g_autoptr (GFile) file = g_file_new_for_path (report_path);
   g_autoptr (GFile) copy = g_file_new_for_path (copy_path);
   GSList *files = g_slist_append (g_slist_append (NULL, file), copy);

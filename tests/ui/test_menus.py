@@ -62,10 +62,22 @@ class Desk:
 
     def __enter__(self):
         self.app.__enter__()
-        self.app.find("table row", "NVTX: io")
         self.app.wait(lambda: self.enabled("win.zoom-in"))
         self.app.focus()
+        self.app.wait(self.look_around, 10, "the report's parts")
         return self
+
+    def look_around(self):
+        """Finds what is looked at later, in one walk, as walks take time; True if all is there."""
+        wanted = {"Rows": "row_list", "LnsDetailsPane": "details", "AdwWindowTitle": "title", "NVTX: io": "last_row"}
+        found = set()
+        for node in self.app.root.walk():
+            name = node.name
+            attribute = "in_view" if name.endswith(" in view") and node.role == "label" else wanted.get(name)
+            if attribute is not None:
+                setattr(self, attribute, node)
+                found.add(attribute)
+        return len(found) == len(wanted) + 1
 
     def __exit__(self, *what):
         return self.app.__exit__(*what)
@@ -83,7 +95,7 @@ class Desk:
 
     def span(self):
         """The time in view, as the timeline says it."""
-        return self.app.root.find("label", lambda name: name.endswith(" in view")).name
+        return self.in_view.name
 
     def changes(self, look, do):
         """Does DO and waits until LOOK gives something else; returns (before, after)."""
@@ -93,11 +105,11 @@ class Desk:
         return before, look()
 
     def rows(self):
-        return len(self.app.root.find("tree table", "Rows").find_all("table row"))
+        return len(self.row_list.find_all("table row"))
 
     def selected(self):
         """The title of the Details pane's event, or None."""
-        found = self.app.root.find("label", lambda name: name.startswith("iteration "))
+        found = self.details.find("label", lambda name: name.startswith("iteration "))
         return found.name if found else None
 
     def find(self, text):
@@ -108,13 +120,13 @@ class Desk:
         self.app.wait(lambda: self.app.root.find("label", lambda name: "11 names" in name), 5, "the matches")
 
     def select_time(self):
-        x, y, width, _ = self.app.root.find("tree table", "Rows").extents()
+        x, y, width, _ = self.row_list.extents()
         self.app.drag(x + width // 2, y + 60, x + width // 2 + 200, y + 60)
         self.app.wait(lambda: self.enabled("win.zoom-to-selection"), 5, "the selected time")
 
     def background(self):
         """The colour of the header bar."""
-        x, y, width, _ = self.app.root.find("filler", "AdwWindowTitle").extents()
+        x, y, width, _ = self.title.extents()
         return self.app.pixels(x + width + 40, y + 4, 1, 1)[0][0]
 
     def restore(self):
@@ -143,7 +155,7 @@ class Desk:
 
     def win_reload(self):
         def subtitle():
-            labels = self.app.root.find("filler", "AdwWindowTitle").find_all("label")
+            labels = self.title.find_all("label")
             return labels[1].name if len(labels) > 1 else None
         subprocess.run([MAKE_REPORT, self.path, "open"], check=True)
         self.app.wait(lambda: subtitle() == "350 events · 100.000 ms")
