@@ -155,10 +155,10 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
   LnsWireWelcome welcome = { .magic = LNS_WIRE_MAGIC,
                              .abi = LNS_WIRE_ABI,
                              .refused = (uint32_t)error_code };
-  send_welcome (connection->fd, &welcome, -1);
   pthread_mutex_lock (&collector->lock);
   collector->counters.n_refused++;
   pthread_mutex_unlock (&collector->lock);
+  send_welcome (connection->fd, &welcome, -1);
   if (collector->has_told_refusal)
     return;
   collector->has_told_refusal = true;

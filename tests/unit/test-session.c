@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/session/lns-session.h"
+#include "capture/wire/lns-wire-pool-session.h"
 #include "capture/wire/lns-wire-pool.h"
 #include "capture/wire/lns-wire-protocol.h"
 #include "src/store/lns-report.h"
@@ -210,7 +211,8 @@ a_pool_is_no_larger_than_allowed (void)
   uint32_t n = 1;
   while (lns_wire_pool_claim (&target.view, 2, n - 1, 1, 8) >= 0)
     n++;
-  LNS_CHECK_INT (n, (1 << 20) / LNS_WIRE_CHUNK_BYTES_DEFAULT);
+  uint32_t n_whole = (1 << 20) / LNS_WIRE_CHUNK_BYTES_DEFAULT;
+  LNS_CHECK (n >= n_whole && n <= n_whole * LNS_WIRE_COLD_SHARE);
   lns_wire_pool_count_lost (&target.view, 2, LNS_WIRE_LOSS_PUSH, 5, 80);
   LnsReportResult result;
   LNS_CHECK (lns_session_stop_report (session, &result));
