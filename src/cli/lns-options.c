@@ -367,12 +367,17 @@ lns_options_parse (const LnsCommand *command,
 
 /* --- What the tables say ---------------------------------------------------------------------- */
 
-static const char *
-value_name (const LnsOption *option)
+/* What --help shows behind the =, in ROOM bytes of TEXT; "" for a flag. */
+static void
+value_text (const LnsOption *option, char *text, size_t room)
 {
+  const char *name = option->value_name != NULL ? option->value_name : option->choices;
   if (option->kind == LNS_OPTION_BOOL)
-    return "true|false";
-  return option->value_name != NULL ? option->value_name : option->choices;
+    name = "true|false";
+  snprintf (text, room, "%s%s", name != NULL ? "=" : "", name != NULL ? name : "");
+  for (; option->kind == LNS_OPTION_CHOICE && *text != '\0'; text++)
+    if (*text == ',')
+      *text = '|';
 }
 
 /* Prints TEXT from column AT on, filled to 100 columns, each line from COLUMN. */
@@ -402,7 +407,8 @@ lns_command_print_help (const LnsCommand *command, FILE *file)
   for (size_t i = 0; i < command->n_options; i++)
     {
       const LnsOption *option = &command->options[i];
-      const char *value = option->kind == LNS_OPTION_FLAG ? NULL : value_name (option);
+      char value[80];
+      value_text (option, value, sizeof value);
       char letter[8] = "    ";
       if (option->letter != 0)
         snprintf (letter, sizeof letter, "-%c, ", option->letter);

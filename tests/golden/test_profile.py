@@ -1,0 +1,59 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""`lanescope profile`: its help and what it says of a run, byte for byte."""
+
+import json
+import os
+
+import golden
+import tap
+
+HELP = os.path.join(tap.SOURCE, "tests", "golden", "profile-help.txt")
+
+
+def test_help():
+    with open(HELP, "rb") as file:
+        golden.check(golden.run("profile", "--help")[0], file.read())
+
+
+def test_a_run():
+    out, err = golden.run("profile", "-o", "run", "/bin/echo", "hello")
+    golden.check(out, b"hello\n")
+    golden.check(err.replace(golden.FOLDER.encode(), b"FOLDER"), b"""\
+Collecting data...
+Generating 'FOLDER/run.rep'
+lanescope: warning: no NVTX events were seen: no process made an NVTX call that reached Lanescope; \
+it may not use NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment \
+[LNS-NVTX-002]
+Generated:
+    FOLDER/run.rep
+0 events, 0 lost, 0 processes
+""")
+
+
+def test_capabilities_are_those_of_the_help():
+    commands = json.loads(golden.run("--capabilities=json")[0])["commands"]
+    profile = next(command for command in commands if command["name"] == "profile")
+    assert profile["usage"] == "[switches] PROGRAM [ARGUMENTS…]"
+    trace = next(switch for switch in profile["switches"] if switch["name"] == "trace")
+    assert trace == {"name": "trace", "kind": "list", "letter": "t", "choices": ["nvtx", "none"],
+                     "default": "nvtx",
+                     "help": "What to record: ranges, marks and counters of NVTX, or nothing but the process."}
+
+
+def test_errors():
+    for words, code, text in (
+            (["profile"], 125, "profile needs a program to run: `lanescope profile --help`"),
+            (["profile", "--trce", "nvtx", "true"], 125,
+             "profile has no switch --trce: did you mean --trace? `lanescope profile --help` lists them"),
+            (["profile", "no-such-program"], 127, "there is no program no-such-program: check its name, "
+             "or give its whole path: No such file or directory"),
+            (["profile", "/"], 126, "/ cannot be started: Permission denied")):
+        out, err = golden.run(*words, code=code)
+        golden.check(out, b"")
+        golden.check(err, f"lanescope: error: {text}\n".encode())
+
+
+tap.main(globals())

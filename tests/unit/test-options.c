@@ -1,0 +1,249 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Switches: every kind of value, every spelling, every way to be wrong. */
+
+#include "src/cli/lns-options.h"
+#include "tests/lns-tap.h"
+
+typedef struct
+{
+  bool flag, truth;
+  const char *text, *choice;
+  LnsOptionList list;
+  int64_t integer, time_ns, size_bytes;
+} Values;
+
+#define AT(member) offsetof (Values, member)
+
+static const LnsOption options[] = {
+  { .name = "flag",
+    .letter = 'g',
+    .kind = LNS_OPTION_FLAG,
+    .offset = AT (flag),
+    .help = "A flag." },
+  { .name = "truth",
+    .letter = 'b',
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (truth),
+    .help = "True." },
+  { .name = "text",
+    .letter = 't',
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (text),
+    .value_name = "PATH",
+    .help = "A \"text\"." },
+  { .name = "choice",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = AT (choice),
+    .choices = "one,two",
+    .default_text = "one",
+    .help = "A choice." },
+  { .name = "list",
+    .letter = 'l',
+    .kind = LNS_OPTION_LIST,
+    .offset = AT (list),
+    .help = "A list." },
+  { .name = "integer", .kind = LNS_OPTION_INTEGER, .offset = AT (integer), .help = "A number." },
+  { .name = "time",
+    .letter = 'd',
+    .kind = LNS_OPTION_SECONDS,
+    .offset = AT (time_ns),
+    .help = "A time." },
+  { .name = "size", .kind = LNS_OPTION_BYTES, .offset = AT (size_bytes), .help = "A size." },
+};
+
+static const LnsCommand ends_it = { .name = "test",
+                                    .usage = "…",
+                                    .summary = "tests",
+                                    .words_end_it = true,
+                                    .options = options,
+                                    .n_options = 8 };
+static const LnsCommand anywhere = {
+  .name = "test", .usage = "…", .summary = "tests", .options = options, .n_options = 8
+};
+
+static Values values;
+static LnsError error;
+static char *words[16];
+static int n_words;
+static bool help;
+
+/* Parses the N words after the command's name; the last of GIVEN is NULL. */
+static bool
+parse (const LnsCommand *command, const char *const *given)
+{
+  static char room[16][64];
+  lns_option_list_clear (&values.list);
+  values = (Values){ 0 };
+  error = (LnsError){ 0 };
+  snprintf (room[0], sizeof room[0], "test");
+  for (n_words = 1; given[n_words - 1] != NULL; n_words++)
+    snprintf (room[n_words], sizeof room[0], "%s", given[n_words - 1]);
+  for (int i = 0; i < n_words; i++)
+    words[i] = room[i];
+  words[n_words] = NULL;
+  return lns_options_parse (command, &n_words, words, &values, &help, &error);
+}
+
+#define PARSE(command, ...) parse (&command, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void
+values_of_every_kind (void)
+{
+  LNS_CHECK (PARSE (ends_it, "--flag", "--truth=TRUE", "--text=a=b", "--choice=two", "--integer=7",
+                    "--time=1.5", "--size=3M"));
+  LNS_CHECK (values.flag && values.truth);
+  LNS_CHECK_STR (values.text, "a=b");
+  LNS_CHECK_STR (values.choice, "two");
+  LNS_CHECK_INT (values.integer, 7);
+  LNS_CHECK_INT (values.time_ns, 1500000000);
+  LNS_CHECK_INT (values.size_bytes, 3 << 20);
+  LNS_CHECK_INT (n_words, 1);
+}
+
+static void
+spellings (void)
+{
+  LNS_CHECK (PARSE (ends_it, "--text", "x", "-b", "false", "-d2", "-l=a") &&
+             values.time_ns == 2000000000);
+  LNS_CHECK_STR (values.text, "x");
+  LNS_CHECK_STR (values.list.items[0], "a");
+  LNS_CHECK (PARSE (ends_it, "--text=", "-t", "-x"));
+  LNS_CHECK_STR (values.text, "-x"); /* the last one counts, whatever it looks like */
+}
+
+static void
+lists_add_up (void)
+{
+  LNS_CHECK (PARSE (ends_it, "-l", "a, b", "--list='c d',\"e,f\"", "-l", ",", "-l", "g='1,2'"));
+  LNS_CHECK_INT (values.list.n_items, 5);
+  const char *const items[] = { "a", "b", "c d", "e,f", "g=1,2" };
+  for (int i = 0; i < 5; i++)
+    LNS_CHECK_STR (values.list.items[i], items[i]);
+  LNS_CHECK (lns_option_list_has (&values.list, "c d") && !lns_option_list_has (&values.list, "c"));
+}
+
+static void
+sizes_have_units (void)
+{
+  static const struct
+  {
+    const char *text;
+    int64_t size_bytes;
+  } sizes[] = { { "--size=2", 2 << 20 },
+                { "--size=512K", 512 << 10 },
+                { "--size=1g", 1 << 30 },
+                { "--size=1.5MiB", 1536 << 10 },
+                { "--size=4kb", 4096 } };
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    {
+      LNS_CHECK (PARSE (ends_it, sizes[i].text));
+      LNS_CHECK_INT (values.size_bytes, sizes[i].size_bytes);
+    }
+}
+
+static void
+words_end_switches_or_not (void)
+{
+  LNS_CHECK (PARSE (ends_it, "-b", "true", "prog", "--flag", "-t"));
+  LNS_CHECK_INT (n_words, 4);
+  LNS_CHECK_STR (words[1], "prog");
+  LNS_CHECK_STR (words[3], "-t");
+  LNS_CHECK (!values.flag && words[4] == NULL);
+  LNS_CHECK (PARSE (anywhere, "file", "--flag", "-", "--", "--text"));
+  LNS_CHECK (values.flag);
+  LNS_CHECK_INT (n_words, 4);
+  LNS_CHECK_STR (words[2], "-");
+  LNS_CHECK_STR (words[3], "--text");
+}
+
+static void
+help_is_for_the_command (void)
+{
+  LNS_CHECK (PARSE (ends_it, "--flag", "-h") && help);
+  LNS_CHECK (PARSE (ends_it, "--help") && help);
+  LNS_CHECK (PARSE (ends_it, "prog", "--help") && !help);
+}
+
+static void
+what_is_wrong_is_named (void)
+{
+  static const struct
+  {
+    const char *text, *message;
+  } wrong[] = {
+    { "--txt=1", "did you mean --text?" },
+    { "--timme=1", "did you mean --time?" },
+    { "--something-else", "no switch --something-else: `lanescope test --help`" },
+    { "-z", "no switch -z" },
+    { "--flag=1", "--flag takes no value" },
+    { "--text", "--text needs a value" },
+    { "--truth=yes", "--truth: “yes” is not true or false" },
+    { "--choice=three", "--choice: “three” is not one of one,two" },
+    { "--integer=-1", "--integer" },
+    { "--integer=1x", "--integer" },
+    { "--integer=99999999999999999999", "--integer" },
+    { "--time=-1", "--time" },
+    { "--time=nan", "--time" },
+    { "--time=", "--time" },
+    { "--size=0", "--size" },
+    { "--size=1T", "--size" },
+    { "--size=x", "--size" },
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    {
+      LNS_CHECK (!PARSE (ends_it, wrong[i].text));
+      if (strstr (error.message, wrong[i].message) == NULL)
+        LNS_FAIL ("%s: %s", wrong[i].text, error.message);
+    }
+}
+
+static void
+near_names_are_found (void)
+{
+  const char *const names[] = { "profile", "stats", "export" };
+  LNS_CHECK_STR (lns_nearest_name ("profiel", names, 3), "profile");
+  LNS_CHECK_STR (lns_nearest_name ("stat", names, 3), "stats");
+  LNS_CHECK (lns_nearest_name ("xyz", names, 3) == NULL);
+  LNS_CHECK (lns_nearest_name ("", names, 3) == NULL);
+}
+
+static void
+tables_become_text_and_json (void)
+{
+  char *text = NULL;
+  size_t n_bytes;
+  FILE *file = open_memstream (&text, &n_bytes);
+  lns_command_print_help (&ends_it, file);
+  fclose (file);
+  LNS_CHECK (strstr (text, "  -g, --flag\n") != NULL);
+  LNS_CHECK (strstr (text, "  -t, --text=PATH\n          A \"text\".\n") != NULL);
+  LNS_CHECK (strstr (text, "--choice=one|two\n          A choice. Default: one.\n") != NULL);
+  free (text);
+  file = open_memstream (&text, &n_bytes);
+  lns_command_print_json (&ends_it, file);
+  fclose (file);
+  LNS_CHECK (strstr (text, "{\"name\":\"choice\",\"kind\":\"choice\",\"choices\":[\"one\",\"two\"],"
+                           "\"default\":\"one\",\"help\":\"A choice.\"}") != NULL);
+  LNS_CHECK (strstr (text, "A \\\"text\\\".") != NULL);
+  free (text);
+  lns_option_list_clear (&values.list);
+}
+
+int
+main (void)
+{
+  LNS_TEST (values_of_every_kind);
+  LNS_TEST (spellings);
+  LNS_TEST (lists_add_up);
+  LNS_TEST (sizes_have_units);
+  LNS_TEST (words_end_switches_or_not);
+  LNS_TEST (help_is_for_the_command);
+  LNS_TEST (what_is_wrong_is_named);
+  LNS_TEST (near_names_are_found);
+  LNS_TEST (tables_become_text_and_json);
+  return lns_tap_done ();
+}
