@@ -412,8 +412,7 @@ lns_command_print_help (const LnsCommand *command, FILE *file)
       char letter[8] = "    ";
       if (option->letter != 0)
         snprintf (letter, sizeof letter, "-%c, ", option->letter);
-      fprintf (file, "  %s--%s%s%s\n%*s", letter, option->name, value ? "=" : "",
-               value ? value : "", 10, "");
+      fprintf (file, "  %s--%s%s\n%*s", letter, option->name, value, 10, "");
       char text[1024];
       snprintf (text, sizeof text, "%s%s%s%s", option->help,
                 option->default_text ? " Default: " : "",
