@@ -316,6 +316,10 @@ def test_details_tell_every_field():
         table.rows()[1][0].click()
         app.wait(lambda: details(app).get("Notes") == "It had not ended when the recording did.", what="the notes")
         assert details(app)["Duration"].endswith("so far") and "End" not in details(app)
+        app.key("ctrl+shift+c")
+        table.filter.click()
+        app.key("ctrl+v")
+        app.wait(lambda: table.filter.text.startswith("still running\nStart: 5.000000000 s\n"), what="the copied event")
 
 
 # --- Find
@@ -391,6 +395,11 @@ def test_ten_million_rows():
                                      text=True).stdout.splitlines()[-1])
     assert made["events"] == 10000000
     with opened(path) as app:
+        table = show(app, "bench (4711)")
+        empty = first(table.pane, "label", "No Events Shown")
+        app.wait(lambda: box(first(table.pane, "progress bar"))[3] > 0, what="the progress of loading")
+        table.pane.do("events.cancel")
+        app.wait(lambda: empty.state("showing") or box(empty)[3] > 0, what="the end of loading")
         table = show(app, "bench (4711)")
         app.wait(lambda: table.header()[1] == "10,000,000 events", 60, what="ten million events")
         table.settled("the first row", lambda t: t[0]["#"] == "1")
