@@ -187,19 +187,6 @@ lns_launch_command_quote (const char *word)
   return g_string_free (quoted, FALSE);
 }
 
-char *
-lns_launch_command_join (const char *const *words)
-{
-  GString *line = g_string_new (NULL);
-
-  for (guint i = 0; words[i] != NULL; i++)
-    {
-      g_autofree char *word = lns_launch_command_quote (words[i]);
-      g_string_append_printf (line, "%s%s", i > 0 ? " " : "", word);
-    }
-  return g_string_free (line, FALSE);
-}
-
 /* How many words the switch at WORDS takes with its value, or 0 if it is no switch. A value follows
  * in its own word unless it is attached ("-tnvtx", "--trace=nvtx"). */
 static guint

@@ -32,9 +32,6 @@ GStrv lns_launch_command_split (const char *line, GError **error) G_GNUC_WARN_UN
 /* WORD (any bytes) quoted so that lns_launch_command_split () and a shell give it back. UTF-8. */
 char *lns_launch_command_quote (const char *word) G_GNUC_WARN_UNUSED_RESULT;
 
-/* WORDS as one line. UTF-8. */
-char *lns_launch_command_join (const char *const *words) G_GNUC_WARN_UNUSED_RESULT;
-
 /* The index of the program among WORDS, behind the recorder's own switches: "-t nvtx", "-tnvtx",
  * "--trace=nvtx" and "--" are skipped. Their number if there is none. */
 guint lns_launch_command_find_program (const char *const *words);

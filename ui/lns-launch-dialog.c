@@ -197,6 +197,38 @@ choose_folder (GtkWidget *widget, const char *action, GVariant *parameter)
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
 }
 
+/* The path goes to where the cursor is, quoted, whatever its bytes. */
+static void
+path_chosen_cb (GtkNativeDialog *dialog, int response, LnsLaunchDialog *self)
+{
+  g_autoptr (GFile) file = NULL;
+  int position = gtk_editable_get_position (self->command_row);
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
+  if (file != NULL && g_file_peek_path (file) != NULL)
+    {
+      g_autofree char *path = lns_launch_command_quote (g_file_peek_path (file));
+      g_autofree char *word = g_strconcat (position > 0 ? " " : "", path, " ", NULL);
+      gtk_editable_insert_text (self->command_row, word, -1, &position);
+      gtk_editable_set_position (self->command_row, position);
+    }
+  g_object_unref (dialog);
+}
+
+static void
+insert_path (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  GtkFileChooserNative *dialog =
+      gtk_file_chooser_native_new (_ ("Insert a Path"), GTK_WINDOW (self),
+                                   GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Choose"), _ ("_Cancel"));
+
+  gtk_file_chooser_set_current_folder (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
+  g_signal_connect_object (dialog, "response", G_CALLBACK (path_chosen_cb), self, 0);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
 static const char *
 trace_title (const char *word)
 {
@@ -472,6 +504,7 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_install_action (widget_class, "launch.back", NULL, back);
   gtk_widget_class_install_action (widget_class, "launch.open-report", NULL, open_report);
   gtk_widget_class_install_action (widget_class, "launch.choose-folder", NULL, choose_folder);
+  gtk_widget_class_install_action (widget_class, "launch.insert-path", NULL, insert_path);
   gtk_widget_class_install_action (widget_class, "launch.add-variable", NULL, add_variable);
 
   gtk_widget_class_set_template_from_resource (

@@ -7,6 +7,7 @@ is known: what it is started with, what it says, what the dialog shows and tells
 
 import json
 import os
+import shlex
 import sys
 import tempfile
 
@@ -185,6 +186,20 @@ def test_start_waits_for_a_whole_command_line():
         launch.app.wait(lambda: not startable(), what="Start off for a bad variable")
         launch.press("Remove the variable")
         launch.app.wait(startable, what="Start again")
+
+
+def test_a_chosen_path_is_quoted():
+    with Launch("", "-t nvtx") as launch:
+        path = os.path.join(launch.folder, "it's a model.py")
+        open(path, "w").close()
+        launch.app.find("push button", "Insert the path of a file").do()
+        launch.app.find(None, "Insert a Path")
+        launch.app.wait(lambda: len(launch.app.windows()) > 2, what="the chooser's window")
+        launch.app.type(path)
+        launch.app.key("Return")
+        entry = launch.entry("Command line with arguments")
+        launch.app.wait(lambda: entry.text != "-t nvtx", what="the path")
+        assert shlex.split(entry.text) in (["-t", "nvtx", path], [path, "-t", "nvtx"]), entry.text
 
 
 def test_no_recorder():
