@@ -52,7 +52,8 @@ def main():
     figures = {"none": [], "floor": [], "ours": [], "floor_registered": [], "ours_registered": [],
                "floor_two": [], "ours_two": []}
     lost = 0
-    one = ["--rounds", "4"]
+    # Short rounds, so that some fall between what else the machine does, and time to drain them.
+    one = ["--rounds", "20", "--pairs", "100000", "--pause-ms", "50"]
     with tempfile.TemporaryDirectory() as work:
         report = os.path.join(work, "bench.rep")
         for number in range(RUNS):
