@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lns-config.h"
 #include "src/cli/lns-cli.h"
@@ -89,9 +91,23 @@ unknown_command (const char *name)
   return lns_cli_fail (&error);
 }
 
+/* Takes the places of standard streams that the caller has closed, lest a file of ours gets one and
+ * our text. A program that is started finds them closed, as it would without us. */
+static void
+fill_standard_streams (void)
+{
+  int fd;
+  do
+    fd = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO)
+    close (fd);
+}
+
 int
 main (int argc, char **argv)
 {
+  fill_standard_streams ();
   if (argc < 2)
     {
       LnsError error = { 0 };

@@ -7,8 +7,10 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
 
 import tap
 from profiling import ACT, COMPLETE, Folder, Run
@@ -45,6 +47,32 @@ def test_output_is_the_same_with_and_without():
         assert run.out == plain.stdout.decode(), (run.out, plain.stdout.decode())
         ours = ("Collecting", "Generat", "    ", "1 events")
         assert [line for line in run.err.splitlines() if not line.startswith(ours)] == ["three"]
+
+
+def test_closed_streams_stay_closed():
+    with Folder() as folder:
+        script = f'"{ACT}" push a pop state >plain; "{tap.LANESCOPE}" profile "{ACT}" push a pop state >ours'
+        for closing in ("<&-", "2>&-", "<&- 2>&-"):
+            done = subprocess.run(["sh", "-c", f"({script}) {closing}"], cwd=folder.path, capture_output=True)
+            assert done.returncode == 0, done
+            with open(folder.file("plain"), encoding="ascii") as plain, open(folder.file("ours"), encoding="ascii") as ours:
+                assert plain.read() == ours.read(), closing
+            report = folder.report()
+            assert report.info["state"] == COMPLETE and len(report.named("a")) == 1
+            os.remove(folder.file("report1.rep"))
+
+
+def test_what_killed_sessions_left_is_swept():
+    with Folder() as folder:
+        for name, age in (("lanescope-aaaaaa", 100), ("lanescope-bbbbbb", 0), ("lanescope-other1", 100)):
+            os.mkdir(folder.file(name))
+            if name != "lanescope-other1":
+                with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dead:
+                    dead.bind(folder.file(name + "/session"))
+            past = time.time() - age
+            os.utime(folder.file(name), (past, past))
+        assert folder.profile("-o", "r", ACT, env=dict(os.environ, XDG_RUNTIME_DIR=folder.path)).code == 0
+        assert sorted(os.listdir(folder.path)) == ["lanescope-bbbbbb", "lanescope-other1", "r.rep"]
 
 
 def test_exit_codes_are_the_programs():

@@ -230,6 +230,23 @@ def test_ctrl_c_reaches_the_program_once():
         os.close(terminal)
 
 
+def test_a_second_ctrl_c_does_not_wait_for_the_program():
+    with Folder() as folder:
+        pid, terminal = on_a_terminal(folder, ACT, "ignore", "2", "mark", "m", "sleep", "60000")
+        read_until(terminal, b"Collecting")
+        target = wait_for(lambda: children(pid), "the program")[0]
+        wait_for(lambda: ignores(target, signal.SIGINT), "the program to ignore Ctrl-C")
+        time.sleep(0.2)
+        os.write(terminal, b"\x03")
+        time.sleep(0.2)
+        assert alive(target)
+        os.write(terminal, b"\x03")
+        read_until(terminal, b"Generated")
+        assert exit_code(pid) == 128 + signal.SIGTERM and not alive(target)
+        assert len(folder.report().named("m")) == 1
+        os.close(terminal)
+
+
 def test_signals_that_are_sent_are_forwarded_once():
     with Folder() as folder:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
@@ -243,10 +260,18 @@ def test_signals_that_are_sent_are_forwarded_once():
             assert len(folder.report("r.rep").named("m")) == 1
 
 
-def caught_by(pid, number):
+def signal_is(pid, what, number):
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-        mask = int(re.search(r"SigCgt:\s*([0-9a-f]+)", file.read()).group(1), 16)
+        mask = int(re.search(what + r":\s*([0-9a-f]+)", file.read()).group(1), 16)
     return mask >> (number - 1) & 1
+
+
+def caught_by(pid, number):
+    return signal_is(pid, "SigCgt", number)
+
+
+def ignores(pid, number):
+    return signal_is(pid, "SigIgn", number)
 
 
 def test_stop_and_continue():
