@@ -73,16 +73,6 @@ static const Shortcut shortcuts[] = {
   { N_ ("Details"), N_ ("Copy the event as text"), "win.copy-details", "<Control><Shift>c", NULL },
 };
 
-/* Calls FUNC with each accelerator of KEYS. */
-static void
-split_keys (const char *keys, void (*func) (const char *key, gpointer data), gpointer data)
-{
-  g_auto (GStrv) each = g_strsplit (keys != NULL ? keys : "", " ", -1);
-
-  for (char **key = each; *key != NULL; key++)
-    func (*key, data);
-}
-
 void
 lns_shortcuts_add_to_application (GtkApplication *application)
 {
@@ -99,29 +89,22 @@ lns_shortcuts_add_to_application (GtkApplication *application)
     }
 }
 
-typedef struct
-{
-  GtkWidgetClass *widget_class;
-  const char *action;
-} ClassBinding;
-
-static void
-add_class_key (const char *key, gpointer data)
-{
-  const ClassBinding *binding = data;
-  g_autoptr (GtkShortcut) shortcut = gtk_shortcut_new (gtk_shortcut_trigger_parse_string (key),
-                                                       gtk_named_action_new (binding->action));
-
-  gtk_widget_class_add_shortcut (binding->widget_class, shortcut);
-}
-
 void
 lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (shortcuts); i++)
-    if (shortcuts[i].action != NULL && g_str_has_prefix (shortcuts[i].action, prefix))
-      split_keys (shortcuts[i].keys, add_class_key,
-                  &(ClassBinding){ widget_class, shortcuts[i].action });
+    {
+      const Shortcut *shortcut = &shortcuts[i];
+      if (shortcut->action == NULL || !g_str_has_prefix (shortcut->action, prefix))
+        continue;
+      g_auto (GStrv) keys = g_strsplit (shortcut->keys, " ", -1);
+      for (char **key = keys; *key != NULL; key++)
+        {
+          g_autoptr (GtkShortcut) binding = gtk_shortcut_new (
+              gtk_shortcut_trigger_parse_string (*key), gtk_named_action_new (shortcut->action));
+          gtk_widget_class_add_shortcut (widget_class, binding);
+        }
+    }
 }
 
 /* One line of the window: the first key of each of N rows, and what the mouse does. */

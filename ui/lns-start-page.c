@@ -23,10 +23,11 @@ recent_row_new (GtkRecentInfo *info)
   g_autoptr (GFile) file = g_file_new_for_uri (gtk_recent_info_get_uri (info));
   g_autoptr (GFile) folder = g_file_get_parent (file);
   g_autofree char *place = folder != NULL ? g_file_get_parse_name (folder) : g_strdup ("");
+  g_autofree char *path = g_file_get_parse_name (file);
   g_autofree char *title = g_markup_escape_text (gtk_recent_info_get_display_name (info), -1);
   g_autofree char *subtitle = g_markup_escape_text (place, -1);
   GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", title, "subtitle", subtitle,
-                                 "title-lines", 1, "subtitle-lines", 1, "tooltip-text", place,
+                                 "title-lines", 1, "subtitle-lines", 1, "tooltip-text", path,
                                  "activatable", TRUE, "action-name", "win.open-uri", NULL);
 
   gtk_actionable_set_action_target (GTK_ACTIONABLE (row), "s", gtk_recent_info_get_uri (info));

@@ -23,6 +23,7 @@ set_title (LnsWindow *self)
 
   adw_window_title_set_title (self->title, base);
   adw_window_title_set_subtitle (self->title, "");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), name);
   gtk_window_set_title (GTK_WINDOW (self), base);
 }
 
@@ -128,6 +129,7 @@ _lns_window_show_start_page (LnsWindow *self)
   g_clear_object (&self->file);
   adw_window_title_set_title (self->title, "Lanescope");
   adw_window_title_set_subtitle (self->title, "");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), NULL);
   gtk_window_set_title (GTK_WINDOW (self), "Lanescope");
   _lns_window_show_page (self, "start");
 }

@@ -76,7 +76,7 @@ def test_recent_reports():
         opened(app, "a_b.rep")
     with harness.App() as app:
         row = app.find("list item", "a_b.rep")
-        assert row.description == os.path.dirname(path), row.description
+        assert row.description == path, row.description
         app.find("menu item", "File").click()
         app.find("menu item", "Open Recent")
         app.key("Escape")
