@@ -158,11 +158,60 @@ test_definitions_wait_for_room (void)
   mini_session_free (session);
 }
 
+/* --- A thread that uses NVTX while it ends. --------------------------------------------------- */
+
+static pthread_key_t late_key;
+
+static void
+mark_late (void *value)
+{
+  nvtx_mark ("late");
+}
+
+static void *
+end_late (void *argument)
+{
+  nvtx_mark ("early");
+  pthread_setspecific (late_key, argument);
+  return NULL;
+}
+
+static int
+late_marks (void)
+{
+  nvtx_start ();
+  /* Later than the injection's key: its destructor runs when the stream is given back already. */
+  pthread_key_create (&late_key, mark_late);
+  for (int i = 0; i < 3; i++)
+    {
+      pthread_t thread;
+      pthread_create (&thread, NULL, end_late, &late_key);
+      pthread_join (thread, NULL);
+    }
+  return 0;
+}
+
+static void
+test_threads_use_nvtx_while_they_end (void)
+{
+  MiniOptions options = { .keep_events = true };
+  MiniSession *session = run (&options, late_marks);
+  LNS_CHECK_INT (session->n_events, 6);
+  for (int i = 0; i < 6; i++)
+    LNS_CHECK_STR (session->events[i].name, i % 2 ? "late" : "early");
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  /* Who comes back is a new thread, and ends again. */
+  LNS_CHECK_INT (session->processes[0].n_threads, 6);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_THREAD_END), 6);
+  mini_session_free (session);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_nested_events_are_counted);
   LNS_TEST (test_threads_wait_for_one_handshake);
   LNS_TEST (test_definitions_wait_for_room);
+  LNS_TEST (test_threads_use_nvtx_while_they_end);
   return lns_tap_done ();
 }
