@@ -36,6 +36,8 @@ typedef struct
   bool is_over;          /* the report is written, or thrown away */
   unsigned n_interrupts; /* Ctrl-C */
   int64_t exited_at_ns;
+  LnsReportResult result;
+  double lag_ms; /* from the last process's end to the written report */
 } Run;
 
 static int64_t
@@ -74,10 +76,9 @@ start_collecting (Run *run)
 
 /* What there is to say of the written report. */
 static void
-tell (Run *run, const LnsReportResult *result)
+tell (LnsProfile *profile, const LnsReportResult *result)
 {
   static const char *const words[] = { "note", "warning", "error" };
-  LnsProfile *profile = run->profile;
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
@@ -111,17 +112,14 @@ stop_collecting (Run *run)
   run->is_over = true;
   run->start_at_ns = run->stop_at_ns = NEVER;
   fprintf (stderr, "Generating '%s'\n", profile->path);
-  LnsReportResult result;
-  lns_session_stop_report (profile->session, &result);
+  lns_session_stop_report (profile->session, &run->result);
   lns_session_set_recording (profile->session, false);
   lns_progress_range (profile, "stop");
   int64_t end_ns = lns_session_processes (profile->session).last_end_ns;
   if (run->exited_at_ns > end_ns)
     end_ns = run->exited_at_ns;
-  double lag_ms = end_ns > 0 ? (double)(monotonic_ns () - end_ns) / 1e6 : 0;
-  tell (run, &result);
-  lns_progress_finished (profile, &result, lag_ms);
-  lns_report_result_clear (&result);
+  run->lag_ms = end_ns > 0 ? (double)(monotonic_ns () - end_ns) / 1e6 : 0;
+  tell (profile, &run->result);
 }
 
 /* Sends SIGNAL to the program and to all other processes that are recorded. */
@@ -344,5 +342,7 @@ lns_profile_run (LnsProfile *profile)
       if (has_ended (&run) && (profile->options.stop_on_exit || run.n_interrupts > 0))
         stop_collecting (&run);
     }
+  lns_progress_finished (profile, &run.result, run.lag_ms);
+  lns_report_result_clear (&run.result);
   close (run.signal_fd);
 }

@@ -408,6 +408,7 @@ def test_control_stop():
         driver.until("tick")
         driver.say("stop")
         assert driver.finish()[0] == 143
+        assert driver.seen[-1]["type"] == "finished" and driver.seen[-1]["signal"] == 15, driver.seen[-1]
         report = folder.report()
         assert report.info["state"] == COMPLETE and report.named("m0") and not report.named("m299")
 
