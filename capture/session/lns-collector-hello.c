@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How far up a process's parent is looked for. */
+#define ANCESTORS_MAX 16
+
 static int64_t
 monotonic_ns (void)
 {
@@ -25,6 +28,25 @@ monotonic_ns (void)
 }
 
 /* --- Processes -------------------------------------------------------------------------------- */
+
+/* The instance of the nearest ancestor of INFO's process that is of the session: shells and other
+ * programs between may never have joined. */
+static uint32_t
+find_parent (LnsCollector *collector, const LnsProcessInfo *info)
+{
+  uint32_t found = LNS_ID_NONE;
+  int32_t pid = info->parent_pid;
+  for (int i = 0; i < ANCESTORS_MAX && pid > 1 && found == LNS_ID_NONE; i++)
+    {
+      pthread_mutex_lock (&collector->lock);
+      for (uint32_t process = collector->n_processes; process-- > 0 && found == LNS_ID_NONE;)
+        if (collector->process_pids[process] == pid)
+          found = process;
+      pthread_mutex_unlock (&collector->lock);
+      pid = lns_process_parent (pid);
+    }
+  return found;
+}
 
 /* The instance of a process that says hello, posted to the recorder. Takes over INFO. */
 static uint32_t
@@ -40,9 +62,6 @@ define_process (LnsCollector *collector, LnsPeer *peer, const LnsProcessInfo *in
   else
     {
       event.process = _lns_collector_new_process (collector, peer->pid);
-      for (size_t i = collector->n_peers; i-- > 0 && event.info.parent == UINT32_MAX;)
-        if (collector->peers[i]->pid == event.info.parent_pid)
-          event.info.parent = collector->peers[i]->process;
     }
   uint32_t process = event.process;
   _lns_collector_add_event (collector, &event);
@@ -211,6 +230,7 @@ answer (LnsCollector *collector, LnsWatch *connection)
   /* Before the answer: while it waits, the process is there to be asked. */
   LnsProcessInfo info;
   lns_process_info_read (connection->pid, &info);
+  info.parent = find_parent (collector, &info);
   if (!send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool)))
     {
       lns_process_info_clear (&info);

@@ -123,7 +123,6 @@ typedef struct
   LnsRangeStack *stack;     /* the last one used … */
   uint32_t stack_epoch;     /* … if no stack was freed since: compare with the decoder's */
   bool lost_before;
-  bool ended; /* the thread has ended */
   uint32_t n_names;
   LnsName **names; /* by stream string id */
   LnsWireAssembler events, definitions;
@@ -198,7 +197,7 @@ void _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind);
 
 /* Takes what RECORD says of an event, as what it names is known to STREAM. RET_DETAIL holds its
- * names: lns_event_detail_clear (). */
+ * names: _lns_event_detail_clear (). */
 void _lns_decoder_detail (LnsDecoder *decoder,
                           LnsStream *stream,
                           const LnsWireEvent *event,

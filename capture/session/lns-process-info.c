@@ -131,6 +131,14 @@ read_stat (int32_t pid, LnsProcessInfo *info)
                      clock_difference_ns (CLOCK_MONOTONIC, CLOCK_BOOTTIME);
 }
 
+int32_t
+lns_process_parent (int32_t pid)
+{
+  LnsProcessInfo info = { 0 };
+  read_stat (pid, &info);
+  return info.parent_pid;
+}
+
 /* The last number of "NSpid:": the pid in the innermost namespace. */
 static void
 read_target_pid (int32_t pid, LnsProcessInfo *info)

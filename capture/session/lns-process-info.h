@@ -28,6 +28,9 @@ typedef struct
 void lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info);
 void lns_process_info_clear (LnsProcessInfo *info);
 
+/* The pid of PID's parent, or 0 where it cannot be read. */
+int32_t lns_process_parent (int32_t pid);
+
 /* Quotes N arguments for a shell and joins them by spaces. Owned by the caller; NULL if memory is
  * short. */
 char *lns_quote_arguments (const char *const *arguments, int n);

@@ -41,6 +41,15 @@ def test_children_are_processes_of_their_own():
         assert report.processes[1]["parent"] == 0 and report.processes[1]["pid"] != report.processes[0]["pid"]
 
 
+def test_a_shell_between_does_not_hide_the_parent():
+    with Folder() as folder:
+        run = folder.profile("sh", "-c", f"sh -c '{ACT} mark deep; true'; true")
+        assert run.code == 0, run
+        report = folder.report()
+        deep = report.processes[report.named("deep")[0]["process"]]
+        assert report.processes[0]["name"] == "sh" and deep["name"] == "nvtx-act" and deep["parent"] == 0
+
+
 def test_waits_for_children_or_not():
     with Folder() as folder:
         words = [ACT, "mark", "parent", "orphan", "6", "mark", "early", "sleep", "700", "mark", "late",

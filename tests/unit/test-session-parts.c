@@ -212,6 +212,8 @@ processes_are_described (void)
   lns_process_info_read (getpid (), &info);
   LNS_CHECK_INT (info.pid, getpid ());
   LNS_CHECK_INT (info.parent_pid, getppid ());
+  LNS_CHECK_INT (lns_process_parent (getpid ()), getppid ());
+  LNS_CHECK_INT (lns_process_parent (INT32_MAX), 0);
   LNS_CHECK (info.start_ns != INT64_MIN);
   LNS_CHECK (strncmp (info.name, "test-session-pa", 15) == 0);
   LNS_CHECK (strstr (info.command_line, "test-session-parts") != NULL);
