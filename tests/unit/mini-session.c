@@ -93,7 +93,14 @@ accept_process (MiniSession *session)
     }
   usleep ((useconds_t)session->options.answer_after_ms * 1000);
   uint32_t serial = session->n_processes + 1;
-  if (!session->options.refuse)
+  if (session->options.refuse_with != 0)
+    {
+      LnsWireWelcome no = { .magic = LNS_WIRE_MAGIC,
+                            .abi = LNS_WIRE_ABI,
+                            .refused = session->options.refuse_with };
+      (void)send (fd, &no, sizeof no, MSG_NOSIGNAL);
+    }
+  else if (!session->options.refuse)
     {
       LnsWirePoolOptions options = { .serial = serial,
                                      .clock = session->clock,

@@ -83,9 +83,10 @@ typedef struct
   uint32_t n_chunks;    /* 0: default */
   uint32_t n_free;      /* chunks lent and free after each visit; 0: 1,024 */
   bool keep_events;
-  bool refuse;         /* answers no hello: the target must go on without */
-  int answer_after_ms; /* how long a hello waits for its answer */
-  int drain_every_ms;  /* 0: all the time */
+  bool refuse;          /* answers no hello: the target must go on without */
+  uint32_t refuse_with; /* not 0: an errno that is the answer to every hello */
+  int answer_after_ms;  /* how long a hello waits for its answer */
+  int drain_every_ms;   /* 0: all the time */
   void (*on_visit) (MiniSession *);
   void (*on_record) (MiniSession *, MiniProcess *, MiniStream *, const LnsWireRecord *);
 } MiniOptions;

@@ -206,6 +206,53 @@ test_threads_use_nvtx_while_they_end (void)
   mini_session_free (session);
 }
 
+/* --- A session that says no. ------------------------------------------------------------------ */
+
+static int
+refused (void)
+{
+  NvtxUnit unit = { 0 };
+  return nvtx_load (&unit, 16, 16) ? 1 : 0;
+}
+
+static void
+test_a_refusal (void)
+{
+  MiniOptions options = { .refuse_with = 12 };
+  MiniSession *session = run (&options, refused);
+  LNS_CHECK_INT (session->n_processes, 1);
+  mini_session_free (session);
+}
+
+/* --- Samples that find no room. --------------------------------------------------------------- */
+
+enum
+{
+  N_SAMPLES = 20000
+};
+
+static int
+sample_too_often (void)
+{
+  nvtx_start ();
+  const void *domain = nvtx_domain ("counted");
+  for (int i = 0; i < N_SAMPLES; i++)
+    NVTX_CALL (counters, LNS_NVTX_COUNTER_SAMPLE_INT64, void, (const void *, uint64_t, int64_t))
+  (domain, 1, i);
+  return 0;
+}
+
+static void
+test_lost_samples_are_counted (void)
+{
+  MiniOptions options = { .n_chunks = 3, .chunk_bytes = 4096, .drain_every_ms = 20 };
+  MiniSession *session = run (&options, sample_too_often);
+  uint64_t lost = mini_session_lost (session, LNS_WIRE_LOSS_SAMPLE);
+  LNS_CHECK (lost > 0);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_SAMPLE) + lost, N_SAMPLES);
+  mini_session_free (session);
+}
+
 int
 main (void)
 {
@@ -213,5 +260,7 @@ main (void)
   LNS_TEST (test_threads_wait_for_one_handshake);
   LNS_TEST (test_definitions_wait_for_room);
   LNS_TEST (test_threads_use_nvtx_while_they_end);
+  LNS_TEST (test_a_refusal);
+  LNS_TEST (test_lost_samples_are_counted);
   return lns_tap_done ();
 }
