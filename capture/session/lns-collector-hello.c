@@ -19,6 +19,9 @@
 /* How far up a process's parent is looked for. */
 #define ANCESTORS_MAX 16
 
+/* How many processes are told of that cannot be recorded. */
+#define DIAGNOSTICS_MAX 8
+
 static int64_t
 monotonic_ns (void)
 {
@@ -168,6 +171,24 @@ send_welcome (int fd, const LnsWireWelcome *welcome, int pool_fd)
   return sendmsg (fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *welcome;
 }
 
+/* Says that the process PID is not recorded; of a thousand, the first few. ERROR_CODE is why, or 0. */
+static void
+diagnose (LnsCollector *collector, int32_t pid, const char *code, const char *what, int error_code)
+{
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = LNS_ID_NONE,
+    .code = code,
+    .severity = LNS_SEVERITY_ERROR,
+  };
+  if (collector->n_diagnostics++ >= DIAGNOSTICS_MAX)
+    return;
+  if (asprintf (&event.text, "process %d %s%s%s", pid, what, error_code != 0 ? ": " : "",
+                error_code != 0 ? strerror (error_code) : "") < 0)
+    return;
+  lns_collector_post (collector, &event);
+}
+
 static void
 refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
 {
@@ -178,20 +199,8 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
   collector->counters.n_refused++;
   pthread_mutex_unlock (&collector->lock);
   send_welcome (connection->fd, &welcome, -1);
-  if (collector->has_told_refusal)
-    return;
-  collector->has_told_refusal = true;
-  LnsBatchEvent event = {
-    .kind = LNS_BATCH_DIAGNOSTIC,
-    .process = LNS_ID_NONE,
-    .code = "LNS-POOL-002",
-    .severity = LNS_SEVERITY_ERROR,
-  };
-  if (asprintf (&event.text,
-                "process %d cannot be recorded, its memory for records was refused: %s",
-                connection->pid, strerror (error_code)) < 0)
-    event.text = NULL;
-  lns_collector_post (collector, &event);
+  diagnose (collector, connection->pid, "LNS-POOL-002",
+            "cannot be recorded, its memory for records was refused", error_code);
 }
 
 /* Answers a hello. False: the connection is of no more use. */
@@ -237,6 +246,9 @@ answer (LnsCollector *collector, LnsWatch *connection)
       pthread_mutex_lock (&collector->lock);
       collector->counters.n_late++;
       pthread_mutex_unlock (&collector->lock);
+      diagnose (collector, connection->pid, "LNS-POOL-003",
+                "is not recorded, as it could not be answered in time: the machine was too busy",
+                0);
       lns_peer_free (peer);
       return false;
     }

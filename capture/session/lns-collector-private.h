@@ -55,7 +55,7 @@ struct LnsCollector
   /* Of the thread alone. */
   uint32_t n_serials;
   uint64_t n_lost_before; /* of processes that are gone */
-  bool has_told_refusal;
+  unsigned n_diagnostics;
   LnsWatch **watches; /* of connections and peers; dropped ones until their epoll events are done */
   size_t n_watches;
 };

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -92,6 +93,24 @@ lns_collector_add_root (LnsCollector *collector, int32_t pid)
   return process;
 }
 
+static void
+tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
+{
+  unsigned long long n = lns_wire_pool_domains_refused (peer->pool);
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = peer->process,
+    .code = "LNS-NVTX-004",
+    .severity = LNS_SEVERITY_WARNING,
+  };
+  if (n > 0 &&
+      asprintf (&event.text,
+                "process %d made more than 65,535 NVTX domains: what belongs to the last %llu is "
+                "in its default domain",
+                peer->pid, n) >= 0)
+    lns_batch_add_event (batch, &event);
+}
+
 /* Has all said of a peer that is gone, and forgets it. */
 static void
 finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
@@ -104,6 +123,7 @@ finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
     .losses = peer->losses,
   };
   lns_batch_add_event (batch, &event);
+  tell_refused_domains (peer, batch);
   collector->n_lost_before += lns_peer_n_lost (peer);
   pthread_mutex_lock (&collector->lock);
   collector->peers[at] = collector->peers[--collector->n_peers];

@@ -100,9 +100,13 @@ commit_if_due (LnsRecorder *recorder, const LnsWireClockPair *played)
 
 /* Puts a diagnostic into the report, and into its result. */
 static void
-diagnose (LnsRecorder *recorder, const char *code, LnsSeverity severity, const char *text)
+diagnose (LnsRecorder *recorder,
+          const char *code,
+          LnsSeverity severity,
+          uint32_t process,
+          const char *text)
 {
-  lns_decoder_diagnose (recorder->decoder, code, severity, LNS_ID_NONE, text);
+  lns_decoder_diagnose (recorder->decoder, code, severity, process, text);
   LnsReportDiagnostic *diagnostics =
       realloc (recorder->diagnostics, (recorder->n_diagnostics + 1) * sizeof *diagnostics);
   char *copy = strdup (text);
@@ -122,14 +126,14 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
   unsigned long long n_lost = lns_writer_lost (recorder->writer);
   LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
   if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL)
-    diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, stop->text);
+    diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   if (n_lost > 0)
     {
       snprintf (text, sizeof text,
                 "%llu NVTX calls are lost, as they came faster than they could be stored: record "
                 "with a larger --buffer-size, or to a faster disk",
                 n_lost);
-      diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, text);
+      diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
   if (counters.n_bad_chunks > 0)
     {
@@ -137,13 +141,13 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
           text, sizeof text,
           "%llu chunks of records are damaged: a program overwrote memory that is not its own",
           (unsigned long long)counters.n_bad_chunks);
-      diagnose (recorder, "LNS-POOL-004", LNS_SEVERITY_WARNING, text);
+      diagnose (recorder, "LNS-POOL-004", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
   if (counters.n_refused > 0)
     {
       snprintf (text, sizeof text, "%llu records were left out, as memory was short",
                 (unsigned long long)counters.n_refused);
-      diagnose (recorder, "LNS-POOL-005", LNS_SEVERITY_WARNING, text);
+      diagnose (recorder, "LNS-POOL-005", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
 }
 
@@ -224,7 +228,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       break;
     case LNS_BATCH_DIAGNOSTIC:
       if (event->text != NULL)
-        diagnose (recorder, event->code, event->severity, event->text);
+        diagnose (recorder, event->code, event->severity, event->process, event->text);
       break;
     case LNS_BATCH_PROCESS:
     case LNS_BATCH_START:

@@ -192,11 +192,18 @@ others_are_refused (void)
   Target target;
   LnsWireHello hello = { .magic = LNS_WIRE_MAGIC, .abi = LNS_WIRE_ABI + 1 };
   begin (0);
+  start_report ("refused.rep");
   LNS_CHECK_INT (say_hello (&target, &hello), -1);
   LNS_CHECK_INT (target.welcome.refused, EPROTO);
   LNS_CHECK_INT (lns_session_processes (session).n_refused, 1);
   LNS_CHECK_INT (lns_session_processes (session).n_joined, 0);
   close (target.fd);
+  LnsReportResult result;
+  LNS_CHECK (lns_session_stop_report (session, &result));
+  LNS_CHECK_INT (result.n_diagnostics, 2);
+  LNS_CHECK_STR (result.diagnostics[0].code, "LNS-POOL-002");
+  LNS_CHECK_STR (result.diagnostics[1].code, "LNS-NVTX-002");
+  lns_report_result_clear (&result);
   end ();
 }
 
