@@ -279,7 +279,7 @@ test_enum (void)
   LnsWireRecord record = decode (&builder);
   LNS_CHECK_INT (record.enumeration.id, 9);
   LNS_CHECK_INT (record.enumeration.value_bytes, 2);
-  LnsWireEnumEntry found;
+  LnsWireEnumEntry found = { 0 };
   LNS_CHECK (lns_wire_enum_entry_next (&record.enumeration.entries, &found));
   LNS_CHECK_INT (found.value, 5);
   LNS_CHECK (found.is_flag);
