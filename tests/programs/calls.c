@@ -116,7 +116,7 @@ typedef struct
 static void
 payloads (nvtxDomainHandle_t domain)
 {
-  nvtxPayloadEnum_t values[] = { { "train", 1, 0 }, { "evaluate", 2, 0 } };
+  nvtxPayloadEnum_t values[] = { { "train", 1, 0 }, { "evaluate", 2, 1 } };
   nvtxPayloadEnumAttr_t enumeration = { 0 };
   enumeration.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
                           NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |

@@ -64,9 +64,9 @@ take_enum (LnsWireEnum enumeration)
   LNS_CHECK (is (enumeration.name, "phase"));
   LNS_CHECK_INT (enumeration.value_bytes, 1);
   LNS_CHECK (lns_wire_enum_entry_next (&enumeration.entries, &entry));
-  LNS_CHECK (is (entry.name, "train") && entry.value == 1);
+  LNS_CHECK (is (entry.name, "train") && entry.value == 1 && !entry.is_flag);
   LNS_CHECK (lns_wire_enum_entry_next (&enumeration.entries, &entry));
-  LNS_CHECK (is (entry.name, "evaluate") && entry.value == 2);
+  LNS_CHECK (is (entry.name, "evaluate") && entry.value == 2 && entry.is_flag);
   LNS_CHECK (!lns_wire_enum_entry_next (&enumeration.entries, &entry));
   seen.phase = enumeration.id;
   seen.n_enums++;

@@ -398,6 +398,9 @@ test_assembler (void)
   LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), -EBADMSG);
   piece = piece_of (&part, &whole, 0, whole.n_bytes);
   LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), 1);
+  /* What is whole has no further piece. */
+  piece = piece_of (&part, &whole, 100, 100);
+  LNS_CHECK_INT (lns_wire_assembler_add (&assembler, &piece, &record), -EBADMSG);
   lns_wire_assembler_clear (&assembler);
   LNS_CHECK (assembler.bytes == NULL);
 }
