@@ -41,17 +41,18 @@ lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after)
   gtk_window_present (GTK_WINDOW (window));
 }
 
+/* Closes each window as its own button would: it may still hold a recording, and ask. Dialogs go with
+ * their windows, so the list changes on the way. */
 static void
 quit_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  GList *windows = gtk_application_get_windows (GTK_APPLICATION (data));
+  GList *windows = g_list_copy_deep (gtk_application_get_windows (GTK_APPLICATION (data)),
+                                     (GCopyFunc)g_object_ref, NULL);
 
-  /* Each window is asked, as closing it would: it may still hold a recording. */
-  for (GList *window = windows, *next; window != NULL; window = next)
-    {
-      next = window->next;
+  for (GList *window = windows; window != NULL; window = window->next)
+    if (LNS_IS_WINDOW (window->data))
       gtk_window_close (window->data);
-    }
+  g_list_free_full (windows, g_object_unref);
 }
 
 static void

@@ -168,6 +168,7 @@ class Desk:
         self.app.process.wait(10)
 
     def app_quit(self):
+        self.win_launch()
         self.activate("app.quit")
         self.app.process.wait(10)
 
