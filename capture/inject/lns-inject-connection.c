@@ -172,12 +172,14 @@ lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool)
   return 0;
 }
 
-void
+int
 lns_connection_notify (const LnsWireNotice *notice)
 {
-  if (is_ours ())
-    (void)LNS_SYSCALL (SYS_sendto, connection.fd, notice, sizeof *notice,
-                       MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+  if (!is_ours ())
+    return -EBADF;
+  long sent = LNS_SYSCALL (SYS_sendto, connection.fd, notice, sizeof *notice,
+                           MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+  return sent < 0 ? (int)sent : 0;
 }
 
 void

@@ -17,9 +17,9 @@
  * To be called by one thread at a time. */
 int lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool);
 
-/* Sends NOTICE without waiting. Where the descriptor is gone, or its number is the program's now, or
- * the session does not take it, nothing happens. */
-void lns_connection_notify (const LnsWireNotice *notice);
+/* Sends NOTICE without waiting. Returns 0; -EPIPE when the session is gone; -EBADF where the
+ * descriptor is gone, or its number is the program's now; -EAGAIN when the session does not take it. */
+int lns_connection_notify (const LnsWireNotice *notice);
 
 /* Closes the descriptor if it is still ours: in a fork's child, whose parent goes on using its own. */
 void lns_connection_forget (void);

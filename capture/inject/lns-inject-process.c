@@ -19,6 +19,10 @@ LnsGenerationPage lns_generation_page;
 LnsProcess lns_process;
 
 static uint64_t noticed_at; /* lns_process.pool.header->published when the last notice was sent */
+static uint32_t n_starved;
+
+/* So many times without a chunk, a notice is sent once more. */
+#define STARVED_NOTICE 65536u
 
 /* For kernels that cannot wipe a page on fork (before 4.14): covers fork(), not clone(). */
 static void
@@ -129,11 +133,17 @@ void
 lns_process_notice_low (void)
 {
   uint64_t published = __atomic_load_n (&lns_process.pool.header->published, __ATOMIC_RELAXED);
-  /* Looked at before it is taken, since starving threads come here with every event. */
-  if (__atomic_load_n (&noticed_at, __ATOMIC_RELAXED) == published ||
-      __atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published)
+  /* Looked at before it is taken, since starving threads come here with every event. Now and then
+   * one asks again whether there is still a session. */
+  uint32_t n = __atomic_load_n (&n_starved, __ATOMIC_RELAXED) + 1;
+  __atomic_store_n (&n_starved, n, __ATOMIC_RELAXED);
+  if (n % STARVED_NOTICE != 0 &&
+      (__atomic_load_n (&noticed_at, __ATOMIC_RELAXED) == published ||
+       __atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published))
     return;
   LNS_KEEP_ERRNO;
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };
-  lns_connection_notify (&notice);
+  /* Nobody will ever read more, nor look at the pool: from here on, events cost a look at a flag. */
+  if (lns_connection_notify (&notice) == -EPIPE)
+    __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
 }

@@ -183,6 +183,34 @@ def test_kill_of_both():
         assert not alive(target)
 
 
+def recording(pid):
+    """The pool's flag in the memory of PID: does it record?"""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        address = next(int(line.split("-")[0], 16) for line in maps if "memfd:" in line)
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(address + 128)
+        return int.from_bytes(memory.read(4), "little")
+
+
+def test_without_a_session_events_cost_nothing():
+    with Folder() as folder:
+        process = folder.start("--buffer-size=1M", ACT, "spin", "10", "catch", int(signal.SIGUSR1), "pause",
+                               "spin", "600000", "sleep", "60000", stdout=subprocess.DEVNULL)
+        target = started(process)
+        wait_for(lambda: caught_by(target, signal.SIGUSR1), "the handler")
+        try:
+            assert recording(target) == 1
+        except PermissionError as reason:
+            process.kill()
+            os.kill(target, signal.SIGKILL)
+            raise tap.Skip("this system shows nobody another process's memory") from reason
+        process.kill()
+        process.wait(20)
+        os.kill(target, signal.SIGUSR1)
+        wait_for(lambda: recording(target) == 0, "the target to see that nobody reads")
+        os.kill(target, signal.SIGKILL)
+
+
 # --- Signals -----------------------------------------------------------------------------------
 
 def on_a_terminal(folder, *arguments):
