@@ -296,6 +296,33 @@ def test_menus_open_and_act():
         desk.app.wait(lambda: desk.span() != before, 5, "the zoom")
 
 
+def test_keys_do_what_the_menus_do():
+    with Desk() as desk:
+        whole, _ = desk.changes(desk.span, lambda: desk.app.key("ctrl+plus"))
+        desk.changes(desk.span, lambda: desk.app.key("ctrl+minus"))
+        desk.app.key("ctrl+plus")
+        desk.app.wait(lambda: desk.span() != whole, 5, "the zoom")
+        assert desk.changes(desk.span, lambda: desk.app.key("ctrl+0"))[1] == whole
+
+        def panes():
+            return [desk.app.root.find(None, name) is not None for name in ("No Events Shown", "No Event Selected")]
+        assert desk.changes(panes, lambda: desk.app.key("ctrl+2")) == ([True, True], [True, False])
+        assert desk.changes(panes, lambda: desk.app.key("ctrl+1")) == ([True, False], [False, False])
+        for key, title in (("F1", "Keyboard Shortcuts"), ("ctrl+l", "Launch a Program")):
+            desk.app.key(key)
+            desk.see("frame", title)
+            desk.restore()
+        desk.app.key("ctrl+f")
+        entry = desk.app.find("text", "Find events by name")
+        desk.app.wait(lambda: entry.state("focused"), 5, "the focus")
+        before = desk.span()
+        desk.app.type("+z0-")  # letters that zoom, were they not typed into an entry
+        desk.app.wait(lambda: entry.text == "+z0-", 5, "what was typed")
+        assert desk.span() == before
+        desk.app.key("ctrl+q")
+        desk.app.process.wait(10)
+
+
 def test_menus_without_a_report():
     with harness.App() as app:
         items = items_of(app)
