@@ -30,7 +30,7 @@ typedef struct
   uint64_t n_alive;    /* of them, still there */
   uint64_t n_late;     /* whose hello was answered too late */
   uint64_t n_refused;  /* who were refused a pool */
-  uint64_t n_lost;     /* API calls lost so far, as the pools count them */
+  uint64_t n_lost;     /* events lost so far, as the pools count them: see lns_loss_events () */
   int64_t last_end_ns; /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
 } LnsCollectorCounters;
 

@@ -149,6 +149,7 @@ lns_peer_n_lost (const LnsPeer *peer)
 {
   uint64_t n = 0;
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
-    n += peer->losses.events[i];
+    if (i != LNS_WIRE_LOSS_POP && i != LNS_WIRE_LOSS_END) /* their ranges are kept */
+      n += peer->losses.events[i];
   return n;
 }

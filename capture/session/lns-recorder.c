@@ -130,7 +130,7 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
   if (n_lost > 0)
     {
       snprintf (text, sizeof text,
-                "%llu NVTX calls are lost, as they came faster than they could be stored: record "
+                "%llu events are lost, as they came faster than they could be stored: record "
                 "with a larger --buffer-size, or to a faster disk",
                 n_lost);
       diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);

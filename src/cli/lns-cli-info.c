@@ -106,9 +106,10 @@ print_losses (LnsReport *report)
   for (uint32_t i = 0; i < n; i++)
     {
       const LnsLoss *loss = &losses[i];
-      uint64_t calls =
-          loss->pushes + loss->pops + loss->marks + loss->starts + loss->ends + loss->others;
-      printf ("  %" PRIu64 " calls lost", calls);
+      uint64_t n_events = lns_loss_events (loss);
+      printf ("  %" PRIu64 " event%s lost", n_events, n_events == 1 ? "" : "s");
+      if (loss->pops + loss->ends > 0)
+        printf (" and %" PRIu64 " ends", loss->pops + loss->ends);
       if (loss->first_ns != LNS_TIME_UNKNOWN && loss->last_ns != LNS_TIME_UNKNOWN)
         printf (" from %s to %s", lns_format_duration_exact (loss->first_ns, from),
                 lns_format_duration_exact (loss->last_ns, to));

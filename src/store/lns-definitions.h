@@ -129,7 +129,8 @@ typedef struct
   uint32_t text;
 } LnsDiagnostic;
 
-/* Records that a thread (or a whole process) made and nobody has. Counts are of API calls. */
+/* Records that a thread (or a whole process) made and nobody has. Counts are of API calls; how many
+ * events that are, is lns_loss_events ().                                                         */
 typedef struct
 {
   uint32_t process;
@@ -139,3 +140,11 @@ typedef struct
   uint64_t pushes, pops, marks, starts, ends, others;
   uint64_t bytes;
 } LnsLoss;
+
+/* Events that nobody has because of LOSS: kept and lost together are those that were made. A lost pop
+ * or end loses no event: its range is kept, with an end that is not known. */
+static inline uint64_t
+lns_loss_events (const LnsLoss *loss)
+{
+  return loss->pushes + loss->marks + loss->starts + loss->others;
+}

@@ -294,8 +294,7 @@ _lns_report_read_definitions (LnsReport *report,
   uint32_t n_losses;
   const LnsLoss *losses = lns_report_losses (report, &n_losses);
   for (uint32_t i = 0; i < n_losses; i++)
-    report->info.n_lost += losses[i].pushes + losses[i].pops + losses[i].marks + losses[i].starts +
-                           losses[i].ends + losses[i].others;
+    report->info.n_lost += lns_loss_events (&losses[i]);
   return check_references (report, error);
 }
 

@@ -30,7 +30,7 @@ typedef struct
   LnsState state;
   uint64_t n_events; /* closed, tail and open events                                        */
   uint64_t n_open;   /* of them, open ones                                                  */
-  uint64_t n_lost;   /* API calls that nobody has: the sum over lns_report_losses ()         */
+  uint64_t n_lost;   /* events that nobody has: lns_loss_events () over lns_report_losses ()  */
   uint64_t file_bytes;
   uint64_t n_commits;
   int64_t start_ns; /* report clock: the earliest event's start (0 where there is none)     */

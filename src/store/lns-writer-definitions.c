@@ -254,7 +254,6 @@ lns_writer_add_diagnostic (LnsWriter *writer, const LnsDiagnostic *diagnostic)
 uint32_t
 lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss)
 {
-  writer->n_lost +=
-      loss->pushes + loss->pops + loss->marks + loss->starts + loss->ends + loss->others;
+  writer->n_lost += lns_loss_events (loss);
   return _lns_writer_define (writer, LNS_DEFINITION_LOSS, loss);
 }

@@ -95,7 +95,7 @@ bool lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error);
 /* Bytes of chunks that wait for the next commit: commit each second, or when these are 32 MiB. */
 size_t lns_writer_waiting_bytes (const LnsWriter *writer);
 
-/* Bytes in the file as of the last commit; events and lost API calls so far. */
+/* Bytes in the file as of the last commit; events and lost events so far. */
 uint64_t lns_writer_file_bytes (const LnsWriter *writer);
 uint64_t lns_writer_events (const LnsWriter *writer);
 uint64_t lns_writer_lost (const LnsWriter *writer);

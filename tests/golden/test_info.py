@@ -19,7 +19,7 @@ path: {REPORT}
 state: complete
 events: 27
 open: 1
-lost: 6
+lost: 4
 duration: 100.050 µs
 started: 2023-11-14 22:13:20 UTC
 host: example
@@ -40,7 +40,7 @@ lanes: 9
 
 END = """\
 gaps: 1
-  6 calls lost from 40 µs to 41 µs in thread 1001
+  4 events lost and 2 ends from 40 µs to 41 µs in thread 1001
 diagnostics: 1
   LNS-NVTX-003 warning: A range was popped that nobody pushed.
 """
@@ -59,7 +59,7 @@ def test_recover_and_its_default_name():
     out, _ = golden.run("recover", REPORT)
     assert b"Generated:\n    " + golden.path("demo-recovered.rep").encode() in out, out
     info = golden.run("info", golden.path("demo-recovered.rep"))[0]
-    assert b"\nstate: recovered\n" in info and b"\nevents: 27\n" in info and b"\nlost: 6\n" in info, info
+    assert b"\nstate: recovered\n" in info and b"\nevents: 27\n" in info and b"\nlost: 4\n" in info, info
     _, err = golden.run("recover", REPORT, code=125)
     assert err.startswith(b"lanescope: error: ") and b"demo-recovered.rep" in err, err
     golden.run("recover", "-f", "true", "-o", golden.path("demo-recovered.rep"), REPORT)
