@@ -275,7 +275,10 @@ accept_all (LnsCollector *collector)
       socklen_t n_bytes = sizeof credentials;
       getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes);
       LnsWatch connection = { .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid };
-      if (!add_watch (collector, connection))
+      bool is_last = fd > collector->last_fd;
+      if (is_last)
+        refuse (collector, &connection, EMFILE);
+      if (is_last || !add_watch (collector, connection))
         close (fd);
     }
 }

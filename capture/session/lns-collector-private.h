@@ -36,6 +36,7 @@ struct LnsCollector
   pthread_t thread;
   LnsListener listener;
   int epoll_fd, wake_fd, changed_fd;
+  int last_fd; /* descriptors beyond are for those who write the report */
   LnsWatch listener_watch, wake_watch;
   atomic_bool is_ending;
 

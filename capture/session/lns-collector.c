@@ -6,6 +6,7 @@
 #include "capture/session/lns-collector-private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,9 @@
 #define DRAIN_MS      50
 #define LOW_DRAIN_MS  5    /* after a process has said that its chunks run out */
 #define IDLE_DRAIN_MS 1000 /* with nobody there: only the clock pairs go on */
+
+/* Of the last process's pool and pidfd, and of the report's journal and whatever else must not fail. */
+#define FDS_RESERVED 24
 
 static int64_t
 monotonic_ns (void)
@@ -250,11 +254,22 @@ run (void *data)
   return NULL;
 }
 
+/* The last descriptor that a process may take. */
+static int
+last_descriptor (void)
+{
+  struct rlimit limit;
+  if (getrlimit (RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX)
+    return INT_MAX;
+  return (int)limit.rlim_cur - FDS_RESERVED;
+}
+
 static bool
 open_descriptors (LnsCollector *collector, LnsError *error)
 {
   if (!lns_listener_open (&collector->listener, error))
     return false;
+  collector->last_fd = last_descriptor ();
   collector->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
   collector->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   collector->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -6,6 +6,16 @@
 /* A recording session: a socket that processes join, and the reports that are written of what they
  * do, one at a time. Its report clock begins with it and is the same for all its reports.
  *
+ * Codes of the diagnostics that it puts into reports:
+ *   LNS-NVTX-001   processes joined, and there are no events
+ *   LNS-NVTX-002   no process joined, and there are no events
+ *   LNS-NVTX-004   a process made too many domains
+ *   LNS-POOL-001   calls are lost
+ *   LNS-POOL-002   a process was refused memory for its records
+ *   LNS-POOL-003   a process could not be answered in time
+ *   LNS-POOL-004   records are damaged
+ *   LNS-POOL-005   records were left out, as memory was short
+ *
  * All functions may be called from any one thread, which is not one of the session's own. */
 
 #pragma once

@@ -5,10 +5,11 @@
 """Much of everything under `lanescope profile`: what was made is kept, or counted as lost."""
 
 import os
+import resource
 import subprocess
 
 import tap
-from profiling import END_UNKNOWN, OPEN_END, Folder
+from profiling import ACT, COMPLETE, END_UNKNOWN, OPEN_END, Folder
 
 MANY = os.path.join(tap.BUILD, "tests", "programs", "nvtx-many")
 
@@ -53,6 +54,18 @@ def test_twenty_thousand_short_threads():
         made, report = record(folder, "short", 20000)
         assert made == 20000 == report.info["events"] and report.info["lost"] == 0, report.info
         assert len(report.threads) == 20000
+
+
+def test_more_processes_than_descriptors():
+    with Folder() as folder:
+        words = ["mark", "root"]
+        for _ in range(40):
+            words += ["orphan", 4, "mark", "child", "sleep", 1500]
+        run = folder.profile(ACT, *words, "sleep", 200,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80)))
+        assert run.code == 0 and "LNS-POOL-002" in run.err, run
+        report = folder.report()
+        assert report.info["state"] == COMPLETE and 5 < len(report.named("child")) < 40, report.info
 
 
 def test_a_million_names():
