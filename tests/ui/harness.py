@@ -138,7 +138,7 @@ def accessibility():
     return Atspi
 
 
-def wait(condition, seconds=15, what=None):
+def wait(condition, seconds=30, what=None):
     """Calls CONDITION until it gives something true, which is returned; fails after SECONDS."""
     end = time.monotonic() + seconds
     while True:
@@ -360,15 +360,15 @@ class App:
     def find_all(self, role=None, name=None):
         return self.root.find_all(role, name)
 
-    def find(self, role=None, name=None, seconds=10):
+    def find(self, role=None, name=None, seconds=20):
         """The first node with that role and name; waits for it."""
         return self.wait(lambda: self.root.find(role, name), seconds, f"{role or 'a node'} {name!r}")
 
-    def gone_node(self, role=None, name=None, seconds=10):
+    def gone_node(self, role=None, name=None, seconds=20):
         """Waits until no such node is left."""
         self.wait(lambda: self.root.find(role, name) is None, seconds, f"the end of {role} {name!r}")
 
-    def wait(self, condition, seconds=15, what=None):
+    def wait(self, condition, seconds=30, what=None):
         def alive():
             assert self.process.poll() is None, f"the viewer ended with {self.process.returncode}: {self.output()}"
             try:
