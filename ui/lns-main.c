@@ -10,6 +10,7 @@
 
 #include "lns-config.h"
 #include "ui/lns-application.h"
+#include "ui/lns-bench.h"
 
 int
 main (int argc, char **argv)
@@ -24,5 +25,6 @@ main (int argc, char **argv)
   textdomain (LNS_GETTEXT_PACKAGE);
 
   g_autoptr (LnsApplication) application = lns_application_new ();
+  lns_bench_add_option (G_APPLICATION (application));
   return g_application_run (G_APPLICATION (application), argc, argv);
 }

@@ -89,8 +89,8 @@ _lns_timeline_lane_area (LnsTimeline *self, uint32_t lane, graphene_rect_t *ret_
 
 /* --- Pointing ------------------------------------------------------------------------------ */
 
-static void
-point (LnsTimeline *self, double x, double y)
+void
+_lns_timeline_point (LnsTimeline *self, double x, double y)
 {
   self->pointer_x = x;
   self->pointer_y = y;
@@ -121,13 +121,13 @@ motion_cb (GtkEventControllerMotion *controller, double x, double y, LnsTimeline
   gtk_widget_set_cursor_from_name (
       GTK_WIDGET (self),
       at_header_edge (self, x) || self->drag == LNS_DRAG_HEADER ? "col-resize" : NULL);
-  point (self, x, y);
+  _lns_timeline_point (self, x, y);
 }
 
 static void
 leave_cb (GtkEventControllerMotion *controller, LnsTimeline *self)
 {
-  point (self, -1, -1);
+  _lns_timeline_point (self, -1, -1);
 }
 
 static gboolean
@@ -148,7 +148,7 @@ scroll_cb (GtkEventControllerScroll *controller, double dx, double dy, LnsTimeli
       gtk_adjustment_set_value (self->adjustment,
                                 gtk_adjustment_get_value (self->adjustment) + dy * WHEEL_SCROLL_PX);
     }
-  point (self, self->pointer_x, self->pointer_y);
+  _lns_timeline_point (self, self->pointer_x, self->pointer_y);
   return GDK_EVENT_STOP;
 }
 

@@ -74,6 +74,9 @@ void _lns_timeline_update_actions (LnsTimeline *self);
 
 void _lns_timeline_add_pointer (LnsTimeline *self);
 
+/* The pointer is at (X, Y) of the timeline; < 0: nowhere. */
+void _lns_timeline_point (LnsTimeline *self, double x, double y);
+
 /* What is at (X, Y) of the timeline. */
 LnsTimelineHit _lns_timeline_hit (LnsTimeline *self, double x, double y);
 

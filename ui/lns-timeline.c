@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "src/base/lns-format.h"
+#include "ui/lns-bench.h"
 #include "ui/lns-palette.h"
 #include "ui/lns-shortcuts.h"
 #include "ui/lns-timeline-private.h"
@@ -311,6 +312,7 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
                            G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
   span_changed_cb (self);
+  lns_bench_attach (self);
 }
 
 GtkWidget *
