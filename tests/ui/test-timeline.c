@@ -1,0 +1,552 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The timeline over the reports of known-report.c: rows, the view, what a tile shows, and what a
+ * pan costs. Run by harness.py.
+ *
+ * usage: test-timeline KNOWN.rep HOURS.rep THREADS.rep (3,000 of them) */
+
+#include <adwaita.h>
+
+#include "ui/lns-palette.h"
+#include "ui/lns-tile-painter.h"
+#include "ui/lns-timeline-private.h"
+#include "ui/lns-timeline.h"
+#include "ui/lns-view.h"
+
+#include "tests/lns-tap.h"
+
+#define SECOND    INT64_C (1000000000)
+#define TEN_HOURS (36000 * SECOND)
+
+static const char *known_path, *hours_path, *threads_path;
+
+static LnsReport *
+open_report (const char *path)
+{
+  LnsError error = { 0 };
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  if (report == NULL)
+    LNS_FAIL ("%s", error.message);
+  return report;
+}
+
+static LnsView *
+new_view (const char *path)
+{
+  return lns_view_new (open_report (path));
+}
+
+/* Runs the main loop until CONDITION is true. */
+static void
+wait_for (gboolean (*condition) (gpointer data), gpointer data)
+{
+  gint64 end_usec = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;
+  while (!condition (data))
+    {
+      LNS_CHECK (g_get_monotonic_time () < end_usec);
+      g_main_context_iteration (NULL, FALSE);
+    }
+}
+
+/* The row labelled LABEL, the NTH of them. */
+static uint32_t
+row_called (const LnsRowTree *tree, const char *label, int nth)
+{
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    if (strcmp (lns_row_tree_row (tree, row)->label, label) == 0 && nth-- == 0)
+      return row;
+  LNS_FAIL ("no row %s", label);
+}
+
+/* --- Rows ---------------------------------------------------------------------------------- */
+
+static void
+rows_stand_in_their_order (void)
+{
+  static const char *const labels[] = {
+    "python3 (4711)", "NVTX start/end: io", "loss",          "main (4711)", "NVTX",
+    "loader (4712)",  "NVTX: io",           "Thread (4713)", "NVTX"
+  };
+  static const uint32_t depths[] = { 0, 1, 1, 1, 2, 1, 2, 1, 2 };
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  LNS_CHECK_INT (lns_row_tree_n_rows (tree), G_N_ELEMENTS (labels));
+  for (uint32_t row = 0; row < G_N_ELEMENTS (labels); row++)
+    {
+      LNS_CHECK_STR (lns_row_tree_row (tree, row)->label, labels[row]);
+      LNS_CHECK_INT (lns_row_tree_row (tree, row)->depth, depths[row]);
+    }
+  /* Four depths and the marks; all events are below the process. */
+  LNS_CHECK_INT (lns_row_tree_row (tree, 4)->n_own, 5);
+  LNS_CHECK_INT (lns_row_tree_row (tree, 4)->n_events, 10 + 20 + 200 + 20000 + 5);
+  LNS_CHECK_INT (lns_row_tree_row (tree, 0)->n_events, lns_report_info (report)->n_events);
+  for (uint32_t i = 0; i < lns_row_tree_row (tree, 0)->n_lanes; i++)
+    {
+      uint32_t lane = lns_row_tree_lanes (tree)[i], row = lns_row_tree_row_of_lane (tree, lane);
+      const LnsRow *it = lns_row_tree_row (tree, row);
+      LNS_CHECK (i >= it->lanes && i < it->lanes + it->n_own);
+    }
+  LNS_CHECK_INT (lns_row_tree_row_of_lane (tree, 1000), LNS_ID_NONE);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+folds_hide_what_is_below (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  int all_px = lns_row_tree_top_px (tree, lns_row_tree_n_visible (tree));
+  LNS_CHECK_INT (all_px, 4 * LNS_SUMMARY_PX + LNS_COUNTER_PX + (3 + 5 + 1 + 1) * LNS_LANE_PX +
+                             4 * 2 * LNS_ROW_PAD_PX);
+  LNS_CHECK (lns_row_tree_set_expanded (tree, 3, false));
+  LNS_CHECK (!lns_row_tree_set_expanded (tree, 3, false));
+  LNS_CHECK_INT (lns_row_tree_n_visible (tree), 8);
+  LNS_CHECK_INT (lns_row_tree_place_of (tree, 4), LNS_ID_NONE);
+  LNS_CHECK_INT (lns_row_tree_place_of (tree, 5), 4);
+  LNS_CHECK_INT (lns_row_tree_visible (tree, 4), 5);
+  LNS_CHECK_INT (lns_row_tree_top_px (tree, 8), all_px - 5 * LNS_LANE_PX - 2 * LNS_ROW_PAD_PX);
+  LNS_CHECK (lns_row_tree_set_all_expanded (tree, false));
+  LNS_CHECK_INT (lns_row_tree_n_visible (tree), 1);
+  LNS_CHECK (lns_row_tree_unfold_to (tree, 4));
+  LNS_CHECK (lns_row_tree_place_of (tree, 4) != LNS_ID_NONE);
+  LNS_CHECK_INT (lns_row_tree_n_shown_lanes (tree, 4), 5);
+  LNS_CHECK (lns_row_tree_set_expanded (tree, 4, false));
+  LNS_CHECK_INT (lns_row_tree_n_shown_lanes (tree, 4), 1);
+  LNS_CHECK (!lns_row_tree_can_fold (tree, 6));
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
+    {
+      LNS_CHECK_INT (lns_row_tree_at_px (tree, lns_row_tree_top_px (tree, v)), v);
+      LNS_CHECK_INT (lns_row_tree_at_px (tree, lns_row_tree_top_px (tree, v + 1) - 1), v);
+    }
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* --- The view ------------------------------------------------------------------------------ */
+
+static void
+zooms_are_undone_one_by_one (void)
+{
+  g_autoptr (LnsView) view = new_view (known_path);
+  lns_view_set_width_px (view, 1000);
+  LnsScale all = *lns_view_get_scale (view);
+  LNS_CHECK (!lns_view_undo_zoom (view));
+  lns_view_zoom_at (view, 500, 0.5);
+  LNS_CHECK (!lns_view_can_undo_zoom (view)); /* nothing is further out */
+  lns_view_zoom_at (view, 300, 2);
+  lns_view_zoom_at (view, 300, 2); /* the same movement */
+  LnsScale burst = *lns_view_get_scale (view);
+  lns_view_show_span (view, SECOND, 2 * SECOND);
+  LNS_CHECK_INT (lns_view_get_start_ns (view), SECOND);
+  LNS_CHECK (lns_view_undo_zoom (view));
+  LNS_CHECK_INT (lns_view_get_scale (view)->ns_per_tile, burst.ns_per_tile);
+  LNS_CHECK_INT (lns_view_get_scale (view)->first_px, burst.first_px);
+  LNS_CHECK (lns_view_undo_zoom (view));
+  LNS_CHECK_INT (lns_view_get_scale (view)->ns_per_tile, all.ns_per_tile);
+  LNS_CHECK (!lns_view_undo_zoom (view));
+}
+
+static void
+a_view_never_leaves_its_report (void)
+{
+  g_autoptr (LnsView) view = new_view (known_path);
+  lns_view_set_width_px (view, 1000);
+  lns_view_show_span (view, 4 * SECOND, 5 * SECOND);
+  lns_view_pan (view, INT64_MIN / 4);
+  LNS_CHECK (lns_view_get_start_ns (view) < 0 && lns_view_get_start_ns (view) > -SECOND / 20);
+  lns_view_pan (view, INT64_MAX / 4);
+  int64_t end_ns = lns_view_get_end_ns (view);
+  LNS_CHECK (end_ns > 10 * SECOND && end_ns < 10 * SECOND + SECOND / 20);
+  lns_view_set_time_selection (view, 7 * SECOND, 6 * SECOND);
+  int64_t from_ns, to_ns;
+  LNS_CHECK (lns_view_get_time_selection (view, &from_ns, &to_ns));
+  LNS_CHECK_INT (from_ns, 6 * SECOND);
+  lns_view_zoom_to_selection (view);
+  LNS_CHECK (!lns_view_get_time_selection (view, NULL, NULL));
+  LNS_CHECK_INT (lns_view_get_start_ns (view), 6 * SECOND);
+  lns_view_set_width_px (view, 500);
+  LNS_CHECK_INT (lns_view_get_start_ns (view), 6 * SECOND);
+  lns_view_fit (view);
+  lns_view_set_width_px (view, 800); /* a view of all goes on showing all */
+  LNS_CHECK (lns_view_get_start_ns (view) <= 0 && lns_view_get_end_ns (view) >= 10 * SECOND);
+}
+
+static gboolean
+has_selected (gpointer view)
+{
+  return lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE;
+}
+
+static void
+a_revealed_nanosecond_is_ten_pixels_wide (void)
+{
+  g_autoptr (LnsView) view = new_view (hours_path);
+  LnsEvent event;
+  lns_view_reveal_event (view, (LnsEventId){ 0, 1 });
+  wait_for (has_selected, view);
+  lns_view_get_selected_event (view, &event);
+  LNS_CHECK_INT (event.start_ns, TEN_HOURS);
+  LNS_CHECK_INT (event.duration_ns, 1);
+  const LnsScale *scale = lns_view_get_scale (view);
+  double left = lns_scale_x_of (scale, event.start_ns);
+  double right = lns_scale_x_of (scale, event.start_ns + 1);
+  LNS_CHECK (right - left >= 10);
+  LNS_CHECK (left >= 0 && right <= lns_view_get_width_px (view));
+}
+
+static void
+keep_message_cb (LnsView *view, const char *message, char **ret_message)
+{
+  *ret_message = g_strdup (message);
+}
+
+static gboolean
+is_set (gpointer data)
+{
+  return *(char **)data != NULL;
+}
+
+static void
+an_event_that_is_not_there_is_said (void)
+{
+  g_autoptr (LnsView) view = new_view (hours_path);
+  g_autofree char *message = NULL;
+  g_signal_connect (view, "event-failed", G_CALLBACK (keep_message_cb), &message);
+  lns_view_select_event (view, (LnsEventId){ 0, 1000 });
+  wait_for (is_set, &message);
+  LNS_CHECK (strlen (message) > 10);
+  LNS_CHECK_INT (lns_view_get_selected_event (view, NULL).lane, LNS_ID_NONE);
+}
+
+/* --- Tiles --------------------------------------------------------------------------------- */
+
+/* Paints tile INDEX of NS_PER_TILE of strip I of ROW. */
+static LnsTile *
+paint (LnsReport *report,
+       LnsRowTree *tree,
+       uint32_t row,
+       uint32_t i,
+       int64_t ns_per_tile,
+       int64_t index,
+       int scale)
+{
+  static const atomic_uint generation;
+  PangoFontDescription *font = pango_font_description_from_string ("Sans");
+  LnsTilePainter *painter = lns_tile_painter_new (report, tree, font);
+  LnsTileKey key = { lns_strip_of (report, tree, row, i), ns_per_tile, index, scale, TRUE };
+  LnsTile *tile = lns_tile_painter_paint (painter, &key, TRUE, &generation, 0);
+  LNS_CHECK (lns_tile_painter_paint (painter, &key, TRUE, &generation, 1) == NULL ||
+             key.strip.kind == LNS_STRIP_COUNTER);
+  lns_tile_painter_free (painter);
+  pango_font_description_free (font);
+  return tile;
+}
+
+static uint32_t
+pixel (const LnsTile *tile, int x, int y)
+{
+  const unsigned char *data = cairo_image_surface_get_data (tile->surface);
+  const uint32_t *line =
+      (const uint32_t *)(const void *)(data +
+                                       (gssize)y * cairo_image_surface_get_stride (tile->surface));
+  return line[x] & 0xffffff;
+}
+
+/* 20 ms a pixel: epochs of 45 px begin every 50 px. */
+static void
+bars_are_where_their_events_are (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  uint32_t background = lns_palette_get (true)->background[0];
+  for (int scale = 1; scale <= 2; scale++)
+    {
+      LnsTile *tile = paint (report, tree, 4, 0, 512 * SECOND / 50, 0, scale);
+      static const uint32_t colors[] = { 0x76b900, 0x1f77b4, 0xff7f0e, 0xd62728, 0x9467bd };
+      LNS_CHECK_INT (tile->state, LNS_TILE_EXACT);
+      LNS_CHECK_INT (tile->n_events, 10);
+      for (int epoch = 0; epoch < 10; epoch++)
+        {
+          int x = 50 * epoch * scale, y = (LNS_LANE_PX - 2) * scale;
+          LNS_CHECK_INT (pixel (tile, x, y), colors[epoch % 5]);
+          LNS_CHECK_INT (pixel (tile, x + 43 * scale, y), colors[epoch % 5]);
+          LNS_CHECK (pixel (tile, x + 45 * scale - 1, y) != colors[epoch % 5]); /* the edge */
+          LNS_CHECK_INT (pixel (tile, x + 45 * scale, y), background);
+          LNS_CHECK_INT (pixel (tile, x + 50 * scale - 1, y), background);
+          const LnsPixelEvent *at = lns_tile_event_at (tile, 50 * epoch + 20, 0);
+          LNS_CHECK (at != NULL && at->ordinal == (uint64_t)epoch);
+          LNS_CHECK (lns_tile_event_at (tile, 50 * epoch + 47, 1) == NULL);
+          LNS_CHECK (lns_tile_event_at (tile, 50 * epoch + 46, 2) == at);
+        }
+      lns_tile_free (tile);
+    }
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+neighbouring_tiles_meet (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  int64_t ns_per_tile = 512 * SECOND / 700; /* an epoch of 630 px goes over the border */
+  LnsTile *left = paint (report, tree, 4, 0, ns_per_tile, 0, 1);
+  LnsTile *right = paint (report, tree, 4, 0, ns_per_tile, 1, 1);
+  LNS_CHECK_INT (pixel (left, 511, 16), 0x76b900);
+  LNS_CHECK_INT (pixel (right, 0, 16), 0x76b900);
+  LNS_CHECK_INT (pixel (right, 630 - 512 + 2, 16), lns_palette_get (true)->background[0]);
+  lns_tile_free (left);
+  lns_tile_free (right);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+narrow_events_are_coverage (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  LnsTile *tile = paint (report, tree, 4, 3, 512 * SECOND / 50, 0, 1);
+  LNS_CHECK_INT (tile->n_events, 0);
+  uint64_t n_events = 0;
+  for (int x = 0; x < LNS_TILE_PX; x++)
+    {
+      gboolean painted = pixel (tile, x, 16) != lns_palette_get (true)->background[0];
+      LNS_CHECK_INT (painted, tile->pixels[x].busy > 0 || tile->pixels[x].count > 0);
+      LNS_CHECK_INT (pixel (tile, x, 0), lns_palette_get (true)->background[0]);
+      n_events += tile->pixels[x].count;
+    }
+  LNS_CHECK_INT (n_events, 20000);
+  lns_tile_free (tile);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+marks_are_flags_and_losses_are_hatched (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  LnsTile *marks = paint (report, tree, 4, 4, 512 * SECOND / 50, 0, 1);
+  LNS_CHECK_INT (marks->key.strip.kind, LNS_STRIP_MARKS);
+  LNS_CHECK_INT (marks->n_events, 5);
+  LNS_CHECK_INT (pixel (marks, 47, 16), 0xcc0066); /* 0.95 s */
+  LNS_CHECK_INT (pixel (marks, 147, 16), 0xcc0066);
+  const LnsPixelEvent *mark = lns_tile_event_at (marks, 149, 3);
+  LNS_CHECK (mark != NULL && mark->ordinal == 1);
+  lns_tile_free (marks);
+
+  uint32_t row = row_called (tree, "NVTX: io", 0);
+  LnsTile *loader = paint (report, tree, row, 0, 512 * SECOND / 50, 0, 1);
+  int n_lost = 0;
+  for (int x = 0; x < LNS_TILE_PX; x++)
+    if (pixel (loader, x, 8) == lns_palette_get (true)->lost)
+      {
+        LNS_CHECK (x >= 300 && x < 330); /* 6 s to 6.6 s */
+        n_lost++;
+      }
+  LNS_CHECK_INT (n_lost, 10); /* a third of them */
+  lns_tile_free (loader);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+open_ranges_fade_out (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  LnsTile *tile = paint (report, tree, row_called (tree, "NVTX", 1), 0, 512 * SECOND / 50, 0, 1);
+  const LnsPixelEvent *event = lns_tile_event_at (tile, 400, 0);
+  LNS_CHECK (event != NULL && event->flags & LNS_EVENT_OPEN_END);
+  uint32_t background = lns_palette_get (true)->background[0], full = pixel (tile, 400, 1);
+  LNS_CHECK (lns_palette_contrast (pixel (tile, 498, 1), background) <
+             lns_palette_contrast (full, background) / 2);
+  LNS_CHECK_INT (pixel (tile, 470, 1), full);
+  lns_tile_free (tile);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+charts_are_as_high_as_their_values (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const LnsPalette *palette = lns_palette_get (true);
+  LnsTile *busy = paint (report, tree, 3, 0, 512 * SECOND / 50, 0, 1);
+  LNS_CHECK_INT (busy->key.strip.kind, LNS_STRIP_SUMMARY);
+  LNS_CHECK_INT (pixel (busy, 20, 3), palette->chart); /* the whole height: always in an epoch */
+  LNS_CHECK_INT (pixel (busy, 47, 20), palette->background[1]);
+  LNS_CHECK (busy->pixels[20].busy > 0.999f && busy->pixels[47].busy == 0);
+  lns_tile_free (busy);
+  LnsTile *loss = paint (report, tree, 2, 0, 512 * SECOND / 50, 0, 1);
+  LNS_CHECK_INT (loss->key.strip.kind, LNS_STRIP_COUNTER);
+  LNS_CHECK (loss->samples[0].max >= 8 && loss->samples[499].max < 2);
+  LNS_CHECK_INT (pixel (loss, 2, 15), palette->chart);
+  LNS_CHECK_INT (pixel (loss, 480, 15), palette->background[0]);
+  lns_tile_free (loss);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* --- The widget ---------------------------------------------------------------------------- */
+
+static gboolean
+is_complete (gpointer timeline)
+{
+  return lns_timeline_is_complete (timeline);
+}
+
+static LnsTimeline *
+show_timeline (const char *path)
+{
+  g_autoptr (LnsView) view = new_view (path);
+  GtkWidget *window = gtk_window_new (), *timeline = lns_timeline_new (view);
+  gtk_window_set_default_size (GTK_WINDOW (window), 1200, 700);
+  gtk_window_set_child (GTK_WINDOW (window), timeline);
+  gtk_window_present (GTK_WINDOW (window));
+  wait_for (is_complete, timeline);
+  return LNS_TIMELINE (timeline);
+}
+
+static void
+close_timeline (LnsTimeline *timeline)
+{
+  gtk_window_destroy (GTK_WINDOW (gtk_widget_get_root (GTK_WIDGET (timeline))));
+}
+
+static gboolean
+has_waited (gpointer data)
+{
+  return g_get_monotonic_time () > *(gint64 *)data;
+}
+
+/* Until the workers have nothing left to paint: ahead of the view, too. */
+static void
+settle (void)
+{
+  gint64 end_usec = g_get_monotonic_time () + 300000;
+  wait_for (has_waited, &end_usec);
+}
+
+static void
+a_pan_paints_new_strips_only (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  LnsView *view = timeline->context.view;
+  lns_view_show_span (view, 3 * SECOND, 4 * SECOND);
+  wait_for (is_complete, timeline);
+  settle ();
+  guint n_strips = 0;
+  for (guint i = 0; i < timeline->spans->len; i++)
+    n_strips += g_array_index (timeline->spans, LnsStripSpan, i).n;
+  LNS_CHECK (n_strips >= 13);
+  guint64 before = lns_timeline_n_tiles_painted (timeline);
+  lns_view_pan (view, LNS_TILE_PX);
+  settle ();
+  LNS_CHECK (is_complete (timeline));
+  /* One tile further right is ahead of the view in each strip; those in view were there. */
+  LNS_CHECK_INT (lns_timeline_n_tiles_painted (timeline) - before, n_strips);
+  before = lns_timeline_n_tiles_painted (timeline);
+  lns_view_pan (view, -LNS_TILE_PX);
+  settle ();
+  LNS_CHECK_INT (lns_timeline_n_tiles_painted (timeline) - before, 0);
+  close_timeline (timeline);
+}
+
+static void
+thousands_of_rows_share_widgets (void)
+{
+  LnsTimeline *timeline = show_timeline (threads_path);
+  LNS_CHECK_INT (lns_timeline_n_rows (timeline), 1 + 3000 * 3);
+  guint n_widgets = 0;
+  for (GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows)); row != NULL;
+       row = gtk_widget_get_next_sibling (row))
+    n_widgets++;
+  LNS_CHECK (n_widgets > 10 && n_widgets < 100);
+  /* An event of the last thread, folded away and far below, comes into view. */
+  lns_row_tree_set_all_expanded (timeline->context.tree, false);
+  _lns_timeline_rows_changed (timeline);
+  uint32_t lane = lns_row_tree_lanes (timeline->context.tree)[3000 * 2 - 1];
+  lns_view_reveal_event (timeline->context.view, (LnsEventId){ lane, 2 });
+  wait_for (has_selected, timeline->context.view);
+  wait_for (is_complete, timeline);
+  settle ();
+  graphene_rect_t area;
+  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
+  LNS_CHECK (area.origin.y >= 64 &&
+             area.origin.y + area.size.height <= gtk_widget_get_height (GTK_WIDGET (timeline)));
+  close_timeline (timeline);
+}
+
+static void
+the_pointer_finds_events (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  LnsView *view = timeline->context.view;
+  uint32_t lane = lns_row_tree_lanes (
+      timeline->context.tree)[lns_row_tree_row (timeline->context.tree, 4)->lanes];
+  graphene_rect_t area;
+  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
+  double x = lns_scale_x_of (lns_view_get_scale (view), 7 * SECOND + SECOND / 4);
+  _lns_timeline_point (timeline, area.origin.x + x, area.origin.y + 5);
+  LnsEventId hovered = lns_view_get_hovered_event (view);
+  LNS_CHECK_INT (hovered.lane, lane);
+  LNS_CHECK_INT (hovered.ordinal, 7);
+  LNS_CHECK (gtk_widget_get_visible (timeline->tooltip));
+  LNS_CHECK (strstr (gtk_label_get_text (timeline->tooltip_label), "epoch 7") != NULL);
+  LNS_CHECK (strstr (gtk_label_get_text (timeline->tooltip_label), "900 ms") != NULL);
+  _lns_timeline_point (timeline, -1, -1);
+  LNS_CHECK_INT (lns_view_get_hovered_event (view).lane, LNS_ID_NONE);
+  LNS_CHECK (!gtk_widget_get_visible (timeline->tooltip));
+  close_timeline (timeline);
+}
+
+static void
+a_pinned_row_stays (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
+  LNS_CHECK_INT (lns_timeline_rows_total_px (timeline->pinned), 0);
+  gtk_widget_activate_action (row, "row.pin", NULL);
+  LNS_CHECK_INT (lns_timeline_rows_total_px (timeline->pinned), LNS_SUMMARY_PX);
+  gtk_widget_activate_action (row, "row.pin", NULL);
+  LNS_CHECK_INT (lns_timeline_rows_total_px (timeline->pinned), 0);
+  gtk_widget_activate_action (row, "row.expand", NULL);
+  LNS_CHECK_INT (lns_timeline_n_rows (timeline), 1);
+  close_timeline (timeline);
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc != 4)
+    return 2;
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  adw_init ();
+  known_path = argv[1];
+  hours_path = argv[2];
+  threads_path = argv[3];
+  LNS_TEST (rows_stand_in_their_order);
+  LNS_TEST (folds_hide_what_is_below);
+  LNS_TEST (zooms_are_undone_one_by_one);
+  LNS_TEST (a_view_never_leaves_its_report);
+  LNS_TEST (a_revealed_nanosecond_is_ten_pixels_wide);
+  LNS_TEST (an_event_that_is_not_there_is_said);
+  LNS_TEST (bars_are_where_their_events_are);
+  LNS_TEST (neighbouring_tiles_meet);
+  LNS_TEST (narrow_events_are_coverage);
+  LNS_TEST (marks_are_flags_and_losses_are_hatched);
+  LNS_TEST (open_ranges_fade_out);
+  LNS_TEST (charts_are_as_high_as_their_values);
+  LNS_TEST (a_pan_paints_new_strips_only);
+  LNS_TEST (thousands_of_rows_share_widgets);
+  LNS_TEST (the_pointer_finds_events);
+  LNS_TEST (a_pinned_row_stays);
+  return lns_tap_done ();
+}
