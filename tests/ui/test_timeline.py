@@ -1,0 +1,172 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""The timeline in the whole viewer: what assistive technology is told, what the mouse and keys do,
+and whether the pixels on the screen are where the report's ranges are (known-report.c).
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+
+import harness
+import tap
+
+KNOWN_REPORT = os.path.join(tap.BUILD, "tests", "ui", "known-report")
+HEADER_PX = 240  # where time begins
+PAD_PX = 12      # beyond the report's ends, when all of it is in view
+EPOCHS = [(0x76, 0xb9, 0x00), (0x1f, 0x77, 0xb4), (0xff, 0x7f, 0x0e), (0xd6, 0x27, 0x28), (0x94, 0x67, 0xbd)]
+UNITS = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}
+
+
+def opened(*words):
+    path = os.path.join(tempfile.mkdtemp(prefix="timeline-", dir=os.environ[harness.SESSION]), "known.rep")
+    subprocess.run([KNOWN_REPORT, path, *words], check=True)
+    return harness.App(path, env={"LC_ALL": "C.UTF-8"})
+
+
+class Timeline:
+    """The rows of an opened report."""
+
+    def __init__(self, app):
+        self.app = app
+        self.rows_box = app.find("tree table", "Rows")
+        app.wait(lambda: "busy" in self.row("main (4711)").description, what="the rows to be described")
+        # The window's own edge, which the accessible tree does not count.
+        self.edge = (app.geometry()[2] - app.find("frame").extents()[2]) // 2
+
+    def rows(self):
+        return [row for row in self.rows_box.children() if row.role == "table row"]
+
+    def names(self):
+        return [row.name for row in self.rows()]
+
+    def row(self, name, number=0):
+        return [row for row in self.rows() if row.name == name][number]
+
+    def seen(self):
+        """(start, end) of the time in view, in ns, as the rows tell it."""
+        words = self.row("python3 (4711)").description.split("; ")[1].removeprefix("view ").split(" – ")
+        return tuple(float(number.replace(",", "")) * UNITS[unit] for number, unit in map(str.split, words))
+
+    def changed(self, before, what):
+        """What is in view once it is no longer BEFORE."""
+        self.app.wait(lambda: self.seen() != before, what=what)
+        return self.seen()
+
+    def body(self):
+        """(x, width) of what shows time, on the screen."""
+        x, _, width, _ = self.rows()[0].extents()
+        return x + self.edge + HEADER_PX, width - HEADER_PX
+
+    def top(self, row):
+        return row.extents()[1] + self.edge
+
+    def x_of(self, seconds):
+        """Where a time lies on the screen while the whole report of 10 s is in view."""
+        x, width = self.body()
+        return round(x + PAD_PX + seconds / 10 * (width - 2 * PAD_PX))
+
+    def color_at(self, row, seconds, y_px):
+        return self.app.pixels(self.x_of(seconds), self.top(row) + y_px, 1, 1)[0][0]
+
+
+def test_rows_are_named_and_described():
+    with opened() as app:
+        timeline = Timeline(app)
+        assert timeline.names() == ["python3 (4711)", "NVTX start/end: io", "loss", "main (4711)", "NVTX",
+                                    "loader (4712)", "NVTX: io", "Thread (4713)", "NVTX"], timeline.names()
+        row = timeline.row("main (4711)")
+        assert {"row.show-in-events", "row.pin", "row.zoom-to", "row.expand"} <= set(row.actions()), row.actions()
+        assert re.fullmatch(r"20,235 events; view -.* – 10\..* s; busy 8[78]\.\d %", row.description), row.description
+        heights = [row.extents()[3] for row in timeline.rows()]
+        assert heights == [24, 58, 42, 24, 94, 24, 22, 24, 22], heights
+
+
+def test_ranges_are_drawn_where_they_are():
+    with opened() as app:
+        timeline = Timeline(app)
+        row = timeline.row("NVTX")
+        for theme, dark in (("light", False), ("dark", True)):
+            app.activate("app.theme", f"'{theme}'")
+            # The gap after the first epoch is background: white or nearly black.
+            app.wait(lambda: (sum(timeline.color_at(row, 0.95, 16)) < 384) == dark, what=theme)
+            for epoch in range(10):
+                color = EPOCHS[epoch % 5]
+                app.wait(lambda: timeline.color_at(row, epoch + 0.85, 4) == color, what=f"epoch {epoch}, {theme}")
+                assert timeline.color_at(row, epoch + 0.02, 4) == color
+                gap = timeline.color_at(row, epoch + 0.95, 4)
+                assert max(gap) - min(gap) < 8, f"{gap} after epoch {epoch}"
+                assert timeline.color_at(row, epoch + 0.40, 22) == (0, 0xaa, 0), "forward, one depth below"
+
+
+def test_wheel_keys_and_undo():
+    with opened() as app:
+        timeline = Timeline(app)
+        whole = timeline.seen()
+        x, y = timeline.x_of(3.0), timeline.top(timeline.row("NVTX")) + 40
+        app.focus()
+        app.scroll(x, y, -6, keys=("ctrl",))
+        near = timeline.changed(whole, "the zoom")
+        harness.time.sleep(0.3)
+        near = timeline.seen()
+        assert near[1] - near[0] < (whole[1] - whole[0]) / 3, (whole, near)
+        # What is under the pointer stays there.
+        left, width = timeline.body()
+        under = near[0] + (near[1] - near[0]) * (x - left) / width
+        assert abs(under - 3e9) < (near[1] - near[0]) / 100, under
+        app.scroll(x, y, 3, keys=("shift",))
+        later = timeline.changed(near, "the pan")
+        assert later[0] > near[0]
+        app.click(x, y)
+        app.key("BackSpace")
+        app.wait(lambda: timeline.seen() == whole, what="the undo")
+        app.key("plus")
+        closer = timeline.changed(whole, "the key")
+        app.key("Home")
+        start = timeline.changed(closer, "Home")
+        assert start[0] < 0
+        app.key("End")
+        app.wait(lambda: timeline.seen()[1] > 10e9, what="End")
+        app.key("Left")
+        app.wait(lambda: timeline.seen()[1] < 10e9, what="Left")
+
+
+def test_a_dragged_band_is_zoomed_to():
+    with opened() as app:
+        timeline = Timeline(app)
+        whole = timeline.seen()
+        y = timeline.top(timeline.row("main (4711)")) + 12
+        app.focus()
+        app.drag(timeline.x_of(2.0), y, timeline.x_of(4.0), y)
+        app.key("z")
+        seen = timeline.changed(whole, "the zoom to the band")
+        assert abs(seen[0] - 2e9) < 3e7 and abs(seen[1] - 4e9) < 3e7, seen
+        # The epochs' colours are where they must be now: 2.05 s and 3.05 s.
+        row = timeline.row("NVTX")
+        (left, width), top = timeline.body(), timeline.top(row)
+        for seconds, color in ((2.05, EPOCHS[2]), (2.85, EPOCHS[2]), (3.05, EPOCHS[3])):
+            px = left + (seconds - 2) / 2 * width
+            app.wait(lambda: app.pixels(round(px), top + 4, 1, 1)[0][0] == color, what=f"{seconds} s")
+
+
+def test_rows_fold_pin_and_show_their_events():
+    with opened() as app:
+        timeline = Timeline(app)
+        timeline.row("main (4711)").do("row.expand")
+        app.wait(lambda: len(timeline.rows()) == 8, what="the fold")
+        assert timeline.names().count("NVTX") == 1
+        timeline.row("loader (4712)").do("row.pin")
+        pinned = app.find("tree table", "Pinned rows")
+        app.wait(lambda: [row.name for row in pinned.children() if row.role == "table row"] == ["loader (4712)"],
+                 what="the pinned row")
+        x, y, _, height = app.wait(lambda: timeline.row("NVTX: io").extents())
+        app.focus()
+        app.click(x + 60, y + height // 2, button=3)
+        app.find("menu item", "Show in Events View").do()
+        app.find("label", "47 events")
+
+
+harness.main(globals())
