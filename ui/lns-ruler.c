@@ -20,19 +20,26 @@ struct _LnsRuler
 {
   GtkWidget parent_instance;
 
-  LnsView *view;       /* owned, or NULL */
-  PangoLayout *layout; /* owned, reused for every text; or NULL */
+  LnsView *view;        /* owned, or NULL */
+  PangoLayout *layout;  /* owned, reused for every text; or NULL */
+  GskRenderNode *ticks; /* owned; the picture without the pointer's time, or NULL */
   double pointer_px;
 };
 
 G_DEFINE_FINAL_TYPE (LnsRuler, lns_ruler, GTK_TYPE_WIDGET)
 
+static void
+redraw (LnsRuler *self)
+{
+  g_clear_pointer (&self->ticks, gsk_render_node_unref);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
 void
 lns_ruler_set_view (LnsRuler *self, LnsView *view)
 {
   g_set_object (&self->view, view);
-  g_signal_connect_object (view, "span-changed", G_CALLBACK (gtk_widget_queue_draw), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "span-changed", G_CALLBACK (redraw), self, G_CONNECT_SWAPPED);
 }
 
 void
@@ -173,21 +180,32 @@ snapshot_pointer (LnsRuler *self, GtkSnapshot *snapshot, const GdkRGBA *color)
   append_text (self, snapshot, left_px + 2 * PAD_PX, color);
 }
 
+static GskRenderNode *
+ticks_node (LnsRuler *self, const GdkRGBA *color)
+{
+  GtkSnapshot *snapshot = gtk_snapshot_new ();
+  GdkRGBA faint = *color;
+  faint.alpha *= MINOR_ALPHA;
+  double ns_per_px = lns_scale_ns_per_px (lns_view_get_scale (self->view));
+  LnsRulerTicks ticks = lns_ruler_ticks (ns_per_px, MIN_STEP_PX, lns_view_get_end_ns (self->view));
+  snapshot_minor_ticks (self, snapshot, &ticks, &faint);
+  double from_px = snapshot_base (self, snapshot, &ticks, color);
+  snapshot_major_ticks (self, snapshot, &ticks, from_px, color);
+  return gtk_snapshot_free_to_node (snapshot);
+}
+
 static void
 lns_ruler_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
   LnsRuler *self = LNS_RULER (widget);
   if (self->view == NULL)
     return;
-  GdkRGBA color, faint;
+  GdkRGBA color;
   gtk_style_context_get_color (gtk_widget_get_style_context (widget), &color);
-  faint = color;
-  faint.alpha *= MINOR_ALPHA;
-  double ns_per_px = lns_scale_ns_per_px (lns_view_get_scale (self->view));
-  LnsRulerTicks ticks = lns_ruler_ticks (ns_per_px, MIN_STEP_PX, lns_view_get_end_ns (self->view));
-  snapshot_minor_ticks (self, snapshot, &ticks, &faint);
-  double from_px = snapshot_base (self, snapshot, &ticks, &color);
-  snapshot_major_ticks (self, snapshot, &ticks, from_px, &color);
+  if (self->ticks == NULL)
+    self->ticks = ticks_node (self, &color);
+  if (self->ticks != NULL)
+    gtk_snapshot_append_node (snapshot, self->ticks);
   snapshot_pointer (self, snapshot, &color);
 }
 
@@ -203,18 +221,20 @@ lns_ruler_measure (GtkWidget *widget,
   *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT_PX : 0;
 }
 
-/* Another font: the layout is made anew. */
+/* Another font or colour. */
 static void
 lns_ruler_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 {
   GTK_WIDGET_CLASS (lns_ruler_parent_class)->css_changed (widget, change);
   g_clear_object (&LNS_RULER (widget)->layout);
+  redraw (LNS_RULER (widget));
 }
 
 static void
 lns_ruler_dispose (GObject *object)
 {
   LnsRuler *self = LNS_RULER (object);
+  g_clear_pointer (&self->ticks, gsk_render_node_unref);
   g_clear_object (&self->layout);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_ruler_parent_class)->dispose (object);

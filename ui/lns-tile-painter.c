@@ -218,9 +218,21 @@ begin (LnsTilePainter *self, const LnsTileKey *key)
   };
   self->palette = lns_palette_get (key->dark);
   self->background = self->palette->background[key->strip.row & 1];
+  self->tile->background = self->background;
   self->origin_ns = lns_tile_origin_ns (key);
   self->ns_per_px = (double)key->ns_per_tile / self->n_px;
   lns_raster_fill (&self->raster, 0, self->n_px, 0, height_px, self->background);
+}
+
+/* Most tiles of sparse rows show nothing: a colour is cheaper to keep and to draw than a picture. */
+static void
+drop_blank_surface (LnsTilePainter *self, LnsTile *tile)
+{
+  for (int y = 0; y < self->raster.height_px; y++)
+    for (int x = 0; x < self->raster.width_px; x++)
+      if ((self->raster.pixels[y * self->raster.stride + x] & 0xffffff) != self->background)
+        return;
+  g_clear_pointer (&tile->surface, cairo_surface_destroy);
 }
 
 LnsTile *
@@ -256,6 +268,7 @@ lns_tile_painter_paint (LnsTilePainter *self,
     }
   cairo_surface_mark_dirty (tile->surface);
   cairo_surface_set_device_scale (tile->surface, key->scale, key->scale);
+  drop_blank_surface (self, tile);
   return tile;
 }
 

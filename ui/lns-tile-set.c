@@ -205,7 +205,10 @@ snapshot_stale (LnsTileSet *self, GtkSnapshot *snapshot, const LnsStrip *strip)
 }
 
 void
-lns_tile_set_snapshot (LnsTileSet *self, GtkSnapshot *snapshot, const LnsStrip *strip)
+lns_tile_set_snapshot (LnsTileSet *self,
+                       GtkSnapshot *snapshot,
+                       const LnsStrip *strip,
+                       const GdkRGBA *background)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
   int64_t first = tile_of (now->first_px);
@@ -217,7 +220,13 @@ lns_tile_set_snapshot (LnsTileSet *self, GtkSnapshot *snapshot, const LnsStrip *
       missing = lns_tile_cache_get (self->cache, &key) == NULL;
     }
   if (missing)
-    snapshot_stale (self, snapshot, strip);
+    {
+      gtk_snapshot_append_color (snapshot, background,
+                                 &GRAPHENE_RECT_INIT (0, 0,
+                                                      (float)lns_view_get_width_px (self->view),
+                                                      (float)lns_strip_height_px (strip->kind)));
+      snapshot_stale (self, snapshot, strip);
+    }
   for (int64_t index = first; index <= last; index++)
     {
       LnsTileKey key = key_of (self, strip, now->ns_per_tile, index);

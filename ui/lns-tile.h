@@ -52,9 +52,11 @@ typedef struct
 {
   LnsTileKey key;
   LnsTileState state;
-  cairo_surface_t *surface; /* RGB24, LNS_TILE_PX × scale wide, opaque                          */
-  GskRenderNode *node;      /* the surface at (0, 0), for the main thread; made on first use     */
-  LnsPixelEvent *events;    /* drawn one by one, ascending; marks have duration 0               */
+  cairo_surface_t
+      *surface;          /* RGB24, LNS_TILE_PX × scale wide, opaque; NULL: all of it BACKGROUND  */
+  uint32_t background;   /* 0xRRGGBB                                                         */
+  GskRenderNode *node;   /* the surface at (0, 0), for the main thread; made on first use     */
+  LnsPixelEvent *events; /* drawn one by one, ascending; marks have duration 0               */
   uint32_t n_events;
   LnsPixel *pixels;         /* LNS_TILE_PX × scale of them, or NULL                             */
   LnsCounterPixel *samples; /* the same, of a counter, or NULL                                  */

@@ -331,7 +331,7 @@ show_menu_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsTime
       hit.has_event ? (LnsEventId){ hit.strip.lane, hit.event.ordinal } : LNS_EVENT_NONE;
   self->menu_name = hit.has_event ? hit.event.name : 0;
   _lns_timeline_update_actions (self);
-  _lns_timeline_update_tooltip (self, &(LnsTimelineHit){ 0 });
+  _lns_timeline_hide_tooltip (self);
 
   g_autoptr (GMenuModel) model = menu_model (hit.row);
   GtkWidget *menu = gtk_popover_menu_new_from_model (model);

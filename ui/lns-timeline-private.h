@@ -42,7 +42,8 @@ struct _LnsTimeline
 
   LnsRowContext context; /* its parts owned */
   GArray *pinned_rows;   /* of uint32_t */
-  GArray *spans;         /* of LnsStripSpan, reused */
+  GArray *spans;         /* of LnsStripSpan: the strips in view */
+  gboolean unprepared;   /* what is in view has changed, or a tile has come */
 
   GtkLabel *corner; /* the length of what is in view */
   LnsOverview *overview;
@@ -55,6 +56,7 @@ struct _LnsTimeline
   GtkWidget *tooltip;
   GtkLabel *tooltip_label;
   char *tooltip_about; /* owned; what it said before the worker added to it, or NULL */
+  guint tooltip_delay; /* source that shows it once the pointer rests, or 0 */
   guint describing;    /* source that updates descriptions, or 0 */
 
   double pointer_x, pointer_y; /* < 0: outside */
@@ -89,7 +91,9 @@ graphene_rect_t _lns_timeline_body (LnsTimeline *self);
 /* Draws band, selection, hovered event and pointer line. */
 void _lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot);
 
-/* Tells what is at HIT, or hides the tooltip. */
+void _lns_timeline_hide_tooltip (LnsTimeline *self);
+
+/* Tells what is at HIT as soon as the pointer rests there, or hides the tooltip. */
 void _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit);
 
 /* The rows were folded: lays them out anew. */

@@ -336,14 +336,20 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)header_px, 0));
   gtk_snapshot_push_clip (snapshot, &body);
-  gtk_snapshot_append_color (snapshot, &background, &body);
+  /* Tiles are opaque: filling what they cover would cost as much as copying them. */
+  float pad_px = lns_strip_top_px (strip_of (self, 0).kind, 0) > 0 ? LNS_ROW_PAD_PX : 0;
+  gtk_snapshot_append_color (snapshot, &background,
+                             &GRAPHENE_RECT_INIT (0, 0, body.size.width, pad_px));
+  gtk_snapshot_append_color (
+      snapshot, &background,
+      &GRAPHENE_RECT_INIT (0, body.size.height - pad_px, body.size.width, pad_px));
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {
       LnsStrip strip = strip_of (self, i);
       gtk_snapshot_save (snapshot);
       gtk_snapshot_translate (snapshot,
                               &GRAPHENE_POINT_INIT (0, (float)lns_strip_top_px (strip.kind, i)));
-      lns_tile_set_snapshot (self->context->tiles, snapshot, &strip);
+      lns_tile_set_snapshot (self->context->tiles, snapshot, &strip, &background);
       if (strip.kind == LNS_STRIP_RANGES)
         snapshot_held_name (self, snapshot, &strip);
       gtk_snapshot_restore (snapshot);

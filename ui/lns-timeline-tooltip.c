@@ -14,6 +14,8 @@
 #include "ui/lns-display-text.h"
 #include "ui/lns-timeline-private.h"
 
+#define TOOLTIP_DELAY_MSEC 60
+
 /* --- Words --------------------------------------------------------------------------------- */
 
 static char *
@@ -220,6 +222,31 @@ ask_details (LnsTimeline *self, LnsEventId id, const char *markup)
 
 /* --- The box ------------------------------------------------------------------------------- */
 
+static gboolean
+show_cb (gpointer data)
+{
+  LnsTimeline *self = data;
+  self->tooltip_delay = 0;
+  gtk_label_set_markup (self->tooltip_label, self->tooltip_about);
+  gtk_widget_set_child_visible (self->tooltip, TRUE);
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+  LnsEventId id = lns_view_get_hovered_event (self->context.view);
+  if (id.lane != LNS_ID_NONE)
+    ask_details (self, id, self->tooltip_about);
+  return G_SOURCE_REMOVE;
+}
+
+void
+_lns_timeline_hide_tooltip (LnsTimeline *self)
+{
+  g_clear_handle_id (&self->tooltip_delay, g_source_remove);
+  g_clear_pointer (&self->tooltip_about, g_free);
+  if (self->hovering != NULL)
+    g_cancellable_cancel (self->hovering);
+  g_clear_object (&self->hovering);
+  gtk_widget_set_child_visible (self->tooltip, FALSE);
+}
+
 void
 _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
 {
@@ -236,23 +263,16 @@ _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
     append_narrow (self, markup, &tile->pixels[p]);
 
-  gtk_widget_set_visible (self->tooltip, markup->len > 0);
-  if (markup->len == 0)
+  const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
+  if (*text == '\0')
+    _lns_timeline_hide_tooltip (self);
+  else if (g_strcmp0 (text, self->tooltip_about) != 0)
     {
-      g_clear_pointer (&self->tooltip_about, g_free);
-      return;
+      /* Words under a pointer that moves on would be shaped and laid out for nobody. */
+      _lns_timeline_hide_tooltip (self);
+      self->tooltip_about = g_strdup (text);
+      self->tooltip_delay = g_timeout_add (TOOLTIP_DELAY_MSEC, show_cb, self);
     }
-  if (g_strcmp0 (markup->str, self->tooltip_about) != 0)
-    {
-      if (self->hovering != NULL)
-        g_cancellable_cancel (self->hovering);
-      g_clear_object (&self->hovering);
-      const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
-      gtk_label_set_markup (self->tooltip_label, text);
-      if (hit->has_event)
-        ask_details (self, (LnsEventId){ hit->strip.lane, hit->event.ordinal }, text);
-      g_free (self->tooltip_about);
-      self->tooltip_about = g_strdup (markup->str);
-    }
-  gtk_widget_queue_allocate (GTK_WIDGET (self));
+  else if (gtk_widget_get_child_visible (self->tooltip))
+    gtk_widget_queue_allocate (GTK_WIDGET (self)); /* it follows the pointer */
 }

@@ -41,6 +41,14 @@ describe_later (LnsTimeline *self)
   self->describing = g_timeout_add (DESCRIBE_AFTER_MSEC, describe_cb, self);
 }
 
+/* The next frame asks for the tiles that it lacks. */
+static void
+prepare_tiles (LnsTimeline *self)
+{
+  self->unprepared = TRUE;
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
 static void
 span_changed_cb (LnsTimeline *self)
 {
@@ -53,7 +61,7 @@ span_changed_cb (LnsTimeline *self)
   gtk_label_set_text (self->corner, label);
   lns_timeline_rows_redraw (self->pinned);
   lns_timeline_rows_redraw (self->rows);
-  gtk_widget_queue_draw (GTK_WIDGET (self));
+  prepare_tiles (self);
   _lns_timeline_update_actions (self);
   describe_later (self);
 }
@@ -95,6 +103,7 @@ tile_changed_cb (uint32_t row, gpointer data)
   LnsTimeline *self = data;
   lns_timeline_rows_redraw_row (self->pinned, row);
   lns_timeline_rows_redraw_row (self->rows, row);
+  prepare_tiles (self);
   describe_later (self);
 }
 
@@ -105,7 +114,7 @@ dark_changed_cb (LnsTimeline *self)
   lns_timeline_rows_redraw (self->pinned);
   lns_timeline_rows_redraw (self->rows);
   gtk_widget_queue_draw (GTK_WIDGET (self->overview));
-  gtk_widget_queue_draw (GTK_WIDGET (self));
+  prepare_tiles (self);
 }
 
 /* --- What the rows tell -------------------------------------------------------------------- */
@@ -116,6 +125,7 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   lns_timeline_rows_sync (self->pinned);
   lns_timeline_rows_sync (self->rows);
   gtk_widget_queue_allocate (GTK_WIDGET (self));
+  prepare_tiles (self);
   _lns_timeline_update_actions (self);
   describe_later (self);
 }
@@ -164,7 +174,7 @@ minimum_of (GtkWidget *child, GtkOrientation orientation)
 static void
 allocate_tooltip (LnsTimeline *self, int width, int height)
 {
-  if (!gtk_widget_get_visible (self->tooltip))
+  if (!gtk_widget_get_child_visible (self->tooltip))
     return;
   int natural_w, natural_h, minimum;
   gtk_widget_measure (self->tooltip, GTK_ORIENTATION_HORIZONTAL, -1, &minimum, &natural_w, NULL,
@@ -309,6 +319,12 @@ set_view (LnsTimeline *self, LnsView *view)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->adjustment, "changed", G_CALLBACK (prepare_tiles), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->adjustment, "value-changed", G_CALLBACK (prepare_tiles), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self, "notify::scale-factor", G_CALLBACK (prepare_tiles), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
                            G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
   span_changed_cb (self);
@@ -329,9 +345,9 @@ lns_timeline_dispose (GObject *object)
 {
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
-  if (self->hovering != NULL)
-    g_cancellable_cancel (self->hovering);
-  g_clear_object (&self->hovering);
+  if (self->tooltip != NULL)
+    _lns_timeline_hide_tooltip (self);
+  self->tooltip = NULL;
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
     gtk_widget_unparent (child);
@@ -388,5 +404,6 @@ lns_timeline_init (LnsTimeline *self)
   self->pointer_x = self->pointer_y = -1;
   self->menu_event = LNS_EVENT_NONE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_child_visible (self->tooltip, FALSE);
   _lns_timeline_add_pointer (self);
 }

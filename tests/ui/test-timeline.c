@@ -484,6 +484,13 @@ thousands_of_rows_share_widgets (void)
   close_timeline (timeline);
 }
 
+static gboolean
+has_tooltip (gpointer data)
+{
+  LnsTimeline *timeline = data;
+  return gtk_widget_get_child_visible (timeline->tooltip);
+}
+
 static void
 the_pointer_finds_events (void)
 {
@@ -498,12 +505,12 @@ the_pointer_finds_events (void)
   LnsEventId hovered = lns_view_get_hovered_event (view);
   LNS_CHECK_INT (hovered.lane, lane);
   LNS_CHECK_INT (hovered.ordinal, 7);
-  LNS_CHECK (gtk_widget_get_visible (timeline->tooltip));
+  wait_for (has_tooltip, timeline);
   LNS_CHECK (strstr (gtk_label_get_text (timeline->tooltip_label), "epoch 7") != NULL);
   LNS_CHECK (strstr (gtk_label_get_text (timeline->tooltip_label), "900 ms") != NULL);
   _lns_timeline_point (timeline, -1, -1);
   LNS_CHECK_INT (lns_view_get_hovered_event (view).lane, LNS_ID_NONE);
-  LNS_CHECK (!gtk_widget_get_visible (timeline->tooltip));
+  LNS_CHECK (!gtk_widget_get_child_visible (timeline->tooltip));
   close_timeline (timeline);
 }
 
