@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The test harness of the C tests: TAP on stdout, one line a case. A failed check prints where and
- * what, and ends its case; the next case goes on. Single-threaded: checks in other threads must be
+/* The test harness of the C tests: TAP on stdout, one line a case. A failed check says where and
+ * what on stderr, and ends its case; the next case goes on. Single-threaded: checks in other threads must be
  * joined and judged in the case's own thread. */
 
 #pragma once
@@ -24,9 +24,9 @@ static const char *lns_tap_skip_reason;
 #define LNS_FAIL(...)                                                                              \
  do                                                                                                \
   {                                                                                                \
-   printf ("# %s:%d: ", __FILE__, __LINE__);                                                       \
-   printf (__VA_ARGS__);                                                                           \
-   printf ("\n");                                                                                  \
+   fprintf (stderr, "%s:%d: ", __FILE__, __LINE__);                                                \
+   fprintf (stderr, __VA_ARGS__);                                                                  \
+   fputc ('\n', stderr);                                                                           \
    longjmp (lns_tap_jump, 1);                                                                      \
   }                                                                                                \
  while (0)

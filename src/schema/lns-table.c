@@ -10,8 +10,8 @@
 #include "src/schema/lns-enums.h"
 #include "src/schema/lns-table.h"
 
-/* Columns and their order are read off public exports of schema 3.24 and 3.25: programs index
- * `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. */
+/* Columns and their order are those of public exports of schema 3.25, which adds to 3.24 only at the
+ * end: programs index `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. */
 #define INTEGER(name)                                                                              \
  {                                                                                                 \
   name, "INTEGER", LNS_COLUMN_PLAIN                                                                \
@@ -234,6 +234,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
   INTEGER ("maxPotentialClusterSize"),
   INTEGER ("maxActiveClusters"),
   INTEGER ("sharedMemoryRequestedPercentage"),
+  TEXT_NOT_NULL ("tensorSizeMinusOneElements"), /* since 3.25 */
 };
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMCPY[] = {

@@ -60,12 +60,12 @@ def test_it_holds_what_was_recorded():
 
 
 def test_layout_is_that_of_real_exports():
-    """Names, types, NOT NULL and order of columns, against files that the reference wrote."""
+    """Names, types, NOT NULL and order of columns are exactly those of schema 3.25; an older file may lack the last ones."""
     if not os.path.isdir(CORPUS):
         raise tap.Skip("../shared/corpus is not there")
     ours = exported()
     compared = 0
-    for file in ["rtx3080-tiny.sqlite", "h100x2-nccl.sqlite"]:
+    for file, is_newest in [("rtx3080-tiny.sqlite", False), ("h100x2-nccl.sqlite", True)]:
         theirs = sqlite3.connect(f"file:{CORPUS}/{file}?immutable=1", uri=True)
         for (name,) in theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             wanted = theirs.execute(f"SELECT name, type, \"notnull\", pk FROM pragma_table_info('{name}')").fetchall()
@@ -74,7 +74,7 @@ def test_layout_is_that_of_real_exports():
             if name == "NVTX_EVENTS":
                 assert got.pop() == ("eventId", "INTEGER", 1, 1)
             if got:
-                assert got == wanted, (file, name, got, wanted)
+                assert (got if is_newest else got[:len(wanted)]) == wanted, (file, name, got, wanted)
                 compared += 1
             if got and name.startswith("ENUM_"):
                 values = dict((i, (n, l)) for i, n, l in theirs.execute(f"SELECT * FROM {name}"))
