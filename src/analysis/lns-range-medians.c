@@ -9,9 +9,6 @@
 
 #define DEFAULT_MAX_COLLECTED (UINT64_C (8) << 20)
 
-/* Events are looked at in blocks, so that what they need is asked for ahead. */
-#define BLOCK 256
-
 /* So many groups are counted in parts a pass, each with 1 KiB a worker. */
 #define PART_BITS  8
 #define MAX_PARTED 16384
@@ -40,11 +37,19 @@ typedef struct
   _Atomic int64_t largest_below, least_above; /* SPLIT                                          */
 } Selection;
 
+/* Nearly all values are outside: what tells it is kept small and apart. */
+typedef struct
+{
+  int64_t low;
+  uint64_t width; /* the values in [low, low + width)                                           */
+} Bounds;
+
 typedef struct
 {
   LnsRangeWalk *walk;
   const LnsRangeGroups *groups;
   Selection *selections;
+  Bounds *bounds; /* which values of a group this pass looks at                                  */
   int64_t *values;
   uint32_t *parts[LNS_RANGE_MAX_WORKERS]; /* PART: counts, 1 << PART_BITS a group                 */
   uint32_t *parted; /* groups by `part`                                                         */
@@ -139,8 +144,6 @@ look_at_value (Search *search, unsigned worker, Selection *selection, int64_t va
 {
   if (selection->step == SPLIT)
     keep_extremes (selection, value);
-  else if (selection->step <= WAIT || value < selection->low || value >= selection->high)
-    return;
   else if (selection->step == COLLECT)
     {
       uint64_t k = atomic_fetch_add_explicit (&selection->n_collected, 1, memory_order_relaxed);
@@ -156,22 +159,18 @@ static bool
 look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
   Search *search = data;
-  uint32_t n_names = search->groups->n_pages * LNS_GROUP_PAGE_NAMES, groups[BLOCK];
+  uint32_t n_names = search->groups->n_pages * LNS_GROUP_PAGE_NAMES;
 
-  for (uint32_t first = 0; first < chunk->n; first += BLOCK)
+  for (uint32_t i = 0; i < chunk->n; i++)
     {
-      uint32_t end = chunk->n - first < BLOCK ? chunk->n : first + BLOCK;
-      for (uint32_t i = first; i < end; i++)
-        {
-          uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0;
-          groups[i - first] = lns_range_groups_find (search->groups, family, name);
-          if (groups[i - first] != LNS_GROUP_NONE)
-            __builtin_prefetch (&search->selections[groups[i - first]]);
-        }
-      for (uint32_t i = first; i < end; i++)
-        if (groups[i - first] != LNS_GROUP_NONE && lns_range_is_whole (chunk, i))
-          look_at_value (search, worker, &search->selections[groups[i - first]],
-                         chunk->duration_ns[i]);
+      uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0,
+               group = lns_range_groups_find (search->groups, family, name);
+      if (group == LNS_GROUP_NONE)
+        continue;
+      const Bounds *bounds = &search->bounds[group];
+      if ((uint64_t)chunk->duration_ns[i] - (uint64_t)bounds->low < bounds->width &&
+          lns_range_is_whole (chunk, i))
+        look_at_value (search, worker, &search->selections[group], chunk->duration_ns[i]);
     }
   return true;
 }
@@ -235,6 +234,16 @@ compare_inside (const void *a, const void *b, void *data)
   return sa->inside < sb->inside ? -1 : sa->inside > sb->inside;
 }
 
+static Bounds
+bounds_of (const Selection *selection)
+{
+  if (selection->step == SPLIT)
+    return (Bounds){ 0, UINT64_MAX };
+  if (selection->step <= WAIT)
+    return (Bounds){ 0, 0 };
+  return (Bounds){ selection->low, (uint64_t)selection->high - (uint64_t)selection->low };
+}
+
 /* Says what the next pass does for each group that waits. Returns how many groups need it. */
 static uint32_t
 plan_pass (Search *search, uint32_t *waiting, uint64_t *ret_n_values, uint32_t *ret_n_parted)
@@ -269,6 +278,8 @@ plan_pass (Search *search, uint32_t *waiting, uint64_t *ret_n_values, uint32_t *
             selection->shift++;
         }
     }
+  for (uint32_t group = 0; group < n_groups; group++)
+    search->bounds[group] = bounds_of (&search->selections[group]);
   return n_open;
 }
 
@@ -349,8 +360,10 @@ lns_range_medians (LnsRangeWalk *walk,
 
   search.max_collected = max_collected > 0 ? max_collected : DEFAULT_MAX_COLLECTED;
   search.selections = calloc ((size_t)groups->n_groups + 1, sizeof *search.selections);
+  search.bounds = calloc ((size_t)groups->n_groups + 1, sizeof *search.bounds);
   search.parted = calloc (MAX_PARTED, sizeof *search.parted);
-  bool good = waiting != NULL && search.selections != NULL && search.parted != NULL;
+  bool good = waiting != NULL && search.selections != NULL && search.bounds != NULL &&
+              search.parted != NULL;
   for (uint32_t i = 0; good && i < groups->n_groups; i++)
     start_group (&search, i);
   for (unsigned pass = 0; good && plan_pass (&search, waiting, &n_values, &n_parted) > 0; pass++)
@@ -358,6 +371,7 @@ lns_range_medians (LnsRangeWalk *walk,
                              : lns_error_set (error, LNS_ERROR_FORMAT, 0,
                                               "the report changed while it was read; try again");
   free (search.selections);
+  free (search.bounds);
   free (search.parted);
   free (waiting);
   if (!good)

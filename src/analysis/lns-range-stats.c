@@ -13,9 +13,8 @@
 /* Longer durations would overflow the sum of their squares; they count as this long there. */
 #define MAX_SQUARED ((UINT64_C (1) << 50) - 1)
 
-/* Events are looked at in blocks, and what they need so many events ahead. */
-#define BLOCK 256
-#define AHEAD 16
+/* Events are looked at in blocks, so that what they need is asked for ahead. */
+#define BLOCK 128
 
 typedef struct
 {
@@ -26,7 +25,7 @@ typedef struct
   LnsRangeGroups groups; /* those of all workers                                                */
 } Sums;
 
-static void
+static bool
 count_duration (LnsRangeGroup *group, int64_t duration)
 {
   uint64_t squared = (uint64_t)duration < MAX_SQUARED ? (uint64_t)duration : MAX_SQUARED;
@@ -36,28 +35,19 @@ count_duration (LnsRangeGroup *group, int64_t duration)
   group->min_ns = duration < group->min_ns ? duration : group->min_ns;
   group->max_ns = duration > group->max_ns ? duration : group->max_ns;
   group->squares += (unsigned __int128)squared * squared;
+  return lns_range_group_count (group, lns_range_bin (duration), 1);
 }
 
-/* Counts N durations, whose groups are INDICES. Names come in any order, and the counts of a large
- * report do not fit into the nearest caches: those of later events are asked for ahead. */
-static bool
-count_block (LnsRangeGroups *groups, const uint32_t *indices, const int64_t *durations, uint32_t n)
+/* Names come in any order, and the counts of a large report do not fit into the nearest cache: those
+ * of later events are asked for ahead. */
+static void
+prefetch_count (const LnsRangeGroups *groups, uint32_t index, int64_t duration)
 {
-  for (uint32_t i = 0; i < n; i++)
-    {
-      if (i + AHEAD < n)
-        {
-          const LnsRangeGroup *later = &groups->groups[indices[i + AHEAD]];
-          uint32_t bin = lns_range_bin (durations[i + AHEAD]) - later->first_bin;
-          if (bin < later->n_bins)
-            __builtin_prefetch (&later->bins[bin], 1);
-        }
-      LnsRangeGroup *group = &groups->groups[indices[i]];
-      count_duration (group, durations[i]);
-      if (!lns_range_group_count (group, lns_range_bin (durations[i]), 1))
-        return false;
-    }
-  return true;
+  const LnsRangeGroup *group = &groups->groups[index];
+  uint32_t bin = lns_range_bin (duration) - group->first_bin;
+
+  if (bin < group->n_bins)
+    __builtin_prefetch (&group->bins[bin], 1);
 }
 
 static bool
@@ -73,16 +63,18 @@ count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk
         {
           if (!lns_range_is_whole (chunk, i))
             continue;
-          uint32_t index =
-              lns_range_groups_add (groups, family, chunk->name[i] < n_names ? chunk->name[i] : 0);
-          if (index == LNS_GROUP_NONE)
+          uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0,
+                   index = lns_range_groups_find (groups, family, name);
+          if (index == LNS_GROUP_NONE &&
+              (index = lns_range_groups_add (groups, family, name)) == LNS_GROUP_NONE)
             return false;
-          __builtin_prefetch (&groups->groups[index], 1);
+          prefetch_count (groups, index, chunk->duration_ns[i]);
           durations[n] = chunk->duration_ns[i];
           indices[n++] = index;
         }
-      if (!count_block (groups, indices, durations, n))
-        return false;
+      for (uint32_t i = 0; i < n; i++)
+        if (!count_duration (&groups->groups[indices[i]], durations[i]))
+          return false;
     }
   return true;
 }
