@@ -7,6 +7,7 @@
  * itself, with tables of its own; all get the same handlers and handles. */
 
 #include "capture/inject/lns-inject-core.h"
+#include "capture/inject/lns-inject-names.h"
 #include "capture/inject/lns-inject-process.h"
 
 #define LNS_EXPORT __attribute__ ((visibility ("default")))
@@ -48,7 +49,23 @@ InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table)
     return 0;
   bool core = set_handlers (callbacks, LNS_NVTX_MODULE_CORE, lns_core_handlers);
   bool core2 = set_handlers (callbacks, LNS_NVTX_MODULE_CORE2, lns_core2_handlers);
+  (void)set_handlers (callbacks, LNS_NVTX_MODULE_CUDA, lns_cuda_handlers);
+  (void)set_handlers (callbacks, LNS_NVTX_MODULE_CUDART, lns_cudart_handlers);
+  (void)set_handlers (callbacks, LNS_NVTX_MODULE_OPENCL, lns_opencl_handlers);
+  (void)set_handlers (callbacks, LNS_NVTX_MODULE_SYNC, lns_sync_handlers);
   return core || core2;
+}
+
+/* Says what of EXTENSION is not recorded. */
+static void
+miss_extension (const LnsNvtxExtension *extension)
+{
+  if (extension->module == LNS_NVTX_EXTENSION_MEMORY)
+    lns_nvtx_miss ("NVTX's memory extension");
+  else if (extension->module == LNS_NVTX_EXTENSION_COUNTERS)
+    lns_nvtx_miss ("an early version of NVTX's counters extension");
+  else
+    lns_nvtx_miss ("an unknown extension of NVTX");
 }
 
 /* The same for an extension. One that is not known here stays without handlers. */
@@ -64,6 +81,8 @@ InitializeInjectionNvtxExtension (LnsNvtxExtension *extension)
   else if (extension->module == LNS_NVTX_EXTENSION_COUNTERS &&
            extension->compatibility >= LNS_NVTX_COUNTERS_COMPATIBLE)
     handlers = lns_counter_handlers;
+  else
+    miss_extension (extension);
   const LnsNvtxExtensionSegment *segment = &extension->segments[0];
   for (; handlers != NULL && handlers->handler != NULL; handlers++)
     if (handlers->slot < segment->n_slots)

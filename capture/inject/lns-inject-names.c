@@ -209,6 +209,42 @@ lns_nvtx_resource_create (const void *domain, const LnsNvtxResourceAttributes *a
   return (const void *)(uintptr_t)handle;
 }
 
+/* Handles of things that have none, beside the small numbers of those that do. */
+#define NAMED_BY_IDENTIFIER (UINT64_C (1) << 63)
+
+static void
+name_object (uint32_t type, uint64_t identifier, Name name)
+{
+  const uint64_t key[] = { type, identifier };
+  LnsWireResourceBytes record = {
+    .head.type = LNS_WIRE_RESOURCE,
+    .handle = lns_hash ((const char *)key, sizeof key) | NAMED_BY_IDENTIFIER,
+    .identifier = identifier,
+    .identifier_type = type,
+  };
+  add_resource (&record, name);
+}
+
+void
+lns_nvtx_name_object_a (uint32_t type, uint64_t identifier, const char *name)
+{
+  name_object (type, identifier, narrow (name));
+}
+
+void
+lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *name)
+{
+  LNS_KEEP_ERRNO;
+  name_object (type, identifier, wide (name));
+}
+
+void
+lns_nvtx_miss (const char *what)
+{
+  uint32_t key = (uint32_t)lns_hash (what, strlen (what));
+  define ((LnsWireHead){ .type = LNS_WIRE_UNRECORDED, .string = key }, narrow (what));
+}
+
 void
 lns_nvtx_resource_destroy (const void *resource)
 {

@@ -26,3 +26,10 @@ void lns_nvtx_name_thread_w (uint32_t tid, const wchar_t *name);
 const void *lns_nvtx_resource_create (const void *domain,
                                       const LnsNvtxResourceAttributes *attributes);
 void lns_nvtx_resource_destroy (const void *resource);
+
+/* Names what the program knows as IDENTIFIER, of LNS_NVTX_RESOURCE_…; a later name replaces it. */
+void lns_nvtx_name_object_a (uint32_t type, uint64_t identifier, const char *name);
+void lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *name);
+
+/* Tells the session, once, that the program uses WHAT, which is not recorded. */
+void lns_nvtx_miss (const char *what);

@@ -113,21 +113,29 @@ give_idle_chunks (void)
     }
 }
 
+/* Tells whose stream this is at its cursor, where there is room. */
+static void
+write_thread (LnsStream *stream)
+{
+  LnsWireThreadBytes *thread = (LnsWireThreadBytes *)stream->cursor;
+  *thread = (LnsWireThreadBytes){
+    .head = { .ticks = stream->thread_ticks, .type = LNS_WIRE_THREAD },
+    .n_bytes = sizeof *thread,
+    .tid = stream->tid,
+    .serial = stream->thread_serial,
+  };
+  memcpy (thread->name, stream->thread_name, sizeof thread->name);
+  lns_stream_commit (stream, sizeof *thread);
+}
+
 /* Whose records follow, where that is new, and what is missing before them. Fits any empty chunk. */
 static void
 write_preamble (LnsStream *stream)
 {
   if (!stream->thread_told)
     {
-      LnsWireThreadBytes *thread = (LnsWireThreadBytes *)stream->cursor;
-      *thread = (LnsWireThreadBytes){
-        .head = { .ticks = stream->thread_ticks, .type = LNS_WIRE_THREAD },
-        .n_bytes = sizeof *thread,
-        .tid = stream->tid,
-        .serial = stream->thread_serial,
-      };
-      (void)LNS_SYSCALL (SYS_prctl, PR_GET_NAME, thread->name);
-      lns_stream_commit (stream, sizeof *thread);
+      (void)LNS_SYSCALL (SYS_prctl, PR_GET_NAME, stream->thread_name);
+      write_thread (stream);
       stream->thread_told = true;
     }
   if (stream->first_lost_ticks != 0)
@@ -243,6 +251,32 @@ begin_thread (uint64_t generation)
   return ready ? stream : NULL;
 }
 
+/* Tells this thread's last name where it is another than that which was told. */
+static void
+tell_last_name (LnsStream *stream)
+{
+  char name[sizeof stream->thread_name] = { 0 };
+  if (!stream->thread_told || LNS_SYSCALL (SYS_prctl, PR_GET_NAME, name) < 0 ||
+      memcmp (name, stream->thread_name, sizeof name) == 0)
+    return;
+  memcpy (stream->thread_name, name, sizeof name);
+  if (lns_stream_reserve (stream, sizeof (LnsWireThreadBytes)) != NULL)
+    write_thread (stream);
+}
+
+/* The thread that ends its process runs no key's destructor. */
+__attribute__ ((destructor)) static void
+end_process (void)
+{
+  LNS_KEEP_ERRNO;
+  LnsStream *stream = lns_stream_self;
+  if (stream->gate != lns_process_generation ())
+    return;
+  stream->gate = LNS_GATE_BUSY;
+  tell_last_name (stream);
+  lns_stream_leave (stream);
+}
+
 /* The key's destructor. The thread may use NVTX after it, in others: it then begins again. */
 static void
 end_thread (void *value)
@@ -255,6 +289,7 @@ end_thread (void *value)
   if (stream->gate == lns_process_generation ())
     {
       stream->gate = LNS_GATE_BUSY;
+      tell_last_name (stream);
       if (stream->thread_told)
         (void)lns_stream_write_event (
             stream, (LnsWireHead){ .ticks = ticks_now (), .type = LNS_WIRE_THREAD_END });

@@ -48,7 +48,8 @@ struct LnsStream
   uint64_t thread_serial;
   uint64_t thread_ticks; /* when the thread came */
   uint32_t tid;
-  uint32_t next_idle; /* serial */
+  uint32_t next_idle;   /* serial */
+  char thread_name[16]; /* of the operating system, as it was told */
   bool thread_told;
   bool in_pieces; /* a record is being written in pieces: no other may come between them */
   uint64_t first_lost_ticks;

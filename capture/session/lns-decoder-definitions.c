@@ -8,12 +8,12 @@
 
 #include "capture/session/lns-decoder-private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of TEXT as a name of its own. */
-static LnsName *
-name_of (LnsWireText text)
+LnsName *
+_lns_decoder_name (LnsWireText text)
 {
   return text.n_bytes > 0 ? lns_name_new (text.bytes, text.n_bytes) : NULL;
 }
@@ -52,23 +52,6 @@ _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *proces
     lns_writer_add_process (decoder->writer, &definition);
   else
     lns_writer_set_process (decoder->writer, process->id, &definition);
-}
-
-void
-_lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew)
-{
-  LnsThread definition = {
-    .process = thread->process->id,
-    .tid = thread->tid,
-    .target_tid = thread->target_tid,
-    .name = _lns_decoder_string (decoder, thread->name),
-    .start_ns = thread->start_ns,
-    .end_ns = thread->end_ns,
-  };
-  if (anew)
-    lns_writer_add_thread (decoder->writer, &definition);
-  else
-    lns_writer_set_thread (decoder->writer, thread->id, &definition);
 }
 
 static void
@@ -146,14 +129,12 @@ _lns_decoder_replay (LnsDecoder *decoder)
     write_category (decoder, decoder->categories.items[i], true);
   for (size_t i = 0; i < decoder->schemas.n; i++)
     write_schema (decoder, decoder->schemas.items[i]);
+  for (size_t i = 0; i < decoder->resources.n; i++)
+    _lns_decoder_write_resource (decoder, decoder->resources.items[i], true);
 }
 
-/* --- Threads ---------------------------------------------------------------------------------- */
-
-/* Puts ITEM, just made, on the list of its kind and into MAP. False, and ITEM freed, if memory is
- * short. */
-static bool
-keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item)
+bool
+_lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item)
 {
   if (item != NULL && _lns_pointers_add (list, item))
     {
@@ -166,60 +147,6 @@ keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void 
   return false;
 }
 
-LnsDecodedThread *
-_lns_decoder_thread (LnsDecoder *decoder,
-                     LnsDecodedProcess *process,
-                     const LnsWireThread *record,
-                     uint64_t ticks)
-{
-  LnsDecodedThread *thread = lns_id_map_get (&process->threads, record->serial);
-  if (thread != NULL)
-    return thread;
-  thread = calloc (1, sizeof *thread);
-  if (!keep (decoder, &decoder->threads, &process->threads, record->serial, thread))
-    return NULL;
-  LnsName *named = lns_id_map_get (&process->thread_names, 1 + (uint64_t)record->tid);
-  /* Where the process lives in our own pid namespace, its thread ids are ours. */
-  bool same_ids = process->info.pid == process->info.target_pid;
-  *thread = (LnsDecodedThread){
-    .process = process,
-    .id = (uint32_t)decoder->threads.n - 1,
-    .serial = record->serial,
-    .tid = same_ids ? (int32_t)record->tid : 0,
-    .target_tid = (int32_t)record->tid,
-    .start_ns = lns_clock_line_ns (&decoder->clock, ticks),
-    .end_ns = LNS_TIME_UNKNOWN,
-    .name = named != NULL ? lns_name_ref (named) : name_of (record->name),
-  };
-  if (decoder->writer != NULL)
-    _lns_decoder_write_thread (decoder, thread, true);
-  return thread;
-}
-
-/* The program calls its thread TID so: those that live with that id, and those to come. */
-static void
-name_thread (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireNamed *named)
-{
-  LnsName *name = name_of (named->text);
-  uint64_t key = 1 + (uint64_t)named->id;
-  lns_name_unref (lns_id_map_take (&process->thread_names, key));
-  if (name == NULL || !lns_id_map_set (&process->thread_names, key, name))
-    {
-      lns_name_unref (name);
-      return;
-    }
-  for (size_t i = 0; i < process->threads.n_places; i++)
-    {
-      LnsDecodedThread *thread = process->threads.entries[i].value;
-      if (thread == NULL || (uint32_t)thread->target_tid != named->id ||
-          thread->end_ns != LNS_TIME_UNKNOWN)
-        continue;
-      replace_name (&thread->name, lns_name_ref (name));
-      if (decoder->writer != NULL)
-        _lns_decoder_write_thread (decoder, thread, false);
-    }
-}
-
 /* --- Domains ---------------------------------------------------------------------------------- */
 
 LnsDecodedDomain *
@@ -229,7 +156,7 @@ _lns_decoder_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t n
   if (domain != NULL)
     return domain;
   domain = calloc (1, sizeof *domain);
-  if (!keep (decoder, &decoder->domains, &process->domains, number, domain))
+  if (!_lns_decoder_keep (decoder, &decoder->domains, &process->domains, number, domain))
     return NULL;
   *domain = (LnsDecodedDomain){
     .process = process,
@@ -246,7 +173,7 @@ _lns_decoder_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t n
 static void
 name_domain (LnsDecoder *decoder, LnsDecodedDomain *domain, LnsWireText text)
 {
-  replace_name (&domain->name, name_of (text));
+  replace_name (&domain->name, _lns_decoder_name (text));
   domain->destroyed_ns = LNS_TIME_UNKNOWN;
   if (decoder->writer != NULL)
     write_domain (decoder, domain, false);
@@ -260,13 +187,14 @@ name_category (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireNamed
   if (anew)
     {
       category = calloc (1, sizeof *category);
-      if (!keep (decoder, &decoder->categories, &domain->categories, named->id, category))
+      if (!_lns_decoder_keep (decoder, &decoder->categories, &domain->categories, named->id,
+                              category))
         return;
       category->id = (uint32_t)decoder->categories.n - 1;
       category->domain = domain;
       category->number = named->id;
     }
-  replace_name (&category->name, name_of (named->text));
+  replace_name (&category->name, _lns_decoder_name (named->text));
   if (decoder->writer != NULL)
     write_category (decoder, category, anew);
 }
@@ -286,7 +214,7 @@ new_schema (LnsDecoder *decoder,
     return NULL;
   LnsDecodedEntry *entries = calloc (n_entries > 0 ? n_entries : 1, sizeof *entries);
   LnsDecodedSchema *schema = entries != NULL ? calloc (1, sizeof *schema) : NULL;
-  if (!keep (decoder, &decoder->schemas, map, id, schema))
+  if (!_lns_decoder_keep (decoder, &decoder->schemas, map, id, schema))
     {
       free (entries);
       return NULL;
@@ -295,7 +223,7 @@ new_schema (LnsDecoder *decoder,
     .id = (uint32_t)decoder->schemas.n - 1,
     .domain = domain,
     .schema_id = id,
-    .name = name_of (name),
+    .name = _lns_decoder_name (name),
     .entries = entries,
   };
   return schema;
@@ -316,9 +244,9 @@ define_schema (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireSchem
   LnsWireSchemaEntry entry;
   while (lns_wire_schema_entry_next (&list, &entry))
     schema->entries[schema->n_entries++] = (LnsDecodedEntry){
-      .name = name_of (entry.name),
-      .description = name_of (entry.description),
-      .unit = name_of (entry.unit),
+      .name = _lns_decoder_name (entry.name),
+      .description = _lns_decoder_name (entry.description),
+      .unit = _lns_decoder_name (entry.unit),
       .flags = entry.flags,
       .type = entry.type,
       .detail = entry.detail,
@@ -341,7 +269,7 @@ define_enum (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireEnum *r
   LnsWireEnumEntry entry;
   while (lns_wire_enum_entry_next (&list, &entry))
     schema->entries[schema->n_entries++] = (LnsDecodedEntry){
-      .name = name_of (entry.name),
+      .name = _lns_decoder_name (entry.name),
       .flags = entry.is_flag,
       .type = entry.value,
     };
@@ -364,6 +292,21 @@ register_string (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireN
   lns_name_unref (old);
 }
 
+static void
+tell_unrecorded (LnsDecoder *decoder, const LnsDecodedProcess *process, LnsWireText what)
+{
+  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
+  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
+    {
+      free (unrecorded);
+      return;
+    }
+  unrecorded->process = process->id;
+  snprintf (unrecorded->text, sizeof unrecorded->text,
+            "process %d uses %.*s, which is not recorded", process->info.pid, (int)what.n_bytes,
+            what.n_bytes > 0 ? what.bytes : "");
+}
+
 void
 _lns_decoder_definition (LnsDecoder *decoder,
                          LnsDecodedProcess *process,
@@ -372,8 +315,11 @@ _lns_decoder_definition (LnsDecoder *decoder,
   if (record->type == LNS_WIRE_REGISTERED)
     register_string (decoder, process, &record->named);
   else if (record->type == LNS_WIRE_THREAD_NAME)
-    name_thread (decoder, process, &record->named);
-  if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_DOMAIN_END)
+    _lns_decoder_name_thread (decoder, process, record->named.id,
+                              _lns_decoder_name (record->named.text));
+  else if (record->type == LNS_WIRE_UNRECORDED)
+    tell_unrecorded (decoder, process, record->named.text);
+  if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_RESOURCE_END)
     return;
   LnsDecodedDomain *domain = _lns_decoder_domain (decoder, process, record->domain);
   if (domain == NULL)
@@ -390,6 +336,10 @@ _lns_decoder_definition (LnsDecoder *decoder,
       break;
     case LNS_WIRE_CATEGORY:
       name_category (decoder, domain, &record->named);
+      break;
+    case LNS_WIRE_RESOURCE:
+    case LNS_WIRE_RESOURCE_END:
+      _lns_decoder_resource (decoder, process, domain, record);
       break;
     case LNS_WIRE_SCHEMA:
       define_schema (decoder, domain, &record->schema);
@@ -451,12 +401,21 @@ _lns_decoder_free_definitions (LnsDecoder *decoder)
       lns_name_unref (((LnsDecodedThread *)decoder->threads.items[i])->name);
       free (decoder->threads.items[i]);
     }
+  for (size_t i = 0; i < decoder->resources.n; i++)
+    {
+      lns_name_unref (((LnsDecodedResource *)decoder->resources.items[i])->name);
+      free (decoder->resources.items[i]);
+    }
   for (size_t i = 0; i < decoder->processes.n; i++)
     {
       LnsDecodedProcess *process = decoder->processes.items[i];
       lns_process_info_clear (&process->info);
       free (process);
     }
+  for (size_t i = 0; i < decoder->unrecorded.n; i++)
+    free (decoder->unrecorded.items[i]);
+  free (decoder->unrecorded.items);
+  free (decoder->resources.items);
   free (decoder->schemas.items);
   free (decoder->categories.items);
   free (decoder->domains.items);

@@ -70,6 +70,7 @@ struct LnsDecodedThread
   int32_t tid, target_tid;
   int64_t start_ns, end_ns;
   LnsName *name;
+  bool is_named;   /* by the program, through NVTX */
   LnsIdMap stacks; /* by domain number */
 };
 
@@ -97,6 +98,16 @@ typedef struct
   uint32_t number;
   LnsName *name;
 } LnsDecodedCategory;
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  uint64_t identifier;
+  uint32_t type;
+  LnsName *name;
+  int64_t created_ns, destroyed_ns;
+} LnsDecodedResource;
 
 typedef struct
 {
@@ -151,6 +162,7 @@ struct LnsDecodedProcess
   LnsIdMap domains;      /* by number */
   LnsIdMap registered;   /* LnsName by string id */
   LnsIdMap thread_names; /* LnsName by 1 + target tid: what the program said */
+  LnsIdMap resources;    /* LnsDecodedResource by handle */
   LnsIdMap open_ranges;  /* LnsStartedRange by range id; see lns-decoder-started.c */
   LnsStartEnd *start_ends;
   size_t n_start_ends, n_start_ends_allocated;
@@ -168,9 +180,11 @@ struct LnsDecoder
   LnsWriter *writer; /* NULL: no report; what happens now is only remembered */
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
-  LnsPointers processes, threads, domains, categories, schemas; /* by id in the session */
-  uint32_t stack_epoch;                                         /* how many stacks were freed */
-  LnsPointers changed; /* LnsRangeStack with frames that the writer does not know; NULL: none */
+  LnsPointers processes, threads, domains, categories, schemas,
+      resources;          /* by id in the session */
+  LnsPointers unrecorded; /* LnsUnrecorded */
+  uint32_t stack_epoch;   /* how many stacks were freed */
+  LnsPointers changed;    /* LnsRangeStack with frames that the writer does not know; NULL: none */
   LnsDecoderCounters counters;
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
   LnsClockLine clock;
@@ -244,10 +258,6 @@ void _lns_process_begin_report (LnsDecodedProcess *process);
 
 /* --- lns-decoder-definitions.c ---------------------------------------------------------------- */
 
-LnsDecodedThread *_lns_decoder_thread (LnsDecoder *decoder,
-                                       LnsDecodedProcess *process,
-                                       const LnsWireThread *thread,
-                                       uint64_t ticks);
 LnsDecodedDomain *
 _lns_decoder_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
 /* Takes in one definition record. */
@@ -255,10 +265,39 @@ void _lns_decoder_definition (LnsDecoder *decoder,
                               LnsDecodedProcess *process,
                               const LnsWireRecord *record);
 void _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew);
-void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
 /* Gives the writer all definitions. */
 void _lns_decoder_replay (LnsDecoder *decoder);
 void _lns_decoder_free_definitions (LnsDecoder *decoder);
+
+/* Puts ITEM, just made, on the list of its kind and into MAP. False, and ITEM freed, if memory is
+ * short. */
+bool
+_lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item);
+/* A name of TEXT, or NULL where that is empty. */
+LnsName *_lns_decoder_name (LnsWireText text);
+
+/* --- lns-decoder-threads.c -------------------------------------------------------------------- */
+
+LnsDecodedThread *_lns_decoder_thread (LnsDecoder *decoder,
+                                       LnsDecodedProcess *process,
+                                       const LnsWireThread *thread,
+                                       uint64_t ticks);
+/* The program calls the thread TID of PROCESS so, now and to come. */
+void _lns_decoder_name_thread (LnsDecoder *decoder,
+                               LnsDecodedProcess *process,
+                               uint32_t tid,
+                               LnsName *name);
+void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
+
+/* --- lns-decoder-resources.c ------------------------------------------------------------------ */
+
+/* Takes in RESOURCE or RESOURCE_END. */
+void _lns_decoder_resource (LnsDecoder *decoder,
+                            LnsDecodedProcess *process,
+                            LnsDecodedDomain *domain,
+                            const LnsWireRecord *record);
+void
+_lns_decoder_write_resource (LnsDecoder *decoder, const LnsDecodedResource *resource, bool anew);
 
 /* --- lns-decoder-counters.c ------------------------------------------------------------------- */
 

@@ -136,6 +136,7 @@ lns_decoder_end_process (LnsDecoder *decoder,
   lns_id_map_clear (&process->streams);
   lns_id_map_clear (&process->threads);
   lns_id_map_clear (&process->domains);
+  lns_id_map_clear (&process->resources);
   unref_all (&process->registered);
   unref_all (&process->thread_names);
   process->end_ns = end_ns;

@@ -71,6 +71,12 @@ lns_decoder_counters (const LnsDecoder *decoder)
   return decoder->counters;
 }
 
+const LnsUnrecorded *
+lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index)
+{
+  return index < decoder->unrecorded.n ? decoder->unrecorded.items[index] : NULL;
+}
+
 /* --- Events ----------------------------------------------------------------------------------- */
 
 uint32_t

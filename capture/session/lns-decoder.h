@@ -43,6 +43,13 @@ typedef struct
   uint64_t n_refused;                    /* memory was short */
 } LnsDecoderCounters;
 
+/* What a process uses that is not recorded. */
+typedef struct
+{
+  uint32_t process;
+  char text[256]; /* a sentence */
+} LnsUnrecorded;
+
 /* A decoder whose time 0 is FIRST's. NULL if memory is short. */
 LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
 void lns_decoder_free (LnsDecoder *decoder); /* accepts NULL; the writer is the caller's */
@@ -96,6 +103,13 @@ void lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns);
 
 /* Tells the writer what is open: to be called before each commit. O(ranges opened since the last) */
 void lns_decoder_show_open (LnsDecoder *decoder);
+
+/* Reads again what the operating system calls the living threads that the program gave no name
+ * itself. O(threads that live), a file of /proc each. */
+void lns_decoder_read_thread_names (LnsDecoder *decoder);
+
+/* The INDEXth of all that is not recorded, or NULL. Owned by the decoder. */
+const LnsUnrecorded *lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index);
 
 /* Adds a diagnostic to the report, if there is one. PROCESS may be LNS_ID_NONE. */
 void lns_decoder_diagnose (LnsDecoder *decoder,

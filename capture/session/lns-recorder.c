@@ -89,6 +89,7 @@ commit_if_due (LnsRecorder *recorder, const LnsWireClockPair *played)
   int64_t now_ns = monotonic_ns ();
   if (now_ns - recorder->committed_at_ns < COMMIT_NS && recorder->bytes_since_commit < COMMIT_BYTES)
     return;
+  lns_decoder_read_thread_names (recorder->decoder);
   lns_decoder_show_open (recorder->decoder);
   if (!lns_writer_commit (recorder->writer, played->monotonic_ns - recorder->t0_ns,
                           &recorder->error))
@@ -127,6 +128,10 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
   LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
   if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
+  const LnsUnrecorded *unrecorded;
+  for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recorder->decoder, i)) != NULL; i++)
+    diagnose (recorder, "LNS-NVTX-005", LNS_SEVERITY_WARNING, unrecorded->process,
+              unrecorded->text);
   if (n_lost > 0)
     {
       snprintf (text, sizeof text,

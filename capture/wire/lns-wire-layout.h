@@ -51,7 +51,8 @@ typedef enum
 
   /* About the stream. */
   LNS_WIRE_LOST = 0x30,   /* LnsWireLostBytes: what is missing before the next record */
-  LNS_WIRE_THREAD = 0x31, /* LnsWireThreadBytes: who writes this stream from here on */
+  LNS_WIRE_THREAD = 0x31, /* LnsWireThreadBytes: who writes this stream from here on; the same
+                           * thread again: it bears another name now */
   LNS_WIRE_STRING = 0x32, /* LnsWireTextBytes: gives STRING, an id of this stream, a (new) text */
   LNS_WIRE_PIECE = 0x33,  /* LnsWirePieceBytes: part of a record that is too long for a chunk */
 
@@ -68,6 +69,7 @@ typedef enum
   LNS_WIRE_SCOPE = 0x48,        /* LnsWireScopeBytes */
   LNS_WIRE_DOMAIN_END = 0x49,   /* LnsWireTextBytes without text: DOMAIN was destroyed */
   LNS_WIRE_RESOURCE_END = 0x4a, /* LnsWireResourceBytes without text */
+  LNS_WIRE_UNRECORDED = 0x4b,   /* LnsWireTextBytes: what the program uses and nobody records */
 
   /* Kept free: 0x50-0x6f more of NVTX, 0x80-0xbf CUPTI, 0xc0-0xdf OS runtime, 0xe0-0xef Python. */
 } LnsWireType;
@@ -137,7 +139,7 @@ typedef struct
   LnsWireHead head; /* STRING: id of its name, or 0: the text is */
   uint32_t n_bytes;
   uint32_t n_text_bytes;
-  uint64_t handle;     /* what the process calls the resource */
+  uint64_t handle;     /* what the process calls the resource: the same again is the same one */
   uint64_t identifier; /* pointer or handle */
   uint64_t identifier_type;
   /* text: the resource's name */

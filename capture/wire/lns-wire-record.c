@@ -338,6 +338,7 @@ decode_long (Reader *reader, const LnsWireHead *head, LnsWireRecord *record)
     case LNS_WIRE_DOMAIN_END:
     case LNS_WIRE_CATEGORY:
     case LNS_WIRE_THREAD_NAME:
+    case LNS_WIRE_UNRECORDED:
       record->named.id = head->string;
       record->named.text = take_text (reader, take_u32 (reader));
       break;

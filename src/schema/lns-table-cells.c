@@ -241,11 +241,10 @@ static void
 build_nvtx (LnsCellBuilder *builder)
 {
   LnsTableCells *cells = builder->cells;
-  uint32_t n_domains, n_categories, n_processes, n_threads, n_reused;
+  uint32_t n_domains, n_categories, n_threads, n_reused;
   const LnsDomain *domains = lns_report_domains (builder->report, &n_domains);
   const LnsCategory *categories = lns_report_categories (builder->report, &n_categories);
   const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
-  const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
   LnsKeyedId *named = _lns_builder_named_threads (builder, &n_threads, &n_reused);
   LnsValue *row;
 
@@ -270,9 +269,7 @@ build_nvtx (LnsCellBuilder *builder)
   for (uint32_t i = 0; i < n_threads; i++)
     {
       const LnsThread *thread = &threads[named[i].id];
-      /* A thread that nobody named bears its process's name. */
-      if (thread->name != 0 &&
-          !(thread->process < n_processes && processes[thread->process].name == thread->name))
+      if (thread->is_named)
         add_nvtx_row (builder, LNS_EVENT_TYPE_THREAD_NAME, thread->start_ns, thread->name,
                       LNS_ID_NONE, named[i].key);
     }
@@ -294,6 +291,82 @@ domain_number (LnsCellBuilder *builder, uint32_t domain)
   const LnsDomain *domains = lns_report_domains (builder->report, &n);
 
   return domain < n ? domains[domain].number : 0;
+}
+
+/* NVTX_RESOURCE_TYPE_* without that prefix, from nvToolsExt.h, nvToolsExtCuda.h, nvToolsExtCudaRt.h,
+ * nvToolsExtOpenCL.h and nvToolsExtSync.h. */
+static const char *
+resource_type_name (uint32_t type)
+{
+  static const struct
+  {
+    uint32_t type;
+    const char *name;
+  } known[] = {
+    { 0x10001, "GENERIC_POINTER" },
+    { 0x10002, "GENERIC_HANDLE" },
+    { 0x10003, "GENERIC_THREAD_NATIVE" },
+    { 0x10004, "GENERIC_THREAD_POSIX" },
+    { 0x20001, "SYNC_LINUX_MUTEX" },
+    { 0x20002, "SYNC_LINUX_FUTEX" },
+    { 0x20003, "SYNC_LINUX_SEMAPHORE" },
+    { 0x20004, "SYNC_LINUX_COMPLETION" },
+    { 0x20005, "SYNC_LINUX_SPINLOCK" },
+    { 0x20006, "SYNC_LINUX_SEQLOCK" },
+    { 0x20007, "SYNC_LINUX_RCU" },
+    { 0x30001, "SYNC_PTHREAD_MUTEX" },
+    { 0x30002, "SYNC_PTHREAD_CONDITION" },
+    { 0x30003, "SYNC_PTHREAD_RWLOCK" },
+    { 0x30004, "SYNC_PTHREAD_BARRIER" },
+    { 0x30005, "SYNC_PTHREAD_SPINLOCK" },
+    { 0x30006, "SYNC_PTHREAD_ONCE" },
+    { 0x40001, "CUDA_DEVICE" },
+    { 0x40002, "CUDA_CONTEXT" },
+    { 0x40003, "CUDA_STREAM" },
+    { 0x40004, "CUDA_EVENT" },
+    { 0x50000, "CUDART_DEVICE" },
+    { 0x50001, "CUDART_STREAM" },
+    { 0x50002, "CUDART_EVENT" },
+    { 0x60001, "OPENCL_DEVICE" },
+    { 0x60002, "OPENCL_CONTEXT" },
+    { 0x60003, "OPENCL_COMMANDQUEUE" },
+    { 0x60004, "OPENCL_MEMOBJECT" },
+    { 0x60005, "OPENCL_SAMPLER" },
+    { 0x60006, "OPENCL_PROGRAM" },
+    { 0x60007, "OPENCL_EVENT" },
+  };
+
+  for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (known[i].type == type)
+      return known[i].name;
+  return "UNKNOWN";
+}
+
+static void
+build_resources (LnsCellBuilder *builder)
+{
+  uint32_t n, n_domains;
+  const LnsResource *resources = lns_report_resources (builder->report, &n);
+  const LnsDomain *domains = lns_report_domains (builder->report, &n_domains);
+  LnsValue *row;
+
+  for (uint32_t i = 0; i < n && (row = _lns_builder_add_row (builder)) != NULL; i++)
+    {
+      const LnsResource *resource = &resources[i];
+      if (resource->created_ns != LNS_TIME_UNKNOWN)
+        row[0] = _lns_cell_integer (resource->created_ns);
+      if (resource->destroyed_ns != LNS_TIME_UNKNOWN)
+        row[1] = _lns_cell_integer (resource->destroyed_ns);
+      if (resource->domain < n_domains)
+        row[2] = _lns_cell_integer_or_null (
+            lns_tables_global_pid (builder->tables, domains[resource->domain].process));
+      row[3] = _lns_cell_integer (domain_number (builder, resource->domain));
+      row[4] = _lns_cell_integer (resource->type);
+      row[5] = _lns_cell_constant (resource_type_name (resource->type));
+      row[6] = _lns_cell_integer ((int64_t)resource->identifier);
+      row[7] = _lns_cell_integer (resource->name);
+      row[8] = _lns_builder_string (builder, resource->name);
+    }
 }
 
 static void
@@ -394,6 +467,8 @@ _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells
     build_thread_names (&builder);
   else if (strcmp (name, "PROCESSES") == 0)
     build_processes (&builder);
+  else if (strcmp (name, "LNS_NVTX_RESOURCES") == 0)
+    build_resources (&builder);
   else if (strcmp (name, "NVTX_PAYLOAD_SCHEMAS") == 0 || strcmp (name, "NVTX_PAYLOAD_ENUMS") == 0)
     build_payload_schemas (&builder, strcmp (name, "NVTX_PAYLOAD_ENUMS") == 0);
   else

@@ -299,6 +299,18 @@ static const LnsTableColumn LNS_LOSSES[] = {
   INTEGER_NOT_NULL ("bytes"),
 };
 
+static const LnsTableColumn LNS_NVTX_RESOURCES[] = {
+  INTEGER ("start"),
+  INTEGER ("end"),
+  INTEGER ("globalPid"),
+  INTEGER_NOT_NULL ("domainId"),
+  INTEGER_NOT_NULL ("identifierType"),
+  TEXT_NOT_NULL ("identifierTypeName"),
+  INTEGER_NOT_NULL ("identifier"),
+  INTEGER_NOT_NULL ("textId"),
+  TEXT_NOT_NULL ("text"),
+};
+
 static const LnsTableColumn enum_columns[] = { KEY ("id"), TEXT ("name"), TEXT ("label") };
 
 #define TABLE(name, source)                                                                        \
@@ -331,6 +343,7 @@ static const LnsTable known[] = {
   TABLE (CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, NONE),
   TABLE (LNS_COUNTERS, COUNTERS),
   TABLE (LNS_LOSSES, DEFINITIONS),
+  TABLE (LNS_NVTX_RESOURCES, DEFINITIONS),
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])

@@ -56,7 +56,8 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_THREAD] = { sizeof (LnsThread),
                               { U32 (1, LnsThread, process), I32 (2, LnsThread, tid),
                                 I32 (3, LnsThread, target_tid), U32 (4, LnsThread, name),
-                                I64 (5, LnsThread, start_ns), I64 (6, LnsThread, end_ns) } },
+                                I64 (5, LnsThread, start_ns), I64 (6, LnsThread, end_ns),
+                                U32 (7, LnsThread, is_named) } },
   [LNS_DEFINITION_DOMAIN] = { sizeof (LnsDomain),
                               { U32 (1, LnsDomain, process), U32 (2, LnsDomain, number),
                                 U32 (3, LnsDomain, name), I64 (4, LnsDomain, created_ns),
@@ -100,6 +101,11 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_META] = { sizeof (LnsMetaDefinition),
                             { U32 (1, LnsMetaDefinition, key),
                               U32 (2, LnsMetaDefinition, value) } },
+  [LNS_DEFINITION_RESOURCE] = { sizeof (LnsResource),
+                                { U32 (1, LnsResource, domain), U32 (2, LnsResource, type),
+                                  U64 (3, LnsResource, identifier), U32 (4, LnsResource, name),
+                                  I64 (5, LnsResource, created_ns),
+                                  I64 (6, LnsResource, destroyed_ns) } },
 };
 
 size_t

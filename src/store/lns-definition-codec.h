@@ -26,6 +26,7 @@ typedef enum
   LNS_DEFINITION_DIAGNOSTIC,
   LNS_DEFINITION_LOSS,
   LNS_DEFINITION_META, /* id = string id of the key, `name` = string id of the value             */
+  LNS_DEFINITION_RESOURCE,
   LNS_N_DEFINITION_KINDS
 } LnsDefinitionKind;
 
@@ -52,6 +53,7 @@ typedef union
   LnsDiagnostic diagnostic;
   LnsLoss loss;
   LnsMetaDefinition meta;
+  LnsResource resource;
 } LnsDefinition;
 
 /* Bytes of the struct of KIND; 0 where KIND is not known. */

@@ -38,6 +38,7 @@ typedef struct
   uint32_t name;    /* what the program named it (NVTX, else the OS)                            */
   int64_t start_ns; /* LNS_TIME_UNKNOWN where not known                                         */
   int64_t end_ns;
+  uint32_t is_named; /* 1: the program named it through NVTX                                    */
 } LnsThread;
 
 /* An NVTX domain of one process. The default domain has name 0 and number 0. */
@@ -57,6 +58,17 @@ typedef struct
   uint32_t category; /* the program's number                                                    */
   uint32_t name;
 } LnsCategory;
+
+/* Something that the program named through NVTX: a CUDA stream, a lock, … */
+typedef struct
+{
+  uint32_t domain;     /* domain id                                                             */
+  uint32_t type;       /* NVTX_RESOURCE_TYPE_*: what the identifier is                          */
+  uint64_t identifier; /* the pointer, handle or number that the program knows it by            */
+  uint32_t name;
+  int64_t created_ns;
+  int64_t destroyed_ns; /* LNS_TIME_UNKNOWN = lives                                             */
+} LnsResource;
 
 /* A typed payload's description (NVTX payload extension). Entries refer to it by `schema`. */
 typedef struct

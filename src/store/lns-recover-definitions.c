@@ -28,6 +28,7 @@ static const struct
   { LNS_DEFINITION_THREAD, offsetof (LnsThread, name) },
   { LNS_DEFINITION_DOMAIN, offsetof (LnsDomain, name) },
   { LNS_DEFINITION_CATEGORY, offsetof (LnsCategory, name) },
+  { LNS_DEFINITION_RESOURCE, offsetof (LnsResource, name) },
   { LNS_DEFINITION_SCHEMA, offsetof (LnsSchema, name) },
   { LNS_DEFINITION_SCHEMA_ENTRY, offsetof (LnsSchemaEntry, name) },
   { LNS_DEFINITION_SCHEMA_ENTRY, offsetof (LnsSchemaEntry, description) },
@@ -53,6 +54,8 @@ stand_in (LnsDefinitionKind kind)
     definition.thread.start_ns = definition.thread.end_ns = LNS_TIME_UNKNOWN;
   if (kind == LNS_DEFINITION_DOMAIN)
     definition.domain.created_ns = definition.domain.destroyed_ns = LNS_TIME_UNKNOWN;
+  if (kind == LNS_DEFINITION_RESOURCE)
+    definition.resource.created_ns = definition.resource.destroyed_ns = LNS_TIME_UNKNOWN;
   for (size_t r = 0; r < _lns_n_definition_references; r++)
     if (_lns_definition_references[r].from == kind)
       memcpy ((char *)&definition + _lns_definition_references[r].offset,
@@ -345,6 +348,9 @@ write_definition (LnsRecover *recover, LnsDefinitionKind kind, const LnsDefiniti
     case LNS_DEFINITION_CATEGORY:
       lns_writer_add_category (writer, &definition->category);
       break;
+    case LNS_DEFINITION_RESOURCE:
+      lns_writer_add_resource (writer, &definition->resource);
+      break;
     case LNS_DEFINITION_SCHEMA:
       lns_writer_add_schema (writer, &definition->schema);
       break;
@@ -385,7 +391,7 @@ _lns_recover_write_definitions (LnsRecover *recover)
           memcpy (field, &id, sizeof id);
         }
     }
-  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_DEFINITION_META; kind++)
+  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
     for (uint32_t i = 0; i < recover->tables[kind].n; i++)
       write_definition (recover, kind, &recover->tables[kind].definitions[i]);
   return true;

@@ -163,6 +163,7 @@ const LnsDefinitionReference _lns_definition_references[] = {
   { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
   { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
   { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
+  { LNS_DEFINITION_RESOURCE, LNS_DEFINITION_DOMAIN, offsetof (LnsResource, domain), true },
   { LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_PROCESS, offsetof (LnsDiagnostic, process), false },
   { LNS_DEFINITION_LOSS, LNS_DEFINITION_PROCESS, offsetof (LnsLoss, process), false },
   { LNS_DEFINITION_LOSS, LNS_DEFINITION_THREAD, offsetof (LnsLoss, thread), false },
@@ -180,7 +181,7 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_SCHEMA] = "schema",         [LNS_DEFINITION_SCHEMA_ENTRY] = "schema entry",
   [LNS_DEFINITION_TRACK] = "track",           [LNS_DEFINITION_LANE] = "lane",
   [LNS_DEFINITION_DIAGNOSTIC] = "diagnostic", [LNS_DEFINITION_LOSS] = "loss",
-  [LNS_DEFINITION_META] = "meta value",
+  [LNS_DEFINITION_META] = "meta value",       [LNS_DEFINITION_RESOURCE] = "resource",
 };
 
 static bool
@@ -317,6 +318,7 @@ DEFINITIONS (LnsProcess, processes, LNS_DEFINITION_PROCESS)
 DEFINITIONS (LnsThread, threads, LNS_DEFINITION_THREAD)
 DEFINITIONS (LnsDomain, domains, LNS_DEFINITION_DOMAIN)
 DEFINITIONS (LnsCategory, categories, LNS_DEFINITION_CATEGORY)
+DEFINITIONS (LnsResource, resources, LNS_DEFINITION_RESOURCE)
 DEFINITIONS (LnsSchema, schemas, LNS_DEFINITION_SCHEMA)
 DEFINITIONS (LnsSchemaEntry, schema_entries, LNS_DEFINITION_SCHEMA_ENTRY)
 DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)

@@ -74,6 +74,7 @@ const LnsProcess *lns_report_processes (const LnsReport *report, uint32_t *ret_n
 const LnsThread *lns_report_threads (const LnsReport *report, uint32_t *ret_n);
 const LnsDomain *lns_report_domains (const LnsReport *report, uint32_t *ret_n);
 const LnsCategory *lns_report_categories (const LnsReport *report, uint32_t *ret_n);
+const LnsResource *lns_report_resources (const LnsReport *report, uint32_t *ret_n);
 const LnsSchema *lns_report_schemas (const LnsReport *report, uint32_t *ret_n);
 const LnsSchemaEntry *lns_report_schema_entries (const LnsReport *report, uint32_t *ret_n);
 const LnsTrack *lns_report_tracks (const LnsReport *report, uint32_t *ret_n);

@@ -192,6 +192,18 @@ lns_writer_set_category (LnsWriter *writer, uint32_t id, const LnsCategory *cate
 }
 
 uint32_t
+lns_writer_add_resource (LnsWriter *writer, const LnsResource *resource)
+{
+  return _lns_writer_define (writer, LNS_DEFINITION_RESOURCE, resource);
+}
+
+void
+lns_writer_set_resource (LnsWriter *writer, uint32_t id, const LnsResource *resource)
+{
+  redefine (writer, LNS_DEFINITION_RESOURCE, id, resource);
+}
+
+uint32_t
 lns_writer_add_schema (LnsWriter *writer, const LnsSchema *schema)
 {
   return _lns_writer_define (writer, LNS_DEFINITION_SCHEMA, schema);

@@ -61,6 +61,8 @@ uint32_t lns_writer_add_domain (LnsWriter *writer, const LnsDomain *domain);
 void lns_writer_set_domain (LnsWriter *writer, uint32_t id, const LnsDomain *domain);
 uint32_t lns_writer_add_category (LnsWriter *writer, const LnsCategory *category);
 void lns_writer_set_category (LnsWriter *writer, uint32_t id, const LnsCategory *category);
+uint32_t lns_writer_add_resource (LnsWriter *writer, const LnsResource *resource);
+void lns_writer_set_resource (LnsWriter *writer, uint32_t id, const LnsResource *resource);
 uint32_t lns_writer_add_schema (LnsWriter *writer, const LnsSchema *schema);
 uint32_t lns_writer_add_schema_entry (LnsWriter *writer, const LnsSchemaEntry *entry);
 uint32_t lns_writer_add_track (LnsWriter *writer, const LnsTrack *track);

@@ -103,7 +103,8 @@ add_definitions (void)
                                                .target_tid = 1001,
                                                .name = string ("wor\"ker\tone"),
                                                .start_ns = 100,
-                                               .end_ns = LNS_TIME_UNKNOWN });
+                                               .end_ns = LNS_TIME_UNKNOWN,
+                                               .is_named = 1 });
   lns_writer_add_thread (writer, &(LnsThread){ .process = 1,
                                                .tid = 2000,
                                                .target_tid = 2,
@@ -121,6 +122,18 @@ add_definitions (void)
                                                  .thread = i == 3 ? 2 : 0 });
   lns_writer_add_category (
       writer, &(LnsCategory){ .domain = 1, .category = 7, .name = string ("input, \"output\"") });
+  lns_writer_add_resource (writer, &(LnsResource){ .domain = 1,
+                                                   .type = 0x40003,
+                                                   .identifier = 0x7f00aa00,
+                                                   .name = string ("copy stream"),
+                                                   .created_ns = 40,
+                                                   .destroyed_ns = LNS_TIME_UNKNOWN });
+  lns_writer_add_resource (writer, &(LnsResource){ .domain = 3,
+                                                   .type = 0x10002,
+                                                   .identifier = UINT64_MAX,
+                                                   .name = string ("wor\"ker\tone"),
+                                                   .created_ns = 50,
+                                                   .destroyed_ns = 70 });
   lns_writer_add_diagnostic (
       writer, &(LnsDiagnostic){ .code = string ("LNS-NVTX-003"),
                                 .severity = LNS_SEVERITY_WARNING,

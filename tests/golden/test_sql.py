@@ -38,6 +38,17 @@ def test_definitions_as_events():
         f"100\t39\t\t0\t{WORKER}\twor\"ker\tone\n80000\t76\t\t2\t{MAIN}\t\n".encode())
 
 
+def test_resources():
+    string = sql("SELECT id FROM StringIds WHERE value = 'copy stream'").decode().strip()
+    golden.check(
+        sql("SELECT * FROM LNS_NVTX_RESOURCES WHERE \"end\" IS NULL"),
+        f"40\t\t{1000 << 24}\t1\t262147\tCUDA_STREAM\t2130749952\t{string}\tcopy stream\n".encode())
+    golden.check(
+        sql("SELECT start, \"end\", globalPid, identifierTypeName, identifier, text FROM LNS_NVTX_RESOURCES"
+            " WHERE domainId = 0"),
+        f"50\t70\t{2000 << 24}\tGENERIC_HANDLE\t-1\twor\"ker\tone\n".encode())
+
+
 def test_payloads():
     golden.check(
         sql("SELECT uint64Value, int64Value, doubleValue, uint32Value, int32Value, floatValue FROM NVTX_EVENTS"

@@ -9,6 +9,9 @@
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>
+#if __has_include(<cuda.h>)
+# include <nvtx3/nvToolsExtCuda.h>
+#endif
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 #include <nvtx3/nvToolsExtSync.h>
@@ -93,7 +96,18 @@ domains (void)
   nvtxResourceHandle_t handle = nvtxDomainResourceCreate (domain, &resource);
   nvtxDomainResourceDestroy (handle);
 
-  /* Objects for synchronisation are tolerated. */
+  resource.identifierType = NVTX_RESOURCE_TYPE_GENERIC_HANDLE;
+  resource.identifier.ullValue = 77;
+  resource.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  resource.message.registered = nvtxDomainRegisterStringA (domain, "registered");
+  nvtxDomainResourceCreate (domain, &resource);
+#if __has_include(<cuda.h>)
+  nvtxNameCuDeviceA (0, "first name of the device");
+  nvtxNameCuDeviceA (0, "the device");
+  nvtxNameCuStreamW ((CUstream)0x1234, L"Stream \u00fc");
+#endif
+
+  /* Locks are not recorded, which is said. */
   nvtxSyncUserAttributes_t sync = { 0 };
   sync.version = NVTX_VERSION;
   sync.size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE;

@@ -7,6 +7,7 @@
  *
  *   push NAME, pop, mark NAME, start NAME, end     NVTX; `end` ends the last one started
  *   domain NAME, name-thread NAME                  what follows is in the domain; names this thread
+ *   name-tid TID, rename NAME                      names another one; renames this one in the system
  *   spin N, distinct N, sleep MS                   N ranges "spin", or with long names of their own;
  *                                                  does nothing for MS milliseconds
  *   fork N, orphan N, thread N                     the next N words are done by a child (waited for or
@@ -132,6 +133,10 @@ act_nvtx (const char *verb, const char *text)
     domain = nvtxDomainCreateA (text);
   else if (strcmp (verb, "name-thread") == 0)
     nvtxNameOsThreadA ((uint32_t)gettid (), text);
+  else if (strcmp (verb, "name-tid") == 0)
+    nvtxNameOsThreadA ((uint32_t)atoi (text), "named by another");
+  else if (strcmp (verb, "rename") == 0)
+    pthread_setname_np (pthread_self (), text);
 }
 
 static void

@@ -12,6 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The program names CUDA's objects where there are CUDA's headers. */
+#if __has_include(<cuda.h>)
+# define HAVE_CUDA_H 1
+#else
+# define HAVE_CUDA_H 0
+#endif
+
 static int
 execute_calls (void)
 {
@@ -26,8 +33,8 @@ execute_calls (void)
 static struct
 {
   int n_schemas, n_enums, n_scopes, n_counters, n_resources, n_categories, n_threads, n_samples;
-  int n_blobs, n_domains;
-  uint64_t schema, phase, memory, loss, scope;
+  int n_blobs, n_domains, n_named_objects, n_unrecorded;
+  uint64_t device, schema, phase, memory, loss, scope;
 } seen;
 
 static bool
@@ -92,6 +99,33 @@ take_counter (LnsWireCounter counter)
       seen.loss = counter.id;
     }
   seen.n_counters++;
+}
+
+static void
+take_resource (const LnsWireResource *resource)
+{
+  switch (resource->identifier_type)
+    {
+    case 0x10001:
+      LNS_CHECK (is (resource->name, "a resource"));
+      seen.n_resources++;
+      break;
+    case 0x10002:
+      LNS_CHECK (resource->string & LNS_WIRE_STRING_REGISTERED && resource->identifier == 77);
+      seen.n_resources++;
+      break;
+    case 0x40001: /* both names of one thing: its handle is the same */
+      LNS_CHECK (seen.device == 0 || seen.device == resource->handle);
+      LNS_CHECK (is (resource->name, seen.device == 0 ? "first name of the device" : "the device"));
+      seen.device = resource->handle;
+      seen.n_named_objects++;
+      break;
+    default:
+      LNS_CHECK_INT (resource->identifier_type, 0x40003);
+      LNS_CHECK_INT (resource->identifier, 0x1234);
+      LNS_CHECK (is (resource->name, "Stream \xc3\xbc"));
+      seen.n_named_objects++;
+    }
 }
 
 static void
@@ -206,9 +240,11 @@ look (MiniSession *session, MiniProcess *process, MiniStream *stream, const LnsW
       seen.n_scopes++;
       break;
     case LNS_WIRE_RESOURCE:
-      LNS_CHECK (is (record->resource.name, "a resource"));
-      LNS_CHECK_INT (record->resource.identifier_type, 0x10001);
-      seen.n_resources++;
+      take_resource (&record->resource);
+      break;
+    case LNS_WIRE_UNRECORDED:
+      LNS_CHECK (is (record->named.text, "NVTX's events of locks"));
+      seen.n_unrecorded++;
       break;
     case LNS_WIRE_CATEGORY:
     case LNS_WIRE_THREAD_NAME:
@@ -268,7 +304,9 @@ test_every_call (void)
   LNS_CHECK_INT (seen.n_enums, 1);
   LNS_CHECK_INT (seen.n_scopes, 1);
   LNS_CHECK_INT (seen.n_counters, 2);
-  LNS_CHECK_INT (seen.n_resources, 1);
+  LNS_CHECK_INT (seen.n_resources, 2);
+  LNS_CHECK_INT (seen.n_named_objects, HAVE_CUDA_H ? 3 : 0);
+  LNS_CHECK_INT (seen.n_unrecorded, 1);
   LNS_CHECK_INT (seen.n_categories, 4);
   LNS_CHECK_INT (seen.n_threads, 2);
   LNS_CHECK_INT (seen.n_blobs, 9);

@@ -1,0 +1,83 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a program tells NVTX besides its ranges, as it stands in the report: names, resources, and what
+is not recorded."""
+
+import os
+import subprocess
+
+import tap
+from profiling import ACT, Folder
+
+CALLS = os.path.join(tap.BUILD, "tests", "programs", "calls")
+
+
+def ask(folder, query, report="report1.rep"):
+    """What `lanescope sql` answers to QUERY: rows of words."""
+    run = subprocess.run([tap.LANESCOPE, "sql", folder.file(report), query], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return [line.split("\t") for line in run.stdout.splitlines()]
+
+
+def test_resources_are_in_the_report_and_its_export():
+    with Folder() as folder:
+        run = folder.profile(CALLS)
+        assert run.code == 0, run
+        query = ("SELECT domainId, identifierTypeName, text, \"end\" IS NOT NULL FROM LNS_NVTX_RESOURCES"
+                 " ORDER BY identifierType")
+        rows = ask(folder, query)
+        assert rows[:2] == [["1", "GENERIC_POINTER", "a resource", "1"],
+                            ["1", "GENERIC_HANDLE", "registered", "0"]], rows
+        if len(rows) > 2:  # there are CUDA's headers
+            assert rows[2:] == [["0", "CUDA_DEVICE", "the device", "0"],
+                                ["0", "CUDA_STREAM", "Stream ü", "0"]], rows
+            assert ask(folder, "SELECT identifier FROM LNS_NVTX_RESOURCES WHERE identifierType = 0x40003") == [["4660"]]
+        exported = subprocess.run([tap.LANESCOPE, "export", "--type", "sqlite", "-o", folder.file("out.sqlite"),
+                                   folder.file("report1.rep")], capture_output=True, text=True)
+        assert exported.returncode == 0, exported.stderr
+        plain = subprocess.run(["sqlite3", "-separator", "\t", folder.file("out.sqlite"), query],
+                               capture_output=True, text=True)
+        assert [line.split("\t") for line in plain.stdout.splitlines()] == rows, plain
+
+
+def test_what_is_not_recorded_is_said_once():
+    with Folder() as folder:
+        run = folder.profile(CALLS)
+        assert run.err.count("LNS-NVTX-005") == 1 and "locks, which is not recorded" in run.err, run.err
+        assert folder.report().codes().count("LNS-NVTX-005") == 1
+
+
+def test_only_what_nvtx_named_is_an_nvtx_name():
+    with Folder() as folder:
+        run = folder.profile(ACT, "rename", "main-os", "mark", "m", "thread", "4", "rename", "os-only", "mark", "a",
+                             "thread", "6", "rename", "hidden", "name-thread", "by nvtx", "mark", "b")
+        assert run.code == 0, run
+        assert ask(folder, "SELECT text FROM NVTX_EVENTS WHERE eventType = 39") == [["by nvtx"]]
+        names = {row[0] for row in ask(folder, "SELECT value FROM ThreadNames JOIN StringIds ON id = nameId")}
+        assert names == {"main-os", "os-only", "by nvtx"}, names
+
+
+def test_a_thread_that_others_name_is_in_the_report():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "m", "name-tid", "4711")
+        assert run.code == 0, run
+        rows = ask(folder, "SELECT text, globalTid & 0xFFFFFF FROM NVTX_EVENTS WHERE eventType = 39")
+        assert rows == [["named by another", "4711"]], rows
+
+
+def test_the_last_name_of_the_system_counts():
+    with Folder() as folder:
+        run = folder.profile("-o", "ended", ACT, "rename", "first", "mark", "m", "rename", "last", "thread", "6",
+                             "rename", "young", "mark", "n", "rename", "old")
+        assert run.code == 0, run
+        names = {thread["name"] for thread in folder.report("ended.rep").threads}
+        assert names == {"last", "old"}, names
+        # One that is killed: what it was called a second before.
+        run = folder.profile("-o", "killed", ACT, "rename", "first", "mark", "m", "rename", "last", "sleep", "2500",
+                             "raise", "9")
+        assert [thread["name"] for thread in folder.report("killed.rep").threads] == ["last"], run
+
+
+tap.main(globals())
