@@ -236,8 +236,8 @@ const LnsCommand lns_command_sql = {
   .summary = "query a report with SQL, in the table names of the nsys export",
   .details =
       "Rows come as lines, values between tabs, text byte for byte, NULL as nothing and blobs in\n"
-      "hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold what the nsys export has "
-      "no table for.",
+      "hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold what the nsys export\n"
+      "has no table for.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,
