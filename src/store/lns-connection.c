@@ -5,12 +5,15 @@
 
 #include "src/store/lns-connection.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "src/store/lns-chunk-format.h"
 #include "src/store/lns-sql.h"
 
-#define BUSY_MS        10000
+#define BUSY_TRIES     2500 /* of BUSY_TRY_NS each: 5 s; a commit holds the lock for milliseconds    */
+#define BUSY_TRY_NS    2000000
 #define CACHE_KIB      2048
 #define STEPS_PER_POLL 10000
 
@@ -34,6 +37,19 @@ cancel_cb (void *data)
 
   return connection->cancel != NULL &&
          atomic_load_explicit (connection->cancel, memory_order_relaxed);
+}
+
+/* Called where the lock is not to be had: nonzero to try again. SQLite takes a file system that has
+ * no lock to give (ENOLCK) for one whose lock is held, for which waiting is in vain; errno is still
+ * that of its fcntl () here. */
+static int
+busy_cb (void *data, int n_tries)
+{
+  (void)data;
+  if (errno == ENOLCK || n_tries >= BUSY_TRIES)
+    return 0;
+  nanosleep (&(struct timespec){ .tv_nsec = BUSY_TRY_NS }, NULL);
+  return 1;
 }
 
 /* A hostile file must not run code of its own (views, triggers, functions in its schema) nor make
@@ -66,7 +82,7 @@ _lns_connection_open (const char *path, const char *vfs, int flags, int *ret_cod
 
   distrust_file (connection->db);
   sqlite3_extended_result_codes (connection->db, 1);
-  sqlite3_busy_timeout (connection->db, BUSY_MS);
+  sqlite3_busy_handler (connection->db, busy_cb, NULL);
   sqlite3_progress_handler (connection->db, STEPS_PER_POLL, cancel_cb, connection);
   /* The first statement that reads the file is the caller's, which knows what to say of errors. */
   sqlite3_exec (connection->db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);

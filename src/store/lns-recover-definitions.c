@@ -302,7 +302,7 @@ add_lost_lanes (LnsRecover *recover)
   return true;
 }
 
-/* Makes every reference lead somewhere. */
+/* Makes every reference lead somewhere, and none of them in a circle. */
 static bool
 mend_references (LnsRecover *recover)
 {
@@ -326,7 +326,11 @@ mend_references (LnsRecover *recover)
           memcpy ((char *)&from->definitions[i] + reference->offset, &id, sizeof id);
         }
     }
-  return true;
+  const LnsRecoveredTable *processes = &recover->tables[LNS_DEFINITION_PROCESS];
+  uint32_t n_ended;
+  return _lns_report_end_circles (processes->definitions, sizeof *processes->definitions,
+                                  processes->n, &n_ended) ||
+         _lns_recover_no_memory (recover);
 }
 
 static void

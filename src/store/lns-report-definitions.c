@@ -206,6 +206,44 @@ check_references (const LnsReport *report, LnsError *error)
   return true;
 }
 
+bool
+_lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint32_t *ret_n_ended)
+{
+  uint32_t *seen =
+      calloc ((size_t)n + 1, sizeof *seen); /* 1 + the process from which it was seen */
+
+  *ret_n_ended = 0;
+  if (seen == NULL)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t at = i; at != LNS_ID_NONE && seen[at] == 0;)
+      {
+        LnsProcess *process = (LnsProcess *)((char *)processes + at * stride_bytes);
+        seen[at] = i + 1;
+        if (process->parent != LNS_ID_NONE && seen[process->parent] == i + 1)
+          {
+            process->parent = LNS_ID_NONE;
+            ++*ret_n_ended;
+          }
+        at = process->parent;
+      }
+  free (seen);
+  return true;
+}
+
+/* Refuses processes that are their own ancestors: who follows parents would not come back. */
+static bool
+check_ancestry (const LnsReport *report, LnsError *error)
+{
+  const LnsDefinitionTable *table = &report->definitions[LNS_DEFINITION_PROCESS];
+  uint32_t n_ended;
+
+  if (!_lns_report_end_circles (table->records, sizeof (LnsProcess), table->n, &n_ended))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "%s: not enough memory for its definitions", report->path);
+  return n_ended == 0 || _lns_report_damaged (report, error, "a process is its own ancestor");
+}
+
 /* Puts a record into its table: a new one at the end, or over an earlier one. */
 static bool
 keep_record (LnsReport *report,
@@ -296,7 +334,7 @@ _lns_report_read_definitions (LnsReport *report,
   const LnsLoss *losses = lns_report_losses (report, &n_losses);
   for (uint32_t i = 0; i < n_losses; i++)
     report->info.n_lost += lns_loss_events (&losses[i]);
-  return check_references (report, error);
+  return check_references (report, error) && check_ancestry (report, error);
 }
 
 void

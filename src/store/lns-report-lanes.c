@@ -378,8 +378,10 @@ finish_level (
     {
       LnsIndexEntry entry = { header.first, header.start_ns, state->end_ns, LNS_ROW_TAIL,
                               header.n };
-      if (header.first != level->n || header.n > LNS_CHUNK_MAX_EVENTS ||
-          header.start_ns > state->end_ns ||
+      if (header.first != level->n)
+        return _lns_report_damaged (report, error, "level %u of lane %u is incomplete",
+                                    level_number, lane);
+      if (header.n > LNS_CHUNK_MAX_EVENTS || header.start_ns > state->end_ns ||
           (level->n_entries > 0 && header.start_ns < level->entries[level->n_entries - 1].end_ns))
         return _lns_report_damaged (report, error, "the tail of lane %u", lane);
       if (!add_entry (report, level, entry, error))

@@ -87,6 +87,12 @@ typedef struct
 extern const LnsDefinitionReference _lns_definition_references[];
 extern const size_t _lns_n_definition_references;
 
+/* Takes the parent away from one process of each circle of parents. PROCESSES are N records, the
+ * first member of each an LnsProcess, STRIDE_BYTES apart, whose parents are below N or LNS_ID_NONE.
+ * *RET_N_ENDED: how many circles there were. False where memory ran out. O(N). */
+bool
+_lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint32_t *ret_n_ended);
+
 /* A string as readers get it; NULL = not looked at yet. */
 typedef struct
 {

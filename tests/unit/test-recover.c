@@ -260,6 +260,29 @@ test_lost_definitions (void)
   lns_report_close (report);
 }
 
+/* Parents in a circle are refused by the reader, so recovery cuts it at one place. */
+static void
+test_processes_in_a_circle (void)
+{
+  const char *path = fixture_path ("circle.rep"), *out = fixture_path ("uncircled.rep");
+  LnsRecovery recovery;
+  uint32_t n, n_roots = 0;
+
+  LnsWriter *writer = fixture_writer (path);
+  for (uint32_t p = 1; p < 3; p++)
+    lns_writer_add_process (writer, &(LnsProcess){ .parent = p - 1 });
+  lns_writer_set_process (writer, 0, &(LnsProcess){ .parent = 2 });
+  fixture_finish (writer, 0);
+  LNS_CHECK (lns_recover (path, out, true, &recovery, NULL));
+  LnsReport *report = fixture_open (out, NULL);
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  LNS_CHECK_INT (n, 3);
+  for (uint32_t p = 0; p < n; p++)
+    n_roots += processes[p].parent == LNS_ID_NONE;
+  LNS_CHECK_INT (n_roots, 1);
+  lns_report_close (report);
+}
+
 static void
 test_open_or_recover (void)
 {
@@ -493,6 +516,7 @@ main (void)
   LNS_TEST (test_without_btree);
   LNS_TEST (test_damaged_chunk);
   LNS_TEST (test_lost_definitions);
+  LNS_TEST (test_processes_in_a_circle);
   LNS_TEST (test_open_or_recover);
   LNS_TEST (test_hot_journal);
   LNS_TEST (test_newest_counts);
