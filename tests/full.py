@@ -90,7 +90,9 @@ def nvtx_suite(build):
 
 
 def large(build):
-    """A report of 100 million events, through the budgets of opening, frames and statistics."""
+    """A report of 100 million events, through the budgets of opening, frames and statistics; and the
+    bytes that opening one of more than 1 GB reads."""
+    run([os.path.join(build, "tests", "unit", "test-report-bytes")], env=dict(os.environ, LNS_EVENTS="100000000"))
     bench = [sys.executable, os.path.join(TESTS, "bench", "bench.py"), "--build", build]
     print("+ bench store 100000000", flush=True)
     output = subprocess.run(bench + ["store", "100000000"], check=True, capture_output=True, text=True).stdout
