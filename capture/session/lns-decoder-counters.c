@@ -146,6 +146,8 @@ write_sample (LnsDecoder *decoder,
   if (number->track.report != decoder->report)
     {
       LnsTrack track = {
+        .device = LNS_ID_NONE,
+        .stream = LNS_ID_NONE,
         .kind = LNS_TRACK_COUNTER,
         .process = counter->domain->process->id,
         .thread = LNS_ID_NONE,

@@ -42,6 +42,8 @@ track_of (LnsDecoder *decoder, LnsRangeStack *stack, LnsTrackKind kind, LnsRepor
   if (ref->report != decoder->report)
     {
       LnsTrack track = {
+        .device = LNS_ID_NONE,
+        .stream = LNS_ID_NONE,
         .kind = kind,
         .process = stack->thread->process->id,
         .thread = stack->thread->id,

@@ -84,6 +84,8 @@ lane_of (LnsDecoder *decoder, LnsStartedRange *range)
   if (domain->track.report != decoder->report)
     {
       LnsTrack track = {
+        .device = LNS_ID_NONE,
+        .stream = LNS_ID_NONE,
         .kind = LNS_TRACK_NVTX_START_END,
         .process = domain->process->id,
         .thread = LNS_ID_NONE,

@@ -15,6 +15,8 @@ typedef enum
   FIELD_I64
 } FieldType;
 
+#define FIELDS_MAX 32
+
 typedef struct
 {
   uint8_t tag; /* 1–255; 0 ends the list                                                         */
@@ -25,7 +27,7 @@ typedef struct
 typedef struct
 {
   size_t size_bytes;
-  Field fields[12];
+  Field fields[FIELDS_MAX + 1];
 } Layout;
 
 #define U32(tag, Type, member)                                                                     \
@@ -82,7 +84,8 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
                              { I32 (1, LnsTrack, kind), U32 (2, LnsTrack, process),
                                U32 (3, LnsTrack, thread), U32 (4, LnsTrack, domain),
                                U32 (5, LnsTrack, name), U32 (6, LnsTrack, value_type),
-                               U32 (7, LnsTrack, unit), U64 (8, LnsTrack, number) } },
+                               U32 (7, LnsTrack, unit), U64 (8, LnsTrack, number),
+                               U32 (9, LnsTrack, device), U32 (10, LnsTrack, stream) } },
   [LNS_DEFINITION_LANE] = { sizeof (LnsLane),
                             { U32 (1, LnsLane, track), U32 (2, LnsLane, ordinal),
                               I32 (3, LnsLane, kind) } },
@@ -106,6 +109,70 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
                                   U64 (3, LnsResource, identifier), U32 (4, LnsResource, name),
                                   I64 (5, LnsResource, created_ns),
                                   I64 (6, LnsResource, destroyed_ns) } },
+  [LNS_DEFINITION_DEVICE] = { sizeof (LnsCudaDevice),
+                              { U32 (1, LnsCudaDevice, process),
+                                U32 (2, LnsCudaDevice, number),
+                                U32 (3, LnsCudaDevice, name),
+                                U32 (4, LnsCudaDevice, bus),
+                                U32 (5, LnsCudaDevice, uuid),
+                                U32 (6, LnsCudaDevice, compute_major),
+                                U32 (7, LnsCudaDevice, compute_minor),
+                                U32 (8, LnsCudaDevice, n_multiprocessors),
+                                U64 (9, LnsCudaDevice, memory_bytes),
+                                U64 (10, LnsCudaDevice, memory_bandwidth),
+                                U64 (11, LnsCudaDevice, constant_bytes),
+                                U64 (12, LnsCudaDevice, l2_bytes),
+                                U32 (13, LnsCudaDevice, core_clock),
+                                U32 (14, LnsCudaDevice, n_copy_engines),
+                                U32 (15, LnsCudaDevice, threads_per_warp),
+                                U32 (16, LnsCudaDevice, max_ipc),
+                                U32 (17, LnsCudaDevice, max_warps_per_sm),
+                                U32 (18, LnsCudaDevice, max_blocks_per_sm),
+                                U32 (19, LnsCudaDevice, max_registers_per_block),
+                                U32 (20, LnsCudaDevice, max_registers_per_sm),
+                                U32 (21, LnsCudaDevice, max_shared_per_block),
+                                U32 (22, LnsCudaDevice, max_shared_per_sm),
+                                U32 (23, LnsCudaDevice, max_threads_per_block),
+                                U32 (24, LnsCudaDevice, max_block[0]),
+                                U32 (25, LnsCudaDevice, max_block[1]),
+                                U32 (26, LnsCudaDevice, max_block[2]),
+                                U32 (27, LnsCudaDevice, max_grid[0]),
+                                U32 (28, LnsCudaDevice, max_grid[1]),
+                                U32 (29, LnsCudaDevice, max_grid[2]) } },
+  [LNS_DEFINITION_CONTEXT] = { sizeof (LnsCudaContext),
+                               { U32 (1, LnsCudaContext, device), U32 (2, LnsCudaContext, number),
+                                 U32 (3, LnsCudaContext, null_stream),
+                                 U32 (4, LnsCudaContext, parent), U32 (5, LnsCudaContext, is_green),
+                                 U32 (6, LnsCudaContext, n_multiprocessors) } },
+  [LNS_DEFINITION_STREAM] = { sizeof (LnsCudaStream),
+                              { U32 (1, LnsCudaStream, context), U32 (2, LnsCudaStream, number),
+                                I32 (3, LnsCudaStream, priority), U32 (4, LnsCudaStream, flags),
+                                U32 (5, LnsCudaStream, name) } },
+  [LNS_DEFINITION_LAUNCH] = { sizeof (LnsCudaLaunch),
+                              { U32 (1, LnsCudaLaunch, short_name),
+                                U32 (2, LnsCudaLaunch, mangled_name),
+                                U32 (3, LnsCudaLaunch, grid[0]),
+                                U32 (4, LnsCudaLaunch, grid[1]),
+                                U32 (5, LnsCudaLaunch, grid[2]),
+                                U32 (6, LnsCudaLaunch, block[0]),
+                                U32 (7, LnsCudaLaunch, block[1]),
+                                U32 (8, LnsCudaLaunch, block[2]),
+                                U32 (9, LnsCudaLaunch, cluster[0]),
+                                U32 (10, LnsCudaLaunch, cluster[1]),
+                                U32 (11, LnsCudaLaunch, cluster[2]),
+                                U32 (12, LnsCudaLaunch, registers),
+                                U32 (13, LnsCudaLaunch, static_shared_bytes),
+                                U32 (14, LnsCudaLaunch, dynamic_shared_bytes),
+                                U32 (15, LnsCudaLaunch, shared_executed_bytes),
+                                U32 (16, LnsCudaLaunch, local_bytes),
+                                U64 (17, LnsCudaLaunch, local_total_bytes),
+                                U32 (18, LnsCudaLaunch, launch_type),
+                                U32 (19, LnsCudaLaunch, cache_config),
+                                U32 (20, LnsCudaLaunch, shared_config),
+                                U32 (21, LnsCudaLaunch, shared_carveout),
+                                U32 (22, LnsCudaLaunch, cluster_policy),
+                                U32 (23, LnsCudaLaunch, max_potential_cluster),
+                                U32 (24, LnsCudaLaunch, max_active_clusters) } },
 };
 
 size_t
@@ -194,7 +261,7 @@ take_varint (const uint8_t **bytes, const uint8_t *end, uint64_t *ret_value)
 void
 lns_definition_encode (LnsBuffer *out, LnsDefinitionKind kind, uint32_t id, const void *definition)
 {
-  uint8_t fields[12 * 11];
+  uint8_t fields[FIELDS_MAX * 11];
   size_t size_bytes = 0;
   for (const Field *field = layouts[kind].fields; field->tag != 0; field++)
     {

@@ -27,6 +27,10 @@ typedef enum
   LNS_DEFINITION_LOSS,
   LNS_DEFINITION_META, /* id = string id of the key, `name` = string id of the value             */
   LNS_DEFINITION_RESOURCE,
+  LNS_DEFINITION_DEVICE,
+  LNS_DEFINITION_CONTEXT,
+  LNS_DEFINITION_STREAM,
+  LNS_DEFINITION_LAUNCH,
   LNS_N_DEFINITION_KINDS
 } LnsDefinitionKind;
 
@@ -54,6 +58,10 @@ typedef union
   LnsLoss loss;
   LnsMetaDefinition meta;
   LnsResource resource;
+  LnsCudaDevice device;
+  LnsCudaContext context;
+  LnsCudaStream stream;
+  LnsCudaLaunch launch;
 } LnsDefinition;
 
 /* Bytes of the struct of KIND; 0 where KIND is not known. */

@@ -95,12 +95,86 @@ typedef struct
   uint64_t array_or_union_detail;
 } LnsSchemaEntry;
 
+/* A GPU as one process sees it: CUDA numbers the devices for each process anew. Sizes in bytes, clocks
+ * in kHz, bandwidth in kB/s as CUpti_ActivityDevice5 has them; 0 where CUPTI does not tell. */
+typedef struct
+{
+  uint32_t process;
+  uint32_t number; /* CUDA's, as the process counts                                             */
+  uint32_t name;
+  uint32_t bus; /* "0000:b2:00.0", or 0                                                        */
+  uint32_t uuid; /* "GPU-…" (or "MIG-…") in 8-4-4-4-12 hex digits, or 0                         */
+  uint32_t compute_major, compute_minor;
+  uint32_t n_multiprocessors;
+  uint64_t memory_bytes, memory_bandwidth, constant_bytes, l2_bytes;
+  uint32_t core_clock;
+  uint32_t n_copy_engines;
+  uint32_t threads_per_warp, max_ipc, max_warps_per_sm, max_blocks_per_sm;
+  uint32_t max_registers_per_block, max_registers_per_sm;
+  uint32_t max_shared_per_block, max_shared_per_sm; /* bytes                                    */
+  uint32_t max_threads_per_block;
+  uint32_t max_block[3], max_grid[3]; /* x, y, z                                                */
+} LnsCudaDevice;
+
+typedef struct
+{
+  uint32_t device;
+  uint32_t number;      /* CUPTI's contextId                                                    */
+  uint32_t null_stream; /* CUPTI's streamId of the default stream                               */
+  uint32_t parent;      /* CUPTI's contextId of a green context's parent, or 0                  */
+  uint32_t is_green;    /* 0 or 1                                                               */
+  uint32_t n_multiprocessors; /* that a green context may use, or 0                             */
+} LnsCudaContext;
+
+typedef struct
+{
+  uint32_t context;
+  uint32_t number; /* CUPTI's streamId                                                          */
+  int32_t priority;
+  uint32_t flags; /* CUpti_ActivityStreamFlag                                                   */
+  uint32_t name;  /* what the program named it by NVTX, or 0                                    */
+} LnsCudaStream;
+
+/* Which kernel is launched, and in what shape. The event's own name is the kernel's, demangled. */
+typedef struct
+{
+  uint32_t short_name;   /* without return type, template arguments and parameters              */
+  uint32_t mangled_name; /* as the module has it                                                */
+  uint32_t grid[3], block[3]; /* x, y, z                                                        */
+  uint32_t cluster[3];        /* 0 where the kernel has none                                    */
+  uint32_t registers;         /* a thread                                                       */
+  uint32_t static_shared_bytes, dynamic_shared_bytes, shared_executed_bytes; /* a block         */
+  uint32_t local_bytes;       /* a thread                                                       */
+  uint64_t local_total_bytes; /* of the whole launch                                            */
+  uint32_t launch_type;       /* CUpti_ActivityLaunchType                                       */
+  uint32_t cache_config;      /* requested | executed << 4: CUfunc_cache                        */
+  uint32_t shared_config;     /* CUpti_FuncShmemLimitConfig                                     */
+  uint32_t shared_carveout;   /* percent that was asked for                                     */
+  uint32_t cluster_policy, max_potential_cluster, max_active_clusters;
+} LnsCudaLaunch;
+
 typedef enum
 {
   LNS_TRACK_NVTX_RANGES = 1, /* push/pop ranges of (thread, domain)                             */
   LNS_TRACK_NVTX_START_END,  /* start/end ranges of (process, domain)                           */
   LNS_TRACK_NVTX_MARKS,      /* marks of (thread, domain)                                       */
-  LNS_TRACK_COUNTER,         /* samples of one counter of (process, domain)                     */
+  LNS_TRACK_COUNTER,      /* samples of one counter of (process, domain), or of (process, device) */
+  LNS_TRACK_CUDA_API,     /* calls of (thread)                                              */
+  LNS_TRACK_CUDA_KERNELS, /* of (stream)                                                    */
+  LNS_TRACK_CUDA_MEMCPY,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_MEMSET,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_SYNC,    /* of (stream); waits for a whole context are those of its stream 0 */
+  LNS_TRACK_CUDA_EVENTS,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_GRAPHS,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_GRAPH_NODES, /* made by (thread)                                               */
+  LNS_TRACK_CUDA_OVERHEAD,    /* of (process)                                                   */
+  LNS_TRACK_CUDA_MEMORY,      /* of (process, device)                                           */
+  LNS_TRACK_CUDA_POOLS,       /* of (process, device)                                           */
+  LNS_TRACK_CUDA_CPU_FAULTS,  /* of (process)                                                   */
+  LNS_TRACK_CUDA_GPU_FAULTS,  /* of (process, device)                                           */
+  LNS_TRACK_CUDA_JIT,         /* of (process, device)                                           */
+  LNS_TRACK_CUBLAS,           /* calls of (thread)                                              */
+  LNS_TRACK_CUDNN,            /* calls of (thread)                                              */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 
@@ -115,6 +189,8 @@ typedef struct
   uint32_t value_type; /* LNS_TRACK_COUNTER: LnsPayloadType of the samples                      */
   uint32_t unit;       /* LNS_TRACK_COUNTER: string id, or 0                                    */
   uint64_t number;     /* LNS_TRACK_COUNTER: the program's counter id; else 0                   */
+  uint32_t device;     /* device id, or LNS_ID_NONE; of tracks with a stream too                */
+  uint32_t stream;     /* stream id, or LNS_ID_NONE                                             */
 } LnsTrack;
 
 typedef struct

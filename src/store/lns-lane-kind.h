@@ -17,10 +17,24 @@
 typedef enum
 {
   LNS_LANE_NONE,
-  LNS_LANE_NVTX_PUSH_POP,  /* push/pop ranges of one thread and domain, lane = depth             */
-  LNS_LANE_NVTX_START_END, /* start/end ranges of one process and domain, lowest free lane       */
-  LNS_LANE_NVTX_MARK,      /* marks of one thread and domain, duration 0                         */
-  LNS_LANE_COUNTER,        /* samples of one counter, duration 0                                 */
+  LNS_LANE_NVTX_PUSH_POP,   /* push/pop ranges of one thread and domain, lane = depth             */
+  LNS_LANE_NVTX_START_END,  /* start/end ranges of one process and domain, lowest free lane       */
+  LNS_LANE_NVTX_MARK,       /* marks of one thread and domain, duration 0                         */
+  LNS_LANE_COUNTER,         /* samples of one counter, duration 0                                 */
+  LNS_LANE_CUDA_API,        /* runtime and driver calls of one thread, lane = nesting depth       */
+  LNS_LANE_CUDA_KERNEL,     /* kernels of one stream                                              */
+  LNS_LANE_CUDA_MEMCPY,     /* copies of one stream                                               */
+  LNS_LANE_CUDA_MEMSET,     /* memsets of one stream                                              */
+  LNS_LANE_CUDA_SYNC,       /* waits for a stream, a context or an event                          */
+  LNS_LANE_CUDA_EVENT,      /* CUDA events recorded in one stream, duration 0                     */
+  LNS_LANE_CUDA_GRAPH,      /* launches of whole graphs in one stream                             */
+  LNS_LANE_CUDA_GRAPH_NODE, /* calls of one thread that made graphs and their nodes              */
+  LNS_LANE_CUDA_OVERHEAD,   /* what the capture itself cost one process                           */
+  LNS_LANE_CUDA_MEMORY,     /* allocations and frees on one device, duration 0                    */
+  LNS_LANE_CUDA_POOL,       /* what happened to the memory pools of one device, duration 0        */
+  LNS_LANE_CUDA_FAULT,      /* page faults of unified memory                                      */
+  LNS_LANE_CUDA_JIT,        /* compilations and cache look-ups                                    */
+  LNS_LANE_LIBRARY_CALL,    /* cuBLAS or cuDNN calls of one thread, lane = nesting depth          */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -33,13 +47,47 @@ typedef enum
   LNS_COLUMN_FLAGS = 4,    /* LnsEventFlags                                                      */
   LNS_COLUMN_COLOR = 5,    /* 0xAARRGGBB; 0 = the program gave none                              */
   LNS_COLUMN_CATEGORY = 6, /* the program's category number within the domain; 0 = none          */
-  LNS_COLUMN_PAYLOAD_TYPE = 7, /* LnsPayloadType                                                 */
-  LNS_COLUMN_PAYLOAD = 8,      /* the value's bits, or the string id of the bytes                */
-  LNS_COLUMN_RANGE_ID = 9,     /* the id that the program got from nvtxRangeStart                */
-  LNS_COLUMN_THREAD = 10,      /* thread instance that started the event                         */
-  LNS_COLUMN_END_THREAD = 11,  /* thread instance that ended it                                  */
-  LNS_COLUMN_VALUE = 12,       /* a counter's sample: bits of the type its track names           */
-  LNS_N_COLUMNS = 13           /* one past the highest id                                        */
+  LNS_COLUMN_PAYLOAD_TYPE = 7,  /* LnsPayloadType                                                 */
+  LNS_COLUMN_PAYLOAD = 8,       /* the value's bits, or the string id of the bytes                */
+  LNS_COLUMN_RANGE_ID = 9,      /* the id that the program got from nvtxRangeStart                */
+  LNS_COLUMN_THREAD = 10,       /* thread instance that started the event                         */
+  LNS_COLUMN_END_THREAD = 11,   /* thread instance that ended it                                  */
+  LNS_COLUMN_VALUE = 12,        /* a counter's sample: bits of the type its track names           */
+  LNS_COLUMN_CORRELATION = 13,  /* of API call and GPU work, unique in the process; 0 = none      */
+  LNS_COLUMN_CALLBACK = 14,     /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls    */
+  LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult, cublasStatus_t or cudnnStatus_t        */
+  LNS_COLUMN_LAUNCH = 16,  /* LnsCudaLaunch id: which kernel, in what shape                      */
+  LNS_COLUMN_GRID_ID = 17, /* the driver's number of a kernel launch                         */
+  LNS_COLUMN_GRAPH_NODE = 18, /* CUDA graph node id, 0 = none                                   */
+  LNS_COLUMN_GRAPH = 19,      /* CUDA graph id, 0 = none                                        */
+  LNS_COLUMN_BYTES = 20,
+  LNS_COLUMN_COPY_KIND = 21,    /* CUpti_ActivityMemcpyKind                                      */
+  LNS_COLUMN_MEMORY_KINDS = 22, /* CUpti_ActivityMemoryKind of source | of destination << 8      */
+  LNS_COLUMN_PEERS = 23,        /* copies between GPUs: source device | source context << 8 |     */
+                                /* destination device << 32 | destination context << 40; else 0   */
+  LNS_COLUMN_COPY_COUNT = 24,   /* copies that one record stands for                              */
+  LNS_COLUMN_ADDRESS = 25,      /* virtual address                                                */
+  LNS_COLUMN_MIGRATION_CAUSE = 26, /* CUpti_ActivityUnifiedMemoryMigrationCause                  */
+  LNS_COLUMN_SET_VALUE = 27,  /* what a memset wrote                                            */
+  LNS_COLUMN_SYNC_TYPE = 28,  /* CUpti_ActivitySynchronizationType                              */
+  LNS_COLUMN_CUDA_EVENT = 29, /* CUDA event id                                                  */
+  LNS_COLUMN_CUDA_EVENT_SYNC = 30, /* which record of the event a wait is for                    */
+  LNS_COLUMN_GRAPH_EXEC = 31, /* id of the executable graph                                     */
+  LNS_COLUMN_OVERHEAD_KIND = 32, /* CUpti_ActivityOverheadKind                                   */
+  LNS_COLUMN_OPERATION = 33, /* memory: CUpti_ActivityMemoryOperationType or …PoolOperationType */
+                             /* | CUpti_ActivityMemoryPoolType << 8                            */
+  LNS_COLUMN_PC = 34,        /* program counter that asked for it                              */
+  LNS_COLUMN_PLACE = 35,     /* CUDA stream id | context id << 32                              */
+  LNS_COLUMN_POOL_ADDRESS = 36,
+  LNS_COLUMN_POOL_THRESHOLD = 37, /* bytes that a pool keeps                                     */
+  LNS_COLUMN_POOL_SIZE = 38,      /* bytes                                                       */
+  LNS_COLUMN_POOL_UTILIZED = 39,  /* bytes                                                       */
+  LNS_COLUMN_FAULTS = 40,       /* page faults that one record stands for; 0 = a CPU page fault   */
+  LNS_COLUMN_FAULT_ACCESS = 41, /* CUpti_ActivityUnifiedMemoryAccessType                         */
+  LNS_COLUMN_ORIGINAL = 42,     /* graph or node that it was cloned from, 0 = none                */
+  LNS_COLUMN_JIT_KIND = 43, /* CUpti_ActivityJitEntryType | …JitOperationType << 8            */
+  LNS_COLUMN_CUDA_STREAM = 44, /* handle of the stream that a library's call was for, 0 = default */
+  LNS_N_COLUMNS = 45           /* one past the highest id                                        */
 } LnsColumnId;
 
 typedef enum

@@ -34,6 +34,12 @@ static const struct
   { LNS_DEFINITION_SCHEMA_ENTRY, offsetof (LnsSchemaEntry, description) },
   { LNS_DEFINITION_TRACK, offsetof (LnsTrack, name) },
   { LNS_DEFINITION_TRACK, offsetof (LnsTrack, unit) },
+  { LNS_DEFINITION_DEVICE, offsetof (LnsCudaDevice, name) },
+  { LNS_DEFINITION_DEVICE, offsetof (LnsCudaDevice, bus) },
+  { LNS_DEFINITION_DEVICE, offsetof (LnsCudaDevice, uuid) },
+  { LNS_DEFINITION_STREAM, offsetof (LnsCudaStream, name) },
+  { LNS_DEFINITION_LAUNCH, offsetof (LnsCudaLaunch, short_name) },
+  { LNS_DEFINITION_LAUNCH, offsetof (LnsCudaLaunch, mangled_name) },
   { LNS_DEFINITION_DIAGNOSTIC, offsetof (LnsDiagnostic, code) },
   { LNS_DEFINITION_DIAGNOSTIC, offsetof (LnsDiagnostic, text) },
 };
@@ -243,20 +249,31 @@ _lns_recover_text (LnsRecover *recover, uint32_t old_id, char *text, size_t text
   free (offsets);
 }
 
+/* The track that lanes of KIND belong to: the first, where several have such. */
 static LnsTrackKind
 track_kind_of (LnsLaneKind kind)
 {
-  switch (kind)
-    {
-    case LNS_LANE_NVTX_START_END:
-      return LNS_TRACK_NVTX_START_END;
-    case LNS_LANE_NVTX_MARK:
-      return LNS_TRACK_NVTX_MARKS;
-    case LNS_LANE_COUNTER:
-      return LNS_TRACK_COUNTER;
-    default:
-      return LNS_TRACK_NVTX_RANGES;
-    }
+  static const LnsTrackKind kinds[LNS_N_LANE_KINDS] = {
+    [LNS_LANE_NVTX_PUSH_POP] = LNS_TRACK_NVTX_RANGES,
+    [LNS_LANE_NVTX_START_END] = LNS_TRACK_NVTX_START_END,
+    [LNS_LANE_NVTX_MARK] = LNS_TRACK_NVTX_MARKS,
+    [LNS_LANE_COUNTER] = LNS_TRACK_COUNTER,
+    [LNS_LANE_CUDA_API] = LNS_TRACK_CUDA_API,
+    [LNS_LANE_CUDA_KERNEL] = LNS_TRACK_CUDA_KERNELS,
+    [LNS_LANE_CUDA_MEMCPY] = LNS_TRACK_CUDA_MEMCPY,
+    [LNS_LANE_CUDA_MEMSET] = LNS_TRACK_CUDA_MEMSET,
+    [LNS_LANE_CUDA_SYNC] = LNS_TRACK_CUDA_SYNC,
+    [LNS_LANE_CUDA_EVENT] = LNS_TRACK_CUDA_EVENTS,
+    [LNS_LANE_CUDA_GRAPH] = LNS_TRACK_CUDA_GRAPHS,
+    [LNS_LANE_CUDA_GRAPH_NODE] = LNS_TRACK_CUDA_GRAPH_NODES,
+    [LNS_LANE_CUDA_OVERHEAD] = LNS_TRACK_CUDA_OVERHEAD,
+    [LNS_LANE_CUDA_MEMORY] = LNS_TRACK_CUDA_MEMORY,
+    [LNS_LANE_CUDA_POOL] = LNS_TRACK_CUDA_POOLS,
+    [LNS_LANE_CUDA_FAULT] = LNS_TRACK_CUDA_CPU_FAULTS,
+    [LNS_LANE_CUDA_JIT] = LNS_TRACK_CUDA_JIT,
+    [LNS_LANE_LIBRARY_CALL] = LNS_TRACK_CUBLAS,
+  };
+  return kinds[kind];
 }
 
 /* Gives the lane of each chunk in CHUNKS the chunk's kind, unless it is known what kind it has. */
@@ -372,6 +389,18 @@ write_definition (LnsRecover *recover, LnsDefinitionKind kind, const LnsDefiniti
       break;
     case LNS_DEFINITION_LOSS:
       lns_writer_add_loss (writer, &definition->loss);
+      break;
+    case LNS_DEFINITION_DEVICE:
+      lns_writer_add_device (writer, &definition->device);
+      break;
+    case LNS_DEFINITION_CONTEXT:
+      lns_writer_add_context (writer, &definition->context);
+      break;
+    case LNS_DEFINITION_STREAM:
+      lns_writer_add_stream (writer, &definition->stream);
+      break;
+    case LNS_DEFINITION_LAUNCH:
+      lns_writer_add_launch (writer, &definition->launch);
       break;
     default:
       break;

@@ -160,6 +160,11 @@ const LnsDefinitionReference _lns_definition_references[] = {
   { LNS_DEFINITION_TRACK, LNS_DEFINITION_PROCESS, offsetof (LnsTrack, process), false },
   { LNS_DEFINITION_TRACK, LNS_DEFINITION_THREAD, offsetof (LnsTrack, thread), false },
   { LNS_DEFINITION_TRACK, LNS_DEFINITION_DOMAIN, offsetof (LnsTrack, domain), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_DEVICE, offsetof (LnsTrack, device), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_STREAM, offsetof (LnsTrack, stream), false },
+  { LNS_DEFINITION_STREAM, LNS_DEFINITION_CONTEXT, offsetof (LnsCudaStream, context), true },
+  { LNS_DEFINITION_CONTEXT, LNS_DEFINITION_DEVICE, offsetof (LnsCudaContext, device), true },
+  { LNS_DEFINITION_DEVICE, LNS_DEFINITION_PROCESS, offsetof (LnsCudaDevice, process), true },
   { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
   { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
   { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
@@ -182,6 +187,8 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_TRACK] = "track",           [LNS_DEFINITION_LANE] = "lane",
   [LNS_DEFINITION_DIAGNOSTIC] = "diagnostic", [LNS_DEFINITION_LOSS] = "loss",
   [LNS_DEFINITION_META] = "meta value",       [LNS_DEFINITION_RESOURCE] = "resource",
+  [LNS_DEFINITION_DEVICE] = "device",         [LNS_DEFINITION_CONTEXT] = "context",
+  [LNS_DEFINITION_STREAM] = "stream",         [LNS_DEFINITION_LAUNCH] = "launch",
 };
 
 static bool
@@ -363,3 +370,7 @@ DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)
 DEFINITIONS (LnsLane, lanes, LNS_DEFINITION_LANE)
 DEFINITIONS (LnsDiagnostic, diagnostics, LNS_DEFINITION_DIAGNOSTIC)
 DEFINITIONS (LnsLoss, losses, LNS_DEFINITION_LOSS)
+DEFINITIONS (LnsCudaDevice, devices, LNS_DEFINITION_DEVICE)
+DEFINITIONS (LnsCudaContext, contexts, LNS_DEFINITION_CONTEXT)
+DEFINITIONS (LnsCudaStream, streams, LNS_DEFINITION_STREAM)
+DEFINITIONS (LnsCudaLaunch, launches, LNS_DEFINITION_LAUNCH)

@@ -81,6 +81,10 @@ const LnsTrack *lns_report_tracks (const LnsReport *report, uint32_t *ret_n);
 const LnsLane *lns_report_lanes (const LnsReport *report, uint32_t *ret_n);
 const LnsDiagnostic *lns_report_diagnostics (const LnsReport *report, uint32_t *ret_n);
 const LnsLoss *lns_report_losses (const LnsReport *report, uint32_t *ret_n);
+const LnsCudaDevice *lns_report_devices (const LnsReport *report, uint32_t *ret_n);
+const LnsCudaContext *lns_report_contexts (const LnsReport *report, uint32_t *ret_n);
+const LnsCudaStream *lns_report_streams (const LnsReport *report, uint32_t *ret_n);
+const LnsCudaLaunch *lns_report_launches (const LnsReport *report, uint32_t *ret_n);
 
 /* What the directory knows of a lane without reading it. Its last event may be open. */
 typedef struct

@@ -269,3 +269,45 @@ lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss)
   writer->n_lost += lns_loss_events (loss);
   return _lns_writer_define (writer, LNS_DEFINITION_LOSS, loss);
 }
+
+uint32_t
+lns_writer_add_device (LnsWriter *writer, const LnsCudaDevice *device)
+{
+  return _lns_writer_define (writer, LNS_DEFINITION_DEVICE, device);
+}
+
+void
+lns_writer_set_device (LnsWriter *writer, uint32_t id, const LnsCudaDevice *device)
+{
+  redefine (writer, LNS_DEFINITION_DEVICE, id, device);
+}
+
+uint32_t
+lns_writer_add_context (LnsWriter *writer, const LnsCudaContext *context)
+{
+  return _lns_writer_define (writer, LNS_DEFINITION_CONTEXT, context);
+}
+
+void
+lns_writer_set_context (LnsWriter *writer, uint32_t id, const LnsCudaContext *context)
+{
+  redefine (writer, LNS_DEFINITION_CONTEXT, id, context);
+}
+
+uint32_t
+lns_writer_add_stream (LnsWriter *writer, const LnsCudaStream *stream)
+{
+  return _lns_writer_define (writer, LNS_DEFINITION_STREAM, stream);
+}
+
+void
+lns_writer_set_stream (LnsWriter *writer, uint32_t id, const LnsCudaStream *stream)
+{
+  redefine (writer, LNS_DEFINITION_STREAM, id, stream);
+}
+
+uint32_t
+lns_writer_add_launch (LnsWriter *writer, const LnsCudaLaunch *launch)
+{
+  return _lns_writer_define (writer, LNS_DEFINITION_LAUNCH, launch);
+}

@@ -69,6 +69,13 @@ uint32_t lns_writer_add_track (LnsWriter *writer, const LnsTrack *track);
 uint32_t lns_writer_add_lane (LnsWriter *writer, const LnsLane *lane);
 uint32_t lns_writer_add_diagnostic (LnsWriter *writer, const LnsDiagnostic *diagnostic);
 uint32_t lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss);
+uint32_t lns_writer_add_device (LnsWriter *writer, const LnsCudaDevice *device);
+void lns_writer_set_device (LnsWriter *writer, uint32_t id, const LnsCudaDevice *device);
+uint32_t lns_writer_add_context (LnsWriter *writer, const LnsCudaContext *context);
+void lns_writer_set_context (LnsWriter *writer, uint32_t id, const LnsCudaContext *context);
+uint32_t lns_writer_add_stream (LnsWriter *writer, const LnsCudaStream *stream);
+void lns_writer_set_stream (LnsWriter *writer, uint32_t id, const LnsCudaStream *stream);
+uint32_t lns_writer_add_launch (LnsWriter *writer, const LnsCudaLaunch *launch);
 
 /* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. The keys
  * that the format itself uses are in FORMAT.md. */

@@ -132,7 +132,9 @@ prepare (Generator *generator)
                            .target_tid = 4711 + (int32_t)t,
                            .name = lns_writer_string (writer, name, (size_t)length),
                            .end_ns = LNS_TIME_UNKNOWN };
-      LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES,
+      LnsTrack track = { .device = LNS_ID_NONE,
+                         .stream = LNS_ID_NONE,
+                         .kind = LNS_TRACK_NVTX_RANGES,
                          .thread = lns_writer_add_thread (writer, &thread) };
       uint32_t id = lns_writer_add_track (writer, &track);
       for (unsigned depth = 0; depth < MAX_DEPTH; depth++)

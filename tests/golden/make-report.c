@@ -57,7 +57,12 @@ add_lane (LnsTrackKind kind,
     i++;
   if (i == n_known)
     {
-      LnsTrack track = { .kind = kind, .process = process, .thread = thread, .domain = domain };
+      LnsTrack track = { .device = LNS_ID_NONE,
+                         .stream = LNS_ID_NONE,
+                         .kind = kind,
+                         .process = process,
+                         .thread = thread,
+                         .domain = domain };
       known[n_known].kind = kind;
       known[n_known].process = process;
       known[n_known].thread = thread;
@@ -290,7 +295,9 @@ add_others (void)
   uint32_t high =
       add_lane (LNS_TRACK_NVTX_START_END, LNS_LANE_NVTX_START_END, 0, LNS_ID_NONE, 0, 1);
   uint32_t marks = add_lane (LNS_TRACK_NVTX_MARKS, LNS_LANE_NVTX_MARK, 0, 1, 0, 0);
-  uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_COUNTER,
+  uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .device = LNS_ID_NONE,
+                                                              .stream = LNS_ID_NONE,
+                                                              .kind = LNS_TRACK_COUNTER,
                                                               .process = 0,
                                                               .thread = LNS_ID_NONE,
                                                               .domain = 1,

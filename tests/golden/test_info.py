@@ -35,7 +35,7 @@ lanes: 9
   NVTX push/pop ranges: 19 events in 4 tracks
   NVTX start/end ranges: 2 events in 1 track
   NVTX marks: 3 events in 1 track
-  NVTX counters: 3 events in 1 track
+  counters: 3 events in 1 track
 """
 
 END = """\

@@ -64,7 +64,9 @@ static uint32_t
 track (LnsTrackKind kind, uint32_t of, uint32_t by, uint32_t in, const char *name)
 {
   return lns_writer_add_track (
-      writer, &(LnsTrack){ .kind = kind,
+      writer, &(LnsTrack){ .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .kind = kind,
                            .process = of,
                            .thread = by,
                            .domain = in,

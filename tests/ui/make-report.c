@@ -52,7 +52,9 @@ add_thread (uint32_t process, int tid, const char *name)
 static uint32_t
 add_track (uint32_t process, uint32_t thread, uint32_t domain, unsigned n_lanes)
 {
-  uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_NVTX_RANGES,
+  uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .device = LNS_ID_NONE,
+                                                              .stream = LNS_ID_NONE,
+                                                              .kind = LNS_TRACK_NVTX_RANGES,
                                                               .process = process,
                                                               .thread = thread,
                                                               .domain = domain });

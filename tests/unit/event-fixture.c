@@ -49,10 +49,26 @@ add_definitions (LnsWriter *writer)
   LnsCategory category = { .domain = 0, .category = CATEGORY, .name = text (writer, "input") };
   lns_writer_add_category (writer, &category);
   LnsTrack tracks[] = {
-    { .kind = LNS_TRACK_NVTX_RANGES, .thread = 0, .domain = 0 },
-    { .kind = LNS_TRACK_NVTX_RANGES, .thread = 1, .domain = 1 },
-    { .kind = LNS_TRACK_NVTX_START_END, .thread = LNS_ID_NONE, .domain = 0 },
-    { .kind = LNS_TRACK_NVTX_MARKS, .thread = 2, .domain = 0 },
+    { .device = LNS_ID_NONE,
+      .stream = LNS_ID_NONE,
+      .kind = LNS_TRACK_NVTX_RANGES,
+      .thread = 0,
+      .domain = 0 },
+    { .device = LNS_ID_NONE,
+      .stream = LNS_ID_NONE,
+      .kind = LNS_TRACK_NVTX_RANGES,
+      .thread = 1,
+      .domain = 1 },
+    { .device = LNS_ID_NONE,
+      .stream = LNS_ID_NONE,
+      .kind = LNS_TRACK_NVTX_START_END,
+      .thread = LNS_ID_NONE,
+      .domain = 0 },
+    { .device = LNS_ID_NONE,
+      .stream = LNS_ID_NONE,
+      .kind = LNS_TRACK_NVTX_MARKS,
+      .thread = 2,
+      .domain = 0 },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (tracks); i++)
     lns_writer_add_track (writer, &tracks[i]);

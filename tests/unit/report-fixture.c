@@ -134,7 +134,9 @@ fixture_writer (const char *path)
 uint32_t
 fixture_lane (LnsWriter *writer, LnsLaneKind kind)
 {
-  LnsTrack track = { .kind = kind == LNS_LANE_COUNTER     ? LNS_TRACK_COUNTER
+  LnsTrack track = { .device = LNS_ID_NONE,
+                     .stream = LNS_ID_NONE,
+                     .kind = kind == LNS_LANE_COUNTER     ? LNS_TRACK_COUNTER
                              : kind == LNS_LANE_NVTX_MARK ? LNS_TRACK_NVTX_MARKS
                                                           : LNS_TRACK_NVTX_RANGES,
                      .value_type = kind == LNS_LANE_COUNTER ? LNS_PAYLOAD_DOUBLE : 0 };

@@ -248,7 +248,10 @@ check_kind (LnsLaneKind kind)
   make_events (kind);
   LnsWriter *writer = lns_writer_create (path, &options, &error);
   LNS_CHECK (writer != NULL);
-  const LnsTrack track = { .kind = LNS_TRACK_COUNTER, .value_type = LNS_PAYLOAD_DOUBLE };
+  const LnsTrack track = { .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .kind = LNS_TRACK_COUNTER,
+                           .value_type = LNS_PAYLOAD_DOUBLE };
   const LnsLane lane = { .track = lns_writer_add_track (writer, &track), .kind = kind };
   lns_writer_add_lane (writer, &lane);
   unsigned top_level = 0;

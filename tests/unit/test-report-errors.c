@@ -330,7 +330,9 @@ test_dangling_references (void)
   for (int i = 0; i < 8; i++)
     {
       LnsWriter *writer = fixture_writer (path);
-      const LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES };
+      const LnsTrack track = { .device = LNS_ID_NONE,
+                               .stream = LNS_ID_NONE,
+                               .kind = LNS_TRACK_NVTX_RANGES };
       switch (i)
         {
         case 0:

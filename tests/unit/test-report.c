@@ -43,7 +43,8 @@ test_definitions (void)
   LnsCategory category = { 0, 42, name };
   LnsSchema schema = { 0, UINT64_C (1) << 40, name, 1, 2, 24, 8, 0 };
   LnsSchemaEntry entry = { 0, 3, name, 0, 1, UINT64_MAX, 16, 5 };
-  LnsTrack track = { LNS_TRACK_COUNTER, 0, LNS_ID_NONE, 0, name, LNS_PAYLOAD_DOUBLE, name, 77 };
+  LnsTrack track = { LNS_TRACK_COUNTER,  0,    LNS_ID_NONE, 0,           name,
+                     LNS_PAYLOAD_DOUBLE, name, 77,          LNS_ID_NONE, LNS_ID_NONE };
   LnsLane lane = { 0, 3, LNS_LANE_COUNTER };
   LnsDiagnostic diagnostic = { name, LNS_SEVERITY_WARNING, 99, LNS_ID_NONE, name };
   LnsLoss loss = { 0, LNS_ID_NONE, 5, 6, 1, 2, 3, 4, 5, 6, 7 };

@@ -46,7 +46,9 @@ create (bool overwrite)
 static void
 add_lane (LnsWriter *writer)
 {
-  const LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES,
+  const LnsTrack track = { .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .kind = LNS_TRACK_NVTX_RANGES,
                            .process = LNS_ID_NONE,
                            .thread = LNS_ID_NONE,
                            .domain = LNS_ID_NONE };
@@ -407,7 +409,9 @@ write_without_locks (void)
   LnsWriter *writer = lns_writer_create (path, &options, &error);
   if (writer == NULL)
     _exit (2);
-  const LnsTrack track = { .process = LNS_ID_NONE,
+  const LnsTrack track = { .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .process = LNS_ID_NONE,
                            .thread = LNS_ID_NONE,
                            .domain = LNS_ID_NONE,
                            .kind = LNS_TRACK_NVTX_RANGES };

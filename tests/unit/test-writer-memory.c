@@ -88,7 +88,9 @@ record (long n, uint64_t *ret_kept, bool *ret_created)
       LNS_CHECK (error.domain != LNS_ERROR_NONE && access (path, F_OK) != 0);
       return false;
     }
-  const LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES,
+  const LnsTrack track = { .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .kind = LNS_TRACK_NVTX_RANGES,
                            .process = LNS_ID_NONE,
                            .thread = LNS_ID_NONE,
                            .domain = LNS_ID_NONE };

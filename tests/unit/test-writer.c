@@ -70,7 +70,9 @@ open_report (const char *name)
 static uint32_t
 add_lane (LnsWriter *writer, LnsLaneKind kind)
 {
-  const LnsTrack track = { .kind = LNS_TRACK_NVTX_RANGES,
+  const LnsTrack track = { .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .kind = LNS_TRACK_NVTX_RANGES,
                            .process = LNS_ID_NONE,
                            .thread = LNS_ID_NONE,
                            .domain = LNS_ID_NONE,
