@@ -15,6 +15,9 @@
 /* Where SQLite keeps the application id, big-endian; FORMAT.md fixes ours. */
 #define APPLICATION_ID_OFFSET 68
 
+/* What is opened faster shows no progress: a page that flashes by says nothing. */
+#define PROGRESS_AFTER_MS 150
+
 static void
 set_title (LnsWindow *self)
 {
@@ -78,6 +81,7 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   g_clear_object (&self->opening);
+  g_clear_handle_id (&self->progress_timer, g_source_remove);
   if (report == NULL)
     {
       show_error (self, error);
@@ -85,6 +89,16 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
     }
   lns_recents_add (self->file);
   _lns_window_show_report (self, report);
+}
+
+static gboolean
+show_progress_cb (gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+
+  self->progress_timer = 0;
+  _lns_window_show_page (self, "loading");
+  return G_SOURCE_REMOVE;
 }
 
 static void
@@ -95,7 +109,8 @@ open_file (LnsWindow *self, gboolean recover)
   set_title (self);
   gtk_progress_bar_set_fraction (self->progress, 0);
   adw_status_page_set_title (self->loading_page, recover ? _ ("Recovering…") : _ ("Opening…"));
-  _lns_window_show_page (self, "loading");
+  self->progress_timer = g_timeout_add (PROGRESS_AFTER_MS, show_progress_cb, self);
+  _lns_window_update_actions (self);
   lns_report_load_async (self->file, recover, self->opening, progress_cb, loaded_cb,
                          g_object_ref (self));
 }
@@ -118,6 +133,7 @@ _lns_window_cancel_opening (LnsWindow *self)
 {
   g_autoptr (GCancellable) opening = g_steal_pointer (&self->opening);
 
+  g_clear_handle_id (&self->progress_timer, g_source_remove);
   if (opening != NULL)
     g_cancellable_cancel (opening);
 }

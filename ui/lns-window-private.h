@@ -21,6 +21,7 @@ struct _LnsWindow
   GSettings *settings;        /* owned                                                        */
   GFile *file;                /* owned; shown, being opened, or not to be opened; or NULL      */
   GCancellable *opening;      /* owned; NULL while nothing is being opened                     */
+  guint progress_timer;       /* until the opening has taken long enough to show its progress */
   gboolean recoverable;       /* the error page's file                                        */
   LnsReportPage *report_page; /* child of stack, or NULL                                      */
 

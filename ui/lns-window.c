@@ -31,9 +31,7 @@ lns_window_new (GtkApplication *application, GSettings *settings)
 gboolean
 lns_window_is_empty (LnsWindow *self)
 {
-  const char *page = gtk_stack_get_visible_child_name (self->stack);
-
-  return strcmp (page, "start") == 0 || strcmp (page, "error") == 0;
+  return self->report_page == NULL && self->opening == NULL;
 }
 
 void
@@ -47,6 +45,11 @@ _lns_window_show_page (LnsWindow *self, const char *name)
   gtk_widget_set_visible (self->launch_button, !start);
   gtk_widget_set_visible (self->find_button, strcmp (name, "report") == 0);
   _lns_window_update_actions (self);
+  /* Else the focus of what went falls to the menu bar, which looks as if it were being used. */
+  if (strcmp (name, "report") == 0)
+    gtk_widget_grab_focus (GTK_WIDGET (lns_report_page_get_timeline (self->report_page)));
+  else
+    gtk_widget_child_focus (gtk_stack_get_visible_child (self->stack), GTK_DIR_TAB_FORWARD);
 }
 
 void

@@ -38,6 +38,7 @@ typedef struct
   uint8_t *bytes;     /* LNS_CHUNK_MAX_BYTES; owned                                             */
   LnsRecovery counts;
   const char *path;
+  const LnsOpenOptions *options; /* who may cancel it and is told how far it is; or NULL         */
   LnsError *error;
 } LnsRecover;
 

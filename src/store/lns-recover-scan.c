@@ -93,12 +93,29 @@ read_window (int fd, uint64_t offset_bytes, uint8_t *bytes, size_t size_bytes)
   return done;
 }
 
+static bool
+no_memory (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to recover");
+}
+
 bool
-_lns_scan_file (LnsScan *scan, int fd, LnsError *error)
+_lns_scan_go_on (const LnsOpenOptions *options, double fraction, LnsError *error)
+{
+  if (options == NULL)
+    return true;
+  if (options->progress != NULL)
+    options->progress (fraction, options->progress_data);
+  return options->cancel == NULL || !atomic_load_explicit (options->cancel, memory_order_relaxed) ||
+         lns_error_set (error, LNS_ERROR_CANCELLED, 0, "recovering was cancelled");
+}
+
+bool
+_lns_scan_file (LnsScan *scan, int fd, const LnsOpenOptions *options, LnsError *error)
 {
   const off_t file_bytes = lseek (fd, 0, SEEK_END);
   uint8_t *bytes = malloc (WINDOW_BYTES);
-  bool ok = bytes != NULL;
+  bool ok = bytes != NULL || no_memory (error);
 
   for (uint64_t offset = 0; ok && file_bytes > 0 && offset < (uint64_t)file_bytes;)
     {
@@ -108,11 +125,14 @@ _lns_scan_file (LnsScan *scan, int fd, LnsError *error)
         break;
       /* A chunk that begins near the window's end is left to the next one. */
       ok = scan_window (scan, fd, offset, bytes, n,
-                        n < WINDOW_BYTES ? n : WINDOW_BYTES - LNS_CHUNK_MAX_BYTES, &done);
+                        n < WINDOW_BYTES ? n : WINDOW_BYTES - LNS_CHUNK_MAX_BYTES, &done) ||
+           no_memory (error);
       offset += done;
+      ok = ok &&
+           _lns_scan_go_on (options, LNS_SCAN_SHARE * (double)offset / (double)file_bytes, error);
     }
   free (bytes);
-  return ok || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to recover");
+  return ok;
 }
 
 static int

@@ -8,6 +8,10 @@
 #pragma once
 
 #include "src/store/lns-chunk-format.h"
+#include "src/store/lns-report.h"
+
+/* How much of the time of a recovery the scan takes. */
+#define LNS_SCAN_SHARE 0.3
 
 typedef struct
 {
@@ -25,8 +29,12 @@ typedef struct
   size_t n_damaged, n_damaged_allocated;
 } LnsScan;
 
-/* Adds what lies in the file of FD, from its first byte to its last. O(size). */
-bool _lns_scan_file (LnsScan *scan, int fd, LnsError *error);
+/* Adds what lies in the file of FD, from its first byte to its last. OPTIONS (may be NULL) may cancel
+ * it, and are told how far it is. O(size). */
+bool _lns_scan_file (LnsScan *scan, int fd, const LnsOpenOptions *options, LnsError *error);
+
+/* Tells OPTIONS (may be NULL) that FRACTION is done. False and ERROR where they cancel. */
+bool _lns_scan_go_on (const LnsOpenOptions *options, double fraction, LnsError *error);
 
 /* Keeps, of the report that most chunks belong to, the highest revision of each chunk, ordered by
  * kind, lane, level and sequence; and of the damaged ones those of which nothing better is there.

@@ -67,7 +67,7 @@ static bool
 scan_path (LnsRecover *recover, const char *path, int *ret_fd)
 {
   *ret_fd = open (path, O_RDONLY | O_CLOEXEC);
-  return *ret_fd < 0 || _lns_scan_file (&recover->scan, *ret_fd, recover->error);
+  return *ret_fd < 0 || _lns_scan_file (&recover->scan, *ret_fd, recover->options, recover->error);
 }
 
 /* Reads PATH and the journal beside it. The journal holds what pages were before the commit that
@@ -262,6 +262,10 @@ write_events (LnsRecover *recover, int64_t *ret_end_ns)
           write_chunk (recover, &chunks[c], events, &lane);
           if (lns_writer_waiting_bytes (recover->writer) > COMMIT_BYTES)
             ok = lns_writer_commit (recover->writer, lane.end_ns, recover->error);
+          ok = ok && _lns_scan_go_on (recover->options,
+                                      LNS_SCAN_SHARE +
+                                          (1 - LNS_SCAN_SHARE) * (double)c / (double)n_chunks,
+                                      recover->error);
         }
       if (lane.end_ns > *ret_end_ns)
         *ret_end_ns = lane.end_ns;
@@ -327,14 +331,16 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
   return lns_writer_finish (writer, LNS_STATE_RECOVERED, end_ns, recover->error);
 }
 
-bool
-lns_recover (const char *path,
-             const char *out_path,
-             bool overwrite,
-             LnsRecovery *ret_recovery,
-             LnsError *error)
+/* lns_recover () that OPTIONS (may be NULL) can follow and cancel. */
+static bool
+recover_with (const char *path,
+              const char *out_path,
+              bool overwrite,
+              const LnsOpenOptions *options,
+              LnsRecovery *ret_recovery,
+              LnsError *error)
 {
-  LnsRecover recover = { .path = path, .error = error };
+  LnsRecover recover = { .path = path, .options = options, .error = error };
   struct stat in, out;
   int fds[2] = { -1, -1 };
 
@@ -360,6 +366,16 @@ lns_recover (const char *path,
   return ok;
 }
 
+bool
+lns_recover (const char *path,
+             const char *out_path,
+             bool overwrite,
+             LnsRecovery *ret_recovery,
+             LnsError *error)
+{
+  return recover_with (path, out_path, overwrite, NULL, ret_recovery, error);
+}
+
 LnsReport *
 lns_report_open_or_recover (const char *path,
                             const LnsOpenOptions *options,
@@ -375,11 +391,14 @@ lns_report_open_or_recover (const char *path,
   lns_report_close (report);
   report = NULL;
   char *copy = cause.domain == LNS_ERROR_FORMAT ? _lns_rescue_path (path, NULL) : NULL;
-  if (copy != NULL && lns_recover (path, copy, true, NULL, NULL))
-    report = lns_report_open (copy, options, NULL);
+  LnsError problem = { 0 };
+  if (copy != NULL && recover_with (path, copy, true, options, NULL, &problem))
+    report = lns_report_open (copy, options, &problem);
   free (copy);
   *ret_recovered = report != NULL;
-  if (report == NULL)
+  if (problem.domain == LNS_ERROR_CANCELLED)
+    lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: recovering was cancelled", path);
+  else if (report == NULL)
     lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
   return report;
 }

@@ -30,7 +30,7 @@ bool lns_recover (const char *path,
 
 /* Opens PATH; where it is damaged, rebuilds it into a copy under
  * $XDG_CACHE_HOME/lanescope/recovered and opens that, with RET_RECOVERED set. What commands use:
- * they then say so on stderr. */
+ * they then say so on stderr. OPTIONS follow and cancel the rebuilding too; no copy is left then. */
 LnsReport *lns_report_open_or_recover (const char *path,
                                        const LnsOpenOptions *options,
                                        bool *ret_recovered,

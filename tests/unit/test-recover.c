@@ -180,7 +180,7 @@ test_damaged_chunk (void)
 
   write_report (path);
   int fd = open (path, O_RDONLY | O_CLOEXEC);
-  LNS_CHECK (_lns_scan_file (&scan, fd, NULL));
+  LNS_CHECK (_lns_scan_file (&scan, fd, NULL, NULL));
   _lns_scan_choose (&scan);
   uint64_t n_lost = 0;
   for (size_t i = 0; i < scan.n_chunks && n_lost == 0; i++)
@@ -228,7 +228,7 @@ test_lost_definitions (void)
 
   write_report (path);
   int fd = open (path, O_RDONLY | O_CLOEXEC);
-  LNS_CHECK (_lns_scan_file (&scan, fd, NULL));
+  LNS_CHECK (_lns_scan_file (&scan, fd, NULL, NULL));
   _lns_scan_choose (&scan);
   /* All but the first definition chunk, with the meta values, and all strings. */
   for (size_t i = 0; i < scan.n_chunks; i++)
@@ -316,6 +316,51 @@ test_open_or_recover (void)
   LNS_CHECK (!lns_recover (path, fixture_path ("none.rep"), false, NULL, &error));
   LNS_CHECK (access (fixture_path ("none.rep"), F_OK) != 0);
   rmdir (fixture_path ("lanescope/recovered"));
+  rmdir (fixture_path ("lanescope"));
+}
+
+/* Who follows a recovery, and cancels it from a part of it on. */
+typedef struct
+{
+  atomic_bool cancel;
+  double fraction, cancel_at;
+} Follower;
+
+static void
+follow (double fraction, void *data)
+{
+  Follower *follower = data;
+
+  LNS_CHECK (fraction >= 0 && fraction <= 1);
+  follower->fraction = fraction;
+  if (fraction >= follower->cancel_at)
+    atomic_store (&follower->cancel, true);
+}
+
+static void
+test_cancelled_recovery (void)
+{
+  const char *path = fixture_path ("given-up.rep");
+  static const double moments[] = { 0.01, 0.5 }; /* in the scan, and while it is written */
+
+  setenv ("XDG_CACHE_HOME", fixture_path ("."), 1);
+  write_report (path);
+  zero_interior_pages (path);
+  for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
+    {
+      Follower follower = { .cancel_at = moments[i] };
+      LnsOpenOptions options = { .cancel = &follower.cancel,
+                                 .progress = follow,
+                                 .progress_data = &follower };
+      LnsError error = { 0 };
+      bool recovered;
+      LNS_CHECK (lns_report_open_or_recover (path, &options, &recovered, &error) == NULL);
+      LNS_CHECK (!recovered);
+      LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
+      LNS_CHECK (follower.fraction >= moments[i] && follower.fraction < 1);
+      /* No copy is left: the folder is empty. */
+      LNS_CHECK (rmdir (fixture_path ("lanescope/recovered")) == 0);
+    }
   rmdir (fixture_path ("lanescope"));
 }
 
@@ -518,6 +563,7 @@ main (void)
   LNS_TEST (test_lost_definitions);
   LNS_TEST (test_processes_in_a_circle);
   LNS_TEST (test_open_or_recover);
+  LNS_TEST (test_cancelled_recovery);
   LNS_TEST (test_hot_journal);
   LNS_TEST (test_newest_counts);
   LNS_TEST (test_hot_journal_read_only);
