@@ -46,9 +46,9 @@ lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after)
 static void
 quit_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  GList *windows = g_list_copy_deep (gtk_application_get_windows (GTK_APPLICATION (data)),
-                                     (GCopyFunc)g_object_ref, NULL);
+  GList *windows = g_list_copy (gtk_application_get_windows (GTK_APPLICATION (data)));
 
+  g_list_foreach (windows, (GFunc)(void (*) (void))g_object_ref, NULL);
   for (GList *window = windows; window != NULL; window = window->next)
     if (LNS_IS_WINDOW (window->data))
       gtk_window_close (window->data);
@@ -98,7 +98,7 @@ lns_application_startup (GApplication *application)
 
   g_autoptr (GtkBuilder) builder =
       gtk_builder_new_from_resource ("/io/github/lanescope/Lanescope/lns-menu.ui");
-  lns_recents_fill_menu (G_MENU (gtk_builder_get_object (builder, "recent-section")));
+  lns_recents_fill_menu (G_MENU (gtk_builder_get_object (builder, "open-section")));
   gtk_application_set_menubar (GTK_APPLICATION (self),
                                G_MENU_MODEL (gtk_builder_get_object (builder, "menu-bar")));
 }

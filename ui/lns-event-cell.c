@@ -138,35 +138,25 @@ append_cell (GString *text, const LnsEventSet *set, uint32_t row, LnsEventColumn
     }
 }
 
-GBytes *
-lns_event_cell_copy (const LnsEventSet *set,
-                     const LnsEventOrder *order,
-                     const uint32_t *positions,
-                     uint32_t n_positions,
-                     GCancellable *cancellable)
+void
+lns_event_cell_append_titles (GString *text, const LnsEventSet *set)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
   for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
     if (lns_event_column_is_used (set, column))
       g_string_append_printf (text, "%s%s", column > 0 ? "\t" : "", infos[column].copy_title);
   g_string_append_c (text, '\n');
+}
 
-  for (uint32_t i = 0; i < n_positions; i++)
+void
+lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row)
+{
+  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
     {
-      if (positions[i] >= order->n_known)
-        break;
-      uint32_t row = lns_event_order_row (order, positions[i]);
-      for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
-        {
-          if (!lns_event_column_is_used (set, column))
-            continue;
-          if (column > 0)
-            g_string_append_c (text, '\t');
-          append_cell (text, set, row, column);
-        }
-      g_string_append_c (text, '\n');
-      if (i % 4096 == 0 && g_cancellable_is_cancelled (cancellable))
-        return NULL;
+      if (!lns_event_column_is_used (set, column))
+        continue;
+      if (column > 0)
+        g_string_append_c (text, '\t');
+      append_cell (text, set, row, column);
     }
-  return g_string_free_to_bytes (g_steal_pointer (&text));
+  g_string_append_c (text, '\n');
 }

@@ -28,13 +28,10 @@ bool lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column);
 /* The text of ROW in COLUMN: UTF-8, one line. Free with g_free (). Reads no event. Any thread. */
 char *lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column);
 
-/* A title line and the known rows of ORDER at POSITIONS (ascending), tab-separated: names byte for
- * byte, in quotes where they hold a tab, a line end or a quote; times in nanoseconds. NULL where
- * CANCELLABLE (may be NULL) was cancelled. Any thread. O(rows). */
-GBytes *lns_event_cell_copy (const LnsEventSet *set,
-                             const LnsEventOrder *order,
-                             const uint32_t *positions,
-                             uint32_t n_positions,
-                             GCancellable *cancellable) G_GNUC_WARN_UNUSED_RESULT;
+/* A line for a table elsewhere: the titles of the columns that are used, or ROW's values in them,
+ * tab-separated. Names byte for byte, in quotes where they hold a tab, a line end or a quote; times in
+ * nanoseconds. Any thread. */
+void lns_event_cell_append_titles (GString *text, const LnsEventSet *set);
+void lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row);
 
 G_END_DECLS

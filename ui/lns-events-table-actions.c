@@ -5,10 +5,8 @@
 
 #include "ui/lns-events-table-private.h"
 
+#include "ui/lns-events-copy.h"
 #include "ui/lns-shortcuts.h"
-
-/* More rows than a clipboard is good for are cut. */
-#define COPY_ROWS 1000000u
 
 void
 _lns_events_table_zoom_to (LnsEventsTable *self, guint position)
@@ -39,58 +37,6 @@ zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     _lns_events_table_zoom_to (self, gtk_bitset_get_minimum (selected));
 }
 
-typedef struct
-{
-  LnsView *view; /* keeps the report open; given up on the main thread */
-  LnsEventSet *set;
-  LnsEventOrder *order;
-  GArray *positions; /* of uint32_t */
-} Copy;
-
-static void
-copy_free (gpointer data)
-{
-  Copy *copy = data;
-  lns_event_set_unref (copy->set);
-  lns_event_order_unref (copy->order);
-  g_array_unref (copy->positions);
-  g_free (copy);
-}
-
-static void
-copy_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
-{
-  const Copy *copy = data;
-  GBytes *bytes =
-      lns_event_cell_copy (copy->set, copy->order, (const uint32_t *)(void *)copy->positions->data,
-                           copy->positions->len, cancellable);
-  if (bytes != NULL)
-    g_task_return_pointer (task, bytes, (GDestroyNotify)g_bytes_unref);
-  else
-    g_task_return_error_if_cancelled (task);
-}
-
-static void
-copied_cb (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Copy *copy = g_task_get_task_data (G_TASK (result));
-  g_autoptr (LnsView) view = g_steal_pointer (&copy->view);
-  g_autoptr (GBytes) bytes = g_task_propagate_pointer (G_TASK (result), NULL);
-  if (bytes == NULL)
-    return; /* cancelled: the table may be gone */
-
-  /* Bytes, not a string: names need not be UTF-8. */
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
-  GdkContentProvider *providers[] = {
-    gdk_content_provider_new_for_bytes ("text/plain;charset=utf-8", bytes),
-    gdk_content_provider_new_for_bytes ("text/tab-separated-values", bytes),
-  };
-  g_autoptr (GdkContentProvider) all =
-      gdk_content_provider_new_union (providers, G_N_ELEMENTS (providers));
-  gdk_clipboard_set_content (gtk_widget_get_clipboard (GTK_WIDGET (self)), all);
-  g_clear_object (&self->copying);
-}
-
 static void
 copy_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
@@ -98,31 +44,12 @@ copy_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autoptr (GtkBitset) selected =
       gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
   LnsEventOrder *order = lns_events_model_get_order (self->model);
-  GtkBitsetIter iter;
-  guint position;
 
-  if (order == NULL || !gtk_bitset_iter_init_first (&iter, selected, &position))
+  if (order == NULL || gtk_bitset_is_empty (selected))
     return;
-  if (self->copying != NULL)
-    g_cancellable_cancel (self->copying);
-  g_clear_object (&self->copying);
-  self->copying = g_cancellable_new ();
-
-  Copy *copy = g_new0 (Copy, 1);
-  copy->view = g_object_ref (self->view);
-  copy->set = lns_event_set_ref (self->set);
-  copy->order = lns_event_order_ref (order);
-  copy->positions = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  do
-    {
-      uint32_t whole = lns_events_model_get_first (self->model) + position;
-      g_array_append_val (copy->positions, whole);
-    }
-  while (copy->positions->len < COPY_ROWS && gtk_bitset_iter_next (&iter, &position));
-
-  g_autoptr (GTask) task = g_task_new (NULL, self->copying, copied_cb, self);
-  g_task_set_task_data (task, copy, copy_free);
-  g_task_run_in_thread (task, copy_thread);
+  g_autoptr (GdkContentProvider) copy = lns_events_copy_new (
+      self->view, self->set, order, lns_events_model_get_first (self->model), selected);
+  gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), copy);
 }
 
 static void
@@ -158,6 +85,42 @@ static void
 next_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   turn_page (LNS_EVENTS_TABLE (widget), 1);
+}
+
+/* Home and End go to the first and the last row of all, whichever page that is on. On the page the
+ * list does it by itself. */
+static gboolean
+key_cb (GtkEventControllerKey *controller,
+        guint key,
+        guint code,
+        GdkModifierType state,
+        LnsEventsTable *self)
+{
+  gboolean home = key == GDK_KEY_Home || key == GDK_KEY_KP_Home;
+  gboolean end = key == GDK_KEY_End || key == GDK_KEY_KP_End;
+  unsigned page = home ? 0 : lns_events_model_n_pages (self->model) - 1;
+
+  if (!(home || end) || (state & gtk_accelerator_get_default_mod_mask ()) != 0 ||
+      page == lns_events_model_get_page (self->model))
+    return GDK_EVENT_PROPAGATE;
+  lns_events_model_set_page (self->model, page);
+  _lns_events_table_update (self);
+  guint position = home ? 0 : g_list_model_get_n_items (G_LIST_MODEL (self->model)) - 1;
+  gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
+  self->refocus = TRUE;
+  _lns_events_table_scroll_to (self, position);
+  return GDK_EVENT_STOP;
+}
+
+void
+_lns_events_table_add_keys (LnsEventsTable *self)
+{
+  GtkEventController *keys = gtk_event_controller_key_new ();
+
+  /* Before the list takes them. */
+  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
+  g_signal_connect (keys, "key-pressed", G_CALLBACK (key_cb), self);
+  gtk_widget_add_controller (GTK_WIDGET (self->columns), keys);
 }
 
 void

@@ -237,7 +237,7 @@ _lns_events_table_query (LnsEventsTable *self)
 void
 _lns_events_table_cancel_jobs (LnsEventsTable *self)
 {
-  GCancellable **jobs[] = { &self->loading, &self->querying, &self->copying };
+  GCancellable **jobs[] = { &self->loading, &self->querying };
   for (gsize i = 0; i < G_N_ELEMENTS (jobs); i++)
     {
       if (*jobs[i] != NULL)

@@ -33,13 +33,13 @@ struct _LnsEventsTable
   GCancellable *querying;  /* of the query under way, or NULL */
   gboolean is_new;         /* the set has not been shown yet */
   gboolean has_first_page; /* … and the model shows what it told so far */
-  GCancellable *copying;   /* of the copy under way, or NULL */
 
   LnsEventsModel *model;
   GtkMultiSelection *selection;
   gboolean following; /* the selection is being set by the program: the view is not told */
   uint32_t wanted;    /* position to scroll to after the next layout, or UINT32_MAX */
   int wait_frames;
+  gboolean refocus; /* and to give the focus to there */
   guint tick;
 
   GtkStack *stack; /* pages "empty", "loading", "error", "no-match", "table" */
@@ -76,9 +76,12 @@ void _lns_events_table_show_error (LnsEventsTable *self, const char *message);
 void _lns_events_table_update (LnsEventsTable *self);
 /* Selects the event that is selected in the view, if it is here, and (SCROLL) scrolls to it. */
 void _lns_events_table_follow (LnsEventsTable *self, gboolean scroll);
+/* Scrolls to POSITION of the page after the next layout. */
+void _lns_events_table_scroll_to (LnsEventsTable *self, uint32_t position);
 
 /* lns-events-table-actions.c */
 void _lns_events_table_install_actions (GtkWidgetClass *widget_class);
+void _lns_events_table_add_keys (LnsEventsTable *self);
 /* Zooms the timeline to the event at POSITION of the page. */
 void _lns_events_table_zoom_to (LnsEventsTable *self, guint position);
 

@@ -31,20 +31,44 @@ scroll_to (LnsEventsTable *self, uint32_t position)
                             position * row_px - gtk_adjustment_get_page_size (adjustment) / 3);
 }
 
+/* The focus, for the row at the page's end that was scrolled to: its old row went with the old page.
+ * The list tells no row's widget, but it stands at the edge of what is seen. */
+static void
+focus_wanted (LnsEventsTable *self)
+{
+  GtkWidget *columns = GTK_WIDGET (self->columns);
+  double y = self->wanted == 0 ? gtk_widget_get_height (gtk_widget_get_first_child (columns)) + 2
+                               : gtk_widget_get_height (columns) - 2;
+  GtkWidget *row = gtk_widget_pick (columns, 2, y, GTK_PICK_DEFAULT);
+
+  while (row != NULL && row != columns && !gtk_widget_get_focusable (row))
+    row = gtk_widget_get_parent (row);
+  if (row != NULL)
+    gtk_widget_grab_focus (row);
+  self->refocus = FALSE;
+}
+
 static gboolean
 scroll_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (data);
   if (--self->wait_frames > 0)
     return G_SOURCE_CONTINUE;
-  scroll_to (self, self->wanted);
+  if (self->wait_frames == 0)
+    {
+      scroll_to (self, self->wanted);
+      if (self->refocus)
+        return G_SOURCE_CONTINUE;
+    }
+  else
+    focus_wanted (self);
   self->tick = 0;
   return G_SOURCE_REMOVE;
 }
 
 /* Rows that the list has not laid out since its model changed cannot be scrolled to. */
-static void
-scroll_after_layout (LnsEventsTable *self, uint32_t position)
+void
+_lns_events_table_scroll_to (LnsEventsTable *self, uint32_t position)
 {
   self->wanted = position;
   self->wait_frames = 2;
@@ -79,7 +103,7 @@ _lns_events_table_follow (LnsEventsTable *self, gboolean scroll)
     {
       gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
       if (scroll)
-        scroll_after_layout (self, position);
+        _lns_events_table_scroll_to (self, position);
     }
   self->following = FALSE;
 }
@@ -326,5 +350,6 @@ lns_events_table_init (LnsEventsTable *self)
   g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
                            self, 0);
   _lns_events_table_add_columns (self);
+  _lns_events_table_add_keys (self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
 }

@@ -20,7 +20,9 @@ main (int argc, char **argv)
   g_setenv ("GSK_RENDERER", "cairo", FALSE);
 
   setlocale (LC_ALL, "");
-  bindtextdomain (LNS_GETTEXT_PACKAGE, LNS_LOCALEDIR);
+  /* As gettext's own programs do: a build tree has its translations elsewhere. */
+  const char *translations = g_getenv ("TEXTDOMAINDIR");
+  bindtextdomain (LNS_GETTEXT_PACKAGE, translations != NULL ? translations : LNS_LOCALEDIR);
   bind_textdomain_codeset (LNS_GETTEXT_PACKAGE, "UTF-8");
   textdomain (LNS_GETTEXT_PACKAGE);
 

@@ -10,6 +10,7 @@
 #include "lns-config.h"
 
 #define REPORT_TYPE "application/x-lanescope-report"
+#define RECENT_ITEM 1 /* where "Open Recent" stands in its section: below "Open…" */
 
 void
 lns_recents_add (GFile *file)
@@ -72,9 +73,12 @@ fill_menu_cb (GtkRecentManager *manager, GMenu *section)
       g_menu_item_set_action_and_target (item, "win.open-uri", "s", gtk_recent_info_get_uri (info));
       g_menu_append_item (submenu, item);
     }
-  g_menu_remove_all (section);
+  g_autoptr (GMenuModel) old =
+      g_menu_model_get_item_link (G_MENU_MODEL (section), RECENT_ITEM, G_MENU_LINK_SUBMENU);
+  if (old != NULL)
+    g_menu_remove (section, RECENT_ITEM);
   if (recents->len > 0)
-    g_menu_append_submenu (section, _ ("Open _Recent"), G_MENU_MODEL (submenu));
+    g_menu_insert_submenu (section, RECENT_ITEM, _ ("Open _Recent"), G_MENU_MODEL (submenu));
 }
 
 void

@@ -20,8 +20,8 @@ void lns_recents_add (GFile *file);
 /* The GtkRecentInfo of reports that still exist, latest first, at most LNS_RECENTS_MAX. */
 GPtrArray *lns_recents_list (void) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Keeps SECTION of a menu filled: one submenu "Open Recent" whose items activate "win.open-uri", or
- * nothing while there is no recent report. SECTION must live as long as the process. */
+/* Keeps SECTION of a menu, which begins with "Open…", filled: below that a submenu "Open Recent" whose
+ * items activate "win.open-uri", or nothing while there is no recent report. SECTION must live as long as the process. */
 void lns_recents_fill_menu (GMenu *section);
 
 G_END_DECLS

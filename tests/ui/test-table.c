@@ -1,0 +1,176 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The events table in its window, where it takes more than what can be seen from outside: pages, and
+ * what the clipboard gets; run by harness.py.
+ *
+ * usage: test-table REPORT (of known-report) */
+
+#include "ui/lns-application.h"
+#include "ui/lns-events-table-private.h"
+#include "ui/lns-window.h"
+
+#include "tests/lns-tap.h"
+
+#define N_EVENTS 21308
+#define PAGE     6000
+
+static LnsEventsTable *table;
+
+/* The first widget of TYPE at or below WIDGET. */
+static GtkWidget *
+find_widget (GtkWidget *widget, GType type)
+{
+  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
+    return widget;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *found = find_widget (child, type);
+      if (found != NULL)
+        return found;
+    }
+  return NULL;
+}
+
+#define WAIT_FOR(condition)                                                                        \
+ do                                                                                                \
+  {                                                                                                \
+   gint64 end_us = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;                                  \
+   while (!(condition))                                                                            \
+    {                                                                                              \
+     LNS_CHECK (g_get_monotonic_time () < end_us);                                                 \
+     g_main_context_iteration (NULL, FALSE);                                                       \
+    }                                                                                              \
+  }                                                                                                \
+ while (0)
+
+/* Presses KEY as a person does. */
+static void
+press (const char *key)
+{
+  const char *command[] = { "xdotool", "key", key, NULL };
+
+  LNS_CHECK (g_spawn_sync (NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
+                           NULL, NULL, NULL));
+}
+
+/* The row that is chosen, counted from 0 over all pages, or -1. */
+static gint64
+chosen (void)
+{
+  g_autoptr (GtkBitset) selected =
+      gtk_selection_model_get_selection (GTK_SELECTION_MODEL (table->selection));
+
+  return gtk_bitset_get_size (selected) == 1
+             ? (gint64)lns_events_model_get_first (table->model) + gtk_bitset_get_minimum (selected)
+             : -1;
+}
+
+/* Whether the focus is in the table and the row of the page that is chosen can be seen. */
+static gboolean
+is_settled (void)
+{
+  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (GTK_WIDGET (table)));
+  GtkAdjustment *adjustment = gtk_scrollable_get_vadjustment (GTK_SCROLLABLE (table->columns));
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (table->model));
+  double row_px = gtk_adjustment_get_upper (adjustment) / n;
+  double y = (double)(chosen () - lns_events_model_get_first (table->model)) * row_px;
+  double top = gtk_adjustment_get_value (adjustment);
+
+  return table->tick == 0 && focus != NULL &&
+         gtk_widget_is_ancestor (focus, GTK_WIDGET (table->columns)) && y >= top - 1 &&
+         y + row_px <= top + gtk_adjustment_get_page_size (adjustment) + 1;
+}
+
+static void
+end_is_the_last_event_of_all_pages (void)
+{
+  WAIT_FOR (lns_events_model_n_pages (table->model) == (N_EVENTS + PAGE - 1) / PAGE);
+  gtk_widget_grab_focus (GTK_WIDGET (table->columns));
+  press ("Down");
+  WAIT_FOR (chosen () >= 0 && is_settled ());
+  press ("End");
+  WAIT_FOR (chosen () == N_EVENTS - 1 && is_settled ());
+  LNS_CHECK_INT (lns_view_get_selected_event (table->view, NULL).ordinal,
+                 table->set->place[N_EVENTS - 1] -
+                     table->set->first_place[lns_event_set_lane (table->set, N_EVENTS - 1)]);
+  press ("Up");
+  WAIT_FOR (chosen () == N_EVENTS - 2 && is_settled ());
+  press ("Home");
+  WAIT_FOR (chosen () == 0 && is_settled ());
+  press ("Down");
+  WAIT_FOR (chosen () == 1 && is_settled ());
+}
+
+static void
+read_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GError *error = NULL;
+
+  *(char **)data = gdk_clipboard_read_text_finish (GDK_CLIPBOARD (source), result, &error);
+  LNS_CHECK (error == NULL);
+}
+
+/* Every selected row is copied, and later changes of the selection change nothing. */
+static void
+all_selected_rows_are_copied (void)
+{
+  GdkClipboard *clipboard = gtk_widget_get_clipboard (GTK_WIDGET (table));
+  GtkSelectionModel *selection = GTK_SELECTION_MODEL (table->selection);
+  char *text = NULL;
+
+  gtk_selection_model_select_all (selection);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.copy", NULL));
+  gtk_selection_model_select_item (selection, 3, TRUE);
+  gdk_clipboard_read_text_async (clipboard, NULL, read_cb, &text);
+  WAIT_FOR (text != NULL);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  guint n_lines = g_strv_length (lines);
+  LNS_CHECK (g_str_has_prefix (lines[0], "#\tName\t"));
+  LNS_CHECK (g_str_has_prefix (lines[1], "1\t"));
+  /* Titles, a page of rows, nothing after the last line's end. One name of this page has a line end. */
+  LNS_CHECK_STR (lines[n_lines - 1], "");
+  g_autofree char *last = g_strdup_printf ("%d\t", PAGE);
+  LNS_CHECK (g_str_has_prefix (lines[n_lines - 2], last));
+  guint n_rows = 0;
+  for (guint i = 1; i < n_lines; i++)
+    {
+      g_autofree char *number = g_strdup_printf ("%u\t", n_rows + 1);
+      n_rows += g_str_has_prefix (lines[i], number);
+    }
+  LNS_CHECK_INT (n_rows, PAGE);
+  g_free (text);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  LnsApplication *application = lns_application_new ();
+  g_autoptr (GFile) file = g_file_new_for_path (argv[argc - 1]);
+
+  g_application_set_flags (G_APPLICATION (application),
+                           g_application_get_flags (G_APPLICATION (application)) |
+                               G_APPLICATION_NON_UNIQUE);
+  if (!g_application_register (G_APPLICATION (application), NULL, NULL))
+    return 1;
+  g_application_open (G_APPLICATION (application), &file, 1, "");
+  GtkWidget *window =
+      GTK_WIDGET (gtk_application_get_active_window (GTK_APPLICATION (application)));
+  WAIT_FOR ((table = LNS_EVENTS_TABLE (find_widget (window, LNS_TYPE_EVENTS_TABLE))) != NULL);
+  WAIT_FOR (gtk_window_is_active (GTK_WINDOW (window)));
+
+  uint32_t n_lanes;
+  lns_report_lanes (lns_view_get_report (table->view), &n_lanes);
+  g_autofree uint32_t *lanes = g_new (uint32_t, n_lanes);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    lanes[i] = i;
+  lns_events_model_set_page_rows (table->model, PAGE);
+  lns_events_table_show_lanes (table, "everything", lanes, n_lanes);
+  LNS_TEST (end_is_the_last_event_of_all_pages);
+  LNS_TEST (all_selected_rows_are_copied);
+  return lns_tap_done ();
+}
