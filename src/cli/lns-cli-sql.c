@@ -143,6 +143,19 @@ print_header (sqlite3_stmt *statement)
   putchar ('\n');
 }
 
+/* What to do about MESSAGE, which SQLite has for a statement that it does not understand. */
+static const char *
+advice_for (const char *message)
+{
+  if (strncmp (message, "no such table", strlen ("no such table")) == 0)
+    return "SELECT name FROM sqlite_temp_master lists the tables";
+  if (strncmp (message, "no such column", strlen ("no such column")) == 0)
+    return "PRAGMA table_info(TABLE) lists a table's columns, and texts are put in 'single quotes'";
+  if (strncmp (message, "no such function", strlen ("no such function")) == 0)
+    return "the functions are those of SQLite";
+  return "correct the statement and try again";
+}
+
 static bool
 fail (sqlite3 *db, LnsError *error)
 {
@@ -152,14 +165,19 @@ fail (sqlite3 *db, LnsError *error)
   if (code == SQLITE_INTERRUPT)
     return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
   /* Writing to a virtual table fails before anybody is asked for leave. */
-  if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL)
+  if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
+      strstr (message, "not authorized") != NULL)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "sql only reads, and this statement would change something: export the "
                           "report to change a copy");
-  return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                        "the query failed: %s (SELECT name FROM sqlite_temp_master lists the "
-                        "tables)",
-                        message);
+  /* The report itself: it has said which file, why and what to do.                               */
+  if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
+  if (code == SQLITE_NOMEM)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for the query; ask for fewer rows or columns at once");
+  return lns_error_set (error, LNS_ERROR_USAGE, 0, "the query failed: %s; %s", message,
+                        advice_for (message));
 }
 
 static bool
@@ -185,15 +203,20 @@ run_statement (sqlite3 *db, sqlite3_stmt *statement, const Values *values, LnsEr
 static bool
 run_statements (sqlite3 *db, const char *sql, const Values *values, LnsError *error)
 {
-  bool good = true;
+  bool good = true, any = false;
 
   while (good && *sql != '\0')
     {
       sqlite3_stmt *statement = NULL;
       good = sqlite3_prepare_v2 (db, sql, -1, &statement, &sql) == SQLITE_OK || fail (db, error);
       good = good && (statement == NULL || run_statement (db, statement, values, error));
+      any = any || statement != NULL;
       sqlite3_finalize (statement);
     }
+  if (good && !any)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "the statement is empty; write a query, as in 'SELECT * FROM NVTX_EVENTS'");
   return good;
 }
 
@@ -216,7 +239,8 @@ run (const LnsCommand *command, int argc, char **argv)
   LnsReport *report = lns_cli_open_report (argv[1], &error);
   if (report == NULL)
     return lns_cli_fail (&error);
-  bool good = sqlite3_open_v2 (":memory:", &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ||
+  bool good = sqlite3_open_v2 (":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                               NULL) == SQLITE_OK ||
               fail (db, &error);
   good = good && lns_sql_attach (db, report, &error);
   if (good)

@@ -7,6 +7,10 @@
 
 #include "src/schema/lns-row-cursor-private.h"
 
+/* A merge of more lanes goes through the cache: each walker has a connection, which is a file
+ * descriptor and some MB. */
+#define MAX_WALKERS 8
+
 /* Which lane columns NVTX_EVENTS' or LNS_COUNTERS' columns of MASK are made of. */
 static uint32_t
 lane_columns (const LnsTable *table, uint64_t mask)
@@ -127,9 +131,9 @@ fill_heap (LnsRowCursor *cursor, LnsError *error)
     {
       LnsRowLane *lane = &cursor->heap[cursor->n_heap];
       bool row = false;
-      bool good = _lns_row_lane_open (lane, cursor->tables->report,
-                                      &cursor->table_lanes->lanes[cursor->lanes[i]],
-                                      &cursor->bounds, cursor->columns, error) &&
+      bool good = _lns_row_lane_open (
+                      lane, cursor->tables->report, &cursor->table_lanes->lanes[cursor->lanes[i]],
+                      &cursor->bounds, cursor->columns, cursor->n_lanes <= MAX_WALKERS, error) &&
                   _lns_row_lane_settle (lane, cursor->tables, &cursor->bounds, cursor->columns,
                                         &row, error);
       if (row)
@@ -261,7 +265,7 @@ next_of_lanes (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
       const LnsTableLane *lane = &cursor->table_lanes->lanes[cursor->lanes[cursor->next_lane++]];
       cursor->is_open = true;
       if (!_lns_row_lane_open (&cursor->current, cursor->tables->report, lane, &cursor->bounds,
-                               cursor->columns, error))
+                               cursor->columns, true, error))
         return false;
     }
 }

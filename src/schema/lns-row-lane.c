@@ -65,6 +65,7 @@ _lns_row_lane_open (LnsRowLane *rows,
                     const LnsTableLane *lane,
                     const LnsRowBounds *bounds,
                     uint32_t columns,
+                    bool may_walk,
                     LnsError *error)
 {
   *rows = (LnsRowLane){ .lane = lane, .last = lane->n_events };
@@ -79,7 +80,7 @@ _lns_row_lane_open (LnsRowLane *rows,
   narrow_to_rowids (rows, bounds->rowid);
   if (!narrow_to_times (rows, report, bounds->start, bounds->end, error))
     return false;
-  if (rows->ordinal + LONG_STRETCH < rows->last)
+  if (may_walk && rows->ordinal + LONG_STRETCH < rows->last)
     {
       rows->walker = lns_chunk_walker_new (report, lane->lane, columns);
       if (rows->walker == NULL)

@@ -47,12 +47,14 @@ typedef struct
 /* The NVTX_EVENTS.eventType of events of KIND. */
 int _lns_row_event_type (LnsLaneKind kind);
 
-/* Puts ROWS before the first event of LANE that BOUNDS allow. COLUMNS is a mask of LnsColumnId. */
+/* Puts ROWS before the first event of LANE that BOUNDS allow. COLUMNS is a mask of LnsColumnId. MAY_WALK:
+ * a long stretch is read past the cache, through a connection of its own. */
 bool _lns_row_lane_open (LnsRowLane *rows,
                          LnsReport *report,
                          const LnsTableLane *lane,
                          const LnsRowBounds *bounds,
                          uint32_t columns,
+                         bool may_walk,
                          LnsError *error);
 void _lns_row_lane_close (LnsRowLane *rows);
 

@@ -78,7 +78,9 @@ fail (sqlite3_vtab *table, const LnsError *error)
 {
   sqlite3_free (table->zErrMsg);
   table->zErrMsg = sqlite3_mprintf ("%s", error->message);
-  return error->domain == LNS_ERROR_NO_MEMORY ? SQLITE_NOMEM : SQLITE_ERROR;
+  return error->domain == LNS_ERROR_NO_MEMORY ? SQLITE_NOMEM
+         : error->domain == LNS_ERROR_FORMAT  ? SQLITE_CORRUPT_VTAB
+                                              : SQLITE_IOERR;
 }
 
 static int

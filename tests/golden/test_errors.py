@@ -53,13 +53,38 @@ def test_each_fault_has_its_own_sentence():
     assert not [n for n in os.listdir(golden.FOLDER) if n.endswith(".sqlite")]
 
 
-def test_syntax_errors_of_sql():
-    out, err = golden.run("sql", REPORT, "SELEC 1", code=125)
-    assert out == b"" and err.startswith(b"lanescope: error: the query failed: near \"SELEC\": syntax error"), err
-    out, err = golden.run("sql", REPORT, "SELECT nowhere FROM NVTX_EVENTS", code=125)
-    assert out == b"" and b"no such column: nowhere" in err, err
+def test_each_fault_of_a_statement_has_its_own_sentence():
+    faults = [("SELEC 1", 'near "SELEC": syntax error; correct the statement'),
+              ("SELECT * FROM NVTX_EVENT", "no such table: NVTX_EVENT; SELECT name FROM sqlite_temp_master"),
+              ("SELECT nowhere FROM NVTX_EVENTS", "no such column: nowhere; PRAGMA table_info(TABLE)"),
+              ("SELECT percentile(1)", "no such function: percentile; the functions are those of SQLite"),
+              ("SELECT abs(-9223372036854775808)", "integer overflow; correct the statement")]
+    for statement, wanted in faults:
+        out, err = golden.run("sql", REPORT, statement, code=125)
+        assert out == b"" and err.startswith(b"lanescope: error: the query failed: " + wanted.encode()), (statement, err)
+    for statement in ["", " \n", "-- nothing", ";;"]:
+        words = ["--", REPORT, statement]
+        out, err = golden.run("sql", *words, code=125)
+        assert out == b"" and err.startswith(b"lanescope: error: the statement is empty"), (statement, err)
     _, err = golden.run("sql", REPORT, code=125)
     assert b"sql needs a report and a statement" in err, err
+
+
+def test_a_damaged_chunk_is_told_as_what_it_is():
+    damaged = golden.path("chunk.rep")
+    with open(golden.make_report("whole.rep", 200000), "rb") as file:
+        content = bytearray(file.read())
+    for offset in range(6 * 65536 + 30000, len(content), 65536):
+        content[offset] ^= 4
+    with open(damaged, "wb") as file:
+        file.write(content)
+    for words in (["sql", damaged, "SELECT sum(start) FROM NVTX_EVENTS"], ["export", damaged],
+                  ["stats", "-q", damaged], ["stats", "-o", "out", damaged]):
+        out, err = golden.run(*words, code=125)
+        assert out == b"" and len(err.splitlines()) == 1, (words, out, err)
+        assert err.startswith(b"lanescope: error: " + damaged.encode()), (words, err)
+        assert b"checksum" in err and b"lanescope recover" in err, (words, err)
+    assert not [n for n in os.listdir(golden.FOLDER) if n.startswith(("chunk.sqlite", "out_"))]
 
 
 def interrupt(words):

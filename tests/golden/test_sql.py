@@ -5,7 +5,10 @@
 """lanescope sql: rows byte for byte, what it refuses, and that queries agree with a plain copy."""
 
 import json
+import os
+import signal
 import sqlite3
+import subprocess
 
 import golden
 import tap
@@ -108,7 +111,8 @@ def test_several_statements():
 
 
 def test_it_only_reads():
-    for statement in ["DELETE FROM NVTX_EVENTS", "CREATE TABLE t (x)", "ATTACH 'other.db' AS other", "PRAGMA journal_mode = WAL"]:
+    for statement in ["DELETE FROM NVTX_EVENTS", "CREATE TABLE t (x)", "ATTACH 'other.db' AS other", "PRAGMA journal_mode = WAL",
+                      "INSERT INTO StringIds VALUES (1, 'x')", "DROP TABLE NVTX_EVENTS", "VACUUM", "BEGIN", "SELECT load_extension('x')"]:
         out, err = golden.run("sql", REPORT, statement, code=125)
         assert out == b"" and err.startswith(b"lanescope: error: sql only reads"), (statement, err)
 
@@ -160,6 +164,22 @@ def test_order_by_start_merges_lanes():
 def test_names_are_looked_up_not_scanned():
     plan = sql("EXPLAIN QUERY PLAN SELECT s.value FROM NVTX_EVENTS n JOIN StringIds s ON s.id = n.textId").decode().splitlines()
     assert "n" in plan[0] and "s" in plan[1], plan
+
+
+def test_rows_stream():
+    """A million rows in little memory, in any order, and no longer than somebody reads."""
+    report = golden.make_report("stream.rep", 1000000)
+    statement = "SELECT * FROM NVTX_EVENTS"
+    for words, limit_kib in [([statement], 40 << 10), (["SELECT start, text FROM NVTX_EVENTS ORDER BY start"], 200 << 10)]:
+        # Sixteen lanes are merged with fewer descriptors than that.
+        process = subprocess.Popen(["prlimit", "--nofile=16", tap.LANESCOPE, "sql", report] + words, stdout=subprocess.PIPE)
+        n_lines = sum(block.count(b"\n") for block in iter(lambda: process.stdout.read(1 << 20), b""))
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0 and n_lines > 1000000 and usage.ru_maxrss < limit_kib, (words, status, n_lines, usage.ru_maxrss)
+    with subprocess.Popen([tap.LANESCOPE, "sql", report, statement], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(20) == -signal.SIGPIPE and process.stderr.read() == b""
 
 
 tap.main(globals())
