@@ -171,37 +171,72 @@ lns_tile_set_prepare (
 
 /* --- Pictures ------------------------------------------------------------------------------ */
 
+/* The tiles of another zoom that lie in [LEFT_PX, RIGHT_PX), none if they tell nothing there. */
 static void
-append_tile (GtkSnapshot *snapshot, LnsTile *tile, double x_px, double stretch)
-{
-  gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)x_px, 0));
-  if (stretch != 1)
-    gtk_snapshot_scale (snapshot, (float)stretch, 1);
-  gtk_snapshot_append_node (snapshot, lns_tile_node (tile));
-  gtk_snapshot_restore (snapshot);
-}
-
-static void
-snapshot_stale (LnsTileSet *self, GtkSnapshot *snapshot, const LnsStrip *strip)
+stale_tiles (LnsTileSet *self, int left_px, int right_px, int64_t *ret_first, int64_t *ret_end)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
-  if (self->stale_ns_per_tile == 0 || self->stale_ns_per_tile == now->ns_per_tile)
-    return;
   double stretch = (double)self->stale_ns_per_tile / (double)now->ns_per_tile;
+  *ret_first = *ret_end = 0;
   if (stretch > MAX_STRETCH || stretch < 1 / MAX_STRETCH)
     return;
   LnsScale stale = { .ns_per_tile = self->stale_ns_per_tile };
-  int64_t first = tile_of (lns_scale_px_of (&stale, lns_view_get_start_ns (self->view)));
-  int64_t last = tile_of (lns_scale_px_of (&stale, lns_view_get_end_ns (self->view)));
-  last = MIN (last, first + MAX_STALE_TILES);
-  for (int64_t index = first; index <= last; index++)
+  int64_t left_ns = lns_scale_time_of (now, now->first_px + left_px);
+  int64_t right_ns = lns_scale_time_of (now, now->first_px + right_px);
+  *ret_first = tile_of (lns_scale_px_of (&stale, left_ns));
+  *ret_end = MIN (tile_of (lns_scale_px_of (&stale, right_ns)), *ret_first + MAX_STALE_TILES) + 1;
+}
+
+static void
+fill (cairo_t *cr, double left_px, double right_px, double height_px)
+{
+  cairo_rectangle (cr, left_px, 0, right_px - left_px, height_px);
+  cairo_fill (cr);
+}
+
+/* [LEFT_PX, RIGHT_PX) of STRIP, whose tiles are missing: those of another zoom, stretched. Whole
+ * pixels, nearest and opaque: edges between pixels would be blended, at three times the cost. */
+static void
+snapshot_missing (LnsTileSet *self,
+                  GtkSnapshot *snapshot,
+                  const LnsStrip *strip,
+                  const GdkRGBA *background,
+                  int left_px,
+                  int right_px)
+{
+  const LnsScale *now = lns_view_get_scale (self->view);
+  double stretch = (double)self->stale_ns_per_tile / (double)now->ns_per_tile;
+  int height_px = lns_strip_height_px (strip->kind);
+  double filled_px = left_px;
+  int64_t first, end;
+  stale_tiles (self, left_px, right_px, &first, &end);
+  cairo_t *cr = gtk_snapshot_append_cairo (
+      snapshot,
+      &GRAPHENE_RECT_INIT ((float)left_px, 0, (float)(right_px - left_px), (float)height_px));
+  cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
+  for (int64_t index = first; index < end; index++)
     {
       LnsTileKey key = key_of (self, strip, self->stale_ns_per_tile, index);
-      LnsTile *tile = lns_tile_cache_get (self->cache, &key);
-      if (tile != NULL)
-        append_tile (snapshot, tile, lns_scale_x_of (now, lns_tile_origin_ns (&key)), stretch);
+      const LnsTile *tile = lns_tile_cache_get (self->cache, &key);
+      double x_px = lns_scale_x_of (now, lns_tile_origin_ns (&key));
+      double from_px = fmax (round (x_px), filled_px);
+      double to_px = fmin (round (x_px + stretch * LNS_TILE_PX), right_px);
+      if (tile == NULL || tile->surface == NULL || from_px >= to_px)
+        continue;
+      gdk_cairo_set_source_rgba (cr, background);
+      fill (cr, filled_px, from_px, height_px);
+      cairo_matrix_t matrix;
+      cairo_matrix_init (&matrix, 1 / stretch, 0, 0, 1, -x_px / stretch, 0);
+      cairo_set_source_surface (cr, tile->surface, 0, 0);
+      cairo_pattern_set_matrix (cairo_get_source (cr), &matrix);
+      cairo_pattern_set_filter (cairo_get_source (cr), CAIRO_FILTER_NEAREST);
+      cairo_pattern_set_extend (cairo_get_source (cr), CAIRO_EXTEND_PAD);
+      fill (cr, from_px, to_px, height_px);
+      filled_px = to_px;
     }
+  gdk_cairo_set_source_rgba (cr, background);
+  fill (cr, filled_px, right_px, height_px);
+  cairo_destroy (cr);
 }
 
 void
@@ -211,29 +246,25 @@ lns_tile_set_snapshot (LnsTileSet *self,
                        const GdkRGBA *background)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
-  int64_t first = tile_of (now->first_px);
-  int64_t last = tile_of (now->first_px + lns_view_get_width_px (self->view) - 1);
-  gboolean missing = FALSE;
-  for (int64_t index = first; index <= last && !missing; index++)
-    {
-      LnsTileKey key = key_of (self, strip, now->ns_per_tile, index);
-      missing = lns_tile_cache_get (self->cache, &key) == NULL;
-    }
-  if (missing)
-    {
-      gtk_snapshot_append_color (snapshot, background,
-                                 &GRAPHENE_RECT_INIT (0, 0,
-                                                      (float)lns_view_get_width_px (self->view),
-                                                      (float)lns_strip_height_px (strip->kind)));
-      snapshot_stale (self, snapshot, strip);
-    }
-  for (int64_t index = first; index <= last; index++)
+  int width_px = lns_view_get_width_px (self->view), missing_px = 0;
+  int64_t last = tile_of (now->first_px + width_px - 1);
+  for (int64_t index = tile_of (now->first_px); index <= last; index++)
     {
       LnsTileKey key = key_of (self, strip, now->ns_per_tile, index);
       LnsTile *tile = lns_tile_cache_get (self->cache, &key);
-      if (tile != NULL)
-        append_tile (snapshot, tile, (double)(index * LNS_TILE_PX - now->first_px), 1);
+      int x_px = (int)(index * LNS_TILE_PX - now->first_px);
+      if (tile == NULL)
+        continue;
+      if (x_px > missing_px)
+        snapshot_missing (self, snapshot, strip, background, missing_px, x_px);
+      missing_px = x_px + LNS_TILE_PX;
+      gtk_snapshot_save (snapshot);
+      gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)x_px, 0));
+      gtk_snapshot_append_node (snapshot, lns_tile_node (tile));
+      gtk_snapshot_restore (snapshot);
     }
+  if (missing_px < width_px)
+    snapshot_missing (self, snapshot, strip, background, missing_px, width_px);
 }
 
 const LnsTile *
