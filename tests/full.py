@@ -13,13 +13,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
+
+import nvtx_project
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(TESTS)
-NVTX_REPOSITORY = "https://github.com/NVIDIA/NVTX"
-NVTX_COMMIT = "5cd1823"  # the branch with the tests
 
 
 class Unavailable(Exception):
@@ -61,32 +60,10 @@ def kills(build):
 
 
 def nvtx_suite(build):
-    """The NVTX project's own tests, at a pinned commit, each program once under our injection."""
-    if shutil.which("cmake") is None or shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin") is None:
-        raise Unavailable("it needs cmake and nvcc")
-    checkout = os.path.join(SOURCE, ".deps", "NVTX")
-    if not os.path.exists(checkout):
-        run(["git", "clone", "--quiet", os.environ.get("LNS_NVTX_REPOSITORY", NVTX_REPOSITORY), checkout])
-    run(["git", "-C", checkout, "checkout", "--quiet", NVTX_COMMIT])
-    tree = os.path.join(checkout, "build")
-    environment = dict(os.environ, PATH=os.environ["PATH"] + ":/usr/local/cuda/bin")
-    run(["cmake", "-S", os.path.join(checkout, "tests"), "-B", tree, "-DCMAKE_CUDA_ARCHITECTURES=90"], env=environment)
-    run(["cmake", "--build", tree, "-j2"], env=environment)
-    run(["ctest", "--test-dir", tree, "--output-on-failure"], env=environment)
-    injection = os.path.join(build, "capture", "inject", "liblanescope-inject.so")
-    lanescope = os.path.join(build, "src", "cli", "lanescope")
-    with tempfile.TemporaryDirectory() as work:
-        for test in ["coverage", "coveragec", "coverage-counter", "coverage-mem", "coverage-payload", "domains",
-                     "attributes", "regstrings", "categories", "linkerdupes"]:
-            command = [os.path.join(tree, "runtest"), "-t", test]
-            plain = subprocess.run(command, cwd=tree, capture_output=True).returncode
-            under = subprocess.run([lanescope, "profile", "-t", "nvtx", "-o", os.path.join(work, test)] + command,
-                                   cwd=tree, env=dict(environment, NVTX_INJECTION64_PATH=injection),
-                                   capture_output=True, text=True)
-            assert plain == under.returncode, f"{test}: {plain} without us, {under.returncode} with: {under.stderr}"
-            info = subprocess.run([lanescope, "info", os.path.join(work, test + ".rep")], capture_output=True, text=True)
-            assert "lost: 0\n" in info.stdout, info.stdout + info.stderr
-            print(f"  {test}: exit {plain}, {next(l for l in info.stdout.splitlines() if l.startswith('events:'))}")
+    """The NVTX project's own tests."""
+    if shutil.which("cmake") is None:
+        raise Unavailable("it needs cmake")
+    nvtx_project.main(SOURCE, os.path.abspath(build))
 
 
 def large(build):
@@ -117,7 +94,7 @@ STAGES = {
     "thread": (thread, "unit tests under the thread sanitizer"),
     "mutations": (mutations, "10,000 mutated reports, under sanitizers"),
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
-    "nvtx": (nvtx_suite, "the NVTX project's own suite at " + NVTX_COMMIT),
+    "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
     "large": (large, "a report of 100 million events"),
     "mutate": (mutate, "20 small breakages of the code, of which the suite must notice 16"),
 }

@@ -134,6 +134,15 @@ mark_gone (LnsPeer *peer)
   peer->gone_ns = monotonic_ns ();
 }
 
+static void
+count_joined (LnsCollector *collector, int change)
+{
+  pthread_mutex_lock (&collector->lock);
+  collector->counters.n_joined += (unsigned)change;
+  collector->counters.n_alive += (unsigned)change;
+  pthread_mutex_unlock (&collector->lock);
+}
+
 static bool
 add_peer (LnsCollector *collector, LnsPeer *peer)
 {
@@ -143,8 +152,6 @@ add_peer (LnsCollector *collector, LnsPeer *peer)
     {
       collector->peers = peers;
       peers[collector->n_peers++] = peer;
-      collector->counters.n_joined++;
-      collector->counters.n_alive++;
     }
   pthread_mutex_unlock (&collector->lock);
   return peers != NULL;
@@ -240,9 +247,12 @@ answer (LnsCollector *collector, LnsWatch *connection)
   LnsProcessInfo info;
   lns_process_info_read (connection->pid, &info);
   info.parent = find_parent (collector, &info);
+  /* Before the answer too: the process may end before this thread runs again. */
+  count_joined (collector, 1);
   if (!send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool)))
     {
       lns_process_info_clear (&info);
+      count_joined (collector, -1);
       pthread_mutex_lock (&collector->lock);
       collector->counters.n_late++;
       pthread_mutex_unlock (&collector->lock);
@@ -255,6 +265,7 @@ answer (LnsCollector *collector, LnsWatch *connection)
   peer->process = define_process (collector, peer, &info);
   if (!add_peer (collector, peer))
     {
+      count_joined (collector, -1);
       lns_peer_free (peer);
       return false;
     }

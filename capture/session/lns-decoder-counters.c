@@ -201,7 +201,9 @@ static LnsDecodedCounter *
 find_counter (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record, uint64_t id)
 {
   LnsDecodedDomain *domain = _lns_decoder_domain (decoder, stream->process, record->domain);
-  return domain != NULL ? lns_id_map_get (&domain->counters, id) : NULL;
+  LnsDecodedCounter *counter = domain != NULL ? lns_id_map_get (&domain->counters, id) : NULL;
+  decoder->counters.n_orphan_samples += counter == NULL;
+  return counter;
 }
 
 void

@@ -140,6 +140,14 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
                 n_lost);
       diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
+  if (counters.n_orphan_samples > 0)
+    {
+      snprintf (text, sizeof text,
+                "%llu samples or batches are left out, as the program has registered no such "
+                "counter: check what nvtxCounterRegister returned",
+                (unsigned long long)counters.n_orphan_samples);
+      diagnose (recorder, "LNS-NVTX-006", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
+    }
   if (counters.n_bad_chunks > 0)
     {
       snprintf (

@@ -1,0 +1,129 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""kill -9 of the program, of lanescope, or of both, at random moments. LNS_KILL_ROUNDS says how often
+(`./run test --stage kills`: 200); LNS_KILL_SEED makes the moments those of an earlier run."""
+
+import concurrent.futures
+import ctypes
+import os
+import random
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import time
+
+import tap
+from profiling import Folder, children, wait_for
+
+BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
+ROUNDS = int(os.environ.get("LNS_KILL_ROUNDS", "9"))
+SEED = int(os.environ.get("LNS_KILL_SEED", time.time_ns() % 1000000))
+PROMISE_NS = 1300000000
+GOES_ON_MS = 800
+
+
+def command(*words):
+    """Runs lanescope; it may not know the report, but says so within 20 s."""
+    run = subprocess.run([tap.LANESCOPE, *words], capture_output=True, text=True, timeout=20)
+    assert run.returncode == 0 or (run.returncode == 125 and "lanescope: error: " in run.stderr), run
+    return run
+
+
+class Round:
+    """One killing of WHO, MOMENT_MS after the program's start."""
+
+    def __init__(self, who, moment_ms):
+        self.who, self.moment_ms, self.speed = who, moment_ms, None
+
+    def __str__(self):
+        return f"{self.who} after {self.moment_ms} ms (LNS_KILL_SEED={SEED})"
+
+    def run(self):
+        with Folder() as folder:
+            self.folder = folder
+            self.kill()
+            self.check()
+            return self
+
+    def kill(self):
+        process = self.folder.start("-o", "r", BEAT, "beats", str(self.moment_ms + GOES_ON_MS),
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        target = wait_for(lambda: children(process.pid), "the program's start")[0]
+        time.sleep(self.moment_ms / 1000)
+        self.killed_ns = time.monotonic_ns()
+        if self.who != "target":
+            process.kill()
+        if self.who != "tool":
+            os.kill(target, signal.SIGKILL)
+        self.code = process.wait(20)
+        if os.path.exists(self.folder.file("r.rep")):
+            shutil.copy(self.folder.file("r.rep"), self.folder.file("copy.rep"))
+        if self.who != "target":  # it is ours now
+            self.target_code = os.waitstatus_to_exitcode(os.waitpid(target, 0)[1])
+        else:
+            self.target_code = None
+
+    def ended(self):
+        """When each beat had ended, by its number."""
+        with open(self.folder.file("beats"), "rb") as file:
+            data = file.read()
+        times = struct.unpack(f"{len(data) // 8}q", data)
+        return times[:times.index(0)]
+
+    def check(self):
+        assert self.code == (137 if self.who == "target" else -signal.SIGKILL), (str(self), self.code)
+        assert self.target_code == {"tool": 7, "both": -signal.SIGKILL, "target": None}[self.who], \
+            (str(self), self.target_code)
+        if not os.path.exists(self.folder.file("beats")):
+            return  # killed before the program was one
+        times = self.ended()
+        before = [t for t in times if t < self.killed_ns]
+        if self.who == "tool" and len(before) > 200:
+            after = [t for t in times if t > self.killed_ns]
+            seconds = (after[-1] - after[0]) / 1e9, (before[-1] - before[0]) / 1e9
+            self.speed = (len(after) / seconds[0]) / (len(before) / seconds[1])
+        # What had ended is there: all of it where the tool lived on, else what is older than the promise.
+        promised = len(times) if self.who == "target" else sum(t < self.killed_ns - PROMISE_NS for t in times)
+        self.check_report(promised)
+
+    def check_report(self, promised):
+        copy = self.folder.file("copy.rep")
+        info = command("info", copy) if os.path.exists(copy) else None
+        if info is None or info.returncode != 0:
+            assert promised == 0, (str(self), promised, info)
+            return
+        lines = info.stdout.splitlines()
+        states = ["state: complete"] if self.who == "target" else ["state: cut off", "state: recovered"]
+        assert any(state in lines for state in states) and "lost: 0" in lines, (str(self), info)
+        asked = command("sql", copy, 'SELECT text, "end" FROM NVTX_EVENTS WHERE eventType = 59')
+        assert asked.returncode == 0, (str(self), asked.stderr)
+        rows = [row.split("\t") for row in asked.stdout.splitlines()]
+        beats = {int(text.split()[1]) for text, end in rows if text.startswith("beat") and end != ""}
+        missing = set(range(promised)) - beats
+        assert not missing, (str(self), promised, sorted(missing)[:5], len(missing))
+        n_work = sum(text == "work" and end != "" for text, end in rows)
+        assert n_work >= 100 * promised, (str(self), n_work, promised)
+        if promised > 0:
+            assert ["outer", ""] in rows and sum(end == "" for _, end in rows) <= 3, str(self)
+
+
+def test_kills_at_random_moments():
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: orphans are ours to wait for
+    choose = random.Random(SEED)
+    rounds = [Round(("target", "tool", "both")[number % 3], choose.randint(0, 3500)) for number in range(ROUNDS)]
+    if ROUNDS < 20:  # few: let each kind come once late enough for the promise to hold something
+        for late in rounds[:3]:
+            late.moment_ms = 2000 + late.moment_ms // 4
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(Round.run, rounds))
+    speeds = [r.speed for r in done if r.speed is not None]
+    if speeds:
+        print(f"# {ROUNDS} rounds; the program's speed after the tool's death: {statistics.median(speeds):.2f} of "
+              f"before (median of {len(speeds)}, {min(speeds):.2f}-{max(speeds):.2f})")
+
+
+tap.main(globals())
