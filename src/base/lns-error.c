@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Ends MESSAGE, of which LENGTH bytes were wanted, with "…" where it did not fit, without leaving
- * half a character before it; and makes one line of it. */
+ * half a character before it; and makes one line of it that no terminal takes for commands. */
 static void
 finish_message (char *message, size_t room, size_t length)
 {
@@ -22,7 +22,7 @@ finish_message (char *message, size_t room, size_t length)
       memcpy (message + end, ellipsis, sizeof ellipsis);
     }
   for (char *c = message; *c != '\0'; c++)
-    if (*c == '\n' || *c == '\r')
+    if ((unsigned char)*c < 0x20 || *c == 0x7F)
       *c = ' ';
 }
 

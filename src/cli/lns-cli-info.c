@@ -16,6 +16,27 @@
 
 #define CHECK_PIXELS 2048
 
+/* A fact is a line, whatever programs call themselves: control characters come as \n or \x1B. */
+static void
+print_escaped (const char *bytes)
+{
+  for (const char *c = bytes; *c != '\0'; c++)
+    if (*c == '\n')
+      fputs ("\\n", stdout);
+    else if ((unsigned char)*c < 0x20 || *c == 0x7F)
+      printf ("\\x%02X", (unsigned char)*c);
+    else
+      putchar (*c);
+}
+
+static void
+print_fact (const char *label, const char *value)
+{
+  printf ("%s: ", label);
+  print_escaped (value);
+  putchar ('\n');
+}
+
 static void
 print_time (const char *label, int64_t realtime_ns)
 {
@@ -34,7 +55,7 @@ print_meta (LnsReport *report, const char *label, const char *key)
   const char *value = lns_report_meta (report, key);
 
   if (value != NULL)
-    printf ("%s: %s\n", label, value);
+    print_fact (label, value);
 }
 
 static const char *
@@ -56,8 +77,9 @@ print_processes (LnsReport *report)
   printf ("processes: %" PRIu32 "\n", n);
   for (uint32_t i = 0; n_own != NULL && i < n; i++)
     {
-      printf ("  %" PRId32 " %s, %" PRIu32 " thread%s", processes[i].pid,
-              text (report, processes[i].name), n_own[i], n_own[i] == 1 ? "" : "s");
+      printf ("  %" PRId32 " ", processes[i].pid);
+      print_escaped (text (report, processes[i].name));
+      printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
       if (processes[i].exit_code >= 0)
         printf (", exit code %" PRId32, processes[i].exit_code);
       putchar ('\n');
@@ -144,9 +166,13 @@ print_diagnostics (LnsReport *report)
 
   printf ("diagnostics: %" PRIu32 "\n", n);
   for (uint32_t i = 0; i < n; i++)
-    printf ("  %s %s: %s\n", text (report, diagnostics[i].code),
-            (unsigned)diagnostics[i].severity < 3 ? severities[diagnostics[i].severity] : "error",
-            text (report, diagnostics[i].text));
+    {
+      printf ("  %s %s: ", text (report, diagnostics[i].code),
+              (unsigned)diagnostics[i].severity < 3 ? severities[diagnostics[i].severity]
+                                                    : "error");
+      print_escaped (text (report, diagnostics[i].text));
+      putchar ('\n');
+    }
 }
 
 static void
@@ -156,7 +182,7 @@ print_report (LnsReport *report, const char *path)
   uint32_t n_domains;
   char duration[LNS_FORMAT_SIZE], bytes[LNS_FORMAT_SIZE];
 
-  printf ("path: %s\n", path);
+  print_fact ("path", path);
   if (strcmp (info->path, path) != 0)
     printf ("damaged: what follows was recovered into %s\n", info->path);
   printf ("state: %s\n", lns_cli_state_name (info->state));

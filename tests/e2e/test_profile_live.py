@@ -1,0 +1,101 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""A report that is being recorded: each command reads it, and what it says agrees with itself."""
+
+import csv
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+
+import tap
+from profiling import ACT, Folder
+
+SPINS, RANGES = 60, 5000
+
+
+def facts(path):
+    """What `info` prints alone on a line each, by name."""
+    text = subprocess.run([tap.LANESCOPE, "info", path], capture_output=True, check=True, text=True).stdout
+    return dict(re.findall(r"^(\w+): (.*)$", text, re.MULTILINE)), text
+
+
+def query(path, statement):
+    out = subprocess.run([tap.LANESCOPE, "sql", path, statement], capture_output=True, check=True, text=True).stdout
+    return [[int(v) if v else None for v in line.split("\t")] for line in out.splitlines()]
+
+
+def agree(folder, path):
+    """Reads PATH with every command; returns its state, and the events each saw."""
+    told, text = facts(path)
+    tracks = sum(int(n) for n in re.findall(r"^  NVTX .*: (\d+) events? in", text, re.MULTILINE))
+    assert tracks == int(told["events"]), text
+    # The same rows by three plans: counted, merged by start, grouped.
+    scan, merge, group = query(path, """
+        SELECT count(*), count("end") FROM NVTX_EVENTS WHERE eventType = 59;
+        SELECT count(*), count("end") FROM (SELECT * FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start);
+        SELECT coalesce(sum(n), 0), coalesce(sum(m), 0) FROM (SELECT count(*) AS n, count("end") AS m FROM NVTX_EVENTS WHERE eventType = 59 GROUP BY textId)""")
+    assert scan == merge == group, (scan, merge, group)
+    out = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", "nvtx_sum", "-f", "csv", path], capture_output=True, check=True, text=True).stdout
+    spins = sum(int(row["Instances"]) for row in csv.DictReader(out.splitlines()) if row["Range"] == ":spin")
+    copy = folder.file("copy.sqlite")
+    subprocess.run([tap.LANESCOPE, "export", "-q", "-f", "true", "-o", copy, path], check=True)
+    rows = sqlite3.connect(copy).execute("SELECT count(*), count(end), coalesce(max(rowid) - min(rowid) + 1, 0) FROM NVTX_EVENTS WHERE eventType = 59").fetchone()
+    assert rows[0] == rows[2], rows
+    assert sorted([int(told["events"]), scan[0], rows[0]]) == [int(told["events"]), scan[0], rows[0]], "time ran backwards"
+    return told["state"], [int(told["events"]), scan[0], spins, rows[0]]
+
+
+def words():
+    return ["push", "open"] + ["spin", str(RANGES), "sleep", "50"] * SPINS + ["pop"]
+
+
+def test_commands_read_what_is_being_recorded():
+    with Folder() as folder:
+        path = folder.file("live.rep")
+        process = folder.start("-o", "live", ACT, *words())
+        while not os.path.exists(path):
+            time.sleep(0.02)
+        seen, last = [], [0] * 4
+        while process.poll() is None:
+            state, counts = agree(folder, path)
+            assert state in ("recording", "complete"), state
+            assert all(now >= before for now, before in zip(counts, last)), (counts, last)
+            last = counts
+            seen.append((state, counts[1]))
+        assert process.wait() == 0, process.stderr.read()
+        growing = {n for state, n in seen if state == "recording"}
+        assert len(growing) >= 2, seen
+        state, counts = agree(folder, path)
+        assert state == "complete" and counts == [SPINS * RANGES + 1, SPINS * RANGES + 1, SPINS * RANGES, SPINS * RANGES + 1], counts
+
+
+def test_a_report_whose_writer_was_killed_is_cut_off():
+    with Folder() as folder:
+        path = folder.file("cut.rep")
+        process = folder.start("-o", "cut", ACT, *words())
+        while not os.path.exists(path) or int(facts(path)[0]["events"]) < 2:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.wait(20)
+        state, counts = agree(folder, path)
+        assert state == "cut off" and counts[0] == counts[1] == counts[2] + 1 == counts[3] > 1, (state, counts)
+        assert facts(path)[0]["lost"] == "0" and facts(path)[0]["open"] == "1"
+
+
+def test_a_fact_is_a_line_whatever_programs_are_called():
+    with Folder() as folder:
+        run = folder.profile("-o", "odd\nstate: name", ACT, "print", "x\nevents: 7\nlost: 9\x1b[2J")
+        assert run.code == 0, run
+        told, text = facts(folder.file("odd\nstate: name.rep"))
+        assert told["events"] == told["lost"] == "0" and told["state"] == "complete", text
+        for name in ("events", "lost", "state"):
+            assert len(re.findall(f"^{name}: ", text, re.MULTILINE)) == 1, text
+        assert r"x\nevents: 7\nlost: 9\x1B[2J" in text and r"odd\nstate: name.rep" in text, text
+
+
+tap.main(globals())
