@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/analysis/lns-stats-report.h"
+#include "src/base/lns-folders.h"
 #include "src/cli/lns-cli-report.h"
 
 typedef struct
@@ -171,6 +172,8 @@ write_file (const Job *job, const LnsStatsResult *result, LnsError *error)
   char *temporary = NULL;
   FILE *file = NULL;
 
+  if (!lns_make_folders (job->path, 0777, error))
+    return false;
   if (asprintf (&temporary, "%s.%ld.part", job->path, (long)getpid ()) < 0)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                           "not enough memory for statistics; close other programs");

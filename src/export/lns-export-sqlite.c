@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/lns-folders.h"
 #include "src/export/lns-export-sqlite.h"
 #include "src/schema/lns-row-cursor.h"
 
@@ -174,22 +175,14 @@ export_tables (Export *export, const char *temporary, LnsError *error)
   return good;
 }
 
-/* Makes the folders above PATH that are missing. */
+/* Whether PATH is the very file that REPORT is read from. */
 static bool
-make_folders (const char *path, LnsError *error)
+is_report (LnsReport *report, const char *path)
 {
-  char *folder = strdup (path);
-  bool good = folder != NULL;
+  struct stat in, out;
 
-  for (char *slash = folder; good && (slash = strchr (slash + 1, '/')) != NULL; *slash = '/')
-    {
-      *slash = '\0';
-      if (mkdir (folder, 0777) != 0 && errno != EEXIST)
-        good = lns_error_set_errno (error, errno, "the folder %s of the output cannot be made",
-                                    folder);
-    }
-  free (folder);
-  return good;
+  return stat (lns_report_info (report)->path, &in) == 0 && stat (path, &out) == 0 &&
+         in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
 bool
@@ -206,12 +199,17 @@ lns_export_sqlite (LnsReport *report,
   if (stat (path, &status) == 0 && S_ISDIR (status.st_mode))
     return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give a file with --output",
                           path);
+  if (is_report (report, path))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "%s: a report cannot be replaced by its export; give another name with "
+                          "--output",
+                          path);
   if (!overwrite && access (path, F_OK) == 0)
     return lns_error_set (
         error, LNS_ERROR_IO, EEXIST,
         "%s exists: give --force-overwrite=true to replace it, or another name with --output",
         path);
-  if (!make_folders (path, error))
+  if (!lns_make_folders (path, 0777, error))
     return false;
   if (asprintf (&temporary, "%s.%ld.part", path, (long)getpid ()) < 0)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,

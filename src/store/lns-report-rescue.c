@@ -17,26 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/lns-folders.h"
 #include "src/base/lns-hash.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
-
-/* Makes PATH and the folders above it; false with errno where one cannot be made. */
-static bool
-make_folders (char *path)
-{
-  for (char *slash = strchr (path + 1, '/');; slash = strchr (slash + 1, '/'))
-    {
-      if (slash != NULL)
-        *slash = '\0';
-      bool made = mkdir (path, 0700) == 0 || errno == EEXIST;
-      if (slash == NULL)
-        return made;
-      *slash = '/';
-      if (!made)
-        return false;
-    }
-}
 
 char *
 _lns_rescue_path (const char *path, LnsError *error)
@@ -47,13 +31,13 @@ _lns_rescue_path (const char *path, LnsError *error)
 
   /* The specification of base folders has relative ones ignored. */
   if (cache != NULL && cache[0] == '/')
-    snprintf (folder, sizeof folder, "%s/lanescope/recovered", cache);
+    snprintf (folder, sizeof folder, "%s/lanescope/recovered/", cache);
   else
-    snprintf (folder, sizeof folder, "%s/.cache/lanescope/recovered",
+    snprintf (folder, sizeof folder, "%s/.cache/lanescope/recovered/",
               home != NULL && home[0] == '/' ? home : "/tmp");
   if (real == NULL || stat (real, &status) != 0)
     lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
-  else if (!make_folders (folder))
+  else if (!lns_make_folders (folder, 0700, NULL))
     lns_error_set_errno (error, errno,
                          "%s: no copy of the report can be made there; set XDG_CACHE_HOME to a "
                          "folder that can be written",
@@ -64,7 +48,7 @@ _lns_rescue_path (const char *path, LnsError *error)
                         (int64_t)status.st_size, (int64_t)status.st_mtim.tv_sec,
                         status.st_mtim.tv_nsec);
       const char *slash = strrchr (real, '/');
-      if (asprintf (&text, "%s/%.64s-%016" PRIx64 ".rep", folder, slash + 1,
+      if (asprintf (&text, "%s%.64s-%016" PRIx64 ".rep", folder, slash + 1,
                     lns_hash (key, (size_t)n)) < 0)
         {
           text = NULL;

@@ -36,6 +36,15 @@ def test_it_says_where():
     assert os.listdir(golden.path("new/folder")) == ["x.sqlite"]
 
 
+def test_a_report_is_not_replaced_by_its_export():
+    report = golden.make_report("itself.rep")
+    os.symlink(report, golden.path("link.rep"))
+    for output in (report, golden.path("link.rep")):
+        _, err = golden.run("export", "-f", "true", "-o", output, report, code=125)
+        assert b"cannot be replaced by its export" in err, err
+    golden.run("info", report)
+
+
 def test_rows_are_those_of_sql():
     """Every table, row by row and in order, rowids too."""
     database = exported()

@@ -169,6 +169,8 @@ def test_time_units():
 def test_files():
     stats("-r", "nvtx_sum,nvtx_pushpop_sum", "-f", "csv", "-o", golden.path("out"), REPORT)
     golden.check(open(golden.path("out_nvtx_pushpop_sum.csv"), "rb").read(), PUSHPOP)
+    stats("-r", "nvtx_pushpop_sum", "-o", golden.path("new/folders/out"), REPORT)
+    golden.check(open(golden.path("new/folders/out_nvtx_pushpop_sum.csv"), "rb").read(), PUSHPOP)
     assert os.path.exists(golden.path("out_nvtx_sum.csv"))
     _, err = golden.run("stats", "-r", "nvtx_sum", "-o", golden.path("out"), REPORT, code=125)
     assert b"out_nvtx_sum.csv exists" in err, err
