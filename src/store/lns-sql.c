@@ -99,8 +99,22 @@ lns_sql_can_lock (const char *path)
   return can;
 }
 
+/* SQLite's own locks lie from 1 GiB on. This one belongs to the open file, so that its end is that
+ * of the process at the latest.                                                                  */
+static const struct flock claim = {
+  .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1
+};
+
+bool
+lns_sql_claim (const char *path, int *ret_fd)
+{
+  *ret_fd = open (path, O_RDWR | O_CLOEXEC);
+  return *ret_fd < 0 || fcntl (*ret_fd, F_OFD_SETLK, &claim) == 0 ||
+         (errno != EAGAIN && errno != EACCES);
+}
+
 sqlite3 *
-lns_sql_create (const char *path, LnsError *error)
+lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
 {
   int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0)
@@ -108,7 +122,7 @@ lns_sql_create (const char *path, LnsError *error)
       lns_error_set_errno (error, errno, "cannot create “%s”", path);
       return NULL;
     }
-  close (fd);
+  (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without this one   */
   const char *vfs = lns_sql_can_lock (path) ? "unix" : "unix-none";
 
   sqlite3 *database = NULL;
@@ -119,7 +133,9 @@ lns_sql_create (const char *path, LnsError *error)
       lns_sql_error (error, database, path, "create");
       sqlite3_close (database);
       lns_sql_remove (path);
+      close (fd);
       return NULL;
     }
+  *ret_claim_fd = fd;
   return database;
 }

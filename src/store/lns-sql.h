@@ -23,8 +23,15 @@
 /* Creates the file at PATH, which must not exist, with the empty tables of a report, and returns
  * its only writing connection (for one thread). Where the file system refuses locks SQLite works
  * without them: creation is exclusive, so there is one writer all the same. NULL and ERROR where it
- * cannot; nothing is left behind then. */
-sqlite3 *lns_sql_create (const char *path, LnsError *error) __attribute__ ((warn_unused_result));
+ * cannot; nothing is left behind then. RET_CLAIM_FD (owned by the caller) marks the file as one in
+ * the making: close it as soon as the file tells who writes it, and outside of a transaction. */
+sqlite3 *lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
+    __attribute__ ((warn_unused_result));
+
+/* Marks the file at PATH likewise, as one to be overwritten: RET_FD (owned by the caller) is -1 where
+ * it cannot be. False where another process has marked it. Call it only where this process has no
+ * connection to the file, as with lns_sql_can_lock (). */
+bool lns_sql_claim (const char *path, int *ret_fd);
 
 /* Removes the file at PATH and its journal, as far as they are there. */
 void lns_sql_remove (const char *path);

@@ -13,34 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/store/lns-identity.h"
 #include "src/store/lns-sql.h"
 
 #define JOURNAL "-journal"
-
-bool
-_lns_writer_make_folders (const char *path, LnsError *error)
-{
-  char *folder = strdup (path);
-  if (folder == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
-  bool made = true;
-  for (char *slash = strchr (folder + (folder[0] == '/'), '/'); made && slash != NULL;
-       slash = strchr (slash + 1, '/'))
-    {
-      *slash = '\0';
-      if (mkdir (folder, 0777) != 0)
-        {
-          int code = errno == EEXIST ? ENOTDIR : errno;
-          struct stat status;
-          /* One that is there may be refused too: on a read-only file system, or /. */
-          if (stat (folder, &status) != 0 || !S_ISDIR (status.st_mode))
-            made = lns_error_set_errno (error, code, "cannot make the folder “%s”", folder);
-        }
-      *slash = '/';
-    }
-  free (folder);
-  return made;
-}
+#define BUSY_MS 1000 /* a commit takes less */
 
 /* BEFORE, then AFTER, in memory of the caller; NULL where there is none. */
 static char *
@@ -61,8 +38,41 @@ move_journal (const char *from, const char *to)
   free (to_journal);
 }
 
+/* Whether a process that lives is writing the report at PATH. Leaves the file and its journal alone,
+ * as opening the report would not. */
+static bool
+is_being_recorded (const char *path)
+{
+  static const char query[] =
+      "SELECT writer.value FROM lns_meta AS writer, lns_meta AS state WHERE "
+      "writer.key = 'writer' AND state.key = 'state' AND "
+      "state.value = 'recording'";
+  sqlite3 *database = NULL;
+  sqlite3_stmt *statement = NULL;
+  bool recording = sqlite3_open_v2 (path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+                   sqlite3_busy_timeout (database, BUSY_MS) == SQLITE_OK &&
+                   sqlite3_prepare_v2 (database, query, -1, &statement, NULL) == SQLITE_OK &&
+                   sqlite3_step (statement) == SQLITE_ROW &&
+                   sqlite3_column_type (statement, 0) == SQLITE_TEXT &&
+                   lns_identity_lives ((const char *)sqlite3_column_text (statement, 0));
+  sqlite3_finalize (statement);
+  sqlite3_close (database);
+  return recording;
+}
+
+/* Claims the file at PATH, unless it came into being but now, or somebody is at work on it. */
+static bool
+claim_old (const char *path, int *ret_fd)
+{
+  struct stat claimed, now;
+  return lns_sql_claim (path, ret_fd) &&
+         (*ret_fd < 0 || (fstat (*ret_fd, &claimed) == 0 && stat (path, &now) == 0 &&
+                          claimed.st_ino == now.st_ino)) &&
+         !is_being_recorded (path);
+}
+
 bool
-_lns_writer_move_aside (const char *path, char **ret_aside_path, LnsError *error)
+_lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_path, LnsError *error)
 {
   struct stat status;
   *ret_aside_path = NULL;
@@ -71,6 +81,11 @@ _lns_writer_move_aside (const char *path, char **ret_aside_path, LnsError *error
   if (!S_ISREG (status.st_mode) && !S_ISLNK (status.st_mode))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "“%s” is not a file that could be overwritten: choose another name",
+                          path);
+  if (!claim_old (path, ret_claim_fd))
+    return lns_error_set (error, LNS_ERROR_IO, EBUSY,
+                          "“%s” is being recorded by another process: wait for its end, or choose "
+                          "another name",
                           path);
   for (unsigned i = 1; i < 1000; i++)
     {

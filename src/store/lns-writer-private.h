@@ -134,11 +134,13 @@ bool _lns_writer_step (sqlite3_stmt *statement);
 bool _lns_writer_prepare (LnsWriter *writer);
 void _lns_writer_finalize (LnsWriter *writer);
 
-/* Makes the folders of PATH. */
-bool _lns_writer_make_folders (const char *path, LnsError *error);
 /* Moves what is at PATH (and its journal) to a free name beside it, of which RET_ASIDE_PATH (owned
- * by the caller) tells; NULL where there is nothing to move. */
-bool _lns_writer_move_aside (const char *path, char **ret_aside_path, LnsError *error);
+ * by the caller) tells; NULL where there is nothing to move. Refuses what another process
+ * records. RET_CLAIM_FD (owned by the caller, -1 for none) keeps others from it until it is closed. */
+bool _lns_writer_move_aside (const char *path,
+                             int *ret_claim_fd,
+                             char **ret_aside_path,
+                             LnsError *error);
 /* Brings it back, or removes it. Both free ASIDE_PATH; NULL is fine. */
 void _lns_writer_bring_back (const char *path, char *aside_path);
 void _lns_writer_remove_aside (char *aside_path);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/lns-folders.h"
 #include "src/store/lns-identity.h"
 #include "src/store/lns-sql.h"
 
@@ -77,10 +78,10 @@ writer_new (const char *path)
 
 /* Refuses a path that is taken, makes room for one that may be overwritten. */
 static bool
-clear_path (LnsWriter *writer, const char *path, bool overwrite, LnsError *error)
+clear_path (LnsWriter *writer, const char *path, bool overwrite, int *ret_claim_fd, LnsError *error)
 {
   struct stat status;
-  if (!_lns_writer_make_folders (path, error))
+  if (!lns_make_folders (path, 0777, error))
     return false;
   if (lstat (path, &status) != 0)
     return true;
@@ -89,7 +90,16 @@ clear_path (LnsWriter *writer, const char *path, bool overwrite, LnsError *error
   if (!overwrite)
     return lns_error_set (error, LNS_ERROR_IO, EEXIST,
                           "“%s” exists: choose another name, or allow it to be overwritten", path);
-  return _lns_writer_move_aside (path, &writer->aside_path, error);
+  return _lns_writer_move_aside (path, ret_claim_fd, &writer->aside_path, error);
+}
+
+static void
+close_claims (int old_fd, int claim_fd)
+{
+  if (old_fd >= 0)
+    close (old_fd);
+  if (claim_fd >= 0)
+    close (claim_fd);
 }
 
 static void
@@ -118,6 +128,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
 {
   static const uint8_t no_uuid[16];
   LnsWriter *writer = writer_new (path);
+  int old_fd = -1, claim_fd = -1;
   if (writer == NULL)
     {
       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
@@ -130,9 +141,9 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
       lns_error_set_errno (error, errno, "cannot make a UUID for “%s”", path);
       goto failed;
     }
-  if (!clear_path (writer, path, options->overwrite, error))
+  if (!clear_path (writer, path, options->overwrite, &old_fd, error))
     goto failed;
-  writer->database = lns_sql_create (path, error);
+  writer->database = lns_sql_create (path, &claim_fd, error);
   if (writer->database == NULL)
     goto failed;
   sqlite3_busy_timeout (writer->database, BUSY_MS);
@@ -144,10 +155,12 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
   put_format_meta (writer, options);
   if (!lns_writer_commit (writer, 0, error))
     goto failed;
+  close_claims (old_fd, claim_fd);
   return writer;
 
 failed:
   undo (writer);
+  close_claims (old_fd, claim_fd);
   return NULL;
 }
 

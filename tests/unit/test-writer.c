@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/store/lns-report.h"
+#include "src/store/lns-sql.h"
 
 #include "tests/lns-tap.h"
 
@@ -269,6 +270,37 @@ check_same (const LnsEvent *actual, const LnsEvent *expected)
     LNS_CHECK_INT (actual->extra[i], expected->extra[i]);
 }
 
+static void
+check_kept (const char *path)
+{
+  LnsError error = { 0 };
+  const LnsWriterOptions options = { .overwrite = true };
+  LNS_CHECK (lns_writer_create (path, &options, &error) == NULL);
+  LNS_CHECK_INT (error.code, EBUSY);
+  LNS_CHECK (strstr (error.message, path) != NULL);
+}
+
+/* A report under way is nobody's to overwrite, also in the moment before it tells who writes it. */
+static void
+test_a_report_under_way_is_kept (void)
+{
+  int claim_fd;
+  LnsError error = { 0 };
+  lns_sql_remove (path_of ("a.rep"));
+  sqlite3 *database = lns_sql_create (path_of ("a.rep"), &claim_fd, &error);
+  LNS_CHECK (database != NULL);
+  check_kept (path_of ("a.rep"));
+  sqlite3_close (database);
+  close (claim_fd);
+  lns_sql_remove (path_of ("a.rep"));
+
+  LnsWriter *writer = create ("a.rep");
+  check_kept (path_of ("a.rep"));
+  add_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  finish (writer, 1);
+  lns_report_close (open_report ("a.rep"));
+}
+
 /* After each commit the file holds all that was appended before it, read by another connection. */
 static void
 test_every_commit_is_a_report (void)
@@ -488,6 +520,7 @@ main (void)
   LNS_TEST (test_strings);
   LNS_TEST (test_definitions);
   LNS_TEST (test_every_commit_is_a_report);
+  LNS_TEST (test_a_report_under_way_is_kept);
   LNS_TEST (test_append_keeps_order);
   LNS_TEST (test_open_event);
   LNS_TEST (test_many_lanes);
