@@ -19,6 +19,7 @@ lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked)
   sigprocmask (SIG_BLOCK, masked, &ret_caller->mask);
   struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
   sigaction (SIGPIPE, &ignore, &ret_caller->on_pipe);
+  sigaction (SIGXFSZ, &ignore, &ret_caller->on_file_size);
   sigaction (SIGCHLD, &normal, &ret_caller->on_child);
   if (getrlimit (RLIMIT_NOFILE, &ret_caller->files) == 0)
     {
@@ -106,6 +107,7 @@ static void __attribute__ ((noreturn)) become (
   int failed = 0;
   setrlimit (RLIMIT_NOFILE, &caller->files);
   sigaction (SIGPIPE, &caller->on_pipe, NULL);
+  sigaction (SIGXFSZ, &caller->on_file_size, NULL);
   sigaction (SIGCHLD, &caller->on_child, NULL);
   int null_fd = mute ? open ("/dev/null", O_WRONLY) : -1;
   if (mute && (null_fd < 0 || dup2 (null_fd, 1) < 0 || dup2 (null_fd, 2) < 0))

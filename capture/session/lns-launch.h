@@ -19,11 +19,11 @@
 typedef struct
 {
   sigset_t mask;
-  struct sigaction on_pipe, on_child;
+  struct sigaction on_pipe, on_file_size, on_child;
   struct rlimit files;
 } LnsCaller;
 
-/* Blocks MASKED signals, ignores SIGPIPE, makes children waited for, and allows as many descriptors
+/* Blocks MASKED signals, ignores SIGPIPE and SIGXFSZ (what cannot be written is an error), makes children waited for, and allows as many descriptors
  * as can be. RET_CALLER gets what was before. */
 void lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked);
 

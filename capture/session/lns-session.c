@@ -52,8 +52,12 @@ probe_pool (LnsWireClock clock, LnsError *error)
   int failed = lns_wire_pool_new (&options, &pool);
   if (failed != 0)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                          "no memory can be shared with the program (memfd_create: %s): allow "
-                          "memfd_create in the container's seccomp profile, or run outside of it",
+                          failed == -EPERM || failed == -ENOSYS || failed == -EACCES
+                              ? "no memory can be shared with the program (memfd_create: %s): "
+                                "allow memfd_create in the container's seccomp profile, or run "
+                                "outside of it"
+                              : "no memory can be shared with the program: %s: raise the limits "
+                                "that `ulimit -a` shows",
                           strerror (-failed));
   lns_wire_pool_free (pool);
   return true;

@@ -6,7 +6,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -282,6 +284,16 @@ def test_a_full_disk_costs_the_report_alone():
             assert "No space left" in run.err or "full" in run.err, run.err
         finally:
             subprocess.run(["umount", "-l", small], check=True)
+
+
+def test_a_limit_on_files_is_an_error_like_others():
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+    with Folder() as folder:
+        run = folder.profile("-o", "limited", ACT, "print", "ran", preexec_fn=limit)
+        refused(run, 125, "File too large", "ulimit")
+        assert run.out == "" and os.listdir(folder.path) == []
+        assert folder.profile("sh", "-c", "kill -XFSZ $$").code == 128 + signal.SIGXFSZ
 
 
 def test_without_memfd_create_nothing_starts():
