@@ -43,6 +43,7 @@ typedef enum
   LNS_WIRE_CUDA_CONTEXT = 0x92, /* LnsWireCudaContextBytes */
   LNS_WIRE_CUDA_STREAM = 0x93,  /* STRING: what NVTX named it, or 0 */
   LNS_WIRE_CUDA_INFO = 0x94,    /* STRING: the driver's version, "580.65.06", or 0 */
+  LNS_WIRE_CUDA_NAME = 0x95,    /* STRING: the text at an address of the process */
 
   /* Said of the capture. */
   LNS_WIRE_CUDA_DROPPED = 0x98, /* records that CUPTI had no room for */
@@ -290,6 +291,15 @@ typedef struct
   uint32_t driver_version; /* cuDriverGetVersion(): 13000 */
   uint32_t header_version; /* CUPTI_API_VERSION that we were built with */
 } LnsWireCudaInfoBytes;
+
+/* By these the kernels in a dead process' buffers, where a name is an address, still get theirs. */
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t reserved;
+  uint64_t address;
+} LnsWireCudaNameBytes;
 
 /* LNS_WIRE_LOST does not tell of these: CUPTI only counts them. */
 typedef struct

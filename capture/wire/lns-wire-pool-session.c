@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/wire/lns-wire-pool-session.h"
+#include "capture/wire/lns-wire-pool-session-private.h"
 #include "capture/wire/lns-wire-protocol.h"
 
 #include <errno.h>
@@ -15,64 +15,29 @@
 
 #define PAGE_BYTES 4096u
 
-/* What this side knows of a chunk, out of the target's reach. */
-typedef struct
-{
-  uint32_t generation;
-  uint32_t drained;
-  uint32_t touched; /* bytes that hold memory: whole pages */
-  uint8_t state;    /* LnsWireChunkState as last set or seen */
-} ChunkRecord;
-
-struct LnsWirePool
-{
-  int fd;
-  LnsWirePoolView view;
-  ChunkRecord *chunks;
-  uint64_t touched_bytes;
-  uint64_t published;
-  uint32_t limit;
-  uint32_t n[4]; /* by state, as of the last scan and the changes since */
-};
-
 static uint64_t
 align_up (uint64_t value, uint64_t alignment)
 {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/* Makes the memfd of POOL_BYTES that can neither shrink nor grow; returns it or -errno. */
+/* Lays the pool out in the memfd FD, which can neither shrink nor grow from then on. Writes the
+ * header by pwrite(), since lns_wire_pool_map() maps only what has one. */
 static int
-create_memory (uint64_t pool_bytes)
+lay_out (int fd,
+         const LnsWirePoolOptions *options,
+         uint32_t chunk_bytes,
+         uint32_t n_chunks,
+         uint64_t *ret_pool_bytes)
 {
-  int fd = memfd_create ("lanescope-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0)
-    return -errno;
-  if (ftruncate (fd, (off_t)pool_bytes) < 0 ||
-      fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
-    {
-      int error = errno;
-      close (fd);
-      return -error;
-    }
-  return fd;
-}
-
-/* Writes the header by pwrite(), since lns_wire_pool_map() maps only what has one. */
-static int
-write_header (int fd,
-              const LnsWirePoolOptions *options,
-              uint32_t chunk_bytes,
-              uint32_t n_chunks,
-              uint64_t lines_offset,
-              uint64_t chunks_offset,
-              uint64_t pool_bytes)
-{
+  uint64_t lines_offset = PAGE_BYTES + LNS_WIRE_LOSS_SHARDS * sizeof (LnsWireLossShard);
+  uint64_t chunks_offset =
+      align_up (lines_offset + (uint64_t)n_chunks * sizeof (LnsWireLine), chunk_bytes);
+  uint64_t end = chunks_offset + (uint64_t)n_chunks * chunk_bytes;
   LnsWirePoolHeader header = {
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
     .clock = options->clock,
-    .pool_bytes = pool_bytes,
     .loss_offset = PAGE_BYTES,
     .lines_offset = lines_offset,
     .chunks_offset = chunks_offset,
@@ -80,7 +45,23 @@ write_header (int fd,
     .n_chunks = n_chunks,
     .serial = options->serial,
     .recording = options->recording,
+    .options.traces = LNS_WIRE_TRACE_NVTX,
   };
+  if (options->n_buffers > 0)
+    {
+      header.n_buffers = options->n_buffers;
+      header.buffer_bytes = LNS_WIRE_BUFFER_BYTES;
+      header.buffer_lines_offset = end;
+      header.buffers_offset =
+          align_up (end + options->n_buffers * sizeof (LnsWireBufferLine), LNS_WIRE_BUFFER_BYTES);
+      end = header.buffers_offset + (uint64_t)options->n_buffers * LNS_WIRE_BUFFER_BYTES;
+    }
+  if (options->target != NULL)
+    header.options = *options->target;
+  header.pool_bytes = *ret_pool_bytes = end;
+  if (ftruncate (fd, (off_t)end) < 0 ||
+      fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+    return -errno;
   ssize_t n = pwrite (fd, &header, sizeof header, 0);
   return n == (ssize_t)sizeof header ? 0 : n < 0 ? -errno : -EIO;
 }
@@ -92,14 +73,9 @@ lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool)
   uint32_t n_chunks = options->n_chunks ? options->n_chunks : LNS_WIRE_CHUNKS_DEFAULT;
   if (options->serial == 0 || chunk_bytes < LNS_WIRE_CHUNK_BYTES_MIN ||
       chunk_bytes > LNS_WIRE_RECORD_MAX_BYTES || chunk_bytes % PAGE_BYTES != 0 ||
-      n_chunks > LNS_WIRE_CHUNKS_MAX ||
+      n_chunks > LNS_WIRE_CHUNKS_MAX || options->n_buffers > LNS_WIRE_BUFFERS_MAX ||
       (options->clock != LNS_WIRE_CLOCK_TSC && options->clock != LNS_WIRE_CLOCK_MONOTONIC))
     return -EINVAL;
-
-  uint64_t lines_offset = PAGE_BYTES + LNS_WIRE_LOSS_SHARDS * sizeof (LnsWireLossShard);
-  uint64_t chunks_offset =
-      align_up (lines_offset + (uint64_t)n_chunks * sizeof (LnsWireLine), chunk_bytes);
-  uint64_t pool_bytes = chunks_offset + (uint64_t)n_chunks * chunk_bytes;
 
   LnsWirePool *pool = calloc (1, sizeof *pool);
   if (pool == NULL)
@@ -107,14 +83,17 @@ lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool)
   pool->fd = -1;
   pool->n[LNS_WIRE_CHUNK_NONE] = n_chunks;
   pool->chunks = calloc (n_chunks, sizeof *pool->chunks);
+  if (options->n_buffers > 0)
+    pool->buffers = calloc (options->n_buffers, sizeof *pool->buffers);
   int error = -ENOMEM;
-  if (pool->chunks == NULL)
+  uint64_t pool_bytes = 0;
+  if (pool->chunks == NULL || (options->n_buffers > 0 && pool->buffers == NULL))
     goto fail;
-  error = pool->fd = create_memory (pool_bytes);
-  if (error < 0)
+  pool->fd = memfd_create ("lanescope-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  error = -errno;
+  if (pool->fd < 0)
     goto fail;
-  error = write_header (pool->fd, options, chunk_bytes, n_chunks, lines_offset, chunks_offset,
-                        pool_bytes);
+  error = lay_out (pool->fd, options, chunk_bytes, n_chunks, &pool_bytes);
   if (error < 0)
     goto fail;
   error = lns_wire_pool_map (pool->fd, pool_bytes, &pool->view);
@@ -137,6 +116,7 @@ lns_wire_pool_free (LnsWirePool *pool)
   if (pool->fd >= 0)
     close (pool->fd);
   free (pool->chunks);
+  free (pool->buffers);
   free (pool);
 }
 
@@ -162,7 +142,7 @@ lns_wire_pool_set_recording (LnsWirePool *pool, bool recording)
 static void
 set_known_state (LnsWirePool *pool, uint32_t index, LnsWireChunkState state)
 {
-  ChunkRecord *chunk = &pool->chunks[index];
+  LnsWireChunkRecord *chunk = &pool->chunks[index];
   pool->n[chunk->state]--;
   chunk->state = (uint8_t)state;
   pool->n[state]++;
@@ -212,14 +192,20 @@ withdraw (LnsWirePool *pool, uint32_t index)
   return true;
 }
 
+bool
+_lns_wire_pool_punch (LnsWirePool *pool, uint64_t offset, uint64_t n_bytes)
+{
+  return fallocate (pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                    (off_t)n_bytes) == 0;
+}
+
 /* Gives the memory of chunk INDEX, which is not lent, back to the system. */
 static bool
 punch (LnsWirePool *pool, uint32_t index)
 {
   uint64_t chunks_offset = (uint64_t)(pool->view.chunks - (uint8_t *)pool->view.header);
-  off_t offset = (off_t)(chunks_offset + (uint64_t)index * pool->view.chunk_bytes);
-  if (fallocate (pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
-                 pool->view.chunk_bytes) < 0)
+  if (!_lns_wire_pool_punch (pool, chunks_offset + (uint64_t)index * pool->view.chunk_bytes,
+                             pool->view.chunk_bytes))
     return false;
   set_touched (pool, index, 0);
   return true;
@@ -230,7 +216,7 @@ punch (LnsWirePool *pool, uint32_t index)
 static uint64_t
 weight (const LnsWirePool *pool, uint32_t index)
 {
-  const ChunkRecord *chunk = &pool->chunks[index];
+  const LnsWireChunkRecord *chunk = &pool->chunks[index];
   if (chunk->state != LNS_WIRE_CHUNK_FREE)
     return chunk->touched;
   return chunk->touched > 0 ? pool->view.chunk_bytes : pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE;
@@ -239,7 +225,7 @@ weight (const LnsWirePool *pool, uint32_t index)
 static uint64_t
 weight_of_all (const LnsWirePool *pool, bool free_only)
 {
-  uint64_t weight_bytes = 0;
+  uint64_t weight_bytes = free_only ? 0 : _lns_wire_buffers_weight (pool);
   for (uint32_t i = 0; i < pool->limit; i++)
     if (!free_only || pool->chunks[i].state == LNS_WIRE_CHUNK_FREE)
       weight_bytes += weight (pool, i);
@@ -258,7 +244,7 @@ lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_by
       uint32_t end = cold ? pool->view.n_chunks : pool->limit;
       for (uint32_t i = 0; i < end && done < n; i++)
         {
-          const ChunkRecord *chunk = &pool->chunks[i];
+          const LnsWireChunkRecord *chunk = &pool->chunks[i];
           if (chunk->state != LNS_WIRE_CHUNK_NONE || (chunk->touched == 0) != cold)
             continue;
           uint64_t more =
@@ -288,7 +274,7 @@ shrink (LnsWirePool *pool, uint64_t cap_bytes)
   for (int hot = 0; hot < 2; hot++)
     for (uint32_t i = pool->limit; i-- > 0 && all > cap_bytes;)
       {
-        const ChunkRecord *chunk = &pool->chunks[i];
+        const LnsWireChunkRecord *chunk = &pool->chunks[i];
         uint64_t before = weight (pool, i);
         if ((chunk->touched > 0) != hot ||
             (chunk->state != LNS_WIRE_CHUNK_FREE && chunk->state != LNS_WIRE_CHUNK_NONE) ||
@@ -303,6 +289,7 @@ shrink (LnsWirePool *pool, uint64_t cap_bytes)
 uint32_t
 lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
 {
+  _lns_wire_buffers_top_up (pool, cap_bytes / 2);
   uint32_t done =
       lend_within (pool, UINT32_MAX, cap_bytes, (uint64_t)max_free * pool->view.chunk_bytes);
   if (done == 0)
@@ -330,7 +317,7 @@ lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
 uint64_t
 lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes)
 {
-  uint64_t given_back = 0;
+  uint64_t given_back = _lns_wire_buffers_punch (pool, keep_bytes);
   for (uint32_t i = pool->limit; i-- > 0 && pool->touched_bytes > keep_bytes;)
     {
       uint32_t touched = pool->chunks[i].touched;
@@ -351,7 +338,7 @@ static bool
 visit (LnsWirePool *pool, uint32_t index, LnsWireChunk *ret_chunk)
 {
   const LnsWireLine *line = &pool->view.lines[index];
-  ChunkRecord *known = &pool->chunks[index];
+  LnsWireChunkRecord *known = &pool->chunks[index];
   uint32_t state = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE);
   /* Only the session makes FREE and NONE: a target that writes them fools itself alone. */
   if (known->state == LNS_WIRE_CHUNK_NONE ||
@@ -439,7 +426,7 @@ static void
 take_back (LnsWirePool *pool, uint32_t index, bool lend_again)
 {
   LnsWireLine *line = &pool->view.lines[index];
-  ChunkRecord *chunk = &pool->chunks[index];
+  LnsWireChunkRecord *chunk = &pool->chunks[index];
   chunk->generation++;
   chunk->drained = 0;
   /* All but the state, at which claimers look: it is the last to change. */
@@ -493,6 +480,12 @@ lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage)
     .n_full = pool->n[LNS_WIRE_CHUNK_FULL],
     .touched_bytes = pool->touched_bytes,
   };
+  for (uint32_t i = 0; i < pool->view.n_buffers; i++)
+    if (pool->buffers[i].lent)
+      {
+        ret_usage->n_buffers++;
+        ret_usage->touched_bytes += pool->buffers[i].touched ? pool->view.buffer_bytes : 0;
+      }
 }
 
 void

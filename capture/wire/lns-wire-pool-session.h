@@ -24,7 +24,9 @@ typedef struct
   LnsWireClock clock;   /* of the target's ticks */
   uint32_t chunk_bytes; /* 0: 64 KiB; else a multiple of 4096, up to 1 MiB */
   uint32_t n_chunks;    /* 0: 16,384; else 1 … LNS_WIRE_CHUNKS_MAX: address space, not memory */
+  uint32_t n_buffers;   /* for CUPTI, of 1 MiB; 0: none; up to LNS_WIRE_BUFFERS_MAX */
   bool recording;       /* the flag's first value */
+  const LnsWireOptions *target; /* what is asked of the target, copied; null: NVTX alone */
 } LnsWirePoolOptions;
 
 /* What one visit saw of a chunk. */
@@ -43,7 +45,8 @@ typedef struct
 typedef struct
 {
   uint32_t n_none, n_free, n_owned, n_full;
-  uint64_t touched_bytes; /* of chunks that hold memory: whole pages, since the last hole */
+  uint32_t n_buffers;     /* lent to the target */
+  uint64_t touched_bytes; /* of what holds memory: whole pages of chunks, whole buffers */
 } LnsWirePoolUsage;
 
 /* Makes a pool: a memfd, sealed against shrink and grow, with no chunk lent yet.
@@ -73,7 +76,8 @@ uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
 /* Lends chunks while they all count at most CAP_BYTES and the free ones as much as MAX_FREE whole
  * chunks. An owned or full chunk, or one not lent, counts the pages it has touched; a free one all of
  * itself, or its share while it is cold. Where there is more than CAP_BYTES already, free chunks are
- * withdrawn and memory is given back instead. Call after a scan. Returns how many were lent. */
+ * withdrawn and memory is given back instead. Buffers for CUPTI are lent too, on up to half of
+ * the cap. Call after a scan. Returns how many chunks were lent. */
 uint32_t lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free);
 
 /* Looks at every chunk. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
@@ -102,8 +106,9 @@ uint32_t lns_wire_pool_reclaim_unnamed (LnsWirePool *pool);
  * many were withdrawn. */
 uint32_t lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free);
 
-/* Gives memory of chunks that are free or not lent back to the system until at most KEEP_BYTES of the
- * pool are touched. Free ones stay free. Returns the bytes given back. 58 µs a MiB. */
+/* Gives memory back to the system until buffers, then chunks, hold at most KEEP_BYTES each: that of
+ * buffers that are free and of chunks that are free or not lent. Free ones stay free. Returns the
+ * bytes given back. 58 µs a MiB. */
 uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes);
 
 /* As of the last scan. */
@@ -114,3 +119,17 @@ void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
 
 /* Domains that the process could not make; see LnsWirePoolHeader. */
 uint64_t lns_wire_pool_domains_refused (const LnsWirePool *pool);
+
+/* How many buffers for CUPTI the pool has room for. */
+uint32_t lns_wire_pool_n_buffers (const LnsWirePool *pool);
+
+/* With all processes gone: copies what is in buffer INDEX and in no stream yet to RET_BYTES, which has
+ * room for LNS_WIRE_BUFFER_BYTES, and takes the buffer back. Returns the number of bytes, which are
+ * CUPTI's records up to their end or to a kind of 0. */
+size_t lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes);
+
+/* How long the records of the CUPTI that the target has loaded are; anything may be in it. */
+void lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_sizes);
+
+/* Whether somebody in the target reads LnsWireCommand. */
+bool lns_wire_pool_listens (const LnsWirePool *pool);

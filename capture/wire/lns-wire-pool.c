@@ -29,6 +29,24 @@ layout_is_sound (const LnsWirePoolHeader *header, size_t pool_bytes)
          header->chunks_offset + n_chunks * chunk_bytes <= pool_bytes;
 }
 
+static bool
+buffers_are_sound (const LnsWirePoolHeader *header, size_t pool_bytes)
+{
+  uint64_t buffer_bytes = header->buffer_bytes, n_buffers = header->n_buffers;
+  if (n_buffers == 0)
+    return true;
+  return n_buffers <= LNS_WIRE_BUFFERS_MAX && buffer_bytes >= 4096 &&
+         buffer_bytes <= LNS_WIRE_BUFFER_BYTES && buffer_bytes % 4096 == 0 &&
+         header->buffer_lines_offset % _Alignof(LnsWireBufferLine) == 0 &&
+         header->buffers_offset % 4096 == 0 && header->buffer_lines_offset <= pool_bytes &&
+         header->buffers_offset <= pool_bytes &&
+         header->chunks_offset + (uint64_t)header->n_chunks * header->chunk_bytes <=
+             header->buffer_lines_offset &&
+         header->buffer_lines_offset + n_buffers * sizeof (LnsWireBufferLine) <=
+             header->buffers_offset &&
+         header->buffers_offset + n_buffers * buffer_bytes <= pool_bytes;
+}
+
 int
 lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view)
 {
@@ -40,7 +58,7 @@ lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view)
     return -errno;
   LnsWirePoolHeader *header = map;
   if (header->magic != LNS_WIRE_MAGIC || header->abi != LNS_WIRE_ABI ||
-      !layout_is_sound (header, pool_bytes))
+      !layout_is_sound (header, pool_bytes) || !buffers_are_sound (header, pool_bytes))
     {
       munmap (map, pool_bytes);
       return -EPROTO;
@@ -55,6 +73,13 @@ lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view)
     .capacity_bytes = header->chunk_bytes - LNS_WIRE_APART_BYTES,
     .n_chunks = header->n_chunks,
   };
+  if (header->n_buffers > 0)
+    {
+      ret_view->buffer_lines = (LnsWireBufferLine *)((uint8_t *)map + header->buffer_lines_offset);
+      ret_view->buffers = (uint8_t *)map + header->buffers_offset;
+      ret_view->buffer_bytes = header->buffer_bytes;
+      ret_view->n_buffers = header->n_buffers;
+    }
   return 0;
 }
 
@@ -108,4 +133,52 @@ lns_wire_pool_count_lost (const LnsWirePoolView *view,
   LnsWireLosses *losses = &view->shards[stream % LNS_WIRE_LOSS_SHARDS].losses;
   __atomic_fetch_add (&losses->events[kind], count, __ATOMIC_RELAXED);
   __atomic_fetch_add (&losses->n_bytes, n_bytes, __ATOMIC_RELAXED);
+}
+
+int
+lns_wire_pool_claim_buffer (const LnsWirePoolView *view)
+{
+  for (uint32_t i = 0; i < view->n_buffers; i++)
+    {
+      LnsWireBufferLine *line = &view->buffer_lines[i];
+      uint32_t state = LNS_WIRE_BUFFER_FREE;
+      if (__atomic_load_n (&line->state, __ATOMIC_RELAXED) != state ||
+          !__atomic_compare_exchange_n (&line->state, &state, LNS_WIRE_BUFFER_LENT, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        continue;
+      line->n_uses++;
+      return (int)i;
+    }
+  return -EAGAIN;
+}
+
+int
+lns_wire_pool_buffer_index (const LnsWirePoolView *view, const void *bytes)
+{
+  uintptr_t offset = (uintptr_t)bytes - (uintptr_t)view->buffers;
+  if (view->n_buffers == 0 || offset % view->buffer_bytes != 0 ||
+      offset / view->buffer_bytes >= view->n_buffers)
+    return -ENOENT;
+  return (int)(offset / view->buffer_bytes);
+}
+
+void
+lns_wire_pool_complete_buffer (const LnsWirePoolView *view, uint32_t index, uint32_t valid)
+{
+  LnsWireBufferLine *line = &view->buffer_lines[index];
+  line->valid = valid;
+  __atomic_store_n (&line->state, LNS_WIRE_BUFFER_COMPLETE, __ATOMIC_RELEASE);
+}
+
+void
+lns_wire_pool_free_buffer (const LnsWirePoolView *view, uint32_t index)
+{
+  LnsWireBufferLine *line = &view->buffer_lines[index];
+  /* What is compacted counts until the last byte is gone: nothing is salvaged twice. */
+  __atomic_store_n (&line->compacted, view->buffer_bytes, __ATOMIC_RELEASE);
+  memset (lns_wire_pool_buffer (view, index), 0,
+          line->valid <= view->buffer_bytes ? line->valid : view->buffer_bytes);
+  line->valid = 0;
+  line->compacted = 0;
+  __atomic_store_n (&line->state, LNS_WIRE_BUFFER_FREE, __ATOMIC_RELEASE);
 }

@@ -12,6 +12,8 @@
  *   chunks_offset    n_chunks × chunk_bytes: records; the last LNS_WIRE_APART_BYTES of a chunk stay
  *                    empty, so that two threads never write within 128 bytes of each other (the
  *                    prefetcher fetches cache lines in pairs)
+ *   buffer_lines_offset, buffers_offset
+ *                    what CUPTI fills, see lns-wire-buffers.h; 0 where there are none
  *
  * A chunk's life. All words are of its line; "acquire" and "release" are C11's. T is the target, S
  * the session.
@@ -41,8 +43,10 @@
 
 #pragma once
 
+#include "capture/wire/lns-wire-buffers.h"
 #include "capture/wire/lns-wire-clock.h"
 #include "capture/wire/lns-wire-layout.h"
+#include "capture/wire/lns-wire-options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,8 +80,14 @@ typedef struct
   uint32_t chunk_bytes; /* a multiple of 4096 */
   uint32_t n_chunks;
   uint32_t serial; /* of the pool in the session, not 0 */
+  uint32_t n_buffers;
+  uint64_t buffer_lines_offset;
+  uint64_t buffers_offset;
+  uint32_t buffer_bytes; /* a multiple of 4096 */
+  uint32_t reserved;
 
-  /* Written by the session while the target runs. */
+  /* Written by the session while the target runs. RECORDING is written by the target as well, where
+   * a capture range begins or ends in it. */
   _Alignas(128) uint32_t recording; /* 0: events are not recorded, and not counted as lost */
   uint32_t limit;                   /* chunks from here on were never FREE yet */
   uint64_t published;               /* how many times a chunk became FREE */
@@ -87,6 +97,12 @@ typedef struct
   uint32_t hint;                  /* where the search for a free chunk begins */
   uint32_t n_streams;             /* streams that the process has opened */
   uint64_t domains_refused;       /* domains beyond LNS_WIRE_DOMAINS: recorded as the default one */
+  uint32_t listens;               /* 1: a thread of the target reads LnsWireCommand */
+  uint32_t reserved2;
+  LnsWireCuptiSizes cupti;
+
+  /* Set once, before the target sees the pool. */
+  _Alignas(128) LnsWireOptions options;
 } LnsWirePoolHeader;
 _Static_assert(sizeof (LnsWirePoolHeader) <= 4096, "the header is one page");
 
@@ -120,6 +136,10 @@ typedef struct
   uint32_t chunk_bytes;
   uint32_t capacity_bytes; /* of a chunk: chunk_bytes - LNS_WIRE_APART_BYTES */
   uint32_t n_chunks;
+  LnsWireBufferLine *buffer_lines; /* null, as the next, where there are no buffers */
+  uint8_t *buffers;
+  uint32_t buffer_bytes;
+  uint32_t n_buffers;
 } LnsWirePoolView;
 
 /* Maps the pool in FD, POOL_BYTES long, and checks that its header is of this ABI and its layout
@@ -173,3 +193,23 @@ void lns_wire_pool_count_lost (const LnsWirePoolView *view,
                                LnsWireLossKind kind,
                                uint64_t count,
                                uint64_t n_bytes);
+
+/* Takes a free buffer to lend to CUPTI. Returns its index, or -EAGAIN when none is free. Lock-free,
+ * O(buffers). */
+int lns_wire_pool_claim_buffer (const LnsWirePoolView *view);
+
+/* Where buffer INDEX's bytes are. */
+static inline uint8_t *
+lns_wire_pool_buffer (const LnsWirePoolView *view, uint32_t index)
+{
+  return view->buffers + (size_t)index * view->buffer_bytes;
+}
+
+/* The buffer that begins at BYTES, or -ENOENT: it is none of the pool's. */
+int lns_wire_pool_buffer_index (const LnsWirePoolView *view, const void *bytes);
+
+/* CUPTI has filled VALID bytes of buffer INDEX and gives it back. */
+void lns_wire_pool_complete_buffer (const LnsWirePoolView *view, uint32_t index, uint32_t valid);
+
+/* Zeroes buffer INDEX, whose records are all compacted, and frees it. */
+void lns_wire_pool_free_buffer (const LnsWirePoolView *view, uint32_t index);

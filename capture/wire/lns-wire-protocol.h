@@ -16,6 +16,7 @@
  *   connect, LnsWireHello          ->     accept; SO_PEERCRED; a pool for it
  *                                  <-     LnsWireWelcome + memfd, or LnsWireWelcome{refused}
  *   LnsWireNotice (only hints)     ->     may be ignored
+ *                                  <-     LnsWireCommand, where the pool's header says LISTENS
  *   end of file                    ->     the process is gone, or has closed our descriptor: ask
  * its pidfd before chunks are taken back
  *
@@ -34,7 +35,7 @@
 #define LNS_WIRE_PATH_MAX_BYTES 100                 /* with its terminator */
 #define LNS_WIRE_HANDSHAKE_MS   200                 /* connect, hello and welcome together */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            1 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            2 /* layout of messages, pool and records; equal on both sides */
 
 typedef struct
 {
@@ -61,11 +62,31 @@ typedef struct
 typedef enum
 {
   LNS_WIRE_NOTICE_LOW = 1, /* free chunks are running out: drain and publish sooner than planned */
+  LNS_WIRE_NOTICE_FLUSHED = 2,     /* the command of the serial VALUE is done */
+  LNS_WIRE_NOTICE_RANGE_BEGAN = 3, /* VALUE: the process's how manyth capture range, from 1 on */
+  LNS_WIRE_NOTICE_RANGE_ENDED = 4, /* the LNS_WIRE_RANGE records have the exact times */
 } LnsWireNoticeKind;
 
 typedef struct
 {
   uint64_t magic;
   uint32_t kind; /* LnsWireNoticeKind; others are to be ignored */
-  uint32_t reserved;
+  uint32_t value;
 } LnsWireNotice;
+
+/* From the session to a process whose pool says that it listens; each is answered by FLUSHED with
+ * its serial. To be sent without waiting: one that stops listening answers no more. */
+typedef enum
+{
+  LNS_WIRE_COMMAND_FLUSH = 1, /* hand over all that CUPTI has finished */
+  LNS_WIRE_COMMAND_START = 2, /* record, from now on: the session has set RECORDING */
+  LNS_WIRE_COMMAND_STOP = 3,  /* flush, and record no more: the session has cleared RECORDING */
+  LNS_WIRE_COMMAND_FINISH = 4 /* flush by force, also what is not finished: the session ends */
+} LnsWireCommandKind;
+
+typedef struct
+{
+  uint64_t magic;
+  uint32_t kind; /* LnsWireCommandKind; others are answered and otherwise ignored */
+  uint32_t serial;
+} LnsWireCommand;
