@@ -16,11 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/session/lns-memory-limit.h"
+
 /* How far up a process's parent is looked for. */
 #define ANCESTORS_MAX 16
 
 /* How many processes are told of that cannot be recorded. */
 #define DIAGNOSTICS_MAX 8
+/* The smallest pool that is of use. */
+#define MIN_CHUNKS 64
 
 static int64_t
 monotonic_ns (void)
@@ -210,12 +214,24 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
             "cannot be recorded, its memory for records was refused", error_code);
 }
 
+/* How many chunks a pool for PID may have: it is mapped whole, though little of it is used. */
+static uint32_t
+n_chunks_for (int32_t pid)
+{
+  uint64_t n = lns_memory_mapping_limit (pid) / LNS_WIRE_CHUNK_BYTES_DEFAULT;
+  if (n >= LNS_WIRE_CHUNKS_DEFAULT + LNS_WIRE_CHUNKS_DEFAULT / 256)
+    return LNS_WIRE_CHUNKS_DEFAULT;
+  n -= n / 256; /* for their lines */
+  return n > MIN_CHUNKS ? (uint32_t)n - 2 : MIN_CHUNKS;
+}
+
 /* Answers a hello. False: the connection is of no more use. */
 static bool
 answer (LnsCollector *collector, LnsWatch *connection)
 {
   LnsWirePoolOptions options = { .serial = ++collector->n_serials,
-                                 .clock = collector->options.clock };
+                                 .clock = collector->options.clock,
+                                 .n_chunks = n_chunks_for (connection->pid) };
   pthread_mutex_lock (&collector->lock);
   options.recording = collector->is_recording;
   pthread_mutex_unlock (&collector->lock);

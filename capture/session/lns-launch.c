@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,9 +155,21 @@ lns_launch (char *const *argv,
     return pid;
   if (pid > 0)
     waitpid (pid, NULL, 0);
+  struct stat status;
   if (failed == ENOENT)
-    lns_error_set_errno (error, failed,
-                         "there is no program %s: check its name, or give its whole path", argv[0]);
+    lns_error_set (error, LNS_ERROR_IO, failed,
+                   "there is no program %s: check its name, or give its whole path", argv[0]);
+  else if (failed == EACCES && stat (argv[0], &status) == 0 && S_ISDIR (status.st_mode))
+    lns_error_set (error, LNS_ERROR_IO, failed, "%s is a folder: name a program in it", argv[0]);
+  else if (failed == EACCES)
+    lns_error_set (error, LNS_ERROR_IO, failed,
+                   "%s may not be executed: allow it (chmod +x), or name the interpreter before it",
+                   argv[0]);
+  else if (failed == ENOEXEC)
+    lns_error_set (error, LNS_ERROR_IO, failed,
+                   "%s is no program for this machine: a script needs a first line that names its "
+                   "interpreter",
+                   argv[0]);
   else
     lns_error_set_errno (error, failed, "%s cannot be started", argv[0]);
   return -1;

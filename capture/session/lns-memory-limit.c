@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static uint64_t
@@ -58,5 +59,25 @@ lns_memory_limit (void)
     }
   if (file != NULL)
     fclose (file);
+  return least;
+}
+
+/* The rest of the address space is the program's. */
+#define SHARE 8
+
+uint64_t
+lns_memory_mapping_limit (int32_t pid)
+{
+  const pid_t pids[] = { 0, pid };
+  uint64_t least = UINT64_MAX;
+  for (unsigned i = 0; i < 2; i++)
+    {
+      struct rlimit limit;
+      if (prlimit (pids[i], RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+          limit.rlim_cur / SHARE < least)
+        least = limit.rlim_cur / SHARE;
+      if (prlimit (pids[i], RLIMIT_FSIZE, NULL, &limit) == 0 && limit.rlim_cur < least)
+        least = limit.rlim_cur;
+    }
   return least;
 }

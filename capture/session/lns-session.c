@@ -189,10 +189,13 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   *ret_result = (LnsReportResult){ 0 };
   if (!session->is_started)
     return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
-  bool has_joined = lns_session_processes (session).n_joined > 0;
+  LnsCollectorCounters processes = lns_session_processes (session);
+  bool has_joined = processes.n_joined > 0;
+  /* Those that were refused have a diagnostic of their own. */
+  const char *reason = has_joined ? NO_EVENTS : processes.n_refused == 0 ? NOT_CONNECTED : NULL;
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                                   .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
-                                  .text = strdup (has_joined ? NO_EVENTS : NOT_CONNECTED) });
+                                  .text = reason != NULL ? strdup (reason) : NULL });
   lns_recorder_wait (session->recorder, ret_result);
   session->is_started = false;
   return ret_result->is_written;

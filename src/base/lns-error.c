@@ -5,6 +5,7 @@
 
 #include "src/base/lns-error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,40 @@ lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *for
   return false;
 }
 
+/* What somebody can do about ERRNO_CODE, or "". */
+static const char *
+advice_for (int errno_code)
+{
+  switch (errno_code)
+    {
+    case ENOENT:
+      return "; check the path";
+    case EACCES:
+    case EPERM:
+      return "; check its permissions";
+    case ENOSPC:
+    case EDQUOT:
+      return "; make room there, or choose another place";
+    case EROFS:
+      return "; choose another place";
+    case ENAMETOOLONG:
+      return "; choose a shorter one";
+    case EISDIR:
+      return "; name a file";
+    case ENOTDIR:
+      return "; a part of the path is a file";
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case EFBIG:
+      return "; raise the limit of file sizes (ulimit -f)";
+    case ENOMEM:
+      return "; free memory, or raise its limit (ulimit -v)";
+    default:
+      return "";
+    }
+}
+
 bool
 lns_error_set_errno (LnsError *error, int errno_code, const char *format, ...)
 {
@@ -68,6 +103,7 @@ lns_error_set_errno (LnsError *error, int errno_code, const char *format, ...)
   char reason[128];
   append (error, ": ");
   append (error, strerror_r (errno_code, reason, sizeof reason));
+  append (error, advice_for (errno_code));
   return false;
 }
 

@@ -186,6 +186,8 @@ print_report (LnsReport *report, const char *path)
   if (strcmp (info->path, path) != 0)
     printf ("damaged: what follows was recovered into %s\n", info->path);
   printf ("state: %s\n", lns_cli_state_name (info->state));
+  if (info->state == LNS_STATE_CUT_OFF)
+    printf ("missing: at most the last second before it was cut off\n");
   printf ("events: %" PRIu64 "\n", info->n_events);
   printf ("open: %" PRIu64 "\n", info->n_open);
   printf ("lost: %" PRIu64 "\n", info->n_lost);

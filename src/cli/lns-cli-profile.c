@@ -193,6 +193,9 @@ check_trace (LnsProfile *profile, LnsError *error)
   size_t n_known = sizeof not_recorded / sizeof *not_recorded;
   char text[512] = "";
   profile->traces_nvtx = trace->n_items == 0 || lns_option_list_has (trace, "nvtx");
+  if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--trace: “none” excludes all others: leave it out, or them");
   for (size_t i = 0; i < trace->n_items; i++)
     {
       const char *name = trace->items[i];

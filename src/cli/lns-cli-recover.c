@@ -52,9 +52,10 @@ run (const LnsCommand *command, int argc, char **argv)
   bool good = output != NULL && lns_recover (input, output, values.overwrite, &recovery, &error);
   if (good)
     {
-      printf ("Recovered %" PRIu64 " events in %" PRIu64 " chunks; %" PRIu64
-              " chunks were damaged, %" PRIu64 " missing.\n",
-              recovery.n_events, recovery.n_chunks, recovery.n_damaged, recovery.n_missing);
+      printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; damaged: %" PRIu64
+              ", missing: %" PRIu64 ".\n",
+              recovery.n_events, recovery.n_events == 1 ? "" : "s", recovery.n_chunks,
+              recovery.n_chunks == 1 ? "" : "s", recovery.n_damaged, recovery.n_missing);
       printf ("Generated:\n    %s\n", output);
       good = lns_cli_flush (&error);
     }

@@ -123,8 +123,8 @@ _lns_recover_read_definitions (LnsRecover *recover)
         }
     }
   return any || lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                               "%s: no part of a Lanescope report was found in it; give a .rep "
-                               "file that lanescope wrote",
+                               "%s: nothing of a Lanescope report can be got back from it: too "
+                               "little is left, or lanescope did not write it",
                                recover->path);
 }
 

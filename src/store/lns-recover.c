@@ -240,6 +240,7 @@ write_open (LnsRecover *recover,
     return;
   LnsEvent event = take_event (recover, (LnsLaneKind)header->lane_kind, events, 0);
   lns_writer_set_open (recover->writer, header->lane, &event);
+  recover->counts.n_events++;
   *end_ns = event.start_ns > *end_ns ? event.start_ns : *end_ns;
 }
 
@@ -325,7 +326,7 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
     return false;
   write_meta (recover);
   write_diagnostic (recover);
-  recover->counts.n_events = lns_writer_events (recover->writer);
+  recover->counts.n_events += lns_writer_events (recover->writer);
   LnsWriter *writer = recover->writer;
   recover->writer = NULL;
   return lns_writer_finish (writer, LNS_STATE_RECOVERED, end_ns, recover->error);

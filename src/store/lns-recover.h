@@ -13,7 +13,7 @@
 
 typedef struct
 {
-  uint64_t n_events;  /* in the new report                                                */
+  uint64_t n_events;  /* in the new report, open ones included                            */
   uint64_t n_chunks;  /* event chunks kept                                                */
   uint64_t n_damaged; /* chunks whose magic was found and whose checksum was wrong        */
   uint64_t n_missing; /* gaps in the sequences of lanes: chunks of which nothing was left */

@@ -86,7 +86,7 @@ say_what_file_is (const LnsReport *report, const LnsConnection *connection, LnsE
   if (header.size_bytes > report->info.file_bytes)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: the report is cut short (%" PRIu64 " of %" PRIu64
-                          " bytes are there); get these back with \"lanescope recover\"",
+                          " bytes are there); get back what they hold with \"lanescope recover\"",
                           report->path, report->info.file_bytes, header.size_bytes);
   return _lns_report_damaged (report, error, "%s", sqlite3_errmsg (connection->db));
 }

@@ -101,7 +101,7 @@ def test_what_cannot_run_is_refused():
         refused(folder.profile("./no/such/program"), 127, "./no/such/program")
         with open(folder.file("text"), "w", encoding="ascii") as file:
             file.write("no program\n")
-        refused(folder.profile("./text"), 126, "./text", "Permission denied")
+        refused(folder.profile("./text"), 126, "./text", "chmod +x")
         refused(folder.profile("/"), 126, "/")
         refused(folder.profile("x" * 300), 126, "File name too long")
         assert os.listdir(folder.path) == ["text"], os.listdir(folder.path)
@@ -127,10 +127,20 @@ def test_wrong_switches_are_refused():
         assert os.listdir(folder.path) == []
 
 
+def test_limits_of_memory_and_files():
+    """Where only little may be mapped, or no large file be made, a smaller pool does."""
+    for limit in ((resource.RLIMIT_AS, 1 << 30), (resource.RLIMIT_FSIZE, 20 << 20)):
+        with Folder() as folder:
+            run = folder.profile("-o", "r", ACT, "mark", "m",
+                                 preexec_fn=lambda: resource.setrlimit(limit[0], (limit[1], limit[1])))
+            assert "LNS-POOL" not in run.err, run.err
+            assert len(folder.report("r.rep").named("m")) == 1
+
+
 def test_spellings_of_switches():
     with Folder() as folder:
         for number, switches in enumerate((["--output=a", "--trace=nvtx"], ["--output", "a", "-t", "nvtx"],
-                                           ["-o", "a", "-t", " 'nvtx' , none"], ["-oa", "-tnvtx"],
+                                           ["-o", "a", "-t", " 'nvtx' , nvtx"], ["-oa", "-tnvtx"],
                                            ["-o=a", "-t=nvtx"], ["-o", "a.rep"], ["-o", "./a"])):
             force = ["-f", "TRUE"] if number % 2 else ["--force-overwrite=True"]
             run = folder.profile(*switches, *force, ACT, "mark", "m")

@@ -49,8 +49,8 @@ def test_errors():
             (["profile", "--trce", "nvtx", "true"], 125,
              "profile has no switch --trce: did you mean --trace? `lanescope profile --help` lists them"),
             (["profile", "no-such-program"], 127, "there is no program no-such-program: check its name, "
-             "or give its whole path: No such file or directory"),
-            (["profile", "/"], 126, "/ cannot be started: Permission denied")):
+             "or give its whole path"),
+            (["profile", "/"], 126, "/ is a folder: name a program in it")):
         out, err = golden.run(*words, code=code)
         golden.check(out, b"")
         golden.check(err, f"lanescope: error: {text}\n".encode())

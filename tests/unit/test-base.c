@@ -80,7 +80,7 @@ test_error_of_the_system (void)
 {
   LnsError error = { 0 };
   LNS_CHECK (!lns_error_set_errno (&error, ENOENT, "cannot open “%s”", "a.rep"));
-  LNS_CHECK_STR (error.message, "cannot open “a.rep”: No such file or directory");
+  LNS_CHECK_STR (error.message, "cannot open “a.rep”: No such file or directory; check the path");
   LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
   LNS_CHECK_INT (error.code, ENOENT);
 }
