@@ -110,6 +110,9 @@ validate (LnsLaunchDialog *self)
       ok = ok && fine;
     }
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.start", ok);
+  /* A long one is not seen as a whole. */
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->command_row),
+                               gtk_editable_get_text (self->command_row));
 
   /* A -t in the command line is what counts then. */
   given = self->words != NULL &&

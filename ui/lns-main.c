@@ -19,7 +19,11 @@ main (int argc, char **argv)
    * of it after gtk_init (). Whoever has a real GPU may set another renderer. */
   g_setenv ("GSK_RENDERER", "cairo", FALSE);
 
+  /* Numbers are the same in every locale, as those of lns-format.h are: GTK must not change it. */
   setlocale (LC_ALL, "");
+  setlocale (LC_NUMERIC, "C");
+  gtk_disable_setlocale ();
+
   /* As gettext's own programs do: a build tree has its translations elsewhere. */
   const char *translations = g_getenv ("TEXTDOMAINDIR");
   bindtextdomain (LNS_GETTEXT_PACKAGE, translations != NULL ? translations : LNS_LOCALEDIR);

@@ -70,8 +70,7 @@ add_notice (LnsReportPage *self,
             const char *button,
             const char *action)
 {
-  GtkWidget *bar =
-      g_object_new (GTK_TYPE_INFO_BAR, "message-type", type, "show-close-button", TRUE, NULL);
+  GtkWidget *bar = g_object_new (GTK_TYPE_INFO_BAR, "message-type", type, NULL);
   GtkWidget *label =
       g_object_new (GTK_TYPE_LABEL, "label", text, "wrap", TRUE, "xalign", 0.0, NULL);
 
@@ -81,6 +80,13 @@ add_notice (LnsReportPage *self,
         GTK_INFO_BAR (bar),
         g_object_new (GTK_TYPE_BUTTON, "label", button, "action-name", action, NULL),
         GTK_RESPONSE_NONE);
+  /* The bar's own close button has neither a tooltip nor a name. */
+  GtkWidget *close = g_object_new (GTK_TYPE_BUTTON, "icon-name", "window-close-symbolic",
+                                   "tooltip-text", _ ("Close"), NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Close"), -1);
+  gtk_widget_add_css_class (close, "flat");
+  gtk_info_bar_add_action_widget (GTK_INFO_BAR (bar), close, GTK_RESPONSE_CLOSE);
   g_signal_connect (bar, "response", G_CALLBACK (notice_response_cb), NULL);
   gtk_box_append (self->notices, bar);
 }

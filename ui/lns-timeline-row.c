@@ -82,6 +82,10 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
   gtk_button_set_icon_name (GTK_BUTTON (self->expander),
                             it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");
+  const char *folding = it->expanded ? _ ("Fold") : _ ("Unfold");
+  gtk_widget_set_tooltip_text (self->expander, can_fold ? folding : NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->expander), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  folding, -1);
   if (can_fold)
     gtk_accessible_update_state (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_STATE_EXPANDED, it->expanded,
                                  -1);

@@ -37,6 +37,7 @@ struct _LnsWindow
   GtkProgressBar *progress;
   AdwStatusPage *error_page;
   GtkWidget *recover_button;
+  GtkWidget *another_button;
   GtkWidget *diagnostics_button;
   AdwButtonContent *diagnostics_content;
 };

@@ -48,6 +48,8 @@ _lns_window_show_page (LnsWindow *self, const char *name)
   /* Else the focus of what went falls to the menu bar, which looks as if it were being used. */
   if (strcmp (name, "report") == 0)
     gtk_widget_grab_focus (GTK_WIDGET (lns_report_page_get_timeline (self->report_page)));
+  else if (strcmp (name, "error") == 0)
+    gtk_widget_grab_focus (self->recoverable ? self->recover_button : self->another_button);
   else
     gtk_widget_child_focus (gtk_stack_get_visible_child (self->stack), GTK_DIR_TAB_FORWARD);
 }
@@ -172,6 +174,7 @@ lns_window_class_init (LnsWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, progress);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, error_page);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, recover_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsWindow, another_button);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, diagnostics_button);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, diagnostics_content);
 }
