@@ -143,78 +143,6 @@ redefine (LnsWriter *writer, LnsDefinitionKind kind, uint32_t id, const void *de
     put_record (writer, kind, id, definition);
 }
 
-uint32_t
-lns_writer_add_process (LnsWriter *writer, const LnsProcess *process)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_PROCESS, process);
-}
-
-void
-lns_writer_set_process (LnsWriter *writer, uint32_t id, const LnsProcess *process)
-{
-  redefine (writer, LNS_DEFINITION_PROCESS, id, process);
-}
-
-uint32_t
-lns_writer_add_thread (LnsWriter *writer, const LnsThread *thread)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_THREAD, thread);
-}
-
-void
-lns_writer_set_thread (LnsWriter *writer, uint32_t id, const LnsThread *thread)
-{
-  redefine (writer, LNS_DEFINITION_THREAD, id, thread);
-}
-
-uint32_t
-lns_writer_add_domain (LnsWriter *writer, const LnsDomain *domain)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_DOMAIN, domain);
-}
-
-void
-lns_writer_set_domain (LnsWriter *writer, uint32_t id, const LnsDomain *domain)
-{
-  redefine (writer, LNS_DEFINITION_DOMAIN, id, domain);
-}
-
-uint32_t
-lns_writer_add_category (LnsWriter *writer, const LnsCategory *category)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_CATEGORY, category);
-}
-
-void
-lns_writer_set_category (LnsWriter *writer, uint32_t id, const LnsCategory *category)
-{
-  redefine (writer, LNS_DEFINITION_CATEGORY, id, category);
-}
-
-uint32_t
-lns_writer_add_resource (LnsWriter *writer, const LnsResource *resource)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_RESOURCE, resource);
-}
-
-void
-lns_writer_set_resource (LnsWriter *writer, uint32_t id, const LnsResource *resource)
-{
-  redefine (writer, LNS_DEFINITION_RESOURCE, id, resource);
-}
-
-uint32_t
-lns_writer_add_schema (LnsWriter *writer, const LnsSchema *schema)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_SCHEMA, schema);
-}
-
-uint32_t
-lns_writer_add_schema_entry (LnsWriter *writer, const LnsSchemaEntry *entry)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_SCHEMA_ENTRY, entry);
-}
-
 /* Room for one more of N elements of SIZE_BYTES in *ARRAY. */
 static bool
 make_room (void **array, uint32_t n, uint32_t *n_allocated, size_t size_bytes)
@@ -258,56 +186,44 @@ lns_writer_add_lane (LnsWriter *writer, const LnsLane *lane)
 }
 
 uint32_t
-lns_writer_add_diagnostic (LnsWriter *writer, const LnsDiagnostic *diagnostic)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_DIAGNOSTIC, diagnostic);
-}
-
-uint32_t
 lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss)
 {
   writer->n_lost += lns_loss_events (loss);
   return _lns_writer_define (writer, LNS_DEFINITION_LOSS, loss);
 }
 
-uint32_t
-lns_writer_add_device (LnsWriter *writer, const LnsCudaDevice *device)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_DEVICE, device);
-}
+/* lns_writer_add_NAME (). */
+#define ADD(Type, name, kind)                                                                      \
+ uint32_t lns_writer_add_##name (LnsWriter *writer, const Type *name)                              \
+ {                                                                                                 \
+  return _lns_writer_define (writer, kind, name);                                                  \
+ }
 
-void
-lns_writer_set_device (LnsWriter *writer, uint32_t id, const LnsCudaDevice *device)
-{
-  redefine (writer, LNS_DEFINITION_DEVICE, id, device);
-}
+/* lns_writer_set_NAME (). */
+#define SET(Type, name, kind)                                                                      \
+ void lns_writer_set_##name (LnsWriter *writer, uint32_t id, const Type *name)                     \
+ {                                                                                                 \
+  redefine (writer, kind, id, name);                                                               \
+ }
 
-uint32_t
-lns_writer_add_context (LnsWriter *writer, const LnsCudaContext *context)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_CONTEXT, context);
-}
+ADD (LnsProcess, process, LNS_DEFINITION_PROCESS)
+ADD (LnsThread, thread, LNS_DEFINITION_THREAD)
+ADD (LnsDomain, domain, LNS_DEFINITION_DOMAIN)
+ADD (LnsCategory, category, LNS_DEFINITION_CATEGORY)
+ADD (LnsResource, resource, LNS_DEFINITION_RESOURCE)
+ADD (LnsSchema, schema, LNS_DEFINITION_SCHEMA)
+ADD (LnsSchemaEntry, schema_entry, LNS_DEFINITION_SCHEMA_ENTRY)
+ADD (LnsDiagnostic, diagnostic, LNS_DEFINITION_DIAGNOSTIC)
+ADD (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
+ADD (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
+ADD (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
+ADD (LnsCudaLaunch, launch, LNS_DEFINITION_LAUNCH)
 
-void
-lns_writer_set_context (LnsWriter *writer, uint32_t id, const LnsCudaContext *context)
-{
-  redefine (writer, LNS_DEFINITION_CONTEXT, id, context);
-}
-
-uint32_t
-lns_writer_add_stream (LnsWriter *writer, const LnsCudaStream *stream)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_STREAM, stream);
-}
-
-void
-lns_writer_set_stream (LnsWriter *writer, uint32_t id, const LnsCudaStream *stream)
-{
-  redefine (writer, LNS_DEFINITION_STREAM, id, stream);
-}
-
-uint32_t
-lns_writer_add_launch (LnsWriter *writer, const LnsCudaLaunch *launch)
-{
-  return _lns_writer_define (writer, LNS_DEFINITION_LAUNCH, launch);
-}
+SET (LnsProcess, process, LNS_DEFINITION_PROCESS)
+SET (LnsThread, thread, LNS_DEFINITION_THREAD)
+SET (LnsDomain, domain, LNS_DEFINITION_DOMAIN)
+SET (LnsCategory, category, LNS_DEFINITION_CATEGORY)
+SET (LnsResource, resource, LNS_DEFINITION_RESOURCE)
+SET (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
+SET (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
+SET (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
