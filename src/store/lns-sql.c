@@ -4,6 +4,7 @@
  */
 
 #include "src/store/lns-sql.h"
+#include "src/store/lns-careful-file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -133,7 +134,7 @@ lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
   sqlite3 *database = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK || !run (database, settings) ||
-      !run (database, tables))
+      !run (database, tables) || !lns_careful_file_install (database))
     {
       lns_sql_error (error, database, path, "create");
       sqlite3_close (database);
