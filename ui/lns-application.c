@@ -6,6 +6,7 @@
 #include "ui/lns-application.h"
 
 #include <glib/gi18n.h>
+#include <stdlib.h>
 
 #include "lns-config.h"
 #include "ui/lns-recents.h"
@@ -83,6 +84,13 @@ lns_application_startup (GApplication *application)
   static const GActionEntry entries[] = { { "quit", quit_cb }, { "about", about_cb } };
   LnsApplication *self = LNS_APPLICATION (application);
 
+  if (!gtk_init_check ())
+    {
+      g_printerr ("lanescope: error: %s\n",
+                  _ ("the viewer needs a display, and DISPLAY and WAYLAND_DISPLAY name none that "
+                     "answers: set one, or use `lanescope info` and `lanescope stats`"));
+      exit (125);
+    }
   G_APPLICATION_CLASS (lns_application_parent_class)->startup (application);
   g_set_application_name ("Lanescope");
   gtk_window_set_default_icon_name (LNS_APP_ID);

@@ -46,6 +46,13 @@ def test_start_page():
         assert enabled == {"open", "open-uri", "launch", "close", "show-help-overlay"}, enabled
 
 
+def test_without_a_display():
+    for display in ("", ":9999"):
+        run = subprocess.run([harness.VIEWER, make_report()], env=dict(os.environ, DISPLAY=display), capture_output=True, text=True)
+        assert run.returncode == 125 and run.stderr.startswith("lanescope: error: the viewer needs a display"), run
+        assert run.stderr.count("\n") == 1, run.stderr
+
+
 def test_opens_what_is_named():
     with harness.App(make_report()) as app:
         opened(app)
