@@ -33,6 +33,7 @@ struct LnsSession
   LnsCollector *collector;
   LnsWriter *writer; /* created, not started */
   bool is_started;   /* a report */
+  bool expects_nothing;
 };
 
 static int64_t
@@ -83,6 +84,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
       return NULL;
     }
   session->clock = clock;
+  session->expects_nothing = options->expects_nothing;
   lns_wire_clock_pair (clock, &session->first);
   LnsCollectorOptions limits = {
     .clock = clock,
@@ -192,7 +194,10 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   LnsCollectorCounters processes = lns_session_processes (session);
   bool has_joined = processes.n_joined > 0;
   /* Those that were refused have a diagnostic of their own. */
-  const char *reason = has_joined ? NO_EVENTS : processes.n_refused == 0 ? NOT_CONNECTED : NULL;
+  const char *reason = session->expects_nothing   ? NULL
+                       : has_joined               ? NO_EVENTS
+                       : processes.n_refused == 0 ? NOT_CONNECTED
+                                                  : NULL;
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                                   .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
                                   .text = reason != NULL ? strdup (reason) : NULL });

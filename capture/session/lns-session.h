@@ -35,6 +35,7 @@ typedef struct
 {
   uint64_t process_bytes; /* what records of one process may take in memory; 0: the smaller of
                              64 MiB and 5 % of what this process's control group allows */
+  bool expects_nothing;   /* no event is asked for: a report without any is not wondered at */
 } LnsSessionOptions;
 
 /* Begins a session. NULL and ERROR on a machine that cannot: no folder for the socket, or no

@@ -280,7 +280,8 @@ static bool
 prepare (LnsProfile *profile, LnsError *error)
 {
   sigset_t masked;
-  LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes };
+  LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
+                                .expects_nothing = !profile->traces_nvtx };
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
   profile->session = lns_session_new (&session, error);

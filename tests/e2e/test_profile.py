@@ -248,6 +248,7 @@ def test_trace_none_and_others():
     with Folder() as folder:
         run = folder.profile("-t", "none", "-o", "none", ACT, *WORK)
         assert run.code == 0 and folder.report("none.rep").info["events"] == 0, run
+        assert "NVTX" not in run.err and folder.report("none.rep").codes() == [], run
         run = folder.profile("-t", "cuda,nvtx,osrt", "-o", "some", ACT, *WORK)
         assert run.code == 0 and run.err.count("LNS-TRACE-001") == 1, run.err
         assert "cuda, osrt" in run.err and folder.report("some.rep").info["events"] == 3
