@@ -188,6 +188,10 @@ print_report (LnsReport *report, const char *path)
   printf ("state: %s\n", lns_cli_state_name (info->state));
   if (info->state == LNS_STATE_CUT_OFF)
     printf ("missing: at most the last second before it was cut off\n");
+  char *aside = lns_report_aside (report);
+  if (aside != NULL)
+    printf ("overwrites: %s, which is still there: nothing was recorded here\n", aside);
+  free (aside);
   printf ("events: %" PRIu64 "\n", info->n_events);
   printf ("open: %" PRIu64 "\n", info->n_open);
   printf ("lost: %" PRIu64 "\n", info->n_lost);

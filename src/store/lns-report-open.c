@@ -381,6 +381,27 @@ lns_report_info (const LnsReport *report)
   return &report->info;
 }
 
+char *
+lns_report_aside (const LnsReport *report)
+{
+  const char *name = lns_report_meta (report, "aside");
+  const char *slash = strrchr (report->path, '/');
+  const char *own = slash != NULL ? slash + 1 : report->path;
+  const size_t own_length = strlen (own);
+  char *path = NULL;
+
+  /* The file may lie: it may name none but those that the writer gives. */
+  if (report->info.state != LNS_STATE_CUT_OFF || report->info.n_events > 0 || name == NULL ||
+      strncmp (name, own, own_length) != 0 || strncmp (name + own_length, ".old", 4) != 0 ||
+      strspn (name + own_length + 4, "0123456789") != strlen (name + own_length + 4) ||
+      asprintf (&path, "%.*s%s", (int)(own - report->path), report->path, name) < 0)
+    return NULL;
+  if (access (path, F_OK) == 0)
+    return path;
+  free (path);
+  return NULL;
+}
+
 LnsReportCounters
 lns_report_counters (LnsReport *report)
 {

@@ -60,6 +60,10 @@ void lns_report_close (LnsReport *report); /* NULL is fine; nobody may be inside
 
 const LnsReportInfo *lns_report_info (const LnsReport *report);
 
+/* The path of the report that this one was to overwrite, which is still there, as the writer was
+ * killed before it had recorded anything. NULL in all other cases. Owned by the caller. */
+char *lns_report_aside (const LnsReport *report);
+
 /* The value of meta KEY, or NULL. Owned by the report. */
 const char *lns_report_meta (const LnsReport *report, const char *key);
 
