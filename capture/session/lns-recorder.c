@@ -33,13 +33,13 @@ struct LnsRecorder
   LnsReportResult result; /* under the lock while has_result */
   atomic_size_t queued_bytes;
   atomic_ullong n_events, n_lost, n_bytes;
-  atomic_bool has_failed;
 
   /* Of the thread alone. */
   LnsDecoder *decoder;
   LnsWriter *writer;
   LnsBatch *held; /* known, to be played when the next one is known */
-  LnsError error; /* of the report, as the next two */
+  LnsError
+      commit_error; /* the first that a later commit made good, as the next two of the report */
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
   int64_t t0_ns, committed_at_ns, pair_at_ns;
@@ -91,9 +91,9 @@ commit_if_due (LnsRecorder *recorder, const LnsWireClockPair *played)
     return;
   lns_decoder_read_thread_names (recorder->decoder);
   lns_decoder_show_open (recorder->decoder);
-  if (!lns_writer_commit (recorder->writer, played->monotonic_ns - recorder->t0_ns,
-                          &recorder->error))
-    atomic_store (&recorder->has_failed, true);
+  /* What a failed one leaves waits for the next, until there is too much of it. */
+  lns_writer_commit (recorder->writer, played->monotonic_ns - recorder->t0_ns,
+                     &recorder->commit_error);
   /* From when it was due: a slow commit must not push the next one back. */
   recorder->committed_at_ns = now_ns;
   recorder->bytes_since_commit = 0;
@@ -123,8 +123,9 @@ diagnose (LnsRecorder *recorder,
 static void
 sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
 {
-  char text[256];
-  unsigned long long n_lost = lns_writer_lost (recorder->writer);
+  char text[sizeof recorder->commit_error.message + 128];
+  unsigned long long n_dropped = lns_writer_dropped (recorder->writer);
+  unsigned long long n_lost = lns_writer_lost (recorder->writer) - n_dropped;
   LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
   if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
@@ -148,6 +149,13 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
                 (unsigned long long)counters.n_orphan_samples);
       diagnose (recorder, "LNS-NVTX-006", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
+  if (n_dropped > 0)
+    {
+      snprintf (text, sizeof text,
+                "%llu events are lost, as they could not be written for too long: %s", n_dropped,
+                recorder->commit_error.message);
+      diagnose (recorder, "LNS-REP-002", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
+    }
   if (counters.n_bad_chunks > 0)
     {
       snprintf (
@@ -169,9 +177,8 @@ start_report (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPai
 {
   recorder->writer = event->writer;
   event->writer = NULL;
-  recorder->error = (LnsError){ 0 };
+  recorder->commit_error = (LnsError){ 0 };
   recorder->n_pairs = 0;
-  atomic_store (&recorder->has_failed, false);
   recorder->committed_at_ns = monotonic_ns ();
   lns_decoder_start_report (recorder->decoder, recorder->writer, event->time_ns - recorder->t0_ns);
   keep_pair (recorder, pair);
@@ -198,25 +205,24 @@ stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClo
         sum_up (recorder, event);
       lns_decoder_stop_report (recorder->decoder, end_ns);
       keep_pair (recorder, pair);
-      count (recorder);
+      LnsWriterCounts counts = { 0 };
       int64_t drained_ns = monotonic_ns ();
       if (event->kind == LNS_BATCH_CANCEL)
         lns_writer_abandon (recorder->writer);
       else
-        result.is_written =
-            lns_writer_finish (recorder->writer, LNS_STATE_COMPLETE, end_ns, &recorder->error);
+        result.is_written = lns_writer_finish_counted (recorder->writer, LNS_STATE_COMPLETE, end_ns,
+                                                       &counts, &result.error);
       recorder->writer = NULL;
+      result.n_events = counts.n_events;
+      result.n_lost = counts.n_lost;
+      result.n_bytes = counts.file_bytes;
       result.drain_ms = (double)(drained_ns - event->time_ns) / 1e6;
       result.commit_ms = (double)(monotonic_ns () - drained_ns) / 1e6;
     }
-  result.error = recorder->error;
   result.diagnostics = recorder->diagnostics;
   result.n_diagnostics = recorder->n_diagnostics;
   recorder->diagnostics = NULL;
   recorder->n_diagnostics = 0;
-  result.n_events = atomic_load (&recorder->n_events);
-  result.n_lost = atomic_load (&recorder->n_lost);
-  result.n_bytes = atomic_load (&recorder->n_bytes);
   publish_result (recorder, &result);
 }
 
@@ -393,7 +399,6 @@ lns_recorder_counters (LnsRecorder *recorder)
     .n_events = atomic_load (&recorder->n_events),
     .n_lost = atomic_load (&recorder->n_lost),
     .n_bytes = atomic_load (&recorder->n_bytes),
-    .has_failed = atomic_load (&recorder->has_failed),
   };
 }
 

@@ -29,7 +29,7 @@ typedef struct
 typedef struct
 {
   bool is_written;
-  LnsError error; /* the first one of this report, if any */
+  LnsError error; /* where it is not written whole */
   uint64_t n_events, n_lost, n_bytes;
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
@@ -40,7 +40,6 @@ typedef struct
 typedef struct
 {
   uint64_t n_events, n_lost, n_bytes; /* in the file, as of the last batch */
-  bool has_failed;                    /* a write has failed: the result will say why */
 } LnsRecorderCounters;
 
 /* Starts the thread; report time 0 is FIRST. */

@@ -179,8 +179,10 @@ put_everything (LnsWriter *writer, int64_t now_ns)
 
 /* The transaction is in the file: forget what waited. */
 static void
-settle (LnsWriter *writer)
+settle (LnsWriter *writer, int64_t now_ns)
 {
+  writer->n_committed = writer->n_events;
+  writer->committed_ns = now_ns;
   for (uint32_t i = 0; i < writer->n_rows; i++)
     lns_buffer_clear (&writer->rows[i].blob);
   writer->n_rows = writer->n_rows_inserted = 0;
@@ -221,6 +223,35 @@ roll_back (LnsWriter *writer)
   writer->n_rows_inserted = 0;
 }
 
+void
+_lns_writer_leave_out_kind (LnsWriter *writer, LnsChunkKind kind)
+{
+  uint32_t n_kept = 0;
+  for (uint32_t i = 0; i < writer->n_rows; i++)
+    if (writer->rows[i].header.kind == kind)
+      lns_buffer_clear (&writer->rows[i].blob);
+    else
+      writer->rows[n_kept++] = writer->rows[i];
+  writer->n_rows = n_kept;
+}
+
+void
+_lns_writer_leave_out (LnsWriter *writer, int64_t end_ns)
+{
+  _lns_writer_leave_out_kind (writer, LNS_CHUNK_EVENTS);
+  _lns_writer_leave_out_kind (writer, LNS_CHUNK_NODES);
+  writer->n_dirty = 0;
+  LnsLoss loss = { .process = LNS_ID_NONE,
+                   .thread = LNS_ID_NONE,
+                   .first_ns = writer->committed_ns,
+                   .last_ns = end_ns,
+                   .others = writer->n_events - writer->n_committed };
+  if (loss.others > 0)
+    lns_writer_add_loss (writer, &loss);
+  writer->n_dropped += loss.others;
+  writer->n_events = writer->n_committed;
+}
+
 bool
 lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
 {
@@ -236,7 +267,7 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
   if (begun && put_everything (writer, now_ns) && !writer->failed &&
       _lns_writer_step (writer->statements.commit))
     {
-      settle (writer);
+      settle (writer, now_ns);
       return true;
     }
   if (writer->failed)

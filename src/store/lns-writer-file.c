@@ -8,16 +8,40 @@
 #include "src/store/lns-writer-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/store/lns-identity.h"
+#include "src/store/lns-report.h"
 #include "src/store/lns-sql.h"
 
 #define JOURNAL "-journal"
 #define BUSY_MS 1000 /* a commit takes less */
+
+/* A commit without events changes a handful of pages of 64 KiB, each of which the journal holds too. */
+#define RESERVE_BYTES (1 << 20)
+
+int
+_lns_writer_reserve (const char *path)
+{
+  char *folder = strdup (path), *slash = folder != NULL ? strrchr (folder, '/') : NULL;
+  if (slash != NULL)
+    slash[slash == folder] = '\0';
+  int fd = folder == NULL
+               ? -1
+               : open (slash != NULL ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  free (folder);
+  if (fd >= 0 && fallocate (fd, 0, 0, RESERVE_BYTES) != 0)
+    {
+      close (fd);
+      fd = -1;
+    }
+  return fd;
+}
 
 /* BEFORE, then AFTER, in memory of the caller; NULL where there is none. */
 static char *
@@ -71,6 +95,25 @@ claim_old (const char *path, int *ret_fd)
          !is_being_recorded (path);
 }
 
+/* Brings back what a writer of PATH that was killed had moved aside, if nothing was recorded since.
+ * Whether it did. */
+static bool
+restore (const char *path)
+{
+  /* The first name that is tried: without it there is none, and nothing to open. */
+  char *first = join (path, ".old1");
+  const bool may_be = first != NULL && access (first, F_OK) == 0;
+  free (first);
+  LnsReport *report = may_be ? lns_report_open (path, NULL, NULL) : NULL;
+  char *aside = report != NULL ? lns_report_aside (report) : NULL;
+  lns_report_close (report);
+  if (aside == NULL)
+    return false;
+  lns_sql_remove (path);
+  _lns_writer_bring_back (path, aside);
+  return true;
+}
+
 bool
 _lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_path, LnsError *error)
 {
@@ -82,7 +125,14 @@ _lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_pa
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "“%s” is not a file that could be overwritten: choose another name",
                           path);
-  if (!claim_old (path, ret_claim_fd))
+  bool claimed = claim_old (path, ret_claim_fd);
+  if (claimed && restore (path))
+    {
+      if (*ret_claim_fd >= 0)
+        close (*ret_claim_fd);
+      claimed = claim_old (path, ret_claim_fd);
+    }
+  if (!claimed)
     return lns_error_set (error, LNS_ERROR_IO, EBUSY,
                           "“%s” is being recorded by another process: wait for its end, or choose "
                           "another name",

@@ -230,6 +230,7 @@ drop_event (LnsWriter *writer, const LnsEvent *event)
     dropped->last_ns = event->start_ns;
   dropped->others++;
   writer->n_lost++;
+  writer->n_dropped++;
 }
 
 static unsigned

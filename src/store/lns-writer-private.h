@@ -64,6 +64,7 @@ struct LnsWriter
 {
   char *path;
   char *aside_path; /* where the overwritten file waits, or NULL                                */
+  int reserve_fd; /* a nameless file that keeps room for the last commit, or −1                */
   sqlite3 *database;
   LnsWriterStatements statements;
   uint8_t uuid[16];
@@ -96,11 +97,14 @@ struct LnsWriter
   LnsWriterRow *rows;
   uint32_t n_rows, n_rows_allocated;
   uint32_t n_rows_inserted; /* in the transaction that is open                                  */
+  int finish_busy_ms; /* how long the last commit waits for readers                             */
   size_t max_waiting_bytes;
   size_t waiting_bytes; /* of the rows' blobs                                               */
   bool failed; /* memory ran out: what is here is not whole, and nothing of it is committed      */
 
-  uint64_t n_events, n_lost;
+  uint64_t n_events, n_lost, n_dropped;
+  uint64_t n_committed; /* events in the file                                                   */
+  int64_t committed_ns; /* to where the file reaches                                            */
   LnsLoss dropped; /* events dropped since the last commit that succeeded (others)              */
 };
 
@@ -130,13 +134,22 @@ bool _lns_writer_put_lane (LnsWriter *writer, uint32_t id, LnsBuffer *scratch);
 bool _lns_writer_put_blob (sqlite3_stmt *statement, int at, const LnsBuffer *blob);
 bool _lns_writer_step (sqlite3_stmt *statement);
 
+/* Drops the events that wait, once nothing can be done for them, and counts them as lost up to
+ * END_NS. What is defined stays; lanes stay as the last commit left them. */
+void _lns_writer_leave_out (LnsWriter *writer, int64_t end_ns);
+/* Drops the waiting rows of KIND. Without its chunk a string is "" to readers. */
+void _lns_writer_leave_out_kind (LnsWriter *writer, LnsChunkKind kind);
+
 /* Prepares all statements; finalises them. */
 bool _lns_writer_prepare (LnsWriter *writer);
 void _lns_writer_finalize (LnsWriter *writer);
 
+/* Takes room on the file system of PATH that is given back by closing the descriptor, also where
+ * this process dies: the file has no name. −1 where there is none, or no such files. */
+int _lns_writer_reserve (const char *path);
 /* Moves what is at PATH (and its journal) to a free name beside it, of which RET_ASIDE_PATH (owned
  * by the caller) tells; NULL where there is nothing to move. Refuses what another process
- * records. RET_CLAIM_FD (owned by the caller, -1 for none) keeps others from it until it is closed. */
+ * records. What a killed writer had moved aside without recording anything since comes back first. RET_CLAIM_FD (owned by the caller, -1 for none) keeps others from it until it is closed. */
 bool _lns_writer_move_aside (const char *path,
                              int *ret_claim_fd,
                              char **ret_aside_path,

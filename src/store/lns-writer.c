@@ -18,8 +18,10 @@
 #include "src/store/lns-identity.h"
 #include "src/store/lns-sql.h"
 
-#define BUSY_MS        1000  /* how long a commit waits for readers                              */
-#define FINISH_BUSY_MS 10000 /* how long the last one does                                       */
+/* How long a commit waits for readers. It keeps their successors out meanwhile and after, so that the
+ * next commit succeeds unless somebody sits on the file. */
+#define BUSY_MS        200
+#define FINISH_BUSY_MS 10000 /* the last commit                                                  */
 
 /* Frees everything but the file. */
 static void
@@ -27,6 +29,8 @@ writer_free (LnsWriter *writer)
 {
   _lns_writer_finalize (writer);
   sqlite3_close (writer->database);
+  if (writer->reserve_fd >= 0)
+    close (writer->reserve_fd);
   for (uint32_t i = 0; i < writer->n_defined[LNS_DEFINITION_LANE]; i++)
     _lns_writer_lane_clear (&writer->lanes[i]);
   for (uint32_t i = 0; i < writer->n_rows; i++)
@@ -65,6 +69,8 @@ writer_new (const char *path)
   if (writer == NULL)
     return NULL;
   writer->n_strings = 1;
+  writer->reserve_fd = -1;
+  writer->finish_busy_ms = FINISH_BUSY_MS;
   writer->max_waiting_bytes = LNS_WRITER_MAX_WAITING_BYTES;
   writer->dropped.process = writer->dropped.thread = LNS_ID_NONE;
   writer->path = strdup (path);
@@ -115,6 +121,11 @@ put_format_meta (LnsWriter *writer, const LnsWriterOptions *options)
   lns_writer_set_meta (writer, "uuid", text);
   if (lns_identity_of (getpid (), text))
     lns_writer_set_meta (writer, "writer", text);
+  if (writer->aside_path != NULL)
+    {
+      const char *slash = strrchr (writer->aside_path, '/');
+      lns_writer_set_meta (writer, "aside", slash != NULL ? slash + 1 : writer->aside_path);
+    }
   snprintf (text, sizeof text, "%" PRId64, options->t0_monotonic_ns);
   lns_writer_set_meta (writer, "t0_monotonic_ns", text);
   snprintf (text, sizeof text, "%" PRId64, options->t0_realtime_ns);
@@ -156,6 +167,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
   if (!lns_writer_commit (writer, 0, error))
     goto failed;
   close_claims (old_fd, claim_fd);
+  writer->reserve_fd = _lns_writer_reserve (path);
   return writer;
 
 failed:
@@ -199,25 +211,69 @@ lns_writer_lost (const LnsWriter *writer)
   return writer->n_lost;
 }
 
-bool
-lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error)
+uint64_t
+lns_writer_dropped (const LnsWriter *writer)
 {
-  writer->state = state;
-  sqlite3_busy_timeout (writer->database, FINISH_BUSY_MS);
-  if (!lns_writer_commit (writer, end_ns, error))
+  return writer->n_dropped;
+}
+
+/* The last commit has failed: makes the file tell at least what it lacks, in the room that was kept
+ * for this. Fills ERROR in any case. */
+static void
+finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *cause, LnsError *error)
+{
+  const bool is_busy = cause->code == EBUSY;
+  if (writer->reserve_fd >= 0)
+    close (writer->reserve_fd);
+  writer->reserve_fd = -1;
+  _lns_writer_leave_out (writer, end_ns);
+  bool is_told = !is_busy && lns_writer_commit (writer, end_ns, NULL);
+  if (!is_told && !is_busy)
     {
-      /* Without a single commit with data the overwritten file is worth more than this one. */
-      if (writer->aside_path != NULL)
-        undo (writer);
-      else
-        writer_free (writer);
+      _lns_writer_leave_out_kind (writer, LNS_CHUNK_STRINGS);
+      is_told = lns_writer_commit (writer, end_ns, NULL);
+    }
+  lns_error_set (error, cause->domain, cause->code,
+                 "%s; %" PRIu64 " events are in the report, %" PRIu64 " are lost%s%s",
+                 cause->message, writer->n_events, writer->n_lost,
+                 is_told ? "" : " (which it cannot tell)",
+                 is_busy ? "" : ": make room and record again");
+}
+
+bool
+lns_writer_finish_counted (
+    LnsWriter *writer, LnsState state, int64_t end_ns, LnsWriterCounts *ret_counts, LnsError *error)
+{
+  LnsError cause = { 0 };
+  writer->state = state;
+  sqlite3_busy_timeout (writer->database, writer->finish_busy_ms);
+  const bool is_whole = lns_writer_commit (writer, end_ns, &cause);
+  /* Without a single commit with data the overwritten file is worth more than this one. */
+  const bool is_kept = is_whole || writer->aside_path == NULL;
+  if (!is_kept)
+    lns_error_set (error, cause.domain, cause.code, "%s; nothing was recorded", cause.message);
+  else if (!is_whole)
+    finish_without_the_rest (writer, end_ns, &cause, error);
+  if (ret_counts != NULL)
+    *ret_counts = (LnsWriterCounts){ writer->n_events, writer->n_lost, writer->file_bytes };
+  if (!is_kept)
+    {
+      undo (writer);
       return false;
     }
-  /* A finished report is one file: this removes the journal. */
+  /* A finished report is one file: these remove the journal. */
+  if (!sqlite3_get_autocommit (writer->database))
+    _lns_writer_step (writer->statements.rollback);
   sqlite3_exec (writer->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
   _lns_writer_remove_aside (writer->aside_path);
   writer_free (writer);
-  return true;
+  return is_whole;
+}
+
+bool
+lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error)
+{
+  return lns_writer_finish_counted (writer, state, end_ns, NULL, error);
 }
 
 void

@@ -109,8 +109,27 @@ uint64_t lns_writer_file_bytes (const LnsWriter *writer);
 uint64_t lns_writer_events (const LnsWriter *writer);
 uint64_t lns_writer_lost (const LnsWriter *writer);
 
-/* Commits a last time with STATE, closes the file and frees WRITER (also on failure). */
+/* Those of the lost ones that the writer itself has dropped, as too much waited for commits. */
+uint64_t lns_writer_dropped (const LnsWriter *writer);
+
+/* Commits a last time with STATE, closes the file and frees WRITER (also on failure). Waits up to
+ * 10 s for readers. False and ERROR where not everything is in the file: it is valid then and, where
+ * the disk is full, counts what it lacks as lost; without any event in it, an overwritten file comes
+ * back instead. */
 bool lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error);
+
+/* What a finished file holds. */
+typedef struct
+{
+  uint64_t n_events, n_lost, file_bytes;
+} LnsWriterCounts;
+
+/* The same, and tells in RET_COUNTS (may be NULL) what became of it. */
+bool lns_writer_finish_counted (LnsWriter *writer,
+                                LnsState state,
+                                int64_t end_ns,
+                                LnsWriterCounts *ret_counts,
+                                LnsError *error);
 
 /* Frees WRITER and removes its file (an overwritten one comes back): nothing was worth keeping. */
 void lns_writer_abandon (LnsWriter *writer);

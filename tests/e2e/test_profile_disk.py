@@ -1,0 +1,71 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the disk does to a recording: it fills, somebody else reads the file, the tool dies early."""
+
+import os
+import sqlite3
+import subprocess
+import time
+
+import tap
+from profiling import ACT, COMPLETE, Folder, Report, wait_for
+
+
+class SmallDisk:
+    """A file system of SIZE on FOLDER/small, as far as this system lets itself be given one."""
+
+    def __init__(self, folder, size):
+        self.path = folder.file("small")
+        os.mkdir(self.path)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", self.path],
+                          capture_output=True).returncode != 0:
+            raise tap.Skip("only root can mount a small file system")
+
+    def __enter__(self):
+        return self.path
+
+    def __exit__(self, *unused):
+        subprocess.run(["umount", "-l", self.path], check=True)
+
+
+def info(path):
+    out = subprocess.run([tap.LANESCOPE, "info", path], check=True, capture_output=True, text=True).stdout
+    return dict(line.split(": ", 1) for line in out.splitlines() if ": " in line and not line.startswith(" "))
+
+
+def test_a_disk_that_fills_midway():
+    with Folder() as folder, SmallDisk(folder, "3500k") as small:
+        made = 1000 + 20 * 100000
+        spins = ["spin", "1000", "sleep", "2500"] + ["spin", "100000", "sleep", "100"] * 20
+        run = folder.profile("-o", small + "/full", ACT, *spins, "print", "the end")
+        assert run.code == 125 and run.out == "the end\n", run
+        sentences = [line for line in run.err.splitlines() if "error: " in line]
+        assert len(sentences) == 1 and "full.rep" in sentences[0] and "No space left" in sentences[0], run.err
+        facts = info(small + "/full.rep")
+        assert facts["state"] == "complete", facts
+        kept, lost = int(facts["events"]), int(facts["lost"])
+        assert kept >= 1000 and lost > 0 and kept + lost == made, facts
+        assert f"{kept} events are in the report, {lost} are lost" in sentences[0], (facts, sentences)
+        assert os.listdir(small) == ["full.rep"], os.listdir(small)
+
+
+def test_another_program_that_reads_the_file():
+    with Folder() as folder:
+        run = folder.start("-o", "read", ACT, "spin", "1000", "sleep", "1500", "spin", "1000", "sleep", "2500",
+                           "spin", "1000")
+        path = folder.file("read.rep")
+        wait_for(lambda: os.path.exists(path) and Report(path, counts=True).info["events"] == 1000, "the first commit")
+        reader = sqlite3.connect(path)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM lns_meta").fetchone()
+        time.sleep(2)
+        reader.close()
+        err = run.communicate(timeout=30)[1].decode()
+        assert run.returncode == 0 and "error" not in err and "Generated:" in err, err
+        facts = folder.report("read.rep", counts=True).info
+        assert (facts["events"], facts["lost"], facts["state"]) == (3000, 0, COMPLETE), facts
+
+
+tap.main(globals())
