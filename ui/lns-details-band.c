@@ -48,7 +48,7 @@ add_lane (LnsDetailsBand *band,
   if (first >= info->n_events)
     return true;
 
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, 1u << LNS_COLUMN_NAME);
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
   lns_chunk_walker_seek (walker, lns_report_chunk_of (report, lane, first));
   const LnsChunk *chunk = lns_chunk_walker_next (walker, problem);
   while (chunk != NULL && chunk->n > 0 && chunk->start_ns[0] < end_ns &&

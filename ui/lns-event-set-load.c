@@ -20,9 +20,10 @@
 #define PEAK_ROW_BYTES (24 + 18 + 16)
 
 #define COLUMN_MASK                                                                                \
- (1u << LNS_COLUMN_NAME | 1u << LNS_COLUMN_FLAGS | 1u << LNS_COLUMN_CATEGORY |                     \
-  1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD | 1u << LNS_COLUMN_THREAD |             \
-  1u << LNS_COLUMN_VALUE)
+ (LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |                           \
+  LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |                \
+  LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |                       \
+  LNS_COLUMN_BIT (LNS_COLUMN_VALUE))
 
 typedef struct
 {

@@ -123,7 +123,8 @@ walk (LnsFindSearch *self,
   uint64_t n_seen = 0;
   for (uint32_t id = 0; id < self->n_lanes; id++)
     {
-      LnsChunkWalker *walker = lns_chunk_walker_new (self->report, id, 1u << LNS_COLUMN_NAME);
+      LnsChunkWalker *walker =
+          lns_chunk_walker_new (self->report, id, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
       LnsError problem = { 0 };
       const LnsChunk *chunk;
       while ((chunk = lns_chunk_walker_next (walker, &problem)) != NULL ||
@@ -231,7 +232,7 @@ look_inside (const LnsFindSearch *self,
              Sides *ret_sides)
 {
   const LnsChunk *chunk =
-      lns_report_chunk (self->report, id, hit->index, 1u << LNS_COLUMN_NAME, NULL);
+      lns_report_chunk (self->report, id, hit->index, LNS_COLUMN_BIT (LNS_COLUMN_NAME), NULL);
   *ret_sides = (Sides){ 0 };
   if (chunk == NULL)
     return false;

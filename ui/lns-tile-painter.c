@@ -71,7 +71,8 @@ list_marks (LnsTilePainter *self)
   for (gboolean more = TRUE; more && ordinal < n;)
     {
       uint32_t index = lns_report_chunk_of (self->report, lane, ordinal);
-      uint32_t columns = 1u << LNS_COLUMN_NAME | 1u << LNS_COLUMN_FLAGS | 1u << LNS_COLUMN_COLOR;
+      LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+                              LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
       const LnsChunk *chunk = lns_report_chunk (self->report, lane, index, columns, &error);
       if (chunk == NULL)
         return outcome_of (&error);

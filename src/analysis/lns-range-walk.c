@@ -159,8 +159,9 @@ fail (Pass *pass, const LnsError *error)
 static bool
 take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
 {
-  LnsChunkWalker *walker = lns_chunk_walker_new (pass->walk->report, turn->lane,
-                                                 1u << LNS_COLUMN_NAME | 1u << LNS_COLUMN_FLAGS);
+  LnsChunkWalker *walker =
+      lns_chunk_walker_new (pass->walk->report, turn->lane,
+                            LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS));
   bool good = walker != NULL;
 
   if (good)

@@ -26,7 +26,7 @@ struct LnsRowCursor
   const LnsTable *table;
   const LnsTableLanes *table_lanes; /* or NULL                                                  */
   uint64_t column_mask;
-  uint32_t columns; /* LnsColumnId mask that lanes are read with                */
+  LnsColumnMask columns; /* that lanes are read with                           */
 
   LnsRowBounds bounds;
   LnsRowConstraint constraints[LNS_ROW_MAX_CONSTRAINTS]; /* for the rows of definitions          */

@@ -12,26 +12,27 @@
 #define MAX_WALKERS 8
 
 /* Which lane columns NVTX_EVENTS' or LNS_COUNTERS' columns of MASK are made of. */
-static uint32_t
+static LnsColumnMask
 lane_columns (const LnsTable *table, uint64_t mask)
 {
-  static const uint32_t nvtx[LNS_NVTX_N_COLUMNS] = {
-    [LNS_NVTX_END] = 1u << LNS_COLUMN_FLAGS,
-    [LNS_NVTX_RANGE_ID] = 1u << LNS_COLUMN_RANGE_ID,
-    [LNS_NVTX_CATEGORY] = 1u << LNS_COLUMN_CATEGORY,
-    [LNS_NVTX_COLOR] = 1u << LNS_COLUMN_COLOR,
-    [LNS_NVTX_TEXT] = 1u << LNS_COLUMN_NAME,
-    [LNS_NVTX_GLOBAL_TID] = 1u << LNS_COLUMN_THREAD,
-    [LNS_NVTX_END_GLOBAL_TID] =
-        1u << LNS_COLUMN_FLAGS | 1u << LNS_COLUMN_THREAD | 1u << LNS_COLUMN_END_THREAD,
-    [LNS_NVTX_TEXT_ID] = 1u << LNS_COLUMN_NAME,
+  static const LnsColumnMask nvtx[LNS_NVTX_N_COLUMNS] = {
+    [LNS_NVTX_END] = LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
+    [LNS_NVTX_RANGE_ID] = LNS_COLUMN_BIT (LNS_COLUMN_RANGE_ID),
+    [LNS_NVTX_CATEGORY] = LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY),
+    [LNS_NVTX_COLOR] = LNS_COLUMN_BIT (LNS_COLUMN_COLOR),
+    [LNS_NVTX_TEXT] = LNS_COLUMN_BIT (LNS_COLUMN_NAME),
+    [LNS_NVTX_GLOBAL_TID] = LNS_COLUMN_BIT (LNS_COLUMN_THREAD),
+    [LNS_NVTX_END_GLOBAL_TID] = LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+                                LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
+                                LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD),
+    [LNS_NVTX_TEXT_ID] = LNS_COLUMN_BIT (LNS_COLUMN_NAME),
     [LNS_NVTX_UINT64... LNS_NVTX_BINARY_DATA] =
-        1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD,
+        LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD),
   };
-  uint32_t columns = 1u << LNS_COLUMN_START | 1u << LNS_COLUMN_DURATION;
+  LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
 
   if (table->source == LNS_ROWS_COUNTERS)
-    return columns | (mask >> LNS_COUNTERS_VALUE & 1 ? 1u << LNS_COLUMN_VALUE : 0);
+    return columns | (mask >> LNS_COUNTERS_VALUE & 1 ? LNS_COLUMN_BIT (LNS_COLUMN_VALUE) : 0);
   for (unsigned i = 0; i < LNS_NVTX_N_COLUMNS; i++)
     if (mask >> i & 1)
       columns |= nvtx[i];
@@ -186,9 +187,9 @@ lns_row_cursor_start (LnsRowCursor *cursor,
   if (!_lns_row_cursor_set_bounds (cursor))
     return true;
   if (!lns_row_range_is_all (cursor->bounds.name))
-    cursor->columns |= 1u << LNS_COLUMN_NAME;
+    cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_NAME);
   if (!lns_row_range_is_all (cursor->bounds.global_tid))
-    cursor->columns |= 1u << LNS_COLUMN_THREAD;
+    cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_THREAD);
   if (cursor->table->source == LNS_ROWS_STRINGS)
     {
       cursor->place = LNS_ROW_AT_STRINGS;

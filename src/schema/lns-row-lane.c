@@ -64,7 +64,7 @@ _lns_row_lane_open (LnsRowLane *rows,
                     LnsReport *report,
                     const LnsTableLane *lane,
                     const LnsRowBounds *bounds,
-                    uint32_t columns,
+                    LnsColumnMask columns,
                     bool may_walk,
                     LnsError *error)
 {
@@ -109,7 +109,7 @@ _lns_row_lane_close (LnsRowLane *rows)
 
 /* Has the chunk of `ordinal` at hand. */
 static bool
-load_chunk (LnsRowLane *rows, LnsReport *report, uint32_t columns, LnsError *error)
+load_chunk (LnsRowLane *rows, LnsReport *report, LnsColumnMask columns, LnsError *error)
 {
   while (rows->chunk == NULL || rows->ordinal >= rows->chunk->first + rows->chunk->n)
     {
@@ -173,7 +173,7 @@ bool
 _lns_row_lane_settle (LnsRowLane *rows,
                       const LnsTables *tables,
                       const LnsRowBounds *bounds,
-                      uint32_t columns,
+                      LnsColumnMask columns,
                       bool *ret_row,
                       LnsError *error)
 {

@@ -53,7 +53,7 @@ bool _lns_row_lane_open (LnsRowLane *rows,
                          LnsReport *report,
                          const LnsTableLane *lane,
                          const LnsRowBounds *bounds,
-                         uint32_t columns,
+                         LnsColumnMask columns,
                          bool may_walk,
                          LnsError *error);
 void _lns_row_lane_close (LnsRowLane *rows);
@@ -62,7 +62,7 @@ void _lns_row_lane_close (LnsRowLane *rows);
 bool _lns_row_lane_settle (LnsRowLane *rows,
                            const LnsTables *tables,
                            const LnsRowBounds *bounds,
-                           uint32_t columns,
+                           LnsColumnMask columns,
                            bool *ret_row,
                            LnsError *error);
 

@@ -257,8 +257,9 @@ mark_payloads_of_lane (LnsTables *tables,
 
   if (type < 0 || payload < 0)
     return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (
-      tables->report, lane->lane, 1u << LNS_COLUMN_PAYLOAD_TYPE | 1u << LNS_COLUMN_PAYLOAD);
+  LnsChunkWalker *walker = lns_chunk_walker_new (tables->report, lane->lane,
+                                                 LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
+                                                     LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD));
   while (walker != NULL && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     for (uint32_t i = 0;
          chunk->extra[type] != NULL && chunk->extra[payload] != NULL && i < chunk->n; i++)

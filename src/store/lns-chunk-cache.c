@@ -99,8 +99,8 @@ drop (LnsChunkCache *cache, LnsCacheItem **slot, LnsCacheItem **dropped)
 LnsCacheItem *
 _lns_chunk_cache_get (LnsChunkCache *cache,
                       LnsChunkKey key,
-                      uint32_t column_mask,
-                      uint32_t *ret_column_mask)
+                      LnsColumnMask column_mask,
+                      LnsColumnMask *ret_column_mask)
 {
   *ret_column_mask = column_mask;
   pthread_mutex_lock (&cache->lock);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/store/lns-lane-kind.h"
+
 typedef struct
 {
   uint32_t lane;
@@ -24,7 +26,8 @@ typedef struct
 typedef struct LnsCacheItem
 {
   LnsChunkKey key;
-  uint32_t column_mask; /* what was decoded                                                     */
+  LnsColumnMask
+      column_mask; /* what was decoded                                                     */
   size_t size_bytes;
   atomic_uint refs;
   struct LnsCacheItem *next_in_slot;
@@ -41,8 +44,8 @@ void _lns_chunk_cache_free (LnsChunkCache *cache); /* NULL is fine              
  * *RET_COLUMN_MASK gets the columns that it should have to replace what is there. O(1). */
 LnsCacheItem *_lns_chunk_cache_get (LnsChunkCache *cache,
                                     LnsChunkKey key,
-                                    uint32_t column_mask,
-                                    uint32_t *ret_column_mask);
+                                    LnsColumnMask column_mask,
+                                    LnsColumnMask *ret_column_mask);
 
 /* Keeps ITEM (one more reference) in place of what has its key, and lets go of the items longest
  * unused until the limit holds. Amortised O(1). */

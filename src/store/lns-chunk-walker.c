@@ -14,7 +14,7 @@ struct LnsChunkWalker
   LnsReport *report;
   LnsConnection *connection; /* the walker's until it is freed; NULL before the first read      */
   uint32_t lane;
-  uint32_t column_mask;
+  LnsColumnMask column_mask;
   uint32_t index;
   void *memory;
   size_t memory_bytes;
@@ -23,7 +23,7 @@ struct LnsChunkWalker
 };
 
 LnsChunkWalker *
-lns_chunk_walker_new (LnsReport *report, uint32_t lane, uint32_t column_mask)
+lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mask)
 {
   LnsChunkWalker *walker = calloc (1, sizeof *walker);
 

@@ -20,7 +20,8 @@ typedef struct
    * has to stand for those from FROM_NS on. */
   void (*rest) (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns);
   void *data;
-  uint32_t column_mask; /* of events                                                            */
+  LnsColumnMask
+      column_mask; /* of events                                                            */
   bool cached_only;
   const atomic_uint *generation; /* or NULL                                                     */
   unsigned expected_generation;

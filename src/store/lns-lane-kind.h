@@ -90,6 +90,11 @@ typedef enum
   LNS_N_COLUMNS = 45           /* one past the highest id                                        */
 } LnsColumnId;
 
+/* A set of columns. */
+typedef uint64_t LnsColumnMask;
+#define LNS_COLUMN_BIT(id) (UINT64_C (1) << (id))
+_Static_assert(LNS_N_COLUMNS <= 64, "a mask has 64 bits");
+
 typedef enum
 {
   LNS_EVENT_OPEN_START = 1 << 0,  /* began before the report did; start is the report's          */

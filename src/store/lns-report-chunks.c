@@ -12,8 +12,6 @@
 #include "src/store/lns-event-codec.h"
 #include "src/store/lns-report-private.h"
 
-#define BIT(column) (UINT32_C (1) << (column))
-
 /* An LnsChunk that the cache holds. */
 typedef struct
 {
@@ -22,22 +20,25 @@ typedef struct
   _Alignas(8) uint8_t memory[];
 } EventChunk;
 
-uint32_t
-_lns_lane_kind_mask (LnsLaneKind kind, uint32_t column_mask)
+LnsColumnMask
+_lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
-  uint32_t all = BIT (LNS_COLUMN_NAME) | BIT (LNS_COLUMN_FLAGS);
+  LnsColumnMask all = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
 
   for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
-    all |= BIT (info->extra[i].id);
-  return (column_mask == 0 ? all : column_mask & all) | BIT (LNS_COLUMN_START) |
-         BIT (LNS_COLUMN_DURATION);
+    all |= LNS_COLUMN_BIT (info->extra[i].id);
+  return (column_mask == 0 ? all : column_mask & all) | LNS_COLUMN_BIT (LNS_COLUMN_START) |
+         LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
 }
 
 /* Calls for each column of COLUMN_MASK that takes memory: the wanted ones, and of the kind's own
  * only those that the chunk has. */
 static size_t
-place_columns (const LnsChunkView *view, uint32_t column_mask, uint8_t *memory, LnsChunk *chunk)
+place_columns (const LnsChunkView *view,
+               LnsColumnMask column_mask,
+               uint8_t *memory,
+               LnsChunk *chunk)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info ((LnsLaneKind)view->header.lane_kind);
   const size_t n = view->header.n, wide_bytes = 8 * n, narrow_bytes = 8 * ((n + 1) / 2);
@@ -56,19 +57,20 @@ place_columns (const LnsChunkView *view, uint32_t column_mask, uint8_t *memory, 
  while (0)
   PLACE (start_ns, wide_bytes);
   PLACE (duration_ns, wide_bytes);
-  if (column_mask & BIT (LNS_COLUMN_NAME))
+  if (column_mask & LNS_COLUMN_BIT (LNS_COLUMN_NAME))
     PLACE (name, narrow_bytes);
-  if (column_mask & BIT (LNS_COLUMN_FLAGS))
+  if (column_mask & LNS_COLUMN_BIT (LNS_COLUMN_FLAGS))
     PLACE (flags, narrow_bytes);
   for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
-    if (column_mask & BIT (info->extra[i].id) && lns_chunk_column (view, info->extra[i].id) != NULL)
+    if (column_mask & LNS_COLUMN_BIT (info->extra[i].id) &&
+        lns_chunk_column (view, info->extra[i].id) != NULL)
       PLACE (extra[i], wide_bytes);
 #undef PLACE
   return at;
 }
 
 size_t
-_lns_chunk_columns_bytes (const LnsChunkView *view, uint32_t column_mask)
+_lns_chunk_columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask)
 {
   LnsChunk chunk;
 
@@ -77,7 +79,7 @@ _lns_chunk_columns_bytes (const LnsChunkView *view, uint32_t column_mask)
 
 bool
 _lns_chunk_decode (const LnsChunkView *view,
-                   uint32_t column_mask,
+                   LnsColumnMask column_mask,
                    void *memory,
                    LnsChunk *ret_chunk,
                    LnsError *error)
@@ -181,7 +183,7 @@ load_events (LnsReport *report,
              LnsConnection *connection,
              uint32_t lane,
              uint32_t index,
-             uint32_t column_mask,
+             LnsColumnMask column_mask,
              LnsError *error)
 {
   LnsChunkReading reading;
@@ -254,7 +256,7 @@ const LnsChunk *
 _lns_report_event_chunk (LnsReport *report,
                          uint32_t lane,
                          uint32_t index,
-                         uint32_t column_mask,
+                         LnsColumnMask column_mask,
                          bool cached_only,
                          LnsError *error)
 {
@@ -288,7 +290,7 @@ _lns_report_event_chunk (LnsReport *report,
 
 const LnsChunk *
 lns_report_chunk (
-    LnsReport *report, uint32_t lane, uint32_t index, uint32_t column_mask, LnsError *error)
+    LnsReport *report, uint32_t lane, uint32_t index, LnsColumnMask column_mask, LnsError *error)
 {
   return _lns_report_event_chunk (report, lane, index, column_mask, false, error);
 }
@@ -346,7 +348,7 @@ _lns_report_node_chunk (LnsReport *report,
                         LnsError *error)
 {
   const LnsChunkKey key = { lane, level, index };
-  uint32_t column_mask;
+  LnsColumnMask column_mask;
   LnsNodeChunk *chunk = (LnsNodeChunk *)_lns_chunk_cache_get (report->cache, key, 0, &column_mask);
 
   if (chunk == NULL && !cached_only)
@@ -409,7 +411,8 @@ lns_report_find (
   *ret_ordinal = state->n_closed;
   if (low < events->n_entries)
     {
-      const LnsChunk *chunk = lns_report_chunk (report, lane, low, BIT (LNS_COLUMN_START), error);
+      const LnsChunk *chunk =
+          lns_report_chunk (report, lane, low, LNS_COLUMN_BIT (LNS_COLUMN_START), error);
       if (chunk == NULL)
         return false;
       uint32_t first = 0, end = chunk->n;

@@ -196,20 +196,20 @@ LnsNodeChunk *_lns_report_node_chunk (LnsReport *report,
 const LnsChunk *_lns_report_event_chunk (LnsReport *report,
                                          uint32_t lane,
                                          uint32_t index,
-                                         uint32_t column_mask,
+                                         LnsColumnMask column_mask,
                                          bool cached_only,
                                          LnsError *error);
 
 /* The columns of COLUMN_MASK (0 = all) that KIND has, start and duration among them. */
-uint32_t _lns_lane_kind_mask (LnsLaneKind kind, uint32_t column_mask);
+LnsColumnMask _lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask);
 
 /* Bytes that the columns of VIEW in COLUMN_MASK take decoded, with each array aligned to 8. */
-size_t _lns_chunk_columns_bytes (const LnsChunkView *view, uint32_t column_mask);
+size_t _lns_chunk_columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask);
 
 /* Decodes the columns of VIEW in COLUMN_MASK into MEMORY, of that many bytes, and points RET_CHUNK
  * to them. */
 bool _lns_chunk_decode (const LnsChunkView *view,
-                        uint32_t column_mask,
+                        LnsColumnMask column_mask,
                         void *memory,
                         LnsChunk *ret_chunk,
                         LnsError *error);

@@ -122,7 +122,7 @@ typedef struct
  * start and duration always come; 0 = all), from the cache or the file. NULL and ERROR if damaged.
  */
 const LnsChunk *lns_report_chunk (
-    LnsReport *report, uint32_t lane, uint32_t index, uint32_t column_mask, LnsError *error);
+    LnsReport *report, uint32_t lane, uint32_t index, LnsColumnMask column_mask, LnsError *error);
 void lns_chunk_unref (const LnsChunk *chunk); /* NULL is fine                                   */
 
 /* The index of the chunk that holds event ORDINAL. ORDINAL < n_events. O(log n_chunks), no reading.
@@ -143,7 +143,7 @@ bool lns_report_event (
  * exports. The buffers are the walker's; each call overwrites the last one's. Not thread-safe by
  * itself; many walkers may live at once. */
 typedef struct LnsChunkWalker LnsChunkWalker;
-LnsChunkWalker *lns_chunk_walker_new (LnsReport *report, uint32_t lane, uint32_t column_mask);
+LnsChunkWalker *lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mask);
 /* NULL at the end, or (with ERROR filled) where a chunk is damaged: the next call goes on after it.
  */
 const LnsChunk *lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error);

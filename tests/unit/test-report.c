@@ -321,7 +321,8 @@ test_kinds_and_masks (void)
     {
       const unsigned n_extra = lns_lane_kind_info (kind)->n_extra;
       const uint32_t id = kind - 1u;
-      const LnsChunk *narrow = lns_report_chunk (report, id, 0, 1u << LNS_COLUMN_NAME, NULL);
+      const LnsChunk *narrow =
+          lns_report_chunk (report, id, 0, LNS_COLUMN_BIT (LNS_COLUMN_NAME), NULL);
       LNS_CHECK (narrow->name != NULL && narrow->flags == NULL && narrow->extra[0] == NULL);
       LNS_CHECK_INT (narrow->start_ns[5], 5);
       const LnsChunk *wide = lns_report_chunk (report, id, 0, 0, NULL);
@@ -330,7 +331,8 @@ test_kinds_and_masks (void)
         LNS_CHECK ((wide->extra[e] != NULL) == (e + 1 < n_extra));
       LNS_CHECK_INT (wide->extra[0][999], INT64_C (999) * 1000003);
       /* What has more columns serves the narrower wish. */
-      const LnsChunk *again = lns_report_chunk (report, id, 0, 1u << LNS_COLUMN_FLAGS, NULL);
+      const LnsChunk *again =
+          lns_report_chunk (report, id, 0, LNS_COLUMN_BIT (LNS_COLUMN_FLAGS), NULL);
       LNS_CHECK (again == wide);
       LNS_CHECK_INT (narrow->name[999], 3);
       lns_chunk_unref (narrow);
@@ -376,7 +378,7 @@ test_open_events (void)
   LNS_CHECK_INT (ordinal, 100);
   LNS_CHECK (lns_report_find (report, id, 3000, &ordinal, NULL));
   LNS_CHECK_INT (ordinal, 101);
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, id, 1u << LNS_COLUMN_NAME);
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, id, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
   const LnsChunk *chunk = NULL;
   uint64_t n = 0;
   while ((chunk = lns_chunk_walker_next (walker, NULL)) != NULL)
