@@ -20,7 +20,7 @@
 typedef enum
 {
   /* Events. STRING and the ticks of begin are in the head. */
-  LNS_WIRE_CUDA_API = 0x80,
+  LNS_WIRE_CUDA_API = 0x80,    /* STRING: its name as CUPTI gives it, or 0: CBID tells */
   LNS_WIRE_CUDA_KERNEL = 0x81, /* STRING: a launch slot of this stream */
   LNS_WIRE_CUDA_MEMCPY = 0x82,
   LNS_WIRE_CUDA_MEMSET = 0x83,
@@ -32,7 +32,9 @@ typedef enum
   LNS_WIRE_CUDA_MEMORY = 0x89, /* STRING: the variable's or the caller's name, or 0 */
   LNS_WIRE_CUDA_POOL = 0x8a,
   LNS_WIRE_CUDA_UNIFIED = 0x8b,
-  LNS_WIRE_CUDA_JIT = 0x8c,     /* STRING: the cache's path, or 0 */
+  LNS_WIRE_CUDA_JIT = 0x8c, /* STRING: the cache's path, or 0 */
+  LNS_WIRE_CUDA_DECOMPRESS =
+      0x8d,                     /* by the copy engine; LnsWireCudaMemcpyBytes, COPY_COUNT blocks */
   LNS_WIRE_LIBRARY_CALL = 0x8f, /* DEPTH: how many calls of the same library it is within */
 
   /* About the stream. */
@@ -96,10 +98,11 @@ typedef struct
   uint32_t static_shared_bytes, dynamic_shared_bytes, shared_executed_bytes;
   uint32_t local_bytes;
   uint64_t local_total_bytes;
-  uint32_t shared_carveout;
+  uint32_t shared_carveout; /* percent; NONE: not asked for */
   uint32_t max_potential_cluster, max_active_clusters;
   uint8_t launch_type, cache_config, shared_config, cluster_policy;
 } LnsWireCudaLaunchBytes;
+_Static_assert(sizeof (LnsWireCudaLaunchBytes) == 104, "no padding: they are compared as bytes");
 
 typedef struct
 {
@@ -159,7 +162,8 @@ typedef struct
   uint32_t correlation;
   uint64_t end_ticks;
   LnsWireCudaPlace place;
-  uint32_t graph, graph_exec;
+  uint32_t graph;
+  uint32_t launcher; /* the graph that launched it from the device, or 0 */
   uint32_t reserved;
 } LnsWireCudaGraphBytes;
 

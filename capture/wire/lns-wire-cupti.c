@@ -1,0 +1,580 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/wire/lns-wire-cupti.h"
+
+#include <cupti.h>
+#include <string.h>
+
+/* A record as long as the newest struct of its kind; what the loaded CUPTI does not have is 0. */
+typedef union
+{
+  CUpti_ActivityKind kind;
+  CUpti_ActivityAPI api;
+  CUpti_ActivityKernel10 kernel;
+  CUpti_ActivityMemcpy6 copy;
+  CUpti_ActivityMemcpyPtoP4 copy_between;
+  CUpti_ActivityMemset4 set;
+  CUpti_ActivitySynchronization2 sync;
+  CUpti_ActivityCudaEvent2 event;
+  CUpti_ActivityGraphTrace2 graph;
+  CUpti_ActivityDeviceGraphTrace device_graph;
+  CUpti_ActivityOverhead3 overhead;
+  CUpti_ActivityMemory4 memory;
+  CUpti_ActivityMemoryPool3 pool;
+  CUpti_ActivityUnifiedMemoryCounter3 unified;
+  CUpti_ActivityJit2 jit;
+  CUpti_ActivityDevice5 device;
+  CUpti_ActivityContext3 context;
+  CUpti_ActivityStream stream;
+  CUpti_ActivityMemDecompress decompress;
+} Record;
+
+/* Where CUPTI 13.0 has its fields: a header that moved one would not be read by this code. */
+_Static_assert(sizeof (CUpti_ActivityKernel10) == 216, "as in CUPTI 13.0");
+_Static_assert(sizeof (CUpti_ActivityMemcpy6) == 96, "as in CUPTI 13.0");
+_Static_assert(sizeof (CUpti_ActivityMemcpyPtoP4) == 96, "as in CUPTI 13.0");
+_Static_assert(sizeof (CUpti_ActivityMemset4) == 88, "as in CUPTI 13.0");
+_Static_assert(sizeof (CUpti_ActivityAPI) == 40, "as in CUPTI 11.0 to 13.0");
+_Static_assert(sizeof (CUpti_ActivitySynchronization2) == 56, "as in CUPTI 13.0");
+_Static_assert(sizeof (CUpti_ActivityGraphTrace2) == 56, "as in CUPTI 13.0");
+_Static_assert(sizeof (CUpti_ActivityMemory4) == 128, "as in CUPTI 13.0");
+_Static_assert(offsetof (CUpti_ActivityKernel10, start) == 16, "as in CUPTI 11.0 to 13.0");
+_Static_assert(offsetof (CUpti_ActivityKernel10, name) == 104, "as in CUPTI 11.0 to 13.0");
+_Static_assert(offsetof (CUpti_ActivityKernel10, graphNodeId) == 144, "as in CUPTI 11.0 to 13.0");
+_Static_assert(offsetof (CUpti_ActivityMemcpy6, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
+_Static_assert(offsetof (CUpti_ActivityMemset4, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
+
+/* One record on its way. */
+typedef struct
+{
+  const LnsWireCuptiSink *sink;
+  const Record *from;
+  size_t n_bytes; /* that the loaded CUPTI has of it */
+} Work;
+
+typedef enum
+{
+  DONE,
+  LOST,
+  UNFINISHED
+} Result;
+
+/* Whether the loaded CUPTI has FIELD: only for those whose absence is not 0. */
+#define HAS(work, type, field)                                                                     \
+ (offsetof (type, field) + sizeof (((type *)NULL)->field) <= (work)->n_bytes)
+
+#define SIZE_OF(record) ((sizeof (record) + LNS_WIRE_ALIGN_BYTES - 1) & ~(LNS_WIRE_ALIGN_BYTES - 1))
+
+/* Writes the N_BYTES of RECORD, whose size is filled in, and padding. */
+static Result
+put (const Work *work, void *record, size_t n_bytes)
+{
+  const LnsWireCuptiSink *sink = work->sink;
+  uint32_t n_padded =
+      (uint32_t)((n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1));
+  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n_padded, sizeof n_padded);
+  uint8_t *at = sink->reserve (sink->context, n_padded);
+  if (at == NULL)
+    {
+      sink->lose (sink->context, n_padded);
+      return LOST;
+    }
+  memcpy (at, record, n_bytes);
+  memset (at + n_bytes, 0, n_padded - n_bytes);
+  sink->commit (sink->context, n_padded);
+  return DONE;
+}
+
+static uint32_t
+text (const Work *work, const char *address, bool is_lasting)
+{
+  return work->sink->text (work->sink->context, (uintptr_t)address, is_lasting);
+}
+
+static uint64_t
+later (uint64_t start, uint64_t end)
+{
+  return end > start ? end : start;
+}
+
+static Result
+put_api (const Work *work)
+{
+  const CUpti_ActivityAPI *from = &work->from->api;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+  LnsWireCudaApiBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_API, .depth = is_runtime },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .cbid = from->cbid,
+    .return_value = from->returnValue,
+    .tid = from->threadId,
+  };
+  record.head.string = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
+  return put (work, &record, sizeof record);
+}
+
+/* --- Kernels. -------------------------------------------------------------------------------- */
+
+static LnsWireCudaLaunchBytes
+launch_of (const Work *work)
+{
+  const CUpti_ActivityKernel10 *from = &work->from->kernel;
+  return (LnsWireCudaLaunchBytes){
+    .head.type = LNS_WIRE_CUDA_LAUNCH,
+    .name = text (work, from->name, true),
+    .grid = { (uint32_t)from->gridX, (uint32_t)from->gridY, (uint32_t)from->gridZ },
+    .block = { (uint32_t)from->blockX, (uint32_t)from->blockY, (uint32_t)from->blockZ },
+    .cluster = { from->clusterX, from->clusterY, from->clusterZ },
+    .registers = from->registersPerThread,
+    .static_shared_bytes = (uint32_t)from->staticSharedMemory,
+    .dynamic_shared_bytes = (uint32_t)from->dynamicSharedMemory,
+    .shared_executed_bytes = from->sharedMemoryExecuted,
+    .local_bytes = from->localMemoryPerThread,
+    .local_total_bytes = HAS (work, CUpti_ActivityKernel10, localMemoryTotal_v2)
+                             ? from->localMemoryTotal_v2
+                             : from->localMemoryTotal,
+    .shared_carveout = from->isSharedMemoryCarveoutRequested ? from->sharedMemoryCarveoutRequested
+                                                             : LNS_WIRE_CUDA_NONE,
+    .max_potential_cluster = from->maxPotentialClusterSize,
+    .max_active_clusters = from->maxActiveClusters,
+    .launch_type = from->launchType,
+    .cache_config = from->cacheConfig.both,
+    .shared_config = from->sharedMemoryConfig,
+    .cluster_policy = (uint8_t)from->clusterSchedulingPolicy,
+  };
+}
+
+/* A slot by all that a launch consists of, its name included. */
+static uint32_t
+slot_of (const LnsWireCudaLaunchBytes *launch)
+{
+  const uint64_t factor = UINT64_C (0x9e3779b97f4a7c15);
+  uint64_t hash = launch->name;
+  for (int i = 0; i < 3; i++)
+    hash = (hash ^ launch->grid[i] ^ (uint64_t)launch->block[i] << 32) * factor;
+  hash = (hash ^ launch->dynamic_shared_bytes ^ (uint64_t)launch->cluster[0] << 32) * factor;
+  return (uint32_t)(hash >> 32) % LNS_WIRE_CUDA_LAUNCHES;
+}
+
+static Result
+put_kernel (const Work *work)
+{
+  const CUpti_ActivityKernel10 *from = &work->from->kernel;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaLaunchBytes launch = launch_of (work);
+  launch.head.string = slot_of (&launch);
+  launch.n_bytes = SIZE_OF (launch);
+  LnsWireCudaLaunchBytes *known = &work->sink->launches->launches[launch.head.string];
+  if (memcmp (known, &launch, sizeof launch) != 0)
+    {
+      if (put (work, &launch, sizeof launch) != DONE)
+        return LOST;
+      *known = launch;
+    }
+  LnsWireCudaKernelBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_KERNEL, .string = launch.head.string },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .grid_id = (uint64_t)from->gridId,
+    .graph_node = from->graphNodeId,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .graph = from->graphId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+/* --- Other work of the device. --------------------------------------------------------------- */
+
+static Result
+put_copy (const Work *work)
+{
+  const CUpti_ActivityMemcpy6 *from = &work->from->copy;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaMemcpyBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .size_bytes = from->bytes,
+    .graph_node = from->graphNodeId,
+    .copy_count = from->copyCount,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .kind = from->copyKind,
+    .source_kind = from->srcKind,
+    .destination_kind = from->dstKind,
+    .flags = from->flags,
+    .source_device = LNS_WIRE_CUDA_NONE,
+    .source_context = LNS_WIRE_CUDA_NONE,
+    .destination_device = LNS_WIRE_CUDA_NONE,
+    .destination_context = LNS_WIRE_CUDA_NONE,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_copy_between (const Work *work)
+{
+  const CUpti_ActivityMemcpyPtoP4 *from = &work->from->copy_between;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaMemcpyBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .size_bytes = from->bytes,
+    .graph_node = from->graphNodeId,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .kind = from->copyKind,
+    .source_kind = from->srcKind,
+    .destination_kind = from->dstKind,
+    .flags = from->flags,
+    .source_device = from->srcDeviceId,
+    .source_context = from->srcContextId,
+    .destination_device = from->dstDeviceId,
+    .destination_context = from->dstContextId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_decompress (const Work *work)
+{
+  const CUpti_ActivityMemDecompress *from = &work->from->decompress;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaMemcpyBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_DECOMPRESS },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .size_bytes = from->sourceBytes,
+    .copy_count = from->numberOfOperations,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .source_device = LNS_WIRE_CUDA_NONE,
+    .source_context = LNS_WIRE_CUDA_NONE,
+    .destination_device = LNS_WIRE_CUDA_NONE,
+    .destination_context = LNS_WIRE_CUDA_NONE,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_set (const Work *work)
+{
+  const CUpti_ActivityMemset4 *from = &work->from->set;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaMemsetBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMSET },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .size_bytes = from->bytes,
+    .graph_node = from->graphNodeId,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .value = from->value,
+    .memory_kind = from->memoryKind,
+    .flags = from->flags,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_sync (const Work *work)
+{
+  const CUpti_ActivitySynchronization2 *from = &work->from->sync;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaSyncBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_SYNC },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .event_sync = from->cudaEventSyncId,
+    .place = { LNS_WIRE_CUDA_NONE, from->contextId, from->streamId },
+    .type = (uint32_t)from->type,
+    .event = from->cudaEventId,
+    .return_value = from->returnValue,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_event (const Work *work)
+{
+  const CUpti_ActivityCudaEvent2 *from = &work->from->event;
+  LnsWireCudaEventBytes record = {
+    .head = { .ticks = from->deviceTimestamp, .type = LNS_WIRE_CUDA_EVENT },
+    .correlation = from->correlationId,
+    .event_sync = from->cudaEventSyncId,
+    .place = { HAS (work, CUpti_ActivityCudaEvent2, deviceId) ? from->deviceId : LNS_WIRE_CUDA_NONE,
+               from->contextId, from->streamId },
+    .event = from->eventId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_graph (const Work *work)
+{
+  const CUpti_ActivityGraphTrace2 *from = &work->from->graph;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaGraphBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .graph = from->graphId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_device_graph (const Work *work)
+{
+  const CUpti_ActivityDeviceGraphTrace *from = &work->from->device_graph;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaGraphBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
+    .end_ticks = later (from->start, from->end),
+    .place = { from->deviceId, from->contextId, (uint32_t)from->streamId },
+    .graph = from->graphId,
+    .launcher = from->launcherGraphId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+/* --- Around it. ------------------------------------------------------------------------------ */
+
+static Result
+put_overhead (const Work *work)
+{
+  const CUpti_ActivityOverhead3 *from = &work->from->overhead;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaOverheadBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_OVERHEAD },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .kind = (uint32_t)from->overheadKind,
+    .tid = from->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? from->objectId.pt.threadId : 0,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_memory (const Work *work)
+{
+  const CUpti_ActivityMemory4 *from = &work->from->memory;
+  LnsWireCudaMemoryBytes record = {
+    .head = { .ticks = from->timestamp,
+              .type = LNS_WIRE_CUDA_MEMORY,
+              .string = text (work, from->name, false) },
+    .correlation = from->correlationId,
+    .address = from->address,
+    .size_bytes = from->bytes,
+    .pc = from->PC,
+    .pool_address = from->memoryPoolConfig.address,
+    .pool_threshold = from->memoryPoolConfig.releaseThreshold,
+    .pool_size = from->memoryPoolConfig.pool.size,
+    .pool_utilized = from->memoryPoolConfig.utilizedSize,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .operation = (uint8_t)from->memoryOperationType,
+    .memory_kind = (uint8_t)from->memoryKind,
+    .pool_type = (uint8_t)from->memoryPoolConfig.memoryPoolType,
+    .is_async = from->isAsync != 0,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_pool (const Work *work)
+{
+  const CUpti_ActivityMemoryPool3 *from = &work->from->pool;
+  LnsWireCudaPoolBytes record = {
+    .head = { .ticks = from->timestamp, .type = LNS_WIRE_CUDA_POOL },
+    .correlation = from->correlationId,
+    .address = from->address,
+    .min_bytes_to_keep = from->minBytesToKeep,
+    .pool_threshold = from->releaseThreshold,
+    .pool_size = from->size,
+    .pool_utilized = from->utilizedSize,
+    .device = from->deviceId,
+    .operation = (uint8_t)from->memoryPoolOperationType,
+    .pool_type = (uint8_t)from->memoryPoolType,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_unified (const Work *work)
+{
+  const CUpti_ActivityUnifiedMemoryCounter3 *from = &work->from->unified;
+  LnsWireCudaUnifiedBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_UNIFIED },
+    .counter = (uint32_t)from->counterKind,
+    .end_ticks = later (from->start, from->end),
+    .value = from->value,
+    .address = from->address,
+    .source = from->srcId,
+    .destination = from->dstId,
+    .stream = from->streamId,
+    .flags = from->flags,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_jit (const Work *work)
+{
+  const CUpti_ActivityJit2 *from = &work->from->jit;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
+  LnsWireCudaJitBytes record = {
+    .head = { .ticks = from->start,
+              .type = LNS_WIRE_CUDA_JIT,
+              .string = text (work, from->cachePath, false) },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .cache_bytes = from->cacheSize,
+    .device = from->deviceId,
+    .entry = (uint8_t)from->jitEntryType,
+    .operation = (uint8_t)from->jitOperationType,
+    .tid = from->threadId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+/* --- What there is. -------------------------------------------------------------------------- */
+
+static Result
+put_device (const Work *work)
+{
+  const CUpti_ActivityDevice5 *from = &work->from->device;
+  LnsWireCudaDeviceBytes record = {
+    .head = { .type = LNS_WIRE_CUDA_DEVICE, .string = text (work, from->name, false) },
+    .number = from->id,
+    .compute_major = from->computeCapabilityMajor,
+    .compute_minor = from->computeCapabilityMinor,
+    .n_multiprocessors = from->numMultiprocessors,
+    .core_clock = from->coreClockRate,
+    .memory_bytes = from->globalMemorySize,
+    .memory_bandwidth = from->globalMemoryBandwidth,
+    .constant_bytes = from->constantMemorySize,
+    .l2_bytes = from->l2CacheSize,
+    .n_copy_engines = from->numMemcpyEngines,
+    .threads_per_warp = from->numThreadsPerWarp,
+    .max_ipc = from->maxIPC,
+    .max_warps_per_sm = from->maxWarpsPerMultiprocessor,
+    .max_blocks_per_sm = from->maxBlocksPerMultiprocessor,
+    .max_registers_per_block = from->maxRegistersPerBlock,
+    .max_registers_per_sm = from->maxRegistersPerMultiprocessor,
+    .max_shared_per_block = from->maxSharedMemoryPerBlock,
+    .max_shared_per_sm = from->maxSharedMemoryPerMultiprocessor,
+    .max_threads_per_block = from->maxThreadsPerBlock,
+    .max_block = { from->maxBlockDimX, from->maxBlockDimY, from->maxBlockDimZ },
+    .max_grid = { from->maxGridDimX, from->maxGridDimY, from->maxGridDimZ },
+    .is_mig = from->isMigEnabled,
+  };
+  memcpy (record.uuid, from->isMigEnabled ? &from->migUuid : &from->uuid, sizeof record.uuid);
+  work->sink->bus (work->sink->context, from->id, record.bus, sizeof record.bus);
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_context (const Work *work)
+{
+  const CUpti_ActivityContext3 *from = &work->from->context;
+  LnsWireCudaContextBytes record = {
+    .head.type = LNS_WIRE_CUDA_CONTEXT,
+    .number = from->contextId,
+    .device = from->deviceId,
+    .null_stream = from->nullStreamId,
+    .parent = from->isGreenContext ? from->parentContextId : LNS_WIRE_CUDA_NONE,
+    .is_green = from->isGreenContext,
+    .n_multiprocessors = from->numMultiprocessors,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_stream (const Work *work)
+{
+  const CUpti_ActivityStream *from = &work->from->stream;
+  LnsWireCudaStreamBytes record = {
+    .head.type = LNS_WIRE_CUDA_STREAM,
+    .number = from->streamId,
+    .context = from->contextId,
+    .priority = (int32_t)from->priority,
+    .flags = (uint32_t)from->flag,
+  };
+  return put (work, &record, sizeof record);
+}
+
+/* By kind; of the others nothing is kept. */
+static Result (*const writers[LNS_WIRE_CUPTI_KINDS]) (const Work *) = {
+  [CUPTI_ACTIVITY_KIND_DRIVER] = put_api,
+  [CUPTI_ACTIVITY_KIND_RUNTIME] = put_api,
+  [CUPTI_ACTIVITY_KIND_KERNEL] = put_kernel,
+  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = put_kernel,
+  [CUPTI_ACTIVITY_KIND_MEMCPY] = put_copy,
+  [CUPTI_ACTIVITY_KIND_MEMCPY2] = put_copy_between,
+  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = put_decompress,
+  [CUPTI_ACTIVITY_KIND_MEMSET] = put_set,
+  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = put_sync,
+  [CUPTI_ACTIVITY_KIND_CUDA_EVENT] = put_event,
+  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = put_graph,
+  [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = put_device_graph,
+  [CUPTI_ACTIVITY_KIND_OVERHEAD] = put_overhead,
+  [CUPTI_ACTIVITY_KIND_MEMORY2] = put_memory,
+  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = put_pool,
+  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = put_unified,
+  [CUPTI_ACTIVITY_KIND_JIT] = put_jit,
+  [CUPTI_ACTIVITY_KIND_DEVICE] = put_device,
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = put_context,
+  [CUPTI_ACTIVITY_KIND_STREAM] = put_stream,
+};
+
+void
+lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
+                        const uint8_t *bytes,
+                        size_t n_bytes,
+                        const LnsWireCuptiSink *sink,
+                        uint32_t *ret_compacted,
+                        LnsWireCuptiCounts *ret_counts)
+{
+  for (size_t at = 0; n_bytes - at >= sizeof (uint64_t);)
+    {
+      uint32_t kind;
+      memcpy (&kind, bytes + at, sizeof kind);
+      if (kind == CUPTI_ACTIVITY_KIND_INVALID)
+        return;
+      size_t size = kind < LNS_WIRE_CUPTI_KINDS ? sizes->record_bytes[kind] : 0;
+      if (size == 0 || size % 8 != 0 || size > n_bytes - at)
+        {
+          ret_counts->unknown_kind = kind;
+          return;
+        }
+      if (writers[kind] != NULL)
+        {
+          Record record;
+          size_t n_known = size < sizeof record ? size : sizeof record;
+          memcpy (&record, bytes + at, n_known);
+          memset ((uint8_t *)&record + n_known, 0, sizeof record - n_known);
+          Work work = { .sink = sink, .from = &record, .n_bytes = size };
+          Result result = writers[kind](&work);
+          ret_counts->n_compacted += result == DONE;
+          ret_counts->n_lost += result == LOST;
+          ret_counts->n_unfinished += result == UNFINISHED;
+        }
+      at += size;
+      if (ret_compacted != NULL)
+        __atomic_store_n (ret_compacted, (uint32_t)at, __ATOMIC_RELEASE);
+    }
+}
