@@ -113,9 +113,9 @@ test_kernel_generations (void)
       LNS_CHECK_INT (launch->cluster[0], sizes[i] >= 200 ? 2 : 0);
       LNS_CHECK_INT (launch->cluster_policy, sizes[i] >= 200 ? 1 : 0);
       LNS_CHECK_INT (launch->local_total_bytes,
-                     sizes[i] >= 208 ? UINT64_C (0x200000000) : UINT64_C (4096));
-      LNS_CHECK_INT (launch->max_potential_cluster, sizes[i] >= 216 ? 8 : 0);
-      LNS_CHECK_INT (launch->max_active_clusters, sizes[i] >= 216 ? 16 : 0);
+                     sizes[i] >= 200 ? UINT64_C (0x200000000) : UINT64_C (4096));
+      LNS_CHECK_INT (launch->max_potential_cluster, sizes[i] >= 208 ? 8 : 0);
+      LNS_CHECK_INT (launch->max_active_clusters, sizes[i] >= 208 ? 16 : 0);
     }
   struct
   {
