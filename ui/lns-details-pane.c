@@ -10,6 +10,7 @@
 #include "src/base/lns-format.h"
 #include "ui/lns-details-band.h"
 #include "ui/lns-details-fields.h"
+#include "ui/lns-display-text.h"
 #include "ui/lns-event-text.h"
 #include "ui/lns-shortcuts.h"
 
@@ -43,8 +44,9 @@ cut_lines (GtkGrid *grid, int line)
 
 /* Writes LINE, or writes it anew: while time is being selected nothing flickers. */
 static void
-set_line (GtkGrid *grid, int line, const char *title, const char *text)
+set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
 {
+  g_autofree char *text = lns_display_cut (whole_text);
   if (gtk_grid_get_child_at (grid, 0, line) != NULL)
     {
       gtk_label_set_text (GTK_LABEL (gtk_grid_get_child_at (grid, 0, line)), title);
@@ -86,7 +88,8 @@ update_event (LnsDetailsPane *self)
   cut_lines (self->grid, 0);
   if (id.lane == LNS_ID_NONE)
     return;
-  g_autofree char *name = lns_event_text_string (report, self->event.name, false);
+  g_autofree char *whole_name = lns_event_text_string (report, self->event.name, false);
+  g_autofree char *name = lns_display_cut (whole_name);
   gtk_label_set_text (self->name, *name != '\0' ? name : _ ("(no name)"));
   self->fields = lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event);
   for (guint i = 0; i < self->fields->len; i++)

@@ -5,6 +5,10 @@
 
 #include "ui/lns-display-text.h"
 
+#include <glib/gi18n.h>
+
+#include "src/base/lns-format.h"
+
 char *
 lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line)
 {
@@ -26,4 +30,17 @@ lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line)
       bytes = valid ? g_utf8_next_char (bytes) : bytes + 1;
     }
   return g_string_free (text, FALSE);
+}
+
+char *
+lns_display_cut (const char *text)
+{
+  glong n_chars = g_utf8_strlen (text, -1);
+  if (n_chars <= LNS_DISPLAY_MAX_CHARS)
+    return g_strdup (text);
+  char count[LNS_FORMAT_SIZE];
+  g_autofree char *begin = g_utf8_substring (text, 0, LNS_DISPLAY_MAX_CHARS);
+  /* Translators: after the beginning of a long text, "… (65,536 characters)" */
+  return g_strdup_printf (_ ("%s… (%s characters)"), begin,
+                          lns_format_unsigned ((uint64_t)n_chars, count));
 }

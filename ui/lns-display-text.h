@@ -15,4 +15,12 @@ G_BEGIN_DECLS
 char *
 lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Characters that a label is given of one text: more than anybody reads there, and few enough to be laid
+ * out at once. A label of 64 KiB takes seconds, in which the window stands still. */
+#define LNS_DISPLAY_MAX_CHARS 1500
+
+/* TEXT, valid UTF-8, as a label can show it: where it is longer than that, its beginning and how many
+ * characters it has. Free with g_free (). O(length). */
+char *lns_display_cut (const char *text) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

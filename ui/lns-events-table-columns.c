@@ -5,6 +5,8 @@
 
 #include "ui/lns-events-table-private.h"
 
+#include "ui/lns-display-text.h"
+
 #include <glib/gi18n.h>
 
 #define MIN_CHARS 20 /* of the column that has the room that others leave */
@@ -21,8 +23,9 @@ static gboolean
 tooltip_cb (GtkWidget *cell, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer data)
 {
   const char *text = gtk_inscription_get_text (GTK_INSCRIPTION (cell));
-  gtk_tooltip_set_text (tooltip, text);
-  return text != NULL && *text != '\0';
+  g_autofree char *cut = text != NULL ? lns_display_cut (text) : NULL;
+  gtk_tooltip_set_text (tooltip, cut);
+  return cut != NULL && *cut != '\0';
 }
 
 /* Inscriptions, not labels: they are several times cheaper to bind. */

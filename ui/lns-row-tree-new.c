@@ -121,7 +121,8 @@ text_of (const Builder *builder, uint32_t string)
 {
   size_t size_bytes;
   const char *bytes = lns_report_string (builder->report, string, &size_bytes);
-  return lns_display_text (bytes, size_bytes, TRUE);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
+  return lns_display_cut (text);
 }
 
 static char *

@@ -6,6 +6,7 @@
 #include "ui/lns-ruler-ticks.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* As many significant digits as a label may have before an offset is easier to read. */
 #define MAX_DIGITS 6
@@ -59,6 +60,8 @@ lns_ruler_label (const LnsRulerTicks *ticks,
   bool is_base = base_ns == time_ns;
   if (ret_is_base != NULL)
     *ret_is_base = is_base && ticks->base_ns > 0;
+  if (time_ns == 0)
+    return strcpy (ret_text, "0");
   if (is_base)
     return lns_format_duration_exact (time_ns, ret_text);
   char offset[LNS_FORMAT_SIZE];

@@ -142,9 +142,9 @@ snapshot_major_ticks (LnsRuler *self,
       double x_px = lns_scale_x_of (scale, t);
       bool is_base;
       lns_ruler_label (ticks, t, &is_base, text);
-      set_text (self, text, is_base);
+      double end_px = x_px + PAD_PX + set_text (self, text, is_base);
       append_tick (snapshot, x_px, TICK_PX, color);
-      if (x_px + PAD_PX >= from_px)
+      if (x_px + PAD_PX >= from_px && end_px <= gtk_widget_get_width (GTK_WIDGET (self)))
         append_text (self, snapshot, x_px + PAD_PX, color);
       if (t == INT64_MAX)
         break;

@@ -24,7 +24,8 @@ text_of (LnsTimeline *self, uint32_t string)
   size_t size_bytes;
   const char *bytes =
       lns_report_string (lns_view_get_report (self->context.view), string, &size_bytes);
-  return lns_display_text (bytes, size_bytes, FALSE);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, FALSE);
+  return lns_display_cut (text);
 }
 
 /* Appends "LABEL  VALUE" as a line of markup. */

@@ -203,6 +203,7 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   int header_px = self->context.header_px, body_px = MAX (width - header_px - bar_px, 1);
 
   lns_view_set_width_px (self->context.view, body_px);
+  allocate (self->gutter, 0, top_px, header_px, height - top_px);
   allocate (GTK_WIDGET (self->corner), 0, 0, header_px, top_px);
   allocate (GTK_WIDGET (self->overview), header_px, 0, body_px, overview_px);
   allocate (GTK_WIDGET (self->ruler), header_px, overview_px, body_px, ruler_px);
@@ -383,6 +384,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/lns-timeline.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, adjustment);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, gutter);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, corner);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, overview);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, ruler);

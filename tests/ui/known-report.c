@@ -8,6 +8,7 @@
  *   known-report OUT.rep            a program of 10 s with three threads: see write_known ()
  *   known-report OUT.rep THREADS    THREADS threads of two domains each, for the number of rows
  *   known-report OUT.rep hours      ten hours, then three ranges of 1 ns, 2 ns and 3 ns
+ *   known-report OUT.rep names      names that are hard to show: see write_names ()
  */
 
 #include <inttypes.h>
@@ -239,13 +240,46 @@ write_hours (void)
   range (on, late_ns + 10, 3, "three", 0xff0000ff);
 }
 
+/* A process and a thread whose names no header holds; ranges of a second each second, whose names
+ * have quotes, lines, bytes that are no text, and 64 KiB; then one that began before the report did,
+ * one that never ended, one whose end was lost. */
+static void
+write_names (void)
+{
+  static char long_name[(64 << 10) + 1];
+  for (size_t i = 0; i < sizeof long_name - 1; i++)
+    long_name[i] = "0123456789abcdef "[i % 17];
+  uint32_t it = process ("a_program_with_a_name_that_is_wider_than_any_header", 31);
+  uint32_t plain = domain (it, 0, ""), far = domain (it, 1, "a domain\nof two lines");
+  uint32_t by = thread (it, "a worker thread whose name says a lot about it", 32);
+  uint32_t on = lane (track (LNS_TRACK_NVTX_RANGES, it, by, plain, ""), 0, LNS_LANE_NVTX_PUSH_POP);
+  const char *const names[] = { "\"double\" & 'single' <quotes>",
+                                "two\nlines\tand a tab",
+                                "bytes \xff\xfe\x80 that are no text",
+                                "Zażółć gęślą 日本語 🚀",
+                                long_name,
+                                "" };
+  for (int64_t i = 0; i < (int64_t)(sizeof names / sizeof *names); i++)
+    range (on, i * SECOND, 990 * MS, names[i], 0);
+
+  uint32_t ends = lane (track (LNS_TRACK_NVTX_RANGES, it, by, far, ""), 0, LNS_LANE_NVTX_PUSH_POP);
+  LnsEvent early = event (LNS_LANE_NVTX_PUSH_POP, 0, SECOND, "began before", 0);
+  early.flags = LNS_EVENT_OPEN_START;
+  lns_writer_append (writer, ends, &early);
+  LnsEvent lost = event (LNS_LANE_NVTX_PUSH_POP, 2 * SECOND, SECOND, "its end was lost", 0);
+  lost.flags = LNS_EVENT_END_UNKNOWN | LNS_EVENT_LOST_BEFORE;
+  lns_writer_append (writer, ends, &lost);
+  LnsEvent open = event (LNS_LANE_NVTX_PUSH_POP, 6 * SECOND, 0, "never ended", 0);
+  lns_writer_set_open (writer, ends, &open);
+}
+
 int
 main (int argc, char **argv)
 {
   LnsError error = { 0 };
   if (argc < 2)
     {
-      fprintf (stderr, "usage: known-report OUT.rep [THREADS | hours]\n");
+      fprintf (stderr, "usage: known-report OUT.rep [THREADS | hours | names]\n");
       return 2;
     }
   writer = lns_writer_create (argv[1], &(LnsWriterOptions){ .overwrite = true }, &error);
@@ -259,6 +293,8 @@ main (int argc, char **argv)
           write_hours ();
           end_ns = 10 * 3600 * SECOND + 20;
         }
+      else if (strcmp (argv[2], "names") == 0)
+        write_names ();
       else
         write_threads (strtol (argv[2], NULL, 10));
       lns_writer_finish (writer, LNS_STATE_COMPLETE, end_ns, &error);

@@ -167,6 +167,7 @@ deep_ticks_count_from_a_base (void)
   LNS_CHECK_INT (ticks.base_ns, 0);
   LNS_CHECK_STR (lns_ruler_label (&ticks, 1200000000, &is_base, text), "1.2 s");
   LNS_CHECK (!is_base);
+  LNS_CHECK_STR (lns_ruler_label (&ticks, 0, &is_base, text), "0");
 }
 
 static void
@@ -177,6 +178,20 @@ no_byte_is_lost_in_text (void)
   g_autofree char *many = lns_display_text (bytes, sizeof bytes - 1, FALSE);
   LNS_CHECK_STR (one, "café\\xFF\\n\\x01\\x00z");
   LNS_CHECK_STR (many, "café\\xFF\n\\x01\\x00z");
+}
+
+static void
+long_texts_are_cut_for_labels (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (int i = 0; i < LNS_DISPLAY_MAX_CHARS; i++)
+    g_string_append (text, "é");
+  g_autofree char *whole = lns_display_cut (text->str);
+  LNS_CHECK_STR (whole, text->str);
+  g_autofree char *more = g_strconcat (text->str, "abc", NULL);
+  g_autofree char *cut = lns_display_cut (more);
+  LNS_CHECK (g_str_has_prefix (cut, text->str));
+  LNS_CHECK_STR (cut + text->len, "… (1,503 characters)");
 }
 
 static void
@@ -216,6 +231,7 @@ main (void)
   LNS_TEST (ticks_are_round_and_far_enough_apart);
   LNS_TEST (deep_ticks_count_from_a_base);
   LNS_TEST (no_byte_is_lost_in_text);
+  LNS_TEST (long_texts_are_cut_for_labels);
   LNS_TEST (rectangles_are_clipped);
   LNS_TEST (hatching_meets_between_tiles);
   return lns_tap_done ();

@@ -169,4 +169,31 @@ def test_rows_fold_pin_and_show_their_events():
         app.find("label", "47 events")
 
 
+def test_a_chosen_event_is_unfolded_zoomed_to_and_marked():
+    """An event of 1 ns, ten hours in, in a row that is folded away: chosen in the table."""
+    with opened("hours") as app:
+        rows_box = app.find("tree table", "Rows")
+        rows = lambda: {row.name: row for row in rows_box.children() if row.role == "table row"}
+        app.wait(lambda: "NVTX" in rows(), what="the rows")
+        rows()["batch (7)"].do("row.expand")
+        app.wait(lambda: "NVTX" not in rows(), what="the fold")
+        rows()["batch (7)"].do("row.show-in-events")
+        app.find("label", "4 events")
+        app.focus()
+        app.find("label", "one").click()
+        app.wait(lambda: "NVTX" in rows(), what="its row")
+
+        def marked():
+            x, y, width, height = rows()["NVTX"].extents()
+            line = app.pixels(x + HEADER_PX + 10, y + height // 2, width - HEADER_PX - 20, 1)[0]
+            if (255, 0, 0) not in line:
+                return False
+            start = line.index((255, 0, 0))
+            end = next(i for i in range(start, len(line)) if line[i] != (255, 0, 0))
+            edges = [sum(abs(a - b) for a, b in zip(line[at], line[0])) for at in (start - 2, end + 2)]
+            return end - start >= 8 and max(line[start - 2]) < 90 and min(edges) > 300
+        app.activate("app.theme", "'light'")
+        app.wait(marked, what="the event, ten pixels a nanosecond, in a dark frame")
+
+
 harness.main(globals())
