@@ -5,6 +5,7 @@
 
 #include "capture/session/lns-process-info.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define COMMAND_LINE_MAX_BYTES 32768
+#define ENVIRONMENT_MAX_BYTES  262144
 
 /* Reads up to ROOM - 1 bytes of /proc/PID/NAME into TEXT and terminates them; returns how many, or
  * -1. */
@@ -193,4 +195,23 @@ lns_process_info_clear (LnsProcessInfo *info)
   free (info->command_line);
   free (info->executable);
   info->name = info->command_line = info->executable = NULL;
+}
+
+bool
+lns_process_lives_with (const char *variable)
+{
+  char *text = malloc (ENVIRONMENT_MAX_BYTES);
+  DIR *stream = text != NULL ? opendir ("/proc") : NULL;
+  bool found = false;
+  for (struct dirent *entry; !found && stream != NULL && (entry = readdir (stream)) != NULL;)
+    {
+      int32_t pid = (int32_t)strtol (entry->d_name, NULL, 10);
+      ssize_t n = pid > 0 ? read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES) : 0;
+      for (ssize_t at = 0; at < n && !found; at += (ssize_t)strlen (text + at) + 1)
+        found = strcmp (text + at, variable) == 0;
+    }
+  if (stream != NULL)
+    closedir (stream);
+  free (text);
+  return found;
 }

@@ -34,3 +34,7 @@ int32_t lns_process_parent (int32_t pid);
 /* Quotes N arguments for a shell and joins them by spaces. Owned by the caller; NULL if memory is
  * short. */
 char *lns_quote_arguments (const char *const *arguments, int n);
+
+/* Whether a process lives whose environment had VARIABLE ("NAME=VALUE") when its program began. Of
+ * processes that the caller may not look into it is not known. O(processes), a few ms. */
+bool lns_process_lives_with (const char *variable);

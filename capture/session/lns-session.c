@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/session/lns-memory-limit.h"
+#include "capture/session/lns-process-info.h"
 #include "capture/wire/lns-wire-pool-session.h"
 #include "capture/wire/lns-wire-protocol.h"
 
@@ -258,6 +260,17 @@ unsigned
 lns_session_signal (LnsSession *session, int signal_number, int32_t spare)
 {
   return lns_collector_signal (session->collector, signal_number, spare);
+}
+
+bool
+lns_session_may_be_joined (const LnsSession *session)
+{
+  char *variable = NULL;
+  bool may = asprintf (&variable, LNS_WIRE_ENVIRONMENT "=%s",
+                       lns_collector_path (session->collector)) >= 0 &&
+             lns_process_lives_with (variable);
+  free (variable);
+  return may;
 }
 
 LnsCollectorCounters

@@ -22,6 +22,10 @@
 /* How long after Ctrl-C a program may take to end by itself. */
 #define GRACE_NS INT64_C (5000000000)
 
+/* How long after the last process's end others may still join, and how often they are looked for. */
+#define LINGER_NS      INT64_C (300000000)
+#define LINGER_STEP_MS 20
+
 #define NEVER INT64_MAX
 
 typedef struct
@@ -33,6 +37,7 @@ typedef struct
   size_t n_control;                            /* bytes of an unfinished line */
   int64_t start_at_ns, stop_at_ns, tick_at_ns; /* CLOCK_MONOTONIC, or NEVER */
   bool is_collecting;
+  bool is_lingering;
   bool is_over;          /* the report is written, or thrown away */
   unsigned n_interrupts; /* Ctrl-C */
   int64_t exited_at_ns;
@@ -269,16 +274,25 @@ take_control (Run *run)
 
 /* --- The loop --------------------------------------------------------------------------------- */
 
-/* Whether the processes that the report waits for have ended. */
+/* Whether the processes that the report waits for have ended. One that was started just before its
+ * parent's end, as servers are, gets a moment to make itself known. */
 static bool
-has_ended (const Run *run)
+has_ended (Run *run)
 {
   const LnsProfile *profile = run->profile;
   if (!profile->has_exited)
     return false;
   /* After Ctrl-C nobody waits for what has left the terminal. */
-  return strcmp (profile->options.wait, "primary") == 0 || run->n_interrupts > 0 ||
-         lns_session_processes (profile->session).n_alive == 0;
+  if (strcmp (profile->options.wait, "primary") == 0 || run->n_interrupts > 0)
+    return true;
+  LnsCollectorCounters processes = lns_session_processes (profile->session);
+  if (processes.n_alive > 0)
+    return false;
+  int64_t last_end_ns =
+      processes.last_end_ns > run->exited_at_ns ? processes.last_end_ns : run->exited_at_ns;
+  run->is_lingering =
+      monotonic_ns () < last_end_ns + LINGER_NS && lns_session_may_be_joined (profile->session);
+  return !run->is_lingering;
 }
 
 static int
@@ -287,6 +301,8 @@ wait_ms (const Run *run)
   int64_t at_ns = run->start_at_ns < run->stop_at_ns ? run->start_at_ns : run->stop_at_ns;
   if (run->tick_at_ns < at_ns)
     at_ns = run->tick_at_ns;
+  if (run->is_lingering)
+    return LINGER_STEP_MS;
   if (at_ns == NEVER)
     return -1;
   int64_t ns = at_ns - monotonic_ns ();

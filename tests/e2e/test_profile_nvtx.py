@@ -42,6 +42,28 @@ def test_resources_are_in_the_report_and_its_export():
         assert [line.split("\t") for line in plain.stdout.splitlines()] == rows, plain
 
 
+def test_domains_with_one_name_are_one_domain():
+    with Folder() as folder:
+        run = folder.profile(ACT, "domain", "same", "push", "a", "domain", "other", "push", "b", "pop", "domain", "same",
+                             "push", "c", "pop", "pop")
+        assert run.code == 0, run
+        rows = ask(folder, "SELECT text, domainId FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start")
+        assert rows == [["a", "1"], ["b", "2"], ["c", "1"]], rows
+        lanes = {event["name"]: event["lane"] for event in folder.report().events}
+        assert lanes == {"a": 0, "b": 0, "c": 1}, lanes
+
+
+def test_a_server_that_leaves_its_starter_is_recorded_to_its_end():
+    with Folder() as folder:
+        words = ["mark", "parent", "orphan", 10, "session", 0, "mark", "server", "sleep", 300, "mark", "served",
+                 "print", "from the server", "exit", "4"]
+        plain = subprocess.run([ACT] + [str(word) for word in words], capture_output=True, text=True)
+        run = folder.profile(*[ACT] + words)
+        assert (run.code, run.out) == (plain.returncode, plain.stdout) == (4, "from the server\n"), (run, plain)
+        report = folder.report()
+        assert set(report.names()) == {"parent", "server", "served"} and len(report.processes) == 2
+
+
 def test_what_is_not_recorded_is_said_once():
     with Folder() as folder:
         run = folder.profile(CALLS)

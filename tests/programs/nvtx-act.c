@@ -15,7 +15,7 @@
  *   exec, bare-exec                                becomes itself with the rest, without environment
  *   exit N, _exit N, abort, raise SIGNAL           ends so
  *   ignore SIGNAL, catch SIGNAL, pause             a caught one is printed, and `pause` returns
- *   close-all                                      closes descriptors from 3 on
+ *   close-all, session N                           closes descriptors from 3 on; begins a session
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
 
 #include <nvtx3/nvToolsExt.h>
@@ -202,6 +202,8 @@ act_number (const char *verb, int number)
     push_distinct (number);
   else if (strcmp (verb, "sleep") == 0)
     nanosleep (&(struct timespec){ number / 1000, number % 1000 * 1000000L }, NULL);
+  else if (strcmp (verb, "session") == 0)
+    setsid ();
   else if (strcmp (verb, "exit") == 0)
     exit (number);
   else if (strcmp (verb, "_exit") == 0)

@@ -5,6 +5,9 @@
 
 /* The small parts of the session: the clock's lines, maps of ids, environments, /proc, batches. */
 
+#include <stdio.h>
+#include <string.h>
+#include <fcntl.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -225,6 +228,34 @@ processes_are_described (void)
 }
 
 static void
+processes_are_known_by_their_environment (void)
+{
+  char variable[64];
+  snprintf (variable, sizeof variable, "LNS_TEST_OF=%d", getpid ());
+  LNS_CHECK (!lns_process_lives_with (variable));
+  int ends[2];
+  LNS_CHECK (pipe2 (ends, O_CLOEXEC) == 0);
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      char *environment[] = { "A=B", variable, NULL };
+      execle ("/bin/sleep", "sleep", "60", (char *)NULL, environment);
+      _exit (1);
+    }
+  char nothing;
+  close (ends[1]);
+  LNS_CHECK_INT (read (ends[0], &nothing, 1), 0); /* it has become another program */
+  close (ends[0]);
+  LNS_CHECK (lns_process_lives_with (variable));
+  variable[strlen (variable) - 1] ^= 1;
+  LNS_CHECK (!lns_process_lives_with (variable));
+  variable[strlen (variable) - 1] ^= 1;
+  kill (pid, SIGKILL);
+  LNS_CHECK (waitpid (pid, NULL, 0) == pid);
+  LNS_CHECK (!lns_process_lives_with (variable));
+}
+
+static void
 some_memory_is_allowed (void)
 {
   uint64_t limit = lns_memory_limit ();
@@ -245,6 +276,7 @@ main (void)
   LNS_TEST (programs_are_started_or_not);
   LNS_TEST (arguments_are_quoted_for_a_shell);
   LNS_TEST (processes_are_described);
+  LNS_TEST (processes_are_known_by_their_environment);
   LNS_TEST (some_memory_is_allowed);
   return lns_tap_done ();
 }
