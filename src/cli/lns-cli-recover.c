@@ -40,6 +40,7 @@ run (const LnsCommand *command, int argc, char **argv)
   Values values = { 0 };
   LnsError error = { 0 };
   LnsRecovery recovery;
+  LnsOpenOptions following = { .cancel = lns_cli_catch_interrupt () };
   int exit_code;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
@@ -49,7 +50,8 @@ run (const LnsCommand *command, int argc, char **argv)
     return lns_cli_fail (&error);
   char *output = values.output != NULL ? strdup (values.output)
                                        : lns_cli_replace_ending (input, "-recovered.rep");
-  bool good = output != NULL && lns_recover (input, output, values.overwrite, &recovery, &error);
+  bool good = output != NULL &&
+              lns_recover (input, output, values.overwrite, &following, &recovery, &error);
   if (good)
     {
       printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; damaged: %" PRIu64

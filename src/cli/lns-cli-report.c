@@ -43,9 +43,17 @@ interrupt_cb (int signal_number)
 const atomic_bool *
 lns_cli_catch_interrupt (void)
 {
+  static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
   struct sigaction action = { .sa_handler = interrupt_cb, .sa_flags = (int)SA_RESETHAND };
 
-  sigaction (SIGINT, &action, NULL);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    {
+      struct sigaction old;
+      /* What nohup(1) has set stays. */
+      if (sigaction (ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction (ends[i], &action, NULL);
+    }
+  signal (SIGXFSZ, SIG_IGN);
   return &interrupted;
 }
 
@@ -53,9 +61,9 @@ const char *
 lns_cli_only_word (
     const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error)
 {
-  if (argc == 2)
+  if (argc == 2 && argv[1][0] != '\0')
     return argv[1];
-  if (argc < 2)
+  if (argc <= 2)
     lns_error_set (error, LNS_ERROR_USAGE, 0, "%s needs %s: lanescope %s %s", command->name, what,
                    command->name, command->usage);
   else

@@ -14,7 +14,8 @@
  * should know of that. To be closed. NULL and ERROR where it cannot. */
 LnsReport *lns_cli_open_report (const char *path, LnsError *error);
 
-/* Makes Ctrl-C turn the result true instead of ending the process at once; the second one ends it. */
+/* Makes Ctrl-C and requests to end turn the result true instead of ending the process at once, so that
+ * nothing half-written stays; the second one ends it. A file that grows too large fails to be written. */
 const atomic_bool *lns_cli_catch_interrupt (void);
 
 /* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is

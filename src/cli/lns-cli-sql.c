@@ -230,7 +230,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  if (argc != 3)
+  if (argc != 3 || argv[1][0] == '\0')
     {
       lns_error_set (&error, LNS_ERROR_USAGE, 0,
                      "sql needs a report and a statement: lanescope sql %s", command->usage);

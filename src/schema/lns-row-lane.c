@@ -121,17 +121,13 @@ load_chunk (LnsRowLane *rows, LnsReport *report, LnsColumnMask columns, LnsError
               : lns_report_chunk (report, rows->lane->lane,
                                   lns_report_chunk_of (report, rows->lane->lane, rows->ordinal),
                                   columns, &local);
-      if (rows->chunk == NULL)
-        return lns_error_set (
-            error, local.domain != LNS_ERROR_NONE ? local.domain : LNS_ERROR_FORMAT, local.code,
-            "%s",
-            local.domain != LNS_ERROR_NONE ? local.message
-                                           : "the report is damaged (a lane holds fewer events "
-                                             "than it says); run \"lanescope recover\" on it");
-      if (rows->ordinal < rows->chunk->first)
-        return lns_error_set (
-            error, LNS_ERROR_FORMAT, 0,
-            "the report is damaged (its chunks are out of order); run \"lanescope recover\" on it");
+      if (rows->chunk == NULL && local.domain != LNS_ERROR_NONE)
+        return lns_error_set (error, local.domain, local.code, "%s", local.message);
+      if (rows->chunk == NULL || rows->ordinal < rows->chunk->first)
+        return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                              "%s: the report is damaged (a lane's chunks are missing or out of "
+                              "order); get the rest back with \"lanescope recover\"",
+                              lns_report_info (report)->path);
     }
   return true;
 }

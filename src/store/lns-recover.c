@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lns-config.h"
 #include "src/store/lns-event-codec.h"
+#include "src/store/lns-sql.h"
 #include "src/store/lns-recover-private.h"
 #include "src/store/lns-report-private.h"
 #include "src/store/lns-report-rescue.h"
@@ -76,15 +78,13 @@ static bool
 scan (LnsRecover *recover, const char *path, int ret_fds[2])
 {
   char journal[PATH_MAX + 16];
-  struct stat status;
+  uint64_t file_bytes;
 
-  if (!scan_path (recover, path, &ret_fds[0]))
+  if (!_lns_report_check_file (path, &file_bytes, recover->error) ||
+      !scan_path (recover, path, &ret_fds[0]))
     return false;
   if (ret_fds[0] < 0)
     return lns_error_set_errno (recover->error, errno, "%s: it cannot be read", path);
-  if (fstat (ret_fds[0], &status) == 0 && S_ISDIR (status.st_mode))
-    return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is a folder; give a .rep file in it", path);
   snprintf (journal, sizeof journal, "%s-journal", path);
   if (!scan_path (recover, journal, &ret_fds[1]))
     return false;
@@ -120,6 +120,12 @@ create (LnsRecover *recover, const char *out_path, bool overwrite)
       if (!is_own_key (key))
         continue;
       _lns_recover_text (recover, meta->definitions[i].meta.value, value, sizeof value);
+      if (strcmp (key, "incompatible") == 0 &&
+          (strtoull (value, NULL, 10) & ~LNS_FEATURES_INCOMPATIBLE) != 0)
+        return lns_error_set (recover->error, LNS_ERROR_VERSION, 0,
+                              "%s: the report needs a Lanescope newer than " LNS_VERSION
+                              " to be recovered; update lanescope",
+                              recover->path);
       if (strcmp (key, "t0_monotonic_ns") == 0)
         options.t0_monotonic_ns = strtoll (value, NULL, 10);
       else if (strcmp (key, "t0_realtime_ns") == 0)
@@ -332,14 +338,13 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
   return lns_writer_finish (writer, LNS_STATE_RECOVERED, end_ns, recover->error);
 }
 
-/* lns_recover () that OPTIONS (may be NULL) can follow and cancel. */
-static bool
-recover_with (const char *path,
-              const char *out_path,
-              bool overwrite,
-              const LnsOpenOptions *options,
-              LnsRecovery *ret_recovery,
-              LnsError *error)
+bool
+lns_recover (const char *path,
+             const char *out_path,
+             bool overwrite,
+             const LnsOpenOptions *options,
+             LnsRecovery *ret_recovery,
+             LnsError *error)
 {
   LnsRecover recover = { .path = path, .options = options, .error = error };
   struct stat in, out;
@@ -367,14 +372,19 @@ recover_with (const char *path,
   return ok;
 }
 
-bool
-lns_recover (const char *path,
-             const char *out_path,
-             bool overwrite,
-             LnsRecovery *ret_recovery,
-             LnsError *error)
+/* Why PATH could neither be opened nor recovered. CAUSE advises to recover where it saw damage: where
+ * PROBLEM is that nothing was found, that would be no help. */
+static void
+tell_cause (const LnsError *cause, const LnsError *problem, LnsError *error)
 {
-  return recover_with (path, out_path, overwrite, NULL, ret_recovery, error);
+  const char *advice = strrchr (cause->message, ';');
+
+  if (problem->domain == LNS_ERROR_FORMAT && advice != NULL && strstr (advice, "recover") != NULL)
+    lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                   "%.*s, and nothing of it can be recovered; copy it again or record again",
+                   (int)(advice - cause->message), cause->message);
+  else
+    lns_error_set (error, cause->domain, cause->code, "%s", cause->message);
 }
 
 LnsReport *
@@ -393,13 +403,13 @@ lns_report_open_or_recover (const char *path,
   report = NULL;
   char *copy = cause.domain == LNS_ERROR_FORMAT ? _lns_rescue_path (path, NULL) : NULL;
   LnsError problem = { 0 };
-  if (copy != NULL && recover_with (path, copy, true, options, NULL, &problem))
+  if (copy != NULL && lns_recover (path, copy, true, options, NULL, &problem))
     report = lns_report_open (copy, options, &problem);
   free (copy);
   *ret_recovered = report != NULL;
   if (problem.domain == LNS_ERROR_CANCELLED)
     lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: recovering was cancelled", path);
   else if (report == NULL)
-    lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
+    tell_cause (&cause, &problem, error);
   return report;
 }

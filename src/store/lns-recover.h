@@ -20,11 +20,12 @@ typedef struct
 } LnsRecovery;
 
 /* Rebuilds PATH (with its "-journal" beside it where there is one) into OUT_PATH, which must not
- * exist unless OVERWRITE. PATH is only read. False and ERROR if not one definition could be read.
- */
+ * exist unless OVERWRITE. PATH is only read. OPTIONS (may be NULL) follow and cancel it. False and
+ * ERROR if not one definition could be read; nothing is left then. */
 bool lns_recover (const char *path,
                   const char *out_path,
                   bool overwrite,
+                  const LnsOpenOptions *options,
                   LnsRecovery *ret_recovery,
                   LnsError *error);
 

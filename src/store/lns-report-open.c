@@ -125,32 +125,34 @@ _lns_report_sqlite_error (const LnsReport *report, LnsConnection *connection, Ln
     }
 }
 
-/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
-static bool
-check_file (LnsReport *report, LnsError *error)
+bool
+_lns_report_check_file (const char *path, uint64_t *ret_bytes, LnsError *error)
 {
   struct stat status;
 
-  if (stat (report->path, &status) != 0)
-    return errno == ENOENT || errno == ENOTDIR
-               ? lns_error_set (error, LNS_ERROR_IO, errno,
-                                "%s: there is no such file; check the path", report->path)
-               : lns_error_set_errno (error, errno, "%s: it cannot be looked at", report->path);
+  if (stat (path, &status) != 0)
+    {
+      if (errno == ENOENT || errno == ENOTDIR)
+        return lns_error_set (error, LNS_ERROR_IO, errno,
+                              "%s: there is no such file; check the path", path);
+      return lns_error_set (error, LNS_ERROR_IO, errno,
+                            "%s: it cannot be looked at (%s); check the path", path,
+                            strerror (errno));
+    }
   if (S_ISDIR (status.st_mode))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is a folder; give a .rep file in it", report->path);
+                          "%s: this is a folder; give a .rep file in it", path);
   if (!S_ISREG (status.st_mode))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is no regular file; copy the report into one", report->path);
-  if (access (report->path, R_OK) != 0)
+                          "%s: this is no regular file; copy the report into one", path);
+  if (access (path, R_OK) != 0)
     return lns_error_set (error, LNS_ERROR_IO, errno,
-                          "%s: you may not read it; change its permissions or ask its owner",
-                          report->path);
+                          "%s: you may not read it; change its permissions or ask its owner", path);
   if (status.st_size == 0)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: the file is empty: nothing was recorded into it; record again",
-                          report->path);
-  report->info.file_bytes = (uint64_t)status.st_size;
+                          path);
+  *ret_bytes = (uint64_t)status.st_size;
   return true;
 }
 
@@ -284,7 +286,7 @@ lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *erro
     }
 
   LnsConnection *connection = NULL;
-  bool ok = check_file (report, error);
+  bool ok = _lns_report_check_file (path, &report->info.file_bytes, error);
   if (ok)
     {
       /* The working folder may change before the next connection is opened. */

@@ -142,6 +142,9 @@ struct LnsReport
 LnsConnection *_lns_report_take (LnsReport *report, LnsError *error);
 void _lns_report_give (LnsReport *report, LnsConnection *connection);
 
+/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
+bool _lns_report_check_file (const char *path, uint64_t *ret_bytes, LnsError *error);
+
 /* Sets ERROR to what SQLite says of CONNECTION, for a person. Returns false. */
 bool _lns_report_sqlite_error (const LnsReport *report, LnsConnection *connection, LnsError *error);
 

@@ -187,7 +187,7 @@ try_mutated (size_t size_bytes)
   else
     LNS_CHECK (error.domain != LNS_ERROR_NONE && error.message[0] != '\0');
   lns_report_close (report);
-  if (draw (4) == 0 && lns_recover (path, out_path, true, NULL, NULL))
+  if (draw (4) == 0 && lns_recover (path, out_path, true, NULL, NULL, NULL))
     {
       n_recovered++;
       error = (LnsError){ 0 };

@@ -14,43 +14,89 @@ import golden
 import tap
 
 REPORT = golden.make_report()
-COMMANDS = [["info"], ["stats"], ["export"], ["sql"]]
+COMMANDS = [["info"], ["stats"], ["export"], ["sql"], ["recover"]]
 
 
-def errors_of(path):
-    """The sentence that each command says of PATH."""
+def words_for(command, path):
+    return command + [path] + (["SELECT 1"] if command == ["sql"] else [])
+
+
+def errors_of(path, commands=None, **options):
+    """The sentence that each command says of PATH: they agree."""
     sentences = set()
-    for command in COMMANDS:
-        words = command + [path] + (["SELECT 1"] if command == ["sql"] else [])
-        out, err = golden.run(*words, code=125)
-        assert out == b"", (words, out)
-        lines = err.decode().splitlines()
-        assert len(lines) == 1 and lines[0].startswith("lanescope: error: "), (words, err)
-        assert os.path.basename(path) in lines[0], (words, err)
+    before = set(os.listdir(golden.FOLDER))
+    for command in commands or COMMANDS[:4]:
+        words = words_for(command, path)
+        done = subprocess.run([tap.LANESCOPE, *words], cwd=golden.FOLDER, capture_output=True, timeout=20,
+                              env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CACHE_HOME=golden.path("cache")), **options)
+        assert done.returncode == 125 and done.stdout == b"", (words, done)
+        lines = done.stderr.split(b"\n")
+        assert len(lines) == 2 and lines[0].startswith(b"lanescope: error: "), (words, done.stderr)
+        # What went wrong, and after it what to do.
+        assert b";" in lines[0], (words, done.stderr)
         sentences.add(lines[0])
     assert len(sentences) == 1, sentences
+    assert set(os.listdir(golden.FOLDER)) - before <= {"cache"}
     return sentences.pop()
 
 
-def test_each_fault_has_its_own_sentence():
+def make_faults():
+    """Files that are no reports, or not to be had, by name; all but the last for each command."""
     open(golden.path("empty.rep"), "wb").close()
     os.mkdir(golden.path("folder.rep"))
+    os.mkfifo(golden.path("pipe.rep"))
+    os.symlink("circle.rep", golden.path("circle.rep"))
     with open(golden.path("text.rep"), "w", encoding="utf-8") as file:
         file.write("This is a text.\n" * 10000)
     other = sqlite3.connect(golden.path("other.rep"))
     other.execute("CREATE TABLE t (x)")
     other.commit()
     other.close()
-    newer = golden.path("newer.rep")
-    golden.make_report("newer.rep")
+    with open(golden.path("begun.rep"), "wb") as file:
+        file.write(open(REPORT, "rb").read()[:50000])
+    newer = golden.make_report("newer.rep")
     database = sqlite3.connect(newer)
     database.execute("UPDATE lns_meta SET value = '4611686018427387904' WHERE key = 'incompatible'")
     database.commit()
     database.close()
-    faults = ["missing.rep", "empty.rep", "folder.rep", "text.rep", "other.rep", "newer.rep"]
-    sentences = {errors_of(golden.path(name)).replace(name, "") for name in faults}
-    assert len(sentences) == len(faults), sentences
-    assert not [n for n in os.listdir(golden.FOLDER) if n.endswith(".sqlite")]
+    return ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep", "text.rep", "other.rep", "begun.rep", "newer.rep"]
+
+
+def test_each_fault_has_its_own_sentence():
+    faults = make_faults()
+    sentences = {}
+    for name in faults:
+        sentence = errors_of(golden.path(name))
+        assert golden.path(name).encode() in sentence, sentence
+        sentences[name] = sentence.replace(golden.path(name).encode(), b"X")
+    assert len(set(sentences.values())) == len(faults), sentences
+    # What the file system tells, recover tells in the same words.
+    for name in ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep"]:
+        assert errors_of(golden.path(name), [["recover"]]).replace(golden.path(name).encode(), b"X") == sentences[name]
+    for name in ["text.rep", "other.rep", "begun.rep"]:
+        assert b"no part of a Lanescope report" in errors_of(golden.path(name), [["recover"]])
+
+
+def test_what_may_not_be_read():
+    path = golden.make_report("secret.rep")
+    os.chmod(path, 0)
+    os.chmod(golden.FOLDER, 0o755)
+    nobody = {"user": 65534} if os.geteuid() == 0 else {}
+    assert b"secret.rep: you may not read it; change its permissions" in errors_of(path, COMMANDS, **nobody)
+
+
+def test_names_of_any_bytes_are_told_on_one_line():
+    for name, told in [("two\nlines.rep", b"two lines.rep"), (b"bad\xff.rep", b"bad\xff.rep"), ("clear\x1b[2J.rep", b"clear [2J.rep"),
+                       ("-dash.rep", b"-dash.rep"), ("long" * 60 + ".rep", b"long" * 60)]:
+        path = os.path.join(golden.FOLDER.encode(), name if isinstance(name, bytes) else name.encode())
+        assert told in errors_of(path, COMMANDS), name
+        with open(path, "wb") as file:
+            file.write(b"x")
+        assert told in errors_of(path), name
+        os.remove(path)
+    for command in COMMANDS:
+        _, err = golden.run(*words_for(command, ""), code=125)
+        assert b" needs a report" in err, err
 
 
 def test_each_fault_of_a_statement_has_its_own_sentence():
@@ -87,8 +133,8 @@ def test_a_damaged_chunk_is_told_as_what_it_is():
     assert not [n for n in os.listdir(golden.FOLDER) if n.startswith(("chunk.sqlite", "out_"))]
 
 
-def interrupt(words):
-    """Starts a command that would go on for long, presses Ctrl-C, and gives its code and stderr."""
+def interrupt(words, number=signal.SIGINT):
+    """Starts a command that would go on for long, sends it signal NUMBER, and gives its code and stderr."""
     process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     # Its handler is in place once the signal is caught: /proc tells.
     deadline = time.monotonic() + 20
@@ -98,7 +144,7 @@ def interrupt(words):
         if int(caught, 16) & 1 << signal.SIGINT - 1:
             break
         time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     return process.wait(20), process.stderr.read()
 
 
@@ -107,11 +153,34 @@ def test_ctrl_c_ends_a_query():
     assert code == 125 and err == b"lanescope: error: the query was interrupted\n", (code, err)
 
 
-def test_ctrl_c_ends_an_export_and_leaves_nothing():
-    report = golden.make_report("long.rep", 3000000)
-    code, err = interrupt(["export", report])
-    assert code == 125 and b"interrupted" in err, (code, err)
-    assert not [n for n in os.listdir(golden.FOLDER) if n.startswith("long.") and n != "long.rep"]
+def test_an_export_that_is_ended_leaves_nothing():
+    report = golden.make_report("long.rep", 1500000)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        code, err = interrupt(["export", report], number)
+        assert code == 125 and err == f"lanescope: error: {golden.path('long.sqlite')} was not written: the export was interrupted\n".encode(), err
+        assert not [n for n in os.listdir(golden.FOLDER) if n.startswith("long.") and n != "long.rep"]
+
+
+def test_a_recovery_that_is_ended_leaves_nothing():
+    code, err = interrupt(["recover", golden.path("long.rep")])
+    assert code == 125 and err == b"lanescope: error: recovering was cancelled\n", (code, err)
+    assert not os.path.exists(golden.path("long-recovered.rep"))
+
+
+def test_a_killed_export_leaves_no_output():
+    report = golden.path("long.rep")
+    code, _ = interrupt(["export", report], signal.SIGKILL)
+    assert code == -signal.SIGKILL and not os.path.exists(golden.path("long.sqlite"))
+
+
+def test_an_output_that_cannot_grow():
+    """As on a full disk: writing fails midway."""
+    for words in (["export", "-o", "limited.sqlite"], ["stats", "-r", "nvtx_pushpop_trace", "-o", "limited"], ["recover", "-o", "limited.rep"]):
+        done = subprocess.run(["prlimit", "--fsize=400000", tap.LANESCOPE, *words, golden.path("whole.rep")], cwd=golden.FOLDER,
+                              capture_output=True, timeout=60)
+        assert done.returncode == 125 and len(done.stderr.splitlines()) == 1, (words, done)
+        assert b"limited" in done.stderr and done.stdout == b"", (words, done)
+        assert not [n for n in os.listdir(golden.FOLDER) if n.startswith("limited")], (words, os.listdir(golden.FOLDER))
 
 
 def test_unknown_switches():

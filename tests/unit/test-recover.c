@@ -154,7 +154,7 @@ test_without_btree (void)
   LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
   LNS_CHECK_INT (error.domain, LNS_ERROR_FORMAT);
   error = (LnsError){ 0 };
-  if (!lns_recover (path, out, false, &recovery, &error))
+  if (!lns_recover (path, out, false, NULL, &recovery, &error))
     LNS_FAIL ("%s", error.message);
   LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS + 1); /* and an open one */
   LNS_CHECK_INT (recovery.n_damaged, 0);
@@ -165,9 +165,9 @@ test_without_btree (void)
   check_report (report, 0);
   lns_report_close (report);
   /* What is there is not overwritten unasked. */
-  LNS_CHECK (!lns_recover (path, out, false, NULL, &error));
-  LNS_CHECK (lns_recover (path, out, true, NULL, NULL));
-  LNS_CHECK (!lns_recover (path, path, true, NULL, NULL));
+  LNS_CHECK (!lns_recover (path, out, false, NULL, NULL, &error));
+  LNS_CHECK (lns_recover (path, out, true, NULL, NULL, NULL));
+  LNS_CHECK (!lns_recover (path, path, true, NULL, NULL, NULL));
 }
 
 static void
@@ -196,7 +196,7 @@ test_damaged_chunk (void)
   close (fd);
   LNS_CHECK (n_lost > 0);
 
-  LNS_CHECK (lns_recover (path, out, false, &recovery, NULL));
+  LNS_CHECK (lns_recover (path, out, false, NULL, &recovery, NULL));
   LNS_CHECK (recovery.n_events < N_LANES * N_EVENTS);
   LNS_CHECK (recovery.n_events >= N_LANES * N_EVENTS - n_lost);
   LNS_CHECK_INT (recovery.n_damaged + recovery.n_missing > 0 ||
@@ -240,7 +240,7 @@ test_lost_definitions (void)
     }
   _lns_scan_clear (&scan);
   close (fd);
-  LNS_CHECK (lns_recover (path, out, true, &recovery, NULL));
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
   LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS + 1); /* and an open one */
   LnsReport *report = fixture_open (out, NULL);
   lns_report_lanes (report, &n);
@@ -273,7 +273,7 @@ test_processes_in_a_circle (void)
     lns_writer_add_process (writer, &(LnsProcess){ .parent = p - 1 });
   lns_writer_set_process (writer, 0, &(LnsProcess){ .parent = 2 });
   fixture_finish (writer, 0);
-  LNS_CHECK (lns_recover (path, out, true, &recovery, NULL));
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
   LnsReport *report = fixture_open (out, NULL);
   const LnsProcess *processes = lns_report_processes (report, &n);
   LNS_CHECK_INT (n, 3);
@@ -313,7 +313,7 @@ test_open_or_recover (void)
   LNS_CHECK (lns_report_open_or_recover (path, NULL, &recovered, &error) == NULL);
   LNS_CHECK (!recovered);
   LNS_CHECK (strstr (error.message, "no Lanescope report") != NULL);
-  LNS_CHECK (!lns_recover (path, fixture_path ("none.rep"), false, NULL, &error));
+  LNS_CHECK (!lns_recover (path, fixture_path ("none.rep"), false, NULL, NULL, &error));
   LNS_CHECK (access (fixture_path ("none.rep"), F_OK) != 0);
   rmdir (fixture_path ("lanescope/recovered"));
   rmdir (fixture_path ("lanescope"));
@@ -400,7 +400,7 @@ test_hot_journal (void)
 
   write_report (path);
   leave_hot_journal (path);
-  LNS_CHECK (lns_recover (path, out, true, &recovery, NULL));
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
   LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS + 1); /* and an open one */
   LnsReport *report = fixture_open (out, NULL);
   check_report (report, 0);
@@ -462,7 +462,7 @@ test_newest_counts (void)
       /* Whichever of the two is the journal. */
       copy (fixture_path (i == 0 ? "newer.rep" : "older.rep"), path);
       copy (fixture_path (i == 0 ? "older.rep" : "newer.rep"), old);
-      LNS_CHECK (lns_recover (path, out, true, NULL, NULL));
+      LNS_CHECK (lns_recover (path, out, true, NULL, NULL, NULL));
       LnsReport *report = fixture_open (out, NULL);
       uint32_t n;
       LNS_CHECK_INT (lns_report_info (report)->n_events, 9000);
