@@ -74,7 +74,7 @@ def test_each_fault_has_its_own_sentence():
     for name in ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep"]:
         assert errors_of(golden.path(name), [["recover"]]).replace(golden.path(name).encode(), b"X") == sentences[name]
     for name in ["text.rep", "other.rep", "begun.rep"]:
-        assert b"no part of a Lanescope report" in errors_of(golden.path(name), [["recover"]])
+        assert b"nothing of a Lanescope report" in errors_of(golden.path(name), [["recover"]])
 
 
 def test_what_may_not_be_read():
