@@ -24,6 +24,15 @@ lns_cli_fail (const LnsError *error)
   return LNS_EXIT_FAILED;
 }
 
+/* Frees what was parsed of a command that will not run. */
+static void
+clear_lists (const LnsCommand *command, void *values)
+{
+  for (size_t i = 0; i < command->n_options; i++)
+    if (command->options[i].kind == LNS_OPTION_LIST)
+      lns_option_list_clear ((LnsOptionList *)((char *)values + command->options[i].offset));
+}
+
 bool
 lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit)
 {
@@ -32,10 +41,12 @@ lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, 
   if (!lns_options_parse (command, argc, argv, values, &help, &error))
     {
       *ret_exit = lns_cli_fail (&error);
+      clear_lists (command, values);
       return false;
     }
   if (help)
     {
+      clear_lists (command, values);
       lns_command_print_help (command, stdout);
       *ret_exit = 0;
       return false;
