@@ -14,9 +14,6 @@
 #include "capture/wire/lns-wire-record.h"
 #include "src/store/lns-overlap.h"
 
-/* Deeper ranges than this are left out: a lane each. */
-#define LNS_DEPTH_MAX 65536u
-
 typedef struct LnsDecodedProcess LnsDecodedProcess;
 typedef struct LnsDecodedThread LnsDecodedThread;
 typedef struct LnsDecodedDomain LnsDecodedDomain;
@@ -60,6 +57,7 @@ struct LnsRangeStack
   LnsReportRef *lanes; /* by depth; n_allocated of them */
   LnsReportRef track, mark_track, mark_lane;
   size_t changed_at; /* 1 + the place in the decoder's list of stacks with unshown frames, or 0 */
+  LnsLoss refused;   /* pushes that are left out, and not yet told */
 };
 
 struct LnsDecodedThread

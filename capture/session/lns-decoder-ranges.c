@@ -106,10 +106,15 @@ make_room (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth)
 {
   if (depth < stack->n_allocated)
     return true;
+  if (depth >= LNS_DEPTH_MAX)
+    {
+      decoder->counters.n_too_deep++;
+      return false;
+    }
   uint32_t n = stack->n_allocated < 4 ? 4 : stack->n_allocated;
   while (n <= depth)
     n *= 2;
-  LnsFrame *frames = depth < LNS_DEPTH_MAX ? realloc (stack->frames, n * sizeof *frames) : NULL;
+  LnsFrame *frames = realloc (stack->frames, n * sizeof *frames);
   if (frames != NULL)
     stack->frames = frames;
   LnsReportRef *lanes = frames != NULL ? realloc (stack->lanes, n * sizeof *lanes) : NULL;
@@ -133,6 +138,29 @@ note_change (LnsDecoder *decoder, LnsRangeStack *stack)
     stack->changed_at = decoder->changed.n;
 }
 
+/* A push of TIME_NS that cannot be kept is a loss like those of the program's side. */
+static void
+refuse (LnsDecoder *decoder, LnsRangeStack *stack, int64_t time_ns)
+{
+  if (decoder->writer == NULL)
+    return;
+  if (stack->refused.pushes++ == 0)
+    stack->refused.first_ns = time_ns;
+  stack->refused.last_ns = time_ns;
+  note_change (decoder, stack);
+}
+
+static void
+tell_refused (LnsDecoder *decoder, LnsRangeStack *stack)
+{
+  if (stack->refused.pushes == 0 || decoder->writer == NULL)
+    return;
+  stack->refused.process = stack->thread->process->id;
+  stack->refused.thread = stack->thread->id;
+  lns_writer_add_loss (decoder->writer, &stack->refused);
+  stack->refused = (LnsLoss){ 0 };
+}
+
 void
 _lns_stack_push (LnsDecoder *decoder,
                  LnsRangeStack *stack,
@@ -142,7 +170,10 @@ _lns_stack_push (LnsDecoder *decoder,
 {
   cut_to (decoder, stack, depth, false, time_ns);
   if (!make_room (decoder, stack, depth))
-    return;
+    {
+      refuse (decoder, stack, time_ns);
+      return;
+    }
   while (stack->n_frames < depth)
     stack->frames[stack->n_frames++] = (LnsFrame){ 0 };
   stack->frames[stack->n_frames++] =
@@ -193,6 +224,7 @@ void
 _lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
 {
   cut_to (decoder, stack, 0, true, end_ns);
+  tell_refused (decoder, stack);
   for (uint32_t depth = 0; depth < stack->n_allocated; depth++)
     close_lane (decoder, &stack->lanes[depth]);
   close_lane (decoder, &stack->mark_lane);
@@ -201,6 +233,7 @@ _lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
 void
 _lns_stack_stop_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
 {
+  tell_refused (decoder, stack);
   for (uint32_t depth = stack->n_frames; depth-- > 0;)
     write_frame (decoder, stack, depth, end_ns, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
 }
@@ -209,6 +242,7 @@ void
 _lns_stack_show_open (LnsDecoder *decoder, LnsRangeStack *stack)
 {
   stack->changed_at = 0;
+  tell_refused (decoder, stack);
   for (uint32_t depth = 0; depth < stack->n_frames; depth++)
     {
       LnsFrame *frame = &stack->frames[depth];

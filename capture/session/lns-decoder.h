@@ -26,6 +26,9 @@
 #include "capture/wire/lns-wire-layout.h"
 #include "src/store/lns-writer.h"
 
+/* Deeper ranges than this are lost: each depth is a lane. */
+#define LNS_DEPTH_MAX 65536u
+
 typedef struct LnsDecoder LnsDecoder;
 
 /* Where bytes come from. */
@@ -41,6 +44,7 @@ typedef struct
   uint64_t n_bad_chunks;                 /* read up to a record that is none */
   uint64_t n_orphan_pops, n_orphan_ends; /* their beginning is lost, or was before the session */
   uint64_t n_orphan_samples;             /* of counters that the program has not registered */
+  uint64_t n_too_deep;                   /* ranges: nested deeper than lanes go */
   uint64_t n_refused;                    /* memory was short */
 } LnsDecoderCounters;
 

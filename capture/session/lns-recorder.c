@@ -127,6 +127,7 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
   unsigned long long n_dropped = lns_writer_dropped (recorder->writer);
   unsigned long long n_lost = lns_writer_lost (recorder->writer) - n_dropped;
   LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
+  n_lost -= n_lost < counters.n_too_deep ? n_lost : counters.n_too_deep;
   if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
@@ -140,6 +141,14 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
                 "with a larger --buffer-size, or to a faster disk",
                 n_lost);
       diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
+    }
+  if (counters.n_too_deep > 0)
+    {
+      snprintf (text, sizeof text,
+                "%llu ranges are lost, as they were nested more than %u deep: look for pushes "
+                "without a pop",
+                (unsigned long long)counters.n_too_deep, LNS_DEPTH_MAX);
+      diagnose (recorder, "LNS-NVTX-007", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
   if (counters.n_orphan_samples > 0)
     {

@@ -10,6 +10,7 @@
  *   LNS-NVTX-001   processes joined, and there are no events
  *   LNS-NVTX-002   no process joined, and there are no events
  *   LNS-NVTX-004   a process made too many domains
+ *   LNS-NVTX-007   ranges are nested too deep
  *   LNS-POOL-001   calls are lost
  *   LNS-POOL-002   a process was refused memory for its records
  *   LNS-POOL-003   a process could not be answered in time

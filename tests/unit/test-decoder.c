@@ -507,6 +507,24 @@ names_of_threads_may_come_before_or_after (void)
   lns_report_close (report);
 }
 
+/* A lane for each depth has its end; what is kept and what is lost are those that were made. */
+static void
+too_deep_ranges_are_counted (void)
+{
+  uint32_t n;
+  begin ();
+  record_push_long (&text, AT (10), 65535, 0, 0, 0, 0, 0);
+  record_push_long (&text, AT (20), 65536, 0, 0, 0, 0, 0);
+  record_push_long (&text, AT (30), 65537, 0, 0, 0, 0, 0);
+  play ();
+  finish ();
+  const LnsLoss *loss = lns_report_losses (report, &n);
+  LNS_CHECK_INT (n, 1);
+  LNS_CHECK (loss->first_ns == 20 && loss->last_ns == 30 && loss->pushes == 2);
+  LNS_CHECK (lns_report_info (report)->n_events == 1 && lns_report_info (report)->n_lost == 2);
+  lns_report_close (report);
+}
+
 /* Two streams that both say to be written by one thread, which has ended in one of them. */
 static void
 streams_may_share_a_thread (void)
@@ -571,6 +589,7 @@ main (void)
   LNS_TEST (open_ranges_are_shown_at_a_commit);
   LNS_TEST (counters_become_tracks);
   LNS_TEST (names_of_threads_may_come_before_or_after);
+  LNS_TEST (too_deep_ranges_are_counted);
   LNS_TEST (streams_may_share_a_thread);
   LNS_TEST (garbage_does_no_harm);
   return lns_tap_done ();
