@@ -25,7 +25,8 @@ static const char *const query_texts[LNS_N_QUERIES] = {
   [LNS_QUERY_TAILS] = "SELECT id, data FROM lns_tail WHERE id >= ?1 AND id < ?2 ORDER BY id",
   [LNS_QUERY_STRING] = "SELECT first, data FROM lns_string WHERE first <= ?1 "
                        "ORDER BY first DESC LIMIT 1",
-  [LNS_QUERY_INDEX] = "SELECT level, seq, first, n, start_ns, end_ns, id FROM lns_chunk "
+  [LNS_QUERY_INDEX] = "SELECT level, seq, first, n, start_ns, end_ns, id, correlation_min, "
+                      "correlation_max FROM lns_chunk "
                       "WHERE lane = ?1 ORDER BY level, seq",
   [LNS_QUERY_CHUNK] = "SELECT data FROM lns_chunk WHERE id = ?1",
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/store/lns-correlation.h"
 #include "src/store/lns-event-codec.h"
 #include "src/store/lns-report-private.h"
 
@@ -353,8 +354,15 @@ read_entries (LnsReport *report,
           (last != NULL && start_ns < last->end_ns))
         return _lns_report_damaged (report, error, "chunk %u of level %lld of lane %u is missing",
                                     level->n_entries, (long long)level_number, lane);
-      LnsIndexEntry entry = { (uint64_t)first, start_ns, end_ns,
-                              sqlite3_column_int64 (statement, 6), (uint32_t)n };
+      LnsIndexEntry entry = {
+        (uint64_t)first, start_ns,   end_ns, sqlite3_column_int64 (statement, 6), 0,
+        UINT64_MAX,      (uint32_t)n
+      };
+      if (sqlite3_column_type (statement, 7) == SQLITE_INTEGER)
+        {
+          entry.from = (uint64_t)sqlite3_column_int64 (statement, 7);
+          entry.up_to = (uint64_t)sqlite3_column_int64 (statement, 8);
+        }
       if (!add_entry (report, level, entry, error))
         return false;
     }
@@ -376,8 +384,9 @@ finish_level (
   if (level->tail.bytes != NULL &&
       lns_chunk_parse_header (level->tail.bytes, level->tail.size_bytes, &header) && header.n > 0)
     {
+      LnsCorrelationSpan span = lns_correlation_span (level->tail.bytes, level->tail.size_bytes);
       LnsIndexEntry entry = { header.first, header.start_ns, state->end_ns, LNS_ROW_TAIL,
-                              header.n };
+                              span.max,     span.min,        header.n };
       if (header.first != level->n)
         return _lns_report_damaged (report, error, "level %u of lane %u is incomplete",
                                     level_number, lane);
@@ -387,6 +396,12 @@ finish_level (
       if (!add_entry (report, level, entry, error))
         return false;
     }
+  for (uint32_t i = 1; i < level->n_entries; i++)
+    if (level->entries[i].up_to < level->entries[i - 1].up_to)
+      level->entries[i].up_to = level->entries[i - 1].up_to;
+  for (uint32_t i = level->n_entries; i > 1; i--)
+    if (level->entries[i - 2].from > level->entries[i - 1].from)
+      level->entries[i - 2].from = level->entries[i - 1].from;
   if (level->n != n_needed || (level_number == 0 && level->n_entries != state->n_chunks))
     return _lns_report_damaged (report, error, "level %u of lane %u is incomplete", level_number,
                                 lane);

@@ -22,6 +22,8 @@ typedef struct
   uint64_t first; /* ordinal of its first event or node                                         */
   int64_t start_ns, end_ns;
   int64_t row; /* lns_chunk.id, or LNS_ROW_TAIL                                                 */
+  uint64_t up_to; /* the largest correlation in this chunk and those before it                  */
+  uint64_t from;  /* the least one in this chunk and those behind it                            */
   uint32_t n;
 } LnsIndexEntry;
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/store/lns-correlation.h"
 #include "src/store/lns-sql.h"
 
 void
@@ -66,7 +67,7 @@ _lns_writer_prepare (LnsWriter *writer)
   LnsWriterStatements *all = &writer->statements;
   return prepare (writer, "BEGIN IMMEDIATE", &all->begin) &&
          prepare (writer, "COMMIT", &all->commit) && prepare (writer, "ROLLBACK", &all->rollback) &&
-         prepare (writer, "INSERT INTO lns_chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         prepare (writer, "INSERT INTO lns_chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                   &all->chunk) &&
          prepare (writer, "INSERT INTO lns_def VALUES (?, ?)", &all->definition) &&
          prepare (writer, "INSERT INTO lns_string VALUES (?, ?)", &all->string) &&
@@ -87,6 +88,19 @@ _lns_writer_finalize (LnsWriter *writer)
   for (unsigned i = 0; i < sizeof statements / sizeof statements[0]; i++)
     sqlite3_finalize (statements[i]);
   *all = (LnsWriterStatements){ 0 };
+}
+
+/* Values stay bound from row to row. */
+static void
+bind_correlations (sqlite3_stmt *statement, int at, const LnsBuffer *blob)
+{
+  const LnsCorrelationSpan span = lns_correlation_span (blob->bytes, blob->size_bytes);
+  sqlite3_bind_null (statement, at);
+  sqlite3_bind_null (statement, at + 1);
+  if (span.min > span.max)
+    return;
+  sqlite3_bind_int64 (statement, at, (int64_t)span.min);
+  sqlite3_bind_int64 (statement, at + 1, (int64_t)span.max);
 }
 
 static bool
@@ -114,7 +128,8 @@ insert_row (LnsWriter *writer, const LnsWriterRow *row)
       sqlite3_bind_int64 (statement, 6, header->n);
       sqlite3_bind_int64 (statement, 7, header->start_ns);
       sqlite3_bind_int64 (statement, 8, row->end_ns);
-      blob_at = 9;
+      bind_correlations (statement, 9, &row->blob);
+      blob_at = 11;
     }
   return _lns_writer_put_blob (statement, blob_at, &row->blob) && _lns_writer_step (statement);
 }

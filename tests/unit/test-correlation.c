@@ -1,0 +1,106 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Correlation ids are found through the spans that chunks' rows keep, reading few chunks. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+#define N_EVENTS 50000
+
+/* Of event I: they ascend but for neighbours that change places, every 1,000th has none, one of the
+ * last is far below its neighbours. */
+static uint64_t
+correlation_of (uint32_t i)
+{
+  if (i % 1000 == 999)
+    return 0;
+  return i == N_EVENTS - 5 ? 7 : 100 + 3 * (uint64_t)(i ^ 1);
+}
+
+/* Kernels with those correlations, the last few hundred still in the tail. */
+static LnsReport *
+write_kernels (const char *path, uint32_t *ret_lane)
+{
+  LnsWriter *writer = fixture_writer (path);
+  const int at = lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION);
+  *ret_lane = fixture_lane (writer, LNS_LANE_CUDA_KERNEL);
+  for (uint32_t i = 0; i < N_EVENTS; i++)
+    {
+      LnsEvent event = { .start_ns = 1000 * (int64_t)i, .duration_ns = 500, .name = 1 };
+      event.extra[at] = correlation_of (i);
+      lns_writer_append (writer, *ret_lane, &event);
+    }
+  fixture_finish (writer, 1000 * (int64_t)N_EVENTS);
+  return fixture_open (path, NULL);
+}
+
+static void
+test_each_id_is_found (void)
+{
+  uint32_t lane;
+  LnsReport *report = write_kernels (fixture_path ("kernels.rep"), &lane);
+  LNS_CHECK (lns_report_lane_info (report, lane)->n_chunks > 10);
+  for (uint32_t i = 0; i < N_EVENTS; i++)
+    {
+      uint64_t ordinal;
+      if (correlation_of (i) == 0)
+        continue;
+      LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (i), &ordinal, NULL));
+      LNS_CHECK_INT (ordinal, i);
+    }
+  lns_report_close (report);
+}
+
+static void
+test_what_is_not_there (void)
+{
+  uint32_t lane;
+  LnsReport *report = write_kernels (fixture_path ("kernels.rep"), &lane);
+  const uint64_t absent[] = { 0, 1, 99, 101, 100 + 3 * (uint64_t)N_EVENTS, UINT64_MAX };
+  for (unsigned i = 0; i < sizeof absent / sizeof *absent; i++)
+    {
+      uint64_t ordinal;
+      LNS_CHECK (lns_report_find_correlation (report, lane, absent[i], &ordinal, NULL));
+      LNS_CHECK_INT (ordinal, N_EVENTS);
+    }
+  lns_report_close (report);
+}
+
+static void
+test_few_chunks_are_read (void)
+{
+  uint32_t lane;
+  LnsReport *report = write_kernels (fixture_path ("kernels.rep"), &lane);
+  uint64_t ordinal;
+  LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (20000), &ordinal, NULL));
+  LNS_CHECK (lns_report_counters (report).chunks_decoded <= 2);
+  lns_report_close (report);
+}
+
+static void
+test_other_kinds_have_none (void)
+{
+  LnsWriter *writer = fixture_writer (fixture_path ("ranges.rep"));
+  uint32_t lane = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  lns_writer_append (writer, lane, &(LnsEvent){ .duration_ns = 1, .name = 1 });
+  fixture_finish (writer, 2);
+  LnsReport *report = fixture_open (fixture_path ("ranges.rep"), NULL);
+  uint64_t ordinal;
+  LNS_CHECK (lns_report_find_correlation (report, lane, 1, &ordinal, NULL));
+  LNS_CHECK_INT (ordinal, 1);
+  LNS_CHECK (!lns_report_find_correlation (report, 9, 1, &ordinal, NULL));
+  lns_report_close (report);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_each_id_is_found);
+  LNS_TEST (test_what_is_not_there);
+  LNS_TEST (test_few_chunks_are_read);
+  LNS_TEST (test_other_kinds_have_none);
+  return lns_tap_done ();
+}
