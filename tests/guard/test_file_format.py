@@ -1,0 +1,60 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""FORMAT.md tells every number that stands in a report: those of the headers, and no others."""
+
+import os
+import re
+
+import tap
+
+STORE = os.path.join(tap.SOURCE, "src", "store")
+
+
+def read(name):
+    with open(os.path.join(STORE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def numbers(header, enum, prefix):
+    """{number: words} of an enum whose members are PREFIX_WORDS."""
+    body = re.search(r"typedef enum\n\{([^}]*)\} " + enum + ";", re.sub(r"/\*.*?\*/", "", read(header), flags=re.S)).group(1)
+    found, value = {}, -1
+    for name, given in re.findall(r"(LNS_\w+)(?: = (\d+(?: << \d+)?))?", body):
+        value = eval(given) if given else value + 1
+        if name.startswith(prefix):
+            found[value] = name[len(prefix):].lower().replace("_", " ")
+    return found
+
+
+def rows(title):
+    """{number: words} of the first cells of the table under TITLE."""
+    table = re.search(r"^\| " + title + r" \|.*\n\|[-|]+\n((?:\|.*\n)+)", read("FORMAT.md"), re.M).group(1)
+    return {int(number): words.replace("-", " ") for number, words in re.findall(r"^\| (\d+) ([^|]+) \|", table, re.M)}
+
+
+def test_columns():
+    assert rows("column") == numbers("lns-lane-kind.h", "LnsColumnId", "LNS_COLUMN_")
+
+
+def test_lane_kinds():
+    kinds = numbers("lns-lane-kind.h", "LnsLaneKind", "LNS_LANE_")
+    del kinds[0]
+    assert rows("lane kind") == kinds
+
+
+def test_lists():
+    text = " ".join(read("FORMAT.md").split())
+    for title, header, enum, prefix in (("Track kinds:", "lns-definitions.h", "LnsTrackKind", "LNS_TRACK_"),
+                                        ("Flags of events, as bits:", "lns-lane-kind.h", "LnsEventFlags", "LNS_EVENT_"),
+                                        ("counters:", "lns-lane-kind.h", "LnsPayloadType", "LNS_PAYLOAD_"),
+                                        ("Severities:", "lns-definitions.h", "LnsSeverity", "LNS_SEVERITY_")):
+        members = numbers(header, enum, prefix)
+        assert members, enum
+        listed = text[text.index(title):]
+        for number, words in members.items():
+            assert re.search(rf"\b{number} {words}\b", listed), (enum, number, words)
+
+
+tap.main(globals())
