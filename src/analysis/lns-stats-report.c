@@ -137,12 +137,12 @@ write_name (LnsReport *report, FILE *stream, uint32_t domain_name, uint32_t name
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* NUMERATOR × 10 / DENOMINATOR, halves away from zero, as the reference rounds. */
+/* VALUE in tenths as the reference rounds: the double itself, halves away from zero, so that 841.15,
+ * which no double is, becomes 841.1. Ten times a double fits a long double. */
 static int64_t
-tenths (unsigned __int128 numerator, uint64_t denominator)
+tenths (double value)
 {
-  unsigned __int128 result = (numerator * 20 + denominator) / ((unsigned __int128)denominator * 2);
-  return result < INT64_MAX ? (int64_t)result : INT64_MAX;
+  return (int64_t)roundl (fminl ((long double)value * 10, 9e18L));
 }
 
 static bool
@@ -183,16 +183,14 @@ write_sums (const LnsStatsResult *result, FILE *stream, const LnsStatsStyle *sty
       write_name (report, name_stream, sum->domain_name, sum->name);
       good = fclose (name_stream) == 0;
       LnsStatsCell cells[] = {
-        number (all_ns == 0
-                    ? 0
-                    : (int64_t)(((unsigned __int128)sum->total_ns * 2000 + all_ns) / (all_ns * 2))),
+        number (all_ns == 0 ? 0 : tenths (100.0 * (double)sum->total_ns / (double)all_ns)),
         number ((int64_t)sum->total_ns),
         number ((int64_t)sum->n),
-        number (tenths (sum->total_ns, sum->n)),
-        number (tenths ((uint64_t)sum->doubled_median_ns, 2)),
+        number (tenths ((double)sum->total_ns / (double)sum->n)),
+        number (tenths ((double)sum->doubled_median_ns / 2)),
         number (sum->min_ns),
         number (sum->max_ns),
-        number (llround (fmin (sum->deviation_ns, 9e17) * 10)),
+        number (tenths (sum->deviation_ns)),
         both ? text (style_name, strlen (style_name)) : text (name, size),
         text (name, size),
       };

@@ -5,6 +5,7 @@
 """lanescope stats: the look, the numbers against independent SQL, and the switches."""
 
 import csv
+import decimal
 import io
 import os
 import re
@@ -17,7 +18,9 @@ import tap
 
 REPORT = golden.make_report()
 STATS = os.path.join(tap.SHARED, "corpus", "nsys-stats")
+SQLITE = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
 FORMAT_TABLE = os.path.join(tap.BUILD, "tests", "golden", "format-table")
+IMPORT_RANGES = os.path.join(tap.BUILD, "tests", "golden", "import-ranges")
 
 SUM = """\
  ** NVTX Start/End Range Summary (nvtx_startend_sum):
@@ -83,10 +86,9 @@ def test_default_is_the_sum_of_both_styles():
     assert abs(sum(float(r["Time (%)"]) for r in rows) - 100) < 1
 
 
-def half_up(numerator, denominator):
-    """One decimal, halves away from zero, as the reference rounds."""
-    tenths = (numerator * 20 + denominator) // (denominator * 2)
-    return f"{tenths // 10}.{tenths % 10}"
+def half_up(value):
+    """One decimal of a double, halves away from zero, as the reference rounds."""
+    return str(decimal.Decimal(value).quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP))
 
 
 def test_numbers_against_sql():
@@ -105,9 +107,9 @@ def test_numbers_against_sql():
     assert totals == sorted(totals, reverse=True)
     for row in rows:
         values = groups[row["Range"]]
-        assert row["Time (%)"] == half_up(100 * sum(values), total), row
+        assert row["Time (%)"] == half_up(100 * sum(values) / total), row
         assert int(row["Total Time (ns)"]) == sum(values) and int(row["Instances"]) == len(values), row
-        assert row["Avg (ns)"] == half_up(sum(values), len(values)), row
+        assert row["Avg (ns)"] == half_up(sum(values) / len(values)), row
         assert float(row["Med (ns)"]) == statistics.median(values), row
         assert (int(row["Min (ns)"]), int(row["Max (ns)"])) == (min(values), max(values)), row
         deviation = statistics.stdev(values) if len(values) > 1 else 0
@@ -157,6 +159,52 @@ def test_tables_look_as_the_reference_prints_them():
             golden.check(done.stdout.encode(), "\n".join([lines[i - 1], rule] + lines[i + 1:end] + [""]).encode())
             compared += 1
     assert compared >= 4, compared
+
+
+# The reference's summaries of calls and kernels have the columns of its summaries of ranges; where the
+# rows of each come from in its export.
+REFERENCE = {
+    "osrt_sum": "SELECT start, end, value FROM OSRT_API JOIN StringIds ON id = nameId WHERE eventClass = 27 ORDER BY start",
+    "cuda_api_sum": "SELECT start, end, value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId ORDER BY start",
+    "cuda_gpu_kern_sum": "SELECT start, end, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName ORDER BY start",
+}
+
+
+def reference_table(lines, report, names):
+    """The table of REPORT as the reference printed it, its last column as it would be for ranges called NAMES."""
+    title = next((i for i, line in enumerate(lines) if line.endswith(f"({report}):")), None)
+    if title is None:
+        return None
+    end = next(i for i in range(title + 4, len(lines)) if lines[i] == "")
+    header, rule, *rows = lines[title + 2:end]
+    cut = rule.rindex(" ") + 1
+    texts = [":" + row[cut:].rstrip() for row in rows]
+    # Names that were cut come from the file.
+    texts = [next(n for n in names if n[:99] == t[:99])[:99] + "…" if t.endswith("…") else t for t in texts]
+    width = max(len(t) for t in texts)
+    return [header[:cut].replace("Num Calls", "Instances") + f"{'Range':^{width}}", rule[:cut] + "-" * width] + \
+        [row[:cut] + f"{text:<{width}}" for row, text in zip(rows, texts)]
+
+
+def test_numbers_are_those_that_the_reference_printed():
+    """Calls and kernels of its own files as ranges of ours: rows, order, rounding and layout, character by character."""
+    if not os.path.isdir(STATS):
+        raise tap.Skip("../shared/corpus is not there")
+    compared = 0
+    for name in ["a100-cuda-graphs", "a100-pytorch-lm"]:
+        lines = open(os.path.join(STATS, name + ".txt"), encoding="utf-8").read().split("\n")
+        database = sqlite3.connect(f"file:{SQLITE}/{name}.sqlite?immutable=1", uri=True)
+        for report, select in REFERENCE.items():
+            rows = [(start, end, re.sub(r"_v\d{4}$", "", text) if report == "cuda_api_sum" else text)
+                    for start, end, text in database.execute(select)]
+            wanted = reference_table(lines, report, {":" + text for _, _, text in rows})
+            if wanted is None:
+                continue
+            file = golden.path(f"{name}-{report}.rep")
+            subprocess.run([IMPORT_RANGES, file], input="".join(f"{a}\t{b}\t{text}\n" for a, b, text in rows).encode(), check=True)
+            golden.check(stats("-q", "-r", "nvtx_startend_sum", file).split(b"\n\n")[1] + b"\n", "\n".join(wanted + [""]).encode())
+            compared += len(wanted) - 2
+    assert compared > 90, compared
 
 
 def test_time_units():
