@@ -6,50 +6,19 @@
 /* The timeline over the reports of known-report.c: rows, the view, what a tile shows, and what a
  * pan costs. Run by harness.py.
  *
- * usage: test-timeline KNOWN.rep HOURS.rep THREADS.rep (3,000 of them) NAMES.rep */
+ * usage: test-timeline KNOWN.rep HOURS.rep THREADS.rep (3,000 of them) */
 
 #include <adwaita.h>
 
 #include "ui/lns-palette.h"
 #include "ui/lns-tile-painter.h"
-#include "ui/lns-timeline-private.h"
-#include "ui/lns-timeline.h"
-#include "ui/lns-view.h"
 
-#include "tests/lns-tap.h"
+#include "tests/ui/lns-timeline-fixture.h"
 
 #define SECOND    INT64_C (1000000000)
 #define TEN_HOURS (36000 * SECOND)
 
-static const char *known_path, *hours_path, *threads_path, *names_path;
-
-static LnsReport *
-open_report (const char *path)
-{
-  LnsError error = { 0 };
-  LnsReport *report = lns_report_open (path, NULL, &error);
-  if (report == NULL)
-    LNS_FAIL ("%s", error.message);
-  return report;
-}
-
-static LnsView *
-new_view (const char *path)
-{
-  return lns_view_new (open_report (path));
-}
-
-/* Runs the main loop until CONDITION is true. */
-static void
-wait_for (gboolean (*condition) (gpointer data), gpointer data)
-{
-  gint64 end_usec = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;
-  while (!condition (data))
-    {
-      LNS_CHECK (g_get_monotonic_time () < end_usec);
-      g_main_context_iteration (NULL, FALSE);
-    }
-}
+static const char *known_path, *hours_path, *threads_path;
 
 /* The row labelled LABEL, the NTH of them. */
 static uint32_t
@@ -397,30 +366,6 @@ charts_are_as_high_as_their_values (void)
 /* --- The widget ---------------------------------------------------------------------------- */
 
 static gboolean
-is_complete (gpointer timeline)
-{
-  return lns_timeline_is_complete (timeline);
-}
-
-static LnsTimeline *
-show_timeline (const char *path)
-{
-  g_autoptr (LnsView) view = new_view (path);
-  GtkWidget *window = gtk_window_new (), *timeline = lns_timeline_new (view);
-  gtk_window_set_default_size (GTK_WINDOW (window), 1200, 700);
-  gtk_window_set_child (GTK_WINDOW (window), timeline);
-  gtk_window_present (GTK_WINDOW (window));
-  wait_for (is_complete, timeline);
-  return LNS_TIMELINE (timeline);
-}
-
-static void
-close_timeline (LnsTimeline *timeline)
-{
-  gtk_window_destroy (GTK_WINDOW (gtk_widget_get_root (GTK_WIDGET (timeline))));
-}
-
-static gboolean
 has_waited (gpointer data)
 {
   return g_get_monotonic_time () > *(gint64 *)data;
@@ -484,13 +429,6 @@ thousands_of_rows_share_widgets (void)
   close_timeline (timeline);
 }
 
-static gboolean
-has_tooltip (gpointer data)
-{
-  LnsTimeline *timeline = data;
-  return gtk_widget_get_child_visible (timeline->tooltip);
-}
-
 static void
 the_pointer_finds_events (void)
 {
@@ -514,65 +452,6 @@ the_pointer_finds_events (void)
   close_timeline (timeline);
 }
 
-/* Rests the pointer on event I of the first lane of NAMES and gives what the tooltip says then. */
-static const char *
-tooltip_of (LnsTimeline *timeline, int i)
-{
-  LnsView *view = timeline->context.view;
-  uint32_t lane = lns_row_tree_lanes (timeline->context.tree)[0];
-  graphene_rect_t area;
-  _lns_timeline_point (timeline, -1, -1);
-  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
-  double x = lns_scale_x_of (lns_view_get_scale (view), i * SECOND + SECOND / 2);
-  _lns_timeline_point (timeline, area.origin.x + x, area.origin.y + 5);
-  wait_for (has_tooltip, timeline);
-  return gtk_label_get_text (timeline->tooltip_label);
-}
-
-static void
-a_tooltip_loses_nothing_of_a_name (void)
-{
-  static const char *const names[] = { "\"double\" & 'single' <quotes>\n",
-                                       "two\nlines\tand a tab\n",
-                                       "bytes \\xFF\\xFE\\x80 that are no text\n",
-                                       "Zażółć gęślą 日本語 🚀\n",
-                                       "0123456789abcdef 0123456789",
-                                       "(no name)\n" };
-  LnsTimeline *timeline = show_timeline (names_path);
-  for (int i = 0; i < (int)G_N_ELEMENTS (names); i++)
-    {
-      const char *text = tooltip_of (timeline, i);
-      if (!g_str_has_prefix (text, names[i]))
-        LNS_FAIL ("the tooltip of “%s” says “%s”", names[i], text);
-    }
-  LNS_CHECK (strstr (tooltip_of (timeline, 4), "… (65,536 characters)") != NULL);
-  close_timeline (timeline);
-}
-
-static GtkLabel *
-label_below (GtkWidget *widget)
-{
-  if (GTK_IS_LABEL (widget))
-    return GTK_LABEL (widget);
-  GtkLabel *label = NULL;
-  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL && label == NULL;
-       child = gtk_widget_get_next_sibling (child))
-    label = label_below (child);
-  return label;
-}
-
-static void
-a_cut_row_label_is_told_whole (void)
-{
-  LnsTimeline *timeline = show_timeline (names_path);
-  GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
-  GtkLabel *label = label_below (row);
-  LNS_CHECK (pango_layout_is_ellipsized (gtk_label_get_layout (label)));
-  LNS_CHECK_STR (gtk_widget_get_tooltip_text (GTK_WIDGET (label)),
-                 "a_program_with_a_name_that_is_wider_than_any_header (31)");
-  close_timeline (timeline);
-}
-
 static void
 a_pinned_row_stays (void)
 {
@@ -591,14 +470,13 @@ a_pinned_row_stays (void)
 int
 main (int argc, char **argv)
 {
-  if (argc != 5)
+  if (argc != 4)
     return 2;
   g_setenv ("GSK_RENDERER", "cairo", FALSE);
   adw_init ();
   known_path = argv[1];
   hours_path = argv[2];
   threads_path = argv[3];
-  names_path = argv[4];
   LNS_TEST (rows_stand_in_their_order);
   LNS_TEST (folds_hide_what_is_below);
   LNS_TEST (zooms_are_undone_one_by_one);
@@ -614,8 +492,6 @@ main (int argc, char **argv)
   LNS_TEST (a_pan_paints_new_strips_only);
   LNS_TEST (thousands_of_rows_share_widgets);
   LNS_TEST (the_pointer_finds_events);
-  LNS_TEST (a_tooltip_loses_nothing_of_a_name);
-  LNS_TEST (a_cut_row_label_is_told_whole);
   LNS_TEST (a_pinned_row_stays);
   return lns_tap_done ();
 }
