@@ -41,6 +41,8 @@ def test_passes_everything_through_from_anywhere():
             run = subprocess.run([program, "profile", "a b", "", "$x*"], cwd=elsewhere, env=environment, input="the input",
                                  capture_output=True, text=True)
             assert (run.returncode, run.stdout, run.stderr) == (43, "profile|a b||$x*|the input", "to stderr\n"), (program, run)
+        run = subprocess.run(["./link"], cwd=elsewhere, env=environment, capture_output=True, text=True)
+        assert run.returncode == 125 and "the demo needs NVTX's headers" in run.stderr, run
         assert os.listdir(elsewhere) == ["link"]
 
 
