@@ -205,7 +205,16 @@ enum
   LNS_NVTX_PAYLOAD_RANGE_POP = 4,
   LNS_NVTX_PAYLOAD_RANGE_START = 5,
   LNS_NVTX_PAYLOAD_RANGE_END = 6,
+  LNS_NVTX_PAYLOAD_TIMESTAMP_GET = 8,
+  LNS_NVTX_PAYLOAD_TIME_DOMAIN_REGISTER = 9,
+  LNS_NVTX_PAYLOAD_TIMER_SOURCE = 10,
+  LNS_NVTX_PAYLOAD_TIMER_SOURCE_WITH_DATA = 11,
   LNS_NVTX_PAYLOAD_SCOPE_REGISTER = 12,
+  LNS_NVTX_PAYLOAD_TIME_SYNC_POINT = 13,
+  LNS_NVTX_PAYLOAD_TIME_SYNC_POINT_TABLE = 14,
+  LNS_NVTX_PAYLOAD_TIMESTAMP_CONVERSION_FACTOR = 15,
+  LNS_NVTX_PAYLOAD_EVENT_SUBMIT = 16,
+  LNS_NVTX_PAYLOAD_EVENT_BATCH_SUBMIT = 17,
 };
 
 /* Slots of LNS_NVTX_EXTENSION_COUNTERS. */
@@ -248,7 +257,14 @@ typedef struct LnsNvtxSemantics
   const struct LnsNvtxSemantics *next;
 } LnsNvtxSemantics;
 
+#define LNS_NVTX_SEMANTICS_TIME    2
 #define LNS_NVTX_SEMANTICS_COUNTER 5
+
+typedef struct
+{
+  LnsNvtxSemantics header;
+  uint64_t time_domain;
+} LnsNvtxTimeSemantics;
 
 typedef struct
 {
@@ -355,3 +371,25 @@ typedef struct
   const int64_t *times;
   size_t n_times_bytes;
 } LnsNvtxCounterBatch;
+
+typedef struct
+{
+  uint64_t scope;
+  uint64_t type;
+  uint64_t id;
+  uint64_t flags;
+  int64_t resolution;
+  uint64_t start;
+} LnsNvtxTimeDomainAttributes;
+
+typedef struct
+{
+  uint64_t schema;
+  size_t n_bytes;
+  const void *events;
+  uint64_t scope;
+  uint64_t flags;
+  const void *flexible;
+  size_t n_flexible_bytes;
+  size_t flexible_offset;
+} LnsNvtxEventBatch;

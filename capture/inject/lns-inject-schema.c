@@ -39,10 +39,11 @@ id_or_new (bool given, uint64_t id)
   return given && id != 0 ? id : LNS_NVTX_DYNAMIC_ID_START + lns_definitions_serial ();
 }
 
-/* What the list of semantics says of a counter; the unit may be null. */
+/* What the list of semantics says of a number; the unit may be null. */
 static LnsWireSemantics
 semantics_of (const LnsNvtxSemantics *semantics, const char **ret_unit)
 {
+  LnsWireSemantics result = { 0 };
   *ret_unit = NULL;
   for (int i = 0; semantics != NULL && i < 16; i++, semantics = semantics->next)
     if (semantics->id == LNS_NVTX_SEMANTICS_COUNTER &&
@@ -50,16 +51,17 @@ semantics_of (const LnsNvtxSemantics *semantics, const char **ret_unit)
       {
         const LnsNvtxCounterSemantics *counter = (const LnsNvtxCounterSemantics *)semantics;
         *ret_unit = counter->unit;
-        return (LnsWireSemantics){
-          .flags = counter->flags,
-          .scale_numerator = counter->scale_numerator,
-          .scale_denominator = counter->scale_denominator,
-          .limit_type = (uint64_t)counter->limit_type,
-          .min = counter->min,
-          .max = counter->max,
-        };
+        result.flags = counter->flags;
+        result.scale_numerator = counter->scale_numerator;
+        result.scale_denominator = counter->scale_denominator;
+        result.limit_type = (uint64_t)counter->limit_type;
+        result.min = counter->min;
+        result.max = counter->max;
       }
-  return (LnsWireSemantics){ 0 };
+    else if (semantics->id == LNS_NVTX_SEMANTICS_TIME &&
+             semantics->struct_bytes >= sizeof (LnsNvtxTimeSemantics))
+      result.time_domain = ((const LnsNvtxTimeSemantics *)semantics)->time_domain;
+  return result;
 }
 
 static bool
@@ -217,4 +219,19 @@ lns_nvtx_define_counter (uint32_t domain, const LnsNvtxCounterAttributes *attrib
   parts[2] = text_part (attributes->description, &counter.n_description_bytes);
   parts[3] = text_part (unit, &counter.n_unit_bytes);
   return add_definition (parts, 4) ? counter.id : 0;
+}
+
+uint64_t
+lns_nvtx_define_time_domain (uint32_t domain, const LnsNvtxTimeDomainAttributes *attributes)
+{
+  if (attributes == NULL)
+    return 0;
+  LNS_KEEP_ERRNO;
+  LnsWireScopeBytes clock = {
+    .head = { .type = LNS_WIRE_TIME_DOMAIN, .domain = (uint16_t)domain },
+    .id = id_or_new (true, attributes->id),
+    .parent = attributes->type,
+  };
+  LnsPart part = fixed (&clock, sizeof clock);
+  return add_definition (&part, 1) ? clock.id : 0;
 }

@@ -15,3 +15,5 @@ uint64_t lns_nvtx_define_schema (uint32_t domain, const LnsNvtxSchemaAttributes 
 uint64_t lns_nvtx_define_enum (uint32_t domain, const LnsNvtxEnumAttributes *attributes);
 uint64_t lns_nvtx_define_scope (uint32_t domain, const LnsNvtxScopeAttributes *attributes);
 uint64_t lns_nvtx_define_counter (uint32_t domain, const LnsNvtxCounterAttributes *attributes);
+uint64_t lns_nvtx_define_time_domain (uint32_t domain,
+                                      const LnsNvtxTimeDomainAttributes *attributes);

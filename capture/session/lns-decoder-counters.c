@@ -48,6 +48,7 @@ typedef struct
   LnsDecodedDomain *domain;
   uint64_t id;
   uint64_t sample_bytes; /* of a structure; 0: not known */
+  uint64_t time_domain;  /* of batches; 0: not known */
   uint32_t n_numbers;
   LnsCounterNumber numbers[];
 } LnsDecodedCounter;
@@ -56,6 +57,14 @@ static bool
 is_number (uint64_t type)
 {
   return type < sizeof number_types / sizeof *number_types && number_types[type].n_bytes > 0;
+}
+
+bool
+_lns_decoder_number_bytes (uint64_t type, unsigned *ret_n_bytes)
+{
+  if (is_number (type))
+    *ret_n_bytes = number_types[type].n_bytes;
+  return is_number (type);
 }
 
 static LnsName *
@@ -102,6 +111,7 @@ _lns_decoder_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWi
     }
   counter->domain = domain;
   counter->id = record->id;
+  counter->time_domain = record->semantics.time_domain;
   counter->sample_bytes = schema != NULL ? schema->size_bytes : 0;
   for (uint32_t i = 0; i < n_entries; i++)
     {
@@ -249,9 +259,9 @@ _lns_decoder_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWire
     memcpy (&last, batch->times.bytes + (n - 1) * 8, 8);
   for (uint64_t i = 0; i < n; i++)
     {
-      /* The samples' clock is the program's own: what is known is that the last was before the
+      /* Where the samples' clock is the program's own: what is known is that the last was before the
        * batch was handed in, and how far they are apart. */
-      int64_t before_ns = 0;
+      int64_t before_ns = 0, time_ns;
       if (timed)
         {
           memcpy (&time, batch->times.bytes + i * 8, 8);
@@ -261,6 +271,9 @@ _lns_decoder_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWire
         }
       LnsWireData data = { batch->data.bytes + i * counter->sample_bytes,
                            (uint32_t)counter->sample_bytes };
-      write_structure (decoder, counter, stream->thread, data, handed_in_ns - before_ns);
+      if (!timed ||
+          !_lns_decoder_foreign_ns (decoder, counter->domain, counter->time_domain, time, &time_ns))
+        time_ns = handed_in_ns - before_ns;
+      write_structure (decoder, counter, stream->thread, data, time_ns);
     }
 }

@@ -251,6 +251,7 @@ define_schema (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireSchem
       .type = entry.type,
       .detail = entry.detail,
       .offset_bytes = entry.offset_bytes,
+      .time_domain = entry.semantics.time_domain,
     };
   if (decoder->writer != NULL)
     write_schema (decoder, schema);
@@ -319,7 +320,7 @@ _lns_decoder_definition (LnsDecoder *decoder,
                               _lns_decoder_name (record->named.text));
   else if (record->type == LNS_WIRE_UNRECORDED)
     tell_unrecorded (decoder, process, record->named.text);
-  if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_RESOURCE_END)
+  if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_TIME_DOMAIN)
     return;
   LnsDecodedDomain *domain = _lns_decoder_domain (decoder, process, record->domain);
   if (domain == NULL)
@@ -346,6 +347,9 @@ _lns_decoder_definition (LnsDecoder *decoder,
       break;
     case LNS_WIRE_ENUM:
       define_enum (decoder, domain, &record->enumeration);
+      break;
+    case LNS_WIRE_TIME_DOMAIN:
+      lns_id_map_set (&domain->clocks, record->scope.id, (void *)(uintptr_t)record->scope.parent);
       break;
     case LNS_WIRE_COUNTER:
       _lns_decoder_counter (decoder, domain, &record->counter);
@@ -379,6 +383,7 @@ free_domain (LnsDecodedDomain *domain)
   lns_id_map_clear (&domain->categories);
   lns_id_map_clear (&domain->schemas);
   lns_id_map_clear (&domain->enums);
+  lns_id_map_clear (&domain->clocks);
   lns_overlap_clear (&domain->lanes);
   free (domain->lane_refs);
   free (domain);

@@ -86,6 +86,7 @@ struct LnsDecodedDomain
   LnsIdMap categories;     /* LnsDecodedCategory by number */
   LnsIdMap schemas;        /* LnsDecodedSchema by id */
   LnsIdMap enums;
+  LnsIdMap clocks;   /* NVTX_TIMESTAMP_TYPE_… by time domain id */
   LnsIdMap counters; /* LnsDecodedCounter by id; see lns-decoder-counters.c */
 };
 
@@ -111,6 +112,7 @@ typedef struct
 {
   LnsName *name, *description, *unit;
   uint64_t flags, type, detail, offset_bytes; /* of an enum: type is the value */
+  uint64_t time_domain;
 } LnsDecodedEntry;
 
 typedef struct
@@ -161,6 +163,7 @@ struct LnsDecodedProcess
   LnsIdMap registered;   /* LnsName by string id */
   LnsIdMap thread_names; /* LnsName by 1 + target tid: what the program said */
   LnsIdMap resources;    /* LnsDecodedResource by handle */
+  uint64_t n_deferred;   /* deferred ranges: for their ids */
   LnsIdMap open_ranges;  /* LnsStartedRange by range id; see lns-decoder-started.c */
   LnsStartEnd *start_ends;
   size_t n_start_ends, n_start_ends_allocated;
@@ -305,3 +308,17 @@ void _lns_decoder_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireR
 void
 _lns_decoder_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
 void _lns_domain_free_counters (LnsDecodedDomain *domain);
+
+/* Whether the number TYPE (NVTX_PAYLOAD_ENTRY_TYPE_…) has is known, and its size in bytes. */
+bool _lns_decoder_number_bytes (uint64_t type, unsigned *ret_n_bytes);
+
+/* --- lns-decoder-deferred.c ------------------------------------------------------------------- */
+
+/* TIME of TIME_DOMAIN, an id of DOMAIN or NVTX_TIMESTAMP_TYPE_…, in report time. False where that
+ * clock is not known. */
+bool _lns_decoder_foreign_ns (LnsDecoder *decoder,
+                              const LnsDecodedDomain *domain,
+                              uint64_t time_domain,
+                              int64_t time,
+                              int64_t *ret_ns);
+void _lns_decoder_deferred (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);

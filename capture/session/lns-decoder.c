@@ -410,6 +410,9 @@ play_deed (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
     case LNS_WIRE_SAMPLE_BATCH:
       _lns_decoder_sample_batch (decoder, stream, record);
       break;
+    case LNS_WIRE_DEFERRED:
+      _lns_decoder_deferred (decoder, stream, record);
+      break;
     default:
       break;
     }
@@ -441,8 +444,7 @@ play_record (LnsDecoder *decoder,
       break;
     default:
       /* Definitions are known by now; what is not is of a later version. */
-      if (record->type <= LNS_WIRE_SAMPLE_BATCH &&
-          know_thread (decoder, stream, source, record->ticks))
+      if (record->type <= LNS_WIRE_DEFERRED && know_thread (decoder, stream, source, record->ticks))
         play_deed (decoder, stream, record);
     }
 }

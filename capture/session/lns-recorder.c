@@ -150,6 +150,14 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
                 (unsigned long long)counters.n_too_deep, LNS_DEPTH_MAX);
       diagnose (recorder, "LNS-NVTX-007", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
     }
+  if (counters.n_untimed > 0)
+    {
+      snprintf (text, sizeof text,
+                "%llu deferred events are left out, as their schema tells no times, or those of a "
+                "clock that is not known",
+                (unsigned long long)counters.n_untimed);
+      diagnose (recorder, "LNS-NVTX-008", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
+    }
   if (counters.n_orphan_samples > 0)
     {
       snprintf (text, sizeof text,

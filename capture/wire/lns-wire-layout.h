@@ -48,6 +48,7 @@ typedef enum
   LNS_WIRE_END = 0x26,    /* with LNS_WIRE_FIELD_RANGE; its domain is 0 where the call names none */
   LNS_WIRE_SAMPLE = 0x28, /* LnsWireSampleBytes: one sample of a counter or a counter group */
   LNS_WIRE_SAMPLE_BATCH = 0x29, /* LnsWireBatchBytes */
+  LNS_WIRE_DEFERRED = 0x2a,     /* LnsWireBatchBytes: events that carry their own times */
 
   /* About the stream. */
   LNS_WIRE_LOST = 0x30,   /* LnsWireLostBytes: what is missing before the next record */
@@ -69,7 +70,8 @@ typedef enum
   LNS_WIRE_SCOPE = 0x48,        /* LnsWireScopeBytes */
   LNS_WIRE_DOMAIN_END = 0x49,   /* LnsWireTextBytes without text: DOMAIN was destroyed */
   LNS_WIRE_RESOURCE_END = 0x4a, /* LnsWireResourceBytes without text */
-  LNS_WIRE_UNRECORDED = 0x4b,   /* LnsWireTextBytes: what the program uses and nobody records */
+  LNS_WIRE_TIME_DOMAIN = 0x4c, /* LnsWireScopeBytes: its clock, NVTX_TIMESTAMP_TYPE_…, as parent */
+  LNS_WIRE_UNRECORDED = 0x4b,  /* LnsWireTextBytes: what the program uses and nobody records */
 
   /* Kept free: 0x50-0x6f more of NVTX, 0x80-0xbf CUPTI, 0xc0-0xdf OS runtime, 0xe0-0xef Python. */
 } LnsWireType;
@@ -219,14 +221,15 @@ typedef struct
 {
   LnsWireHead head; /* ticks: when the batch was handed in */
   uint32_t n_bytes;
-  uint32_t n_data_bytes; /* the samples, one after the other */
-  uint64_t counter;
+  uint32_t n_data_bytes;  /* the samples, one after the other */
+  uint64_t counter;       /* of deferred events: id of their schema */
   uint64_t flags;         /* NVTX_BATCH_FLAG_… and NVTX_COUNTER_BATCH_FLAG_… */
   uint64_t n_times_bytes; /* i64 each, in the counter's time domain; they follow the padded data */
   /* data, zero-padded to 8 bytes; times */
 } LnsWireBatchBytes;
 
-/* What a number means, from nvtxSemanticsCounter_t; all zero where nothing was said. */
+/* What a number means, from nvtxSemanticsCounter_t but for the last; all zero where nothing was
+ * said. */
 typedef struct
 {
   uint64_t flags; /* NVTX_COUNTER_FLAG_… */
@@ -235,6 +238,7 @@ typedef struct
   uint64_t limit_type; /* 0 none, 1 i64, 2 u64, 3 double */
   uint64_t min;
   uint64_t max;
+  uint64_t time_domain; /* id, or NVTX_TIMESTAMP_TYPE_…; from nvtxSemanticsTime_t */
 } LnsWireSemantics;
 
 typedef struct

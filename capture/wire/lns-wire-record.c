@@ -324,6 +324,7 @@ decode_long (Reader *reader, const LnsWireHead *head, LnsWireRecord *record)
       decode_sample (reader, &record->sample);
       break;
     case LNS_WIRE_SAMPLE_BATCH:
+    case LNS_WIRE_DEFERRED:
       decode_batch (reader, &record->batch);
       break;
     case LNS_WIRE_LOST:
@@ -356,6 +357,7 @@ decode_long (Reader *reader, const LnsWireHead *head, LnsWireRecord *record)
       decode_counter (reader, &record->counter);
       break;
     case LNS_WIRE_SCOPE:
+    case LNS_WIRE_TIME_DOMAIN:
       decode_scope (reader, &record->scope);
       break;
     case LNS_WIRE_PIECE:

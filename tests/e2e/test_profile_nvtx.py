@@ -67,8 +67,26 @@ def test_a_server_that_leaves_its_starter_is_recorded_to_its_end():
 def test_what_is_not_recorded_is_said_once():
     with Folder() as folder:
         run = folder.profile(CALLS)
-        assert run.err.count("LNS-NVTX-005") == 1 and "locks, which is not recorded" in run.err, run.err
-        assert folder.report().codes().count("LNS-NVTX-005") == 1
+        assert run.err.count("locks, which is not recorded [LNS-NVTX-005]") == 1, run.err
+        assert run.err.count("of its own in NVTX, which is not recorded [LNS-NVTX-005]") == 1, run.err
+        codes = folder.report().codes()
+        assert codes.count("LNS-NVTX-005") == 2 and codes.count("LNS-NVTX-008") == 1, codes
+
+
+def test_deferred_events_have_their_own_times():
+    with Folder() as folder:
+        run = folder.profile(CALLS)
+        rows = {row[0]: row[1:] for row in
+                ask(folder, "SELECT text, start, \"end\", eventType, binaryData FROM NVTX_EVENTS WHERE text LIKE 'deferred%'")}
+        assert set(rows) == {f"deferred {number}" for number in (1, 2, 3, 4)}, (rows, run.err)
+        start, length = {}, {}
+        for name, (begin, end, kind, data) in rows.items():
+            assert kind == "60" and data != "", (name, kind, data)
+            start[name[-1]], length[name[-1]] = int(begin), int(end) - int(begin)
+        assert (length["1"], length["2"], length["3"]) == (1000, 2000, 30000), length
+        assert start["2"] - start["1"] == 500 and length["4"] >= 0, start
+        # By the wall clock: read a moment after the other one.
+        assert -20000000 < start["3"] - start["1"] < 20000000 and 0 <= start["4"] - start["1"] < 60000000000, start
 
 
 def test_only_what_nvtx_named_is_an_nvtx_name():

@@ -14,12 +14,14 @@
 #endif
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <nvtx3/nvToolsExtSemanticsTime.h>
 #include <nvtx3/nvToolsExtSync.h>
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static int pushes, pops, marks, starts, ends, samples;
@@ -228,6 +230,85 @@ counters (nvtxDomainHandle_t domain)
   samples += 5;
 }
 
+typedef struct
+{
+  int64_t begin, end;
+  char name[16];
+} Deferred;
+
+static int64_t
+now_ns (clockid_t clock)
+{
+  struct timespec now;
+  clock_gettime (clock, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* Registers the layout of Deferred, whose times are of TIME_DOMAIN. */
+static uint64_t
+deferred_schema (nvtxDomainHandle_t domain, uint64_t time_domain)
+{
+  nvtxSemanticsTime_t semantics = {
+    .header = { sizeof semantics, NVTX_SEMANTIC_ID_TIME_V1, NVTX_TIME_SEMANTIC_VERSION, NULL },
+    .timeDomainId = time_domain,
+  };
+  nvtxPayloadSchemaEntry_t entries[] = {
+    { .flags = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
+      .type = NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+      .name = "begin",
+      .semantics = &semantics.header },
+    { .flags = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END,
+      .type = NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+      .name = "end",
+      .offset = offsetof (Deferred, end),
+      .semantics = &semantics.header },
+    { .flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+      .type = NVTX_PAYLOAD_ENTRY_TYPE_CHAR,
+      .name = "name",
+      .arrayOrUnionDetail = 16,
+      .offset = offsetof (Deferred, name) },
+  };
+  nvtxPayloadSchemaAttr_t schema = { 0 };
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.flags = NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND;
+  schema.entries = entries;
+  schema.numEntries = 3;
+  schema.payloadStaticSize = sizeof (Deferred);
+  return nvtxPayloadSchemaRegister (domain, &schema);
+}
+
+/* Events that were timed before they are handed in, by three clocks and by one that nobody knows. */
+static void
+deferred (nvtxDomainHandle_t domain)
+{
+  int64_t now = now_ns (CLOCK_MONOTONIC), real = now_ns (CLOCK_REALTIME);
+  Deferred events[] = { { now - 3000, now - 2000, "deferred 1" },
+                        { now - 2500, now - 500, "deferred 2" } };
+  uint64_t id = deferred_schema (domain, NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC);
+  nvtxEventBatch_t batch = { .eventSchemaId = id, .size = sizeof events, .events = events };
+  nvtxEventBatchSubmit (domain, &batch);
+
+  nvtxTimeDomainAttr_t attributes = {
+    .timestampTypeId = NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_REALTIME,
+  };
+  Deferred event = { real - 40000, real - 10000, "deferred 3" };
+  id = deferred_schema (domain, nvtxTimeDomainRegister (domain, &attributes));
+  nvtxPayloadData_t data = { id, sizeof event, &event };
+  nvtxEventSubmit (domain, &data, 1);
+
+  event = (Deferred){ nvtxTimestampGet (), nvtxTimestampGet (), "deferred 4" };
+  data.schemaId = deferred_schema (domain, NVTX_TIMESTAMP_TYPE_TOOL_PROVIDED);
+  nvtxEventSubmit (domain, &data, 1);
+
+  data.schemaId = deferred_schema (domain, NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER);
+  nvtxEventSubmit (domain, &data, 1);
+  nvtxTimeSyncPoint (domain, 1, NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER, 0, 0);
+}
+
 int
 main (void)
 {
@@ -237,6 +318,7 @@ main (void)
   nvtxDomainHandle_t domain = nvtxDomainCreateA ("typed");
   payloads (domain);
   counters (domain);
+  deferred (domain);
   printf ("%d %d %d %d %d %d\n", pushes, pops, marks, starts, ends, samples);
   return 0;
 }

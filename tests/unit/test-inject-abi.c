@@ -14,6 +14,7 @@
 #include <nvtx3/nvToolsExtMem.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <nvtx3/nvToolsExtSemanticsTime.h>
 
 #define SAME(ours, theirs)                                                                         \
  _Static_assert((int64_t)(ours) == (int64_t)(theirs), #ours " is not " #theirs)
@@ -146,6 +147,27 @@ SAME (LNS_NVTX_PAYLOAD_RANGE_POP, NVTX3EXT_CBID_nvtxRangePopPayload);
 SAME (LNS_NVTX_PAYLOAD_RANGE_START, NVTX3EXT_CBID_nvtxRangeStartPayload);
 SAME (LNS_NVTX_PAYLOAD_RANGE_END, NVTX3EXT_CBID_nvtxRangeEndPayload);
 SAME (LNS_NVTX_PAYLOAD_SCOPE_REGISTER, NVTX3EXT_CBID_nvtxScopeRegister);
+SAME (LNS_NVTX_PAYLOAD_TIMESTAMP_GET, NVTX3EXT_CBID_nvtxTimestampGet);
+SAME (LNS_NVTX_PAYLOAD_TIME_DOMAIN_REGISTER, NVTX3EXT_CBID_nvtxTimeDomainRegister);
+SAME (LNS_NVTX_PAYLOAD_TIMER_SOURCE, NVTX3EXT_CBID_nvtxTimerSource);
+SAME (LNS_NVTX_PAYLOAD_TIMER_SOURCE_WITH_DATA, NVTX3EXT_CBID_nvtxTimerSourceWithData);
+SAME (LNS_NVTX_PAYLOAD_TIME_SYNC_POINT, NVTX3EXT_CBID_nvtxTimeSyncPoint);
+SAME (LNS_NVTX_PAYLOAD_TIME_SYNC_POINT_TABLE, NVTX3EXT_CBID_nvtxTimeSyncPointTable);
+SAME (LNS_NVTX_PAYLOAD_TIMESTAMP_CONVERSION_FACTOR, NVTX3EXT_CBID_nvtxTimestampConversionFactor);
+SAME (LNS_NVTX_PAYLOAD_EVENT_SUBMIT, NVTX3EXT_CBID_nvtxEventSubmit);
+SAME (LNS_NVTX_PAYLOAD_EVENT_BATCH_SUBMIT, NVTX3EXT_CBID_nvtxEventBatchSubmit);
+SAME (LNS_NVTX_SEMANTICS_TIME, NVTX_SEMANTIC_ID_TIME_V1);
+SAME_SIZE (LnsNvtxTimeSemantics, nvtxSemanticsTime_t);
+SAME_FIELD (LnsNvtxTimeSemantics, time_domain, nvtxSemanticsTime_t, timeDomainId);
+SAME_SIZE (LnsNvtxTimeDomainAttributes, nvtxTimeDomainAttr_t);
+SAME_FIELD (LnsNvtxTimeDomainAttributes, type, nvtxTimeDomainAttr_t, timestampTypeId);
+SAME_FIELD (LnsNvtxTimeDomainAttributes, id, nvtxTimeDomainAttr_t, timeDomainId);
+SAME_SIZE (LnsNvtxEventBatch, nvtxEventBatch_t);
+SAME_FIELD (LnsNvtxEventBatch, schema, nvtxEventBatch_t, eventSchemaId);
+SAME_FIELD (LnsNvtxEventBatch, n_bytes, nvtxEventBatch_t, size);
+SAME_FIELD (LnsNvtxEventBatch, events, nvtxEventBatch_t, events);
+SAME_FIELD (LnsNvtxEventBatch, flags, nvtxEventBatch_t, flags);
+SAME_FIELD (LnsNvtxEventBatch, n_flexible_bytes, nvtxEventBatch_t, flexDataSize);
 SAME (LNS_NVTX_COUNTER_REGISTER, NVTX3EXT_CBID_nvtxCounterRegister);
 SAME (LNS_NVTX_COUNTER_SAMPLE_INT64, NVTX3EXT_CBID_nvtxCounterSampleInt64);
 SAME (LNS_NVTX_COUNTER_SAMPLE_FLOAT64, NVTX3EXT_CBID_nvtxCounterSampleFloat64);
