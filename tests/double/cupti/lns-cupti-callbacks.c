@@ -253,3 +253,33 @@ cuptiGetStreamId (CUcontext context, CUstream stream, uint32_t *streamId)
 {
   return cuptiGetStreamIdEx (context, stream, 0, streamId);
 }
+
+LNS_CUPTI_API CUptiResult
+cuptiGetGraphId (CUgraph graph, uint32_t *pId)
+{
+  LNS_CUPTI_ENTER (-1);
+  if (graph == NULL || pId == NULL)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  *pId = lns_gpu_graph_id (graph);
+  return CUPTI_SUCCESS;
+}
+
+LNS_CUPTI_API CUptiResult
+cuptiGetGraphExecId (CUgraphExec graphExec, uint32_t *pId)
+{
+  LNS_CUPTI_ENTER (-1);
+  if (graphExec == NULL || pId == NULL)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  *pId = lns_gpu_graph_exec_id (graphExec);
+  return CUPTI_SUCCESS;
+}
+
+LNS_CUPTI_API CUptiResult
+cuptiGetGraphNodeId (CUgraphNode node, uint64_t *nodeId)
+{
+  LNS_CUPTI_ENTER (-1);
+  if (node == NULL || nodeId == NULL)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  *nodeId = lns_gpu_graph_node_id (node);
+  return CUPTI_SUCCESS;
+}

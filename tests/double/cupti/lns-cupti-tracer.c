@@ -445,6 +445,22 @@ fault_cb (CUcontext context, int result)
   _lns_cupti_call_back (CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR, &data);
 }
 
+static void
+graph_cb (uint32_t cbid, CUcontext context, const struct LnsGpuGraphChange *change)
+{
+  CUpti_GraphData descriptor = {
+    .graph = change->graph,
+    .originalGraph = change->original_graph,
+    .node = change->node,
+    .originalNode = change->original_node,
+    .nodeType = change->node_type,
+    .dependency = change->dependency,
+    .graphExec = change->exec,
+  };
+  CUpti_ResourceData data = { .context = context, .resourceDescriptor = &descriptor };
+  _lns_cupti_call_back (CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+}
+
 const LnsGpuTracer _lns_cupti_tracer = {
   .call = call_cb,
   .op = op_cb,
@@ -457,4 +473,5 @@ const LnsGpuTracer _lns_cupti_tracer = {
   .first_launch = first_launch_cb,
   .migration = migration_cb,
   .fault = fault_cb,
+  .graph = graph_cb,
 };

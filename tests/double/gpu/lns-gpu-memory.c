@@ -48,8 +48,8 @@ lns_gpu_find_allocation (const void *address, LnsGpuAllocation *ret_allocation)
 }
 
 /* Device memory counts against the device's size; nothing is touched before the program does. */
-static int
-allocate (LnsGpuAllocation *wanted, LnsGpuAllocation *ret_made)
+int
+_lns_gpu_allocate (const LnsGpuAllocation *wanted, LnsGpuAllocation *ret_made)
 {
   const LnsGpuDevice *device = lns_gpu_device (wanted->device);
   size_t mapped = (wanted->size + 511) / 512 * 512;
@@ -87,6 +87,16 @@ forget_locked (LnsGpuAllocation *allocation)
   free (allocation);
 }
 
+void
+_lns_gpu_forget (void *address)
+{
+  LNS_GPU_LOCK ();
+  LnsGpuAllocation *allocation = find_locked (address);
+  if (allocation != NULL)
+    forget_locked (allocation);
+  LNS_GPU_UNLOCK ();
+}
+
 int
 lns_gpu_allocate (LnsGpuMemoryKind kind, size_t size, void **ret_address)
 {
@@ -101,7 +111,7 @@ lns_gpu_allocate (LnsGpuMemoryKind kind, size_t size, void **ret_address)
   LnsGpuAllocation wanted = { .size = size, .kind = kind, .context = context->id };
   wanted.device = kind == LNS_GPU_MEMORY_PINNED ? -1 : context->device;
   LnsGpuAllocation made;
-  int result = allocate (&wanted, &made);
+  int result = _lns_gpu_allocate (&wanted, &made);
   if (result != 0)
     return result;
   *ret_address = made.address;
@@ -126,11 +136,7 @@ lns_gpu_release (void *address)
   LNS_GPU_UNLOCK ();
   lns_gpu_wait_until (ready_ns);
   LNS_GPU_TELL (memory, &found, true, context->null_stream->id, false);
-  LNS_GPU_LOCK ();
-  LnsGpuAllocation *allocation = find_locked (address);
-  if (allocation != NULL)
-    forget_locked (allocation);
-  LNS_GPU_UNLOCK ();
+  _lns_gpu_forget (address);
   return 0;
 }
 

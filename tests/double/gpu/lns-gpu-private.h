@@ -31,6 +31,7 @@ extern const LnsGpuTracer *_lns_gpu_tracer;
 /* With the lock held. */
 CUstream _lns_gpu_stream_new (CUcontext context, unsigned flags, int priority, pid_t thread);
 void _lns_gpu_schedule (CUstream stream, LnsGpuOp *op);
+void _lns_gpu_schedule_node (CUstream stream, LnsGpuOp *op, int64_t earliest_ns);
 int64_t _lns_gpu_context_ready (CUcontext context);
 
 /* Moves the data of a copy or a set, calls a host function. */
@@ -42,5 +43,11 @@ int64_t _lns_gpu_duration (const LnsGpuOp *op, const LnsGpuDevice *device);
 void _lns_gpu_migrate_managed (CUcontext context, int64_t start_ns);
 void _lns_gpu_release_context_memory (uint32_t context);
 
+/* Maps memory as WANTED says but for its address, and unmaps it, telling nobody. */
+int _lns_gpu_allocate (const LnsGpuAllocation *wanted, LnsGpuAllocation *ret_made);
+void _lns_gpu_forget (void *address);
+
 /* Adds OP to the graph that STREAM captures. */
 int _lns_gpu_capture (CUstream stream, const LnsGpuOp *op);
+bool _lns_gpu_joins_capture (CUstream stream, const LnsGpuOp *op);
+void _lns_gpu_lose_context (CUcontext context, int result);

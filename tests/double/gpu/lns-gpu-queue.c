@@ -153,6 +153,21 @@ _lns_gpu_schedule (CUstream stream, LnsGpuOp *op)
     }
 }
 
+/* The same for a node of a graph, whose stream is taken: it starts when what it depends on ended. */
+void
+_lns_gpu_schedule_node (CUstream stream, LnsGpuOp *op, int64_t earliest_ns)
+{
+  op->correlation = lns_gpu_correlation ();
+  op->device = (uint32_t)stream->context->device;
+  op->context = stream->context->id;
+  op->stream = stream->id;
+  int64_t *engine = engine_of (op);
+  op->start_ns = engine != NULL ? later (earliest_ns, *engine) : earliest_ns;
+  op->end_ns = op->start_ns + _lns_gpu_duration (op, lns_gpu_device ((int)op->device));
+  if (engine != NULL)
+    *engine = op->end_ns;
+}
+
 static void
 execute_set (const LnsGpuSet *set)
 {
@@ -181,8 +196,8 @@ _lns_gpu_execute (const LnsGpuOp *op)
 }
 
 /* A kernel that faults never ends: its context is lost, and with it what was queued behind. */
-static void
-lose_context (CUcontext context, int result)
+void
+_lns_gpu_lose_context (CUcontext context, int result)
 {
   __atomic_store_n (&context->fault, result, __ATOMIC_RELAXED);
   LNS_GPU_TELL (fault, context, result);
@@ -192,8 +207,7 @@ int
 lns_gpu_submit (CUstream stream, LnsGpuOp *op)
 {
   CUcontext context = stream->context;
-  bool joins = op->kind == LNS_GPU_OP_EVENT_WAIT && op->event->capture != NULL;
-  if (stream->capture != NULL || joins)
+  if (stream->capture != NULL || _lns_gpu_joins_capture (stream, op))
     return _lns_gpu_capture (stream, op);
   if (context->fault != 0)
     return context->fault;
@@ -204,7 +218,7 @@ lns_gpu_submit (CUstream stream, LnsGpuOp *op)
     LNS_GPU_TELL (op, op);
   LNS_GPU_UNLOCK ();
   if (faults)
-    lose_context (context, CUDA_ERROR_ILLEGAL_ADDRESS);
+    _lns_gpu_lose_context (context, CUDA_ERROR_ILLEGAL_ADDRESS);
   else
     _lns_gpu_execute (op);
   return 0;

@@ -214,6 +214,8 @@ typedef struct
 } LnsGpuAllocation;
 
 /* What the double of libcupti is told. Members but `op` run without locks. */
+struct LnsGpuGraphChange;
+
 typedef struct LnsGpuTracer
 {
   void (*call) (LnsGpuCall *call, bool is_exit);
@@ -239,6 +241,7 @@ typedef struct LnsGpuTracer
                      int64_t start_ns,
                      int64_t end_ns);
   void (*fault) (CUcontext context, int result);
+  void (*graph) (uint32_t cbid, CUcontext context, const struct LnsGpuGraphChange *change);
 } LnsGpuTracer;
 
 /* --- options ------------------------------------------------------------------------------------ */
@@ -357,6 +360,40 @@ LNS_GPU_API int lns_gpu_pool_trim (CUmemoryPool pool, size_t min_bytes_to_keep);
 LNS_GPU_API int
 lns_gpu_pool_allocate (CUmemoryPool pool, size_t size, CUstream stream, void **ret_address);
 LNS_GPU_API int lns_gpu_pool_release (void *address, CUstream stream);
+
+/* --- graphs ------------------------------------------------------------------------------------- */
+
+LNS_GPU_API int lns_gpu_capture_begin (CUstream stream);
+LNS_GPU_API int lns_gpu_capture_end (CUstream stream, CUgraph *ret_graph);
+LNS_GPU_API int lns_gpu_graph_create (CUgraph *ret_graph);
+LNS_GPU_API int lns_gpu_graph_destroy (CUgraph graph);
+
+/* Adds OP as a node that waits for DEPENDENCIES. */
+LNS_GPU_API int lns_gpu_graph_add (CUgraph graph,
+                                   const CUgraphNode *dependencies,
+                                   size_t n_dependencies,
+                                   const LnsGpuOp *op,
+                                   CUgraphNode *ret_node);
+LNS_GPU_API int lns_gpu_graph_depend (const CUgraphNode *from, const CUgraphNode *to, size_t n);
+LNS_GPU_API size_t lns_gpu_graph_nodes (CUgraph graph, CUgraphNode *ret_nodes, size_t room);
+LNS_GPU_API int lns_gpu_graph_instantiate (CUgraph graph, CUgraphExec *ret_exec);
+LNS_GPU_API int lns_gpu_graph_launch (CUgraphExec exec, CUstream stream);
+LNS_GPU_API int lns_gpu_graph_exec_destroy (CUgraphExec exec);
+LNS_GPU_API uint64_t lns_gpu_graph_node_id (CUgraphNode node);
+LNS_GPU_API uint32_t lns_gpu_graph_id (CUgraph graph);
+LNS_GPU_API uint32_t lns_gpu_graph_exec_id (CUgraphExec exec);
+
+/* What the tracer's `graph` is told. */
+typedef struct LnsGpuGraphChange
+{
+  CUgraph graph;
+  CUgraph original_graph;
+  CUgraphNode node;
+  CUgraphNode original_node;
+  CUgraphNodeType node_type;
+  CUgraphNode dependency;
+  CUgraphExec exec;
+} LnsGpuGraphChange;
 
 /* --- modules ------------------------------------------------------------------------------------ */
 
