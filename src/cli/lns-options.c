@@ -402,8 +402,7 @@ void
 lns_command_print_help (const LnsCommand *command, FILE *file)
 {
   fprintf (file, "lanescope %s %s\n\n%s\n", command->name, command->usage, command->summary);
-  if (command->n_options > 0)
-    fprintf (file, "\nSwitches:\n");
+  fprintf (file, "\nSwitches:\n");
   for (size_t i = 0; i < command->n_options; i++)
     {
       const LnsOption *option = &command->options[i];
@@ -419,6 +418,7 @@ lns_command_print_help (const LnsCommand *command, FILE *file)
                 option->default_text ? option->default_text : "", option->default_text ? "." : "");
       print_filled (file, text, 10, 10);
     }
+  fprintf (file, "  -h, --help\n          Print this text.\n");
   if (command->details != NULL)
     fprintf (file, "\n%s\n", command->details);
 }

@@ -1,0 +1,52 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""--help of each command tells all that --capabilities=json knows, and slips of the pen are understood."""
+
+import json
+
+import golden
+import tap
+
+COMMANDS = json.loads(golden.run("--capabilities=json")[0])["commands"]
+
+
+def test_help_is_whole_and_fits():
+    listed = golden.run("--help")[0].decode()
+    for command in COMMANDS:
+        name = command["name"]
+        out, err = golden.run(name, "--help")
+        lines = out.decode().splitlines()
+        assert err == b"" and out == golden.run(name, "-h")[0]
+        assert lines[0].startswith(f"lanescope {name} ") and lines[2] and lines[2] in listed, lines[:3]
+        assert f"\n  {name:<10} {lines[2]}\n" in listed, listed
+        assert max(map(len, lines)) <= 100 and not [line for line in lines if line != line.rstrip()], lines
+        described = {line.strip().split("--", 1)[1].split("=")[0] for line in lines if line.startswith("  ") and line[2:].startswith(("-", "    --"))}
+        wanted = {option["name"] for option in command["switches"]}
+        assert described == wanted | {"help"}, (name, described ^ wanted)
+        for i, line in enumerate(lines):
+            if line.startswith(("  -", "      --")):
+                assert lines[i + 1].startswith(" " * 10) and lines[i + 1][10] != " ", (name, line)
+
+
+def test_every_report_is_explained():
+    out = golden.run("stats", "--help")[0].decode()
+    names = next(o for c in COMMANDS if c["name"] == "stats" for o in c["switches"] if o["name"] == "report")["choices"]
+    assert len(names) >= 4
+    for name in names:
+        assert f"\n  {name:<19} " in out, (name, out)
+
+
+def test_slips_are_understood():
+    for words, meant in [(["stat"], "“stats”"), (["exprot", "x.rep"], "“export”"), (["sql", "--heade", "x", "y"], "--header"),
+                         (["stats", "--reprot", "nvtx_sum", "x"], "--report"), (["export", "--typ=sqlite", "x"], "--type"),
+                         (["recover", "--outptu=x", "y"], "--output"), (["profile", "--trase=nvtx", "true"], "--trace")]:
+        out, err = golden.run(*words, code=125)
+        assert out == b"" and f"did you mean {meant}?" in err.decode(), (words, err)
+    for words in [["xyzzy"], ["--halp"], ["info", "--frobnicate", "x"], ["stats", "-z", "x"]]:
+        _, err = golden.run(*words, code=125)
+        assert b"--help` lists them" in err and b"did you mean" not in err and len(err.splitlines()) == 1, (words, err)
+
+
+tap.main(globals())
