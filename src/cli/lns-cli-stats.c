@@ -273,13 +273,12 @@ const LnsCommand lns_command_stats = {
   .name = "stats",
   .usage = "[switches] REPORT",
   .summary = "print summary tables of a report",
-  .details =
-      "Reports:\n"
-      "  nvtx_sum            push/pop and start/end ranges, summed up by name\n"
-      "  nvtx_pushpop_sum    push/pop ranges alone\n"
-      "  nvtx_startend_sum   start/end ranges alone\n"
-      "  nvtx_pushpop_trace  push/pop ranges one by one, with their place in the stack\n"
-      "Ranges are called DOMAIN:NAME. Those without an end are left out.",
+  .details = "Reports:\n"
+             "  nvtx_sum            push/pop and start/end ranges, summed up by name\n"
+             "  nvtx_pushpop_sum    push/pop ranges alone\n"
+             "  nvtx_startend_sum   start/end ranges alone\n"
+             "  nvtx_pushpop_trace  push/pop ranges one by one, with their place in the stack\n"
+             "Ranges are called DOMAIN:NAME. Those without an end are left out.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,
