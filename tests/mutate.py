@@ -87,8 +87,7 @@ def objects_digest(build):
 
 
 def limit():
-    """A mutant that goes on for ever must not take the machine with it."""
-    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, resource.RLIM_INFINITY))
+    """A mutant that writes for ever must not fill the disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, resource.RLIM_INFINITY))
 
 
@@ -105,7 +104,9 @@ def noticed(build, room=None):
         return None
     if room is not None and not passes(build, *OWN_TESTS[room]):
         return True
-    return not passes(build, "--suite", "unit", "--suite", "golden", "--suite", "e2e", "--timeout-multiplier", "2")
+    # Whole runs on a busy machine may fail for no reason of the mutant's: twice is a reason.
+    rest = ["--suite", "unit", "--suite", "golden", "--suite", "e2e", "--timeout-multiplier", "2"]
+    return not passes(build, *rest) and not passes(build, *rest)
 
 
 def main():

@@ -144,8 +144,8 @@ events_in_file (void)
 static void
 test_each_refusal (void)
 {
-#ifdef __SANITIZE_ADDRESS__
-  LNS_SKIP ("the address sanitizer has an allocator of its own");
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  LNS_SKIP ("the sanitizer has an allocator of its own");
 #endif
   uint64_t n_kept;
   bool created;
