@@ -71,8 +71,8 @@ add_notice (LnsReportPage *self,
             const char *action)
 {
   GtkWidget *bar = g_object_new (GTK_TYPE_INFO_BAR, "message-type", type, NULL);
-  GtkWidget *label =
-      g_object_new (GTK_TYPE_LABEL, "label", text, "wrap", TRUE, "xalign", 0.0, NULL);
+  GtkWidget *label = g_object_new (GTK_TYPE_LABEL, "label", text, "wrap", TRUE, "xalign", 0.0,
+                                   "hexpand", TRUE, NULL);
 
   gtk_info_bar_add_child (GTK_INFO_BAR (bar), label);
   if (button != NULL)

@@ -298,8 +298,8 @@ menu_model (LnsTimelineRow *row)
   g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
   g_object_unref (section);
   section = g_menu_new ();
-  g_menu_append (section, _ ("E_xpand All"), "timeline.expand-all");
-  g_menu_append (section, _ ("Co_llapse All"), "timeline.collapse-all");
+  g_menu_append (section, _ ("Un_fold All Rows"), "timeline.expand-all");
+  g_menu_append (section, _ ("Fold _All Rows"), "timeline.collapse-all");
   g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
   g_object_unref (section);
   return G_MENU_MODEL (menu);

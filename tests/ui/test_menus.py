@@ -287,6 +287,57 @@ def test_every_item_has_a_visible_effect():
     assert {menu for menu, *_ in items} == {"File", "Edit", "View", "Help"}, items
 
 
+def test_every_item_of_a_rows_menu_has_a_visible_effect():
+    with Desk() as desk:
+        app = desk.app
+        desk.find("iteration 7")
+        desk.changes(desk.selected, lambda: desk.activate("win.find-next"))
+        chosen = desk.selected()
+        desk.changes(desk.span, lambda: desk.activate("win.zoom-to-event"))
+
+        def opened(row="NVTX"):
+            """{label: node} of the menu in the middle of a row: over the event, in that of NVTX."""
+            x, y, width, _ = desk.row_list.find("table row", row).extents()
+            app.click(x + width // 2, y + 10, button=3)
+            app.wait(lambda: desk.row_list.find("menu item", "Show in Events View"), 5, "the menu")
+            return {node.name: node for node in desk.row_list.find_all("menu item")}
+
+        def choose(label, row="NVTX"):
+            opened(row)[label].do()
+            app.wait(lambda: desk.row_list.find("menu item", label) is None, 5, "the end of the menu")
+
+        def pinned():
+            table = app.root.find("tree table", "Pinned rows")
+            return table is not None and table.find("table row", "NVTX") is not None
+
+        def pasted():
+            desk.activate("win.find")
+            entry = app.find("text", "Find events by name")
+            app.wait(lambda: entry.state("focused"), 5, "the focus")
+            app.key("ctrl+a", "ctrl+v")
+            app.wait(lambda: entry.text == chosen, 5, "the copied name")
+
+        effects = {
+            "Zoom to Event": lambda: desk.changes(desk.span, lambda: choose("Zoom to Event")),
+            "Copy Name": lambda: (choose("Copy Name"), pasted()),
+            "Zoom to Row": lambda: desk.changes(desk.span, lambda: choose("Zoom to Row")),
+            "Pin Row": lambda: desk.changes(pinned, lambda: choose("Pin Row")),
+            "Unpin Row": lambda: desk.changes(pinned, lambda: choose("Unpin Row")),
+            "Fold All Rows": lambda: desk.changes(desk.rows, lambda: choose("Fold All Rows")),
+            "Unfold All Rows": lambda: desk.changes(desk.rows, lambda: choose("Unfold All Rows", "train (4711)")),
+            "Show in Events View": lambda: (choose("Show in Events View"), desk.see("label", "300 events")),
+        }
+        offered = opened()
+        assert set(offered) == set(effects) - {"Unpin Row"}, offered
+        app.key("Escape")
+        desk.changes(desk.span, lambda: desk.activate("win.zoom-in"))
+        for label, effect in effects.items():
+            try:
+                effect()
+            except AssertionError as error:
+                raise AssertionError(f"{label}: {error}") from error
+
+
 def test_menus_open_and_act():
     with Desk() as desk:
         before = desk.span()

@@ -287,8 +287,11 @@ def test_choosing_a_diagnostic_moves_the_timeline():
         before = view_of(app)
         app.find("label", "LNS-TEST-003").click()
         app.wait(lambda: view_of(app) != before, what="the timeline to move")
-        begin, end = (float(part.split()[0]) for part in view_of(app).removeprefix("view ").split(" – "))
-        assert begin < 34 < end and end - begin < 10, view_of(app)
+
+        def is_there():
+            begin, end = (float(part.split()[0]) for part in view_of(app).removeprefix("view ").split(" – "))
+            return begin < 34 < end and end - begin < 10
+        app.wait(is_there, 5, "the diagnostic's time in view")
 
 
 # --- Details
