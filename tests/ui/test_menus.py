@@ -382,6 +382,9 @@ def test_menus_without_a_report():
         offered = {action for _, _, action, _ in items if action in enabled}
         assert offered == {"win.open", "win.open-uri", "win.launch", "win.close", "app.quit", "app.theme",
                            "win.show-help-overlay", "app.about"}, offered
+        app.focus()
+        app.key("ctrl+w")
+        app.process.wait(10)
 
 
 harness.main(globals())
