@@ -270,9 +270,8 @@ const LnsCommand lns_command_info = {
   .usage = "REPORT",
   .summary = "tell what is in a report, what was lost, and what went wrong",
   .details =
-      "A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and "
-      "what\n"
-      "the recording could not keep; `state:` is complete, recording (go on reading: the report\n"
-      "grows), cut off (the recording was killed; what was committed is here) or recovered.",
+      "A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and\n"
+      "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
+      "report grows), cut off (the recording was killed; what was committed is here) or recovered.",
   .run = run,
 };
