@@ -22,7 +22,8 @@ EVENT, STREAM, SYNC, EXTERNAL, MEMORY, POOL, GRAPH, JIT = 36, 37, 38, 39, 49, 50
 
 def program(name):
     """Returns the path of test program NAME, or skips where it was not built."""
-    path = os.path.join(tap.BUILD, "tests", "programs", name)
+    folder = "double" if name == "cuda-driver" else "programs"
+    path = os.path.join(tap.BUILD, "tests", folder, name)
     if not os.path.exists(path):
         raise tap.Skip("there is no nvcc here, so the CUDA programs were not built")
     return path

@@ -223,6 +223,27 @@ def test_launches():
     assert len(done.records(bare.OVERHEAD, overheadKind=5 << 16)) == 3
 
 
+def test_driver_api():
+    # cuda-driver.c: LAUNCHES = 10 of each of two ways, N = 2048 cells of 4 bytes.
+    done = bare.run("cuda-driver")
+    assert done.stdout == "Lanescope Double GPU\n"
+    calls = {c["correlationId"]: c["cbid"] for c in done.records(bare.DRIVER)}
+    assert not done.records(bare.RUNTIME)
+    kernels = [(calls[k["correlationId"]], k["contextId"], k["gridX"], k["gridY"], k["blockX"], k["graphId"] != 0)
+               for k in done.records(bare.KERNEL, name="scale")]
+    assert kernels == [(307, 1, 8, 1, 256, False), (652, 1, 3, 2, 64, False)] * 10 \
+        + [(477, 1, 4, 1, 32, False)] + [(514, 1, 2, 1, 32, True)] * 3 + [(307, 2, 1, 1, 96, False)], kernels
+    copies = [(calls[c["correlationId"]], c["copyKind"], c["srcKind"], c["bytes"]) for c in done.records(bare.MEMCPY)]
+    assert sorted(copies) == [(276, 1, 1, 8192), (277, 1, 2, 8192), (278, 2, 3, 8192), (281, 8, 3, 8192)], copies
+    assert sorted((s["value"], s["bytes"]) for s in done.records(bare.MEMSET)) == [(7, 2048), (0xabcd, 8192)]
+    assert len(done.records(bare.JIT)) == 2, "each load of PTX compiles"
+    assert [c["contextId"] for c in done.records(bare.CONTEXT)] == [1, 2]
+    assert len(done.callbacks(3, 6)) == 2 and len(done.callbacks(3, 7)) == 1, "modules loaded, unloaded"
+    assert [c["result"] for c in done.callbacks(1, 23, exit=1)] == [0, 500, 0], "cuModuleGetFunction"
+    for launch in done.callbacks(1, 307):
+        assert launch["symbol"] == "scale"
+
+
 def day(name, **options):
     return bare.Run([bare.program("cuda-days"), *name.split()], **options)
 

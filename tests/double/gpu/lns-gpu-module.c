@@ -24,11 +24,13 @@ is_text (const void *image)
 CUmodule
 lns_gpu_module_new (const void *image)
 {
+  int64_t start_ns = lns_gpu_now ();
   CUmodule module = calloc (1, sizeof *module);
   module->id = __atomic_add_fetch (&last_module, 1, __ATOMIC_RELAXED);
   module->image = image;
   module->text = image != NULL && is_text (image);
   module->image_bytes = module->text ? strlen (image) + 1 : 0;
+  LNS_GPU_TELL (module, module, false, start_ns);
   return module;
 }
 
@@ -36,6 +38,7 @@ lns_gpu_module_new (const void *image)
 void
 lns_gpu_module_free (CUmodule module)
 {
+  LNS_GPU_TELL (module, module, true, lns_gpu_now ());
   free (module);
 }
 
