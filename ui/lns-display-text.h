@@ -17,7 +17,7 @@ lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line) G_GNUC
 
 /* Characters that a label is given of one text: more than anybody reads there, and few enough to be laid
  * out at once. A label of 64 KiB takes seconds, in which the window stands still. */
-#define LNS_DISPLAY_MAX_CHARS 1500
+#define LNS_DISPLAY_MAX_CHARS 1000
 
 /* TEXT, valid UTF-8, as a label can show it: where it is longer than that, its beginning and how many
  * characters it has. Free with g_free (). O(length). */
