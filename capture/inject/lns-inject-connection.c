@@ -182,6 +182,30 @@ lns_connection_notify (const LnsWireNotice *notice)
   return sent < 0 ? (int)sent : 0;
 }
 
+int
+lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t deadline_ms)
+{
+  if (!connected)
+    {
+      int error = wait_for (-1, 0, deadline_ms); /* poll() passes over negative descriptors */
+      return error == -ETIMEDOUT ? 0 : error;
+    }
+  if (!is_ours ())
+    return -EBADF;
+  int error = wait_for (connection.fd, POLLIN, deadline_ms);
+  if (error < 0)
+    return error == -ETIMEDOUT ? 0 : error;
+  if (!is_ours ())
+    return -EBADF;
+  long n = LNS_SYSCALL (SYS_recvfrom, connection.fd, ret_command, sizeof *ret_command, MSG_DONTWAIT,
+                        NULL, NULL);
+  if (n == 0)
+    return -EPIPE;
+  if (n < 0)
+    return n == -EAGAIN || n == -EINTR ? 0 : n == -ECONNRESET ? -EPIPE : -EBADF;
+  return n == sizeof *ret_command && ret_command->magic == LNS_WIRE_MAGIC;
+}
+
 void
 lns_connection_forget (void)
 {

@@ -21,5 +21,9 @@ int lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool);
  * descriptor is gone, or its number is the program's now; -EAGAIN when the session does not take it. */
 int lns_connection_notify (const LnsWireNotice *notice);
 
+/* Waits for a command until DEADLINE_MS of CLOCK_MONOTONIC; only for the time without CONNECTED.
+ * Returns 1 with RET_COMMAND; 0 at the deadline; -EPIPE when the session is gone; -EBADF as above. */
+int lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t deadline_ms);
+
 /* Closes the descriptor if it is still ours: in a fork's child, whose parent goes on using its own. */
 void lns_connection_forget (void);

@@ -6,6 +6,7 @@
 #include "capture/inject/lns-inject-core.h"
 #include "capture/inject/lns-inject-names.h"
 #include "capture/inject/lns-inject-nvtx.h"
+#include "capture/inject/lns-inject-range.h"
 
 #define LIKELY(condition)   __builtin_expect ((condition), 1)
 #define UNLIKELY(condition) __builtin_expect ((condition), 0)
@@ -97,6 +98,25 @@ push_slowly (LnsStream *stream, uint32_t domain, uint32_t string)
   return lns_nvtx_push (stream, &event);
 }
 
+/* Enters where nothing is recorded, if that range begins it; null otherwise. */
+static __attribute__ ((noinline, cold)) LnsStream *
+push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  if (!lns_range_offer (domain, attributes))
+    return NULL;
+  lns_range_follow_push (domain);
+  return lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+}
+
+static LnsStream *
+push_text_in_range (int32_t type, const void *message)
+{
+  LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
+                                        .message_type = type,
+                                        .message.registered = message };
+  return push_in_range (0, &attributes);
+}
+
 static __attribute__ ((noinline, cold)) int
 pop_slowly (LnsStream *stream, uint32_t domain)
 {
@@ -145,7 +165,8 @@ pop (uint32_t domain)
   uint8_t *at = stream->cursor;
   if (UNLIKELY ((size_t)(stream->end - at) < sizeof (LnsWireHead)) ||
       UNLIKELY (domain >= stream->n_depths) ||
-      UNLIKELY (stream->depths[domain] - 1 >= LNS_WIRE_DEPTH_LONG))
+      UNLIKELY (stream->depths[domain] - 1 - stream->pop_floor >=
+                LNS_WIRE_DEPTH_LONG - stream->pop_floor))
     return pop_slowly (stream, domain);
   uint32_t depth = --stream->depths[domain];
   write_short (
@@ -165,6 +186,8 @@ range_push_a (const char *message)
 {
   LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
+    stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
+  if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (0);
   uint32_t string = lns_strings_find (&stream->strings, message);
   if (UNLIKELY (string == 0))
@@ -177,6 +200,8 @@ range_push_w (const wchar_t *message)
 {
   LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
+    stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
+  if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (0);
   return push_name (stream, 0, name_of_wide (stream, message));
 }
@@ -185,6 +210,8 @@ static inline int
 push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    stream = push_in_range (domain, attributes);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (domain);
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -259,12 +286,25 @@ mark_w (const wchar_t *message)
   lns_nvtx_mark (stream, &event);
 }
 
+/* Starts a range that begins recording, if it is the one; as though there were none otherwise. */
+static __attribute__ ((noinline, cold)) uint64_t
+start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  bool begins = lns_range_offer (domain, attributes);
+  LnsStream *stream = begins ? lns_stream_enter (LNS_WIRE_LOSS_START) : NULL;
+  if (stream == NULL)
+    return lns_nvtx_pass_start ();
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  lns_range_started = lns_nvtx_start (stream, &event);
+  return lns_range_started;
+}
+
 static uint64_t
 start_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
   if (stream == NULL)
-    return lns_nvtx_pass_start ();
+    return start_in_range (domain, attributes);
   LnsNvtxEvent event = event_of (stream, domain, attributes);
   return lns_nvtx_start (stream, &event);
 }
@@ -282,33 +322,37 @@ domain_range_start_ex (const void *domain, const LnsNvtxEventAttributes *attribu
 }
 
 static uint64_t
+start_text (int32_t type, const void *message)
+{
+  LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
+                                        .message_type = message == NULL ? 0 : type,
+                                        .message.registered = message };
+  return start_attributes (0, &attributes);
+}
+
+static uint64_t
 range_start_a (const char *message)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
-  if (stream == NULL)
-    return lns_nvtx_pass_start ();
-  LnsNvtxEvent event = { .string = name_of (stream, message) };
-  return lns_nvtx_start (stream, &event);
+  return start_text (LNS_NVTX_MESSAGE_ASCII, message);
 }
 
 static uint64_t
 range_start_w (const wchar_t *message)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
-  if (stream == NULL)
-    return lns_nvtx_pass_start ();
-  LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
-  return lns_nvtx_start (stream, &event);
+  return start_text (LNS_NVTX_MESSAGE_WIDE, message);
 }
 
 static void
 domain_range_end (const void *domain, uint64_t range)
 {
   LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_END);
-  if (stream == NULL)
-    return;
-  LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };
-  lns_nvtx_end (stream, &event, range);
+  if (stream != NULL)
+    {
+      LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };
+      lns_nvtx_end (stream, &event, range);
+    }
+  if (UNLIKELY (range == lns_range_started) && range != 0)
+    lns_range_finish_started ();
 }
 
 static void

@@ -15,14 +15,17 @@
 LNS_EXPORT int InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table);
 LNS_EXPORT int InitializeInjectionNvtxExtension (LnsNvtxExtension *extension);
 
-/* Whether this process is in a session; the first to ask joins. */
+/* Whether this process is in a session that looks at NVTX; the first to ask joins. */
 static bool
 takes_part (void)
 {
   uint64_t generation = lns_process_generation ();
   if (generation < LNS_GENERATION_FIRST)
     generation = lns_process_join ();
-  return generation >= LNS_GENERATION_FIRST;
+  if (generation < LNS_GENERATION_FIRST)
+    return false;
+  const LnsWireOptions *options = &lns_process.pool.header->options;
+  return (options->traces & LNS_WIRE_TRACE_NVTX) || options->range_kind == LNS_WIRE_RANGE_NVTX;
 }
 
 /* Sets the handlers of MODULE in the slots that the program's table has: older ones have fewer. */

@@ -5,6 +5,7 @@
 
 #include "capture/inject/lns-inject-definitions.h"
 #include "capture/inject/lns-inject-nvtx.h"
+#include "capture/inject/lns-inject-range.h"
 
 /* At most so many typed payloads of an event are kept. */
 #define PAYLOADS_MAX 16u
@@ -169,6 +170,8 @@ lns_nvtx_pop (LnsStream *stream, LnsNvtxEvent *event)
   if (empty)
     event->n_payloads = 0; /* POP_EMPTY has no long form: it closes nothing that could carry them */
   write_or_lose (stream, event, LNS_WIRE_LOSS_POP);
+  if (stream->pop_floor != 0)
+    lns_range_popped (stream, event->domain, event->depth);
   return empty ? -1 : (int)event->depth;
 }
 
@@ -208,8 +211,16 @@ lns_nvtx_pass_push (uint32_t domain)
 int
 lns_nvtx_pass_pop (uint32_t domain)
 {
-  uint32_t *depth = lns_stream_depth (lns_stream_self, domain);
-  return depth == NULL ? LNS_NVTX_NOT_TRACKED : *depth == 0 ? -1 : (int)--*depth;
+  LnsStream *stream = lns_stream_self;
+  uint32_t *depth = lns_stream_depth (stream, domain);
+  if (depth == NULL)
+    return LNS_NVTX_NOT_TRACKED;
+  if (*depth == 0)
+    return -1;
+  --*depth;
+  if (stream->pop_floor != 0)
+    lns_range_popped (stream, domain, *depth);
+  return (int)*depth;
 }
 
 uint64_t

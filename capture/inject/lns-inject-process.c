@@ -5,7 +5,9 @@
 
 #include "capture/inject/lns-inject-process.h"
 #include "capture/inject/lns-inject-connection.h"
+#include "capture/inject/lns-inject-cuda.h"
 #include "capture/inject/lns-inject-definitions.h"
+#include "capture/inject/lns-inject-range.h"
 #include "capture/inject/lns-inject-stream.h"
 #include "capture/inject/lns-inject-system.h"
 
@@ -62,9 +64,11 @@ static void
 leave_parent (void)
 {
   lns_connection_forget ();
+  lns_cuda_leave_parent ();
   lns_wire_pool_unmap (&lns_process.pool);
   lns_streams_reset ();
   lns_definitions_reset ();
+  lns_range_reset ();
   noticed_at = 0;
 }
 

@@ -205,6 +205,7 @@ readopt_stream (LnsStream *stream)
   stream->line = NULL;
   stream->chunk = stream->cursor = stream->end = NULL;
   lns_strings_clear (&stream->strings);
+  stream->n_gaps++;
   return number_stream (stream);
 }
 
@@ -506,6 +507,7 @@ lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes)
     {
       stream->first_lost_ticks = stream->last_lost_ticks;
       lns_strings_clear (&stream->strings);
+      stream->n_gaps++;
     }
   stream->lost.events[kind]++;
   stream->lost.n_bytes += n_bytes;

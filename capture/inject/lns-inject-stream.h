@@ -40,8 +40,9 @@ struct LnsStream
   const uint32_t *recording;
   uint32_t *depths; /* by domain: how many ranges are pushed */
   uint32_t n_depths;
-  uint32_t serial;
+  uint32_t pop_floor; /* pops that reach a depth below it take the slow path */
   /* From here on only slow paths. */
+  uint32_t serial;
   uint64_t generation;
   uint64_t sequence; /* of the next chunk */
   uint64_t n_ranges; /* started: the next start/end range's number */
@@ -55,6 +56,8 @@ struct LnsStream
   uint64_t first_lost_ticks;
   uint64_t last_lost_ticks;
   LnsWireLosses lost; /* since the last record */
+  uint32_t n_gaps;    /* how many times what the stream has told became void */
+  void *launches;     /* of the CUDA engine; null until it writes here */
   uint32_t near_depths[LNS_STREAM_NEAR_DOMAINS];
   LnsStrings strings;
 };

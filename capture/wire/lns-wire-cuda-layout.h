@@ -323,13 +323,15 @@ typedef enum
   LNS_WIRE_PROBLEM_BUSY = 3,          /* another tool subscribed; STRING: its name, or 0 */
   LNS_WIRE_PROBLEM_SUBSCRIBE = 4,     /* subscribing failed otherwise; RESULT: CUptiResult */
   LNS_WIRE_PROBLEM_ENABLE = 5,        /* a kind of activity was refused; DETAIL: the kind */
-  LNS_WIRE_PROBLEM_BUFFERS = 6,       /* no buffer for CUPTI: DETAIL records were dropped by us */
+  LNS_WIRE_PROBLEM_BUFFERS = 6,       /* no buffer for CUPTI, which may drop records by that */
   LNS_WIRE_PROBLEM_FORK = 7,          /* a fork's child uses CUDA: not recorded, nor does it work */
   LNS_WIRE_PROBLEM_FLUSH = 8,         /* flushing failed; RESULT: CUptiResult */
   LNS_WIRE_PROBLEM_STATE = 9,         /* CUPTI's own report; RESULT; STRING: its words */
   LNS_WIRE_PROBLEM_UNKNOWN_KIND = 10, /* DETAIL: a record kind that is not known */
   LNS_WIRE_PROBLEM_ATTRIBUTE = 11,    /* a setting was refused; DETAIL: the attribute */
   LNS_WIRE_PROBLEM_LIBRARY = 12,      /* cuBLAS or cuDNN cannot be traced; STRING: why */
+  LNS_WIRE_PROBLEM_CALL = 13,         /* STRING, a function of CUPTI's, failed; RESULT */
+  LNS_WIRE_PROBLEM_THREAD = 14,       /* no thread to flush in; RESULT: errno */
 } LnsWireCudaProblem;
 
 typedef struct

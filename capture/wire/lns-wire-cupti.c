@@ -58,6 +58,7 @@ typedef struct
 typedef enum
 {
   DONE,
+  SKIPPED,
   LOST,
   UNFINISHED
 } Result;
@@ -106,6 +107,8 @@ put_api (const Work *work)
   const CUpti_ActivityAPI *from = &work->from->api;
   if (from->start == 0 || from->end == 0)
     return UNFINISHED;
+  if (from->threadId == work->sink->skipped_tid && from->threadId != 0)
+    return SKIPPED;
   bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   LnsWireCudaApiBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_API, .depth = is_runtime },

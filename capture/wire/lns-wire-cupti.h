@@ -42,6 +42,7 @@ typedef struct
   /* The PCI bus id of DEVICE, as in LnsWireCudaDeviceBytes; left alone where it is not known. */
   void (*bus) (void *context, uint32_t device, char *ret_bus, size_t n_max);
   LnsWireLaunches *launches;
+  uint32_t skipped_tid; /* calls of this thread are not kept; 0: none */
 } LnsWireCuptiSink;
 
 typedef struct

@@ -56,14 +56,14 @@ typedef enum
 
 typedef struct
 {
-  uint32_t traces;           /* LNS_WIRE_TRACE_… */
-  uint32_t cuda;             /* LNS_WIRE_CUDA_… */
-  uint32_t flush_ms;         /* how often CUPTI's buffers are emptied; 0: each second */
-  uint32_t range_kind;       /* LnsWireRangeKind; not NONE: the pool begins with recording = 0 */
-  uint32_t range_end;        /* LnsWireRangeEnd */
-  uint32_t n_ranges;         /* of REPEAT and REPEAT_SHUTDOWN: how many are recorded; 0: all */
-  uint32_t range_any_domain; /* 1: RANGE_DOMAIN does not count */
-  uint32_t reserved;
+  uint32_t traces;            /* LNS_WIRE_TRACE_… */
+  uint32_t cuda;              /* LNS_WIRE_CUDA_… */
+  uint32_t flush_ms;          /* how often CUPTI's buffers are emptied; 0: each second */
+  uint32_t range_kind;        /* LnsWireRangeKind; not NONE: the pool begins with recording = 0 */
+  uint32_t range_end;         /* LnsWireRangeEnd */
+  uint32_t n_ranges;          /* of REPEAT and REPEAT_SHUTDOWN: how many are recorded; 0: all */
+  uint32_t range_any_domain;  /* 1: RANGE_DOMAIN does not count */
+  uint32_t device_buffer_kib; /* of each of CUPTI's buffers on the GPU; 0: as it likes */
   char range_message[LNS_WIRE_RANGE_TEXT_BYTES]; /* UTF-8, terminated */
   char range_domain[LNS_WIRE_RANGE_TEXT_BYTES];  /* "": the default domain */
   char cupti_path[1024]; /* libcupti.so, or the folder that holds it; "": looked for */

@@ -241,8 +241,13 @@ mini_session_take (MiniSession *session,
   size_t at = 0;
   LnsWireRecord record;
   int result;
-  while ((result = lns_wire_record_next (bytes, n_bytes, &at, &record)) > 0)
-    take_record (session, process, stream, &record);
+  for (size_t before = 0; (result = lns_wire_record_next (bytes, n_bytes, &at, &record)) > 0;
+       before = at)
+    {
+      take_record (session, process, stream, &record);
+      if (record.type >= 0x80 && session->options.on_cuda != NULL)
+        session->options.on_cuda (session, process, (const LnsWireHead *)(bytes + before));
+    }
   session->n_bad_records += result < 0;
 }
 

@@ -106,10 +106,14 @@ accept_process (MiniSession *session)
                                      .clock = session->clock,
                                      .chunk_bytes = session->options.chunk_bytes,
                                      .n_chunks = session->options.n_chunks,
-                                     .recording = true };
+                                     .n_buffers = session->options.asked == NULL ? 0 : 64,
+                                     .target = session->options.asked,
+                                     .recording = !session->options.paused };
       if (lns_wire_pool_new (&options, &process->pool) < 0)
         fail ("lns_wire_pool_new");
       lns_wire_pool_publish (process->pool, session->options.n_free);
+      if (session->options.asked != NULL)
+        lns_wire_pool_top_up (process->pool, UINT32_MAX, 0);
       welcome (process, serial);
     }
   __atomic_store_n (&session->n_processes, serial, __ATOMIC_RELEASE);
@@ -145,7 +149,10 @@ listen_to (MiniSession *session, MiniProcess *process)
     return;
   ssize_t n = recv (process->connection, &notice, sizeof notice, MSG_DONTWAIT);
   if (n == sizeof notice)
-    session->n_notices++;
+    {
+      session->n_notices++;
+      session->n_notice[notice.kind % 8]++;
+    }
   else if (n == 0 || (n < 0 && errno != EAGAIN))
     {
       close (process->connection);
@@ -177,6 +184,8 @@ drain (MiniSession *session, MiniProcess *process, bool gone)
           n_all++; /* the next one may be there already */
         }
     }
+  if (session->options.asked != NULL && !gone)
+    lns_wire_pool_top_up (process->pool, UINT32_MAX, 0);
   LnsWirePoolUsage usage;
   lns_wire_pool_usage (process->pool, &usage);
   if (usage.n_owned > process->n_max_owned)

@@ -83,11 +83,14 @@ typedef struct
   uint32_t n_chunks;    /* 0: default */
   uint32_t n_free;      /* chunks lent and free after each visit; 0: 1,024 */
   bool keep_events;
-  bool refuse;          /* answers no hello: the target must go on without */
-  uint32_t refuse_with; /* not 0: an errno that is the answer to every hello */
-  int answer_after_ms;  /* how long a hello waits for its answer */
-  int drain_every_ms;   /* 0: all the time */
+  bool refuse;                 /* answers no hello: the target must go on without */
+  uint32_t refuse_with;        /* not 0: an errno that is the answer to every hello */
+  int answer_after_ms;         /* how long a hello waits for its answer */
+  int drain_every_ms;          /* 0: all the time */
+  const LnsWireOptions *asked; /* of the target; null: NVTX alone */
+  bool paused;                 /* nothing is recorded until the target begins a range */
   void (*on_visit) (MiniSession *);
+  void (*on_cuda) (MiniSession *, MiniProcess *, const LnsWireHead *); /* types from 0x80 on */
   void (*on_record) (MiniSession *, MiniProcess *, MiniStream *, const LnsWireRecord *);
 } MiniOptions;
 
@@ -110,7 +113,8 @@ struct MiniSession
   uint64_t n_unknown_names; /* stream strings that were never told */
   uint64_t n_bad_records;
   uint64_t n_notices;
-  int exit_status; /* of the first child, as waitpid() gives it */
+  uint64_t n_notice[8]; /* by kind */
+  int exit_status;      /* of the first child, as waitpid() gives it */
 };
 
 /* Runs TARGET in a child under a new session until it and all its descendants are gone. TARGET's

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes the numbers of the CUDA calls that matter to the engine, as the headers of CUPTI have them:
+# generate-cuda-calls.py OUTPUT FOLDER…, of which the first that has them counts. Each release adds some, such as 505,
+# __cudaLaunchKernel of CUDA 13, and a list made by hand would miss them.
+
+import os
+import re
+import sys
+
+# What each list holds, by the names in the enumerations, without prefix and version.
+LISTS = {
+    'launches': (r'_*cudaLaunch(Kernel|CooperativeKernel)\w*|cudaGraphLaunch\w*',
+                 r'cuLaunch|cuLaunchGrid\w*|cuLaunch(Kernel|CooperativeKernel)\w*|cuGraphLaunch\w*'),
+    'range_begins': (r'cudaProfilerStart', r'cuProfilerStart'),
+    'range_ends': (r'cudaProfilerStop', r'cuProfilerStop'),
+    # After these, what CUPTI has of a context may be gone.
+    'resets': (r'cudaDeviceReset', r'cuCtxDestroy|cuDevicePrimaryCtx(Release|Reset)'),
+    # They only ask, and programs call them all the time.
+    'questions': (r'cudaGetDevice|cudaGetLastError|cudaPeekAtLastError|cudaStreamIsCapturing(_ptsz)?',
+                  r'cuCtxGetCurrent|cuDevicePrimaryCtxGetState|cuKernelGetAttribute'
+                  r'|cuPointerGetAttributes?'),
+}
+
+
+def numbers(path, prefix, pattern):
+    text = open(path, encoding='utf-8').read()
+    for name, number in re.findall(prefix + r'_TRACE_CBID_(\w+)\s*=\s*(\d+)', text):
+        if re.fullmatch(pattern, re.sub(r'_v\d+$', '', name)):
+            yield number, name
+
+
+def main():
+    output, folders = sys.argv[1], sys.argv[2:]
+    headers = [(os.path.join(folder, 'cupti_runtime_cbid.h'), os.path.join(folder, 'cupti_driver_cbid.h'))
+               for folder in folders]
+    runtime, driver = next(pair for pair in headers if os.path.exists(pair[0]))
+    lines = ['/* Made by generate-cuda-calls.py from the headers of CUPTI. */', '', '#pragma once', '']
+    for name, patterns in LISTS.items():
+        for api, path, pattern in (('runtime', runtime, patterns[0]), ('driver', driver, patterns[1])):
+            found = list(numbers(path, 'CUPTI_' + api.upper(), pattern))
+            if not found:
+                sys.exit(f'{path}: no call matches {pattern}: its form has changed')
+            lines.append(f'static const uint16_t lns_cuda_{api}_{name}[] = {{')
+            lines += [f'  {number}, /* {call} */' for number, call in found]
+            lines += ['};', '']
+    with open(output, 'w', encoding='utf-8') as file:
+        file.write('\n'.join(lines))
+
+
+main()

@@ -1,0 +1,203 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which kinds of activity CUPTI records, and when. */
+
+#include "capture/inject/lns-inject-cuda-private.h"
+
+#include "lns-cuda-calls-generated.h"
+
+/* Not options, but what an option's absence asks for. */
+#define WITHOUT_GRAPH_NODES (1u << 31)
+#define UNIFIED             (LNS_WIRE_CUDA_UM_CPU_FAULTS | LNS_WIRE_CUDA_UM_GPU_FAULTS)
+
+/* What is recorded, in the order of its enabling; OPTIONS: any of these, or 0. Calls come first: the
+ * correlation of all others is theirs. */
+static const struct
+{
+  CUpti_ActivityKind kind;
+  uint32_t options;
+} kinds[] = {
+  { CUPTI_ACTIVITY_KIND_RUNTIME, 0 },
+  { CUPTI_ACTIVITY_KIND_DRIVER, 0 },
+  { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0 }, /* KERNEL would serialise them */
+  { CUPTI_ACTIVITY_KIND_MEMCPY, 0 },
+  { CUPTI_ACTIVITY_KIND_MEMCPY2, 0 },
+  { CUPTI_ACTIVITY_KIND_MEMSET, 0 },
+  { CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 0 },
+  { CUPTI_ACTIVITY_KIND_OVERHEAD, 0 },
+  { CUPTI_ACTIVITY_KIND_JIT, 0 },
+  { CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS, 0 },
+  { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WITHOUT_GRAPH_NODES },
+  { CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, WITHOUT_GRAPH_NODES },
+  { CUPTI_ACTIVITY_KIND_MEMORY2, LNS_WIRE_CUDA_MEMORY_USAGE },
+  { CUPTI_ACTIVITY_KIND_MEMORY_POOL, LNS_WIRE_CUDA_MEMORY_USAGE },
+  { CUPTI_ACTIVITY_KIND_CUDA_EVENT, LNS_WIRE_CUDA_EVENTS },
+  { CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, UNIFIED },
+};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+/* A kind that was refused is not asked for again. */
+static bool is_refused[N_KINDS];
+static bool is_unified_ready;
+
+/* Who changes the kinds, one at a time: others leave their wish and go. */
+static uint32_t wanted, changing;
+static uint32_t enabled;
+
+static bool
+is_asked_for (size_t i)
+{
+  uint32_t options = lns_cuda_options ()->cuda;
+  if (!(options & LNS_WIRE_CUDA_GRAPH_NODES))
+    options |= WITHOUT_GRAPH_NODES;
+  if (kinds[i].kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !is_unified_ready)
+    return false;
+  return kinds[i].options == 0 || (kinds[i].options & options) != 0;
+}
+
+/* Whether the loaded CUPTI has KIND at all. */
+static bool
+is_known (CUpti_ActivityKind kind)
+{
+  return lns_process.pool.header->cupti.record_bytes[kind] != 0;
+}
+
+static bool
+enable_kind (CUpti_ActivityKind kind)
+{
+  CUptiResult result = lns_cupti.ActivityEnable (kind);
+  if (result != CUPTI_SUCCESS)
+    lns_cuda_problem (LNS_WIRE_PROBLEM_ENABLE, result, kind, NULL);
+  return result == CUPTI_SUCCESS;
+}
+
+/* Leaves out the calls that only ask. Each enabling of the kinds brings them back. */
+static void
+quiet_questions (void)
+{
+  if ((lns_cuda_options ()->cuda & LNS_WIRE_CUDA_ALL_APIS) ||
+      lns_cupti.ActivityEnableRuntimeApi == NULL || lns_cupti.ActivityEnableDriverApi == NULL)
+    return;
+  for (size_t i = 0; i < sizeof lns_cuda_runtime_questions / sizeof (uint16_t); i++)
+    (void)LNS_CUPTI_TRY (ActivityEnableRuntimeApi, lns_cuda_runtime_questions[i], 0);
+  for (size_t i = 0; i < sizeof lns_cuda_driver_questions / sizeof (uint16_t); i++)
+    (void)LNS_CUPTI_TRY (ActivityEnableDriverApi, lns_cuda_driver_questions[i], 0);
+}
+
+static void
+enable_all (void)
+{
+  for (size_t i = 0; i < N_KINDS; i++)
+    if (is_asked_for (i) && !is_refused[i] && is_known (kinds[i].kind))
+      is_refused[i] = !enable_kind (kinds[i].kind);
+  quiet_questions ();
+}
+
+static void
+disable_all (void)
+{
+  for (size_t i = N_KINDS; i-- > 0;)
+    if (is_asked_for (i) && !is_refused[i] && is_known (kinds[i].kind))
+      (void)LNS_CUPTI_TRY (ActivityDisable, kinds[i].kind);
+}
+
+void
+lns_cuda_set_recording (bool recording)
+{
+  if (!lns_cuda_is_here () || !(lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA))
+    return;
+  LNS_KEEP_ERRNO;
+  __atomic_store_n (&wanted, recording, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n (&wanted, __ATOMIC_SEQ_CST) != enabled &&
+         __atomic_exchange_n (&changing, 1, __ATOMIC_SEQ_CST) == 0)
+    {
+      uint32_t wish = __atomic_load_n (&wanted, __ATOMIC_SEQ_CST);
+      if (wish != enabled && wish != 0)
+        enable_all ();
+      else if (wish != enabled)
+        disable_all ();
+      __atomic_store_n (&enabled, wish, __ATOMIC_SEQ_CST);
+      __atomic_store_n (&changing, 0, __ATOMIC_SEQ_CST);
+    }
+}
+
+void
+lns_cuda_enable_definitions (void)
+{
+  static const CUpti_ActivityKind definitions[] = { CUPTI_ACTIVITY_KIND_DEVICE,
+                                                    CUPTI_ACTIVITY_KIND_CONTEXT,
+                                                    CUPTI_ACTIVITY_KIND_STREAM };
+  for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+    (void)enable_kind (definitions[i]);
+}
+
+static void
+set_attribute (CUpti_ActivityAttribute attribute, void *value, size_t n_bytes)
+{
+  if (lns_cupti.ActivitySetAttribute == NULL)
+    return;
+  CUptiResult result = lns_cupti.ActivitySetAttribute (attribute, &n_bytes, value);
+  if (result != CUPTI_SUCCESS)
+    lns_cuda_problem (LNS_WIRE_PROBLEM_ATTRIBUTE, result, attribute, NULL);
+}
+
+void
+lns_cuda_set_attributes (void)
+{
+  uint32_t options = lns_cuda_options ()->cuda;
+  uint8_t yes = 1;
+  /* Else CUPTI zeroes each buffer, on the program's thread. */
+  set_attribute (CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &yes, sizeof yes);
+  size_t device_bytes = (size_t)lns_cuda_options ()->device_buffer_kib << 10;
+  if (device_bytes > 0)
+    set_attribute (CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &device_bytes, sizeof device_bytes);
+  if (!(options & LNS_WIRE_CUDA_GRAPH_NODES) && is_known (CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE))
+    (void)LNS_CUPTI_TRY (ActivityEnableDeviceGraph, 1);
+  if (options & LNS_WIRE_CUDA_EVENTS)
+    {
+      (void)LNS_CUPTI_TRY (ActivityEnableCudaEventDeviceTimestamps, 1);
+      (void)LNS_CUPTI_TRY (ActivityEnableAllSyncRecords, 0); /* not those of unfinished queries */
+    }
+}
+
+void
+lns_cuda_configure_unified (void)
+{
+  uint32_t options = lns_cuda_options ()->cuda;
+  int n_devices = 0;
+  if (!(options & UNIFIED) || is_unified_ready ||
+      lns_cupti.ActivityConfigureUnifiedMemoryCounter == NULL ||
+      lns_cuda_driver.device_count == NULL ||
+      lns_cuda_driver.device_count (&n_devices) != CUDA_SUCCESS)
+    return;
+  CUpti_ActivityUnifiedMemoryCounterConfig counters[64];
+  uint32_t n = 0;
+  for (int device = 0; device < n_devices && n + 4 <= 64; device++)
+    {
+      static const struct
+      {
+        CUpti_ActivityUnifiedMemoryCounterKind kind;
+        uint32_t options;
+      } asked[] = {
+        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, UNIFIED },
+        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, UNIFIED },
+        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+          LNS_WIRE_CUDA_UM_CPU_FAULTS },
+        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, LNS_WIRE_CUDA_UM_GPU_FAULTS },
+      };
+      for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (asked[i].options & options)
+          counters[n++] = (CUpti_ActivityUnifiedMemoryCounterConfig){
+            .scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+            .kind = asked[i].kind,
+            .deviceId = (uint32_t)device,
+            .enable = 1,
+          };
+    }
+  is_unified_ready = LNS_CUPTI_TRY (ActivityConfigureUnifiedMemoryCounter, counters, n);
+  if (is_unified_ready && __atomic_load_n (&enabled, __ATOMIC_SEQ_CST))
+    (void)enable_kind (CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+}

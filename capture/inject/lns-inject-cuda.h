@@ -1,0 +1,35 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The CUDA engine as the rest of the library sees it. It exists where the headers of CUPTI were there
+ * to build it; it starts when the CUDA driver, on cuInit(), calls InitializeInjection(). */
+
+#pragma once
+
+#include <stdbool.h>
+
+#ifdef LNS_HAVE_CUPTI
+
+/* Lets CUPTI record, or not; from any thread that is in no callback of CUPTI's buffers. Nothing
+ * happens where the engine has not started: it looks at the pool's flag when it does. */
+void lns_cuda_set_recording (bool recording);
+
+/* In a fork's child that joins a session of its own, before the parent's pool is unmapped: CUPTI's
+ * copies of pointers into it must go on to point to memory. */
+void lns_cuda_leave_parent (void);
+
+#else
+
+static inline void
+lns_cuda_set_recording (bool recording)
+{
+}
+
+static inline void
+lns_cuda_leave_parent (void)
+{
+}
+
+#endif

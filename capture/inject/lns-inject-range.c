@@ -1,0 +1,181 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/lns-inject-range.h"
+#include "capture/inject/lns-inject-connection.h"
+#include "capture/inject/lns-inject-cuda.h"
+#include "capture/inject/lns-inject-definitions.h"
+#include "capture/inject/lns-inject-system.h"
+#include "capture/wire/lns-wire-cuda-layout.h"
+
+uint64_t lns_range_started;
+
+static uint32_t is_open;
+static uint32_t n_begun;
+
+/* Whose pop ends the open range; the serial is 0 where none does. */
+static struct
+{
+  uint32_t stream, domain, depth;
+} pushed;
+
+static const LnsWireOptions *
+options (void)
+{
+  return &lns_process.pool.header->options;
+}
+
+/* How many ranges are recorded; 0: all there are. */
+static uint32_t
+n_max (void)
+{
+  uint32_t end = options ()->range_end;
+  bool repeats = end == LNS_WIRE_RANGE_END_REPEAT || end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
+  return repeats ? options ()->n_ranges : 1;
+}
+
+/* The record comes first: by its time the session knows what belongs to the range. */
+static void
+tell (bool is_end, uint32_t number)
+{
+  const char *name = options ()->range_message;
+  size_t n_name = strnlen (name, LNS_WIRE_RANGE_TEXT_BYTES - 1);
+  LnsWireRangeBytes record = {
+    .head = { .ticks = lns_wire_clock_ticks (lns_process.clock),
+              .type = LNS_WIRE_RANGE,
+              .string = n_name == 0 ? 0 : lns_definitions_string (0, name, n_name) },
+    .is_end = is_end,
+  };
+  LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
+  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
+    (void)lns_definitions_add (&whole, 1);
+  if (stream != NULL)
+    {
+      lns_definitions_send (stream);
+      lns_stream_leave (stream);
+    }
+  LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
+                           .kind =
+                               is_end ? LNS_WIRE_NOTICE_RANGE_ENDED : LNS_WIRE_NOTICE_RANGE_BEGAN,
+                           .value = number };
+  (void)lns_connection_notify (&notice);
+}
+
+bool
+lns_range_begin (LnsWireRangeKind kind)
+{
+  if (lns_process_generation () < LNS_GENERATION_FIRST || options ()->range_kind != kind ||
+      __atomic_exchange_n (&is_open, 1, __ATOMIC_ACQ_REL) != 0)
+    return false;
+  LNS_KEEP_ERRNO;
+  uint32_t most = n_max ();
+  if (most != 0 && n_begun >= most)
+    {
+      __atomic_store_n (&is_open, 0, __ATOMIC_RELEASE);
+      return false;
+    }
+  n_begun++;
+  tell (false, n_begun);
+  __atomic_store_n (&lns_process.pool.header->recording, 1, __ATOMIC_RELEASE);
+  lns_cuda_set_recording (true);
+  return true;
+}
+
+bool
+lns_range_end (LnsWireRangeKind kind)
+{
+  if (lns_process_generation () < LNS_GENERATION_FIRST || options ()->range_kind != kind ||
+      options ()->range_end == LNS_WIRE_RANGE_END_NONE ||
+      __atomic_load_n (&is_open, __ATOMIC_ACQUIRE) == 0)
+    return false;
+  LNS_KEEP_ERRNO;
+  pushed.stream = 0;
+  lns_range_started = 0;
+  __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELEASE);
+  tell (true, n_begun);
+  lns_cuda_set_recording (false);
+  __atomic_store_n (&is_open, 0, __ATOMIC_RELEASE);
+  return true;
+}
+
+/* --- By NVTX. -------------------------------------------------------------------------------- */
+
+static bool
+is_asked_for (uint32_t domain)
+{
+  if (options ()->range_any_domain)
+    return true;
+  const char *name = options ()->range_domain;
+  size_t n_name = strnlen (name, LNS_WIRE_RANGE_TEXT_BYTES - 1);
+  return domain == (n_name == 0 ? 0 : lns_definitions_domain (name, n_name));
+}
+
+static bool
+is_named (uint32_t domain, int32_t type, LnsNvtxMessage message)
+{
+  const char *name = options ()->range_message;
+  size_t n_name = strnlen (name, LNS_WIRE_RANGE_TEXT_BYTES - 1);
+  if (type == LNS_NVTX_MESSAGE_REGISTERED)
+    return (uintptr_t)message.registered == lns_definitions_string (domain, name, n_name);
+  if (message.ascii == NULL)
+    return false;
+  if (type == LNS_NVTX_MESSAGE_ASCII)
+    return strcmp (message.ascii, name) == 0;
+  char text[LNS_WIRE_RANGE_TEXT_BYTES];
+  return type == LNS_NVTX_MESSAGE_WIDE &&
+         lns_utf8_from_wide (message.wide, text, sizeof text) == n_name &&
+         memcmp (text, name, n_name) == 0;
+}
+
+bool
+lns_range_offer (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsNvtxEventAttributes whole = { 0 };
+  if (lns_process_generation () < LNS_GENERATION_FIRST ||
+      options ()->range_kind != LNS_WIRE_RANGE_NVTX || attributes == NULL ||
+      __atomic_load_n (&is_open, __ATOMIC_RELAXED) != 0)
+    return false;
+  memcpy (&whole, attributes, attributes->size < sizeof whole ? attributes->size : sizeof whole);
+  return is_asked_for (domain) && is_named (domain, whole.message_type, whole.message) &&
+         lns_range_begin (LNS_WIRE_RANGE_NVTX);
+}
+
+void
+lns_range_follow_push (uint32_t domain)
+{
+  LnsStream *stream = lns_stream_self;
+  const uint32_t *depth = lns_stream_depth (stream, domain);
+  if (depth == NULL || options ()->range_end == LNS_WIRE_RANGE_END_NONE)
+    return;
+  pushed.stream = stream->serial;
+  pushed.domain = domain;
+  pushed.depth = *depth;
+  stream->pop_floor = *depth < LNS_WIRE_DEPTH_LONG ? *depth + 1 : LNS_WIRE_DEPTH_LONG;
+}
+
+void
+lns_range_popped (LnsStream *stream, uint32_t domain, uint32_t depth)
+{
+  if (pushed.stream != stream->serial)
+    stream->pop_floor = 0;
+  if (pushed.stream != stream->serial || pushed.domain != domain || depth > pushed.depth)
+    return;
+  stream->pop_floor = 0;
+  (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
+}
+
+void
+lns_range_finish_started (void)
+{
+  (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
+}
+
+void
+lns_range_reset (void)
+{
+  is_open = n_begun = pushed.stream = 0;
+  lns_range_started = 0;
+}

@@ -1,0 +1,85 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Runs scenes that use CUDA on the double, with the injection loaded, and keeps what it records. A
+ * scene is a function of the test itself, which is started anew for it: the loader looks at
+ * LD_LIBRARY_PATH when a program starts. */
+
+#pragma once
+
+#include "capture/wire/lns-wire-cuda-layout.h"
+#include "tests/unit/mini-session.h"
+
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+
+#define CUDA_RECORDS_MAX 65536
+
+/* The functions of the runtime that scenes call, found in the double. */
+#define CUDA_FUNCTIONS(X)                                                                          \
+ X (cudaMalloc)                                                                                    \
+ X (cudaFree)                                                                                      \
+ X (cudaMemcpy)                                                                                    \
+ X (cudaMemset)                                                                                    \
+ X (cudaDeviceSynchronize)                                                                         \
+ X (cudaDeviceReset)                                                                               \
+ X (cudaGetDevice)                                                                                 \
+ X (cudaGetLastError)                                                                              \
+ X (cudaProfilerStart)                                                                             \
+ X (cudaProfilerStop)                                                                              \
+ X (cudaStreamCreate)                                                                              \
+ X (cudaLaunchKernel)
+
+typedef struct
+{
+#define X(name) __typeof__ (&name) name;
+  CUDA_FUNCTIONS (X)
+#undef X
+} CudaFunctions;
+
+/* --- In the scene. --------------------------------------------------------------------------- */
+
+extern CudaFunctions cuda;
+
+/* Finds the functions and registers kernels "add" and "scale"; exits with 97 where there is no
+ * double. */
+void cuda_start (void);
+
+/* Launches N times kernel "add" (or "scale") with BLOCKS of THREADS on STREAM. */
+void cuda_launch (int n, bool scale, unsigned blocks, unsigned threads, cudaStream_t stream);
+
+/* --- In the test. ---------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const char *name;
+  int (*run) (void);
+} CudaScene;
+
+/* All records of the last session's CUDA engine, in the order of their coming. */
+extern const LnsWireHead *cuda_records[CUDA_RECORDS_MAX];
+extern size_t n_cuda_records;
+
+/* To be called first in main(): runs the scene that ARGV names, if it does, and exits. */
+void cuda_scenes (const CudaScene *scenes, char **argv);
+
+/* Runs SCENE under a session that asks for ASKED. ENVIRONMENT: "NAME=VALUE" pairs, or null. */
+MiniSession *cuda_run (const char *scene,
+                       const LnsWireOptions *asked,
+                       bool paused,
+                       const char *const *environment);
+
+/* Whether the scene has ended with 0, and no record is broken or out of its time. */
+bool cuda_is_sound (const MiniSession *session);
+
+/* The Nth record of TYPE, or null. */
+const void *cuda_record (LnsWireCudaType type, size_t n);
+size_t cuda_count (LnsWireCudaType type);
+
+/* The text of a registered string of SESSION's first process. */
+const char *cuda_text (const MiniSession *session, uint32_t string);
+
+/* The PROBLEM records of kind PROBLEM. */
+size_t cuda_problems (LnsWireCudaProblem problem);
