@@ -12,6 +12,9 @@
  * LNS_CLIENT_CUPTI=NAME     the library, libcupti.so.13 without
  * LNS_CLIENT_BUFFER_BYTES=N size of a buffer, 64 KiB without
  * LNS_CLIENT_PERIOD_MS=N    period of cuptiActivityFlushPeriod
+ * LNS_CLIENT_MAX_RECORDS=N  at most N records a buffer
+ * LNS_CLIENT_CALLBACKS=0    no callbacks
+ * LNS_CLIENT_RANGE=1        kinds are enabled from cudaProfilerStart to cudaProfilerStop alone
  * LNS_CLIENT_FLUSH=no       nothing is flushed when the program exits */
 
 #include <cupti.h>
@@ -219,6 +222,8 @@ static const Field fields[] = {
  F (cuptiActivityRegisterTimestampCallback)                                                        \
  F (cuptiActivityRegisterCallbacks)                                                                \
  F (cuptiActivityEnable)                                                                           \
+ F (cuptiActivityEnableAndDump)                                                                    \
+ F (cuptiActivityDisable)                                                                          \
  F (cuptiActivityFlushAll)                                                                         \
  F (cuptiActivityFlushPeriod)                                                                      \
  F (cuptiActivityGetNextRecord)                                                                    \
@@ -276,6 +281,10 @@ learn_sizes (void)
           CUPTI_SUCCESS)
         record_bytes[kind] = (size_t)((uint8_t *)record - (uint8_t *)bytes);
     }
+  fprintf (out, "{\"sizes\":[0");
+  for (uint32_t kind = 1; kind < MAX_KINDS; kind++)
+    fprintf (out, ",%zu", record_bytes[kind]);
+  fprintf (out, "]}\n");
 }
 
 static void
@@ -345,6 +354,52 @@ write_api (uint32_t domain, uint32_t cbid, const CUpti_CallbackData *data)
 }
 
 static void
+report (const char *call, uint32_t argument, CUptiResult result)
+{
+  if (result != CUPTI_SUCCESS)
+    fprintf (out, "{\"failed\":\"%s\",\"argument\":%u,\"result\":%d}\n", call, argument, result);
+  fflush (out);
+}
+
+/* Enables or disables each kind that is asked for; what exists already is dumped. */
+static void
+switch_kinds (bool on)
+{
+  static const char *all = "1,2,4,5,8,9,10,17,22,25,36,37,38,39,49,50,52";
+  const char *text = getenv ("LNS_CLIENT_KINDS");
+  bool is_range = option ("LNS_CLIENT_RANGE", 0) != 0;
+  for (const char *at = text != NULL ? text : all; *at != '\0';)
+    {
+      char *end;
+      CUpti_ActivityKind kind = (CUpti_ActivityKind)strtoul (at, &end, 0);
+      bool dumps =
+          is_range && (kind == CUPTI_ACTIVITY_KIND_DEVICE || kind == CUPTI_ACTIVITY_KIND_CONTEXT ||
+                       kind == CUPTI_ACTIVITY_KIND_STREAM);
+      if (!on)
+        report ("cuptiActivityDisable", kind, cupti.cuptiActivityDisable (kind));
+      else if (dumps)
+        report ("cuptiActivityEnableAndDump", kind, cupti.cuptiActivityEnableAndDump (kind));
+      else
+        report ("cuptiActivityEnable", kind, cupti.cuptiActivityEnable (kind));
+      at = *end == ',' ? end + 1 : end;
+    }
+}
+
+static void
+follow_range (uint32_t cbid, const CUpti_CallbackData *data)
+{
+  if (cbid == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000 &&
+      data->callbackSite == CUPTI_API_EXIT)
+    switch_kinds (true);
+  else if (cbid == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000 &&
+           data->callbackSite == CUPTI_API_ENTER)
+    {
+      cupti.cuptiActivityFlushAll (0);
+      switch_kinds (false);
+    }
+}
+
+static void
 callback_cb (void *data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *what)
 {
   pthread_mutex_lock (&lock);
@@ -354,6 +409,8 @@ callback_cb (void *data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, con
     fprintf (out, "{\"callback\":%u,\"cbid\":%u}\n", domain, cbid);
   fflush (out);
   pthread_mutex_unlock (&lock);
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && option ("LNS_CLIENT_RANGE", 0) != 0)
+    follow_range (cbid, what);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
     {
       CUpti_ActivityUnifiedMemoryCounterConfig config = {
@@ -361,14 +418,6 @@ callback_cb (void *data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, con
       };
       cupti.cuptiActivityConfigureUnifiedMemoryCounter (&config, 1);
     }
-}
-
-static void
-report (const char *call, uint32_t argument, CUptiResult result)
-{
-  if (result != CUPTI_SUCCESS)
-    fprintf (out, "{\"failed\":\"%s\",\"argument\":%u,\"result\":%d}\n", call, argument, result);
-  fflush (out);
 }
 
 static void
@@ -382,20 +431,6 @@ flush_cb (void)
   fprintf (out, "{\"end\":%d,\"dropped\":%zu}\n", getpid (), dropped);
   fflush (out);
   pthread_mutex_unlock (&lock);
-}
-
-static void
-enable_kinds (void)
-{
-  static const char *all = "1,2,4,5,8,9,10,17,22,25,36,37,38,39,49,50,52";
-  const char *text = getenv ("LNS_CLIENT_KINDS");
-  for (const char *at = text != NULL ? text : all; *at != '\0';)
-    {
-      char *end;
-      uint32_t kind = (uint32_t)strtoul (at, &end, 0);
-      report ("cuptiActivityEnable", kind, cupti.cuptiActivityEnable ((CUpti_ActivityKind)kind));
-      at = *end == ',' ? end + 1 : end;
-    }
 }
 
 int InitializeInjection (void);
@@ -428,13 +463,15 @@ InitializeInjection (void)
     if (domain != CUPTI_CB_DOMAIN_NVTX && option ("LNS_CLIENT_CALLBACKS", 1) != 0)
       cupti.cuptiEnableDomain (1, subscriber, (CUpti_CallbackDomain)domain);
   cupti.cuptiSetThreadIdType (CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  cupti.cuptiActivityRegisterTimestampCallback (now_cb);
+  if (cupti.cuptiActivityRegisterTimestampCallback != NULL)
+    cupti.cuptiActivityRegisterTimestampCallback (now_cb);
   report ("cuptiActivityRegisterCallbacks", 0,
           cupti.cuptiActivityRegisterCallbacks (request_cb, complete_cb));
   cupti.cuptiActivityEnableLatencyTimestamps (1);
   if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps != NULL)
     cupti.cuptiActivityEnableCudaEventDeviceTimestamps (1);
-  enable_kinds ();
+  if (option ("LNS_CLIENT_RANGE", 0) == 0)
+    switch_kinds (true);
   cupti.cuptiActivityFlushPeriod ((uint32_t)option ("LNS_CLIENT_PERIOD_MS", 0));
   if (getenv ("LNS_CLIENT_FLUSH") == NULL)
     atexit (flush_cb);

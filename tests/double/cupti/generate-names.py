@@ -17,6 +17,9 @@ TABLES = [
     ("result_names", "cupti_result.h", r"(CUPTI_\w+)\s*=\s*(\d+)\s*,"),
 ]
 
+# Sentinels, and two results that NVIDIA's library has no name for either.
+UNNAMED = ("SIZE", "FORCE_INT", "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED", "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE")
+
 
 def read(folders, name):
     """Returns the text of header NAME in the first of FOLDERS that has it."""
@@ -34,7 +37,7 @@ def main():
         for table, header, pattern in TABLES:
             file.write(f"static const char *const {table}[] = {{\n")
             for name, number in re.findall(pattern, read(folders, header)):
-                if name not in ("INVALID", "SIZE", "FORCE_INT"):
+                if name not in UNNAMED:
                     file.write(f'  [{number}] = "{name}",\n')
             file.write("};\n")
 
