@@ -125,12 +125,13 @@ lns_cupti_load (const char *given, char *ret_words, size_t n_max)
   return enough && lns_cupti.version >= LNS_CUPTI_MIN_VERSION ? 0 : -ENOTSUP;
 }
 
-void
+CUptiResult
 lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes)
 {
   /* A record of the kind in question, and behind it, at every 8 bytes, what could be a record of
    * another: where the walk goes on is where the first one ends. */
   uint64_t words[128];
+  CUptiResult of_calls = CUPTI_ERROR_INVALID_KIND;
   for (uint32_t kind = 1; kind < LNS_WIRE_CUPTI_KINDS; kind++)
     {
       for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -142,6 +143,9 @@ lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes)
       ptrdiff_t size = (uint8_t *)record - bytes;
       if (result == CUPTI_SUCCESS && size > 0 && size < (ptrdiff_t)sizeof words && size % 8 == 0)
         ret_sizes->record_bytes[kind] = (uint16_t)size;
+      if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
+        of_calls = result;
     }
   ret_sizes->version = lns_cupti.version;
+  return of_calls;
 }

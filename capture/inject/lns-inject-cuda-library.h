@@ -73,5 +73,6 @@ extern LnsCudaDriver lns_cuda_driver;
  * without which nothing can be recorded. Not thread-safe. */
 int lns_cupti_load (const char *given, char *ret_words, size_t n_max);
 
-/* Learns how long the loaded CUPTI's records are, without a driver or a device. */
-void lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes);
+/* Learns how long the loaded CUPTI's records are, without a driver or a device. Returns CUPTI's result
+ * where it does not tell even the length of a call's. */
+CUptiResult lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes);

@@ -106,8 +106,8 @@ load (void)
   lns_cuda_tell_info ();
   if (error < 0)
     return false;
-  lns_cupti_learn_sizes (&lns_process.pool.header->cupti);
-  return true;
+  return lns_cuda_check (lns_cupti_learn_sizes (&lns_process.pool.header->cupti),
+                         "cuptiActivityGetNextRecord");
 }
 
 /* In this order: who we are, the clock, the buffers, what all contexts are made with; records last. */

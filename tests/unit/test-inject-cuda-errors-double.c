@@ -1,0 +1,156 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What fails in CUPTI leaves the program alone and one problem behind. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/cuda-fixture.h"
+
+static const LnsWireOptions plain = { .traces = LNS_WIRE_TRACE_CUDA };
+
+#define N_KERNELS 20
+
+static int
+scene_work (void)
+{
+  static char host[4096];
+  void *device;
+  cuda_start ();
+  if (cuda.cudaMalloc (&device, sizeof host) != cudaSuccess ||
+      cuda.cudaMemcpy (device, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess)
+    return 1;
+  cuda_launch (N_KERNELS, false, 16, 256, NULL);
+  if (cuda.cudaDeviceSynchronize () != cudaSuccess || cuda.cudaFree (device) != cudaSuccess)
+    return 2;
+  return 0;
+}
+
+static const CudaScene scenes[] = { { "work", scene_work }, { NULL, NULL } };
+
+/* What is left to record when a call fails. */
+typedef enum
+{
+  NOTHING,
+  NO_KERNELS,
+  ALL
+} Left;
+
+static const struct
+{
+  const char *failure;
+  LnsWireCudaProblem problem;
+  uint32_t result;
+  const char *words; /* null: none, or any */
+  Left left;
+} cases[] = {
+  { "LNS_DOUBLE_FAIL=cuptiSubscribe=999,cuptiSubscribe_v2=999", LNS_WIRE_PROBLEM_SUBSCRIBE, 999,
+    NULL, NOTHING },
+  { "LNS_DOUBLE_FAIL=cuptiSubscribe=35,cuptiSubscribe_v2=35", LNS_WIRE_PROBLEM_SUBSCRIBE, 35, NULL,
+    NOTHING },
+  { "LNS_DOUBLE_OTHER_TOOL=somebody", LNS_WIRE_PROBLEM_BUSY, 39, "CUPTI for somebody", NOTHING },
+  { "LNS_DOUBLE_CUPTI_VERSION=16", LNS_WIRE_PROBLEM_OLD_CUPTI, 16, NULL, NOTHING },
+  { "LNS_DOUBLE_FAIL=cuptiActivityRegisterTimestampCallback=1", LNS_WIRE_PROBLEM_CALL, 1,
+    "cuptiActivityRegisterTimestampCallback", NOTHING },
+  { "LNS_DOUBLE_FAIL=cuptiActivityRegisterCallbacks=1", LNS_WIRE_PROBLEM_CALL, 1,
+    "cuptiActivityRegisterCallbacks", NOTHING },
+  { "LNS_DOUBLE_FAIL=cuptiSetThreadIdType=999", LNS_WIRE_PROBLEM_CALL, 999, "cuptiSetThreadIdType",
+    ALL },
+  { "LNS_DOUBLE_FAIL=cuptiActivitySetAttribute:5=1", LNS_WIRE_PROBLEM_ATTRIBUTE, 1, NULL, ALL },
+  { "LNS_DOUBLE_FAIL=cuptiActivityEnable:10=35", LNS_WIRE_PROBLEM_ENABLE, 35, NULL, NO_KERNELS },
+  { "LNS_DOUBLE_FAIL=cuptiActivityEnable:51=27", LNS_WIRE_PROBLEM_ENABLE, 27, NULL, ALL },
+  { "LNS_DOUBLE_FAIL=cuptiEnableDomain=1", LNS_WIRE_PROBLEM_CALL, 1, "cuptiEnableDomain", ALL },
+  { "LNS_DOUBLE_FAIL=cuptiEnableCallback=1", LNS_WIRE_PROBLEM_CALL, 1, "cuptiEnableCallback", ALL },
+  { "LNS_DOUBLE_FAIL=cuptiActivityEnableRuntimeApi=1", LNS_WIRE_PROBLEM_CALL, 1,
+    "cuptiActivityEnableRuntimeApi", ALL },
+  { "LNS_DOUBLE_FAIL=cuptiActivityEnableDeviceGraph=27", LNS_WIRE_PROBLEM_CALL, 27,
+    "cuptiActivityEnableDeviceGraph", ALL },
+  { "LNS_DOUBLE_FAIL=cuptiActivityGetNumDroppedRecords=1", LNS_WIRE_PROBLEM_CALL, 1,
+    "cuptiActivityGetNumDroppedRecords", ALL },
+  { "LNS_DOUBLE_FAIL=cuptiActivityFlushAll=999", LNS_WIRE_PROBLEM_FLUSH, 999, NULL, NOTHING },
+};
+
+static void
+test_each_failure (void)
+{
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      const char *const environment[] = { cases[i].failure, NULL };
+      MiniSession *session = cuda_run ("work", &plain, false, environment);
+      fprintf (stderr, "# %s\n", cases[i].failure);
+      LNS_CHECK (cuda_is_sound (session));
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), 1);
+      const LnsWireCudaProblemBytes *problem = cuda_record (LNS_WIRE_CUDA_PROBLEM, 0);
+      LNS_CHECK_INT (problem->problem, cases[i].problem);
+      LNS_CHECK_INT (problem->result, cases[i].result);
+      if (cases[i].words != NULL)
+        LNS_CHECK_STR (cuda_text (session, problem->head.string), cases[i].words);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), cases[i].left == ALL ? N_KERNELS : 0);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_MEMCPY), cases[i].left == NOTHING ? 0 : 1);
+      mini_session_free (session);
+    }
+}
+
+/* Records that CUPTI drops are counted by it, and told. */
+static void
+test_dropped (void)
+{
+  const char *const environment[] = { "LNS_DOUBLE_DROP=4", NULL };
+  MiniSession *session = cuda_run ("work", &plain, false, environment);
+  LNS_CHECK (cuda_is_sound (session));
+  uint64_t n_dropped = 0;
+  const LnsWireCudaDroppedBytes *dropped;
+  for (size_t i = 0; (dropped = cuda_record (LNS_WIRE_CUDA_DROPPED, i)) != NULL; i++)
+    n_dropped += dropped->count;
+  LNS_CHECK (n_dropped > 0);
+  LNS_CHECK (cuda_count (LNS_WIRE_CUDA_KERNEL) < N_KERNELS);
+  mini_session_free (session);
+}
+
+/* Each generation of CUPTI that is supported, with records as short as they were then. */
+static void
+test_versions (void)
+{
+  static const char *const versions[] = { "17", "18", "19", "20", "22", "24", "26", "28" };
+  for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+    {
+      char setting[64];
+      snprintf (setting, sizeof setting, "LNS_DOUBLE_CUPTI_VERSION=%s", versions[i]);
+      const char *const environment[] = { setting, NULL };
+      MiniSession *session = cuda_run ("work", &plain, false, environment);
+      fprintf (stderr, "# %s\n", setting);
+      LNS_CHECK (cuda_is_sound (session));
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), 0);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), N_KERNELS);
+      const LnsWireCudaInfoBytes *info = cuda_record (LNS_WIRE_CUDA_INFO, 0);
+      LNS_CHECK_INT (info->cupti_version, atoi (versions[i]));
+      mini_session_free (session);
+    }
+}
+
+/* Nobody is there: no CUPTI at the path that was given. */
+static void
+test_no_cupti (void)
+{
+  LnsWireOptions asked = plain;
+  strcpy (asked.cupti_path, "/nowhere");
+  MiniSession *session = cuda_run ("work", &asked, false, NULL);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (cuda_problems (LNS_WIRE_PROBLEM_NO_CUPTI), 1);
+  const LnsWireCudaProblemBytes *problem = cuda_record (LNS_WIRE_CUDA_PROBLEM, 0);
+  LNS_CHECK (strstr (cuda_text (session, problem->head.string), "/nowhere") != NULL);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 0);
+  mini_session_free (session);
+}
+
+int
+main (int argc, char **argv)
+{
+  cuda_scenes (scenes, argv);
+  LNS_TEST (test_each_failure);
+  LNS_TEST (test_dropped);
+  LNS_TEST (test_versions);
+  LNS_TEST (test_no_cupti);
+  return lns_tap_done ();
+}
