@@ -14,6 +14,8 @@
 const LnsWireHead *cuda_records[CUDA_RECORDS_MAX];
 size_t n_cuda_records;
 CudaFunctions cuda;
+void (*cuda_on_visit) (MiniSession *);
+bool cuda_has_buffers = true;
 
 static const char *scene_name;
 static const char *const *scene_environment;
@@ -116,7 +118,12 @@ cuda_run (const char *scene,
   n_cuda_records = 0;
   scene_name = scene;
   scene_environment = environment;
-  MiniOptions options = { .asked = asked, .paused = paused, .on_cuda = keep, .keep_events = true };
+  MiniOptions options = { .asked = asked,
+                          .paused = paused,
+                          .no_buffers = !cuda_has_buffers,
+                          .on_visit = cuda_on_visit,
+                          .on_cuda = keep,
+                          .keep_events = true };
   return mini_session_run (&options, start_scene);
 }
 

@@ -65,6 +65,12 @@ extern size_t n_cuda_records;
 /* To be called first in main(): runs the scene that ARGV names, if it does, and exits. */
 void cuda_scenes (const CudaScene *scenes, char **argv);
 
+/* What the next sessions do on each visit; null: nothing. */
+extern void (*cuda_on_visit) (MiniSession *);
+
+/* Whether the next sessions lend buffers: yes at first. */
+extern bool cuda_has_buffers;
+
 /* Runs SCENE under a session that asks for ASKED. ENVIRONMENT: "NAME=VALUE" pairs, or null. */
 MiniSession *cuda_run (const char *scene,
                        const LnsWireOptions *asked,

@@ -102,13 +102,15 @@ accept_process (MiniSession *session)
     }
   else if (!session->options.refuse)
     {
-      LnsWirePoolOptions options = { .serial = serial,
-                                     .clock = session->clock,
-                                     .chunk_bytes = session->options.chunk_bytes,
-                                     .n_chunks = session->options.n_chunks,
-                                     .n_buffers = session->options.asked == NULL ? 0 : 64,
-                                     .target = session->options.asked,
-                                     .recording = !session->options.paused };
+      LnsWirePoolOptions options = {
+        .serial = serial,
+        .clock = session->clock,
+        .chunk_bytes = session->options.chunk_bytes,
+        .n_chunks = session->options.n_chunks,
+        .n_buffers = session->options.asked == NULL || session->options.no_buffers ? 0 : 64,
+        .target = session->options.asked,
+        .recording = !session->options.paused
+      };
       if (lns_wire_pool_new (&options, &process->pool) < 0)
         fail ("lns_wire_pool_new");
       lns_wire_pool_publish (process->pool, session->options.n_free);

@@ -88,6 +88,7 @@ typedef struct
   int answer_after_ms;         /* how long a hello waits for its answer */
   int drain_every_ms;          /* 0: all the time */
   const LnsWireOptions *asked; /* of the target; null: NVTX alone */
+  bool no_buffers;             /* none of those that CUPTI fills */
   bool paused;                 /* nothing is recorded until the target begins a range */
   void (*on_visit) (MiniSession *);
   void (*on_cuda) (MiniSession *, MiniProcess *, const LnsWireHead *); /* types from 0x80 on */

@@ -1,0 +1,224 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Capture ranges and commands, on the double: what lies in them is recorded, and nothing else. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/cuda-fixture.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* --- Scenes. --------------------------------------------------------------------------------- */
+
+/* N kernels and as many marks, all over when it returns. */
+static void
+work (int n)
+{
+  cuda_launch (n, false, 4, 64, NULL);
+  for (int i = 0; i < n; i++)
+    nvtx_mark ("kernel");
+  cuda.cudaDeviceSynchronize ();
+}
+
+static int
+scene_profiler (void)
+{
+  cuda_start ();
+  nvtx_start ();
+  work (3);
+  for (int i = 0; i < 3; i++)
+    {
+      cuda.cudaProfilerStart ();
+      work (10);
+      cuda.cudaProfilerStop ();
+      work (3);
+    }
+  return 0;
+}
+
+/* Ranges called "epoch" in all the ways that NVTX has, others among them. */
+static int
+scene_nvtx (void)
+{
+  cuda_start ();
+  nvtx_start ();
+  const void *domain = nvtx_domain ("training");
+  LnsNvtxEventAttributes wide = { .size = sizeof wide,
+                                  .message_type = LNS_NVTX_MESSAGE_WIDE,
+                                  .message.wide = L"epoch" };
+  LnsNvtxEventAttributes registered = { .size = sizeof registered,
+                                        .message_type = LNS_NVTX_MESSAGE_REGISTERED,
+                                        .message.registered = nvtx_register (domain, "epoch") };
+  work (1);
+  nvtx_push ("outer");
+  nvtx_push ("epoch");
+  nvtx_push ("epoch"); /* inside of itself */
+  work (10);
+  nvtx_pop ();
+  nvtx_domain_push (domain, &wide);
+  work (10);
+  nvtx_domain_pop (domain);
+  nvtx_pop ();
+  work (2);
+  nvtx_domain_push (domain, &wide);
+  work (100);
+  nvtx_domain_pop (domain);
+  work (3);
+  nvtx_domain_push (domain, &registered);
+  work (100);
+  nvtx_domain_pop (domain);
+  nvtx_pop ();
+  uint64_t other = nvtx_range_start ("epochs");
+  uint64_t range = nvtx_range_start ("epoch");
+  nvtx_range_end (other);
+  work (1000);
+  nvtx_range_end (range);
+  work (4);
+  return 0;
+}
+
+/* Goes on until it was told often enough to begin and to end. */
+static int
+scene_commands (void)
+{
+  cuda_start ();
+  nvtx_start ();
+  for (int i = 0; i < 60; i++)
+    {
+      work (1);
+      usleep (10000);
+    }
+  return 0;
+}
+
+static const CudaScene scenes[] = { { "profiler", scene_profiler },
+                                    { "nvtx", scene_nvtx },
+                                    { "commands", scene_commands },
+                                    { NULL, NULL } };
+
+/* --- Tests. ---------------------------------------------------------------------------------- */
+
+/* Runs SCENE and checks that N kernels and marks were recorded, and N_RANGES of NVTX among them, in
+ * N_BEGUN capture ranges of which N_ENDED ended. */
+static void
+check (const char *scene, const LnsWireOptions *asked, size_t n, size_t n_begun, size_t n_ended)
+{
+  MiniSession *session = cuda_run (scene, asked, true, NULL);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), 0);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), n);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), n);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_RANGE), n_begun + n_ended);
+  LNS_CHECK_INT (session->n_notice[LNS_WIRE_NOTICE_RANGE_BEGAN], n_begun);
+  LNS_CHECK_INT (session->n_notice[LNS_WIRE_NOTICE_RANGE_ENDED], n_ended);
+  uint64_t last_ticks = 0;
+  for (size_t i = 0; i < n_begun + n_ended; i++)
+    {
+      const LnsWireRangeBytes *range = cuda_record (LNS_WIRE_RANGE, i);
+      LNS_CHECK_INT (range->is_end, i % 2);
+      LNS_CHECK (range->head.ticks > last_ticks);
+      last_ticks = range->head.ticks;
+      if (asked->range_message[0] != '\0')
+        LNS_CHECK_STR (cuda_text (session, range->head.string), asked->range_message);
+    }
+  /* Definitions come whenever they are. */
+  LNS_CHECK (cuda_count (LNS_WIRE_CUDA_CONTEXT) >= 1);
+  LNS_CHECK_INT (session->n_wrong_depths, 0);
+  mini_session_free (session);
+}
+
+static LnsWireOptions
+ask (LnsWireRangeKind kind, LnsWireRangeEnd end, uint32_t n_ranges)
+{
+  return (LnsWireOptions){ .traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA,
+                           .range_kind = kind,
+                           .range_end = end,
+                           .n_ranges = n_ranges };
+}
+
+static void
+test_profiler_api (void)
+{
+  LnsWireOptions asked = ask (LNS_WIRE_RANGE_PROFILER_API, LNS_WIRE_RANGE_END_STOP, 0);
+  check ("profiler", &asked, 10, 1, 1);
+  asked = ask (LNS_WIRE_RANGE_PROFILER_API, LNS_WIRE_RANGE_END_REPEAT, 2);
+  check ("profiler", &asked, 20, 2, 2);
+  asked = ask (LNS_WIRE_RANGE_PROFILER_API, LNS_WIRE_RANGE_END_REPEAT, 0);
+  check ("profiler", &asked, 30, 3, 3);
+  asked = ask (LNS_WIRE_RANGE_PROFILER_API, LNS_WIRE_RANGE_END_NONE, 0);
+  check ("profiler", &asked, 39, 1, 0);
+}
+
+static void
+test_nvtx (void)
+{
+  LnsWireOptions asked = ask (LNS_WIRE_RANGE_NVTX, LNS_WIRE_RANGE_END_STOP, 0);
+  strcpy (asked.range_message, "epoch");
+  check ("nvtx", &asked, 20, 1, 1);
+  strcpy (asked.range_domain, "training");
+  check ("nvtx", &asked, 10, 1, 1);
+  asked.range_end = LNS_WIRE_RANGE_END_REPEAT;
+  check ("nvtx", &asked, 210, 3, 3);
+  asked.range_domain[0] = '\0';
+  check ("nvtx", &asked, 1020, 2, 2);
+  asked.range_any_domain = 1;
+  check ("nvtx", &asked, 1220, 4, 4);
+  strcpy (asked.range_message, "nothing");
+  check ("nvtx", &asked, 0, 0, 0);
+}
+
+/* --- Commands. ------------------------------------------------------------------------------- */
+
+static int n_sent;
+static struct timespec sent_at;
+
+static void
+send_next (MiniSession *session)
+{
+  static const uint32_t kinds[] = { LNS_WIRE_COMMAND_START, LNS_WIRE_COMMAND_FLUSH,
+                                    LNS_WIRE_COMMAND_STOP, LNS_WIRE_COMMAND_FINISH };
+  MiniProcess *process = &session->processes[0];
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  int64_t since_ms =
+      (now.tv_sec - sent_at.tv_sec) * 1000 + (now.tv_nsec - sent_at.tv_nsec) / 1000000;
+  if (session->n_processes == 0 || process->pool == NULL || process->connection < 0 ||
+      !lns_wire_pool_listens (process->pool) || n_sent == 4 || since_ms < 100)
+    return;
+  if (kinds[n_sent] == LNS_WIRE_COMMAND_START || kinds[n_sent] == LNS_WIRE_COMMAND_STOP)
+    lns_wire_pool_set_recording (process->pool, kinds[n_sent] == LNS_WIRE_COMMAND_START);
+  LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
+                             .kind = kinds[n_sent],
+                             .serial = (uint32_t)++n_sent };
+  (void)send (process->connection, &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT);
+  sent_at = now;
+}
+
+static void
+test_commands (void)
+{
+  LnsWireOptions asked = ask (LNS_WIRE_RANGE_NONE, LNS_WIRE_RANGE_END_NONE, 0);
+  n_sent = 0;
+  cuda_on_visit = send_next;
+  MiniSession *session = cuda_run ("commands", &asked, true, NULL);
+  cuda_on_visit = NULL;
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (session->n_notice[LNS_WIRE_NOTICE_FLUSHED], 4);
+  size_t n = cuda_count (LNS_WIRE_CUDA_KERNEL);
+  LNS_CHECK (n > 0 && n < 60);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_RANGE), 0);
+  mini_session_free (session);
+}
+
+int
+main (int argc, char **argv)
+{
+  cuda_scenes (scenes, argv);
+  LNS_TEST (test_profiler_api);
+  LNS_TEST (test_nvtx);
+  LNS_TEST (test_commands);
+  return lns_tap_done ();
+}
