@@ -23,7 +23,6 @@ static uint8_t api_changed[3][MAX_CBIDS]; /* by domain: 0 as the kind, 1 on, 2 o
 static CUpti_TimestampCallbackFunc timestamp;
 static int64_t clock_offset_ns; /* the client's clock less CLOCK_MONOTONIC */
 static int64_t clock_start_ns;
-static long gpu_offset_ns, gpu_drift_ppm;
 static CUpti_ActivityThreadIdType thread_type;
 static uint8_t wants_latency, wants_event_times;
 static uint8_t wants_all_syncs = 1;
@@ -62,13 +61,9 @@ calibrate (void)
     clock_offset_ns = 0;
 }
 
-/* LNS_DOUBLE_GPU_CLOCK=OFFSET_NS[:DRIFT_PPM] */
 static void
 start (void)
 {
-  const char *text = getenv ("LNS_DOUBLE_GPU_CLOCK");
-  if (text != NULL)
-    sscanf (text, "%ld:%ld", &gpu_offset_ns, &gpu_drift_ppm);
   has_driver = dlopen ("libcuda.so.1", RTLD_NOW) != NULL;
   calibrate ();
   if (has_driver)
@@ -94,9 +89,11 @@ _lns_cupti_now (void)
 uint64_t
 _lns_cupti_time (int64_t time_ns, bool is_gpu)
 {
+  const LnsCuptiOptions *options = _lns_cupti_options ();
   int64_t result_ns = time_ns + clock_offset_ns;
   if (is_gpu)
-    result_ns += gpu_offset_ns + (time_ns - clock_start_ns) / 1000 * gpu_drift_ppm / 1000;
+    result_ns +=
+        options->gpu_offset_ns + (time_ns - clock_start_ns) / 1000 * options->gpu_drift_ppm / 1000;
   return (uint64_t)result_ns;
 }
 
@@ -111,7 +108,8 @@ _lns_cupti_api_is_enabled (uint32_t domain, uint32_t cbid)
 {
   uint32_t kind = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME
                                                         : CUPTI_ACTIVITY_KIND_DRIVER;
-  uint8_t changed = cbid < MAX_CBIDS ? api_changed[domain][cbid] : 0;
+  uint8_t changed =
+      cbid < MAX_CBIDS ? __atomic_load_n (&api_changed[domain][cbid], __ATOMIC_RELAXED) : 0;
   return changed == 0 ? _lns_cupti_is_enabled (kind) : changed == 1;
 }
 
@@ -154,15 +152,14 @@ enable (CUpti_ActivityKind kind, bool on)
 {
   if (_lns_cupti_record_bytes (kind) == 0)
     return CUPTI_ERROR_INVALID_KIND;
-  /* Graphs are traced whole or by their nodes: the real library refuses both kinds at once. */
   __atomic_store_n (&enabled[kind], on, __ATOMIC_RELAXED);
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY)
     __atomic_store_n (&enabled[CUPTI_ACTIVITY_KIND_MEMCPY2], on, __ATOMIC_RELAXED);
   uint32_t domain = kind == CUPTI_ACTIVITY_KIND_RUNTIME  ? CUPTI_CB_DOMAIN_RUNTIME_API
                     : kind == CUPTI_ACTIVITY_KIND_DRIVER ? CUPTI_CB_DOMAIN_DRIVER_API
                                                          : 0;
-  if (domain != 0)
-    memset (api_changed[domain], 0, sizeof api_changed[domain]);
+  for (uint32_t cbid = 0; domain != 0 && cbid < MAX_CBIDS; cbid++)
+    __atomic_store_n (&api_changed[domain][cbid], 0, __ATOMIC_RELAXED);
   if (on)
     _lns_cupti_start_worker ();
   return CUPTI_SUCCESS;
@@ -211,7 +208,7 @@ change_api (uint32_t domain, CUpti_CallbackId cbid, uint8_t on)
 {
   if (cbid >= MAX_CBIDS)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  api_changed[domain][cbid] = on ? 1 : 2;
+  __atomic_store_n (&api_changed[domain][cbid], on ? 1 : 2, __ATOMIC_RELAXED);
   return CUPTI_SUCCESS;
 }
 
@@ -331,8 +328,8 @@ LNS_CUPTI_API CUptiResult
 cuptiFinalize (void)
 {
   LNS_CUPTI_ENTER (-1);
-  memset (enabled, 0, sizeof enabled);
-  memset (api_changed, 0, sizeof api_changed);
+  for (uint32_t kind = 0; kind < LNS_CUPTI_KINDS; kind++)
+    enable ((CUpti_ActivityKind)kind, false);
   _lns_cupti_collect (true);
   _lns_cupti_deliver (true);
   _lns_cupti_stop_worker ();

@@ -56,7 +56,8 @@ static __thread bool in_delivery;
 static Slot *
 slot_locked (bool is_gpu)
 {
-  if (is_gpu || !lns_gpu_option ("LNS_DOUBLE_PER_THREAD", per_thread_buffers))
+  int asked = _lns_cupti_options ()->per_thread;
+  if (is_gpu || !(asked < 0 ? per_thread_buffers : asked))
     return &shared_slot;
   if (own_slot == NULL)
     {
@@ -115,8 +116,8 @@ request_locked (Slot *slot)
 static bool
 is_wanted_drop_locked (void)
 {
-  long every = lns_gpu_option ("LNS_DOUBLE_DROP", 0);
-  return every > 0 && ++n_written % (size_t)every == 0;
+  size_t every = _lns_cupti_options ()->drop;
+  return every > 0 && ++n_written % every == 0;
 }
 
 void

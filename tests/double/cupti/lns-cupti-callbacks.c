@@ -10,7 +10,6 @@
 #include "lns-cupti-names-generated.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_CBIDS 2048
@@ -32,6 +31,14 @@ _lns_cupti_wants (CUpti_CallbackDomain domain, uint32_t cbid)
          __atomic_load_n (&wanted[domain][cbid], __ATOMIC_RELAXED) != 0;
 }
 
+/* Callbacks may run meanwhile: each flag changes by itself. */
+static void
+want (uint32_t domain, uint32_t first, uint32_t n, bool on)
+{
+  for (uint32_t cbid = first; cbid < first + n; cbid++)
+    __atomic_store_n (&wanted[domain][cbid], on, __ATOMIC_RELAXED);
+}
+
 void
 _lns_cupti_call_back (CUpti_CallbackDomain domain, uint32_t cbid, const void *data)
 {
@@ -43,7 +50,8 @@ void
 _lns_cupti_drop_subscriber (void)
 {
   __atomic_store_n (&subscribed, false, __ATOMIC_RELEASE);
-  memset (wanted, 0, sizeof wanted);
+  for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
+    want (domain, 0, MAX_CBIDS, false);
 }
 
 static CUptiResult
@@ -51,7 +59,7 @@ subscribe (CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void
 {
   if (subscriber == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  if (getenv ("LNS_DOUBLE_OTHER_TOOL") != NULL || subscribed)
+  if (_lns_cupti_options ()->other_tool != NULL || subscribed)
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   the_subscriber = (struct CUpti_Subscriber_st){ callback, userdata };
   __atomic_store_n (&subscribed, true, __ATOMIC_RELEASE);
@@ -76,7 +84,7 @@ cuptiSubscribe_v2 (CUpti_SubscriberHandle *subscriber,
   if (pParams == NULL || pParams->structSize < CUpti_SubscriberParams_STRUCT_SIZE)
     return CUPTI_ERROR_INVALID_PARAMETER;
   CUptiResult result = subscribe (subscriber, callback, userdata);
-  const char *other = getenv ("LNS_DOUBLE_OTHER_TOOL");
+  const char *other = _lns_cupti_options ()->other_tool;
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
       pParams->oldSubscriberName != NULL)
     snprintf (pParams->oldSubscriberName, pParams->oldSubscriberSize, "CUPTI for %s",
@@ -112,7 +120,7 @@ cuptiEnableCallback (uint32_t on,
   CUptiResult result =
       cbid < MAX_CBIDS ? check (subscriber, domain) : CUPTI_ERROR_INVALID_PARAMETER;
   if (result == CUPTI_SUCCESS)
-    wanted[domain][cbid] = on != 0;
+    want (domain, cbid, 1, on != 0);
   return result;
 }
 
@@ -122,7 +130,7 @@ cuptiEnableDomain (uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_Callbac
   LNS_CUPTI_ENTER (domain);
   CUptiResult result = check (subscriber, domain);
   if (result == CUPTI_SUCCESS)
-    memset (wanted[domain], on != 0, sizeof wanted[domain]);
+    want (domain, 0, MAX_CBIDS, on != 0);
   return result;
 }
 
@@ -132,7 +140,8 @@ cuptiEnableAllDomains (uint32_t on, CUpti_SubscriberHandle subscriber)
   LNS_CUPTI_ENTER (-1);
   CUptiResult result = check (subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
   if (result == CUPTI_SUCCESS)
-    memset (wanted, on != 0, sizeof wanted);
+    for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
+      want (domain, 0, MAX_CBIDS, on != 0);
   return result;
 }
 
@@ -172,7 +181,7 @@ cuptiGetVersion (uint32_t *version)
     return (CUptiResult)failure;
   if (version == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  *version = _lns_cupti_version ();
+  *version = _lns_cupti_options ()->version;
   return CUPTI_SUCCESS;
 }
 

@@ -59,9 +59,8 @@ pop_locked (void)
 void
 _lns_cupti_collect (bool forced)
 {
-  long late_ms = lns_gpu_option ("LNS_DOUBLE_LATE_MS", 0);
-  size_t together = (size_t)lns_gpu_option ("LNS_DOUBLE_REORDER", 0);
-  int64_t until_ns = lns_gpu_now () - late_ms * 1000000;
+  size_t together = _lns_cupti_options ()->together;
+  int64_t until_ns = lns_gpu_now () - _lns_cupti_options ()->late_ns;
   pthread_mutex_lock (&lock);
   if (n_heap == 0 || (!forced && n_heap < together))
     {

@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The version that is played, and the size of each record in it. Structs only ever grew at their
+/* What the environment asks of CUPTI; the version that is played, and the size of each record in it. Structs only ever grew at their
  * tails, so an older record is the newest one, cut off. */
 
 #include "tests/double/cupti/lns-cupti.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct
 {
@@ -92,19 +96,38 @@ _Static_assert(sizeof (CUpti_ActivitySynchronization2) == 56,
                "the synchronisation record of CUPTI 12.8");
 _Static_assert(sizeof (CUpti_ActivityMemory4) == 128, "the memory record of CUPTI 12.8");
 
-uint32_t
-_lns_cupti_version (void)
+static LnsCuptiOptions options;
+static pthread_once_t options_once = PTHREAD_ONCE_INIT;
+
+static void
+read_options (void)
 {
-  return (uint32_t)lns_gpu_option ("LNS_DOUBLE_CUPTI_VERSION", 130001);
+  const char *other_tool = getenv ("LNS_DOUBLE_OTHER_TOOL");
+  const char *clock = getenv ("LNS_DOUBLE_GPU_CLOCK"); /* OFFSET_NS[:DRIFT_PPM] */
+  options = (LnsCuptiOptions){
+    .version = (uint32_t)lns_gpu_option ("LNS_DOUBLE_CUPTI_VERSION", 130001),
+    .per_thread = (int)lns_gpu_option ("LNS_DOUBLE_PER_THREAD", -1),
+    .drop = (size_t)lns_gpu_option ("LNS_DOUBLE_DROP", 0),
+    .together = (size_t)lns_gpu_option ("LNS_DOUBLE_REORDER", 0),
+    .late_ns = lns_gpu_option ("LNS_DOUBLE_LATE_MS", 0) * 1000000,
+    .other_tool = other_tool != NULL ? strdup (other_tool) : NULL,
+  };
+  if (clock != NULL)
+    sscanf (clock, "%ld:%ld", &options.gpu_offset_ns, &options.gpu_drift_ppm);
+}
+
+const LnsCuptiOptions *
+_lns_cupti_options (void)
+{
+  pthread_once (&options_once, read_options);
+  return &options;
 }
 
 size_t
 _lns_cupti_record_bytes (uint32_t kind)
 {
-  static uint32_t version;
+  uint32_t version = _lns_cupti_options ()->version;
   size_t bytes = 0;
-  if (version == 0)
-    version = _lns_cupti_version ();
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
     kind = CUPTI_ACTIVITY_KIND_KERNEL;
   for (size_t i = 0; i < sizeof generations / sizeof generations[0]; i++)

@@ -305,8 +305,8 @@ memory_cb (const LnsGpuAllocation *allocation, bool is_release, uint32_t stream,
     .streamId = is_async ? stream : CUPTI_SYNCHRONIZATION_INVALID_VALUE,
     .isAsync = is_async,
   };
-  CUmemoryPool pool = allocation->pool;
-  if (pool != NULL)
+  const struct CUmemPoolHandle_st *pool = &allocation->pool_state;
+  if (allocation->pool != NULL)
     {
       record.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
       record.memoryPoolConfig.address = pool->address;
@@ -318,7 +318,7 @@ memory_cb (const LnsGpuAllocation *allocation, bool is_release, uint32_t stream,
 }
 
 static void
-pool_cb (CUmemoryPool pool, uint32_t operation, size_t min_bytes_to_keep)
+pool_cb (const struct CUmemPoolHandle_st *pool, uint32_t operation, size_t min_bytes_to_keep)
 {
   if (!_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_MEMORY_POOL))
     return;

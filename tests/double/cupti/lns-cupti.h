@@ -30,12 +30,24 @@ CUptiResult _lns_cupti_enter (const char *function, long argument);
   }                                                                                                \
  while (0)
 
+/* What the environment asks for, read once: a program may change its environment meanwhile. */
+typedef struct
+{
+  uint32_t version;
+  int per_thread;  /* buffers: 1, 0, or -1 as the client's attribute says */
+  size_t drop;     /* every how manyeth record is dropped, 0: none */
+  size_t together; /* how many records wait for each other, and come in reverse */
+  int64_t late_ns;
+  long gpu_offset_ns;
+  long gpu_drift_ppm;
+  const char *other_tool; /* NULL: none */
+} LnsCuptiOptions;
+
+const LnsCuptiOptions *_lns_cupti_options (void);
+
 /* --- generations -------------------------------------------------------------------------------- */
 
-/* The version that LNS_DOUBLE_CUPTI_VERSION asks for, CUPTI 13.0 (130001) without. */
-uint32_t _lns_cupti_version (void);
-
-/* Bytes of a record of KIND in that version; 0 for kinds that it does not record. */
+/* Bytes of a record of KIND in the version that is played; 0 for kinds that it does not record. */
 size_t _lns_cupti_record_bytes (uint32_t kind);
 
 /* --- time --------------------------------------------------------------------------------------- */

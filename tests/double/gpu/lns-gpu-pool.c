@@ -72,8 +72,9 @@ lns_gpu_pool_trim (CUmemoryPool pool, size_t min_bytes_to_keep)
   uint64_t kept = needed > min_bytes_to_keep ? needed : min_bytes_to_keep;
   if (pool->reserved_bytes > kept)
     pool->reserved_bytes = kept;
+  struct CUmemPoolHandle_st trimmed = *pool;
   LNS_GPU_UNLOCK ();
-  LNS_GPU_TELL (pool, pool, POOL_TRIMMED, min_bytes_to_keep);
+  LNS_GPU_TELL (pool, &trimmed, POOL_TRIMMED, min_bytes_to_keep);
   return 0;
 }
 
@@ -97,6 +98,7 @@ lns_gpu_pool_allocate (CUmemoryPool pool, size_t size, CUstream stream, void **r
   pool->used_bytes += size;
   if (pool->used_bytes > pool->reserved_bytes)
     pool->reserved_bytes = (pool->used_bytes + GRANULE_BYTES - 1) / GRANULE_BYTES * GRANULE_BYTES;
+  made.pool_state = *pool;
   LNS_GPU_UNLOCK ();
   *ret_address = made.address;
   LNS_GPU_TELL (memory, &made, false, stream->id, true);
@@ -113,6 +115,7 @@ lns_gpu_pool_release (void *address, CUstream stream)
     {
       LNS_GPU_LOCK ();
       found.pool->used_bytes -= found.size;
+      found.pool_state = *found.pool;
       LNS_GPU_UNLOCK ();
     }
   LNS_GPU_TELL (memory, &found, true, stream->id, true);

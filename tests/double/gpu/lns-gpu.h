@@ -208,8 +208,9 @@ typedef struct
   int device; /* -1 on the host */
   uint32_t context;
   CUmemoryPool pool;
-  bool on_device;  /* where managed memory is */
-  bool registered; /* the program's own pages, pinned by cuMemHostRegister */
+  struct CUmemPoolHandle_st pool_state; /* of the pool when the tracer is told */
+  bool on_device;                       /* where managed memory is */
+  bool registered;                      /* the program's own pages, pinned by cuMemHostRegister */
   unsigned flags;
 } LnsGpuAllocation;
 
@@ -232,7 +233,9 @@ typedef struct LnsGpuTracer
                   bool is_release,
                   uint32_t stream,
                   bool is_async);
-  void (*pool) (CUmemoryPool pool, uint32_t operation, size_t min_bytes_to_keep);
+  void (*pool) (const struct CUmemPoolHandle_st *pool,
+                uint32_t operation,
+                size_t min_bytes_to_keep);
   void (*module) (CUmodule module, bool is_unload, int64_t start_ns);
   void (*first_launch) (CUfunction function, int64_t start_ns);
   void (*migration) (const LnsGpuAllocation *allocation,
