@@ -69,7 +69,8 @@ _lns_gpu_allocate (const LnsGpuAllocation *wanted, LnsGpuAllocation *ret_made)
   tsearch (made, &tree, compare_cb);
   if (device != NULL)
     used_bytes[wanted->device] += mapped;
-  managed_on_host |= wanted->kind == LNS_GPU_MEMORY_MANAGED;
+  if (wanted->kind == LNS_GPU_MEMORY_MANAGED)
+    __atomic_store_n (&managed_on_host, true, __ATOMIC_RELAXED);
   *ret_made = *made;
   LNS_GPU_UNLOCK ();
   return 0;
@@ -241,7 +242,7 @@ _lns_gpu_migrate_managed (CUcontext context, int64_t start_ns)
           copy = *search.found;
         }
       else
-        managed_on_host = false;
+        __atomic_store_n (&managed_on_host, false, __ATOMIC_RELAXED);
       LNS_GPU_UNLOCK ();
       if (search.found != NULL)
         migrate (&copy, true, true, start_ns);
@@ -262,7 +263,8 @@ lns_gpu_prefetch (const void *address, size_t size, int device, CUstream stream)
   LnsGpuAllocation *allocation = find_locked (address);
   if (allocation != NULL)
     allocation->on_device = to_device;
-  managed_on_host |= !to_device;
+  if (!to_device)
+    __atomic_store_n (&managed_on_host, true, __ATOMIC_RELAXED);
   LNS_GPU_UNLOCK ();
   found.size = size;
   migrate (&found, to_device, false, lns_gpu_now ());
