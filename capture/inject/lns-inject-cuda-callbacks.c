@@ -169,7 +169,11 @@ static void
 on_resource (uint32_t cbid, const CUpti_ResourceData *resource)
 {
   if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED || cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-    lns_cuda_control_start ();
+    {
+      lns_cuda_control_start ();
+      if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && resource != NULL)
+        lns_cuda_configure_unified (resource->context);
+    }
   else if (cbid == CUPTI_CBID_RESOURCE_MODULE_LOADED)
     __atomic_fetch_add (&lns_cuda_engine.n_modules, 1, __ATOMIC_RELAXED);
   else if (cbid == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)

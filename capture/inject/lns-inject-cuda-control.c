@@ -77,7 +77,6 @@ run (void *unused)
   (void)LNS_SYSCALL (SYS_prctl, PR_SET_NAME, "lanescope");
   lns_cuda_engine.control_tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
   lns_cuda_learn_buses ();
-  lns_cuda_configure_unified ();
   __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_RELEASE);
 
   uint32_t period_ms = lns_cuda_options ()->flush_ms;

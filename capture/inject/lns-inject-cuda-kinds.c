@@ -164,40 +164,41 @@ lns_cuda_set_attributes (void)
 }
 
 void
-lns_cuda_configure_unified (void)
+lns_cuda_configure_unified (CUcontext context)
 {
-  uint32_t options = lns_cuda_options ()->cuda;
-  int n_devices = 0;
-  if (!(options & UNIFIED) || is_unified_ready ||
-      lns_cupti.ActivityConfigureUnifiedMemoryCounter == NULL ||
-      lns_cuda_driver.device_count == NULL ||
-      lns_cuda_driver.device_count (&n_devices) != CUDA_SUCCESS)
+  static const struct
+  {
+    CUpti_ActivityUnifiedMemoryCounterKind kind;
+    uint32_t options;
+  } asked[] = {
+    { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, UNIFIED },
+    { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, UNIFIED },
+    { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+      LNS_WIRE_CUDA_UM_CPU_FAULTS },
+    { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, LNS_WIRE_CUDA_UM_GPU_FAULTS },
+  };
+  static uint64_t configured; /* devices, as bits */
+  uint32_t options = lns_cuda_options ()->cuda, device = 0;
+  if (!(options & UNIFIED) || lns_cupti.ActivityConfigureUnifiedMemoryCounter == NULL ||
+      lns_cupti.GetDeviceId == NULL ||
+      !lns_cuda_check (lns_cupti.GetDeviceId (context, &device), "cuptiGetDeviceId"))
     return;
-  CUpti_ActivityUnifiedMemoryCounterConfig counters[64];
+  uint64_t bit = UINT64_C (1) << device % 64;
+  if (__atomic_fetch_or (&configured, bit, __ATOMIC_ACQ_REL) & bit)
+    return;
+  CUpti_ActivityUnifiedMemoryCounterConfig counters[sizeof asked / sizeof *asked];
   uint32_t n = 0;
-  for (int device = 0; device < n_devices && n + 4 <= 64; device++)
-    {
-      static const struct
-      {
-        CUpti_ActivityUnifiedMemoryCounterKind kind;
-        uint32_t options;
-      } asked[] = {
-        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, UNIFIED },
-        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, UNIFIED },
-        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
-          LNS_WIRE_CUDA_UM_CPU_FAULTS },
-        { CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, LNS_WIRE_CUDA_UM_GPU_FAULTS },
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+    if (asked[i].options & options)
+      counters[n++] = (CUpti_ActivityUnifiedMemoryCounterConfig){
+        .scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+        .kind = asked[i].kind,
+        .deviceId = device,
+        .enable = 1,
       };
-      for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if (asked[i].options & options)
-          counters[n++] = (CUpti_ActivityUnifiedMemoryCounterConfig){
-            .scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
-            .kind = asked[i].kind,
-            .deviceId = (uint32_t)device,
-            .enable = 1,
-          };
-    }
-  is_unified_ready = LNS_CUPTI_TRY (ActivityConfigureUnifiedMemoryCounter, counters, n);
-  if (is_unified_ready && __atomic_load_n (&enabled, __ATOMIC_SEQ_CST))
+  if (!LNS_CUPTI_TRY (ActivityConfigureUnifiedMemoryCounter, counters, n))
+    return;
+  is_unified_ready = true;
+  if (__atomic_load_n (&enabled, __ATOMIC_SEQ_CST))
     (void)enable_kind (CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 }

@@ -29,9 +29,20 @@ static const struct
   const char *name;
   int driver; /* that it needs at least: cuDriverGetVersion() / 1000 */
 } names[] = {
-  { "libcupti.so.15", 15 },   { "libcupti.so.14", 14 },   { "libcupti.so.13", 13 },
-  { "libcupti.so.12", 12 },   { "libcupti.so.11.8", 11 }, { "libcupti.so.11.7", 11 },
+  { "libcupti.so.15", 15 },
+  { "libcupti.so.14", 14 },
+  { "libcupti.so.13", 13 },
+  { "libcupti.so.12", 12 },
+  { "libcupti.so.11.8", 11 },
+  { "libcupti.so.11.7", 11 },
   { "libcupti.so.11.6", 11 },
+  /* Too old, but better found and named than said not to be there. */
+  { "libcupti.so.11.5", 11 },
+  { "libcupti.so.11.4", 11 },
+  { "libcupti.so.11.3", 11 },
+  { "libcupti.so.11.2", 11 },
+  { "libcupti.so.11.1", 11 },
+  { "libcupti.so.11.0", 11 },
 };
 #define N_NAMES (sizeof names / sizeof *names)
 

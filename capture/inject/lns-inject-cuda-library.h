@@ -25,6 +25,7 @@
  X (SetThreadIdType)                                                                               \
  X (EnableCallback)                                                                                \
  X (EnableDomain)                                                                                  \
+ X (GetDeviceId)                                                                                   \
  X (GetGraphId)                                                                                    \
  X (GetGraphExecId)                                                                                \
  X (GetGraphNodeId)                                                                                \

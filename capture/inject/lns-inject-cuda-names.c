@@ -91,11 +91,13 @@ lns_cuda_bus (uint32_t device)
 void
 lns_cuda_learn_buses (void)
 {
+  static bool are_known;
   int n = 0;
-  if (lns_cuda_driver.device_count == NULL || lns_cuda_driver.bus_id == NULL ||
+  if (are_known || lns_cuda_driver.device_count == NULL || lns_cuda_driver.bus_id == NULL ||
       lns_cuda_driver.device_count (&n) != CUDA_SUCCESS)
     return;
   for (int i = 0; i < n && i < (int)DEVICES_MAX; i++)
     if (lns_cuda_driver.bus_id (buses[i], sizeof buses[i] - 1, i) != CUDA_SUCCESS)
       buses[i][0] = '\0';
+  are_known = true;
 }

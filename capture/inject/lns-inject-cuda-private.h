@@ -67,8 +67,10 @@ uint32_t lns_cuda_kernel_name (const char *address);
 /* The registered string of a function's name, 0 where CUPTI does not know it. O(1). */
 uint32_t lns_cuda_call_name (bool is_runtime, uint32_t cbid);
 
-/* The bus id of DEVICE, or "". */
+/* The bus id of DEVICE, or "" before they were learnt. */
 const char *lns_cuda_bus (uint32_t device);
+
+/* Asks the driver for them, once; not to be called in a callback. */
 void lns_cuda_learn_buses (void);
 
 /* --- Buffers: lns-inject-cuda-buffers.c. ----------------------------------------------------- */
@@ -103,8 +105,8 @@ void lns_cuda_set_attributes (void);
 /* Those that tell of devices, contexts and streams: always on. */
 void lns_cuda_enable_definitions (void);
 
-/* Has unified memory counted, where it is asked for: needs the number of devices. */
-void lns_cuda_configure_unified (void);
+/* Has unified memory counted on the device of CONTEXT, where that is asked for. */
+void lns_cuda_configure_unified (CUcontext context);
 
 /* --- The thread: lns-inject-cuda-control.c. -------------------------------------------------- */
 

@@ -64,6 +64,7 @@ finish (void *unused)
   if (!lns_cuda_is_here ())
     return;
   __atomic_store_n (&lns_cuda_engine.is_over, true, __ATOMIC_RELEASE);
+  lns_cuda_learn_buses ();
   lns_cuda_flush (true);
   lns_cuda_tell_dropped (NULL, 0);
 }

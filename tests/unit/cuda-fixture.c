@@ -83,15 +83,14 @@ cuda_scenes (const CudaScene *scenes, char **argv)
 static int
 start_scene (void)
 {
-  char libraries[4096], self[4096];
-  snprintf (libraries, sizeof libraries, "%s/tests/double", getenv ("LNS_BUILD_ROOT"));
-  setenv ("LD_LIBRARY_PATH", libraries, 1);
+  char with[4096], self[4096];
+  snprintf (with, sizeof with, "%s/tests/double/with", getenv ("LNS_SOURCE_ROOT"));
   setenv ("CUDA_INJECTION64_PATH", getenv ("NVTX_INJECTION64_PATH"), 1);
   for (const char *const *pair = scene_environment; pair != NULL && *pair != NULL; pair++)
     putenv (strdup (*pair));
   ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
   self[n > 0 ? n : 0] = '\0';
-  execl (self, self, scene_name, NULL);
+  execl (with, with, self, scene_name, NULL);
   return 95;
 }
 

@@ -21,8 +21,12 @@
 #define CUDA_FUNCTIONS(X)                                                                          \
  X (cudaMalloc)                                                                                    \
  X (cudaFree)                                                                                      \
+ X (cudaMallocAsync)                                                                               \
+ X (cudaFreeAsync)                                                                                 \
+ X (cudaMallocManaged)                                                                             \
  X (cudaMemcpy)                                                                                    \
  X (cudaMemset)                                                                                    \
+ X (cudaSetDevice)                                                                                 \
  X (cudaDeviceSynchronize)                                                                         \
  X (cudaDeviceReset)                                                                               \
  X (cudaGetDevice)                                                                                 \
@@ -30,6 +34,15 @@
  X (cudaProfilerStart)                                                                             \
  X (cudaProfilerStop)                                                                              \
  X (cudaStreamCreate)                                                                              \
+ X (cudaStreamSynchronize)                                                                         \
+ X (cudaStreamBeginCapture)                                                                        \
+ X (cudaStreamEndCapture)                                                                          \
+ X (cudaGraphInstantiate)                                                                          \
+ X (cudaGraphLaunch)                                                                               \
+ X (cudaEventCreate)                                                                               \
+ X (cudaEventRecord)                                                                               \
+ X (cudaEventSynchronize)                                                                          \
+ X (cudaMemcpyPeer)                                                                                \
  X (cudaLaunchKernel)
 
 typedef struct

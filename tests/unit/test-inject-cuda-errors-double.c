@@ -50,7 +50,6 @@ static const struct
   { "LNS_DOUBLE_FAIL=cuptiSubscribe=35,cuptiSubscribe_v2=35", LNS_WIRE_PROBLEM_SUBSCRIBE, 35, NULL,
     NOTHING },
   { "LNS_DOUBLE_OTHER_TOOL=somebody", LNS_WIRE_PROBLEM_BUSY, 39, "CUPTI for somebody", NOTHING },
-  { "LNS_DOUBLE_CUPTI_VERSION=16", LNS_WIRE_PROBLEM_OLD_CUPTI, 16, NULL, NOTHING },
   { "LNS_DOUBLE_FAIL=cuptiActivityRegisterTimestampCallback=1", LNS_WIRE_PROBLEM_CALL, 1,
     "cuptiActivityRegisterTimestampCallback", NOTHING },
   { "LNS_DOUBLE_FAIL=cuptiActivityRegisterCallbacks=1", LNS_WIRE_PROBLEM_CALL, 1,
@@ -70,6 +69,16 @@ static const struct
     "cuptiActivityGetNumDroppedRecords", ALL },
   { "LNS_DOUBLE_FAIL=cuptiActivityFlushAll=999", LNS_WIRE_PROBLEM_FLUSH, 999, NULL, NOTHING },
 };
+
+/* PLAIN, with the library of a generation, since newer ones may be installed on this machine. */
+static LnsWireOptions
+with_library (const char *generation)
+{
+  LnsWireOptions asked = plain;
+  snprintf (asked.cupti_path, sizeof asked.cupti_path, "%s/tests/double/generations/%s",
+            getenv ("LNS_BUILD_ROOT"), generation);
+  return asked;
+}
 
 static void
 test_each_failure (void)
@@ -112,21 +121,42 @@ test_dropped (void)
 static void
 test_versions (void)
 {
-  static const char *const versions[] = { "17", "18", "19", "20", "22", "24", "26", "28" };
+  static const struct
+  {
+    int version;
+    const char *generation;
+  } versions[] = { { 17, "11.8" }, { 18, "11.8" }, { 19, "12.4" },
+                   { 20, "12.4" }, { 22, "12.4" }, { 24, "12.9" },
+                   { 26, "12.9" }, { 28, "12.9" }, { 130001, "13.0" } };
   for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
     {
       char setting[64];
-      snprintf (setting, sizeof setting, "LNS_DOUBLE_CUPTI_VERSION=%s", versions[i]);
+      snprintf (setting, sizeof setting, "LNS_DOUBLE_CUPTI_VERSION=%d", versions[i].version);
       const char *const environment[] = { setting, NULL };
-      MiniSession *session = cuda_run ("work", &plain, false, environment);
+      LnsWireOptions asked = with_library (versions[i].generation);
+      MiniSession *session = cuda_run ("work", &asked, false, environment);
       fprintf (stderr, "# %s\n", setting);
       LNS_CHECK (cuda_is_sound (session));
       LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), 0);
       LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), N_KERNELS);
       const LnsWireCudaInfoBytes *info = cuda_record (LNS_WIRE_CUDA_INFO, 0);
-      LNS_CHECK_INT (info->cupti_version, atoi (versions[i]));
+      LNS_CHECK_INT (info->cupti_version, versions[i].version);
       mini_session_free (session);
     }
+}
+
+static void
+test_too_old (void)
+{
+  const char *const environment[] = { "LNS_DOUBLE_CUPTI_VERSION=16", NULL };
+  LnsWireOptions asked = with_library ("11.2");
+  MiniSession *session = cuda_run ("work", &asked, false, environment);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (cuda_problems (LNS_WIRE_PROBLEM_OLD_CUPTI), 1);
+  const LnsWireCudaProblemBytes *problem = cuda_record (LNS_WIRE_CUDA_PROBLEM, 0);
+  LNS_CHECK_INT (problem->result, 16);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 0);
+  mini_session_free (session);
 }
 
 /* Nobody is there: no CUPTI at the path that was given. */
@@ -151,6 +181,7 @@ main (int argc, char **argv)
   LNS_TEST (test_each_failure);
   LNS_TEST (test_dropped);
   LNS_TEST (test_versions);
+  LNS_TEST (test_too_old);
   LNS_TEST (test_no_cupti);
   return lns_tap_done ();
 }
