@@ -91,10 +91,15 @@ def limit():
     resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, resource.RLIM_INFINITY))
 
 
+failed = set()  # names of the tests that did, for who wants to know why
+
+
 def passes(build, *words):
     """Whether the tests that WORDS choose pass; ends at the first that does not."""
-    return subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--maxfail", "1", *words],
-                          capture_output=True, preexec_fn=limit).returncode == 0
+    run = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--maxfail", "1", *words],
+                         capture_output=True, text=True, preexec_fn=limit)
+    failed.update(re.findall(r"(\S+) +(?:ERROR|FAIL|TIMEOUT) ", run.stdout))
+    return run.returncode == 0
 
 
 def noticed(build, room=None):
@@ -127,7 +132,7 @@ def main():
                 shutil.copy2(os.path.join(source, path), os.path.join(tree, path))
         subprocess.run(["meson", "setup", build, tree, "-Dui=disabled"], check=True, capture_output=True)
         if noticed(build) is not False:
-            sys.exit("mutate: the suite is not green on the tree as it stands")
+            sys.exit("mutate: the suite is not green on the tree as it stands: " + ", ".join(sorted(failed)))
         plain = objects_digest(build)
         draw = random.Random(options.seed)
         candidates = sites(tree)
@@ -143,6 +148,7 @@ def main():
             broken[index] = text
             with open(full, "w", encoding="utf-8") as file:
                 file.writelines(broken)
+            failed.clear()
             outcome = noticed(build, os.path.dirname(path))
             if outcome is False and objects_digest(build) == plain:
                 outcome = None
@@ -152,7 +158,8 @@ def main():
                 continue
             tried += 1
             where = f"{path}:{index + 1}: {lines[index].strip()}  [{what}]"
-            print(("noticed  " if outcome else "SURVIVED ") + where, flush=True)
+            by = f"  by {', '.join(sorted(failed))}" if outcome else ""
+            print(("noticed  " if outcome else "SURVIVED ") + where + by, flush=True)
             if not outcome:
                 survivors.append(where)
         print(f"mutants: {tried - len(survivors)} noticed of {tried}")
