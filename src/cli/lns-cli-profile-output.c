@@ -33,7 +33,7 @@ static bool
 is_folder (const char *path)
 {
   struct stat status;
-  return path[0] == '\0' || ends_with (path, "/") || strcmp (path, "/") == 0 ||
+  return ends_with (path, "/") || strcmp (path, "/") == 0 ||
          (stat (path, &status) == 0 && S_ISDIR (status.st_mode));
 }
 

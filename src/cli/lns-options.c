@@ -222,6 +222,11 @@ static bool
 set_value (const LnsOption *option, const char *text, void *values, LnsError *error)
 {
   void *value = (char *)values + option->offset;
+  /* A script's variable that holds nothing: what was meant is not what holds without the switch. */
+  if (text != NULL && *text == '\0')
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--%s: its value is empty: give one, or leave the switch out",
+                          option->name);
   switch (option->kind)
     {
     case LNS_OPTION_FLAG:

@@ -111,7 +111,7 @@ spellings (void)
              values.time_ns == 2000000000);
   LNS_CHECK_STR (values.text, "x");
   LNS_CHECK_STR (values.list.items[0], "a");
-  LNS_CHECK (PARSE (ends_it, "--text=", "-t", "-x"));
+  LNS_CHECK (PARSE (ends_it, "--text=a", "-t", "-x"));
   LNS_CHECK_STR (values.text, "-x"); /* the last one counts, whatever it looks like */
 }
 
@@ -188,7 +188,9 @@ what_is_wrong_is_named (void)
     { "--integer=99999999999999999999", "--integer" },
     { "--time=-1", "--time" },
     { "--time=nan", "--time" },
-    { "--time=", "--time" },
+    { "--time=", "--time: its value is empty" },
+    { "--text=", "--text: its value is empty: give one, or leave the switch out" },
+    { "--list=", "--list: its value is empty" },
     { "--size=0", "--size" },
     { "--size=1T", "--size" },
     { "--size=x", "--size" },
