@@ -225,11 +225,11 @@ begin (LnsReport *report, LnsError *error)
     }
 }
 
-/* Refuses other databases and newer reports, before any table of theirs is trusted. */
+/* Refuses other databases, and newer and earlier reports, before any table of theirs is trusted. */
 static bool
 check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
 {
-  int application_id = 0, version = 0, page_bytes = 0;
+  int application_id = 0, version = 0, page_bytes = 0, is_earlier = 0;
 
   if (!step_is_row (connection, "PRAGMA application_id", &application_id) ||
       !step_is_row (connection, "PRAGMA user_version", &version) ||
@@ -244,6 +244,17 @@ check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
                           "%s: the report has format %d and this Lanescope reads up to %d; update "
                           "lanescope",
                           report->path, version, LNS_SQL_USER_VERSION);
+  if (!step_is_row (
+          connection,
+          "SELECT COUNT(*) > 0 AND SUM(name IN ('correlation_min', 'correlation_max')) < 2"
+          " FROM pragma_table_info('lns_chunk')",
+          &is_earlier))
+    return _lns_report_sqlite_error (report, connection, error);
+  if (is_earlier)
+    return lns_error_set (error, LNS_ERROR_VERSION, 0,
+                          "%s: the report was written by an earlier version of Lanescope, whose "
+                          "layout is no longer read; record again",
+                          report->path);
   if (version < 1 || page_bytes != LNS_SQL_PAGE_BYTES)
     return _lns_report_damaged (report, error, "its page size or version cannot be");
   return true;

@@ -59,7 +59,12 @@ def make_faults():
     database.execute("UPDATE lns_meta SET value = '4611686018427387904' WHERE key = 'incompatible'")
     database.commit()
     database.close()
-    return ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep", "text.rep", "other.rep", "begun.rep", "newer.rep"]
+    earlier = sqlite3.connect(golden.make_report("earlier.rep"))
+    earlier.executescript("DROP INDEX lns_chunk_index; ALTER TABLE lns_chunk DROP COLUMN correlation_min; "
+                          "ALTER TABLE lns_chunk DROP COLUMN correlation_max")
+    earlier.close()
+    return ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep", "text.rep", "other.rep", "begun.rep", "newer.rep",
+            "earlier.rep"]
 
 
 def test_each_fault_has_its_own_sentence():
@@ -70,6 +75,7 @@ def test_each_fault_has_its_own_sentence():
         assert golden.path(name).encode() in sentence, sentence
         sentences[name] = sentence.replace(golden.path(name).encode(), b"X")
     assert len(set(sentences.values())) == len(faults), sentences
+    assert b"written by an earlier version of Lanescope" in sentences["earlier.rep"], sentences
     # What the file system tells, recover tells in the same words.
     for name in ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep"]:
         assert errors_of(golden.path(name), [["recover"]]).replace(golden.path(name).encode(), b"X") == sentences[name]
