@@ -393,6 +393,7 @@ lns_collector_counters (LnsCollector *collector)
 {
   pthread_mutex_lock (&collector->lock);
   LnsCollectorCounters counters = collector->counters;
+  counters.n_processes = collector->n_processes;
   pthread_mutex_unlock (&collector->lock);
   return counters;
 }

@@ -26,12 +26,13 @@ typedef struct
 
 typedef struct
 {
-  uint64_t n_joined;   /* processes that have said hello in time */
-  uint64_t n_alive;    /* of them, still there */
-  uint64_t n_late;     /* whose hello was answered too late */
-  uint64_t n_refused;  /* who were refused a pool */
-  uint64_t n_lost;     /* events lost so far, as the pools count them: see lns_loss_events () */
-  int64_t last_end_ns; /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
+  uint64_t n_processes; /* that the report tells of: those that joined, and the session's root */
+  uint64_t n_joined;    /* processes that have said hello in time */
+  uint64_t n_alive;     /* of them, still there */
+  uint64_t n_late;      /* whose hello was answered too late */
+  uint64_t n_refused;   /* who were refused a pool */
+  uint64_t n_lost;      /* events lost so far, as the pools count them: see lns_loss_events () */
+  int64_t last_end_ns;  /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
 } LnsCollectorCounters;
 
 /* Opens the socket and starts the thread; batches go to RECORDER. */

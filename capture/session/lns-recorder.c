@@ -232,6 +232,7 @@ stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClo
       recorder->writer = NULL;
       result.n_events = counts.n_events;
       result.n_lost = counts.n_lost;
+      result.n_processes = counts.n_processes;
       result.n_bytes = counts.file_bytes;
       result.drain_ms = (double)(drained_ns - event->time_ns) / 1e6;
       result.commit_ms = (double)(monotonic_ns () - drained_ns) / 1e6;

@@ -30,7 +30,7 @@ typedef struct
 {
   bool is_written;
   LnsError error; /* where it is not written whole */
-  uint64_t n_events, n_lost, n_bytes;
+  uint64_t n_events, n_lost, n_processes, n_bytes;
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
   double drain_ms;  /* from the request to the last record in the writer */

@@ -23,6 +23,10 @@
 
 #define NO_EVENTS                                                                                  \
  "no NVTX events were seen: the program uses NVTX, but not while data were collected"
+#define NOT_YET                                                                                    \
+ "no NVTX events were seen: a process that the program left behind still ran when the report "     \
+ "ended, and had made no NVTX call by then; to record it from its first call on, give it time "    \
+ "with --stop-on-exit=false --duration=SECONDS (--wait=all waits only for recorded processes)"
 #define NOT_CONNECTED                                                                              \
  "no NVTX events were seen: no process made an NVTX call that reached Lanescope; it may not use "  \
  "NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment"
@@ -36,6 +40,7 @@ struct LnsSession
   LnsWriter *writer; /* created, not started */
   bool is_started;   /* a report */
   bool expects_nothing;
+  bool has_root_exited;
 };
 
 static int64_t
@@ -196,10 +201,12 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   LnsCollectorCounters processes = lns_session_processes (session);
   bool has_joined = processes.n_joined > 0;
   /* Those that were refused have a diagnostic of their own. */
-  const char *reason = session->expects_nothing   ? NULL
-                       : has_joined               ? NO_EVENTS
-                       : processes.n_refused == 0 ? NOT_CONNECTED
-                                                  : NULL;
+  const char *reason = session->expects_nothing  ? NULL
+                       : has_joined              ? NO_EVENTS
+                       : processes.n_refused > 0 ? NULL
+                       : session->has_root_exited && lns_session_may_be_joined (session)
+                           ? NOT_YET
+                           : NOT_CONNECTED;
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                                   .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
                                   .text = reason != NULL ? strdup (reason) : NULL });
@@ -240,6 +247,7 @@ lns_session_add_root (LnsSession *session, int32_t pid)
 void
 lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code)
 {
+  session->has_root_exited = true;
   post (session,
         (LnsBatchEvent){ .kind = LNS_BATCH_EXIT, .process = process, .exit_code = exit_code });
 }

@@ -109,7 +109,7 @@ lns_progress_tick (LnsProfile *profile)
            ",\"elapsed_ns\":%" PRId64 ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64
            ",\"dropped\":%" PRIu64 ",\"processes\":%" PRIu64,
            lns_session_now_ns (profile->session), events.n_bytes, events.n_events, processes.n_lost,
-           processes.n_joined);
+           processes.n_processes);
   send (profile, &line);
 }
 

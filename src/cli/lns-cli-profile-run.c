@@ -92,11 +92,10 @@ tell (LnsProfile *profile, const LnsReportResult *result)
     }
   if (result->is_written)
     {
-      LnsCollectorCounters processes = lns_session_processes (profile->session);
       fprintf (stderr, "Generated:\n    %s\n", profile->path);
       fprintf (stderr, "%llu events, %llu lost, %llu %s\n", (unsigned long long)result->n_events,
-               (unsigned long long)result->n_lost, (unsigned long long)processes.n_joined,
-               processes.n_joined == 1 ? "process" : "processes");
+               (unsigned long long)result->n_lost, (unsigned long long)result->n_processes,
+               result->n_processes == 1 ? "process" : "processes");
       lns_progress_generated (profile, result);
     }
   profile->report_failed = !result->is_written || result->error.domain != LNS_ERROR_NONE;

@@ -223,6 +223,12 @@ static void
 finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *cause, LnsError *error)
 {
   const bool is_busy = cause->code == EBUSY;
+  if (cause->code == ENOENT)
+    {
+      lns_error_set (error, cause->domain, cause->code,
+                     "%s; there is no report of that name any more: record again", cause->message);
+      return;
+    }
   if (writer->reserve_fd >= 0)
     close (writer->reserve_fd);
   writer->reserve_fd = -1;
@@ -255,7 +261,9 @@ lns_writer_finish_counted (
   else if (!is_whole)
     finish_without_the_rest (writer, end_ns, &cause, error);
   if (ret_counts != NULL)
-    *ret_counts = (LnsWriterCounts){ writer->n_events, writer->n_lost, writer->file_bytes };
+    *ret_counts =
+        (LnsWriterCounts){ writer->n_events, writer->n_lost,
+                           writer->n_defined[LNS_DEFINITION_PROCESS], writer->file_bytes };
   if (!is_kept)
     {
       undo (writer);
@@ -265,6 +273,9 @@ lns_writer_finish_counted (
   if (!sqlite3_get_autocommit (writer->database))
     _lns_writer_step (writer->statements.rollback);
   sqlite3_exec (writer->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+  /* SQLite leaves a journal alone whose file is gone. */
+  if (access (writer->path, F_OK) != 0)
+    lns_sql_remove (writer->path);
   _lns_writer_remove_aside (writer->aside_path);
   writer_free (writer);
   return is_whole;

@@ -121,7 +121,7 @@ bool lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsEr
 /* What a finished file holds. */
 typedef struct
 {
-  uint64_t n_events, n_lost, file_bytes;
+  uint64_t n_events, n_lost, n_processes, file_bytes;
 } LnsWriterCounts;
 
 /* The same, and tells in RET_COUNTS (may be NULL) what became of it. */

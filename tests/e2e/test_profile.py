@@ -124,6 +124,7 @@ def test_wrong_switches_are_refused():
         refused(folder.profile("--progress-fd=77", ACT), 125, "77", "not open")
         refused(folder.profile(), 125, "program")
         refused(folder.profile("-o", "r"), 125, "program")
+        refused(folder.profile("-o", "", ACT), 125, "--output", "empty")
         assert os.listdir(folder.path) == []
 
 
@@ -254,12 +255,36 @@ def test_trace_none_and_others():
         assert "cuda, osrt" in run.err and folder.report("some.rep").info["events"] == 3
 
 
+def test_the_summary_counts_the_processes_of_the_report():
+    with Folder() as folder:
+        for words, summary in (
+                (["/bin/true"], "0 events, 0 lost, 1 process"),
+                ([ACT, "mark", "m", "exec", "mark", "n"], "2 events, 0 lost, 2 processes"),
+                (["sh", "-c", f"{ACT} mark m; {ACT} mark n; true"], "2 events, 0 lost, 3 processes")):
+            run = folder.profile("-f", "true", "-o", "r", *words)
+            info = subprocess.run([tap.LANESCOPE, "info", folder.file("r.rep")], capture_output=True)
+            n = summary.rsplit(", ", 1)[1].split()[0]
+            assert summary + "\n" in run.err and f"processes: {n}\n" in info.stdout.decode(), (run, info)
+
+
 def test_why_a_report_is_empty():
     with Folder() as folder:
         run = folder.profile("-o", "a", "/bin/true")
         assert "LNS-NVTX-002" in run.err and folder.report("a.rep").codes() == ["LNS-NVTX-002"], run.err
         run = folder.profile("-o", "b", ACT, "name-thread", "t")
         assert "LNS-NVTX-001" in run.err and folder.report("b.rep").codes() == ["LNS-NVTX-001"], run.err
+
+
+def test_what_outlives_the_program_is_named():
+    """A daemon that has made no call when its starter ends: nobody can tell that it will."""
+    with Folder() as folder:
+        words = ["sh", "-c", f"(setsid sh -c 'sleep 1; exec {ACT} mark late' &) >/dev/null 2>&1; exit 9"]
+        run = folder.profile("-o", "a", *words)
+        assert run.code == 9 and "still ran when the report ended" in run.err, run
+        assert "no process made an NVTX call" not in run.err, run
+        assert "--stop-on-exit=false --duration=SECONDS" in run.err, run
+        run = folder.profile("-o", "b", "--stop-on-exit=false", "--duration=3", *words)
+        assert run.code == 9 and dict(folder.report("b.rep").names()) == {"late": 1}, run
 
 
 def test_help_version_and_capabilities():

@@ -51,6 +51,19 @@ def test_a_disk_that_fills_midway():
         assert os.listdir(small) == ["full.rep"], os.listdir(small)
 
 
+def test_an_output_that_is_removed_midway():
+    with Folder() as folder:
+        run = folder.start("-o", "gone", ACT, "spin", "1000", "sleep", "1500", "spin", "1000")
+        path = folder.file("gone.rep")
+        wait_for(lambda: os.path.exists(path) and Report(path, counts=True).info["events"] == 1000, "the first commit")
+        os.remove(path)
+        err = run.communicate(timeout=30)[1].decode()
+        sentences = [line for line in err.splitlines() if "error: " in line]
+        assert run.returncode == 125 and len(sentences) == 1 and "gone.rep" in sentences[0], err
+        assert "removed" in sentences[0] and "are in the report" not in err and "Generated:" not in err, err
+        assert os.listdir(folder.path) == [], os.listdir(folder.path)
+
+
 def test_another_program_that_reads_the_file():
     with Folder() as folder:
         run = folder.start("-o", "read", ACT, "spin", "1000", "sleep", "1500", "spin", "1000", "sleep", "2500",

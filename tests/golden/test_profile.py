@@ -29,7 +29,7 @@ it may not use NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH
 [LNS-NVTX-002]
 Generated:
     FOLDER/run.rep
-0 events, 0 lost, 0 processes
+0 events, 0 lost, 1 process
 """)
 
 
