@@ -244,11 +244,12 @@ check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
                           "%s: the report has format %d and this Lanescope reads up to %d; update "
                           "lanescope",
                           report->path, version, LNS_SQL_USER_VERSION);
-  if (!step_is_row (
-          connection,
-          "SELECT COUNT(*) > 0 AND SUM(name IN ('correlation_min', 'correlation_max')) < 2"
-          " FROM pragma_table_info('lns_chunk')",
-          &is_earlier))
+  if (!step_is_row (connection,
+                    "SELECT COUNT(*) > 0 AND SUM(pragma_table_info.name IN ('correlation_min', "
+                    "'correlation_max')) < 2"
+                    " FROM sqlite_master AS t, pragma_table_info('lns_chunk')"
+                    " WHERE t.type = 'table' AND t.name = 'lns_chunk'",
+                    &is_earlier))
     return _lns_report_sqlite_error (report, connection, error);
   if (is_earlier)
     return lns_error_set (error, LNS_ERROR_VERSION, 0,
