@@ -223,6 +223,16 @@ def test_launches():
     assert len(done.records(bare.OVERHEAD, overheadKind=5 << 16)) == 3
 
 
+def test_driver_calls_inside_the_runtime():
+    done = bare.run("cuda-vectoradd", env={"LNS_DOUBLE_NESTED_DRIVER": "1"})
+    inner = sorted(done.records(bare.DRIVER, cbid=307), key=lambda c: c["start"])
+    outer = sorted(done.records(bare.RUNTIME, cbid=505), key=lambda c: c["start"])
+    assert len(inner) == len(outer) == 100
+    for call, around in zip(inner, outer):
+        assert around["start"] <= call["start"] <= call["end"] <= around["end"]
+    assert {k["correlationId"] for k in done.records(bare.KERNEL)} == {c["correlationId"] for c in outer}
+
+
 def test_driver_api():
     # cuda-driver.c: LAUNCHES = 10 of each of two ways, N = 2048 cells of 4 bytes.
     done = bare.run("cuda-driver")

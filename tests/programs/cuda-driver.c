@@ -7,11 +7,14 @@
  * kernels, copies, sets, a pool and a graph. LAUNCHES kernels `scale` of each way to launch. */
 
 #include <cuda.h>
-#include <cudaProfiler.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* cudaProfiler.h has them, but is not in NVIDIA's wheels. */
+CUresult cuProfilerStart (void);
+CUresult cuProfilerStop (void);
 
 #define LAUNCHES 10
 #define N        2048

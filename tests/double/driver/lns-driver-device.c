@@ -7,8 +7,6 @@
 
 #include "tests/double/driver/lns-driver.h"
 
-#include <cudaProfiler.h>
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cuda_profiler_api.h>
-
 static pthread_once_t driver_once = PTHREAD_ONCE_INIT;
 static int driver_result;
 static __thread int last_error;
@@ -172,6 +170,9 @@ LNS_RUNTIME_VOID (cudaDeviceSynchronize, v3020, true, synchronize ())
 LNS_RUNTIME_VOID (cudaDeviceReset, v3020, false, reset ())
 LNS_RUNTIME_VOID (cudaGetLastError, v3020, false, _lns_runtime_take_last_error (true))
 LNS_RUNTIME_VOID (cudaPeekAtLastError, v3020, false, _lns_runtime_take_last_error (false))
+/* Their header is missing from NVIDIA's wheels. */
+cudaError_t cudaProfilerStart (void);
+cudaError_t cudaProfilerStop (void);
 LNS_RUNTIME_VOID (cudaProfilerStart, v4000, true, 0)
 LNS_RUNTIME_VOID (cudaProfilerStop, v4000, true, 0)
 LNS_RUNTIME_BARE (cudaRuntimeGetVersion,

@@ -7,6 +7,8 @@
 
 #include "tests/double/runtime/lns-runtime.h"
 
+#include <pthread.h>
+
 #define LAUNCH_REGULAR     0 /* CUpti_ActivityLaunchType */
 #define LAUNCH_COOPERATIVE 1
 
@@ -34,12 +36,8 @@ typedef struct
 } Launch;
 
 static int
-submit (LnsGpuCall *call, const Launch *launch)
+submit (const Launch *launch, CUstream stream)
 {
-  CUstream stream;
-  int result = lns_gpu_stream_resolve (launch->stream, launch->per_thread, &stream);
-  if (result != 0)
-    return result;
   LnsGpuKernel kernel = {
     .function = launch->function,
     .grid = { launch->grid.x, launch->grid.y, launch->grid.z },
@@ -51,6 +49,50 @@ submit (LnsGpuCall *call, const Launch *launch)
   return lns_gpu_launch (stream, &kernel);
 }
 
+static pthread_once_t nested_once = PTHREAD_ONCE_INIT;
+static bool is_nested;
+
+static void
+read_nested (void)
+{
+  is_nested = lns_gpu_option ("LNS_DOUBLE_NESTED_DRIVER", 0) != 0;
+}
+
+/* By cuLaunchKernel, which some drivers report inside the runtime's call. */
+static int
+submit_by_driver (const Launch *launch, CUstream stream)
+{
+  cuLaunchKernel_params params = { .f = launch->function,
+                                   .gridDimX = launch->grid.x,
+                                   .gridDimY = launch->grid.y,
+                                   .gridDimZ = launch->grid.z,
+                                   .blockDimX = launch->block.x,
+                                   .blockDimY = launch->block.y,
+                                   .blockDimZ = launch->block.z,
+                                   .sharedMemBytes = (unsigned)launch->shared,
+                                   .hStream = launch->stream };
+  LnsGpuCall call = { .domain = CUPTI_CB_DOMAIN_DRIVER_API,
+                      .cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+                      .name = "cuLaunchKernel",
+                      .params = &params,
+                      .symbol = launch->function->name };
+  int result = lns_gpu_call_enter (&call);
+  if (result == 0)
+    result = submit (launch, stream);
+  return lns_gpu_call_exit (&call, result);
+}
+
+static int
+resolve_and_submit (const Launch *launch)
+{
+  CUstream stream;
+  int result = lns_gpu_stream_resolve (launch->stream, launch->per_thread, &stream);
+  pthread_once (&nested_once, read_nested);
+  if (result != 0)
+    return result;
+  return is_nested ? submit_by_driver (launch, stream) : submit (launch, stream);
+}
+
 /* Between the callbacks, which know the kernel's name on entry already. */
 static cudaError_t
 run (LnsGpuCall *call, const Launch *launch)
@@ -58,7 +100,8 @@ run (LnsGpuCall *call, const Launch *launch)
   call->symbol = launch->function != NULL ? launch->function->name : NULL;
   int result = _lns_runtime_enter (call, true);
   if (result == 0)
-    result = launch->function != NULL ? submit (call, launch) : cudaErrorInvalidDeviceFunction;
+    result =
+        launch->function != NULL ? resolve_and_submit (launch) : cudaErrorInvalidDeviceFunction;
   return _lns_runtime_exit (call, result);
 }
 
