@@ -303,6 +303,7 @@ tell_unrecorded (LnsDecoder *decoder, const LnsDecodedProcess *process, LnsWireT
       return;
     }
   unrecorded->process = process->id;
+  unrecorded->code = "LNS-NVTX-005";
   snprintf (unrecorded->text, sizeof unrecorded->text,
             "process %d uses %.*s, which is not recorded", process->info.pid, (int)what.n_bytes,
             what.n_bytes > 0 ? what.bytes : "");
@@ -320,6 +321,8 @@ _lns_decoder_definition (LnsDecoder *decoder,
                               _lns_decoder_name (record->named.text));
   else if (record->type == LNS_WIRE_UNRECORDED)
     tell_unrecorded (decoder, process, record->named.text);
+  else if (record->type >= LNS_WIRE_CUDA_FIRST && record->type <= LNS_WIRE_CUDA_LAST)
+    _lns_decoder_cuda_definition (decoder, process, record);
   if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_TIME_DOMAIN)
     return;
   LnsDecodedDomain *domain = _lns_decoder_domain (decoder, process, record->domain);

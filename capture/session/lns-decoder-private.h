@@ -18,6 +18,8 @@ typedef struct LnsDecodedProcess LnsDecodedProcess;
 typedef struct LnsDecodedThread LnsDecodedThread;
 typedef struct LnsDecodedDomain LnsDecodedDomain;
 typedef struct LnsRangeStack LnsRangeStack;
+typedef struct LnsDecodedLaunch LnsDecodedLaunch;
+typedef struct LnsDecodedCuda LnsDecodedCuda;
 
 /* An id in the report whose serial is REPORT; of no use in another. */
 typedef struct
@@ -137,6 +139,7 @@ typedef struct
   uint32_t n_names;
   LnsName **names; /* by stream string id */
   LnsWireAssembler events, definitions;
+  LnsDecodedLaunch **launches; /* by slot; NULL: none yet */
 } LnsStream;
 
 /* A START or END that waits for its batch to be whole. */
@@ -167,7 +170,8 @@ struct LnsDecodedProcess
   LnsIdMap open_ranges;  /* LnsStartedRange by range id; see lns-decoder-started.c */
   LnsStartEnd *start_ends;
   size_t n_start_ends, n_start_ends_allocated;
-  LnsWireLosses told; /* by LOST records */
+  LnsWireLosses told;   /* by LOST records */
+  LnsDecodedCuda *cuda; /* NULL: no word of it yet */
 };
 
 typedef struct
@@ -288,6 +292,11 @@ void _lns_decoder_name_thread (LnsDecoder *decoder,
                                LnsDecodedProcess *process,
                                uint32_t tid,
                                LnsName *name);
+/* The thread TID of PROCESS at TIME_NS, which may not have been heard of; NULL if memory is short. */
+LnsDecodedThread *_lns_decoder_thread_of (LnsDecoder *decoder,
+                                          LnsDecodedProcess *process,
+                                          uint32_t tid,
+                                          int64_t time_ns);
 void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
 
 /* --- lns-decoder-resources.c ------------------------------------------------------------------ */
@@ -322,3 +331,17 @@ bool _lns_decoder_foreign_ns (LnsDecoder *decoder,
                               int64_t time,
                               int64_t *ret_ns);
 void _lns_decoder_deferred (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+
+/* --- lns-decoder-cuda.c ----------------------------------------------------------------------- */
+
+/* Takes in what RECORD says of devices, contexts, streams and problems. */
+void _lns_decoder_cuda_definition (LnsDecoder *decoder,
+                                   LnsDecodedProcess *process,
+                                   const LnsWireRecord *record);
+/* Plays a record of CUDA's. */
+void _lns_decoder_cuda (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+/* Writes what is old enough that nothing earlier will come, or all. */
+void _lns_cuda_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_cuda_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_cuda_free (LnsDecodedProcess *process);

@@ -128,6 +128,8 @@ lns_decoder_end_process (LnsDecoder *decoder,
   LnsDecodedProcess *process = decoder->processes.items[id];
   _lns_process_end_ranges (decoder, process, end_ns);
   end_threads (decoder, process, end_ns);
+  _lns_cuda_stop_report (decoder, process);
+  _lns_cuda_free (process);
   if (losses != NULL)
     lns_decoder_add_losses (decoder, id, losses);
   for (size_t i = 0; i < process->streams.n_places; i++)
@@ -183,7 +185,10 @@ lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_
   _lns_decoder_replay (decoder);
   for_stacks (decoder, _lns_stack_begin_report, start_ns);
   for (size_t i = 0; i < decoder->processes.n; i++)
-    _lns_process_begin_report (decoder->processes.items[i]);
+    {
+      _lns_process_begin_report (decoder->processes.items[i]);
+      _lns_cuda_begin_report (decoder, decoder->processes.items[i]);
+    }
 }
 
 void
@@ -191,7 +196,10 @@ lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
 {
   for_stacks (decoder, _lns_stack_stop_report, end_ns);
   for (size_t i = 0; i < decoder->processes.n; i++)
-    _lns_process_stop_report (decoder, decoder->processes.items[i], end_ns);
+    {
+      _lns_process_stop_report (decoder, decoder->processes.items[i], end_ns);
+      _lns_cuda_stop_report (decoder, decoder->processes.items[i]);
+    }
   decoder->writer = NULL;
 }
 

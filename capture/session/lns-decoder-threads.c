@@ -109,6 +109,25 @@ _lns_decoder_thread (LnsDecoder *decoder,
   return thread;
 }
 
+LnsDecodedThread *
+_lns_decoder_thread_of (LnsDecoder *decoder,
+                        LnsDecodedProcess *process,
+                        uint32_t tid,
+                        int64_t time_ns)
+{
+  for (size_t i = 0; i < process->threads.n_places; i++)
+    {
+      LnsDecodedThread *thread = process->threads.entries[i].value;
+      if (thread != NULL && (uint32_t)thread->target_tid == tid &&
+          (thread->end_ns == LNS_TIME_UNKNOWN || time_ns <= thread->end_ns))
+        return thread;
+    }
+  LnsDecodedThread *thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
+  if (thread != NULL && decoder->writer != NULL)
+    _lns_decoder_write_thread (decoder, thread, true);
+  return thread;
+}
+
 void
 _lns_decoder_name_thread (LnsDecoder *decoder,
                           LnsDecodedProcess *process,

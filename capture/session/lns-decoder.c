@@ -247,6 +247,7 @@ void
 _lns_stream_free (LnsStream *stream)
 {
   forget_names (stream);
+  free (stream->launches);
   lns_wire_assembler_clear (&stream->events);
   lns_wire_assembler_clear (&stream->definitions);
   free (stream);
@@ -313,6 +314,8 @@ static void
 play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
 {
   forget_names (stream);
+  free (stream->launches);
+  stream->launches = NULL;
   lns_wire_assembler_clear (&stream->events);
   stream->lost_before = true;
   const uint64_t *events = lost->losses.events;
@@ -444,7 +447,10 @@ play_record (LnsDecoder *decoder,
       break;
     default:
       /* Definitions are known by now; what is not is of a later version. */
-      if (record->type <= LNS_WIRE_DEFERRED && know_thread (decoder, stream, source, record->ticks))
+      if (record->type >= LNS_WIRE_CUDA_FIRST && record->type <= LNS_WIRE_CUDA_LAST)
+        _lns_decoder_cuda (decoder, stream, record);
+      else if (record->type <= LNS_WIRE_DEFERRED &&
+               know_thread (decoder, stream, source, record->ticks))
         play_deed (decoder, stream, record);
     }
 }
@@ -524,5 +530,8 @@ void
 lns_decoder_settle (LnsDecoder *decoder)
 {
   for (size_t i = 0; i < decoder->processes.n; i++)
-    _lns_process_settle (decoder, decoder->processes.items[i]);
+    {
+      _lns_process_settle (decoder, decoder->processes.items[i]);
+      _lns_cuda_settle (decoder, decoder->processes.items[i]);
+    }
 }

@@ -53,7 +53,8 @@ typedef struct
 typedef struct
 {
   uint32_t process;
-  char text[256]; /* a sentence */
+  const char *code; /* static */
+  char text[256];   /* a sentence */
 } LnsUnrecorded;
 
 /* A decoder whose time 0 is FIRST's. NULL if memory is short. */

@@ -132,7 +132,7 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recorder->decoder, i)) != NULL; i++)
-    diagnose (recorder, "LNS-NVTX-005", LNS_SEVERITY_WARNING, unrecorded->process,
+    diagnose (recorder, unrecorded->code, LNS_SEVERITY_WARNING, unrecorded->process,
               unrecorded->text);
   if (n_lost > 0)
     {

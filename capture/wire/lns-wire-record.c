@@ -400,7 +400,10 @@ lns_wire_record_decode (const void *bytes, size_t n_bytes, LnsWireRecord *ret_re
       record.n_bytes < sizeof head + LNS_WIRE_ALIGN_BYTES)
     return -EBADMSG;
   reader.n_bytes = record.n_bytes - sizeof head - sizeof record.n_bytes;
-  decode_long (&reader, &head, &record);
+  if (head.type >= LNS_WIRE_CUDA_FIRST)
+    record.raw = (LnsWireData){ bytes, record.n_bytes };
+  else
+    decode_long (&reader, &head, &record);
   if (reader.bad)
     return -EBADMSG;
   *ret_record = record;

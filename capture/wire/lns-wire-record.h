@@ -179,6 +179,7 @@ typedef struct
     LnsWireSchema schema;
     LnsWireEnum enumeration;
     LnsWirePiece piece;
+    LnsWireData raw; /* the whole record, of types that have a header of their own */
   };
 } LnsWireRecord;
 

@@ -1,0 +1,130 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the decoder knows of a process's CUDA: shared by the lns-decoder-cuda files alone. */
+
+#pragma once
+
+#include "capture/session/lns-decoder-private.h"
+#include "capture/wire/lns-wire-cuda-layout.h"
+#include "src/store/lns-reorder.h"
+
+/* Ids are those in the report whose serial they bear: definitions are written when a report first
+ * needs them. */
+typedef struct
+{
+  LnsReportRef ref;
+  LnsWireCudaDeviceBytes said; /* all 0 but for the number where nothing was said */
+  uint64_t used_bytes[256];    /* of memory, by CUpti_ActivityMemoryKind */
+  LnsReportRef counters[256];  /* lanes of what is in use, by kind */
+} LnsDecodedDevice;
+
+typedef struct
+{
+  LnsReportRef ref;
+  LnsDecodedDevice *device;
+  LnsWireCudaContextBytes said;
+} LnsDecodedContext;
+
+typedef struct
+{
+  LnsReportRef ref;
+  LnsDecodedContext *context;
+  LnsWireCudaStreamBytes said;
+} LnsDecodedCudaStream;
+
+/* Which kernel in which shape; one for all streams of records that tell of it. */
+struct LnsDecodedLaunch
+{
+  LnsReportRef ref;
+  LnsDecodedLaunch *next;      /* of the same hash */
+  LnsWireCudaLaunchBytes said; /* head, sizes and padding zero */
+  LnsName *mangled, *demangled, *short_name;
+};
+
+/* The events of one row, on their way into order. */
+typedef struct
+{
+  LnsTrackKind kind;
+  LnsLaneKind lane_kind;
+  LnsDecodedThread *thread;     /* or NULL */
+  LnsDecodedDevice *device;     /* or NULL */
+  LnsDecodedCudaStream *stream; /* or NULL */
+  LnsReorder *reorder;
+  LnsReportRef track;
+  LnsReportRef *lanes; /* by ordinal */
+  uint32_t n_lanes;
+} LnsCudaTrack;
+
+struct LnsDecodedCuda
+{
+  LnsIdMap devices;  /* LnsDecodedDevice by number */
+  LnsIdMap contexts; /* LnsDecodedContext by number */
+  LnsIdMap streams;  /* LnsDecodedCudaStream by number | context << 32 */
+  LnsIdMap launches; /* LnsDecodedLaunch by hash */
+  LnsIdMap threads;  /* LnsDecodedThread by 1 + tid: the last that made a call */
+  LnsIdMap tracks;   /* LnsCudaTrack by kind << 56 | what it is of */
+  LnsIdMap problems; /* what was told, by problem and detail */
+  bool is_told;      /* what CUDA this is, in the report's meta data */
+  LnsWireCudaInfoBytes info;
+  uint64_t n_dropped; /* by CUPTI */
+};
+
+/* --- lns-decoder-cuda-definitions.c ----------------------------------------------------------- */
+
+/* What is known of NUMBER in PROCESS, made up where nothing is; NULL if memory is short. */
+LnsDecodedDevice *
+_lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
+LnsDecodedContext *_lns_cuda_context (LnsDecoder *decoder,
+                                      LnsDecodedProcess *process,
+                                      uint32_t number,
+                                      uint32_t device);
+LnsDecodedCudaStream *
+_lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place);
+
+/* What is known of them, in terms of the report there is. */
+LnsCudaDevice _lns_cuda_device_definition (LnsDecoder *decoder,
+                                           LnsDecodedProcess *process,
+                                           const LnsDecodedDevice *device);
+LnsCudaContext _lns_cuda_context_definition (LnsDecoder *decoder,
+                                             LnsDecodedProcess *process,
+                                             const LnsDecodedContext *context);
+LnsCudaStream _lns_cuda_stream_definition (LnsDecoder *decoder,
+                                           LnsDecodedProcess *process,
+                                           const LnsDecodedCudaStream *stream);
+
+/* Their ids in the report there is. */
+uint32_t
+_lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedDevice *device);
+uint32_t
+_lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream);
+uint32_t _lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch);
+
+/* Gives a slot of STREAM the meaning that LAUNCH says. */
+void
+_lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaLaunchBytes *launch);
+
+/* --- lns-decoder-cuda-tracks.c ---------------------------------------------------------------- */
+
+/* The track KIND of what is given (others NULL), or NULL if memory is short. */
+LnsCudaTrack *_lns_cuda_track (LnsDecoder *decoder,
+                               LnsDecodedProcess *process,
+                               LnsTrackKind kind,
+                               LnsLaneKind lane_kind,
+                               LnsDecodedThread *thread,
+                               LnsDecodedDevice *device,
+                               LnsDecodedCudaStream *stream);
+
+/* Puts EVENT from START_NS to END_NS into TRACK, unless it is from before the report. */
+void _lns_cuda_add (LnsDecoder *decoder,
+                    LnsDecodedProcess *process,
+                    LnsCudaTrack *track,
+                    LnsEvent *event,
+                    int64_t start_ns,
+                    int64_t end_ns);
+
+/* Writes what starts at WATERMARK_NS or before. */
+void _lns_cuda_write (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t watermark_ns);
+void _lns_cuda_free_tracks (LnsDecodedProcess *process);

@@ -1,0 +1,306 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What a process says of its GPUs and of what keeps them from being recorded. */
+
+#include "capture/session/lns-decoder-cuda-private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
+{
+  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
+  memset (ret_struct, 0, n_bytes);
+  memcpy (ret_struct, record->raw.bytes, n);
+}
+
+/* --- Definitions ------------------------------------------------------------------------------ */
+
+static void
+say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaDeviceBytes said;
+  take (record, &said, sizeof said);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
+  if (device == NULL)
+    return;
+  device->said = said;
+  if (device->ref.report == decoder->report && decoder->writer != NULL)
+    {
+      LnsReportRef old = device->ref;
+      LnsCudaDevice definition = _lns_cuda_device_definition (decoder, process, device);
+      lns_writer_set_device (decoder->writer, old.id, &definition);
+    }
+  else if (decoder->writer != NULL)
+    _lns_cuda_device_id (decoder, process, device);
+}
+
+static void
+say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaContextBytes said;
+  take (record, &said, sizeof said);
+  LnsDecodedContext *context = _lns_cuda_context (decoder, process, said.number, said.device);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
+  if (context == NULL || device == NULL)
+    return;
+  context->said = said;
+  context->device = device;
+  if (context->ref.report == decoder->report && decoder->writer != NULL)
+    {
+      LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
+      lns_writer_set_context (decoder->writer, context->ref.id, &definition);
+    }
+}
+
+static void
+say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaStreamBytes said;
+  take (record, &said, sizeof said);
+  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.number };
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
+  if (stream == NULL)
+    return;
+  stream->said = said;
+  if (stream->ref.report == decoder->report && decoder->writer != NULL)
+    {
+      LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
+      lns_writer_set_stream (decoder->writer, stream->ref.id, &definition);
+    }
+}
+
+/* --- Problems --------------------------------------------------------------------------------- */
+
+static void __attribute__ ((format (printf, 4, 5)))
+tell (LnsDecoder *decoder, LnsDecodedProcess *process, const char *code, const char *format, ...)
+{
+  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
+  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
+    {
+      free (unrecorded);
+      return;
+    }
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
+  va_end (arguments);
+  unrecorded->process = process->id;
+  unrecorded->code = code;
+}
+
+static const char *
+result_text (uint32_t result)
+{
+  switch (result) /* CUptiResult */
+    {
+    case 5:
+      return "CUPTI was not asked in the right state";
+    case 15:
+      return "this GPU or driver does not support it";
+    case 35:
+      return "the user may not use it: ask the administrator to allow profiling to all users "
+             "(NVreg_RestrictProfilingToAdminUsers=0)";
+    case 36:
+      return "the Multi-Process Service does not allow it";
+    case 38:
+      return "a virtual GPU does not allow it";
+    case 39:
+      return "another tool uses CUPTI already";
+    case 999:
+      return "CUPTI found no driver that it can work with";
+    default:
+      return "CUPTI refused it";
+    }
+}
+
+static void
+say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaProblemBytes said;
+  take (record, &said, sizeof said);
+  uint64_t key = (uint64_t)said.problem << 32 | said.detail;
+  if (lns_id_map_get (&process->cuda->problems, 1 + key) != NULL ||
+      !lns_id_map_set (&process->cuda->problems, 1 + key, process))
+    return;
+  LnsName *name = lns_id_map_get (&process->registered, said.head.string);
+  int n = name != NULL ? (int)(name->n_bytes < 120 ? name->n_bytes : 120) : 0;
+  const char *text = name != NULL ? name->bytes : "";
+  unsigned result = said.result, detail = said.detail;
+  switch (said.problem)
+    {
+    case LNS_WIRE_PROBLEM_NO_CUPTI:
+      tell (decoder, process, "LNS-CUDA-001",
+            "CUDA is not recorded: libcupti cannot be loaded (%.*s); install the CUDA toolkit's "
+            "CUPTI, or name its folder with --cupti-path",
+            n, text);
+      break;
+    case LNS_WIRE_PROBLEM_OLD_CUPTI:
+      tell (decoder, process, "LNS-CUDA-002",
+            "CUDA is not recorded: CUPTI %u is too old; CUDA 11 or newer brings one that works",
+            result);
+      break;
+    case LNS_WIRE_PROBLEM_BUSY:
+      tell (decoder, process, "LNS-CUDA-003",
+            "CUDA is not recorded: another profiler holds CUPTI in this process%s%.*s; end it, or "
+            "leave out its switch",
+            n > 0 ? ": " : "", n, text);
+      break;
+    case LNS_WIRE_PROBLEM_SUBSCRIBE:
+      tell (decoder, process, "LNS-CUDA-004", "CUDA is not recorded: %s (CUPTI result %u)",
+            result_text (result), result);
+      break;
+    case LNS_WIRE_PROBLEM_ENABLE:
+      tell (decoder, process, "LNS-CUDA-005",
+            "a part of CUDA is not recorded (activity kind %u): %s (CUPTI result %u)", detail,
+            result_text (result), result);
+      break;
+    case LNS_WIRE_PROBLEM_BUFFERS:
+      tell (decoder, process, "LNS-CUDA-006",
+            "CUPTI had no memory for %u buffers of GPU records, which are lost: record with a "
+            "larger --buffer-size",
+            detail);
+      break;
+    case LNS_WIRE_PROBLEM_FORK:
+      tell (decoder, process, "LNS-CUDA-007",
+            "this process uses CUDA after a fork, which CUDA does not support: it is not recorded");
+      break;
+    case LNS_WIRE_PROBLEM_FLUSH:
+      tell (decoder, process, "LNS-CUDA-008",
+            "GPU records may be missing at the end: %s (CUPTI "
+            "result %u)",
+            result_text (result), result);
+      break;
+    case LNS_WIRE_PROBLEM_STATE:
+      tell (decoder, process, "LNS-CUDA-009", "CUPTI says: %.*s (result %u)", n, text, result);
+      break;
+    case LNS_WIRE_PROBLEM_LIBRARY:
+      tell (decoder, process, "LNS-CUDA-012", "a library's calls are not recorded: %.*s", n, text);
+      break;
+    default:
+      tell (decoder, process, "LNS-CUDA-010",
+            "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
+            "lanescope may know it",
+            (unsigned)said.problem, detail, result);
+    }
+}
+
+static void
+say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaDroppedBytes said;
+  take (record, &said, sizeof said);
+  process->cuda->n_dropped += said.count;
+  if (decoder->writer == NULL || said.count == 0)
+    return;
+  LnsLoss loss = {
+    .process = process->id,
+    .thread = LNS_ID_NONE,
+    .first_ns = LNS_TIME_UNKNOWN,
+    .last_ns = lns_clock_line_ns (&decoder->clock, said.head.ticks),
+    .others = said.count,
+  };
+  lns_writer_add_loss (decoder->writer, &loss);
+}
+
+/* The versions go into the report once. */
+static void
+say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaInfoBytes said;
+  char text[64];
+  take (record, &said, sizeof said);
+  process->cuda->info = said;
+  if (decoder->writer == NULL)
+    return;
+  snprintf (text, sizeof text, "%u", (unsigned)said.cupti_version);
+  lns_writer_set_meta (decoder->writer, "cupti_version", text);
+  snprintf (text, sizeof text, "%u.%u", (unsigned)said.driver_version / 1000,
+            (unsigned)said.driver_version % 1000 / 10);
+  lns_writer_set_meta (decoder->writer, "cuda_driver_version", text);
+  LnsName *name = lns_id_map_get (&process->registered, said.head.string);
+  if (name != NULL)
+    {
+      snprintf (text, sizeof text, "%.*s", (int)(name->n_bytes < 60 ? name->n_bytes : 60),
+                name->bytes);
+      lns_writer_set_meta (decoder->writer, "driver_version", text);
+    }
+}
+
+void
+_lns_decoder_cuda_definition (LnsDecoder *decoder,
+                              LnsDecodedProcess *process,
+                              const LnsWireRecord *record)
+{
+  if (process->cuda == NULL && (process->cuda = calloc (1, sizeof *process->cuda)) == NULL)
+    {
+      decoder->counters.n_refused++;
+      return;
+    }
+  switch ((LnsWireCudaType)record->type)
+    {
+    case LNS_WIRE_CUDA_DEVICE:
+      say_device (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_CONTEXT:
+      say_context (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_STREAM:
+      say_stream (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_INFO:
+      say_info (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_DROPPED:
+      say_dropped (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_PROBLEM:
+      say_problem (decoder, process, record);
+      break;
+    default:
+      break;
+    }
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+static void
+free_all (LnsIdMap *map)
+{
+  for (size_t i = 0; i < map->n_places; i++)
+    free (map->entries[i].value);
+  lns_id_map_clear (map);
+}
+
+void
+_lns_cuda_free (LnsDecodedProcess *process)
+{
+  LnsDecodedCuda *cuda = process->cuda;
+  if (cuda == NULL)
+    return;
+  _lns_cuda_free_tracks (process);
+  free_all (&cuda->devices);
+  free_all (&cuda->contexts);
+  free_all (&cuda->streams);
+  for (size_t i = 0; i < cuda->launches.n_places; i++)
+    for (LnsDecodedLaunch *launch = cuda->launches.entries[i].value, *next; launch != NULL;
+         launch = next)
+      {
+        next = launch->next;
+        lns_name_unref (launch->mangled);
+        lns_name_unref (launch->demangled);
+        lns_name_unref (launch->short_name);
+        free (launch);
+      }
+  lns_id_map_clear (&cuda->launches);
+  lns_id_map_clear (&cuda->threads);
+  lns_id_map_clear (&cuda->problems);
+  free (cuda);
+  process->cuda = NULL;
+}
