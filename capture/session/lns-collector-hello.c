@@ -193,7 +193,12 @@ diagnose (LnsCollector *collector, int32_t pid, const char *code, const char *wh
     .severity = LNS_SEVERITY_ERROR,
   };
   if (collector->n_diagnostics++ >= DIAGNOSTICS_MAX)
-    return;
+    {
+      pthread_mutex_lock (&collector->lock);
+      collector->counters.n_untold++;
+      pthread_mutex_unlock (&collector->lock);
+      return;
+    }
   if (asprintf (&event.text, "process %d %s%s%s", pid, what, error_code != 0 ? ": " : "",
                 error_code != 0 ? strerror (error_code) : "") < 0)
     return;
@@ -206,12 +211,15 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
   LnsWireWelcome welcome = { .magic = LNS_WIRE_MAGIC,
                              .abi = LNS_WIRE_ABI,
                              .refused = (uint32_t)error_code };
+  const bool lacks_descriptors = error_code == EMFILE || error_code == ENFILE;
   pthread_mutex_lock (&collector->lock);
   collector->counters.n_refused++;
+  collector->counters.n_without_descriptors += lacks_descriptors;
   pthread_mutex_unlock (&collector->lock);
   send_welcome (connection->fd, &welcome, -1);
-  diagnose (collector, connection->pid, "LNS-POOL-002",
-            "cannot be recorded, its memory for records was refused", error_code);
+  if (!lacks_descriptors)
+    diagnose (collector, connection->pid, "LNS-POOL-002",
+              "cannot be recorded, its memory for records was refused", error_code);
 }
 
 /* How many chunks a pool for PID may have: it is mapped whole, though little of it is used. */

@@ -31,8 +31,10 @@ typedef struct
   uint64_t n_alive;     /* of them, still there */
   uint64_t n_late;      /* whose hello was answered too late */
   uint64_t n_refused;   /* who were refused a pool */
-  uint64_t n_lost;      /* events lost so far, as the pools count them: see lns_loss_events () */
-  int64_t last_end_ns;  /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
+  uint64_t n_without_descriptors; /* of them, for want of descriptors: told in one sentence */
+  uint64_t n_untold;   /* of which no diagnostic tells, as those of others are many already */
+  uint64_t n_lost;     /* events lost so far, as the pools count them: see lns_loss_events () */
+  int64_t last_end_ns; /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
 } LnsCollectorCounters;
 
 /* Opens the socket and starts the thread; batches go to RECORDER. */

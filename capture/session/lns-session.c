@@ -6,6 +6,7 @@
 #include "capture/session/lns-session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct LnsSession
   bool is_started;   /* a report */
   bool expects_nothing;
   bool has_root_exited;
+  LnsCollectorCounters told; /* when the last report ended */
 };
 
 static int64_t
@@ -191,6 +193,30 @@ lns_session_start_report (LnsSession *session)
   session->is_started = true;
 }
 
+/* Says how many processes are not recorded that have no diagnostic of their own. */
+static void
+tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
+{
+  char text[160];
+  uint64_t n = processes->n_without_descriptors - session->told.n_without_descriptors;
+  if (n > 0)
+    {
+      snprintf (text, sizeof text,
+                "%" PRIu64 " process%s not recorded, nor what they forked, as lanescope may open "
+                "no more files: raise `ulimit -n` and record again",
+                n, n == 1 ? " is" : "es are");
+      lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
+    }
+  n = processes->n_untold - session->told.n_untold;
+  if (n > 0)
+    {
+      snprintf (text, sizeof text, "%" PRIu64 " more process%s not recorded, for the same reasons",
+                n, n == 1 ? " is" : "es are");
+      lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
+    }
+  session->told = *processes;
+}
+
 bool
 lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
 {
@@ -199,6 +225,7 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   if (!session->is_started)
     return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
   LnsCollectorCounters processes = lns_session_processes (session);
+  tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
   /* Those that were refused have a diagnostic of their own. */
   const char *reason = session->expects_nothing  ? NULL
