@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes a function for each one of cuBLAS, cuBLASLt and cuDNN that has work done, of the same name and
+# parameters, which notes the call and passes it on: generate-libraries.py OUTPUT FOLDER…, of which the
+# first that has a header counts. Those that only set, get, create or destroy are left alone, so that
+# nothing changes for a program that looks whether a library is there.
+
+import os
+import re
+import sys
+
+LIBRARIES = (
+    # enum, headers to include, headers to read, handle, prefix of names, status without a library
+    ('CUBLAS', 'cublas_v2.h', ('cublas_api.h',), 'cublasHandle_t', 'cublas', 'CUBLAS_STATUS_NOT_INITIALIZED'),
+    ('CUBLAS_LT', 'cublasLt.h', ('cublasLt.h',), 'cublasLtHandle_t', 'cublasLt', 'CUBLAS_STATUS_NOT_INITIALIZED'),
+    ('CUDNN', 'cudnn.h', ('cudnn_graph.h', 'cudnn_ops.h', 'cudnn_cnn.h', 'cudnn_adv.h'), 'cudnnHandle_t', 'cudnn',
+     'CUDNN_STATUS_NOT_INITIALIZED'),
+)
+NO_WORK = r'(Get|Set|Create|Destroy|Query|Logger|\w*Get\w*(Size|Space)$)'
+
+
+def read(folders, name):
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            with open(path, encoding='utf-8', errors='replace') as file:
+                return re.sub(r'/\*.*?\*/|//[^\n]*', ' ', file.read(), flags=re.S)
+    return ''
+
+
+def functions(folders, headers, handle, prefix):
+    """(status type, name, [(declaration, name of parameter)]) of each function that has work done."""
+    for header in headers:
+        for status, name, text in re.findall(r'\b(cublasStatus_t|cudnnStatus_t)\s+\w*WINAPI\s+(\w+)\s*\(([^;{}()]*)\)\s*;',
+                                             read(folders, header)):
+            declarations = [re.sub(r'\s+', ' ', part).strip() for part in text.split(',')]
+            names = [re.search(r'(\w+) ?(\[\w*\] ?)*$', declaration) for declaration in declarations]
+            if not re.match(handle + r'\b', declarations[0]) or re.match(prefix + NO_WORK, name) or not all(names):
+                continue
+            yield status, name, [(d, n.group(1)) for d, n in zip(declarations, names)]
+
+
+def write(library, fallback, status, name, parameters):
+    stream = next((n for d, n in parameters if re.match(r'cudaStream_t\b', d)), None)
+    names = ', '.join(n for _, n in parameters)
+    declarations = ', '.join(d for d, _ in parameters)
+    # Of the parameters only the stream is looked at, or the handle that is bound to one.
+    where = f'0, (uint64_t)(uintptr_t){stream}' if stream else f'(void *){parameters[0][1]}, 0'
+    # In C the headers leave out those of half precision; to us they are pointers like others.
+    declared = f'\nLNS_LIBRARY_FUNCTION {status} {name} ({declarations});' \
+        if re.search(r'__half|__nv_bfloat16', declarations) else ''
+    return f'''{declared}
+LNS_LIBRARY_FUNCTION {status}
+{name} ({declarations})
+{{
+  static LnsLibraryFunction self = {{ .name = "{name}", .library = LNS_WIRE_{library} }};
+  __typeof__ (&{name}) lns_real = (__typeof__ (&{name}))lns_library_find (&self, __builtin_return_address (0));
+  if (lns_real == NULL)
+    return {fallback};
+  LnsLibraryCall lns_call = lns_library_begin (&self);
+  {status} lns_status = lns_real ({names});
+  lns_library_end (&self, &lns_call, {where}, (uint32_t)lns_status);
+  return lns_status;
+}}'''
+
+
+def main():
+    output, folders = sys.argv[1], sys.argv[2:]
+    lines = ['/* Made by generate-libraries.py from the headers of cuBLAS and cuDNN. */', '',
+             '#include "capture/inject/lns-libraries.h"', '']
+    bodies = []
+    for library, include, headers, handle, prefix, fallback in LIBRARIES:
+        found = list(functions(folders, headers, handle, prefix)) if read(folders, include) else []
+        if found:
+            lines.append(f'#include <{include}>')
+        bodies += [write(library, fallback, *function) for function in found]
+    lines += ['', 'typedef struct __half __half;', 'typedef struct __nv_bfloat16 __nv_bfloat16;']
+    with open(output, 'w', encoding='utf-8') as file:
+        file.write('\n'.join(lines + bodies) + '\n')
+
+
+main()

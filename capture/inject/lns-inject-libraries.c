@@ -1,0 +1,77 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the wrappers of libraries' functions call: see lns-libraries.h. */
+
+#include "capture/inject/lns-inject-definitions.h"
+#include "capture/inject/lns-inject-process.h"
+#include "capture/inject/lns-inject-stream.h"
+#include "capture/inject/lns-inject-system.h"
+#include "capture/inject/lns-libraries.h"
+
+LNS_LIBRARY_FUNCTION const LnsLibraryHooks *lanescope_library_hooks (void);
+
+/* Which traces, and which of them for calls within others, LIBRARY belongs to. */
+static bool
+is_asked_for (LnsWireLibrary library, bool is_nested)
+{
+  uint32_t traces = lns_process.pool.header->options.traces;
+  if (library == LNS_WIRE_CUDNN)
+    return traces & LNS_WIRE_TRACE_CUDNN;
+  if (is_nested)
+    return traces & LNS_WIRE_TRACE_CUBLAS_VERBOSE;
+  return traces & (LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE);
+}
+
+static uint64_t
+begin (LnsWireLibrary library, bool is_nested)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation < LNS_GENERATION_FIRST)
+    generation = lns_process_join ();
+  if (generation < LNS_GENERATION_FIRST || !is_asked_for (library, is_nested) ||
+      !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
+    return 0;
+  return lns_wire_clock_ticks (lns_process.clock);
+}
+
+static void
+end (uint64_t begin_ticks,
+     LnsWireLibrary library,
+     const char *name,
+     uint32_t *string,
+     uint32_t depth,
+     uint64_t stream_handle,
+     uint32_t return_value)
+{
+  if (lns_process_generation () < LNS_GENERATION_FIRST)
+    return; /* a fork's child: the call began in the parent */
+  if (*string == 0)
+    *string = lns_definitions_string (0, name, strlen (name));
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_OTHER);
+  if (stream == NULL)
+    return;
+  LnsWireLibraryCallBytes record = {
+    .head = { .ticks = begin_ticks,
+              .type = LNS_WIRE_LIBRARY_CALL,
+              .depth = (uint8_t)(depth < 255 ? depth : 255),
+              .string = *string },
+    .library = library,
+    .end_ticks = lns_wire_clock_ticks (lns_process.clock),
+    .stream = stream_handle,
+    .return_value = return_value,
+  };
+  LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
+  if (lns_stream_write_parts (stream, &whole, 1) < 0)
+    lns_stream_lose (stream, LNS_WIRE_LOSS_OTHER, sizeof record);
+  lns_stream_leave (stream);
+}
+
+const LnsLibraryHooks *
+lanescope_library_hooks (void)
+{
+  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end };
+  return &hooks;
+}

@@ -1,0 +1,16 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A module of a program, linked with libcublas, that nobody else sees. */
+
+int cublasScopy_v2 (void *handle, int n, const float *x, int incx, float *y, int incy);
+int plugin_copy (float *to);
+
+__attribute__ ((visibility ("default"))) int
+plugin_copy (float *to)
+{
+  float from = 3;
+  return cublasScopy_v2 (to, 1, &from, 1, to, 1);
+}

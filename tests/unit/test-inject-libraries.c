@@ -1,0 +1,196 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Calls of cuBLAS as events, with a stand-in for the library: who calls it gets what it would have
+ * got, however it was found. */
+
+#include "tests/lns-tap.h"
+#include "tests/unit/cuda-fixture.h"
+
+#include <dlfcn.h>
+
+typedef int (*Gemm) (void *,
+                     int,
+                     int,
+                     int,
+                     int,
+                     int,
+                     const float *,
+                     const float *,
+                     int,
+                     const float *,
+                     int,
+                     const float *,
+                     float *,
+                     int);
+
+#define N_CALLS 10
+
+/* --- Scenes. --------------------------------------------------------------------------------- */
+
+static void *
+open_fake (const char *file, int flags)
+{
+  char path[4096];
+  snprintf (path, sizeof path, "%s/tests/unit/%s", getenv ("LNS_BUILD_ROOT"), file);
+  return dlopen (path, RTLD_NOW | flags);
+}
+
+/* 0 where all arguments have come through. */
+static int
+call (Gemm gemm)
+{
+  float alpha = 1, a = 2, b = 3, beta = 4, c = 0;
+  char handle[2];
+  int status = gemm (handle, 7, 5, 1, 2, 3, &alpha, &a, 4, &b, 5, &beta, &c, 6);
+  return status == 7 && c == 654321 + 10 + 5 ? 0 : 1;
+}
+
+/* As a program does that is linked with the library: by the name's first definition. */
+static int
+scene_linked (void)
+{
+  if (open_fake ("libcublas.so.13", RTLD_GLOBAL) == NULL)
+    return 90;
+  Gemm gemm = (Gemm)dlsym (RTLD_DEFAULT, "cublasSgemm_v2");
+  for (int i = 0; i < N_CALLS; i++)
+    if (gemm == NULL || call (gemm) != 0)
+      return 1;
+  return 0;
+}
+
+/* As a module does that nobody else sees. */
+static int
+scene_hidden (void)
+{
+  void *plugin = open_fake ("fake-plugin.so", RTLD_LOCAL);
+  if (plugin == NULL)
+    return 90;
+  int (*copy) (float *) = (int (*) (float *))dlsym (plugin, "plugin_copy");
+  float to = 0;
+  return copy (&to) == 0 && to == 3 ? 0 : 1;
+}
+
+/* As a program does that looks by itself. */
+static int
+scene_looking (void)
+{
+  void *library = open_fake ("libcublas.so.13", RTLD_LOCAL);
+  return library != NULL ? call ((Gemm)dlsym (library, "cublasSgemm_v2")) : 90;
+}
+
+/* The wrapper is there and the library is not. */
+static int
+scene_missing (void)
+{
+  Gemm gemm = (Gemm)dlsym (RTLD_DEFAULT, "cublasSgemm_v2");
+  float number = 0;
+  return gemm != NULL && gemm (NULL, 0, 0, 0, 0, 0, &number, &number, 0, &number, 0, &number,
+                               &number, 0) == 1
+             ? 0
+             : 1;
+}
+
+static const CudaScene scenes[] = { { "linked", scene_linked },
+                                    { "hidden", scene_hidden },
+                                    { "looking", scene_looking },
+                                    { "missing", scene_missing },
+                                    { NULL, NULL } };
+
+/* --- Tests. ---------------------------------------------------------------------------------- */
+
+static MiniSession *
+run (const char *scene, uint32_t traces)
+{
+  char preload[4096];
+  snprintf (preload, sizeof preload, "LD_PRELOAD=%s/capture/inject/liblanescope-libraries.so",
+            getenv ("LNS_BUILD_ROOT"));
+  const char *const environment[] = { preload, NULL };
+  LnsWireOptions asked = { .traces = traces };
+  MiniSession *session = cuda_run (scene, &asked, false, environment);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  return session;
+}
+
+static void
+test_linked (void)
+{
+  MiniSession *session = run ("linked", LNS_WIRE_TRACE_CUBLAS);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), N_CALLS);
+  uint64_t last_ticks = 0;
+  for (size_t i = 0; i < N_CALLS; i++)
+    {
+      const LnsWireLibraryCallBytes *made = cuda_record (LNS_WIRE_LIBRARY_CALL, i);
+      LNS_CHECK_STR (cuda_text (session, made->head.string), "cublasSgemm_v2");
+      LNS_CHECK_INT (made->library, LNS_WIRE_CUBLAS);
+      LNS_CHECK_INT (made->return_value, 7);
+      LNS_CHECK_INT (made->head.depth, 0);
+      LNS_CHECK (made->stream != 0);
+      LNS_CHECK (made->head.ticks >= last_ticks && made->end_ticks >= made->head.ticks);
+      last_ticks = made->end_ticks;
+    }
+  mini_session_free (session);
+}
+
+/* The calls within calls are for those who ask. */
+static void
+test_verbose (void)
+{
+  MiniSession *session = run ("linked", LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 2 * N_CALLS);
+  const LnsWireLibraryCallBytes *inner = cuda_record (LNS_WIRE_LIBRARY_CALL, 0);
+  const LnsWireLibraryCallBytes *outer = cuda_record (LNS_WIRE_LIBRARY_CALL, 1);
+  LNS_CHECK_STR (cuda_text (session, inner->head.string), "cublasScopy_v2");
+  LNS_CHECK_INT (inner->head.depth, 1);
+  LNS_CHECK (inner->head.ticks >= outer->head.ticks && inner->end_ticks <= outer->end_ticks);
+  mini_session_free (session);
+}
+
+static void
+test_not_asked_for (void)
+{
+  MiniSession *session = run ("linked", LNS_WIRE_TRACE_CUDNN);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 0);
+  mini_session_free (session);
+}
+
+static void
+test_hidden (void)
+{
+  MiniSession *session = run ("hidden", LNS_WIRE_TRACE_CUBLAS);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 1);
+  mini_session_free (session);
+}
+
+static void
+test_looked_up_by_itself (void)
+{
+  MiniSession *session = run ("looking", LNS_WIRE_TRACE_CUBLAS);
+  /* Its own inner call is the library's, which is linked as others are. */
+  LNS_CHECK (cuda_count (LNS_WIRE_LIBRARY_CALL) <= 1);
+  mini_session_free (session);
+}
+
+static void
+test_missing (void)
+{
+  MiniSession *session = run ("missing", LNS_WIRE_TRACE_CUBLAS);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 0);
+  mini_session_free (session);
+}
+
+int
+main (int argc, char **argv)
+{
+  cuda_scenes (scenes, argv);
+  LNS_TEST (test_linked);
+  LNS_TEST (test_verbose);
+  LNS_TEST (test_not_asked_for);
+  LNS_TEST (test_hidden);
+  LNS_TEST (test_looked_up_by_itself);
+  LNS_TEST (test_missing);
+  return lns_tap_done ();
+}
