@@ -4,6 +4,7 @@
 
 """The double of CUPTI: generations, drops, errors and what the variables of README.md change."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -112,7 +113,11 @@ def names_of(library):
 
 
 def test_names_are_those_of_the_real_library():
-    real, ours = names_of(real_cupti()), names_of("libcupti.so.13")
+    path, version = real_cupti(), ctypes.c_uint32()
+    ctypes.CDLL(path).cuptiGetVersion(ctypes.byref(version))
+    if str(version.value) != os.environ.get("LNS_CUPTI_HEADERS"):
+        raise tap.Skip("the CUPTI headers of this build are of another version than the library here")
+    real, ours = names_of(path), names_of("libcupti.so.13")
     differing = [pair for pair in zip(real, ours) if pair[0] != pair[1]]
     assert not differing, differing[:10]
 

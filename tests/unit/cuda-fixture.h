@@ -12,8 +12,11 @@
 #include "capture/wire/lns-wire-cuda-layout.h"
 #include "tests/unit/mini-session.h"
 
-#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
+
+/* cuda_profiler_api.h has them, but is not in NVIDIA's wheels. */
+cudaError_t cudaProfilerStart (void);
+cudaError_t cudaProfilerStop (void);
 
 #define CUDA_RECORDS_MAX 65536
 

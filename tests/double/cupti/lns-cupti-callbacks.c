@@ -81,7 +81,8 @@ cuptiSubscribe_v2 (CUpti_SubscriberHandle *subscriber,
                    CUpti_SubscriberParams *pParams)
 {
   LNS_CUPTI_ENTER (-1);
-  if (pParams == NULL || pParams->structSize < CUpti_SubscriberParams_STRUCT_SIZE)
+  if (pParams == NULL ||
+      pParams->structSize < offsetof (CUpti_SubscriberParams, oldSubscriberSize) + sizeof (size_t))
     return CUPTI_ERROR_INVALID_PARAMETER;
   CUptiResult result = subscribe (subscriber, callback, userdata);
   const char *other = _lns_cupti_options ()->other_tool;
