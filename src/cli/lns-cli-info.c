@@ -188,6 +188,8 @@ print_report (LnsReport *report, const char *path)
   printf ("state: %s\n", lns_cli_state_name (info->state));
   if (info->state == LNS_STATE_CUT_OFF)
     printf ("missing: at most the last second before it was cut off\n");
+  else if (info->state == LNS_STATE_RECOVERED)
+    print_meta (report, "missing", "missing");
   char *aside = lns_report_aside (report);
   if (aside != NULL)
     printf ("overwrites: %s, which is still there: nothing was recorded here\n", aside);

@@ -54,10 +54,12 @@ run (const LnsCommand *command, int argc, char **argv)
               lns_recover (input, output, values.overwrite, &following, &recovery, &error);
   if (good)
     {
-      printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; damaged: %" PRIu64
-              ", missing: %" PRIu64 ".\n",
+      printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; missing: %s.\n",
               recovery.n_events, recovery.n_events == 1 ? "" : "s", recovery.n_chunks,
-              recovery.n_chunks == 1 ? "" : "s", recovery.n_damaged, recovery.n_missing);
+              recovery.n_chunks == 1 ? "" : "s", recovery.lost_text);
+      if (recovery.n_damaged + recovery.n_missing > 0)
+        printf ("Chunks that were unreadable: %" PRIu64 "; gone: %" PRIu64 ".\n",
+                recovery.n_damaged, recovery.n_missing);
       printf ("Generated:\n    %s\n", output);
       good = lns_cli_flush (&error);
     }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,9 +97,10 @@ scan (LnsRecover *recover, const char *path, int ret_fds[2])
 static bool
 is_own_key (const char *key)
 {
-  static const char *const keys[] = { "compatible",      "incompatible",   "uuid",       "state",
-                                      "writer",          "commit",         "now_ns",     "t0_tsc",
-                                      "t0_monotonic_ns", "t0_realtime_ns", "next_string" };
+  static const char *const keys[] = { "compatible",      "incompatible",   "uuid",        "state",
+                                      "writer",          "commit",         "now_ns",      "t0_tsc",
+                                      "t0_monotonic_ns", "t0_realtime_ns", "next_string", "events",
+                                      "missing" };
 
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp (key, keys[i]) == 0)
@@ -196,6 +198,13 @@ typedef struct
   bool has_gap;
 } LaneProgress;
 
+/* Events of which the ordinals of chunks tell that they are missing between LANE's last and N. */
+static uint64_t
+count_gap (const LaneProgress *lane, uint64_t n)
+{
+  return n > lane->n_old ? n - lane->n_old : 0;
+}
+
 static void
 write_chunk (LnsRecover *recover, const LnsFoundChunk *chunk, Events *events, LaneProgress *lane)
 {
@@ -214,6 +223,7 @@ write_chunk (LnsRecover *recover, const LnsFoundChunk *chunk, Events *events, La
       return;
     }
   recover->counts.n_chunks++;
+  recover->counts.n_lost += count_gap (lane, header->first);
   /* An old tail may hold events that the chunk before it has too. */
   uint32_t i = 0;
   if (lane->n_old > header->first)
@@ -283,19 +293,51 @@ write_events (LnsRecover *recover, int64_t *ret_end_ns)
   return ok;
 }
 
+/* Compares what the new report holds with what the old one says that it held. */
+static void
+count_lost (LnsRecover *recover)
+{
+  LnsRecovery *counts = &recover->counts;
+  const uint64_t n_kept = lns_writer_events (recover->writer);
+  uint64_t n_told;
+
+  counts->is_lost_known = _lns_recover_told_events (recover->path, &n_told);
+  if (counts->is_lost_known && n_told > n_kept && n_told - n_kept > counts->n_lost)
+    counts->n_lost = n_told - n_kept;
+  if (counts->is_lost_known)
+    snprintf (counts->lost_text, sizeof counts->lost_text, "%" PRIu64 " event%s", counts->n_lost,
+              counts->n_lost == 1 ? "" : "s");
+  else if (counts->n_lost > 0)
+    snprintf (counts->lost_text, sizeof counts->lost_text,
+              "at least %" PRIu64 " event%s; the count of all is gone too", counts->n_lost,
+              counts->n_lost == 1 ? "" : "s");
+  else
+    snprintf (counts->lost_text, sizeof counts->lost_text,
+              "not known, as the count of all events is gone too");
+}
+
 /* Says in the new report what is not in it. */
 static void
-write_diagnostic (LnsRecover *recover)
+write_losses (LnsRecover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
-  char text[200];
+  const LnsLoss loss = { .process = LNS_ID_NONE,
+                         .thread = LNS_ID_NONE,
+                         .first_ns = LNS_TIME_UNKNOWN,
+                         .last_ns = LNS_TIME_UNKNOWN,
+                         .others = counts->n_lost };
+  char text[300];
 
-  if (counts->n_damaged + counts->n_missing == 0)
+  lns_writer_set_meta (recover->writer, "missing", counts->lost_text);
+  if (counts->n_lost > 0)
+    lns_writer_add_loss (recover->writer, &loss);
+  if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return;
   int n = snprintf (text, sizeof text,
                     "The report was recovered from a damaged file: %llu chunks were unreadable and "
-                    "%llu were gone; ranges after a gap are marked.",
-                    (unsigned long long)counts->n_damaged, (unsigned long long)counts->n_missing);
+                    "%llu were gone; ranges after a gap are marked; missing: %s.",
+                    (unsigned long long)counts->n_damaged, (unsigned long long)counts->n_missing,
+                    counts->lost_text);
   LnsDiagnostic diagnostic = { .code = lns_writer_string (recover->writer, "LNS-STORE-001", 13),
                                .severity = LNS_SEVERITY_ERROR,
                                .time_ns = LNS_TIME_UNKNOWN,
@@ -331,7 +373,8 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
       !write_events (recover, &end_ns))
     return false;
   write_meta (recover);
-  write_diagnostic (recover);
+  count_lost (recover);
+  write_losses (recover);
   recover->counts.n_events += lns_writer_events (recover->writer);
   LnsWriter *writer = recover->writer;
   recover->writer = NULL;

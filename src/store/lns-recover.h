@@ -17,6 +17,10 @@ typedef struct
   uint64_t n_chunks;  /* event chunks kept                                                */
   uint64_t n_damaged; /* chunks whose magic was found and whose checksum was wrong        */
   uint64_t n_missing; /* gaps in the sequences of lanes: chunks of which nothing was left */
+  uint64_t
+      n_lost; /* events that the report held and that are not in the new one, as far as known */
+  bool is_lost_known; /* the report itself could tell how many it held                            */
+  char lost_text[96]; /* the two as people read them: "12 events"                                 */
 } LnsRecovery;
 
 /* Rebuilds PATH (with its "-journal" beside it where there is one) into OUT_PATH, which must not

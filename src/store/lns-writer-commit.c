@@ -174,6 +174,7 @@ put_state (LnsWriter *writer, int64_t now_ns)
   return put_meta (writer, "state", state) &&
          put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
          put_meta_int (writer, "now_ns", now_ns) &&
+         put_meta_int (writer, "events", (int64_t)writer->n_events) &&
          put_meta_int (writer, "next_string", writer->n_strings);
 }
 

@@ -67,6 +67,26 @@ def test_recover_and_its_default_name():
     golden.check(golden.run("sql", golden.path("demo-recovered.rep"), names)[0], golden.run("sql", REPORT, names)[0])
 
 
+def test_what_a_cut_report_lacks_is_told():
+    """A short run has all its events in its last pages; where even the count is gone, that is said."""
+    content = open(golden.make_report("short.rep"), "rb").read()
+    events, lost = 26, 4  # without the open one; lost in the recording
+    for n_bytes, missing in ((300000, f"{events} events"), (524288 - 70000, None)):
+        with open(golden.path("piece.rep"), "wb") as file:
+            file.write(content[:n_bytes])
+        out = golden.run("recover", "-f", "true", "-o", golden.path("piece-back.rep"), golden.path("piece.rep"))[0].decode()
+        info = golden.run("info", golden.path("piece-back.rep"))[0].decode()
+        facts = dict(line.split(": ", 1) for line in info.splitlines() if ": " in line and not line.startswith(" "))
+        assert int(facts["events"]) - int(facts["open"]) + int(facts["lost"]) == events + lost, (n_bytes, info)
+        assert missing is None or facts["missing"] == missing and f"missing: {missing}." in out, (out, info)
+        assert int(facts["lost"]) > lost and "LNS-STORE-001" in info, info
+    with open(golden.path("piece.rep"), "wb") as file:
+        file.write(b"\0" * 2 * 65536 + content[2 * 65536:])
+    out = golden.run("recover", "-f", "true", "-o", golden.path("piece-back.rep"), golden.path("piece.rep"))[0].decode()
+    assert "missing: not known" in out or "missing: at least" in out, out
+    assert b"\nmissing: " in golden.run("info", golden.path("piece-back.rep"))[0]
+
+
 def test_a_truncated_report_is_recovered_on_the_way():
     """Commands answer from what is left, and say so on stderr; the file itself stays as it was."""
     cut = golden.path("cut.rep")
