@@ -222,15 +222,26 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
               "cannot be recorded, its memory for records was refused", error_code);
 }
 
-/* How many chunks a pool for PID may have: it is mapped whole, though little of it is used. */
-static uint32_t
-n_chunks_for (int32_t pid)
+/* How large a pool for PID may be: it is mapped whole, though little of it is used. Where there is
+ * little room, buffers for CUPTI get a quarter of it. */
+static void
+size_pool (LnsWirePoolOptions *options, int32_t pid)
 {
-  uint64_t n = lns_memory_mapping_limit (pid) / LNS_WIRE_CHUNK_BYTES_DEFAULT;
-  if (n >= LNS_WIRE_CHUNKS_DEFAULT + LNS_WIRE_CHUNKS_DEFAULT / 256)
-    return LNS_WIRE_CHUNKS_DEFAULT;
-  n -= n / 256; /* for their lines */
-  return n > MIN_CHUNKS ? (uint32_t)n - 2 : MIN_CHUNKS;
+  const uint64_t limit_bytes = lns_memory_mapping_limit (pid);
+  const bool has_cuda = options->target->traces & LNS_WIRE_TRACE_CUDA;
+  options->n_chunks = LNS_WIRE_CHUNKS_DEFAULT;
+  options->n_buffers = has_cuda ? LNS_WIRE_BUFFERS_DEFAULT : 0;
+  const uint64_t most_bytes =
+      (uint64_t)options->n_chunks * (LNS_WIRE_CHUNK_BYTES_DEFAULT + sizeof (LnsWireLine)) +
+      (uint64_t)options->n_buffers * (LNS_WIRE_BUFFER_BYTES + sizeof (LnsWireBufferLine));
+  if (limit_bytes >= most_bytes + LNS_WIRE_BUFFER_BYTES)
+    return;
+  if (limit_bytes / 4 / LNS_WIRE_BUFFER_BYTES < options->n_buffers)
+    options->n_buffers = (uint32_t)(limit_bytes / 4 / LNS_WIRE_BUFFER_BYTES);
+  const uint64_t n = (limit_bytes - (uint64_t)options->n_buffers * LNS_WIRE_BUFFER_BYTES) /
+                     (LNS_WIRE_CHUNK_BYTES_DEFAULT + sizeof (LnsWireLine));
+  if (n < LNS_WIRE_CHUNKS_DEFAULT)
+    options->n_chunks = n > MIN_CHUNKS + 32 ? (uint32_t)n - 32 : MIN_CHUNKS; /* 2 MiB for lines */
 }
 
 /* Answers a hello. False: the connection is of no more use. */
@@ -239,7 +250,8 @@ answer (LnsCollector *collector, LnsWatch *connection)
 {
   LnsWirePoolOptions options = { .serial = ++collector->n_serials,
                                  .clock = collector->options.clock,
-                                 .n_chunks = n_chunks_for (connection->pid) };
+                                 .target = &collector->options.target };
+  size_pool (&options, connection->pid);
   pthread_mutex_lock (&collector->lock);
   options.recording = collector->is_recording;
   pthread_mutex_unlock (&collector->lock);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "capture/session/lns-recorder.h"
+#include "capture/wire/lns-wire-options.h"
 #include "src/base/lns-error.h"
 
 typedef struct LnsCollector LnsCollector;
@@ -22,6 +23,7 @@ typedef struct
   LnsWireClock clock;
   uint64_t process_bytes; /* what one process's pool may hold */
   uint64_t session_bytes; /* what all may hold together */
+  LnsWireOptions target;  /* what is asked of each process */
 } LnsCollectorOptions;
 
 typedef struct

@@ -40,7 +40,7 @@ struct LnsSession
   LnsCollector *collector;
   LnsWriter *writer; /* created, not started */
   bool is_started;   /* a report */
-  bool expects_nothing;
+  LnsWireOptions target;
   bool has_root_exited;
   LnsCollectorCounters told; /* when the last report ended */
 };
@@ -80,6 +80,16 @@ default_process_bytes (void)
   return share < PROCESS_BYTES ? share : PROCESS_BYTES;
 }
 
+uint32_t
+lns_session_traces (void)
+{
+#ifdef LNS_HAVE_CUPTI
+  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
+#else
+  return LNS_WIRE_TRACE_NVTX;
+#endif
+}
+
 LnsSession *
 lns_session_new (const LnsSessionOptions *options, LnsError *error)
 {
@@ -93,12 +103,13 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
       return NULL;
     }
   session->clock = clock;
-  session->expects_nothing = options->expects_nothing;
+  session->target = options->target;
   lns_wire_clock_pair (clock, &session->first);
   LnsCollectorOptions limits = {
     .clock = clock,
     .process_bytes = options->process_bytes > 0 ? options->process_bytes : default_process_bytes (),
     .session_bytes = SESSION_BYTES,
+    .target = options->target,
   };
   if (limits.session_bytes < limits.process_bytes)
     limits.session_bytes = limits.process_bytes;
@@ -131,12 +142,22 @@ lns_session_free (LnsSession *session)
   free (session);
 }
 
+/* A range that NVTX begins is seen by NVTX's own handlers. */
+static bool
+needs_nvtx (const LnsWireOptions *target)
+{
+  return target->traces & LNS_WIRE_TRACE_NVTX || target->range_kind == LNS_WIRE_RANGE_NVTX;
+}
+
 bool
 lns_session_add_variables (const LnsSession *session,
                            LnsEnvironment *environment,
                            const char *injection)
 {
-  return lns_environment_set (environment, "NVTX_INJECTION64_PATH", injection) &&
+  return (!needs_nvtx (&session->target) ||
+          lns_environment_set (environment, "NVTX_INJECTION64_PATH", injection)) &&
+         (!(session->target.traces & LNS_WIRE_TRACE_CUDA) ||
+          lns_environment_set (environment, "CUDA_INJECTION64_PATH", injection)) &&
          lns_environment_set (environment, LNS_WIRE_ENVIRONMENT,
                               lns_collector_path (session->collector));
 }
@@ -228,9 +249,9 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
   /* Those that were refused have a diagnostic of their own. */
-  const char *reason = session->expects_nothing  ? NULL
-                       : has_joined              ? NO_EVENTS
-                       : processes.n_refused > 0 ? NULL
+  const char *reason = session->target.traces == 0 ? NULL
+                       : has_joined                ? NO_EVENTS
+                       : processes.n_refused > 0   ? NULL
                        : session->has_root_exited && lns_session_may_be_joined (session)
                            ? NOT_YET
                            : NOT_CONNECTED;

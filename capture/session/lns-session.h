@@ -36,8 +36,12 @@ typedef struct
 {
   uint64_t process_bytes; /* what records of one process may take in memory; 0: the smaller of
                              64 MiB and 5 % of what this process's control group allows */
-  bool expects_nothing;   /* no event is asked for: a report without any is not wondered at */
+  LnsWireOptions target;  /* what is asked of each process; without any trace, a report without
+                             events is not wondered at */
 } LnsSessionOptions;
+
+/* LNS_WIRE_TRACE_… that this build can record. */
+uint32_t lns_session_traces (void);
 
 /* Begins a session. NULL and ERROR on a machine that cannot: no folder for the socket, or no
  * memory that can be shared (memfd_create is denied). */
@@ -48,8 +52,8 @@ LnsSession *lns_session_new (const LnsSessionOptions *options, LnsError *error)
  * NULL. */
 void lns_session_free (LnsSession *session);
 
-/* Sets the variables by which a program's NVTX loads the library at the path INJECTION, and that
- * finds the session. False if memory is short. */
+/* Sets the variables by which a program's NVTX and CUDA, as far as they are traced, load the library at
+ * the path INJECTION, and that finds the session. False if memory is short. */
 bool lns_session_add_variables (const LnsSession *session,
                                 LnsEnvironment *environment,
                                 const char *injection);

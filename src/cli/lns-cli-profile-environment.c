@@ -138,7 +138,8 @@ lns_profile_make_environment (LnsProfile *profile, LnsError *error)
   if (profile->options.inherit_environment &&
       !lns_environment_add_all (&profile->environment, environ))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
-  return add_given (profile, error) && (!profile->traces_nvtx || add_injection (profile, error));
+  return add_given (profile, error) &&
+         (profile->target.traces == 0 || add_injection (profile, error));
 }
 
 static bool

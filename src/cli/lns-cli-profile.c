@@ -23,10 +23,11 @@ static const LnsOption options[] = {
     .letter = 't',
     .kind = LNS_OPTION_LIST,
     .offset = AT (trace),
-    .choices = "nvtx,none",
+    .choices = "cuda,nvtx,none",
     .open_choices = true,
-    .default_text = "nvtx",
-    .help = "What to record: ranges, marks and counters of NVTX, or nothing but the process." },
+    .default_text = "cuda,nvtx",
+    .help = "What to record: CUDA calls and what the GPU did, ranges, marks and counters of NVTX, "
+            "or nothing but the process." },
   { .name = "output",
     .letter = 'o',
     .kind = LNS_OPTION_TEXT,
@@ -148,10 +149,7 @@ lns_profile_say (const char *word, const char *format, ...)
 /* --- What the switches say together ----------------------------------------------------------- */
 
 /* Names that --trace has in Nsight Systems: command lines that use them go on working. */
-static const char *const not_recorded[] = { "cuda",
-                                            "cuda-hw",
-                                            "cuda-sw",
-                                            "cublas",
+static const char *const not_recorded[] = { "cublas",
                                             "cublas-verbose",
                                             "cusparse",
                                             "cusparse-verbose",
@@ -186,13 +184,39 @@ static const char *const not_recorded[] = { "cuda",
                                             "openxr-annotations",
                                             "nvmedia" };
 
+/* What --trace can record. */
+static const struct
+{
+  const char *name;
+  uint32_t trace; /* LNS_WIRE_TRACE_… */
+} recorded[] = { { "nvtx", LNS_WIRE_TRACE_NVTX },
+                 { "cuda", LNS_WIRE_TRACE_CUDA },
+                 { "cuda-hw", LNS_WIRE_TRACE_CUDA },
+                 { "cuda-sw", LNS_WIRE_TRACE_CUDA },
+                 { "none", 0 } };
+#define N_RECORDED (sizeof recorded / sizeof *recorded)
+
+/* Notes NAME as traced; false where it is not one of the recorded ones. */
+static bool
+add_trace (LnsProfile *profile, const char *name)
+{
+  for (size_t i = 0; i < N_RECORDED; i++)
+    if (strcmp (name, recorded[i].name) == 0)
+      {
+        profile->target.traces |= recorded[i].trace;
+        return true;
+      }
+  return false;
+}
+
 static bool
 check_trace (LnsProfile *profile, LnsError *error)
 {
   LnsOptionList *trace = &profile->options.trace;
   size_t n_known = sizeof not_recorded / sizeof *not_recorded;
   char text[512] = "";
-  profile->traces_nvtx = trace->n_items == 0 || lns_option_list_has (trace, "nvtx");
+  if (trace->n_items == 0)
+    profile->target.traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
   if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--trace: “none” excludes all others: leave it out, or them");
@@ -200,16 +224,22 @@ check_trace (LnsProfile *profile, LnsError *error)
     {
       const char *name = trace->items[i];
       bool is_known = false;
-      if (strcmp (name, "nvtx") == 0 || strcmp (name, "none") == 0)
+      if (add_trace (profile, name))
         continue;
       for (size_t k = 0; k < n_known && !is_known; k++)
         is_known = strcmp (name, not_recorded[k]) == 0;
       if (!is_known)
         return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                              "--trace: “%s” is not known; nvtx and none are", name);
+                              "--trace: “%s” is not known; nvtx, cuda and none are", name);
       size_t n = strlen (text);
       snprintf (text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", name);
     }
+  uint32_t missing = profile->target.traces & ~lns_session_traces ();
+  if (missing != 0 && trace->n_items > 0)
+    lns_profile_say ("warning",
+                     "--trace: cuda: this lanescope was built without NVIDIA's headers and cannot "
+                     "record CUDA: build it where they are, or can be fetched [LNS-TRACE-002]");
+  profile->target.traces &= ~missing;
   if (text[0] != '\0')
     lns_profile_say ("warning", "--trace: %s: not recorded by this version [LNS-TRACE-001]", text);
   return true;
@@ -281,7 +311,7 @@ prepare (LnsProfile *profile, LnsError *error)
 {
   sigset_t masked;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
-                                .expects_nothing = !profile->traces_nvtx };
+                                .target = profile->target };
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
   profile->session = lns_session_new (&session, error);

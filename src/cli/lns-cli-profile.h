@@ -33,11 +33,11 @@ typedef struct
 typedef struct
 {
   LnsProfileOptions options;
-  bool traces_nvtx;
-  int kill_signal; /* 0: none */
-  char **argv;     /* of the program */
-  char *path;      /* of the report, absolute; owned */
-  int progress_fd; /* -1: none, or nobody reads it any more */
+  LnsWireOptions target; /* what is asked of each process */
+  int kill_signal;       /* 0: none */
+  char **argv;           /* of the program */
+  char *path;            /* of the report, absolute; owned */
+  int progress_fd;       /* -1: none, or nobody reads it any more */
   LnsCaller caller;
   LnsEnvironment environment;
   LnsSession *session;

@@ -35,7 +35,8 @@ static void
 begin (uint64_t process_bytes)
 {
   LnsError error = { 0 };
-  LnsSessionOptions options = { .process_bytes = process_bytes };
+  LnsSessionOptions options = { .process_bytes = process_bytes,
+                                .target = { .traces = LNS_WIRE_TRACE_NVTX } };
   session = lns_session_new (&options, &error);
   if (session == NULL)
     LNS_FAIL ("%s", error.message);
