@@ -304,4 +304,12 @@ def test_work_that_outlives_the_program():
     assert kernels[-1]["start"] == 0 and kernels[-1]["end"] == 0, "forced out without times"
 
 
+def test_a_queue_that_is_full():
+    # cuda-days.cu, many: 40 kernels of 2^22 blocks of 512 threads, in all more than 250 ms.
+    done = day("many")
+    assert done.status == 0 and 40 * bare.kernel_ns(1 << 22, 512) > 250e6
+    assert set(durations(done.records(bare.KERNEL))) == {bare.kernel_ns(1 << 22, 512)}
+    assert done.records(bare.OVERHEAD, overheadKind=6 << 16)
+
+
 tap.main(globals())

@@ -11,7 +11,8 @@
  * fork     a child of fork() uses CUDA: prints its error; the parent goes on
  * exit     _exit(3) from a second thread, with work under way
  * loop     launches for as many seconds as the second argument says, or until killed; prints "ready"
- * long     kernels that take long, and an end without waiting for them */
+ * long     kernels that take long, and an end without waiting for them
+ * many     so many that the queue is full */
 
 #include "cuda-program.h"
 
@@ -150,6 +151,15 @@ long_day (void)
   return 0;
 }
 
+static int
+many_day (void)
+{
+  for (int i = 0; i < 40; i++)
+    step<<<1 << 22, 512>>> (cell);
+  CHECK (cudaDeviceSynchronize ());
+  return 0;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -169,6 +179,8 @@ main (int argc, char **argv)
     return loop_day (argc > 2 ? atof (argv[2]) : 10);
   if (strcmp (day, "long") == 0)
     return long_day ();
-  fprintf (stderr, "usage: %s fault|memory|reset|fork|exit|loop|long\n", argv[0]);
+  if (strcmp (day, "many") == 0)
+    return many_day ();
+  fprintf (stderr, "usage: %s fault|memory|reset|fork|exit|loop|long|many\n", argv[0]);
   return 125;
 }

@@ -436,6 +436,12 @@ first_launch_cb (CUfunction function, int64_t start_ns)
 }
 
 static void
+full_cb (int64_t start_ns)
+{
+  write_overhead (CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, start_ns);
+}
+
+static void
 fault_cb (CUcontext context, int result)
 {
   CUpti_StateData data = {
@@ -471,6 +477,7 @@ const LnsGpuTracer _lns_cupti_tracer = {
   .pool = pool_cb,
   .module = module_cb,
   .first_launch = first_launch_cb,
+  .full = full_cb,
   .migration = migration_cb,
   .fault = fault_cb,
   .graph = graph_cb,

@@ -399,6 +399,7 @@ lns_gpu_graph_launch (CUgraphExec exec, CUstream stream)
     }
   for (size_t i = 0; i < exec->graph->n_nodes; i++)
     _lns_gpu_execute (&exec->graph->nodes[i]->op);
+  _lns_gpu_hold_back (&whole);
   return 0;
 }
 

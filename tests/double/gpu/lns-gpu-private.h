@@ -32,6 +32,8 @@ extern const LnsGpuTracer *_lns_gpu_tracer;
 CUstream _lns_gpu_stream_new (CUcontext context, unsigned flags, int priority, pid_t thread);
 void _lns_gpu_schedule (CUstream stream, LnsGpuOp *op);
 void _lns_gpu_schedule_node (CUstream stream, LnsGpuOp *op, int64_t earliest_ns);
+/* Waits, without the lock, while OP ends too far in the future: a queue is not endless. */
+void _lns_gpu_hold_back (const LnsGpuOp *op);
 int64_t _lns_gpu_context_ready (CUcontext context);
 
 /* Moves the data of a copy or a set, calls a host function. */

@@ -15,6 +15,7 @@
 #define KERNEL_BASE_NS    2000
 #define COPY_BASE_NS      1500
 #define SET_BASE_NS       1200
+#define BACKLOG_NS        250000000
 
 /* Bytes a nanosecond. */
 #define PAGEABLE_RATE 6
@@ -195,6 +196,16 @@ _lns_gpu_execute (const LnsGpuOp *op)
     op->host.function (op->host.data);
 }
 
+void
+_lns_gpu_hold_back (const LnsGpuOp *op)
+{
+  int64_t start_ns = lns_gpu_now ();
+  if (op->end_ns - start_ns <= BACKLOG_NS)
+    return;
+  lns_gpu_wait_until (op->end_ns - BACKLOG_NS);
+  LNS_GPU_TELL (full, start_ns);
+}
+
 /* A kernel that faults never ends: its context is lost, and with it what was queued behind. */
 void
 _lns_gpu_lose_context (CUcontext context, int result)
@@ -220,7 +231,10 @@ lns_gpu_submit (CUstream stream, LnsGpuOp *op)
   if (faults)
     _lns_gpu_lose_context (context, CUDA_ERROR_ILLEGAL_ADDRESS);
   else
-    _lns_gpu_execute (op);
+    {
+      _lns_gpu_execute (op);
+      _lns_gpu_hold_back (op);
+    }
   return 0;
 }
 

@@ -238,6 +238,7 @@ typedef struct LnsGpuTracer
                 size_t min_bytes_to_keep);
   void (*module) (CUmodule module, bool is_unload, int64_t start_ns);
   void (*first_launch) (CUfunction function, int64_t start_ns);
+  void (*full) (int64_t start_ns); /* the queue was, since then */
   void (*migration) (const LnsGpuAllocation *allocation,
                      bool to_device,
                      bool is_fault,
