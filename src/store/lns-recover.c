@@ -447,7 +447,10 @@ lns_report_open_or_recover (const char *path,
   char *copy = cause.domain == LNS_ERROR_FORMAT ? _lns_rescue_path (path, NULL) : NULL;
   LnsError problem = { 0 };
   if (copy != NULL && lns_recover (path, copy, true, options, NULL, &problem))
-    report = lns_report_open (copy, options, &problem);
+    {
+      _lns_rescue_prune (copy);
+      report = lns_report_open (copy, options, &problem);
+    }
   free (copy);
   *ret_recovered = report != NULL;
   if (problem.domain == LNS_ERROR_CANCELLED)

@@ -5,6 +5,7 @@
 
 #include "src/store/lns-report-rescue.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,8 +20,13 @@
 
 #include "src/base/lns-folders.h"
 #include "src/base/lns-hash.h"
+#include "src/store/lns-sql.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
+
+/* What the folder of copies may hold. */
+#define COPIES_MAX       8
+#define COPIES_MAX_BYTES (INT64_C (1) << 30)
 
 char *
 _lns_rescue_path (const char *path, LnsError *error)
@@ -118,6 +124,57 @@ _lns_rescue_copy (const char *path, const char *to_path, LnsError *error)
   return copy_file (journal, to_journal, error);
 }
 
+static bool
+is_copy (int folder_fd, const char *name, struct stat *ret_status)
+{
+  const size_t length = strlen (name);
+
+  return length > 4 && strcmp (name + length - 4, ".rep") == 0 &&
+         fstatat (folder_fd, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG (ret_status->st_mode);
+}
+
+/* Removes the oldest copy in FOLDER but NEWEST, if there are too many. Whether it did. */
+static bool
+remove_oldest (DIR *folder, const char *folder_path, const char *newest)
+{
+  char oldest[PATH_MAX] = "";
+  struct stat status, oldest_status = { 0 };
+  int64_t n = 0, n_bytes = 0;
+
+  rewinddir (folder);
+  for (struct dirent *entry; (entry = readdir (folder)) != NULL;)
+    {
+      if (!is_copy (dirfd (folder), entry->d_name, &status))
+        continue;
+      n++;
+      n_bytes += status.st_size;
+      if (strcmp (entry->d_name, newest) == 0 ||
+          (oldest[0] != '\0' && status.st_mtime >= oldest_status.st_mtime))
+        continue;
+      snprintf (oldest, sizeof oldest, "%s/%s", folder_path, entry->d_name);
+      oldest_status = status;
+    }
+  if (oldest[0] == '\0' || (n <= COPIES_MAX && n_bytes <= COPIES_MAX_BYTES))
+    return false;
+  lns_sql_remove (oldest);
+  return access (oldest, F_OK) != 0;
+}
+
+void
+_lns_rescue_prune (const char *newest_path)
+{
+  const char *slash = strrchr (newest_path, '/');
+  char *folder_path = slash != NULL ? strndup (newest_path, (size_t)(slash - newest_path)) : NULL;
+  DIR *folder = folder_path != NULL ? opendir (folder_path) : NULL;
+
+  while (folder != NULL && remove_oldest (folder, folder_path, slash + 1))
+    ;
+  if (folder != NULL)
+    closedir (folder);
+  free (folder_path);
+}
+
 /* Lets SQLite see the journal: it rolls back before the first read. */
 static bool
 read_for_writing (const char *path)
@@ -152,5 +209,6 @@ _lns_rescue_roll_back (const char *path, LnsError *error)
       free (copy);
       return NULL;
     }
+  _lns_rescue_prune (copy);
   return copy;
 }

@@ -24,3 +24,7 @@ char *_lns_rescue_roll_back (const char *path, LnsError *error);
 
 /* Copies the report at PATH and its journal, if any, to TO_PATH, over what is there. */
 bool _lns_rescue_copy (const char *path, const char *to_path, LnsError *error);
+
+/* Removes the oldest of the copies beside NEWEST_PATH, which stays, until 8 and 1 GiB are left. Of what
+ * is no copy nothing is touched. */
+void _lns_rescue_prune (const char *newest_path);
