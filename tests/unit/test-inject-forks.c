@@ -6,8 +6,7 @@
 /* What programs do with themselves: fork in every way and execute others. Each process's events are
  * its own, and each behaves as without us. */
 
-#include "tests/lns-tap.h"
-#include "tests/unit/mini-session.h"
+#include "tests/unit/mini-run.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -17,56 +16,6 @@
 #include <unistd.h>
 
 static char self_path[4096];
-
-static MiniSession *
-run_with (const MiniOptions *options, int (*target) (void))
-{
-  MiniSession *session = mini_session_run (options, target);
-  LNS_CHECK_INT (session->exit_status, 0);
-  LNS_CHECK_INT (session->n_bad_records, 0);
-  LNS_CHECK_INT (session->n_wrong_times, 0);
-  LNS_CHECK_INT (session->n_wrong_depths, 0);
-  LNS_CHECK_INT (session->n_unknown_names, 0);
-  return session;
-}
-
-static MiniSession *
-run (int (*target) (void))
-{
-  MiniOptions options = { .keep_events = true };
-  return run_with (&options, target);
-}
-
-/* Whether the process INDEX of SESSION has exactly N marks, all named NAME, and no other events but
- * pushes and pops. */
-static void
-check_marks (const MiniSession *session, uint32_t process, uint64_t n, const char *name)
-{
-  uint64_t found = 0;
-  for (size_t i = 0; i < session->n_events; i++)
-    if (session->events[i].process == process && session->events[i].type == LNS_WIRE_MARK)
-      {
-        LNS_CHECK_STR (session->events[i].name, name);
-        found++;
-      }
-  LNS_CHECK_INT (found, n);
-}
-
-static int
-wait_for_child (pid_t pid)
-{
-  int status;
-  if (pid < 0 || waitpid (pid, &status, 0) != pid)
-    return 1;
-  return WIFEXITED (status) ? WEXITSTATUS (status) : 1;
-}
-
-static void
-mark_often (const char *name, int n)
-{
-  for (int i = 0; i < n; i++)
-    nvtx_mark (name);
-}
 
 /* --- Forks. ---------------------------------------------------------------------------------- */
 

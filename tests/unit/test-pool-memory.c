@@ -7,40 +7,10 @@
 
 #include "capture/wire/lns-wire-pool-session.h"
 #include "tests/lns-tap.h"
+#include "tests/unit/pool-fixture.h"
 
 #include <errno.h>
 #include <sys/stat.h>
-
-static LnsWirePool *
-new_pool (uint32_t n_chunks)
-{
-  LnsWirePoolOptions options = { .serial = 3,
-                                 .clock = LNS_WIRE_CLOCK_MONOTONIC,
-                                 .chunk_bytes = 4096,
-                                 .n_chunks = n_chunks,
-                                 .recording = true };
-  LnsWirePool *pool = NULL;
-  LNS_CHECK_INT (lns_wire_pool_new (&options, &pool), 0);
-  return pool;
-}
-
-static LnsWirePoolUsage
-usage_of (const LnsWirePool *pool)
-{
-  LnsWirePoolUsage usage;
-  lns_wire_pool_usage (pool, &usage);
-  return usage;
-}
-
-/* Adds a push of STRING to chunk INDEX, as its owner. */
-static void
-write_push (const LnsWirePoolView *view, int index, uint32_t string)
-{
-  LnsWireLine *line = &view->lines[index];
-  LnsWireHead *at = (LnsWireHead *)(lns_wire_pool_chunk (view, (uint32_t)index) + line->committed);
-  *at = (LnsWireHead){ .type = LNS_WIRE_PUSH, .string = string };
-  lns_wire_pool_commit (line, line->committed + sizeof *at);
-}
 
 static LnsWirePool *
 new_pool_of_64k_chunks (void)
