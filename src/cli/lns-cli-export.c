@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/export/lns-export-sqlite.h"
 
@@ -28,24 +29,9 @@ static const LnsOption options[] = {
     .choices = "sqlite",
     .default_text = "sqlite",
     .help = "The format: sqlite has the tables of the nsys export." },
-  { .name = "output",
-    .letter = 'o',
-    .kind = LNS_OPTION_TEXT,
-    .offset = offsetof (Values, output),
-    .value_name = "PATH",
-    .default_text = "the report's name with .sqlite",
-    .help = "Where to write to." },
-  { .name = "force-overwrite",
-    .letter = 'f',
-    .kind = LNS_OPTION_BOOL,
-    .offset = offsetof (Values, overwrite),
-    .default_text = "false",
-    .help = "Replace a file that is there." },
-  { .name = "quiet",
-    .letter = 'q',
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, quiet),
-    .help = "Show no progress and no path." },
+  LNS_CLI_OUTPUT (Values, "the report's name with .sqlite", "Where to write to."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+  LNS_CLI_QUIET (Values, "Show no progress and no path."),
 };
 
 static void

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/store/lns-recover.h"
 
@@ -19,19 +20,9 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  { .name = "output",
-    .letter = 'o',
-    .kind = LNS_OPTION_TEXT,
-    .offset = offsetof (Values, output),
-    .value_name = "PATH",
-    .default_text = "the report's name with -recovered.rep",
-    .help = "Where to write what is left to." },
-  { .name = "force-overwrite",
-    .letter = 'f',
-    .kind = LNS_OPTION_BOOL,
-    .offset = offsetof (Values, overwrite),
-    .default_text = "false",
-    .help = "Replace a file that is there." },
+  LNS_CLI_OUTPUT (
+      Values, "the report's name with -recovered.rep", "Where to write what is left to."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
 };
 
 static int

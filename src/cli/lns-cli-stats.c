@@ -14,6 +14,7 @@
 
 #include "src/analysis/lns-stats-report.h"
 #include "src/base/lns-folders.h"
+#include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
 
 typedef struct
@@ -60,16 +61,8 @@ static const LnsOption options[] = {
     .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",
     .default_text = "nsec",
     .help = "The unit of times." },
-  { .name = "force-overwrite",
-    .kind = LNS_OPTION_BOOL,
-    .offset = offsetof (Values, overwrite),
-    .default_text = "false",
-    .help = "Replace files that are there." },
-  { .name = "quiet",
-    .letter = 'q',
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, quiet),
-    .help = "Print the tables alone." },
+  LNS_CLI_OVERWRITE (Values, 0, "Replace files that are there."),
+  LNS_CLI_QUIET (Values, "Print the tables alone."),
 };
 
 /* One table to make. */
