@@ -131,15 +131,13 @@ def beat_program():
 
 
 def killed(folder, who):
-    """Kills WHO ("target", "tool", "both") after 3 s of beats; returns lanescope's process, the target's
-    pid and the number of beats that had ended 1.3 s before. copy.rep is the report alone."""
+    """Kills WHO ("target", "tool", "both") when the report holds the first hundred beats and more; returns
+    lanescope's process, the target's pid and the number of beats that it held. copy.rep is the report alone."""
     with open(folder.file("out"), "wb") as out:
         process = folder.start(*beat_program(), stdout=out)
         target = started(process)
-        time.sleep(1.7)
-        with open(folder.file("out"), "rb") as read:
-            ended = len(read.read().split())
-        time.sleep(1.3)
+        wait_for(lambda: os.path.exists(folder.file("report1.rep")), "the report")
+        ended = len(wait_for(lambda: sorted(beats(folder.report()))[100:], "beats in the report")) + 100
         if who in ("tool", "both"):
             process.kill()
         if who in ("target", "both"):
@@ -222,15 +220,15 @@ def on_a_terminal(folder, *arguments):
     return pid, terminal
 
 
-def read_until(terminal, text):
+def read_until(terminal, *texts):
     seen = b""
     end = time.monotonic() + 20
-    while text not in seen and time.monotonic() < end:
+    while not all(text in seen for text in texts) and time.monotonic() < end:
         try:
             seen += os.read(terminal, 4096)
         except OSError:
             break
-    assert text in seen, seen
+    assert all(text in seen for text in texts), seen
     return seen
 
 
@@ -241,9 +239,7 @@ def exit_code(pid):
 def test_ctrl_c_ends_the_run_and_keeps_the_report():
     with Folder() as folder:
         pid, terminal = on_a_terminal(folder, ACT, "spin", "50", "push", "open", "print", "ready", "sleep", "60000")
-        read_until(terminal, b"Collecting")
-        wait_for(lambda: children(pid), "the program")
-        time.sleep(0.3)
+        read_until(terminal, b"Collecting", b"ready")
         os.write(terminal, b"\x03")
         read_until(terminal, b"Generated")
         assert exit_code(pid) == 128 + signal.SIGINT
@@ -257,9 +253,7 @@ def test_ctrl_c_reaches_the_program_once():
     with Folder() as folder:
         pid, terminal = on_a_terminal(folder, ACT, "catch", "2", "print", "ready", "pause", "sleep", "300",
                                       "mark", "m", "exit", "4")
-        read_until(terminal, b"Collecting")
-        wait_for(lambda: children(pid), "the program")
-        time.sleep(0.3)
+        read_until(terminal, b"Collecting", b"ready")
         os.write(terminal, b"\x03")
         seen = read_until(terminal, b"Generated")
         assert seen.count(b"caught 02") == 1, seen
@@ -269,13 +263,12 @@ def test_ctrl_c_reaches_the_program_once():
 
 def test_a_second_ctrl_c_does_not_wait_for_the_program():
     with Folder() as folder:
-        pid, terminal = on_a_terminal(folder, ACT, "ignore", "2", "mark", "m", "sleep", "60000")
-        read_until(terminal, b"Collecting")
-        target = wait_for(lambda: children(pid), "the program")[0]
-        wait_for(lambda: ignores(target, signal.SIGINT), "the program to ignore Ctrl-C")
-        time.sleep(0.2)
+        pid, terminal = on_a_terminal(folder, ACT, "ignore", "2", "mark", "m", "print", "ready", "sleep", "60000")
+        read_until(terminal, b"Collecting", b"ready")
+        target = children(pid)[0]
         os.write(terminal, b"\x03")
-        time.sleep(0.2)
+        read_until(terminal, b"^C")
+        wait_for(lambda: not signal_is(pid, "ShdPnd", signal.SIGINT), "lanescope to take the first one")
         assert alive(target)
         os.write(terminal, b"\x03")
         read_until(terminal, b"Generated")
@@ -307,22 +300,19 @@ def caught_by(pid, number):
     return signal_is(pid, "SigCgt", number)
 
 
-def ignores(pid, number):
-    return signal_is(pid, "SigIgn", number)
-
-
 def test_stop_and_continue():
     def state(pid):
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rsplit(")", 1)[1].split()[0]
     with Folder() as folder:
         # A group of its own whose leader has a parent in the session: not an orphaned one.
-        process = folder.start(ACT, "mark", "m", "sleep", "600", "exit", "3", process_group=0)
+        process = folder.start(ACT, "catch", int(signal.SIGUSR1), "pause", "exit", "3", process_group=0)
         target = started(process)
-        time.sleep(0.2)
+        wait_for(lambda: caught_by(target, signal.SIGUSR1), "the handler")
         process.send_signal(signal.SIGTSTP)
         wait_for(lambda: state(process.pid) == "T" and state(target) == "T", "both to stop")
         process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGUSR1)
         assert finished(process)[0] == 3
 
 
@@ -470,13 +460,16 @@ def test_control_kill():
 
 def test_control_start():
     with Folder() as folder:
-        driver = Driver(folder, "-y", "1000", ACT, "push", "outer", *marks(60, 20), "pop")
-        driver.until("started")
-        time.sleep(0.5)
+        driver = Driver(folder, "-y", "1000", ACT, "push", "outer", "mark", "early", "catch", int(signal.SIGUSR1),
+                        "pause", "mark", "late", "pop")
+        target = driver.until("started")["pid"]
+        wait_for(lambda: caught_by(target, signal.SIGUSR1), "the handler")
         driver.say("start")
+        driver.until("range")
+        os.kill(target, signal.SIGUSR1)
         assert driver.finish()[0] == 0
         report = folder.report()
-        assert not report.named("m0") and report.named("m59")
+        assert not report.named("early") and report.named("late")
         assert report.named("outer")[0]["flags"] == OPEN_START
 
 
