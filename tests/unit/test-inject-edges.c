@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,6 +122,15 @@ test_threads_wait_for_one_handshake (void)
 
 /* --- Definitions when there is no room. ------------------------------------------------------ */
 
+/* Of the session, in memory that its target sees. */
+static _Atomic uint32_t *n_visits;
+
+static void
+count_visit (MiniSession *session)
+{
+  atomic_fetch_add (n_visits, 1);
+}
+
 static int
 define_without_room (void)
 {
@@ -135,8 +145,10 @@ define_without_room (void)
                                    .message_type = LNS_NVTX_MESSAGE_REGISTERED,
                                    .message.registered = nvtx_register (domain, "registered") };
   nvtx_domain_push (domain, &event);
-  /* The session makes room, and the next event brings all that waited. */
-  usleep (300000);
+  /* The session makes room, and the next event brings all that waited. The visit that ends next may have
+   * begun before now. */
+  for (uint32_t now = atomic_load (n_visits); atomic_load (n_visits) - now < 2;)
+    usleep (1000);
   nvtx_domain_push (domain, &event);
   return 0;
 }
@@ -144,9 +156,14 @@ define_without_room (void)
 static void
 test_definitions_wait_for_room (void)
 {
-  MiniOptions options = {
-    .keep_events = true, .n_chunks = 3, .chunk_bytes = 4096, .drain_every_ms = 100
-  };
+  MiniOptions options = { .keep_events = true,
+                          .n_chunks = 3,
+                          .chunk_bytes = 4096,
+                          .drain_every_ms = 100,
+                          .on_visit = count_visit };
+  n_visits =
+      mmap (NULL, sizeof *n_visits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  LNS_CHECK (n_visits != MAP_FAILED);
   MiniSession *session = run (&options, define_without_room);
   LNS_CHECK (mini_session_lost (session, LNS_WIRE_LOSS_MARK) > 0);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_DOMAIN), 1);
