@@ -32,12 +32,13 @@ lns_correlation_span (const uint8_t *bytes, size_t size_bytes)
   return span;
 }
 
-/* Looks for CORRELATION in chunk INDEX of LANE. False where it is damaged. */
+/* Looks for CORRELATION in chunk INDEX of LANE, from ordinal FROM on. False where it is damaged. */
 static bool
 find_in_chunk (LnsReport *report,
                uint32_t lane,
                uint32_t index,
                uint64_t correlation,
+               uint64_t from,
                uint64_t *ret_ordinal,
                LnsError *error)
 {
@@ -47,7 +48,8 @@ find_in_chunk (LnsReport *report,
   if (chunk == NULL)
     return false;
   const uint64_t *ids = chunk->extra[at];
-  for (uint32_t i = 0; ids != NULL && i < chunk->n; i++)
+  uint32_t first = from > chunk->first ? (uint32_t)(from - chunk->first) : 0;
+  for (uint32_t i = first; ids != NULL && i < chunk->n; i++)
     if (ids[i] == correlation)
       {
         *ret_ordinal = chunk->first + i;
@@ -58,20 +60,24 @@ find_in_chunk (LnsReport *report,
 }
 
 bool
-lns_report_find_correlation (
-    LnsReport *report, uint32_t lane, uint64_t correlation, uint64_t *ret_ordinal, LnsError *error)
+lns_report_find_correlation (LnsReport *report,
+                             uint32_t lane,
+                             uint64_t correlation,
+                             uint64_t from,
+                             uint64_t *ret_ordinal,
+                             LnsError *error)
 {
   const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
   if (index == NULL)
     return false;
   const uint64_t n_events = report->lanes[lane].info.n_events;
   *ret_ordinal = n_events;
-  if (correlation == 0 ||
+  if (correlation == 0 || from >= n_events ||
       lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION) < 0)
     return true;
   /* The first chunk that, with those before it, reaches up to the id. */
   const LnsLevelIndex *events = &index->levels[0];
-  uint32_t low = 0, high = events->n_entries;
+  uint32_t low = lns_report_chunk_of (report, lane, from), high = events->n_entries;
   while (low < high)
     {
       uint32_t middle = low + (high - low) / 2;
@@ -81,7 +87,7 @@ lns_report_find_correlation (
         high = middle;
     }
   for (; low < events->n_entries && events->entries[low].from <= correlation; low++)
-    if (!find_in_chunk (report, lane, low, correlation, ret_ordinal, error) ||
+    if (!find_in_chunk (report, lane, low, correlation, from, ret_ordinal, error) ||
         *ret_ordinal != n_events)
       return *ret_ordinal != n_events;
   return true;

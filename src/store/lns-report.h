@@ -135,11 +135,15 @@ uint32_t lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t o
 bool lns_report_find (
     LnsReport *report, uint32_t lane, int64_t time_ns, uint64_t *ret_ordinal, LnsError *error);
 
-/* The ordinal of LANE's first event with CORRELATION (not 0); n_events where there is none, as in lanes
- * of kinds without correlations. O(log n) and the reading of the chunks, one or few, whose span of ids
+/* The ordinal of LANE's first event with CORRELATION (not 0) from ordinal FROM on; n_events where there
+ * is none, as in lanes of kinds without correlations. O(log n) and the reading of the chunks, one or few, whose span of ids
  * holds it. False if one is damaged. */
-bool lns_report_find_correlation (
-    LnsReport *report, uint32_t lane, uint64_t correlation, uint64_t *ret_ordinal, LnsError *error);
+bool lns_report_find_correlation (LnsReport *report,
+                                  uint32_t lane,
+                                  uint64_t correlation,
+                                  uint64_t from,
+                                  uint64_t *ret_ordinal,
+                                  LnsError *error);
 
 /* Event ORDINAL of LANE, whole. */
 bool lns_report_event (

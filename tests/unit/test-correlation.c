@@ -48,7 +48,7 @@ test_each_id_is_found (void)
       uint64_t ordinal;
       if (correlation_of (i) == 0)
         continue;
-      LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (i), &ordinal, NULL));
+      LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (i), 0, &ordinal, NULL));
       LNS_CHECK_INT (ordinal, i);
     }
   lns_report_close (report);
@@ -63,7 +63,7 @@ test_what_is_not_there (void)
   for (unsigned i = 0; i < sizeof absent / sizeof *absent; i++)
     {
       uint64_t ordinal;
-      LNS_CHECK (lns_report_find_correlation (report, lane, absent[i], &ordinal, NULL));
+      LNS_CHECK (lns_report_find_correlation (report, lane, absent[i], 0, &ordinal, NULL));
       LNS_CHECK_INT (ordinal, N_EVENTS);
     }
   lns_report_close (report);
@@ -75,7 +75,7 @@ test_few_chunks_are_read (void)
   uint32_t lane;
   LnsReport *report = write_kernels (fixture_path ("kernels.rep"), &lane);
   uint64_t ordinal;
-  LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (20000), &ordinal, NULL));
+  LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (20000), 0, &ordinal, NULL));
   LNS_CHECK (lns_report_counters (report).chunks_decoded <= 2);
   lns_report_close (report);
 }
@@ -89,9 +89,9 @@ test_other_kinds_have_none (void)
   fixture_finish (writer, 2);
   LnsReport *report = fixture_open (fixture_path ("ranges.rep"), NULL);
   uint64_t ordinal;
-  LNS_CHECK (lns_report_find_correlation (report, lane, 1, &ordinal, NULL));
+  LNS_CHECK (lns_report_find_correlation (report, lane, 1, 0, &ordinal, NULL));
   LNS_CHECK_INT (ordinal, 1);
-  LNS_CHECK (!lns_report_find_correlation (report, 9, 1, &ordinal, NULL));
+  LNS_CHECK (!lns_report_find_correlation (report, 9, 1, 0, &ordinal, NULL));
   lns_report_close (report);
 }
 

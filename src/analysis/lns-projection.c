@@ -1,0 +1,441 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/lns-projection.h"
+
+#include <stdlib.h>
+
+/* What one correlation began on the GPU. */
+typedef struct
+{
+  uint64_t correlation;
+  int64_t start_ns, end_ns;
+  uint32_t n;
+} Work;
+
+/* A call that began some, and what. */
+typedef struct
+{
+  uint32_t thread, n;
+  int64_t call_start_ns, call_end_ns;
+  int64_t start_ns, end_ns;
+} Launch;
+
+/* An array that grows. */
+typedef struct
+{
+  void *items;
+  size_t n, n_allocated;
+} Array;
+
+typedef struct
+{
+  LnsReport *report;
+  const LnsLane *lanes;
+  const LnsTrack *tracks;
+  uint32_t n_lanes, n_tracks;
+  uint32_t stream;
+  const atomic_bool *cancel;
+  uint32_t *by_process; /* lanes, ascending by process                                           */
+  Array work;     /* Work of a process, ascending by correlation, one each                       */
+  Array launches; /* Launch of a process, ascending by (thread, start of the call)               */
+  Array ranges;   /* LnsProjectedRange, the result                                               */
+} Projection;
+
+/* Looks at CHUNK. False without memory. */
+typedef bool (*ChunkFunc) (Projection *projection, const LnsTrack *track, const LnsChunk *chunk);
+
+/* Room for one more item of SIZE bytes, or NULL without memory. */
+static void *
+add (Array *array, size_t size)
+{
+  if (array->n == array->n_allocated)
+    {
+      size_t n = array->n_allocated * 2 + 1024;
+      void *larger = realloc (array->items, n * size);
+      if (larger == NULL)
+        return NULL;
+      array->items = larger;
+      array->n_allocated = n;
+    }
+  return (char *)array->items + array->n++ * size;
+}
+
+/* Sorts what mostly is in order already. */
+static void
+sort (Array *array, size_t size, int (*compare) (const void *, const void *))
+{
+  const char *items = array->items;
+
+  for (size_t i = 1; i < array->n; i++)
+    if (compare (items + (i - 1) * size, items + i * size) > 0)
+      {
+        qsort (array->items, array->n, size, compare);
+        return;
+      }
+}
+
+static uint64_t
+extra (const LnsChunk *chunk, int column, uint32_t i)
+{
+  return column >= 0 && chunk->extra[column] != NULL ? chunk->extra[column][i] : 0;
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+static bool
+add_work (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
+{
+  int correlation =
+      lns_lane_kind_extra (projection->lanes[chunk->lane].kind, LNS_COLUMN_CORRELATION);
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      uint64_t id = extra (chunk, correlation, i);
+      Work *work = id != 0 ? add (&projection->work, sizeof *work) : NULL;
+      if (work != NULL)
+        *work = (Work){ id, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1 };
+      else if (id != 0)
+        return false;
+    }
+  return true;
+}
+
+static int
+compare_work (const void *a, const void *b)
+{
+  const Work *wa = a, *wb = b;
+  return wa->correlation < wb->correlation ? -1 : wa->correlation > wb->correlation;
+}
+
+/* Brings what has one correlation together. */
+static void
+merge_work (Array *array)
+{
+  Work *work = array->items;
+  size_t n = 0;
+
+  sort (array, sizeof *work, compare_work);
+  for (size_t i = 0; i < array->n; i++)
+    if (n == 0 || work[n - 1].correlation != work[i].correlation)
+      work[n++] = work[i];
+    else
+      {
+        Work *same = &work[n - 1];
+        same->start_ns = work[i].start_ns < same->start_ns ? work[i].start_ns : same->start_ns;
+        same->end_ns = work[i].end_ns > same->end_ns ? work[i].end_ns : same->end_ns;
+        same->n++;
+      }
+  array->n = n;
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+/* The work with CORRELATION, or NULL. Ids mostly ascend: the place after the last hit comes first. */
+static const Work *
+find_work (const Array *array, uint64_t correlation, size_t *at)
+{
+  const Work *work = array->items;
+  size_t low = 0, high = array->n;
+
+  if (*at < array->n && work[*at].correlation == correlation)
+    return &work[(*at)++];
+  while (low < high)
+    {
+      size_t middle = low + (high - low) / 2;
+      if (work[middle].correlation < correlation)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  *at = low;
+  if (low == array->n || work[low].correlation != correlation)
+    return NULL;
+  return &work[(*at)++];
+}
+
+static bool
+add_launches (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
+{
+  int correlation = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+  size_t at = 0;
+
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      uint64_t id = extra (chunk, correlation, i);
+      const Work *work = id != 0 ? find_work (&projection->work, id, &at) : NULL;
+      if (work == NULL)
+        continue;
+      Launch *launch = add (&projection->launches, sizeof *launch);
+      if (launch == NULL)
+        return false;
+      *launch = (Launch){ .thread = track->thread,
+                          .n = work->n,
+                          .call_start_ns = chunk->start_ns[i],
+                          .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
+                          .start_ns = work->start_ns,
+                          .end_ns = work->end_ns };
+    }
+  return true;
+}
+
+static int
+compare_launches (const void *a, const void *b)
+{
+  const Launch *la = a, *lb = b;
+
+  if (la->thread != lb->thread)
+    return la->thread < lb->thread ? -1 : 1;
+  return la->call_start_ns < lb->call_start_ns ? -1 : la->call_start_ns > lb->call_start_ns;
+}
+
+/* The first launch of THREAD whose call does not start before START_NS. */
+static size_t
+first_launch (const Array *array, uint32_t thread, int64_t start_ns)
+{
+  const Launch *launches = array->items;
+  const Launch wanted = { .thread = thread, .call_start_ns = start_ns };
+  size_t low = 0, high = array->n;
+
+  while (low < high)
+    {
+      size_t middle = low + (high - low) / 2;
+      if (compare_launches (&launches[middle], &wanted) < 0)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+/* ---- Ranges ---------------------------------------------------------------------------------- */
+
+/* Projects RANGE, whose start, duration and thread are set. False where it began nothing. */
+static bool
+project (const Projection *projection, LnsProjectedRange *range)
+{
+  const Launch *launches = projection->launches.items;
+  int64_t range_end_ns = range->range_start_ns + range->range_duration_ns, end_ns = INT64_MIN;
+
+  range->start_ns = INT64_MAX;
+  for (size_t i = first_launch (&projection->launches, range->thread, range->range_start_ns);
+       i < projection->launches.n && launches[i].thread == range->thread &&
+       launches[i].call_start_ns <= range_end_ns;
+       i++)
+    if (launches[i].call_end_ns <= range_end_ns)
+      {
+        range->start_ns =
+            launches[i].start_ns < range->start_ns ? launches[i].start_ns : range->start_ns;
+        end_ns = launches[i].end_ns > end_ns ? launches[i].end_ns : end_ns;
+        range->n_operations += launches[i].n;
+      }
+  range->duration_ns = end_ns - range->start_ns;
+  return range->n_operations > 0;
+}
+
+static bool
+add_ranges (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
+{
+  LnsLaneKind kind = projection->lanes[chunk->lane].kind;
+  int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
+      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD);
+
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      if ((chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0 ||
+          extra (chunk, thread, i) != extra (chunk, end_thread, i))
+        continue;
+      LnsProjectedRange range = { .range_start_ns = chunk->start_ns[i],
+                                  .range_duration_ns = chunk->duration_ns[i],
+                                  .ordinal = chunk->first + i,
+                                  .lane = chunk->lane,
+                                  .name = chunk->name[i] };
+      range.thread = thread >= 0 ? (uint32_t)extra (chunk, thread, i) : track->thread;
+      if (!project (projection, &range))
+        continue;
+      LnsProjectedRange *added = add (&projection->ranges, sizeof range);
+      if (added == NULL)
+        return false;
+      *added = range;
+    }
+  return true;
+}
+
+static int
+compare_ranges (const void *a, const void *b)
+{
+  const LnsProjectedRange *ra = a, *rb = b;
+
+  if (ra->thread != rb->thread)
+    return ra->thread < rb->thread ? -1 : 1;
+  if (ra->range_start_ns != rb->range_start_ns)
+    return ra->range_start_ns < rb->range_start_ns ? -1 : 1;
+  if (ra->range_duration_ns != rb->range_duration_ns)
+    return ra->range_duration_ns > rb->range_duration_ns ? -1 : 1;
+  if (ra->lane != rb->lane)
+    return ra->lane < rb->lane ? -1 : 1;
+  return ra->ordinal < rb->ordinal ? -1 : ra->ordinal > rb->ordinal;
+}
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+static bool
+is_work (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
+         kind == LNS_LANE_CUDA_MEMSET || kind == LNS_LANE_CUDA_GRAPH;
+}
+
+static bool
+is_call (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CUDA_API;
+}
+
+static bool
+is_range (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
+}
+
+static bool
+walk_lane (Projection *projection, uint32_t lane, ChunkFunc function, LnsError *error)
+{
+  const LnsColumnMask columns =
+      LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+      LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
+      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD);
+  LnsChunkWalker *walker = lns_chunk_walker_new (projection->report, lane, columns);
+  const LnsTrack *track = &projection->tracks[projection->lanes[lane].track];
+  const LnsChunk *chunk;
+  LnsError local = { 0 };
+  bool good = walker != NULL;
+
+  while (good && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
+    {
+      good = function (projection, track, chunk);
+      if (projection->cancel != NULL &&
+          atomic_load_explicit (projection->cancel, memory_order_relaxed))
+        lns_error_set (&local, LNS_ERROR_CANCELLED, 0, "interrupted");
+      if (local.domain != LNS_ERROR_NONE)
+        break;
+    }
+  lns_chunk_walker_free (walker);
+  if (!good)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory to project so many ranges; close other programs");
+  if (local.domain != LNS_ERROR_NONE)
+    return lns_error_set (error, local.domain, local.code, "%s", local.message);
+  return true;
+}
+
+/* Has FUNCTION look at all chunks of the N lanes of by_process from FIRST on that are of a KIND. */
+static bool
+walk (Projection *projection,
+      uint32_t first,
+      uint32_t n,
+      bool (*is_kind) (LnsLaneKind),
+      ChunkFunc function,
+      LnsError *error)
+{
+  for (uint32_t i = first; i < first + n; i++)
+    {
+      uint32_t lane = projection->by_process[i];
+      if (is_kind (projection->lanes[lane].kind) && !walk_lane (projection, lane, function, error))
+        return false;
+    }
+  return true;
+}
+
+static bool
+project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *error)
+{
+  projection->work.n = projection->launches.n = 0;
+  if (!walk (projection, first, n, is_work, add_work, error))
+    return false;
+  merge_work (&projection->work);
+  if (projection->work.n == 0)
+    return true;
+  if (!walk (projection, first, n, is_call, add_launches, error))
+    return false;
+  sort (&projection->launches, sizeof (Launch), compare_launches);
+  return walk (projection, first, n, is_range, add_ranges, error);
+}
+
+static int
+compare_lanes (const void *a, const void *b, void *data)
+{
+  const Projection *projection = data;
+  uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
+  uint32_t pa = projection->tracks[projection->lanes[la].track].process,
+           pb = projection->tracks[projection->lanes[lb].track].process;
+
+  if (pa != pb)
+    return pa < pb ? -1 : 1;
+  return la < lb ? -1 : la > lb;
+}
+
+/* The lanes that matter, by process. Returns how many. */
+static uint32_t
+collect_lanes (Projection *projection)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < projection->n_lanes; i++)
+    {
+      LnsLaneKind kind = projection->lanes[i].kind;
+      if (projection->lanes[i].track >= projection->n_tracks)
+        continue;
+      uint32_t stream = projection->tracks[projection->lanes[i].track].stream;
+      bool counts = projection->stream == LNS_ID_NONE || projection->stream == stream;
+      if ((is_work (kind) && counts) || is_call (kind) || is_range (kind))
+        projection->by_process[n++] = i;
+    }
+  qsort_r (projection->by_process, n, sizeof *projection->by_process, compare_lanes, projection);
+  return n;
+}
+
+bool
+lns_projection (LnsReport *report,
+                uint32_t stream,
+                const atomic_bool *cancel,
+                LnsProjectedRange **ret_ranges,
+                size_t *ret_n,
+                LnsError *error)
+{
+  Projection projection = { .report = report, .stream = stream, .cancel = cancel };
+  uint32_t n, end;
+
+  projection.lanes = lns_report_lanes (report, &projection.n_lanes);
+  projection.tracks = lns_report_tracks (report, &projection.n_tracks);
+  projection.by_process = calloc ((size_t)projection.n_lanes + 1, sizeof (uint32_t));
+  if (projection.by_process == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory to project ranges; close other programs");
+  n = collect_lanes (&projection);
+  bool good = true;
+  for (uint32_t first = 0; good && first < n; first = end)
+    {
+      uint32_t *lanes = projection.by_process,
+               process = projection.tracks[projection.lanes[lanes[first]].track].process;
+      for (end = first + 1; end < n; end++)
+        if (projection.tracks[projection.lanes[lanes[end]].track].process != process)
+          break;
+      good = project_process (&projection, first, end - first, error);
+    }
+  free (projection.by_process);
+  free (projection.work.items);
+  free (projection.launches.items);
+  if (!good)
+    {
+      free (projection.ranges.items);
+      return false;
+    }
+  sort (&projection.ranges, sizeof (LnsProjectedRange), compare_ranges);
+  *ret_ranges = projection.ranges.items;
+  *ret_n = projection.ranges.n;
+  return true;
+}

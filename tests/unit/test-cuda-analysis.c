@@ -1,0 +1,319 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Calls, their work and the ranges around them, on random reports against comparing all with all. */
+
+#include "src/analysis/lns-cuda-links.h"
+#include "src/analysis/lns-projection.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+#define N_PROCESSES 2
+#define N_THREADS   2 /* a process                                                              */
+#define N_STREAMS   2 /* a process                                                              */
+#define N_CALLS     3000 /* a thread                                                            */
+#define DEPTH       3
+
+typedef struct
+{
+  uint32_t lane, process, thread, stream;
+  uint64_t ordinal, correlation;
+  int64_t start_ns, end_ns;
+} Event;
+
+static Event calls[N_PROCESSES * N_THREADS * N_CALLS], work[4 * N_PROCESSES * N_THREADS * N_CALLS],
+    ranges[N_PROCESSES * N_THREADS * N_CALLS * (DEPTH + 1)];
+static uint32_t n_calls, n_work, n_ranges;
+static uint64_t state;
+
+static void
+append (LnsWriter *writer, Event *event, LnsLaneKind kind)
+{
+  LnsEvent written = { .start_ns = event->start_ns,
+                       .duration_ns = event->end_ns - event->start_ns,
+                       .name = 1 + (uint32_t)event->ordinal % 40 };
+  int correlation = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION),
+      thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
+      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD);
+  if (correlation >= 0)
+    written.extra[correlation] = event->correlation;
+  if (thread >= 0)
+    written.extra[thread] = event->thread;
+  if (end_thread >= 0) /* every third ends elsewhere */
+    written.extra[end_thread] = event->ordinal % 3 == 0 ? event->thread ^ 1 : event->thread;
+  lns_writer_append (writer, event->lane, &written);
+}
+
+static uint32_t
+add_lane (LnsWriter *writer, LnsTrackKind track, LnsLaneKind kind, const Event *of, uint32_t depth)
+{
+  LnsTrack definition = { .kind = track,
+                          .process = of->process,
+                          .thread = of->thread,
+                          .domain = 0,
+                          .device = LNS_ID_NONE,
+                          .stream = of->stream };
+  uint32_t id = lns_writer_add_track (writer, &definition);
+  return lns_writer_add_lane (writer, &(LnsLane){ .track = id, .ordinal = depth, .kind = kind });
+}
+
+/* Nested ranges on THREAD until END_NS; those of two domains cross. */
+static void
+write_ranges (LnsWriter *writer, Event of, int64_t end_ns)
+{
+  for (uint32_t depth = 0; depth <= DEPTH; depth++)
+    {
+      LnsLaneKind kind = depth == DEPTH ? LNS_LANE_NVTX_START_END : LNS_LANE_NVTX_PUSH_POP;
+      uint32_t lane = add_lane (writer, LNS_TRACK_NVTX_RANGES, kind, &of, depth);
+      int64_t now_ns = (int64_t)(fixture_random (&state) % 1000);
+      for (uint64_t ordinal = 0; now_ns < end_ns; ordinal++)
+        {
+          Event *range = &ranges[n_ranges++];
+          *range = of;
+          range->lane = lane;
+          range->ordinal = ordinal;
+          range->start_ns = now_ns;
+          range->end_ns =
+              now_ns + (int64_t)(fixture_random (&state) % (UINT64_C (300) << 2 * depth));
+          now_ns = range->end_ns + (int64_t)(fixture_random (&state) % 100);
+          append (writer, range, kind);
+        }
+    }
+}
+
+/* Calls with up to three pieces of work each on a stream that is drawn; some have none. */
+static int64_t
+write_calls (LnsWriter *writer, Event of, const uint32_t *lanes, int64_t *busy_ns, uint64_t *next)
+{
+  uint32_t lane = add_lane (writer, LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, &of, 0);
+  int64_t now_ns = 0;
+
+  for (uint64_t ordinal = 0; ordinal < N_CALLS; ordinal++)
+    {
+      Event *call = &calls[n_calls++];
+      uint64_t random = fixture_random (&state);
+      uint32_t stream = random >> 8 & 1;
+      *call = of;
+      call->lane = lane;
+      call->ordinal = ordinal;
+      call->correlation = random % 50 == 0 ? 0 : (*next)++;
+      call->start_ns = now_ns;
+      call->end_ns = now_ns + (int64_t)(random >> 16) % 200;
+      now_ns = call->end_ns + (int64_t)(random >> 32) % 40;
+      append (writer, call, LNS_LANE_CUDA_API);
+      for (unsigned i = 0; i < (random >> 40) % 4; i++)
+        {
+          Event *done = &work[n_work++];
+          *done = (Event){ .lane = lanes[stream],
+                           .process = of.process,
+                           .stream = of.process * N_STREAMS + stream,
+                           .correlation = call->correlation };
+          done->start_ns = *busy_ns > call->start_ns ? *busy_ns : call->start_ns;
+          done->end_ns = done->start_ns + (int64_t)(fixture_random (&state) % 300);
+          *busy_ns = done->end_ns;
+        }
+    }
+  return now_ns;
+}
+
+static LnsReport *
+write_report (void)
+{
+  const char *path = fixture_path ("cuda.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint64_t ordinals[64] = { 0 };
+
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .process = 0 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .device = 0, .number = 1 });
+  for (uint32_t i = 0; i < N_PROCESSES * N_STREAMS; i++)
+    lns_writer_add_stream (writer, &(LnsCudaStream){ .context = 0, .number = i });
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 2, .parent = LNS_ID_NONE });
+  for (uint32_t i = 1; i < N_PROCESSES * N_THREADS; i++)
+    lns_writer_add_thread (writer,
+                           &(LnsThread){ .process = i / N_THREADS, .tid = 100 + (int32_t)i });
+  state = 42;
+  n_calls = n_work = n_ranges = 0;
+  for (uint32_t process = 0; process < N_PROCESSES; process++)
+    {
+      uint32_t lanes[N_STREAMS];
+      int64_t busy_ns = 0;
+      uint64_t next = 1; /* correlations are those of the process */
+      for (uint32_t stream = 0; stream < N_STREAMS; stream++)
+        {
+          Event of = { .process = process,
+                       .thread = LNS_ID_NONE,
+                       .stream = process * N_STREAMS + stream };
+          lanes[stream] = add_lane (writer, LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, &of, 0);
+        }
+      uint32_t first = n_work;
+      for (uint32_t thread = 0; thread < N_THREADS; thread++)
+        {
+          Event of = { .process = process,
+                       .thread = process * N_THREADS + thread,
+                       .stream = LNS_ID_NONE };
+          int64_t end_ns = write_calls (writer, of, lanes, &busy_ns, &next);
+          write_ranges (writer, of, end_ns);
+        }
+      for (uint32_t i = first; i < n_work; i++)
+        {
+          work[i].ordinal = ordinals[work[i].lane]++;
+          append (writer, &work[i], LNS_LANE_CUDA_KERNEL);
+        }
+    }
+  fixture_finish (writer, INT64_C (1) << 40);
+  return fixture_open (path, NULL);
+}
+
+/* How many of EVENTS are of PROCESS and have CORRELATION, and whether RUNS hold just them. */
+static bool
+runs_are (const Event *events, uint32_t n, const Event *of, const LnsEventRun *runs, size_t n_runs)
+{
+  uint64_t n_wanted = 0, n_found = 0;
+
+  for (size_t r = 0; r < n_runs; r++)
+    n_found += runs[r].n;
+  for (uint32_t i = 0; i < n && of->correlation != 0; i++)
+    if (events[i].process == of->process && events[i].correlation == of->correlation)
+      {
+        bool held = false;
+        for (size_t r = 0; r < n_runs; r++)
+          held = held || (runs[r].lane == events[i].lane && events[i].ordinal >= runs[r].ordinal &&
+                          events[i].ordinal < runs[r].ordinal + runs[r].n);
+        if (!held)
+          return false;
+        n_wanted++;
+      }
+  return n_wanted == n_found;
+}
+
+static void
+test_links_go_both_ways (void)
+{
+  LnsReport *report = write_report ();
+  LnsCudaLinks *links = lns_cuda_links_new (report, NULL);
+  LnsEventRun *runs;
+  size_t n;
+
+  LNS_CHECK (links != NULL);
+  for (uint32_t i = 0; i < n_calls; i += 7)
+    {
+      LNS_CHECK (lns_cuda_links_find (links, calls[i].lane, calls[i].ordinal, &runs, &n, NULL));
+      LNS_CHECK (runs_are (work, n_work, &calls[i], runs, n));
+      free (runs);
+    }
+  for (uint32_t i = 0; i < n_work; i += 7)
+    {
+      LNS_CHECK (lns_cuda_links_find (links, work[i].lane, work[i].ordinal, &runs, &n, NULL));
+      LNS_CHECK (runs_are (calls, n_calls, &work[i], runs, n));
+      LNS_CHECK (n == 1 || work[i].correlation == 0);
+      free (runs);
+    }
+  LNS_CHECK (lns_cuda_links_find (links, ranges[0].lane, 0, &runs, &n, NULL));
+  LNS_CHECK_INT (n, 0);
+  lns_cuda_links_free (links);
+  lns_report_close (report);
+}
+
+/* The projection of RANGE, by comparing it with all calls and those with all work. */
+static bool
+project (const Event *range, uint32_t stream, LnsProjectedRange *ret_wanted)
+{
+  int64_t end_ns = INT64_MIN;
+
+  *ret_wanted = (LnsProjectedRange){ .start_ns = INT64_MAX };
+  for (uint32_t i = 0; i < n_calls; i++)
+    {
+      const Event *call = &calls[i];
+      if (call->thread != range->thread || call->correlation == 0 ||
+          call->start_ns < range->start_ns || call->end_ns > range->end_ns)
+        continue;
+      for (uint32_t j = 0; j < n_work; j++)
+        if (work[j].process == call->process && work[j].correlation == call->correlation &&
+            (stream == LNS_ID_NONE || work[j].stream == stream))
+          {
+            if (work[j].start_ns < ret_wanted->start_ns)
+              ret_wanted->start_ns = work[j].start_ns;
+            end_ns = work[j].end_ns > end_ns ? work[j].end_ns : end_ns;
+            ret_wanted->n_operations++;
+          }
+    }
+  ret_wanted->duration_ns = end_ns - ret_wanted->start_ns;
+  return ret_wanted->n_operations > 0;
+}
+
+static bool
+is_start_end (LnsReport *report, uint32_t lane)
+{
+  uint32_t n;
+  return lns_report_lanes (report, &n)[lane].kind == LNS_LANE_NVTX_START_END;
+}
+
+static void
+check_projection (LnsReport *report, uint32_t stream)
+{
+  LnsProjectedRange *projected = NULL;
+  size_t n, n_checked = 0;
+
+  LNS_CHECK (lns_projection (report, stream, NULL, &projected, &n, NULL));
+  for (size_t i = 1; i < n; i++)
+    LNS_CHECK (projected[i - 1].thread < projected[i].thread ||
+               (projected[i - 1].thread == projected[i].thread &&
+                projected[i - 1].range_start_ns <= projected[i].range_start_ns));
+  for (uint32_t r = 0; r < n_ranges; r += 7)
+    {
+      LnsProjectedRange wanted;
+      const LnsProjectedRange *found = NULL;
+      bool has = project (&ranges[r], stream, &wanted) &&
+                 !(is_start_end (report, ranges[r].lane) && ranges[r].ordinal % 3 == 0);
+      for (size_t i = 0; i < n; i++)
+        if (projected[i].lane == ranges[r].lane && projected[i].ordinal == ranges[r].ordinal)
+          found = &projected[i];
+      LNS_CHECK_INT (found != NULL, has);
+      if (found == NULL)
+        continue;
+      n_checked++;
+      LNS_CHECK_INT (found->start_ns, wanted.start_ns);
+      LNS_CHECK_INT (found->duration_ns, wanted.duration_ns);
+      LNS_CHECK_INT (found->n_operations, wanted.n_operations);
+      LNS_CHECK_INT (found->range_start_ns, ranges[r].start_ns);
+      LNS_CHECK_INT (found->range_duration_ns, ranges[r].end_ns - ranges[r].start_ns);
+      LNS_CHECK_INT (found->thread, ranges[r].thread);
+    }
+  LNS_CHECK (n_checked > 50);
+  free (projected);
+}
+
+static void
+test_projection (void)
+{
+  LnsReport *report = write_report ();
+
+  check_projection (report, LNS_ID_NONE);
+  check_projection (report, 1);
+  lns_report_close (report);
+}
+
+static void
+test_projection_ends_when_told (void)
+{
+  LnsReport *report = write_report ();
+  const atomic_bool cancel = true;
+  LnsProjectedRange *projected;
+  LnsError error = { 0 };
+  size_t n;
+
+  LNS_CHECK (!lns_projection (report, LNS_ID_NONE, &cancel, &projected, &n, &error));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
+  lns_report_close (report);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_links_go_both_ways);
+  LNS_TEST (test_projection);
+  LNS_TEST (test_projection_ends_when_told);
+  return lns_tap_done ();
+}
