@@ -322,6 +322,33 @@ test_latency_and_a_clock (void)
              records[0].kernel.submitted <= records[0].kernel.start);
 }
 
+/* The null stream waits for blocking streams and they for it; a non-blocking one starts at once. */
+static void
+test_the_null_stream (void)
+{
+  CUstream blocking, free_stream;
+  uint32_t ids[3];
+  const CUpti_ActivityKernel10 *found[4] = { NULL };
+  LNS_CHECK_INT (cuStreamCreate (&blocking, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  LNS_CHECK_INT (cuStreamCreate (&free_stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  CUstream streams[] = { NULL, blocking, free_stream, NULL };
+  for (int i = 0; i < 3; i++)
+    LNS_CHECK_INT (cuptiGetStreamIdEx (context, streams[i], 0, &ids[i]), CUPTI_SUCCESS);
+  for (int i = 0; i < 4; i++)
+    LNS_CHECK_INT (
+        cuLaunchKernel (function, 1 << 20, 1, 1, 64, 1, 1, (unsigned)i, streams[i], NULL, NULL),
+        CUDA_SUCCESS);
+  flush ();
+  LNS_CHECK_INT (n_records, 4);
+  for (int i = 0; i < 4; i++)
+    found[records[i].kernel.dynamicSharedMemory] = &records[i].kernel;
+  for (int i = 0; i < 4; i++)
+    LNS_CHECK_INT (found[i]->streamId, ids[i % 3]);
+  LNS_CHECK (found[1]->start >= found[0]->end);
+  LNS_CHECK (found[3]->start >= found[1]->end);
+  LNS_CHECK_INT (found[2]->start - found[2]->queued, 2000);
+}
+
 static void
 test_nothing_after_finalize (void)
 {
@@ -357,6 +384,7 @@ main (void)
   LNS_TEST (test_single_functions);
   LNS_TEST (test_queries_that_are_refused);
   LNS_TEST (test_latency_and_a_clock);
+  LNS_TEST (test_the_null_stream);
   LNS_TEST (test_nothing_after_finalize);
   return lns_tap_done ();
 }

@@ -330,7 +330,7 @@ cuptiFinalize (void)
   LNS_CUPTI_ENTER (-1);
   for (uint32_t kind = 0; kind < LNS_CUPTI_KINDS; kind++)
     enable ((CUpti_ActivityKind)kind, false);
-  _lns_cupti_collect (true);
+  _lns_cupti_collect (LNS_CUPTI_COLLECT_EVERYTHING);
   _lns_cupti_deliver (true);
   _lns_cupti_stop_worker ();
   _lns_cupti_drop_subscriber ();

@@ -200,7 +200,7 @@ work_cb (void *data)
       if (full == NULL)
         pthread_cond_timedwait (&changed, &lock, &until);
       pthread_mutex_unlock (&lock);
-      _lns_cupti_collect (false);
+      _lns_cupti_collect (LNS_CUPTI_COLLECT_IF_FREE);
       pthread_mutex_lock (&lock);
       deliver_locked ();
     }
@@ -255,7 +255,8 @@ cuptiActivityFlushAll (uint32_t flag)
   LNS_CUPTI_ENTER (flag);
   if (complete == NULL)
     return CUPTI_ERROR_INVALID_OPERATION;
-  _lns_cupti_collect ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
+  _lns_cupti_collect ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0 ? LNS_CUPTI_COLLECT_EVERYTHING
+                                                                     : LNS_CUPTI_COLLECT_ENDED);
   _lns_cupti_deliver (true);
   return CUPTI_SUCCESS;
 }

@@ -11,6 +11,9 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t collected = PTHREAD_COND_INITIALIZER;
+static bool collecting;
+static __thread bool in_collection;
 static LnsGpuOp *heap; /* by end */
 static size_t n_heap, heap_room;
 
@@ -54,33 +57,53 @@ pop_locked (void)
   return first;
 }
 
-/* LNS_DOUBLE_LATE_MS keeps records back that long after their operation's end; LNS_DOUBLE_REORDER
- * gives back to front what became complete together, and waits for that many. */
-void
-_lns_cupti_collect (bool forced)
+/* Takes what has ended, or everything; how many of it have ended goes to RET_N_COMPLETE. */
+static size_t
+take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
 {
-  size_t together = _lns_cupti_options ()->together;
+  size_t together = _lns_cupti_options ()->together, n = 0;
   int64_t until_ns = lns_gpu_now () - _lns_cupti_options ()->late_ns;
+  *ret_n_complete = 0;
+  if (n_heap == 0 || (!everything && (n_heap < together || heap[0].end_ns > until_ns)))
+    return 0;
+  *ret_taken = malloc (n_heap * sizeof **ret_taken);
+  while (n_heap > 0 && (everything || heap[0].end_ns <= until_ns))
+    {
+      *ret_n_complete += heap[0].end_ns <= until_ns;
+      (*ret_taken)[n++] = pop_locked ();
+    }
+  return n;
+}
+
+/* One thread at a time, so that records keep their order. The lock is not held while they are
+ * written, since that may call the client. */
+void
+_lns_cupti_collect (LnsCuptiCollect how)
+{
+  LnsGpuOp *taken = NULL;
+  size_t n_complete;
   pthread_mutex_lock (&lock);
-  if (n_heap == 0 || (!forced && n_heap < together))
-    {
-      pthread_mutex_unlock (&lock);
-      return;
-    }
-  size_t n_ready = 0, n_complete = 0;
-  LnsGpuOp *ready = malloc (n_heap * sizeof *ready);
-  while (n_heap > 0 && (forced || heap[0].end_ns <= until_ns))
-    {
-      n_complete += heap[0].end_ns <= until_ns;
-      ready[n_ready++] = pop_locked ();
-    }
+  while (collecting && how != LNS_CUPTI_COLLECT_IF_FREE && !in_collection)
+    pthread_cond_wait (&collected, &lock);
+  size_t n =
+      collecting ? 0 : take_locked (&taken, &n_complete, how == LNS_CUPTI_COLLECT_EVERYTHING);
+  collecting = collecting || n > 0;
   pthread_mutex_unlock (&lock);
-  for (size_t i = 0; i < n_ready; i++)
+  if (n == 0)
+    return;
+  in_collection = true;
+  bool reversed = _lns_cupti_options ()->together > 0;
+  for (size_t i = 0; i < n; i++)
     {
-      size_t at = together > 0 ? n_ready - 1 - i : i;
-      _lns_cupti_write_op (&ready[at], at < n_complete);
+      size_t at = reversed ? n - 1 - i : i;
+      _lns_cupti_write_op (&taken[at], at < n_complete);
     }
-  free (ready);
+  in_collection = false;
+  free (taken);
+  pthread_mutex_lock (&lock);
+  collecting = false;
+  pthread_cond_broadcast (&collected);
+  pthread_mutex_unlock (&lock);
 }
 
 static void

@@ -83,7 +83,7 @@ call_cb (LnsGpuCall *call, bool is_exit)
   /* Enabled in between: the record begins before it was asked for, so there is none. */
   if (recorded && call->start != 0)
     write_call (call);
-  _lns_cupti_collect (false);
+  _lns_cupti_collect (LNS_CUPTI_COLLECT_IF_FREE);
 }
 
 /* --- operations --------------------------------------------------------------------------------- */

@@ -92,9 +92,16 @@ bool _lns_cupti_wants_event_times (void);
 /* The innermost external id that the thread pushed for KIND; FALSE without one. */
 bool _lns_cupti_external (uint32_t kind, uint64_t *ret_id);
 
-/* Keeps OP until it has ended; writes what has ended; all of it, the rest without times, on FORCED. */
+typedef enum
+{
+  LNS_CUPTI_COLLECT_IF_FREE,    /* what has ended, unless another thread is at it */
+  LNS_CUPTI_COLLECT_ENDED,      /* what has ended, and what another thread has taken */
+  LNS_CUPTI_COLLECT_EVERYTHING, /* also the rest, which then has no times */
+} LnsCuptiCollect;
+
+/* Keeps OP until it has ended; writes what was kept. */
 void _lns_cupti_keep (const LnsGpuOp *op);
-void _lns_cupti_collect (bool forced);
+void _lns_cupti_collect (LnsCuptiCollect how);
 
 void _lns_cupti_write_op (const LnsGpuOp *op, bool is_complete);
 void _lns_cupti_write_devices (void);
