@@ -31,8 +31,11 @@ class Report:
         assert dump.returncode == 0, f"{path}: {dump.stderr.decode()}"
         self.events, self.processes, self.threads = [], [], []
         self.losses, self.diagnostics, self.info = [], [], None
+        self.devices, self.contexts, self.streams, self.launches, self.links = [], [], [], [], []
         kinds = {"event": self.events, "process": self.processes, "thread": self.threads,
-                 "loss": self.losses, "diagnostic": self.diagnostics}
+                 "loss": self.losses, "diagnostic": self.diagnostics, "device": self.devices,
+                 "context": self.contexts, "stream": self.streams, "launch": self.launches,
+                 "links": self.links}
         for line in dump.stdout.decode().splitlines():
             row = json.loads(line)
             kind = next(iter(row))
@@ -46,6 +49,11 @@ class Report:
 
     def names(self):
         return collections.Counter(event["name"] for event in self.events)
+
+    def of(self, kind, **fields):
+        """The events of KIND, as the reader calls its lanes, whose fields are FIELDS, by start."""
+        return sorted((event for event in self.events if event["event"] == kind
+                       and all(event[k] == v for k, v in fields.items())), key=lambda e: e["start"])
 
     def codes(self):
         return [diagnostic["code"] for diagnostic in self.diagnostics]
@@ -64,16 +72,17 @@ class Folder:
     def file(self, name):
         return os.path.join(self.path, name)
 
-    def profile(self, *arguments, **options):
-        """Runs `lanescope profile` with ARGUMENTS here."""
-        run = subprocess.run([tap.LANESCOPE, "profile"] + [str(a) for a in arguments], cwd=self.path,
-                             stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **options)
+    def profile(self, *arguments, before=(), **options):
+        """Runs `lanescope profile` with ARGUMENTS here; BEFORE is the command that runs it."""
+        run = subprocess.run([*before, tap.LANESCOPE, "profile"] + [str(a) for a in arguments],
+                             cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                             **options)
         return Run(run.returncode, run.stdout.decode(), run.stderr.decode(), self)
 
-    def start(self, *arguments, **options):
+    def start(self, *arguments, before=(), **options):
         options.setdefault("stderr", subprocess.PIPE)
         options.setdefault("stdout", subprocess.PIPE)
-        return subprocess.Popen([tap.LANESCOPE, "profile"] + [str(a) for a in arguments],
+        return subprocess.Popen([*before, tap.LANESCOPE, "profile"] + [str(a) for a in arguments],
                                 cwd=self.path, stdin=subprocess.DEVNULL, **options)
 
     def report(self, name="report1.rep", counts=False):

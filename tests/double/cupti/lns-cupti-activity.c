@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is recorded, on which clock, and the entry points that say so. */
+/* What is recorded, and the entry points that say so. */
 
 #include "tests/double/cupti/lns-cupti.h"
 
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_CBIDS      2048
@@ -20,9 +19,6 @@
 
 static uint8_t enabled[LNS_CUPTI_KINDS];
 static uint8_t api_changed[3][MAX_CBIDS]; /* by domain: 0 as the kind, 1 on, 2 off */
-static CUpti_TimestampCallbackFunc timestamp;
-static int64_t clock_offset_ns; /* the client's clock less CLOCK_MONOTONIC */
-static int64_t clock_start_ns;
 static CUpti_ActivityThreadIdType thread_type;
 static uint8_t wants_latency, wants_event_times;
 static uint8_t wants_all_syncs = 1;
@@ -32,40 +28,11 @@ static bool has_driver;
 static __thread uint64_t external_ids[EXTERNAL_KINDS][MAX_EXTERNAL];
 static __thread uint8_t n_external[EXTERNAL_KINDS];
 
-static uint64_t
-real_time (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_REALTIME, &now);
-  return (uint64_t)(now.tv_sec * 1000000000LL + now.tv_nsec);
-}
-
-/* The offset of the client's clock, from the closest of some pairs; 0 where it is the same clock. */
-static void
-calibrate (void)
-{
-  int64_t best_ns = INT64_MAX;
-  clock_start_ns = lns_gpu_now ();
-  for (int i = 0; i < 8; i++)
-    {
-      int64_t before_ns = lns_gpu_now ();
-      int64_t client_ns = (int64_t)_lns_cupti_now ();
-      int64_t after_ns = lns_gpu_now ();
-      if (after_ns - before_ns < best_ns)
-        {
-          best_ns = after_ns - before_ns;
-          clock_offset_ns = client_ns - before_ns - best_ns / 2;
-        }
-    }
-  if (llabs (clock_offset_ns) <= best_ns)
-    clock_offset_ns = 0;
-}
-
 static void
 start (void)
 {
   has_driver = dlopen ("libcuda.so.1", RTLD_NOW) != NULL;
-  calibrate ();
+  _lns_cupti_set_clock (NULL);
   if (has_driver)
     lns_gpu_set_tracer (&_lns_cupti_tracer);
 }
@@ -78,23 +45,6 @@ _lns_cupti_enter (const char *function, long argument)
   if (wanted != 0)
     return (CUptiResult)wanted;
   return has_driver && !lns_gpu_is_forked () ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
-}
-
-uint64_t
-_lns_cupti_now (void)
-{
-  return timestamp != NULL ? timestamp () : real_time ();
-}
-
-uint64_t
-_lns_cupti_time (int64_t time_ns, bool is_gpu)
-{
-  const LnsCuptiOptions *options = _lns_cupti_options ();
-  int64_t result_ns = time_ns + clock_offset_ns;
-  if (is_gpu)
-    result_ns +=
-        options->gpu_offset_ns + (time_ns - clock_start_ns) / 1000 * options->gpu_drift_ppm / 1000;
-  return (uint64_t)result_ns;
 }
 
 bool
@@ -232,8 +182,7 @@ cuptiActivityRegisterTimestampCallback (CUpti_TimestampCallbackFunc funcTimestam
   LNS_CUPTI_ENTER (-1);
   if (funcTimestamp == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  timestamp = funcTimestamp;
-  calibrate ();
+  _lns_cupti_set_clock (funcTimestamp);
   return CUPTI_SUCCESS;
 }
 

@@ -52,7 +52,9 @@ size_t _lns_cupti_record_bytes (uint32_t kind);
 
 /* --- time --------------------------------------------------------------------------------------- */
 
-/* The client's clock now: its callback, or CLOCK_REALTIME. */
+/* The client's clock is CALLBACK; CLOCK_REALTIME, if that is NULL. */
+void _lns_cupti_set_clock (CUpti_TimestampCallbackFunc callback);
+
 uint64_t _lns_cupti_now (void);
 
 /* TIME_NS of CLOCK_MONOTONIC in that clock; GPU times carry LNS_DOUBLE_GPU_CLOCK's error. */
