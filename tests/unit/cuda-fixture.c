@@ -16,6 +16,9 @@ size_t n_cuda_records;
 CudaFunctions cuda;
 void (*cuda_on_visit) (MiniSession *);
 bool cuda_has_buffers = true;
+uint32_t cuda_n_free;
+int cuda_drain_every_ms;
+size_t n_cuda_unknown_slots;
 
 static const char *scene_name;
 static const char *const *scene_environment;
@@ -94,10 +97,35 @@ start_scene (void)
   return 95;
 }
 
+/* The launch slots of a stream that have a meaning since its last gap. */
+static struct
+{
+  const MiniStream *stream;
+  uint64_t n_lost_bytes;
+  bool is_known[LNS_WIRE_CUDA_LAUNCHES];
+} slots[64];
+
 static void
-keep (MiniSession *session, MiniProcess *process, const LnsWireHead *head)
+follow_slots (const MiniStream *stream, const LnsWireHead *head)
+{
+  size_t i = 0;
+  while (slots[i].stream != stream && slots[i].stream != NULL && i < 63)
+    i++;
+  if (slots[i].stream != stream || slots[i].n_lost_bytes != stream->told.n_bytes)
+    memset (&slots[i], 0, sizeof slots[i]);
+  slots[i].stream = stream;
+  slots[i].n_lost_bytes = stream->told.n_bytes;
+  if (head->type == LNS_WIRE_CUDA_LAUNCH)
+    slots[i].is_known[head->string % LNS_WIRE_CUDA_LAUNCHES] = true;
+  else if (head->type == LNS_WIRE_CUDA_KERNEL)
+    n_cuda_unknown_slots += !slots[i].is_known[head->string % LNS_WIRE_CUDA_LAUNCHES];
+}
+
+static void
+keep (MiniSession *session, MiniProcess *process, MiniStream *stream, const LnsWireHead *head)
 {
   uint32_t n_bytes;
+  follow_slots (stream, head);
   memcpy (&n_bytes, head + 1, sizeof n_bytes);
   if (n_cuda_records == CUDA_RECORDS_MAX)
     return;
@@ -114,12 +142,15 @@ cuda_run (const char *scene,
 {
   for (size_t i = 0; i < n_cuda_records; i++)
     free ((void *)cuda_records[i]);
-  n_cuda_records = 0;
+  n_cuda_records = n_cuda_unknown_slots = 0;
+  memset (slots, 0, sizeof slots);
   scene_name = scene;
   scene_environment = environment;
   MiniOptions options = { .asked = asked,
                           .paused = paused,
                           .no_buffers = !cuda_has_buffers,
+                          .n_free = cuda_n_free,
+                          .drain_every_ms = cuda_drain_every_ms,
                           .on_visit = cuda_on_visit,
                           .on_cuda = keep,
                           .keep_events = true };
@@ -129,11 +160,12 @@ cuda_run (const char *scene,
 bool
 cuda_is_sound (const MiniSession *session)
 {
-  if (session->exit_status == 0 && session->n_bad_records == 0 && session->n_wrong_times == 0)
+  if (session->exit_status == 0 && session->n_bad_records == 0 && session->n_wrong_times == 0 &&
+      n_cuda_unknown_slots == 0)
     return true;
-  fprintf (stderr, "# status %#x, %lu bad records, %lu wrong times\n",
+  fprintf (stderr, "# status %#x, %lu bad records, %lu wrong times, %zu unknown slots\n",
            (unsigned)session->exit_status, (unsigned long)session->n_bad_records,
-           (unsigned long)session->n_wrong_times);
+           (unsigned long)session->n_wrong_times, n_cuda_unknown_slots);
   return false;
 }
 

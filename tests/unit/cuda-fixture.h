@@ -87,6 +87,14 @@ extern void (*cuda_on_visit) (MiniSession *);
 /* Whether the next sessions lend buffers: yes at first. */
 extern bool cuda_has_buffers;
 
+/* How many chunks the next sessions lend, and how often they drain: 0 at first, as the mini session
+ * does. */
+extern uint32_t cuda_n_free;
+extern int cuda_drain_every_ms;
+
+/* Kernels of the last session whose launch slot had no meaning when they came. */
+extern size_t n_cuda_unknown_slots;
+
 /* Runs SCENE under a session that asks for ASKED. ENVIRONMENT: "NAME=VALUE" pairs, or null. */
 MiniSession *cuda_run (const char *scene,
                        const LnsWireOptions *asked,

@@ -246,7 +246,7 @@ mini_session_take (MiniSession *session,
     {
       take_record (session, process, stream, &record);
       if (record.type >= 0x80 && session->options.on_cuda != NULL)
-        session->options.on_cuda (session, process, (const LnsWireHead *)(bytes + before));
+        session->options.on_cuda (session, process, stream, (const LnsWireHead *)(bytes + before));
     }
   session->n_bad_records += result < 0;
 }

@@ -91,7 +91,8 @@ typedef struct
   bool no_buffers;             /* none of those that CUPTI fills */
   bool paused;                 /* nothing is recorded until the target begins a range */
   void (*on_visit) (MiniSession *);
-  void (*on_cuda) (MiniSession *, MiniProcess *, const LnsWireHead *); /* types from 0x80 on */
+  /* Types from 0x80 on. */
+  void (*on_cuda) (MiniSession *, MiniProcess *, MiniStream *, const LnsWireHead *);
   void (*on_record) (MiniSession *, MiniProcess *, MiniStream *, const LnsWireRecord *);
 } MiniOptions;
 

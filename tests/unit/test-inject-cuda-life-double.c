@@ -337,6 +337,24 @@ test_no_buffers (void)
   cuda_has_buffers = true;
 }
 
+/* More comes than the session takes: what is lost is counted, and what follows a gap is whole. */
+static void
+test_starving (void)
+{
+  cuda_n_free = 2;
+  cuda_drain_every_ms = 5;
+  MiniSession *session = cuda_run ("threads", &flushed, false, NULL);
+  cuda_n_free = 0;
+  cuda_drain_every_ms = 0;
+  LNS_CHECK (cuda_is_sound (session));
+  uint64_t n_lost = mini_session_lost (session, LNS_WIRE_LOSS_OTHER);
+  LNS_CHECK (n_lost > 0);
+  LNS_CHECK (cuda_count (LNS_WIRE_CUDA_KERNEL) < N_THREADS * N_EACH);
+  LNS_CHECK (cuda_count (LNS_WIRE_CUDA_KERNEL) + cuda_count (LNS_WIRE_CUDA_API) + n_lost >=
+             2 * N_THREADS * N_EACH);
+  mini_session_free (session);
+}
+
 static void
 test_closed_descriptors (void)
 {
@@ -357,6 +375,7 @@ main (int argc, char **argv)
   LNS_TEST (test_fault);
   LNS_TEST (test_threads);
   LNS_TEST (test_no_buffers);
+  LNS_TEST (test_starving);
   LNS_TEST (test_closed_descriptors);
   return lns_tap_done ();
 }
