@@ -207,6 +207,7 @@ lns_cuda_buffer_completed (
     valid = size;
   const LnsWirePoolView *pool = &lns_process.pool;
   int index = lns_wire_pool_buffer_index (pool, buffer);
+  __atomic_fetch_add (&lns_cuda_engine.n_compacting, 1, __ATOMIC_ACQ_REL);
   if (index >= 0)
     {
       lns_wire_pool_complete_buffer (pool, (uint32_t)index, (uint32_t)valid);
@@ -221,6 +222,7 @@ lns_cuda_buffer_completed (
         __atomic_store_n (&spares[i].is_used, 0, __ATOMIC_RELEASE);
         break;
       }
+  __atomic_fetch_sub (&lns_cuda_engine.n_compacting, 1, __ATOMIC_ACQ_REL);
   lns_cuda_tell_dropped (context, stream);
 }
 

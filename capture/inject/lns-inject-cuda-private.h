@@ -19,10 +19,11 @@ typedef struct
 {
   uint64_t generation; /* of the process that the engine runs in; 0: it does not run */
   CUpti_SubscriberHandle subscriber;
-  uint32_t control_tid; /* 0: the thread has not started */
-  uint32_t n_modules;   /* that were loaded: with each come names of kernels */
-  uint32_t names_epoch; /* grows when names that CUPTI gave out may have gone */
-  bool is_over;         /* the session is gone, or the process is at its end */
+  uint32_t control_tid;  /* 0: the thread has not started */
+  uint32_t n_modules;    /* that were loaded: with each come names of kernels */
+  uint32_t names_epoch;  /* grows when names that CUPTI gave out may have gone */
+  uint32_t n_compacting; /* threads that are at it */
+  bool is_over;          /* the session is gone, or the process is at its end */
 } LnsCudaEngine;
 
 extern LnsCudaEngine lns_cuda_engine;

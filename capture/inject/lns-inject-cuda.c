@@ -12,6 +12,9 @@
 
 LNS_EXPORT int InitializeInjection (void);
 
+/* Compacting a buffer takes 1 ms where the processor is free. */
+#define FINISH_MS 500
+
 LnsCudaEngine lns_cuda_engine;
 
 /* From glibc's static part: atexit() and pthread_atfork() would name this library. */
@@ -56,6 +59,20 @@ lns_cuda_leave_parent (void)
   lns_process.pool.pool_bytes -= (size_t)(buffers_end () - lns_process.pool.buffers);
 }
 
+/* Waits for the threads that are compacting a buffer just now, and would die with it; what a thread
+ * that takes longer leaves is salvaged. */
+static void
+wait_for_others (void)
+{
+  struct timespec pause = { .tv_nsec = 1000000 };
+  for (int i = 0; i < FINISH_MS; i++)
+    {
+      if (__atomic_load_n (&lns_cuda_engine.n_compacting, __ATOMIC_ACQUIRE) == 0)
+        return;
+      (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
+    }
+}
+
 /* exit() and return from main(): the last chance of what is not finished. */
 static void
 finish (void *unused)
@@ -66,6 +83,7 @@ finish (void *unused)
   __atomic_store_n (&lns_cuda_engine.is_over, true, __ATOMIC_RELEASE);
   lns_cuda_learn_buses ();
   lns_cuda_flush (true);
+  wait_for_others ();
   lns_cuda_tell_dropped (NULL, 0);
 }
 

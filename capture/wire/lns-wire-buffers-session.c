@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* So many buffers wait for CUPTI, which takes one for each thread that calls CUDA. */
-#define FREE_BUFFERS 4u
+/* So many buffers wait for CUPTI, which takes one for each thread that calls CUDA, and more at once
+ * than a visit to the pool would bring. */
+#define FREE_BUFFERS 8u
 
 /* A free one that was never used holds nothing, but may do so before it is looked at again. */
 #define COLD_SHARE 16u

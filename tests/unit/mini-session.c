@@ -147,15 +147,15 @@ static void
 listen_to (MiniSession *session, MiniProcess *process)
 {
   LnsWireNotice notice;
+  ssize_t n;
   if (process->connection < 0)
     return;
-  ssize_t n = recv (process->connection, &notice, sizeof notice, MSG_DONTWAIT);
-  if (n == sizeof notice)
+  while ((n = recv (process->connection, &notice, sizeof notice, MSG_DONTWAIT)) == sizeof notice)
     {
       session->n_notices++;
       session->n_notice[notice.kind % 8]++;
     }
-  else if (n == 0 || (n < 0 && errno != EAGAIN))
+  if (n == 0 || (n < 0 && errno != EAGAIN))
     {
       close (process->connection);
       process->connection = -1;
@@ -244,6 +244,7 @@ serve (MiniSession *session, pid_t first)
   for (uint32_t i = 0; i < session->n_processes; i++)
     {
       MiniProcess *process = &session->processes[i];
+      listen_to (session, process);
       while (drain (session, process, true) > 0)
         ;
       if (process->pool == NULL)

@@ -23,12 +23,16 @@ static const LnsWireOptions flushed = { .traces = LNS_WIRE_TRACE_CUDA, .flush_ms
 
 /* --- Scenes. --------------------------------------------------------------------------------- */
 
+/* CUPTI's own thread writes records of what has ended; what it has not, nobody can salvage. */
+#define SETTLE_US 200000
+
 static int
 scene_killed (void)
 {
   cuda_start ();
   cuda_launch (500, false, 4, 64, NULL);
   cuda.cudaDeviceSynchronize ();
+  usleep (SETTLE_US);
   raise (SIGKILL);
   return 1;
 }
@@ -43,6 +47,7 @@ scene_killed_later (void)
   usleep (200000);
   cuda_launch (200, true, 4, 64, NULL);
   cuda.cudaDeviceSynchronize ();
+  usleep (SETTLE_US);
   raise (SIGKILL);
   return 1;
 }
@@ -52,6 +57,7 @@ leave (void *unused)
 {
   cuda_launch (100, false, 4, 64, NULL);
   cuda.cudaDeviceSynchronize ();
+  usleep (SETTLE_US);
   _exit (0);
 }
 
