@@ -12,7 +12,7 @@
  *   LNS-NVTX-004   a process made too many domains
  *   LNS-NVTX-007   ranges are nested too deep
  *   LNS-POOL-001   calls are lost
- *   LNS-POOL-002   a process was refused memory for its records
+ *   LNS-POOL-002   processes were refused memory for their records, or a descriptor
  *   LNS-POOL-003   a process could not be answered in time
  *   LNS-POOL-004   records are damaged
  *   LNS-POOL-005   records were left out, as memory was short
