@@ -219,6 +219,8 @@ def test_launches():
         (269, plain, 6, 1, 1, 64, 1, 1, 512, 1, 0),
         (430, plain, 8, 1, 1, 128, 1, 1, 1024, 0, 2),
     ], shapes
+    assert done.stdout == f"{16 + len(plain) % 64} {2048 // 256}\n", "what a program asks agrees with the records"
+    assert done.records(bare.KERNEL, name=plain)[0]["registersPerThread"] == 16 + len(plain) % 64
     # Each kernel is loaded when it is first launched.
     assert len(done.records(bare.OVERHEAD, overheadKind=5 << 16)) == 3
 

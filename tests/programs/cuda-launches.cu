@@ -53,5 +53,10 @@ main (void)
   config.numAttrs = 1;
   CHECK (cudaLaunchKernelExC (&config, (const void *) plain, arguments));
   CHECK (cudaDeviceSynchronize ());
+  cudaFuncAttributes attributes;
+  int blocks;
+  CHECK (cudaFuncGetAttributes (&attributes, plain));
+  CHECK (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&blocks, plain, 256, 0));
+  printf ("%d %d\n", attributes.numRegs, blocks);
   return 0;
 }
