@@ -113,7 +113,7 @@ is_linked (uint32_t to, uint64_t correlation)
   uint32_t n;
   const int at =
       lns_lane_kind_extra (lns_report_lanes (report, &n)[to].kind, LNS_COLUMN_CORRELATION);
-  return lns_report_find_correlation (report, to, correlation, &ordinal, &error) &&
+  return lns_report_find_correlation (report, to, correlation, 0, &ordinal, &error) &&
          ordinal < lns_report_lane_info (report, to)->n_events &&
          lns_report_event (report, to, ordinal, &event, &error) && event.extra[at] == correlation;
 }
