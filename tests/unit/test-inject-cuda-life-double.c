@@ -73,18 +73,39 @@ scene_left (void)
   return 1;
 }
 
+/* Bytes of the pool that this process has mapped. */
+static size_t
+n_shared_bytes (void)
+{
+  char line[512];
+  size_t n = 0;
+  FILE *maps = fopen ("/proc/self/maps", "r");
+  while (maps != NULL && fgets (line, sizeof line, maps) != NULL)
+    {
+      size_t first, end;
+      if (strstr (line, "lanescope-pool") != NULL && sscanf (line, "%zx-%zx", &first, &end) == 2)
+        n += end - first;
+    }
+  if (maps != NULL)
+    fclose (maps);
+  return n;
+}
+
 static int
 scene_forked (void)
 {
   cuda_start ();
   nvtx_start ();
   cuda_launch (10, false, 4, 64, NULL);
+  size_t n_bytes = n_shared_bytes ();
   pid_t pid = fork ();
   if (pid == 0)
     {
       void *memory;
+      /* CUPTI has pointers to the parent's buffers, and would write there. */
+      if (n_bytes == 0 || n_shared_bytes () > n_bytes - 64 * (size_t)LNS_WIRE_BUFFER_BYTES)
+        exit (9);
       nvtx_push ("child");
-      /* What the double has pointers to, CUPTI would write to. */
       bool failed = cuda.cudaMalloc (&memory, 100) != cudaSuccess;
       cuda.cudaDeviceSynchronize ();
       nvtx_pop ();
@@ -109,6 +130,18 @@ scene_reset (void)
         return 1;
     }
   return 0;
+}
+
+/* What was of the context is handed over before it goes. */
+static int
+scene_reset_and_killed (void)
+{
+  cuda_start ();
+  cuda_launch (10, false, 4, 64, NULL);
+  cuda.cudaDeviceSynchronize ();
+  cuda.cudaDeviceReset ();
+  raise (SIGKILL);
+  return 1;
 }
 
 static int
@@ -158,15 +191,13 @@ scene_closing (void)
   return 0;
 }
 
-static const CudaScene scenes[] = { { "killed", scene_killed },
-                                    { "killed-later", scene_killed_later },
-                                    { "left", scene_left },
-                                    { "forked", scene_forked },
-                                    { "reset", scene_reset },
-                                    { "faulting", scene_faulting },
-                                    { "threads", scene_threads },
-                                    { "closing", scene_closing },
-                                    { NULL, NULL } };
+static const CudaScene scenes[] = {
+  { "killed", scene_killed },     { "killed-later", scene_killed_later },
+  { "left", scene_left },         { "forked", scene_forked },
+  { "reset", scene_reset },       { "reset-and-killed", scene_reset_and_killed },
+  { "faulting", scene_faulting }, { "threads", scene_threads },
+  { "closing", scene_closing },   { NULL, NULL }
+};
 
 /* --- Salvage, as the session does it. -------------------------------------------------------- */
 
@@ -264,6 +295,10 @@ test_killed (void)
   size_t n_told = cuda_count (LNS_WIRE_CUDA_KERNEL);
   salvage (session);
   LNS_CHECK (n_told >= 300);
+  /* What our own thread asks of the driver is nothing that the program did. */
+  const LnsWireCudaApiBytes *call;
+  for (size_t i = 0; (call = cuda_record (LNS_WIRE_CUDA_API, i)) != NULL; i++)
+    LNS_CHECK_INT (call->tid, session->processes[0].hello.pid);
   LNS_CHECK_INT (n_told + salvaged.n_kernels, 500);
   mini_session_free (session);
 }
@@ -300,6 +335,10 @@ test_reset (void)
   LNS_CHECK (cuda_is_sound (session));
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 30);
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), 0);
+  mini_session_free (session);
+  session = cuda_run ("reset-and-killed", &plain, false, NULL);
+  LNS_CHECK_INT (session->exit_status, SIGKILL);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 10);
   mini_session_free (session);
 }
 
