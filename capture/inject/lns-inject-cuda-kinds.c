@@ -157,10 +157,10 @@ lns_cuda_set_attributes (void)
   if (!(options & LNS_WIRE_CUDA_GRAPH_NODES) && is_known (CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE))
     (void)LNS_CUPTI_TRY (ActivityEnableDeviceGraph, 1);
   if (options & LNS_WIRE_CUDA_EVENTS)
-    {
-      (void)LNS_CUPTI_TRY (ActivityEnableCudaEventDeviceTimestamps, 1);
-      (void)LNS_CUPTI_TRY (ActivityEnableAllSyncRecords, 0); /* not those of unfinished queries */
-    }
+    (void)LNS_CUPTI_TRY (ActivityEnableCudaEventDeviceTimestamps, 1);
+  /* Programs that poll make thousands of queries a second which find their stream at work. */
+  if (!(options & LNS_WIRE_CUDA_ALL_APIS))
+    (void)LNS_CUPTI_TRY (ActivityEnableAllSyncRecords, 0);
 }
 
 void

@@ -8,8 +8,8 @@
 #include <cupti.h>
 #include <string.h>
 
-/* A record as long as the newest struct of its kind; what the loaded CUPTI does not have is 0. */
-typedef union
+/* A record, at least as long as the newest struct of its kind. */
+typedef union __attribute__ ((may_alias))
 {
   CUpti_ActivityKind kind;
   CUpti_ActivityAPI api;
@@ -520,28 +520,34 @@ put_stream (const Work *work)
   return put (work, &record, sizeof record);
 }
 
-/* By kind; of the others nothing is kept. */
-static Result (*const writers[LNS_WIRE_CUPTI_KINDS]) (const Work *) = {
-  [CUPTI_ACTIVITY_KIND_DRIVER] = put_api,
-  [CUPTI_ACTIVITY_KIND_RUNTIME] = put_api,
-  [CUPTI_ACTIVITY_KIND_KERNEL] = put_kernel,
-  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = put_kernel,
-  [CUPTI_ACTIVITY_KIND_MEMCPY] = put_copy,
-  [CUPTI_ACTIVITY_KIND_MEMCPY2] = put_copy_between,
-  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = put_decompress,
-  [CUPTI_ACTIVITY_KIND_MEMSET] = put_set,
-  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = put_sync,
-  [CUPTI_ACTIVITY_KIND_CUDA_EVENT] = put_event,
-  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = put_graph,
-  [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = put_device_graph,
-  [CUPTI_ACTIVITY_KIND_OVERHEAD] = put_overhead,
-  [CUPTI_ACTIVITY_KIND_MEMORY2] = put_memory,
-  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = put_pool,
-  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = put_unified,
-  [CUPTI_ACTIVITY_KIND_JIT] = put_jit,
-  [CUPTI_ACTIVITY_KIND_DEVICE] = put_device,
-  [CUPTI_ACTIVITY_KIND_CONTEXT] = put_context,
-  [CUPTI_ACTIVITY_KIND_STREAM] = put_stream,
+/* By kind, with the newest struct's size; of the others nothing is kept. */
+static const struct
+{
+  Result (*put) (const Work *);
+  size_t n_bytes;
+} writers[LNS_WIRE_CUPTI_KINDS] = {
+  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, sizeof (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, sizeof (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, sizeof (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, sizeof (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, sizeof (CUpti_ActivityMemcpy6) },
+  [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, sizeof (CUpti_ActivityMemcpyPtoP4) },
+  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, sizeof (CUpti_ActivityMemDecompress) },
+  [CUPTI_ACTIVITY_KIND_MEMSET] = { put_set, sizeof (CUpti_ActivityMemset4) },
+  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = { put_sync, sizeof (CUpti_ActivitySynchronization2) },
+  [CUPTI_ACTIVITY_KIND_CUDA_EVENT] = { put_event, sizeof (CUpti_ActivityCudaEvent2) },
+  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, sizeof (CUpti_ActivityGraphTrace2) },
+  [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = { put_device_graph,
+                                               sizeof (CUpti_ActivityDeviceGraphTrace) },
+  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, sizeof (CUpti_ActivityOverhead3) },
+  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, sizeof (CUpti_ActivityMemory4) },
+  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, sizeof (CUpti_ActivityMemoryPool3) },
+  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { put_unified,
+                                                   sizeof (CUpti_ActivityUnifiedMemoryCounter3) },
+  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, sizeof (CUpti_ActivityJit2) },
+  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5) },
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3) },
+  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream) },
 };
 
 void
@@ -564,14 +570,17 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
           ret_counts->unknown_kind = kind;
           return;
         }
-      if (writers[kind] != NULL)
+      if (writers[kind].put != NULL)
         {
-          Record record;
-          size_t n_known = size < sizeof record ? size : sizeof record;
-          memcpy (&record, bytes + at, n_known);
-          memset ((uint8_t *)&record + n_known, 0, sizeof record - n_known);
-          Work work = { .sink = sink, .from = &record, .n_bytes = size };
-          Result result = writers[kind](&work);
+          Record longer;
+          Work work = { .sink = sink, .from = (const Record *)(bytes + at), .n_bytes = size };
+          if (size < writers[kind].n_bytes)
+            {
+              memcpy (&longer, bytes + at, size);
+              memset ((uint8_t *)&longer + size, 0, writers[kind].n_bytes - size);
+              work.from = &longer;
+            }
+          Result result = writers[kind].put (&work);
           ret_counts->n_compacted += result == DONE;
           ret_counts->n_lost += result == LOST;
           ret_counts->n_unfinished += result == UNFINISHED;

@@ -6,8 +6,8 @@
 /* How CUPTI's records become records of the wire (lns-wire-cuda-layout.h): in the target, as soon as
  * CUPTI gives a buffer back, and in the session, for the buffers that a killed process leaves.
  *
- * A struct of CUPTI only ever grew at its tail, so one build serves all versions: a record is copied
- * as far as the loaded CUPTI's is long, and what lies behind reads as 0. No CUPTI function is called.
+ * A struct of CUPTI only ever grew at its tail, so one build serves all versions: of a record that is
+ * shorter than the newest, what is not there reads as 0. No CUPTI function is called.
  * Compiled only where cupti.h is. */
 
 #pragma once
@@ -53,7 +53,8 @@ typedef struct
   uint32_t unknown_kind; /* not 0: the walk ended at a record of this kind */
 } LnsWireCuptiCounts;
 
-/* Compacts the records in the N_BYTES at BYTES until they end or a kind is 0. SIZES are those of the
+/* Compacts the records in the N_BYTES at BYTES, which nobody changes meanwhile and which is at a
+ * multiple of 8, until they end or a kind is 0. SIZES are those of the
  * CUPTI that wrote them. After each record its end in BYTES goes to RET_COMPACTED (may be null), by a
  * store release. RET_COUNTS is added to. O(n). */
 void lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
