@@ -84,7 +84,8 @@ uint32_t
 lns_session_traces (void)
 {
 #ifdef LNS_HAVE_CUPTI
-  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
+  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS |
+         LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN;
 #else
   return LNS_WIRE_TRACE_NVTX;
 #endif

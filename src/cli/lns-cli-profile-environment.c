@@ -15,6 +15,7 @@
 #include "lns-config.h"
 
 #define INJECTION "liblanescope-inject.so"
+#define LIBRARIES "liblanescope-libraries.so"
 
 /* Variables that explain a run and hold no secrets: what --env-record=list keeps. */
 static const char *const recorded[] = { "CUDA_*",
@@ -115,6 +116,32 @@ add_given (LnsProfile *profile, LnsError *error)
   return true;
 }
 
+/* Where calls of cuBLAS or cuDNN are asked for, has the program load what stands before them, which lies
+ * beside the library INJECTION. */
+static bool
+add_libraries (LnsProfile *profile, const char *injection)
+{
+  const uint32_t libraries =
+      LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN;
+  char *path = NULL, *whole = NULL;
+  if (!(profile->target.traces & libraries))
+    return true;
+  const char *other = lns_environment_get (&profile->environment, "LD_PRELOAD");
+  bool done = asprintf (&path, "%.*s" LIBRARIES, (int)(strlen (injection) - strlen (INJECTION)),
+                        injection) >= 0;
+  if (done && access (path, R_OK) != 0)
+    lns_profile_say ("warning", "--trace: cublas, cudnn: " LIBRARIES " is not beside " INJECTION
+                                ": calls of these libraries are not recorded [LNS-TRACE-002]");
+  else
+    done = done &&
+           asprintf (&whole, "%s%s%s", path, other != NULL && other[0] != '\0' ? ":" : "",
+                     other != NULL ? other : "") >= 0 &&
+           lns_environment_set (&profile->environment, "LD_PRELOAD", whole);
+  free (path);
+  free (whole);
+  return done;
+}
+
 static bool
 add_injection (LnsProfile *profile, LnsError *error)
 {
@@ -127,7 +154,8 @@ add_injection (LnsProfile *profile, LnsError *error)
                      "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
                      "[LNS-NVTX-003]",
                      other);
-  bool done = lns_session_add_variables (profile->session, &profile->environment, injection);
+  bool done = lns_session_add_variables (profile->session, &profile->environment, injection) &&
+              add_libraries (profile, injection);
   free (injection);
   return done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
 }

@@ -180,11 +180,8 @@ lns_profile_describe (LnsProfile *profile)
   lns_session_set_meta (session, "os", text);
   snprintf (text, sizeof text, "%ld", sysconf (_SC_NPROCESSORS_ONLN));
   lns_session_set_meta (session, "cpu_count", text);
-  const uint32_t traces = profile->target.traces;
   char trace[64];
-  snprintf (trace, sizeof trace, "%s%s%s%s", traces & LNS_WIRE_TRACE_CUDA ? "cuda" : "",
-            traces & LNS_WIRE_TRACE_CUDA && traces & LNS_WIRE_TRACE_NVTX ? "," : "",
-            traces & LNS_WIRE_TRACE_NVTX ? "nvtx" : "", traces == 0 ? "none" : "");
+  lns_profile_trace_text (profile, trace, sizeof trace);
   lns_session_set_meta (session, "trace", trace);
   free (command_line);
   free (folder);

@@ -23,11 +23,12 @@ static const LnsOption options[] = {
     .letter = 't',
     .kind = LNS_OPTION_LIST,
     .offset = AT (trace),
-    .choices = "cuda,nvtx,none",
+    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,none",
     .open_choices = true,
     .default_text = "cuda,nvtx",
-    .help = "What to record: CUDA calls and what the GPU did, ranges, marks and counters of NVTX, "
-            "or nothing but the process." },
+    .help = "What to record: CUDA calls and what the GPU did; ranges, marks and counters of NVTX; "
+            "calls of cuBLAS (with those it makes itself: cublas-verbose) and cuDNN, which turn "
+            "CUDA on; or nothing but the process." },
   { .name = "output",
     .letter = 'o',
     .kind = LNS_OPTION_TEXT,
@@ -106,6 +107,90 @@ static const LnsOption options[] = {
     .value_name = "SIZE",
     .default_text = "64M, or 5 % of the control group's memory if that is less",
     .help = "Memory for a process's records until they are stored; in MiB, or with K, M or G." },
+  { .name = "capture-range",
+    .letter = 'c',
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (capture_range),
+    .choices = "none,cudaProfilerApi,nvtx",
+    .open_choices = true,
+    .value_name = "none|cudaProfilerApi|nvtx",
+    .default_text = "none",
+    .help = "What begins the report: the start of the program, its first cudaProfilerStart(), or "
+            "the first range that --nvtx-capture names." },
+  { .name = "nvtx-capture",
+    .letter = 'p',
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (nvtx_capture),
+    .value_name = "RANGE[@DOMAIN|@*]",
+    .help = "With --capture-range=nvtx: the range, in the default domain, in DOMAIN, or in any "
+            "(@*); \\@ is part of a name." },
+  { .name = "capture-range-end",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (capture_range_end),
+    .choices = "none,stop,stop-shutdown,repeat,repeat-shutdown",
+    .open_choices = true,
+    .value_name = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
+    .default_text = "stop-shutdown",
+    .help =
+        "What the end of that range does: nothing; end the report; also end the program, as --kill "
+        "says; or let each further range, up to N, have a report of its own, NAME.1.rep and on." },
+  { .name = "stop-on-range-end",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = AT (stop_on_range_end),
+    .choices = "true,false",
+    .help = "Older spelling: true is --capture-range-end=stop-shutdown, false is none." },
+  { .name = "cuda-memory-usage",
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (cuda_memory_usage),
+    .default_text = "false",
+    .help = "Record each allocation of GPU memory, and how much is in use." },
+  { .name = "cuda-graph-trace",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (cuda_graph_trace),
+    .choices = "graph,node",
+    .open_choices = true,
+    .value_name = "graph|node",
+    .default_text = "graph",
+    .help =
+        "CUDA graphs as a whole, or the kernels and copies in them one by one, which costs more." },
+  { .name = "cuda-event-trace",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = AT (cuda_event_trace),
+    .choices = "auto,true,false",
+    .default_text = "false",
+    .help = "Record when CUDA events came about on the GPU." },
+  { .name = "cuda-um-cpu-page-faults",
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (cuda_um_cpu_page_faults),
+    .default_text = "false",
+    .help = "Record page faults of the CPU in unified memory." },
+  { .name = "cuda-um-gpu-page-faults",
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (cuda_um_gpu_page_faults),
+    .default_text = "false",
+    .help = "Record page faults of the GPU in unified memory." },
+  { .name = "cuda-trace-all-apis",
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (cuda_trace_all_apis),
+    .default_text = "false",
+    .help = "Record also CUDA calls that only ask, such as cudaGetLastError()." },
+  { .name = "cuda-flush-interval",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = AT (cuda_flush_ms),
+    .value_name = "MS",
+    .default_text = "1000",
+    .help = "How often finished GPU records are taken from CUPTI, in milliseconds." },
+  { .name = "flush-on-cudaprofilerstop",
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (flush_on_cudaprofilerstop),
+    .default_text = "true",
+    .help = "Take them at each cudaProfilerStop() too." },
+  { .name = "cupti-path",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (cupti_path),
+    .value_name = "PATH",
+    .default_text = "the newest that fits the driver",
+    .help = "The libcupti.so to use, or the folder that holds it." },
   { .name = "progress-fd",
     .kind = LNS_OPTION_INTEGER,
     .offset = AT (progress_fd),
@@ -147,103 +232,6 @@ lns_profile_say (const char *word, const char *format, ...)
 }
 
 /* --- What the switches say together ----------------------------------------------------------- */
-
-/* Names that --trace has in Nsight Systems: command lines that use them go on working. */
-static const char *const not_recorded[] = { "cublas",
-                                            "cublas-verbose",
-                                            "cusparse",
-                                            "cusparse-verbose",
-                                            "cudnn",
-                                            "cudla",
-                                            "cudla-verbose",
-                                            "cusolver",
-                                            "cusolver-verbose",
-                                            "cutensor",
-                                            "cuda-um",
-                                            "opengl",
-                                            "opengl-annotations",
-                                            "openacc",
-                                            "openmp",
-                                            "osrt",
-                                            "mpi",
-                                            "ucx",
-                                            "vulkan",
-                                            "vulkan-annotations",
-                                            "nvvideo",
-                                            "nvmpi",
-                                            "gds",
-                                            "python-gil",
-                                            "tegra-accelerators",
-                                            "syscall",
-                                            "dx11",
-                                            "dx12",
-                                            "oshmem",
-                                            "nvshmem",
-                                            "nccl",
-                                            "openxr",
-                                            "openxr-annotations",
-                                            "nvmedia" };
-
-/* What --trace can record. */
-static const struct
-{
-  const char *name;
-  uint32_t trace; /* LNS_WIRE_TRACE_… */
-} recorded[] = { { "nvtx", LNS_WIRE_TRACE_NVTX },
-                 { "cuda", LNS_WIRE_TRACE_CUDA },
-                 { "cuda-hw", LNS_WIRE_TRACE_CUDA },
-                 { "cuda-sw", LNS_WIRE_TRACE_CUDA },
-                 { "none", 0 } };
-#define N_RECORDED (sizeof recorded / sizeof *recorded)
-
-/* Notes NAME as traced; false where it is not one of the recorded ones. */
-static bool
-add_trace (LnsProfile *profile, const char *name)
-{
-  for (size_t i = 0; i < N_RECORDED; i++)
-    if (strcmp (name, recorded[i].name) == 0)
-      {
-        profile->target.traces |= recorded[i].trace;
-        return true;
-      }
-  return false;
-}
-
-static bool
-check_trace (LnsProfile *profile, LnsError *error)
-{
-  LnsOptionList *trace = &profile->options.trace;
-  size_t n_known = sizeof not_recorded / sizeof *not_recorded;
-  char text[512] = "";
-  if (trace->n_items == 0)
-    profile->target.traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
-  if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--trace: “none” excludes all others: leave it out, or them");
-  for (size_t i = 0; i < trace->n_items; i++)
-    {
-      const char *name = trace->items[i];
-      bool is_known = false;
-      if (add_trace (profile, name))
-        continue;
-      for (size_t k = 0; k < n_known && !is_known; k++)
-        is_known = strcmp (name, not_recorded[k]) == 0;
-      if (!is_known)
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                              "--trace: “%s” is not known; nvtx, cuda and none are", name);
-      size_t n = strlen (text);
-      snprintf (text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", name);
-    }
-  uint32_t missing = profile->target.traces & ~lns_session_traces ();
-  if (missing != 0 && trace->n_items > 0)
-    lns_profile_say ("warning",
-                     "--trace: cuda: this lanescope was built without NVIDIA's headers and cannot "
-                     "record CUDA: build it where they are, or can be fetched [LNS-TRACE-002]");
-  profile->target.traces &= ~missing;
-  if (text[0] != '\0')
-    lns_profile_say ("warning", "--trace: %s: not recorded by this version [LNS-TRACE-001]", text);
-  return true;
-}
 
 static bool
 check_kill (LnsProfile *profile, LnsError *error)
@@ -289,7 +277,7 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "--duration must be more than 0 seconds");
   profile->argv = argv + 1;
   profile->progress_fd = (int)given->progress_fd;
-  return check_trace (profile, error) && check_kill (profile, error) &&
+  return lns_profile_check_trace (profile, error) && check_kill (profile, error) &&
          check_fd (given->progress_fd, "progress-fd", error) &&
          check_fd (given->control_fd, "control-fd", error);
 }
@@ -356,6 +344,11 @@ run (const LnsCommand *command, int argc, char **argv)
       .kill = "sigterm",
       .wait = "all",
       .env_record = "list",
+      .flush_on_cudaprofilerstop = true,
+      .cuda_graph_trace = "graph",
+      .cuda_event_trace = "false",
+      .capture_range = "none",
+      .capture_range_end = "stop-shutdown",
       .progress_fd = -1,
       .control_fd = -1,
     },

@@ -27,6 +27,12 @@ typedef struct
   const char *wait;
   int64_t buffer_bytes; /* 0: the session's default */
   const char *env_record;
+  bool cuda_memory_usage, cuda_um_cpu_page_faults, cuda_um_gpu_page_faults, cuda_trace_all_apis;
+  bool flush_on_cudaprofilerstop;
+  const char *cuda_graph_trace, *cuda_event_trace, *cupti_path;
+  int64_t cuda_flush_ms; /* 0: the engine's default */
+  const char *capture_range, *capture_range_end, *nvtx_capture;
+  const char *stop_on_range_end;   /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
 } LnsProfileOptions;
 
@@ -52,6 +58,14 @@ typedef struct
 /* Prints `lanescope: WORD: ` and the text to stderr. */
 void lns_profile_say (const char *word, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+
+/* --- lns-cli-profile-trace.c ------------------------------------------------------------------ */
+
+/* Fills profile->target with what the switches ask of each process; warns of what is not recorded. */
+bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
+
+/* What is recorded, as --trace says it: "cuda,nvtx". */
+void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max);
 
 /* --- lns-cli-profile-output.c ----------------------------------------------------------------- */
 

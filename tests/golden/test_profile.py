@@ -38,10 +38,11 @@ def test_capabilities_are_those_of_the_help():
     profile = next(command for command in commands if command["name"] == "profile")
     assert profile["usage"] == "[switches] PROGRAM [ARGUMENTS…]"
     trace = next(switch for switch in profile["switches"] if switch["name"] == "trace")
-    assert trace == {"name": "trace", "kind": "list", "letter": "t", "choices": ["cuda", "nvtx", "none"],
+    assert trace == {"name": "trace", "kind": "list", "letter": "t", "choices": ["cuda", "nvtx", "cublas", "cublas-verbose", "cudnn", "none"],
                      "default": "cuda,nvtx",
-                     "help": "What to record: CUDA calls and what the GPU did, ranges, marks and counters of NVTX, "
-                             "or nothing but the process."}
+                     "help": "What to record: CUDA calls and what the GPU did; ranges, marks and counters of NVTX; "
+                             "calls of cuBLAS (with those it makes itself: cublas-verbose) and cuDNN, which turn "
+                             "CUDA on; or nothing but the process."}
 
 
 def test_errors():
