@@ -48,7 +48,19 @@ scene_questions (void)
   return 0;
 }
 
+static int
+scene_nvtx (void)
+{
+  NvtxUnit unit = { 0 };
+  bool takes_part = nvtx_load (&unit, 16, 16);
+  cuda_start ();
+  cuda_launch (5, false, 1, 32, NULL);
+  cuda.cudaDeviceSynchronize ();
+  return takes_part ? 1 : 0;
+}
+
 static const CudaScene scenes[] = { { "vector", scene_vector },
+                                    { "nvtx", scene_nvtx },
                                     { "questions", scene_questions },
                                     { NULL, NULL } };
 
@@ -124,11 +136,28 @@ test_questions (void)
     }
 }
 
+/* Of a session that does not ask for them, ranges cost nothing; and one without CUDA leaves it alone. */
+static void
+test_not_asked_for (void)
+{
+  LnsWireOptions asked = { .traces = LNS_WIRE_TRACE_CUDA };
+  MiniSession *session = cuda_run ("nvtx", &asked, false, NULL);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 5);
+  mini_session_free (session);
+  asked.traces = LNS_WIRE_TRACE_NVTX;
+  session = cuda_run ("vector", &asked, false, NULL);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (n_cuda_records, 0);
+  mini_session_free (session);
+}
+
 int
 main (int argc, char **argv)
 {
   cuda_scenes (scenes, argv);
   LNS_TEST (test_vector);
   LNS_TEST (test_questions);
+  LNS_TEST (test_not_asked_for);
   return lns_tap_done ();
 }

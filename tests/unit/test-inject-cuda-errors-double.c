@@ -8,6 +8,10 @@
 #include "tests/lns-tap.h"
 #include "tests/unit/cuda-fixture.h"
 
+#include <cupti.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
 static const LnsWireOptions plain = { .traces = LNS_WIRE_TRACE_CUDA };
 
 #define N_KERNELS 20
@@ -27,7 +31,16 @@ scene_work (void)
   return 0;
 }
 
-static const CudaScene scenes[] = { { "work", scene_work }, { NULL, NULL } };
+/* The program, or something that it loaded, has a CUPTI of its own. */
+static int
+scene_loaded (void)
+{
+  return dlopen ("libcupti.so.12", RTLD_NOW) != NULL ? scene_work () : 3;
+}
+
+static const CudaScene scenes[] = { { "work", scene_work },
+                                    { "loaded", scene_loaded },
+                                    { NULL, NULL } };
 
 /* What is left to record when a call fails. */
 typedef enum
@@ -159,6 +172,47 @@ test_too_old (void)
   mini_session_free (session);
 }
 
+/* A second copy could not be subscribed to: the one that is there is taken, also where it is older. */
+static void
+test_loaded_by_the_program (void)
+{
+  const char *const environment[] = { "LNS_DOUBLE_CUPTI_VERSION=22", NULL };
+  LnsWireOptions asked = with_library ("13.0");
+  MiniSession *session = cuda_run ("loaded", &asked, false, environment);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), 0);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), N_KERNELS);
+  const LnsWireCudaInfoBytes *info = cuda_record (LNS_WIRE_CUDA_INFO, 0);
+  LNS_CHECK_INT (info->cupti_version, 22);
+  mini_session_free (session);
+}
+
+/* NVIDIA's own library, where it is installed: it loads, tells how long its records are, and refuses
+ * a driver that is none of NVIDIA's. */
+static void
+test_library_of_nvidia (void)
+{
+  static const char *const paths[] = { "/usr/local/cuda/lib64/libcupti.so",
+                                       "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so" };
+  LnsWireOptions asked = plain;
+  for (size_t i = 0; i < 2 && asked.cupti_path[0] == '\0'; i++)
+    if (access (paths[i], R_OK) == 0)
+      strcpy (asked.cupti_path, paths[i]);
+  if (asked.cupti_path[0] == '\0')
+    LNS_SKIP ("NVIDIA's libcupti is not installed here");
+  MiniSession *session = cuda_run ("work", &asked, false, NULL);
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (cuda_problems (LNS_WIRE_PROBLEM_SUBSCRIBE), 1);
+  LnsWireCuptiSizes sizes;
+  lns_wire_pool_cupti_sizes (session->processes[0].pool, &sizes);
+  LNS_CHECK (sizes.version >= 17);
+  LNS_CHECK_INT (sizes.record_bytes[CUPTI_ACTIVITY_KIND_RUNTIME], sizeof (CUpti_ActivityAPI));
+  if (sizes.version == CUPTI_API_VERSION)
+    LNS_CHECK_INT (sizes.record_bytes[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL],
+                   sizeof (CUpti_ActivityKernel10));
+  mini_session_free (session);
+}
+
 /* Nobody is there: no CUPTI at the path that was given. */
 static void
 test_no_cupti (void)
@@ -182,6 +236,8 @@ main (int argc, char **argv)
   LNS_TEST (test_dropped);
   LNS_TEST (test_versions);
   LNS_TEST (test_too_old);
+  LNS_TEST (test_loaded_by_the_program);
+  LNS_TEST (test_library_of_nvidia);
   LNS_TEST (test_no_cupti);
   return lns_tap_done ();
 }

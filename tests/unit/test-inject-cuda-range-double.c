@@ -213,6 +213,33 @@ test_commands (void)
   mini_session_free (session);
 }
 
+static void
+hang_up (MiniSession *session)
+{
+  MiniProcess *process = &session->processes[0];
+  if (session->n_processes == 0 || process->connection < 0 ||
+      !lns_wire_pool_listens (process->pool) || cuda_count (LNS_WIRE_CUDA_KERNEL) == 0)
+    return;
+  close (process->connection);
+  process->connection = -1;
+}
+
+/* A session that is gone: the program goes on, and nothing is recorded for nobody. */
+static void
+test_session_gone (void)
+{
+  LnsWireOptions asked = ask (LNS_WIRE_RANGE_NONE, LNS_WIRE_RANGE_END_NONE, 0);
+  asked.flush_ms = 20;
+  cuda_on_visit = hang_up;
+  MiniSession *session = cuda_run ("commands", &asked, false, NULL);
+  cuda_on_visit = NULL;
+  LNS_CHECK (cuda_is_sound (session));
+  size_t n = cuda_count (LNS_WIRE_CUDA_KERNEL);
+  LNS_CHECK (n > 0 && n < 60);
+  LNS_CHECK_INT (lns_wire_pool_view (session->processes[0].pool)->header->recording, 0);
+  mini_session_free (session);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -220,5 +247,6 @@ main (int argc, char **argv)
   LNS_TEST (test_profiler_api);
   LNS_TEST (test_nvtx);
   LNS_TEST (test_commands);
+  LNS_TEST (test_session_gone);
   return lns_tap_done ();
 }
