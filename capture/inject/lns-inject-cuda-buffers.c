@@ -144,11 +144,30 @@ launches_of (LnsStream *stream)
   return &((StreamLaunches *)stream->launches)->launches;
 }
 
+bool
+lns_cuda_learn_sizes (bool is_needed)
+{
+  LnsWireCuptiSizes *known = &lns_process.pool.header->cupti;
+  if (__atomic_load_n (&known->version, __ATOMIC_ACQUIRE) != 0)
+    return true;
+  if (lns_cupti.version == 0 && lns_cupti_ask_version ())
+    lns_cuda_tell_info ();
+  LnsWireCuptiSizes sizes = { 0 };
+  CUptiResult result = lns_cupti_learn_sizes (&sizes);
+  if (result != CUPTI_SUCCESS)
+    return !is_needed || lns_cuda_check (result, "cuptiActivityGetNextRecord");
+  memcpy (known->record_bytes, sizes.record_bytes, sizeof known->record_bytes);
+  __atomic_store_n (&known->version, sizes.version, __ATOMIC_RELEASE);
+  return true;
+}
+
 /* Compacts VALID bytes. RET_COMPACTED: see lns_wire_cupti_compact(). */
 static void
 compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
 {
   LnsWireCuptiCounts counts = { 0 };
+  if (!lns_cuda_learn_sizes (true))
+    return;
   LnsWireCuptiSink sink = {
     .reserve = reserve,
     .commit = commit,

@@ -58,11 +58,12 @@ is_asked_for (size_t i)
   return kinds[i].options == 0 || (kinds[i].options & options) != 0;
 }
 
-/* Whether the loaded CUPTI has KIND at all. */
+/* Whether the loaded CUPTI has KIND, as far as is known yet. */
 static bool
 is_known (CUpti_ActivityKind kind)
 {
-  return lns_process.pool.header->cupti.record_bytes[kind] != 0;
+  const LnsWireCuptiSizes *sizes = &lns_process.pool.header->cupti;
+  return sizes->version == 0 || sizes->record_bytes[kind] != 0;
 }
 
 static bool

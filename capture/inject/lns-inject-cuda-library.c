@@ -126,14 +126,24 @@ lns_cupti_load (const char *given, char *ret_words, size_t n_max)
 #define X(name) lns_cupti.name = (__typeof__ (&cupti##name))dlsym (lns_cupti.handle, "cupti" #name);
   LNS_CUPTI_FUNCTIONS (X)
 #undef X
-  if (lns_cupti.GetVersion == NULL || lns_cupti.GetVersion (&lns_cupti.version) != CUPTI_SUCCESS)
-    lns_cupti.version = 0;
+  lns_cupti.struct_size =
+      (__typeof__ (lns_cupti.struct_size))dlsym (lns_cupti.handle, "cuptiActivityGetStructSize");
+  bool is_old = lns_cupti_ask_version () && lns_cupti.version < LNS_CUPTI_MIN_VERSION;
   bool enough = lns_cupti.Subscribe != NULL && lns_cupti.EnableCallback != NULL &&
                 lns_cupti.ActivityRegisterTimestampCallback != NULL &&
                 lns_cupti.ActivityRegisterCallbacks != NULL && lns_cupti.ActivityEnable != NULL &&
                 lns_cupti.ActivityDisable != NULL && lns_cupti.ActivityFlushAll != NULL &&
                 lns_cupti.ActivityGetNextRecord != NULL;
-  return enough && lns_cupti.version >= LNS_CUPTI_MIN_VERSION ? 0 : -ENOTSUP;
+  return enough && !is_old ? 0 : -ENOTSUP;
+}
+
+bool
+lns_cupti_ask_version (void)
+{
+  if (lns_cupti.version == 0 &&
+      (lns_cupti.GetVersion == NULL || lns_cupti.GetVersion (&lns_cupti.version) != CUPTI_SUCCESS))
+    lns_cupti.version = 0;
+  return lns_cupti.version != 0;
 }
 
 CUptiResult
@@ -151,12 +161,14 @@ lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes)
       uint8_t *bytes = (uint8_t *)words;
       CUpti_Activity *record = (CUpti_Activity *)bytes;
       CUptiResult result = lns_cupti.ActivityGetNextRecord (bytes, sizeof words, &record);
-      ptrdiff_t size = (uint8_t *)record - bytes;
-      if (result == CUPTI_SUCCESS && size > 0 && size < (ptrdiff_t)sizeof words && size % 8 == 0)
+      size_t size = (size_t)((uint8_t *)record - bytes);
+      if (result != CUPTI_SUCCESS && lns_cupti.struct_size != NULL)
+        result = lns_cupti.struct_size (kind, 0, &size);
+      if (result == CUPTI_SUCCESS && size > 0 && size <= UINT16_MAX && size % 8 == 0)
         ret_sizes->record_bytes[kind] = (uint16_t)size;
       if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
         of_calls = result;
     }
-  ret_sizes->version = lns_cupti.version;
+  ret_sizes->version = lns_cupti.version != 0 ? lns_cupti.version : 1;
   return of_calls;
 }

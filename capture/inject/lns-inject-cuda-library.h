@@ -49,8 +49,10 @@ typedef struct
 #define X(name) __typeof__ (&cupti##name) name;
   LNS_CUPTI_FUNCTIONS (X)
 #undef X
+  /* cuptiActivityGetStructSize of CUPTI 13.3; 0 asks for the loaded version's. */
+  CUptiResult (*struct_size) (CUpti_ActivityKind kind, uint32_t version, size_t *ret_bytes);
   void *handle;
-  uint32_t version;
+  uint32_t version; /* 0: it has not told it */
 } LnsCupti;
 
 /* Null where the loaded CUPTI has no such function: it is to be looked at before each call. */
@@ -74,6 +76,10 @@ extern LnsCudaDriver lns_cuda_driver;
  * without which nothing can be recorded. Not thread-safe. */
 int lns_cupti_load (const char *given, char *ret_words, size_t n_max);
 
-/* Learns how long the loaded CUPTI's records are, without a driver or a device. Returns CUPTI's result
- * where it does not tell even the length of a call's. */
+/* Asks CUPTI for its version, if it has not told it yet, as 13.5 does not without a driver. True where
+ * lns_cupti.version is known now. */
+bool lns_cupti_ask_version (void);
+
+/* Learns how long the loaded CUPTI's records are. Returns CUPTI's result where it does not tell even the
+ * length of a call's: up to 13.1 it tells before anything else is done, 13.5 not without a driver. */
 CUptiResult lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes);

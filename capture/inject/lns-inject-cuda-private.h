@@ -80,6 +80,10 @@ void lns_cuda_buffer_requested (uint8_t **buffer, size_t *size, size_t *max_reco
 void lns_cuda_buffer_completed (
     CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
+/* Sees to it that the lengths of CUPTI's records are known; false, and a problem, where CUPTI does not
+ * tell. Cheap once they are. */
+bool lns_cuda_learn_sizes (bool is_needed);
+
 /* Tells what CUPTI has dropped since it was asked last, in CONTEXT and STREAM. */
 void lns_cuda_tell_dropped (CUcontext context, uint32_t stream);
 

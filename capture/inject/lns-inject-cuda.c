@@ -87,26 +87,36 @@ finish (void *unused)
   lns_cuda_tell_dropped (NULL, 0);
 }
 
-/* Subscribes; false where another tool has, or nobody can. */
+/* Asks CUPTI who has subscribed; by trying to, since there is no other way. */
+static void
+ask_for_other (char *ret_name, size_t n_max)
+{
+  CUpti_SubscriberHandle subscriber;
+  CUpti_SubscriberParams parameters = {
+    /* As in CUDA 13.0: later ones know more, and older ones would refuse that. */
+    .structSize = offsetof (CUpti_SubscriberParams, oldSubscriberSize) + sizeof (size_t),
+    .subscriberName = "lanescope",
+    .oldSubscriberName = ret_name,
+    .oldSubscriberSize = n_max,
+  };
+  if (lns_cupti.Subscribe_v2 != NULL &&
+      lns_cupti.Subscribe_v2 (&subscriber, lns_cuda_callback, NULL, &parameters) == CUPTI_SUCCESS)
+    (void)LNS_CUPTI_TRY (Unsubscribe, subscriber);
+  ret_name[n_max - 1] = '\0';
+}
+
+/* Subscribes; false where another tool has, or nobody can. By the first of the two functions: who
+ * subscribes by the second must use only what belongs to it. */
 static bool
 subscribe (void)
 {
   char other[64] = "";
-  CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
-  if (lns_cupti.Subscribe_v2 != NULL)
-    {
-      CUpti_SubscriberParams parameters = { .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-                                            .subscriberName = "lanescope",
-                                            .oldSubscriberName = other,
-                                            .oldSubscriberSize = sizeof other };
-      result = lns_cupti.Subscribe_v2 (&lns_cuda_engine.subscriber, lns_cuda_callback, NULL,
-                                       &parameters);
-    }
-  if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    result = lns_cupti.Subscribe (&lns_cuda_engine.subscriber, lns_cuda_callback, NULL);
-  other[sizeof other - 1] = '\0';
+  CUptiResult result = lns_cupti.Subscribe (&lns_cuda_engine.subscriber, lns_cuda_callback, NULL);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    lns_cuda_problem (LNS_WIRE_PROBLEM_BUSY, result, 0, other[0] == '\0' ? NULL : other);
+    {
+      ask_for_other (other, sizeof other);
+      lns_cuda_problem (LNS_WIRE_PROBLEM_BUSY, result, 0, other[0] == '\0' ? NULL : other);
+    }
   else if (result != CUPTI_SUCCESS)
     lns_cuda_problem (LNS_WIRE_PROBLEM_SUBSCRIBE, result, 0, NULL);
   return result == CUPTI_SUCCESS;
@@ -125,8 +135,8 @@ load (void)
   lns_cuda_tell_info ();
   if (error < 0)
     return false;
-  return lns_cuda_check (lns_cupti_learn_sizes (&lns_process.pool.header->cupti),
-                         "cuptiActivityGetNextRecord");
+  (void)lns_cuda_learn_sizes (false);
+  return true;
 }
 
 /* In this order: who we are, the clock, the buffers, what all contexts are made with; records last. */

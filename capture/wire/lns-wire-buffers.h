@@ -60,7 +60,7 @@ _Static_assert(sizeof (LnsWireBufferLine) == 64, "a line of the cache");
  * Written by the target before its first buffer is LENT. */
 typedef struct
 {
-  uint32_t version; /* cuptiGetVersion(); 0: no CUPTI is loaded */
+  uint32_t version; /* cuptiGetVersion(); 1: unknown; 0: the rest is not known, or not yet */
   uint32_t reserved;
   uint16_t record_bytes[LNS_WIRE_CUPTI_KINDS];
 } LnsWireCuptiSizes;
