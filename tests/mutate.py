@@ -18,6 +18,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,7 +88,9 @@ def objects_digest(build):
 
 
 def limit():
-    """A mutant that writes for ever must not fill the disk."""
+    """A mutant that writes for ever must not fill the disk; and Ctrl-C means what it does in a shell, also where
+    this runs behind one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, resource.RLIM_INFINITY))
 
 
