@@ -126,6 +126,7 @@ def main():
 
     source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     work = tempfile.mkdtemp(prefix="lanescope-mutate-")
+    os.chmod(work, 0o755)  # some tests run the tool as somebody else
     tree, build = os.path.join(work, "tree"), os.path.join(work, "build")
     try:
         listed = subprocess.run(["git", "-C", source, "ls-files"], capture_output=True, text=True, check=True).stdout
