@@ -7,6 +7,7 @@
  * nothing makes up for a level of detail that is gone. LNS_EVENTS in the environment sets the size:
  * 100 million make a file of more than 1 GB. */
 
+#include <malloc.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -99,12 +100,12 @@ test_opening_reads_little (void)
 }
 
 static void
-delete_levels (const char *path, const char *where)
+delete_rows (const char *path, const char *from)
 {
   sqlite3 *db;
   char text[200];
 
-  snprintf (text, sizeof text, "DELETE FROM lns_chunk WHERE level > 0 AND %s", where);
+  snprintf (text, sizeof text, "DELETE FROM %s", from);
   LNS_CHECK (sqlite3_open (path, &db) == SQLITE_OK);
   const int code = sqlite3_exec (db, text, NULL, NULL, NULL);
   const int n_rows = sqlite3_changes (db);
@@ -121,7 +122,7 @@ test_lost_levels_are_not_rebuilt (void)
   const char *path = fixture_path ("large.rep");
   LnsPixelResult result = { 0 };
 
-  delete_levels (path, "lane = 5");
+  delete_rows (path, "lns_chunk WHERE level > 0 AND lane = 5");
   LnsReport *report = fixture_open (path, NULL);
   const int64_t span_ns = lns_report_lane_info (report, 5)->end_ns;
   for (int64_t ns_per_px = span_ns / 1000; ns_per_px > 0; ns_per_px /= 100)
@@ -142,6 +143,47 @@ test_lost_levels_are_not_rebuilt (void)
   lns_report_close (report);
 }
 
+/* All that a report took is given back: of lanes with open events, of finished ones, of damaged ones,
+ * and of those that were looked into. */
+static void
+test_nothing_leaks (void)
+{
+  const char *path = fixture_path ("leaks.rep");
+  LnsWriter *writer = fixture_writer (path);
+  size_t used_bytes = 0;
+
+  for (uint32_t i = 0; i < 16; i++)
+    {
+      const uint32_t lane = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+      for (int64_t e = 0; e < 5000; e++)
+        lns_writer_append (writer, lane, &(LnsEvent){ .start_ns = e * 10, .duration_ns = e % 7 });
+      lns_writer_set_open (writer, lane, i % 2 == 0 ? &(LnsEvent){ .start_ns = 60000 } : NULL);
+    }
+  fixture_finish (writer, 70000);
+  for (unsigned round = 0; round < 12; round++)
+    {
+      /* SQLite keeps a little from its first use. */
+      if (round == 4)
+        used_bytes = mallinfo2 ().uordblks + mallinfo2 ().hblkhd;
+      if (round == 8)
+        delete_rows (path, "lns_tail WHERE id >> 8 = 5");
+      LnsReport *report = fixture_open (path, NULL);
+      LnsPixelResult result = { 0 };
+      for (uint32_t lane = 0; lane < 16; lane++)
+        {
+          const LnsPixelQuery query = { .ns_per_px = 60, .n_px = 1000 };
+          LNS_CHECK (lns_report_query_pixels (report, lane, &query, &result, NULL) ==
+                     (lane != 5 || round < 8));
+          LnsEvent event;
+          LNS_CHECK (lane == 5 || lns_report_event (report, lane, 4999, &event, NULL));
+        }
+      lns_pixel_result_clear (&result);
+      lns_report_close (report);
+    }
+  /* The allocator's own caches move by a few KB. */
+  LNS_CHECK (mallinfo2 ().uordblks + mallinfo2 ().hblkhd < used_bytes + 32768);
+}
+
 int
 main (void)
 {
@@ -151,5 +193,6 @@ main (void)
     n_events = strtoull (wanted, NULL, 10);
   LNS_TEST (test_opening_reads_little);
   LNS_TEST (test_lost_levels_are_not_rebuilt);
+  LNS_TEST (test_nothing_leaks);
   return lns_tap_done ();
 }
