@@ -114,6 +114,9 @@ copy_rows (Export *export,
           if (bind (insert, (int)i + 1, &value) != SQLITE_OK)
             return fail (export, error);
         }
+      LnsValue rowid = { .type = LNS_VALUE_INTEGER, .integer = lns_row_cursor_rowid (rows) };
+      if (table->passes != 0 && bind (insert, (int)table->n_columns + 1, &rowid) != SQLITE_OK)
+        return fail (export, error);
       if (sqlite3_step (insert) != SQLITE_DONE)
         return fail (export, error);
       sqlite3_reset (insert);
@@ -122,20 +125,33 @@ copy_rows (Export *export,
     }
 }
 
+/* The rowid comes last: rows that others passed by leave gaps, as in SQL. To be freed by SQLite. */
+static char *
+insert_sql (const LnsTable *table)
+{
+  sqlite3_str *sql = sqlite3_str_new (NULL);
+
+  sqlite3_str_appendf (sql, "INSERT INTO \"%w\" (", table->name);
+  for (unsigned i = 0; i < table->n_columns; i++)
+    sqlite3_str_appendf (sql, "%s\"%w\"", i > 0 ? ", " : "", table->columns[i].name);
+  if (table->passes != 0)
+    sqlite3_str_appendall (sql, ", rowid");
+  sqlite3_str_appendall (sql, ") VALUES (?");
+  for (unsigned i = 1; i < table->n_columns + (table->passes != 0); i++)
+    sqlite3_str_appendall (sql, ", ?");
+  sqlite3_str_appendall (sql, ")");
+  return sqlite3_str_finish (sql);
+}
+
 static bool
 export_table (Export *export, const LnsTable *table, LnsError *error)
 {
   LnsRowCursor *rows = NULL;
   sqlite3_stmt *insert = NULL;
-  char sql[512];
-  char *create = lns_table_sql (table, NULL);
-  bool good = create != NULL && execute (export, create, error);
+  char *create = lns_table_sql (table, NULL), *sql = insert_sql (table);
+  bool good = create != NULL && sql != NULL && execute (export, create, error);
 
   free (create);
-  int length = snprintf (sql, sizeof sql, "INSERT INTO \"%s\" VALUES (?", table->name);
-  for (unsigned i = 1; i < table->n_columns; i++)
-    length += snprintf (sql + length, sizeof sql - (size_t)length, ",?");
-  snprintf (sql + length, sizeof sql - (size_t)length, ")");
   if (good && table->source != LNS_ROWS_NONE)
     {
       rows = lns_row_cursor_new (export->tables, table, error);
@@ -145,6 +161,7 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
              copy_rows (export, table, rows, insert, error);
     }
   sqlite3_finalize (insert);
+  sqlite3_free (sql);
   lns_row_cursor_free (rows);
   return good;
 }

@@ -7,60 +7,109 @@
 
 #include "src/schema/lns-row-cursor-private.h"
 
-static bool
-is_key (const LnsTable *table, int column)
+static LnsColumnRole
+role_of_nvtx (int column)
 {
-  return column == -1 || table->columns[column].rule == LNS_COLUMN_KEY;
+  switch (column)
+    {
+    case LNS_NVTX_START:
+      return LNS_ROLE_START;
+    case LNS_NVTX_END:
+      return LNS_ROLE_END;
+    case LNS_NVTX_EVENT_TYPE:
+      return LNS_ROLE_TYPE;
+    case LNS_NVTX_GLOBAL_TID:
+      return LNS_ROLE_THREAD;
+    case LNS_NVTX_DOMAIN_ID:
+      return LNS_ROLE_DOMAIN;
+    case LNS_NVTX_TEXT_ID:
+      return LNS_ROLE_NAME;
+    default:
+      return LNS_ROLE_NONE;
+    }
+}
+
+static LnsColumnRole
+role_of_cell (const LnsCell *cell)
+{
+  switch (cell->rule)
+    {
+    case LNS_CELL_START:
+      return LNS_ROLE_START;
+    case LNS_CELL_END:
+      return LNS_ROLE_END;
+    case LNS_CELL_NAME:
+      return LNS_ROLE_NAME;
+    case LNS_CELL_GLOBAL_TID:
+    case LNS_CELL_THREAD:
+      return LNS_ROLE_THREAD;
+    case LNS_CELL_GLOBAL_PID:
+    case LNS_CELL_DEVICE:
+    case LNS_CELL_CONTEXT:
+    case LNS_CELL_GREEN_CONTEXT:
+    case LNS_CELL_STREAM:
+    case LNS_CELL_STREAM_OR_ALL:
+      return LNS_ROLE_LANE;
+    default:
+      return cell->column == LNS_COLUMN_CORRELATION ? LNS_ROLE_CORRELATION : LNS_ROLE_NONE;
+    }
+}
+
+LnsColumnRole
+lns_table_column_role (const LnsTable *table, int column)
+{
+  if (column == -1 || table->columns[column].rule == LNS_COLUMN_KEY)
+    return LNS_ROLE_ROWID;
+  switch (table->source)
+    {
+    case LNS_ROWS_NVTX:
+      return role_of_nvtx (column);
+    case LNS_ROWS_COUNTERS:
+      return column == LNS_COUNTERS_TIMESTAMP   ? LNS_ROLE_START
+             : column == LNS_COUNTERS_DOMAIN_ID ? LNS_ROLE_DOMAIN
+                                                : LNS_ROLE_NONE;
+    case LNS_ROWS_EVENTS:
+      return role_of_cell (&table->columns[column].cell);
+    default:
+      return LNS_ROLE_NONE;
+    }
 }
 
 bool
 lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal)
 {
-  *ret_only_equal = false;
-  if (is_key (table, column))
+  LnsColumnRole role = lns_table_column_role (table, column);
+
+  *ret_only_equal = role > LNS_ROLE_END;
+  if (role == LNS_ROLE_ROWID)
     return table->source != LNS_ROWS_NONE;
-  switch (table->source)
-    {
-    case LNS_ROWS_NVTX:
-      *ret_only_equal = column != LNS_NVTX_START && column != LNS_NVTX_END;
-      return column == LNS_NVTX_START || column == LNS_NVTX_END || column == LNS_NVTX_EVENT_TYPE ||
-             column == LNS_NVTX_GLOBAL_TID || column == LNS_NVTX_DOMAIN_ID ||
-             column == LNS_NVTX_TEXT_ID;
-    case LNS_ROWS_COUNTERS:
-      *ret_only_equal = column != LNS_COUNTERS_TIMESTAMP;
-      return column == LNS_COUNTERS_TIMESTAMP || column == LNS_COUNTERS_NAME_ID ||
-             column == LNS_COUNTERS_DOMAIN_ID || column == LNS_COUNTERS_GLOBAL_PID;
-    case LNS_ROWS_DEFINITIONS:
-      return table->columns[column].type[0] == 'I';
-    default:
-      return false;
-    }
+  if (table->source == LNS_ROWS_DEFINITIONS)
+    return table->columns[column].type[0] == 'I';
+  return role != LNS_ROLE_NONE;
 }
 
-/* The bound that a constraint on COLUMN of events narrows, or NULL. */
+/* The bound that a constraint on a column of ROLE narrows, or NULL. */
 static LnsRowRange *
-bound_of (LnsRowBounds *bounds, const LnsTable *table, int column)
+bound_of (LnsRowBounds *bounds, LnsColumnRole role)
 {
-  if (is_key (table, column))
-    return &bounds->rowid;
-  if (table->source == LNS_ROWS_COUNTERS)
-    return column == LNS_COUNTERS_TIMESTAMP   ? &bounds->start
-           : column == LNS_COUNTERS_DOMAIN_ID ? &bounds->domain
-                                              : NULL;
-  switch (column)
+  switch (role)
     {
-    case LNS_NVTX_START:
+    case LNS_ROLE_ROWID:
+      return &bounds->rowid;
+    case LNS_ROLE_START:
       return &bounds->start;
-    case LNS_NVTX_END:
+    case LNS_ROLE_END:
       return &bounds->end;
-    case LNS_NVTX_EVENT_TYPE:
+    case LNS_ROLE_TYPE:
       return &bounds->type;
-    case LNS_NVTX_GLOBAL_TID:
+    case LNS_ROLE_THREAD:
       return &bounds->global_tid;
-    case LNS_NVTX_DOMAIN_ID:
+    case LNS_ROLE_DOMAIN:
       return &bounds->domain;
-    case LNS_NVTX_TEXT_ID:
+    case LNS_ROLE_NAME:
       return &bounds->name;
+    case LNS_ROLE_CORRELATION:
+      return &bounds->correlation;
     default:
       return NULL;
     }
@@ -72,11 +121,13 @@ _lns_row_cursor_set_bounds (LnsRowCursor *cursor)
   LnsRowBounds *bounds = &cursor->bounds;
 
   bounds->rowid = bounds->start = bounds->end = bounds->type = LNS_ROW_RANGE_ALL;
-  bounds->global_tid = bounds->domain = bounds->name = LNS_ROW_RANGE_ALL;
+  bounds->global_tid = bounds->domain = bounds->name = bounds->correlation = LNS_ROW_RANGE_ALL;
+  bounds->table = cursor->table;
   for (unsigned i = 0; i < cursor->n_constraints; i++)
     {
       const LnsRowConstraint *constraint = &cursor->constraints[i];
-      LnsRowRange *bound = bound_of (bounds, cursor->table, constraint->column);
+      LnsRowRange *bound =
+          bound_of (bounds, lns_table_column_role (cursor->table, constraint->column));
       if (constraint->min > constraint->max)
         return false;
       if (bound == NULL)
@@ -101,6 +152,15 @@ lane_may_match (const LnsRowCursor *cursor, const LnsTableLane *lane)
     return false;
   if (lane->global_tid != 0 && !lns_row_range_has (bounds->global_tid, lane->global_tid))
     return false;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      if (lns_table_column_role (cursor->table, constraint->column) != LNS_ROLE_LANE)
+        continue;
+      int64_t value = _lns_lane_cell (lane, &cursor->table->columns[constraint->column].cell);
+      if (value < constraint->min || value > constraint->max)
+        return false;
+    }
   return bounds->rowid.max > (int64_t)lane->first &&
          bounds->rowid.min <= (int64_t)(lane->first + lane->n_events);
 }

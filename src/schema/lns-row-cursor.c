@@ -11,7 +11,7 @@
  * descriptor and some MB. */
 #define MAX_WALKERS 8
 
-/* Which lane columns NVTX_EVENTS' or LNS_COUNTERS' columns of MASK are made of. */
+/* Which lane columns a table of events' columns of MASK are made of. */
 static LnsColumnMask
 lane_columns (const LnsTable *table, uint64_t mask)
 {
@@ -31,6 +31,14 @@ lane_columns (const LnsTable *table, uint64_t mask)
   };
   LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
 
+  if (table->source == LNS_ROWS_EVENTS)
+    {
+      columns |= _lns_cell_columns (&table->filter);
+      for (unsigned i = 0; i < table->n_columns; i++)
+        if (mask >> i & 1)
+          columns |= _lns_cell_columns (&table->columns[i].cell);
+      return columns;
+    }
   if (table->source == LNS_ROWS_COUNTERS)
     return columns | (mask >> LNS_COUNTERS_VALUE & 1 ? LNS_COLUMN_BIT (LNS_COLUMN_VALUE) : 0);
   for (unsigned i = 0; i < LNS_NVTX_N_COLUMNS; i++)
@@ -133,7 +141,7 @@ fill_heap (LnsRowCursor *cursor, LnsError *error)
       LnsRowLane *lane = &cursor->heap[cursor->n_heap];
       bool row = false;
       bool good = _lns_row_lane_open (
-                      lane, cursor->tables->report, &cursor->table_lanes->lanes[cursor->lanes[i]],
+                      lane, cursor->tables, &cursor->table_lanes->lanes[cursor->lanes[i]],
                       &cursor->bounds, cursor->columns, cursor->n_lanes <= MAX_WALKERS, error) &&
                   _lns_row_lane_settle (lane, cursor->tables, &cursor->bounds, cursor->columns,
                                         &row, error);
@@ -265,7 +273,7 @@ next_of_lanes (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
         return true;
       const LnsTableLane *lane = &cursor->table_lanes->lanes[cursor->lanes[cursor->next_lane++]];
       cursor->is_open = true;
-      if (!_lns_row_lane_open (&cursor->current, cursor->tables->report, lane, &cursor->bounds,
+      if (!_lns_row_lane_open (&cursor->current, cursor->tables, lane, &cursor->bounds,
                                cursor->columns, true, error))
         return false;
     }
@@ -398,6 +406,9 @@ lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
     }
   if (cursor->row != NULL)
     return cursor->row[column];
+  if (cursor->table->source == LNS_ROWS_EVENTS)
+    return _lns_row_lane_cell (lane_of (cursor), cursor->tables,
+                               &cursor->table->columns[column].cell);
   if (cursor->table->source == LNS_ROWS_COUNTERS)
     return _lns_row_lane_counter (lane_of (cursor), cursor->tables, column);
   if (column == LNS_NVTX_JSON_TEXT || column == LNS_NVTX_BINARY_DATA)

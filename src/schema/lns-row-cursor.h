@@ -7,8 +7,9 @@
  *
  * - rowid and KEY columns: any range, O(log lanes);
  * - start and end of events: any range, O(log n) a lane;
- * - globalTid, eventType, domainId of events, nameId of counters: equality, by lanes;
- * - textId of events: equality, by the name column alone;
+ * - globalTid, globalPid, device, context, stream, eventType, domainId of events: equality, by lanes;
+ * - correlationId of events: equality, by the spans of chunks, O(log n) a lane;
+ * - textId and nameId of events: equality, by the name column alone;
  * - any integer column of definitions: any range, by an index made on first use.
  *
  * A cursor belongs to one thread at a time; many may live at once. */

@@ -61,7 +61,7 @@ narrow_to_times (
 
 bool
 _lns_row_lane_open (LnsRowLane *rows,
-                    LnsReport *report,
+                    const LnsTables *tables,
                     const LnsTableLane *lane,
                     const LnsRowBounds *bounds,
                     LnsColumnMask columns,
@@ -69,24 +69,20 @@ _lns_row_lane_open (LnsRowLane *rows,
                     LnsError *error)
 {
   *rows = (LnsRowLane){ .lane = lane, .last = lane->n_events };
-  rows->color = lns_lane_kind_extra (lane->kind, LNS_COLUMN_COLOR);
-  rows->category = lns_lane_kind_extra (lane->kind, LNS_COLUMN_CATEGORY);
-  rows->payload_type = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD_TYPE);
-  rows->payload = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD);
-  rows->range_id = lns_lane_kind_extra (lane->kind, LNS_COLUMN_RANGE_ID);
-  rows->thread = lns_lane_kind_extra (lane->kind, LNS_COLUMN_THREAD);
-  rows->end_thread = lns_lane_kind_extra (lane->kind, LNS_COLUMN_END_THREAD);
-  rows->value = lns_lane_kind_extra (lane->kind, LNS_COLUMN_VALUE);
+  rows->extra = tables->extra[lane->kind];
+  if (bounds->correlation.min == bounds->correlation.max)
+    rows->correlation = (uint64_t)bounds->correlation.min;
   narrow_to_rowids (rows, bounds->rowid);
-  if (!narrow_to_times (rows, report, bounds->start, bounds->end, error))
+  if (!narrow_to_times (rows, tables->report, bounds->start, bounds->end, error))
     return false;
-  if (may_walk && rows->ordinal + LONG_STRETCH < rows->last)
+  if (may_walk && rows->correlation == 0 && rows->ordinal + LONG_STRETCH < rows->last)
     {
-      rows->walker = lns_chunk_walker_new (report, lane->lane, columns);
+      rows->walker = lns_chunk_walker_new (tables->report, lane->lane, columns);
       if (rows->walker == NULL)
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                               "not enough memory to read the events; close other programs");
-      lns_chunk_walker_seek (rows->walker, lns_report_chunk_of (report, lane->lane, rows->ordinal));
+      lns_chunk_walker_seek (rows->walker,
+                             lns_report_chunk_of (tables->report, lane->lane, rows->ordinal));
     }
   return true;
 }
@@ -133,12 +129,12 @@ load_chunk (LnsRowLane *rows, LnsReport *report, LnsColumnMask columns, LnsError
 }
 
 static int64_t
-thread_of (const LnsRowLane *rows, const LnsTables *tables, int column, uint32_t i)
+thread_of (const LnsRowLane *rows, const LnsTables *tables, LnsColumnId column)
 {
-  if (column < 0)
+  if (rows->extra[column] < 0)
     return 0;
   /* A column of zeros means thread instance 0.                                                   */
-  uint64_t thread = rows->chunk->extra[column] != NULL ? rows->chunk->extra[column][i] : 0;
+  uint64_t thread = _lns_row_lane_extra (rows, column);
   return lns_tables_global_tid (tables, thread <= UINT32_MAX ? (uint32_t)thread : LNS_ID_NONE);
 }
 
@@ -148,11 +144,22 @@ is_open (uint32_t flags)
   return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
 }
 
-/* Whether the event at I of the chunk is within what BOUNDS say and lanes cannot tell. */
+/* Whether the event passes the filter of its table. */
 static bool
-allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bounds, uint32_t i)
+passes (const LnsRowLane *rows, const LnsTables *tables, const LnsTable *table)
+{
+  if (table->passes == 0)
+    return true;
+  uint64_t value = (uint64_t)_lns_row_lane_cell (rows, tables, &table->filter).integer;
+  return (table->passes >> (value < 63 ? value : 63) & 1) != 0;
+}
+
+/* Whether the event is within what BOUNDS say and lanes cannot tell. */
+static bool
+allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bounds)
 {
   const LnsChunk *chunk = rows->chunk;
+  uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
 
   if (!lns_row_range_has (bounds->start, chunk->start_ns[i]))
     return false;
@@ -161,8 +168,10 @@ allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bou
     return false;
   if (!lns_row_range_is_all (bounds->name) && !lns_row_range_has (bounds->name, chunk->name[i]))
     return false;
+  if (!passes (rows, tables, bounds->table))
+    return false;
   return lns_row_range_is_all (bounds->global_tid) || rows->lane->global_tid != 0 ||
-         lns_row_range_has (bounds->global_tid, thread_of (rows, tables, rows->thread, i));
+         lns_row_range_has (bounds->global_tid, thread_of (rows, tables, LNS_COLUMN_THREAD));
 }
 
 bool
@@ -175,9 +184,15 @@ _lns_row_lane_settle (LnsRowLane *rows,
 {
   for (; rows->ordinal < rows->last; rows->ordinal++)
     {
+      if (rows->correlation != 0 &&
+          !lns_report_find_correlation (tables->report, rows->lane->lane, rows->correlation,
+                                        rows->ordinal, &rows->ordinal, error))
+        return false;
+      if (rows->ordinal >= rows->last)
+        break;
       if (!load_chunk (rows, tables->report, columns, error))
         return false;
-      if (allows (rows, tables, bounds, (uint32_t)(rows->ordinal - rows->chunk->first)))
+      if (allows (rows, tables, bounds))
         {
           *ret_row = true;
           return true;
@@ -243,12 +258,6 @@ number (uint64_t bits, LnsPayloadType type)
     }
 }
 
-static uint64_t
-extra (const LnsRowLane *rows, int column, uint32_t i)
-{
-  return column >= 0 && rows->chunk->extra[column] != NULL ? rows->chunk->extra[column][i] : 0;
-}
-
 int64_t
 _lns_row_lane_start (const LnsRowLane *rows)
 {
@@ -258,10 +267,8 @@ _lns_row_lane_start (const LnsRowLane *rows)
 uint32_t
 _lns_row_lane_payload (const LnsRowLane *rows)
 {
-  uint32_t i = (uint32_t)(rows->ordinal - rows->chunk->first);
-
-  return extra (rows, rows->payload_type, i) == LNS_PAYLOAD_TYPED
-             ? (uint32_t)extra (rows, rows->payload, i)
+  return _lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_TYPED
+             ? (uint32_t)_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD)
              : LNS_ID_NONE;
 }
 
@@ -294,29 +301,29 @@ _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned co
     case LNS_NVTX_EVENT_TYPE:
       return integer (_lns_row_event_type (rows->lane->kind));
     case LNS_NVTX_RANGE_ID:
-      return integer_or_null (extra (rows, rows->range_id, i));
+      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_RANGE_ID));
     case LNS_NVTX_CATEGORY:
-      return integer_or_null (extra (rows, rows->category, i));
+      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_CATEGORY));
     case LNS_NVTX_COLOR:
-      return integer_or_null (extra (rows, rows->color, i));
+      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_COLOR));
     case LNS_NVTX_TEXT:
       return string (tables, chunk->name[i]);
     case LNS_NVTX_TEXT_ID:
       return integer (chunk->name[i]);
     case LNS_NVTX_GLOBAL_TID:
       tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
-                                        : thread_of (rows, tables, rows->thread, i);
+                                        : thread_of (rows, tables, LNS_COLUMN_THREAD);
       return integer (tid != 0 ? tid : rows->lane->global_pid);
     case LNS_NVTX_END_GLOBAL_TID:
       /* As in the reference's files: only where another thread ended the range.                  */
-      tid = is_open (chunk->flags[i]) ? 0 : thread_of (rows, tables, rows->end_thread, i);
-      return tid == 0 || tid == thread_of (rows, tables, rows->thread, i) ? (LnsValue){ 0 }
-                                                                          : integer (tid);
+      tid = is_open (chunk->flags[i]) ? 0 : thread_of (rows, tables, LNS_COLUMN_END_THREAD);
+      return tid == 0 || tid == thread_of (rows, tables, LNS_COLUMN_THREAD) ? (LnsValue){ 0 }
+                                                                            : integer (tid);
     case LNS_NVTX_DOMAIN_ID:
       return integer (rows->lane->domain_number);
     case LNS_NVTX_UINT64 ... LNS_NVTX_FLOAT:
-      if (extra (rows, rows->payload_type, i) == payload_of_column (column))
-        return number (extra (rows, rows->payload, i), payload_of_column (column));
+      if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == payload_of_column (column))
+        return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), payload_of_column (column));
       return (LnsValue){ 0 };
     case LNS_NVTX_EVENT_ID:
       return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
@@ -342,7 +349,7 @@ _lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned
     case LNS_COUNTERS_NAME:
       return string (tables, track->name);
     case LNS_COUNTERS_VALUE:
-      return number (extra (rows, rows->value, i), track->value_type);
+      return number (_lns_row_lane_extra (rows, LNS_COLUMN_VALUE), track->value_type);
     case LNS_COUNTERS_UNIT:
       return track->unit != 0 ? string (tables, track->unit) : (LnsValue){ 0 };
     case LNS_COUNTERS_GLOBAL_PID:

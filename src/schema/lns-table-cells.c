@@ -281,7 +281,7 @@ build_nvtx (LnsCellBuilder *builder)
            compare_nvtx_rows);
   for (uint64_t i = 0; i < cells->n_rows; i++)
     cells->values[i * builder->n_columns + LNS_NVTX_EVENT_ID] =
-        _lns_cell_integer ((int64_t)(builder->tables->nvtx.n_events + i + 1));
+        _lns_cell_integer ((int64_t)(builder->tables->nvtx->n_events + i + 1));
 }
 
 static int64_t
@@ -461,7 +461,8 @@ _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells
     build_enum (&builder, name);
   else if (table->source == LNS_ROWS_NVTX)
     build_nvtx (&builder);
-  else if (table->source != LNS_ROWS_DEFINITIONS || _lns_builder_session (&builder, name))
+  else if (table->source != LNS_ROWS_DEFINITIONS || _lns_builder_session (&builder, name) ||
+           _lns_builder_cuda (&builder, name))
     return builder.good;
   else if (strcmp (name, "ThreadNames") == 0)
     build_thread_names (&builder);

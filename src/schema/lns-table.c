@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "src/schema/lns-enums.h"
-#include "src/schema/lns-table.h"
+#include "src/schema/lns-cuda-tables-private.h"
 
 /* Columns and their order are those of public exports of schema 3.25, which adds to 3.24 only at the
  * end: programs index `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. */
@@ -133,50 +133,6 @@ static const LnsTableColumn TARGET_INFO_SYSTEM_ENV[] = {
   INTEGER_NOT_NULL ("nameEnum"), TEXT_NOT_NULL ("value"),
 };
 
-static const LnsTableColumn TARGET_INFO_GPU[] = {
-  INTEGER_NOT_NULL ("vmId"),
-  INTEGER_NOT_NULL ("id"),
-  TEXT ("name"),
-  TEXT ("busLocation"),
-  INTEGER ("isDiscrete"),
-  INTEGER ("l2CacheSize"),
-  INTEGER ("totalMemory"),
-  INTEGER ("memoryBandwidth"),
-  INTEGER ("clockRate"),
-  INTEGER ("smCount"),
-  INTEGER ("pwGpuId"),
-  TEXT ("uuid"),
-  INTEGER ("luid"),
-  TEXT ("chipName"),
-  INTEGER ("cuDevice"),
-  TEXT ("ctxswDevPath"),
-  TEXT ("ctrlDevPath"),
-  INTEGER ("revision"),
-  INTEGER ("nodeMask"),
-  INTEGER ("constantMemory"),
-  INTEGER ("maxIPC"),
-  INTEGER ("maxRegistersPerBlock"),
-  INTEGER ("maxShmemPerBlock"),
-  INTEGER ("maxShmemPerBlockOptin"),
-  INTEGER ("maxShmemPerSm"),
-  INTEGER ("maxRegistersPerSm"),
-  INTEGER ("threadsPerWarp"),
-  INTEGER ("asyncEngines"),
-  INTEGER ("maxWarpsPerSm"),
-  INTEGER ("maxBlocksPerSm"),
-  INTEGER ("maxThreadsPerBlock"),
-  INTEGER ("maxBlockDimX"),
-  INTEGER ("maxBlockDimY"),
-  INTEGER ("maxBlockDimZ"),
-  INTEGER ("maxGridDimX"),
-  INTEGER ("maxGridDimY"),
-  INTEGER ("maxGridDimZ"),
-  INTEGER ("computeMajor"),
-  INTEGER ("computeMinor"),
-  INTEGER ("smMajor"),
-  INTEGER ("smMinor"),
-};
-
 static const LnsTableColumn META_DATA_CAPTURE[] = {
   TEXT_NOT_NULL ("name"),
   TEXT ("value"),
@@ -185,84 +141,6 @@ static const LnsTableColumn META_DATA_CAPTURE[] = {
 static const LnsTableColumn META_DATA_EXPORT[] = {
   TEXT_NOT_NULL ("name"),
   TEXT ("value"),
-};
-
-static const LnsTableColumn CUPTI_ACTIVITY_KIND_RUNTIME[] = {
-  INTEGER_NOT_NULL ("start"),       INTEGER_NOT_NULL ("end"),
-  INTEGER_NOT_NULL ("eventClass"),  INTEGER ("globalTid"),
-  INTEGER ("correlationId"),        INTEGER_NOT_NULL ("nameId"),
-  INTEGER_NOT_NULL ("returnValue"), INTEGER ("callchainId"),
-};
-
-static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
-  INTEGER_NOT_NULL ("start"),
-  INTEGER_NOT_NULL ("end"),
-  INTEGER_NOT_NULL ("deviceId"),
-  INTEGER_NOT_NULL ("contextId"),
-  INTEGER ("greenContextId"),
-  INTEGER_NOT_NULL ("streamId"),
-  INTEGER ("correlationId"),
-  INTEGER ("globalPid"),
-  INTEGER_NOT_NULL ("demangledName"),
-  INTEGER_NOT_NULL ("shortName"),
-  INTEGER ("mangledName"),
-  INTEGER ("launchType"),
-  INTEGER ("cacheConfig"),
-  INTEGER_NOT_NULL ("registersPerThread"),
-  INTEGER_NOT_NULL ("gridX"),
-  INTEGER_NOT_NULL ("gridY"),
-  INTEGER_NOT_NULL ("gridZ"),
-  INTEGER_NOT_NULL ("blockX"),
-  INTEGER_NOT_NULL ("blockY"),
-  INTEGER_NOT_NULL ("blockZ"),
-  INTEGER_NOT_NULL ("staticSharedMemory"),
-  INTEGER_NOT_NULL ("dynamicSharedMemory"),
-  INTEGER_NOT_NULL ("localMemoryPerThread"),
-  INTEGER_NOT_NULL ("localMemoryTotal"),
-  INTEGER_NOT_NULL ("gridId"),
-  INTEGER ("sharedMemoryExecuted"),
-  INTEGER ("graphNodeId"),
-  INTEGER ("sharedMemoryLimitConfig"),
-  INTEGER ("qmdBulkReleaseDone"),
-  INTEGER ("qmdPreexitDone"),
-  INTEGER ("qmdLastCtaDone"),
-  INTEGER ("graphId"),
-  INTEGER ("clusterX"),
-  INTEGER ("clusterY"),
-  INTEGER ("clusterZ"),
-  INTEGER ("clusterSchedulingPolicy"),
-  INTEGER ("maxPotentialClusterSize"),
-  INTEGER ("maxActiveClusters"),
-  INTEGER ("sharedMemoryRequestedPercentage"),
-  TEXT_NOT_NULL ("tensorSizeMinusOneElements"), /* since 3.25 */
-};
-
-static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMCPY[] = {
-  INTEGER_NOT_NULL ("start"),    INTEGER_NOT_NULL ("end"),
-  INTEGER_NOT_NULL ("deviceId"), INTEGER_NOT_NULL ("contextId"),
-  INTEGER ("greenContextId"),    INTEGER_NOT_NULL ("streamId"),
-  INTEGER ("correlationId"),     INTEGER ("globalPid"),
-  INTEGER_NOT_NULL ("bytes"),    INTEGER_NOT_NULL ("copyKind"),
-  INTEGER ("deprecatedSrcId"),   INTEGER ("srcKind"),
-  INTEGER ("dstKind"),           INTEGER ("srcDeviceId"),
-  INTEGER ("srcContextId"),      INTEGER ("dstDeviceId"),
-  INTEGER ("dstContextId"),      INTEGER ("migrationCause"),
-  INTEGER ("graphNodeId"),       INTEGER ("virtualAddress"),
-  INTEGER ("copyCount"),
-};
-
-static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMSET[] = {
-  INTEGER_NOT_NULL ("start"),     INTEGER_NOT_NULL ("end"),   INTEGER_NOT_NULL ("deviceId"),
-  INTEGER_NOT_NULL ("contextId"), INTEGER ("greenContextId"), INTEGER_NOT_NULL ("streamId"),
-  INTEGER ("correlationId"),      INTEGER ("globalPid"),      INTEGER_NOT_NULL ("value"),
-  INTEGER_NOT_NULL ("bytes"),     INTEGER ("graphNodeId"),    INTEGER ("memKind"),
-};
-
-static const LnsTableColumn CUPTI_ACTIVITY_KIND_SYNCHRONIZATION[] = {
-  INTEGER_NOT_NULL ("start"),     INTEGER_NOT_NULL ("end"),     INTEGER_NOT_NULL ("deviceId"),
-  INTEGER_NOT_NULL ("contextId"), INTEGER ("greenContextId"),   INTEGER_NOT_NULL ("streamId"),
-  INTEGER ("correlationId"),      INTEGER ("globalPid"),        INTEGER ("deprecatedSyncType"),
-  INTEGER_NOT_NULL ("syncType"),  INTEGER_NOT_NULL ("eventId"), INTEGER ("eventSyncId"),
 };
 
 static const LnsTableColumn NVTX_PAYLOAD_ENUMS[] = {
@@ -317,13 +195,19 @@ static const LnsTableColumn enum_columns[] = { KEY ("id"), TEXT ("name"), TEXT (
  {                                                                                                 \
 #  name, LNS_ROWS_##source, sizeof(name) / sizeof name[0], name                                    \
  }
+#define TABLE_OF(name, source, kinds)                                                              \
+ {                                                                                                 \
+#  name, LNS_ROWS_##source, sizeof(name) / sizeof name[0], name, kinds                             \
+ }
+#define NVTX_KINDS                                                                                 \
+ (1u << LNS_LANE_NVTX_PUSH_POP | 1u << LNS_LANE_NVTX_START_END | 1u << LNS_LANE_NVTX_MARK)
 
 static const LnsTable known[] = {
   TABLE (StringIds, STRINGS),
   TABLE (ThreadNames, DEFINITIONS),
   TABLE (ProcessStreams, NONE),
   TABLE (PROCESSES, DEFINITIONS),
-  TABLE (NVTX_EVENTS, NVTX),
+  TABLE_OF (NVTX_EVENTS, NVTX, NVTX_KINDS),
   TABLE (NVTX_PAYLOAD_SCHEMAS, DEFINITIONS),
   TABLE (NVTX_PAYLOAD_SCHEMA_ENTRIES, DEFINITIONS),
   TABLE (NVTX_PAYLOAD_ENUMS, DEFINITIONS),
@@ -333,22 +217,16 @@ static const LnsTable known[] = {
   TABLE (ANALYSIS_FILE, NONE),
   TABLE (TARGET_INFO_SESSION_START_TIME, DEFINITIONS),
   TABLE (TARGET_INFO_SYSTEM_ENV, DEFINITIONS),
-  TABLE (TARGET_INFO_GPU, NONE),
   TABLE (META_DATA_CAPTURE, DEFINITIONS),
   TABLE (META_DATA_EXPORT, DEFINITIONS),
-  TABLE (CUPTI_ACTIVITY_KIND_RUNTIME, NONE),
-  TABLE (CUPTI_ACTIVITY_KIND_KERNEL, NONE),
-  TABLE (CUPTI_ACTIVITY_KIND_MEMCPY, NONE),
-  TABLE (CUPTI_ACTIVITY_KIND_MEMSET, NONE),
-  TABLE (CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, NONE),
-  TABLE (LNS_COUNTERS, COUNTERS),
+  TABLE_OF (LNS_COUNTERS, COUNTERS, 1u << LNS_LANE_COUNTER),
   TABLE (LNS_LOSSES, DEFINITIONS),
   TABLE (LNS_NVTX_RESOURCES, DEFINITIONS),
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])
 
-static LnsTable all[N_KNOWN + LNS_N_ENUMS];
+static LnsTable all[N_KNOWN + LNS_N_CUDA_TABLES + LNS_N_ENUMS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
@@ -356,15 +234,18 @@ make_all (void)
 {
   for (size_t i = 0; i < N_KNOWN; i++)
     all[i] = known[i];
+  for (size_t i = 0; i < LNS_N_CUDA_TABLES; i++)
+    all[N_KNOWN + i] = _lns_cuda_tables[i];
   for (unsigned i = 0; i < LNS_N_ENUMS; i++)
-    all[N_KNOWN + i] = (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, enum_columns };
+    all[N_KNOWN + LNS_N_CUDA_TABLES + i] =
+        (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, enum_columns };
 }
 
 const LnsTable *
 lns_table_all (unsigned *ret_n)
 {
   pthread_once (&once, make_all);
-  *ret_n = (unsigned)(N_KNOWN + LNS_N_ENUMS);
+  *ret_n = (unsigned)(N_KNOWN + LNS_N_CUDA_TABLES + LNS_N_ENUMS);
   return all;
 }
 

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/schema/lns-cell.h"
+
 typedef enum
 {
   LNS_COLUMN_PLAIN,
@@ -24,6 +26,7 @@ typedef struct
   const char *name;
   const char *type; /* "INTEGER", "REAL" or "TEXT"                                              */
   LnsColumnRule rule;
+  LnsCell cell; /* LNS_ROWS_EVENTS                                                              */
 } LnsTableColumn;
 
 /* Where a table's rows come from. */
@@ -34,6 +37,7 @@ typedef enum
   LNS_ROWS_STRINGS,     /* one per string of the report                                          */
   LNS_ROWS_NVTX,        /* one per event of the NVTX lanes, then those of definitions            */
   LNS_ROWS_COUNTERS,    /* one per counter sample                                                */
+  LNS_ROWS_EVENTS,      /* one per event of some lanes, column by column as its cell says        */
   LNS_ROWS_ENUM,        /* the constants of lns-enums.h                                          */
 } LnsRowSource;
 
@@ -43,7 +47,38 @@ typedef struct LnsTable
   LnsRowSource source;
   unsigned n_columns; /* ≤ 63                                                                   */
   const LnsTableColumn *columns;
+  uint32_t kinds;  /* of the lanes whose events are its rows: 1 << LnsLaneKind                  */
+  uint32_t tracks; /* their tracks' kinds: 1 << LnsTrackKind; 0 = any                           */
+  /* Of them, the events in which the value of `filter` is in `passes`, as 1 << value (values of 63 and
+   * more as 1 << 63); 0 = all. The others leave gaps in the rowids.                              */
+  LnsCell filter;
+  uint64_t passes;
 } LnsTable;
+
+/* What a column of events tells, as far as a search can use it. */
+typedef enum
+{
+  LNS_ROLE_NONE,
+  LNS_ROLE_ROWID,
+  LNS_ROLE_START,
+  LNS_ROLE_END,
+  LNS_ROLE_NAME,        /* string id of the event's name                                         */
+  LNS_ROLE_THREAD,      /* globalTid                                                             */
+  LNS_ROLE_TYPE,        /* NVTX_EVENTS.eventType                                                 */
+  LNS_ROLE_DOMAIN,      /* domainId                                                              */
+  LNS_ROLE_CORRELATION, /* correlationId                                                         */
+  LNS_ROLE_LANE,        /* the same in all events of a lane                                      */
+} LnsColumnRole;
+
+/* The role of COLUMN (-1 = rowid) of TABLE, which has events. O(1). */
+LnsColumnRole lns_table_column_role (const LnsTable *table, int column);
+
+/* Whether rows of TABLE are events. */
+static inline bool
+lns_table_has_events (const LnsTable *table)
+{
+  return table->kinds != 0;
+}
 
 /* Columns of NVTX_EVENTS, by position. */
 enum

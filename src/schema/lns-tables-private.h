@@ -24,6 +24,8 @@ typedef struct
   uint32_t domain; /* domain id, or LNS_ID_NONE                                                 */
   uint32_t domain_number;
   uint32_t track;
+  uint32_t device, context, stream; /* CUDA's and CUPTI's numbers, 0 where it has none          */
+  bool is_green;                    /* the context                                              */
 } LnsTableLane;
 
 typedef struct
@@ -47,7 +49,9 @@ struct LnsTables
 {
   LnsReport *report;
   LnsPayloadDecoder *payloads;
-  LnsTableLanes nvtx, counters;
+  LnsTableLanes *lanes; /* by position of the table in lns_table_all ()                        */
+  const LnsTableLanes *nvtx;
+  int8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* lns_lane_kind_extra ()                      */
   uint64_t
       *payload_strings; /* bitmap of string ids that are payloads; built when first asked for */
   uint32_t
@@ -63,9 +67,8 @@ struct LnsTables
 static inline const LnsTableLanes *
 _lns_tables_lanes (const LnsTables *tables, const LnsTable *table)
 {
-  return table->source == LNS_ROWS_NVTX       ? &tables->nvtx
-         : table->source == LNS_ROWS_COUNTERS ? &tables->counters
-                                              : NULL;
+  unsigned n;
+  return lns_table_has_events (table) ? &tables->lanes[table - lns_table_all (&n)] : NULL;
 }
 
 /* The rows of TABLE that come from definitions (none for strings). Built once. NULL and ERROR

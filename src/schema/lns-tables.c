@@ -28,11 +28,22 @@ lns_tables_global_tid (const LnsTables *tables, uint32_t thread)
   return lns_tables_global_pid (tables, threads[thread].process) | (tid & 0xFFFFFF);
 }
 
-static bool
-kind_is_nvtx (LnsLaneKind kind)
+/* Device, context and stream of TRACK. */
+static void
+describe_place (LnsReport *report, const LnsTrack *track, LnsTableLane *lane)
 {
-  return kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END ||
-         kind == LNS_LANE_NVTX_MARK;
+  uint32_t n_devices, n_contexts, n_streams;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
+
+  lane->device = track->device < n_devices ? devices[track->device].number : 0;
+  if (track->stream >= n_streams)
+    return;
+  const LnsCudaStream *stream = &streams[track->stream];
+  lane->stream = stream->number;
+  lane->context = stream->context < n_contexts ? contexts[stream->context].number : 0;
+  lane->is_green = stream->context < n_contexts && contexts[stream->context].is_green != 0;
 }
 
 static LnsTableLane
@@ -53,6 +64,7 @@ describe_lane (const LnsTables *tables, const LnsLane *lanes, uint32_t lane)
   result.global_pid = lns_tables_global_pid (tables, track->process);
   result.domain = track->domain;
   result.domain_number = track->domain < n_domains ? domains[track->domain].number : 0;
+  describe_place (tables->report, track, &result);
   return result;
 }
 
@@ -75,18 +87,33 @@ compare_by_thread (const void *a, const void *b, void *data)
   return ia < ib ? -1 : ia > ib;
 }
 
+/* Whether events of LANE are rows of TABLE. */
 static bool
-collect_lanes (const LnsTables *tables, bool nvtx, LnsTableLanes *ret_lanes)
+has_lane (LnsReport *report, const LnsTable *table, const LnsLane *lane)
 {
-  uint32_t n;
+  uint32_t n_tracks;
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+
+  if (lane->kind >= LNS_N_LANE_KINDS || (table->kinds >> lane->kind & 1) == 0)
+    return false;
+  return table->tracks == 0 ||
+         (lane->track < n_tracks && (table->tracks >> tracks[lane->track].kind & 1) != 0);
+}
+
+static bool
+collect_lanes (const LnsTables *tables, const LnsTable *table, LnsTableLanes *ret_lanes)
+{
+  uint32_t n, n_rows_lanes = 0;
   const LnsLane *lanes = lns_report_lanes (tables->report, &n);
 
-  ret_lanes->lanes = calloc (n + 1, sizeof *ret_lanes->lanes);
-  ret_lanes->by_thread = calloc (n + 1, sizeof *ret_lanes->by_thread);
+  for (uint32_t i = 0; i < n; i++)
+    n_rows_lanes += has_lane (tables->report, table, &lanes[i]);
+  ret_lanes->lanes = calloc ((size_t)n_rows_lanes + 1, sizeof *ret_lanes->lanes);
+  ret_lanes->by_thread = calloc ((size_t)n_rows_lanes + 1, sizeof *ret_lanes->by_thread);
   if (ret_lanes->lanes == NULL || ret_lanes->by_thread == NULL)
     return false;
   for (uint32_t i = 0; i < n; i++)
-    if (nvtx ? kind_is_nvtx (lanes[i].kind) : lanes[i].kind == LNS_LANE_COUNTER)
+    if (has_lane (tables->report, table, &lanes[i]))
       {
         LnsTableLane *lane = &ret_lanes->lanes[ret_lanes->n_lanes];
         *lane = describe_lane (tables, lanes, i);
@@ -100,6 +127,22 @@ collect_lanes (const LnsTables *tables, bool nvtx, LnsTableLanes *ret_lanes)
   return true;
 }
 
+/* The lanes of all tables. False without memory. */
+static bool
+collect_all_lanes (LnsTables *tables)
+{
+  unsigned n;
+  const LnsTable *all = lns_table_all (&n);
+
+  tables->lanes = calloc (n, sizeof *tables->lanes);
+  for (unsigned i = 0; tables->lanes != NULL && i < n; i++)
+    if (lns_table_has_events (&all[i]) && !collect_lanes (tables, &all[i], &tables->lanes[i]))
+      return false;
+  tables->nvtx =
+      tables->lanes != NULL ? _lns_tables_lanes (tables, lns_table_find ("NVTX_EVENTS")) : NULL;
+  return tables->lanes != NULL;
+}
+
 LnsTables *
 lns_tables_new (LnsReport *report, LnsError *error)
 {
@@ -111,24 +154,18 @@ lns_tables_new (LnsReport *report, LnsError *error)
     {
       tables->report = report;
       pthread_mutex_init (&tables->lock, NULL);
+      for (LnsLaneKind kind = 0; kind < LNS_N_LANE_KINDS; kind++)
+        for (LnsColumnId column = 0; column < LNS_N_COLUMNS; column++)
+          tables->extra[kind][column] = (int8_t)lns_lane_kind_extra (kind, column);
       tables->payloads = lns_payload_decoder_new (report);
       tables->cells = calloc (n_tables, sizeof *tables->cells);
-      if (tables->payloads != NULL && tables->cells != NULL &&
-          collect_lanes (tables, true, &tables->nvtx) &&
-          collect_lanes (tables, false, &tables->counters))
+      if (tables->payloads != NULL && tables->cells != NULL && collect_all_lanes (tables))
         return tables;
     }
   lns_tables_free (tables);
   lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                  "not enough memory for the tables of this report; close other programs");
   return NULL;
-}
-
-static void
-free_lanes (LnsTableLanes *lanes)
-{
-  free (lanes->lanes);
-  free (lanes->by_thread);
 }
 
 void
@@ -151,8 +188,12 @@ lns_tables_free (LnsTables *tables)
   free (tables->cells);
   free (tables->payload_strings);
   free (tables->strings_by_hash);
-  free_lanes (&tables->nvtx);
-  free_lanes (&tables->counters);
+  for (unsigned i = 0; tables->lanes != NULL && i < n_tables; i++)
+    {
+      free (tables->lanes[i].lanes);
+      free (tables->lanes[i].by_thread);
+    }
+  free (tables->lanes);
   lns_payload_decoder_free (tables->payloads);
   pthread_mutex_destroy (&tables->lock);
   free (tables);
@@ -284,8 +325,8 @@ _lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, Lns
     {
       uint64_t *bitmap = calloc (lns_report_n_strings (tables->report) / 64 + 1, sizeof *bitmap);
       good = bitmap != NULL;
-      for (uint32_t i = 0; good && i < tables->nvtx.n_lanes; i++)
-        good = mark_payloads_of_lane (tables, &tables->nvtx.lanes[i], bitmap, error);
+      for (uint32_t i = 0; good && i < tables->nvtx->n_lanes; i++)
+        good = mark_payloads_of_lane (tables, &tables->nvtx->lanes[i], bitmap, error);
       if (good)
         tables->payload_strings = bitmap;
       else

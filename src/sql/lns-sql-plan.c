@@ -50,23 +50,23 @@ column_of_ids (const LnsTable *table, int column)
   return table->source == LNS_ROWS_STRINGS && column == 1 ? 0 : column;
 }
 
-/* How many different values COLUMN of events has, as far as definitions tell. */
+/* How many different values a column of ROLE has in TABLE, as far as definitions tell. */
 static double
-distinct_values (LnsTables *tables, const LnsTable *table, int column)
+distinct_values (LnsTables *tables, const LnsTable *table, LnsColumnRole role)
 {
   LnsReport *report = lns_tables_report (tables);
-  uint32_t n = 1;
+  uint32_t n = 2;
 
+  if (role == LNS_ROLE_CORRELATION)
+    return (double)lns_tables_n_rows (tables, table) + 1;
   if (table->source == LNS_ROWS_COUNTERS)
     lns_report_tracks (report, &n);
-  else if (column == LNS_NVTX_GLOBAL_TID)
+  else if (role == LNS_ROLE_THREAD)
     lns_report_threads (report, &n);
-  else if (column == LNS_NVTX_DOMAIN_ID)
+  else if (role == LNS_ROLE_DOMAIN)
     lns_report_domains (report, &n);
-  else if (column == LNS_NVTX_TEXT_ID)
+  else if (role == LNS_ROLE_NAME)
     n = lns_report_n_strings (report);
-  else
-    n = 2;
   return n > 1 ? n : 1;
 }
 
@@ -76,28 +76,24 @@ estimate_constraint (
 {
   int column = column_of_ids (table, info->aConstraint[i].iColumn);
   bool equal = info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ;
-  bool key = column < 0 || table->columns[column].rule == LNS_COLUMN_KEY;
-  bool of_events = table->source == LNS_ROWS_NVTX || table->source == LNS_ROWS_COUNTERS;
+  LnsColumnRole role = lns_table_column_role (table, column);
   double share;
 
-  if (key && equal)
+  if (role == LNS_ROLE_ROWID && equal)
     {
       estimate->unique = true;
       estimate->rows = estimate->looked = 1;
       return;
     }
-  if (!of_events || key)
+  if (!lns_table_has_events (table) || role == LNS_ROLE_ROWID)
     share = equal ? 1 / (estimate->rows + 1) : 0.25;
-  else if (column == LNS_NVTX_START || (table->source == LNS_ROWS_NVTX && column == LNS_NVTX_END))
+  else if (role == LNS_ROLE_START || role == LNS_ROLE_END)
     share = equal ? 1e-6 : share_of_span (tables, info, i);
   else
-    share = 1 / distinct_values (tables, table, column);
+    share = 1 / distinct_values (tables, table, role);
   estimate->rows *= share;
   /* Names are compared one by one, though by their column alone.                                 */
-  if (of_events && table->source == LNS_ROWS_NVTX && column == LNS_NVTX_TEXT_ID)
-    estimate->looked *= 0.3;
-  else
-    estimate->looked *= share;
+  estimate->looked *= role == LNS_ROLE_NAME && lns_table_has_events (table) ? 0.3 : share;
 }
 
 static bool
@@ -116,7 +112,7 @@ gives_order (LnsTables *tables,
              bool *ret_by_start)
 {
   uint32_t n_lanes;
-  bool of_events = table->source == LNS_ROWS_NVTX || table->source == LNS_ROWS_COUNTERS;
+  bool of_events = lns_table_has_events (table);
 
   *ret_by_start = false;
   if (info->nOrderBy != 1 || info->aOrderBy[0].desc ||
@@ -177,8 +173,7 @@ _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info
       plan.constraints[plan.n_constraints].column = column;
       plan.constraints[plan.n_constraints].op = op;
       info->aConstraintUsage[i].argvIndex = (int)++plan.n_constraints;
-      info->aConstraintUsage[i].omit =
-          ids == column && table->source != LNS_ROWS_NVTX && table->source != LNS_ROWS_COUNTERS;
+      info->aConstraintUsage[i].omit = ids == column && !lns_table_has_events (table);
       estimate_constraint (tables, table, info, i, &estimate);
     }
   info->orderByConsumed = gives_order (tables, table, info, &plan.by_start);
