@@ -18,12 +18,13 @@ lns_cuda_write (void *record, size_t n_bytes)
 {
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
   LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
+  /* Its name first: what is said to the user is said as soon as it comes. */
+  if (stream != NULL)
+    lns_definitions_send (stream);
   if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
     (void)lns_definitions_add (&whole, 1);
-  if (stream == NULL)
-    return;
-  lns_definitions_send (stream);
-  lns_stream_leave (stream);
+  if (stream != NULL)
+    lns_stream_leave (stream);
 }
 
 /* Whether KEY is new among what was told. */

@@ -50,13 +50,12 @@ tell (bool is_end, uint32_t number)
   };
   LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  if (stream != NULL)
+    lns_definitions_send (stream);
   if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)
-    {
-      lns_definitions_send (stream);
-      lns_stream_leave (stream);
-    }
+    lns_stream_leave (stream);
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
                            .kind =
                                is_end ? LNS_WIRE_NOTICE_RANGE_ENDED : LNS_WIRE_NOTICE_RANGE_BEGAN,

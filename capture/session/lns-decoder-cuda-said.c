@@ -95,29 +95,78 @@ tell (LnsDecoder *decoder, LnsDecodedProcess *process, const char *code, const c
   unrecorded->code = code;
 }
 
+/* What CUptiResult RESULT means to who records. */
 static const char *
 result_text (uint32_t result)
 {
-  switch (result) /* CUptiResult */
+  switch (result)
     {
-    case 5:
-      return "CUPTI was not asked in the right state";
-    case 15:
-      return "this GPU or driver does not support it";
-    case 35:
+    case 8: /* OUT_OF_MEMORY */
+      return "there was not enough memory";
+    case 15: /* NOT_INITIALIZED */
+      return "CUPTI could not be started with this driver, which may be too old for it";
+    case 27: /* NOT_SUPPORTED */
+    case 28: /* UM_PROFILING_NOT_SUPPORTED */
+    case 29: /* UM_PROFILING_NOT_SUPPORTED_ON_DEVICE */
+    case 38: /* LEGACY_PROFILER_NOT_SUPPORTED */
+      return "this GPU or its driver does not support it";
+    case 31: /* UM_PROFILING_NOT_SUPPORTED_WITH_MPS */
+      return "the Multi-Process Service (MPS) does not allow it";
+    case 33: /* VIRTUALIZED_DEVICE_NOT_SUPPORTED */
+      return "a virtual GPU does not support it";
+    case 35: /* INSUFFICIENT_PRIVILEGES */
       return "the user may not use it: ask the administrator to allow profiling to all users "
              "(NVreg_RestrictProfilingToAdminUsers=0)";
-    case 36:
-      return "the Multi-Process Service does not allow it";
-    case 38:
-      return "a virtual GPU does not allow it";
-    case 39:
+    case 36: /* OLD_PROFILER_API_INITIALIZED */
+    case 39: /* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
       return "another tool uses CUPTI already";
-    case 999:
+    case 40: /* VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES */
+      return "the virtual GPU may not use it: ask the administrator to allow profiling on its host";
+    case 41: /* CONFIDENTIAL_COMPUTING_NOT_SUPPORTED */
+      return "Confidential Computing does not allow it";
+    case 42: /* CMP_DEVICE_NOT_SUPPORTED */
+      return "a GPU for mining (CMP) does not support it";
+    case 43: /* MIG_DEVICE_NOT_SUPPORTED */
+      return "a part of a GPU (MIG) does not support it: record on a whole one";
+    case 44: /* SLI_DEVICE_NOT_SUPPORTED */
+      return "GPUs joined by SLI do not support it";
+    case 45: /* WSL_DEVICE_NOT_SUPPORTED */
+      return "the Windows Subsystem for Linux does not support it";
+    case 999: /* UNKNOWN */
       return "CUPTI found no driver that it can work with";
     default:
       return "CUPTI refused it";
     }
+}
+
+/* What is missing by problems that are not of the activities themselves. N bytes of TEXT belong to it. */
+static void
+say_other_problem (LnsDecoder *decoder,
+                   LnsDecodedProcess *process,
+                   const LnsWireCudaProblemBytes *said,
+                   int n,
+                   const char *text)
+{
+  unsigned result = said->result, detail = said->detail;
+  if (said->problem == LNS_WIRE_PROBLEM_CALL)
+    tell (decoder, process, "LNS-CUDA-013",
+          "CUDA, or a part of it, is not recorded: %.*s failed: %s (CUPTI result %u)", n, text,
+          result_text (result), result);
+  else if (said->problem == LNS_WIRE_PROBLEM_THREAD)
+    tell (
+        decoder, process, "LNS-CUDA-014",
+        "GPU records come at the program's end alone, as it can start no more threads (%s): raise "
+        "its limit of processes (ulimit -u)",
+        strerror ((int)result));
+  else if (said->problem == LNS_WIRE_PROBLEM_ATTRIBUTE)
+    tell (decoder, process, "LNS-CUDA-015",
+          "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)",
+          detail, result_text (result), result);
+  else
+    tell (decoder, process, "LNS-CUDA-010",
+          "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
+          "lanescope may know it",
+          (unsigned)said->problem, detail, result);
 }
 
 static void
@@ -125,7 +174,9 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
 {
   LnsWireCudaProblemBytes said;
   take (record, &said, sizeof said);
-  uint64_t key = (uint64_t)said.problem << 32 | said.detail;
+  /* Of some the text tells what failed, of others the detail. */
+  uint64_t key = (uint64_t)said.problem << 32 |
+                 (said.problem == LNS_WIRE_PROBLEM_CALL ? said.head.string : said.detail);
   if (lns_id_map_get (&process->cuda->problems, 1 + key) != NULL ||
       !lns_id_map_set (&process->cuda->problems, 1 + key, process))
     return;
@@ -143,7 +194,7 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
       break;
     case LNS_WIRE_PROBLEM_OLD_CUPTI:
       tell (decoder, process, "LNS-CUDA-002",
-            "CUDA is not recorded: CUPTI %u is too old; CUDA 11 or newer brings one that works",
+            "CUDA is not recorded: CUPTI %u is too old; CUDA 11.6 or newer brings one that works",
             result);
       break;
     case LNS_WIRE_PROBLEM_BUSY:
@@ -184,10 +235,7 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
       tell (decoder, process, "LNS-CUDA-012", "a library's calls are not recorded: %.*s", n, text);
       break;
     default:
-      tell (decoder, process, "LNS-CUDA-010",
-            "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
-            "lanescope may know it",
-            (unsigned)said.problem, detail, result);
+      say_other_problem (decoder, process, &said, n, text);
     }
 }
 
