@@ -20,6 +20,8 @@ lns_batch_event_clear (LnsBatchEvent *event)
   if (event->writer != NULL)
     lns_writer_abandon (event->writer);
   event->writer = NULL;
+  free (event->salvage);
+  event->salvage = NULL;
   free (event->text);
   event->text = NULL;
 }

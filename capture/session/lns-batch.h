@@ -26,6 +26,14 @@ struct LnsBlock
   _Alignas(16) uint8_t bytes[LNS_BLOCK_BYTES];
 };
 
+/* What CUPTI has left in one buffer of a killed process. */
+typedef struct
+{
+  LnsWireCuptiSizes sizes;
+  size_t n_bytes;
+  _Alignas(8) uint8_t bytes[];
+} LnsSalvage;
+
 /* Whole records of one stream. */
 typedef struct
 {
@@ -37,6 +45,7 @@ typedef struct
 typedef enum
 {
   LNS_BATCH_PROCESS,      /* a process is there, or is another program now: `info`; comes first */
+  LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
@@ -56,10 +65,12 @@ typedef struct
   int exit_code;
   LnsProcessInfo info; /* owned */
   LnsWireLosses losses;
-  LnsWriter *writer; /* owned */
-  const char *code;  /* static */
+  LnsSalvage *salvage; /* owned */
+  LnsWriter *writer;   /* owned */
+  const char *code;    /* static */
   LnsSeverity severity;
-  char *text; /* owned */
+  char *text;      /* owned */
+  bool wants_cuda; /* STOP: without an event of CUDA's, a sentence says why */
 } LnsBatchEvent;
 
 typedef struct LnsBatch LnsBatch;

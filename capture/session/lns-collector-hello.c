@@ -330,6 +330,21 @@ accept_all (LnsCollector *collector)
     }
 }
 
+/* Returns whether a drain is wanted now. */
+static bool
+take_notice (LnsCollector *collector, LnsPeer *peer, const LnsWireNotice *notice)
+{
+  if (notice->kind == LNS_WIRE_NOTICE_LOW)
+    {
+      peer->busy_ns = monotonic_ns ();
+      return true;
+    }
+  if (notice->kind == LNS_WIRE_NOTICE_FLUSHED && notice->value == peer->awaited &&
+      peer->awaited != 0)
+    _lns_collector_answered (collector, peer);
+  return false;
+}
+
 /* Reads a message from CONNECTION. Returns whether a drain is wanted now. */
 static bool
 hear (LnsCollector *collector, LnsWatch *connection)
@@ -363,11 +378,8 @@ hear (LnsCollector *collector, LnsWatch *connection)
       drop_watch (collector, connection);
       return false;
     }
-  if (n != sizeof message.notice || message.notice.magic != LNS_WIRE_MAGIC ||
-      message.notice.kind != LNS_WIRE_NOTICE_LOW)
-    return false;
-  connection->peer->busy_ns = monotonic_ns ();
-  return true;
+  return n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC &&
+         take_notice (collector, connection->peer, &message.notice);
 }
 
 bool

@@ -52,6 +52,11 @@ struct LnsCollector
   uint32_t root_process;
   bool is_recording;
   LnsCollectorCounters counters;
+  LnsWireCommandKind command; /* the last one */
+  uint32_t command_serial;    /* 0: none yet */
+  bool is_command_sent;
+  unsigned n_unanswered;   /* processes that were sent it */
+  pthread_cond_t answered; /* it was sent, or one has answered or is gone */
 
   /* Of the thread alone. */
   uint32_t n_serials;
@@ -69,6 +74,14 @@ void _lns_collector_add_event (LnsCollector *collector, LnsBatchEvent *event);
 
 /* Makes the descriptor FD, an eventfd, readable. */
 void _lns_wake (int fd);
+
+/* --- lns-collector-command.c ------------------------------------------------------------------ */
+
+/* Sends the command that waits, if there is one. */
+void _lns_collector_send_command (LnsCollector *collector);
+
+/* PEER has done what it was sent, or is gone. */
+void _lns_collector_answered (LnsCollector *collector, LnsPeer *peer);
 
 /* --- lns-collector-hello.c -------------------------------------------------------------------- */
 

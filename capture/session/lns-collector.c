@@ -120,6 +120,9 @@ static void
 finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
 {
   LnsPeer *peer = collector->peers[at];
+  if (peer->awaited != 0)
+    _lns_collector_answered (collector, peer);
+  lns_peer_salvage (peer, batch);
   LnsBatchEvent event = {
     .kind = LNS_BATCH_PROCESS_GONE,
     .process = peer->process,
@@ -244,6 +247,7 @@ run (void *data)
       for (int i = 0; i < n; i++)
         is_wanted |= _lns_collector_handle (collector, events[i].data.ptr);
       _lns_collector_free_dropped (collector);
+      _lns_collector_send_command (collector);
       if (!is_wanted && monotonic_ns () / 1000000 < due_ms)
         continue;
       /* A batch is played when the next one is known. */
@@ -303,6 +307,7 @@ release (LnsCollector *collector)
     if (fds[i] >= 0)
       close (fds[i]);
   lns_listener_close (&collector->listener);
+  pthread_cond_destroy (&collector->answered);
   pthread_mutex_destroy (&collector->lock);
   free (collector->process_pids);
   free (collector->peers);
@@ -325,6 +330,7 @@ lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, Ln
   collector->is_recording = true;
   collector->listener.fd = collector->epoll_fd = collector->wake_fd = collector->changed_fd = -1;
   pthread_mutex_init (&collector->lock, NULL);
+  pthread_cond_init (&collector->answered, NULL);
   if (!open_descriptors (collector, error))
     {
       release (collector);
@@ -373,6 +379,7 @@ lns_collector_set_recording (LnsCollector *collector, bool recording)
   for (size_t i = 0; i < collector->n_peers; i++)
     lns_wire_pool_set_recording (collector->peers[i]->pool, recording);
   pthread_mutex_unlock (&collector->lock);
+  lns_collector_command (collector, recording ? LNS_WIRE_COMMAND_START : LNS_WIRE_COMMAND_STOP, 0);
 }
 
 unsigned

@@ -14,6 +14,7 @@
 
 #include "capture/session/lns-recorder.h"
 #include "capture/wire/lns-wire-options.h"
+#include "capture/wire/lns-wire-protocol.h"
 #include "src/base/lns-error.h"
 
 typedef struct LnsCollector LnsCollector;
@@ -65,5 +66,9 @@ void lns_collector_set_recording (LnsCollector *collector, bool recording);
 /* Sends SIGNAL to each process that is connected, but to SPARE. Returns how many got it. Any
  * thread. */
 unsigned lns_collector_signal (LnsCollector *collector, int signal_number, int32_t spare);
+
+/* Sends KIND to all processes that listen, and waits up to BOUND_MS until each has done it or is gone.
+ * Returns how many have not. Any one thread. */
+unsigned lns_collector_command (LnsCollector *collector, LnsWireCommandKind kind, int bound_ms);
 
 LnsCollectorCounters lns_collector_counters (LnsCollector *collector);

@@ -66,11 +66,16 @@ struct LnsDecodedCuda
   LnsIdMap launches; /* LnsDecodedLaunch by hash */
   LnsIdMap threads;  /* LnsDecodedThread by 1 + tid: the last that made a call */
   LnsIdMap tracks;   /* LnsCudaTrack by kind << 56 | what it is of */
+  LnsIdMap texts;    /* registered string ids by the address of the text in the process */
+  LnsIdMap calls;    /* registered string ids by callback id | 1 << 32 for the runtime's */
   LnsIdMap problems; /* what was told, by problem and detail */
   bool is_told;      /* what CUDA this is, in the report's meta data */
   LnsWireCudaInfoBytes info;
   uint64_t n_dropped; /* by CUPTI */
 };
+
+/* Whether PROCESS has room for what is known of its CUDA; where not, that is counted. */
+bool _lns_decoder_has_cuda (LnsDecoder *decoder, LnsDecodedProcess *process);
 
 /* --- lns-decoder-cuda-definitions.c ----------------------------------------------------------- */
 
@@ -105,6 +110,12 @@ uint32_t _lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch);
 /* Gives a slot of STREAM the meaning that LAUNCH says. */
 void
 _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaLaunchBytes *launch);
+
+/* --- lns-decoder-cuda-said.c ------------------------------------------------------------------ */
+
+/* Takes in what RECORD, which is played, says of the capture; and what it defines, once more: by now the
+ * strings that it names are known, whichever stream told them. */
+void _lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
 
 /* --- lns-decoder-cuda-tracks.c ---------------------------------------------------------------- */
 

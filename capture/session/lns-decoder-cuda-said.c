@@ -180,6 +180,7 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
   if (lns_id_map_get (&process->cuda->problems, 1 + key) != NULL ||
       !lns_id_map_set (&process->cuda->problems, 1 + key, process))
     return;
+  decoder->cuda_state = LNS_CUDA_RECORDED; /* as far as it can be */
   LnsName *name = lns_id_map_get (&process->registered, said.head.string);
   int n = name != NULL ? (int)(name->n_bytes < 120 ? name->n_bytes : 120) : 0;
   const char *text = name != NULL ? name->bytes : "";
@@ -245,6 +246,7 @@ say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
   LnsWireCudaDroppedBytes said;
   take (record, &said, sizeof said);
   process->cuda->n_dropped += said.count;
+  decoder->counters.n_dropped += said.count;
   if (decoder->writer == NULL || said.count == 0)
     return;
   LnsLoss loss = {
@@ -281,16 +283,10 @@ say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *
     }
 }
 
-void
-_lns_decoder_cuda_definition (LnsDecoder *decoder,
-                              LnsDecodedProcess *process,
-                              const LnsWireRecord *record)
+static void
+say_definition (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
-  if (process->cuda == NULL && (process->cuda = calloc (1, sizeof *process->cuda)) == NULL)
-    {
-      decoder->counters.n_refused++;
-      return;
-    }
+  LnsCudaState state = LNS_CUDA_IDLE;
   switch ((LnsWireCudaType)record->type)
     {
     case LNS_WIRE_CUDA_DEVICE:
@@ -304,16 +300,47 @@ _lns_decoder_cuda_definition (LnsDecoder *decoder,
       break;
     case LNS_WIRE_CUDA_INFO:
       say_info (decoder, process, record);
-      break;
-    case LNS_WIRE_CUDA_DROPPED:
-      say_dropped (decoder, process, record);
-      break;
-    case LNS_WIRE_CUDA_PROBLEM:
-      say_problem (decoder, process, record);
+      state = LNS_CUDA_NO_DEVICE;
       break;
     default:
-      break;
+      return;
     }
+  if (decoder->cuda_state < state)
+    decoder->cuda_state = state;
+}
+
+static void
+say_name (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaNameBytes said;
+  take (record, &said, sizeof said);
+  if (said.head.string != 0 &&
+      !lns_id_map_set (&process->cuda->texts, said.address, (void *)(uintptr_t)said.head.string))
+    decoder->counters.n_refused++;
+}
+
+void
+_lns_decoder_cuda_definition (LnsDecoder *decoder,
+                              LnsDecodedProcess *process,
+                              const LnsWireRecord *record)
+{
+  if (!_lns_decoder_has_cuda (decoder, process))
+    return;
+  if (record->type == (LnsWireType)LNS_WIRE_CUDA_NAME)
+    say_name (decoder, process, record);
+  else
+    say_definition (decoder, process, record);
+}
+
+void
+_lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  if (record->type == (LnsWireType)LNS_WIRE_CUDA_DROPPED)
+    say_dropped (decoder, process, record);
+  else if (record->type == (LnsWireType)LNS_WIRE_CUDA_PROBLEM)
+    say_problem (decoder, process, record);
+  else
+    say_definition (decoder, process, record);
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */
@@ -348,6 +375,8 @@ _lns_cuda_free (LnsDecodedProcess *process)
       }
   lns_id_map_clear (&cuda->launches);
   lns_id_map_clear (&cuda->threads);
+  lns_id_map_clear (&cuda->texts);
+  lns_id_map_clear (&cuda->calls);
   lns_id_map_clear (&cuda->problems);
   free (cuda);
   process->cuda = NULL;

@@ -187,6 +187,7 @@ _lns_cuda_add (LnsDecoder *decoder,
       start_ns = decoder->report_start_ns;
       event->flags |= LNS_EVENT_OPEN_START;
     }
+  decoder->n_cuda_events++;
   event->start_ns = start_ns;
   event->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
   if (!lns_reorder_push (track->reorder, event))

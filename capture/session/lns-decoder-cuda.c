@@ -100,8 +100,11 @@ play_api (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiB
   snprintf (otherwise, sizeof otherwise, "CUDA %s call %u",
             record->head.depth == 1 ? "runtime" : "driver", (unsigned)record->cbid);
   name_registered (&maker, record->head.string, otherwise);
+  const uint64_t call = record->cbid | (uint64_t)(record->head.depth == 1) << 32;
+  if (record->head.string != 0 && lns_id_map_get (&process->cuda->calls, call) == NULL)
+    lns_id_map_set (&process->cuda->calls, call, (void *)(uintptr_t)record->head.string);
   set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  set (&maker, LNS_COLUMN_CALLBACK, record->cbid | (uint64_t)(record->head.depth == 1) << 32);
+  set (&maker, LNS_COLUMN_CALLBACK, call);
   set (&maker, LNS_COLUMN_RETURN_VALUE, record->return_value);
   finish (&maker, track_by (&maker, LNS_TRACK_CUDA_API, record->tid, record->head.ticks),
           record->head.ticks, record->end_ticks);
@@ -423,8 +426,8 @@ take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
   break;                                                                                           \
  }
 
-static bool
-has_cuda (LnsDecoder *decoder, LnsDecodedProcess *process)
+bool
+_lns_decoder_has_cuda (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   if (process->cuda == NULL)
     process->cuda = calloc (1, sizeof *process->cuda);
@@ -437,7 +440,7 @@ void
 _lns_decoder_cuda (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
   LnsDecodedProcess *process = stream->process;
-  if (!has_cuda (decoder, process))
+  if (!_lns_decoder_has_cuda (decoder, process))
     return;
   if (record->type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH)
     {
@@ -446,6 +449,7 @@ _lns_decoder_cuda (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *
       _lns_cuda_set_launch (decoder, stream, &bytes);
       return;
     }
+  _lns_cuda_said (decoder, process, record);
   if (decoder->writer == NULL)
     return;
   switch ((LnsWireCudaType)record->type)
@@ -489,6 +493,19 @@ _lns_cuda_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   if (process->cuda != NULL)
     _lns_cuda_write (decoder, process, lns_decoder_now_ns (decoder) - LATE_NS);
+}
+
+void
+lns_decoder_write_held (LnsDecoder *decoder)
+{
+  for (size_t i = 0; i < decoder->processes.n; i++)
+    _lns_cuda_stop_report (decoder, decoder->processes.items[i]);
+}
+
+LnsCudaState
+lns_decoder_cuda_state (const LnsDecoder *decoder)
+{
+  return decoder->n_cuda_events > 0 ? LNS_CUDA_RECORDED : decoder->cuda_state;
 }
 
 void

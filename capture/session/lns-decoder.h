@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "capture/session/lns-process-info.h"
+#include "capture/wire/lns-wire-buffers.h"
 #include "capture/wire/lns-wire-clock.h"
 #include "capture/wire/lns-wire-layout.h"
 #include "src/store/lns-writer.h"
@@ -47,6 +48,8 @@ typedef struct
   uint64_t n_orphan_samples;             /* of counters that the program has not registered */
   uint64_t n_too_deep;                   /* ranges: nested deeper than lanes go */
   uint64_t n_refused;                    /* memory was short */
+  uint64_t n_dropped;                    /* by CUPTI, in all processes */
+  uint64_t n_unfinished;                 /* GPU operations and calls that a killed process was at */
 } LnsDecoderCounters;
 
 /* What a process uses that is not recorded. */
@@ -56,6 +59,15 @@ typedef struct
   const char *code; /* static */
   char text[256];   /* a sentence */
 } LnsUnrecorded;
+
+/* How far the session's processes have come with CUDA. */
+typedef enum
+{
+  LNS_CUDA_UNSEEN,    /* none has initialised it, as far as the engine saw */
+  LNS_CUDA_NO_DEVICE, /* one has, and no GPU is known */
+  LNS_CUDA_IDLE,      /* one has, and this report has no events of CUDA's */
+  LNS_CUDA_RECORDED   /* this report has some, or says why not */
+} LnsCudaState;
 
 /* A decoder whose time 0 is FIRST's. NULL if memory is short. */
 LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
@@ -97,6 +109,14 @@ void lns_decoder_play (LnsDecoder *decoder,
                        const uint8_t *bytes,
                        size_t n_bytes);
 
+/* Plays what CUPTI has left in a buffer of PROCESS, which was killed: the N_BYTES at BYTES, records of the
+ * lengths that SIZES tells, up to a kind of 0. All of the process's own records must be played. */
+void lns_decoder_salvage (LnsDecoder *decoder,
+                          uint32_t process,
+                          const LnsWireCuptiSizes *sizes,
+                          const uint8_t *bytes,
+                          size_t n_bytes);
+
 /* To be called when a whole batch was played: pairs starts with ends across threads. */
 void lns_decoder_settle (LnsDecoder *decoder);
 
@@ -124,5 +144,10 @@ void lns_decoder_diagnose (LnsDecoder *decoder,
                            LnsSeverity severity,
                            uint32_t process,
                            const char *text);
+
+/* Writes what waits for its order: to be called before a report's end is told of. */
+void lns_decoder_write_held (LnsDecoder *decoder);
+
+LnsCudaState lns_decoder_cuda_state (const LnsDecoder *decoder);
 
 LnsDecoderCounters lns_decoder_counters (const LnsDecoder *decoder);

@@ -127,6 +127,28 @@ lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns)
 }
 
 void
+lns_peer_salvage (LnsPeer *peer, LnsBatch *batch)
+{
+  for (uint32_t i = 0; i < lns_wire_pool_n_buffers (peer->pool); i++)
+    {
+      LnsSalvage *salvage = malloc (sizeof *salvage + LNS_WIRE_BUFFER_BYTES);
+      if (salvage == NULL)
+        return;
+      salvage->n_bytes = lns_wire_pool_salvage (peer->pool, i, salvage->bytes);
+      if (salvage->n_bytes == 0)
+        {
+          free (salvage);
+          continue;
+        }
+      lns_wire_pool_cupti_sizes (peer->pool, &salvage->sizes);
+      LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
+                              .process = peer->process,
+                              .salvage = salvage };
+      lns_batch_add_event (batch, &event);
+    }
+}
+
+void
 lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns)
 {
   if (peer->is_gone)

@@ -17,6 +17,7 @@ typedef struct
   int32_t pid;      /* 0: in a pid namespace that we do not see into */
   int pid_fd;       /* -1: the kernel has none */
   uint32_t serial;  /* of the pool */
+  uint32_t awaited; /* serial of the command that it has not answered; 0: none */
   bool is_gone;     /* nobody can write to the pool any more */
   int64_t gone_ns;  /* CLOCK_MONOTONIC */
   LnsWirePool *pool;
@@ -37,6 +38,9 @@ bool lns_peer_has_ended (const LnsPeer *peer);
 /* Copies what the peer has committed into BATCH; from one that is gone, everything. NOW_NS is
  * CLOCK_MONOTONIC, as below. */
 void lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns);
+
+/* Adds what CUPTI has left in the buffers of a peer that is gone to BATCH, as events. */
+void lns_peer_salvage (LnsPeer *peer, LnsBatch *batch);
 
 /* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free; and gives memory back
  * when the process has been quiet for a while. */

@@ -119,74 +119,81 @@ diagnose (LnsRecorder *recorder,
     free (copy);
 }
 
+/* Says what is missing where N is not 0. */
+static void
+tell_count (
+    LnsRecorder *recorder, uint64_t n, const char *code, LnsSeverity severity, const char *what)
+{
+  char text[sizeof recorder->commit_error.message + 160];
+  snprintf (text, sizeof text, "%llu %s", (unsigned long long)n, what);
+  if (n > 0)
+    diagnose (recorder, code, severity, LNS_ID_NONE, text);
+}
+
+static const char *const no_cuda[] = {
+  [LNS_CUDA_UNSEEN] =
+      "no CUDA events were seen: no process initialised CUDA in a way that reached Lanescope; the "
+      "program may not use CUDA, find no libcuda or no GPU, or have dropped CUDA_INJECTION64_PATH "
+      "from its environment",
+  [LNS_CUDA_NO_DEVICE] =
+      "no CUDA events were seen: CUDA found no GPU, or could not be initialised; "
+      "`nvidia-smi` says whether the driver works",
+  [LNS_CUDA_IDLE] =
+      "no CUDA events were seen: the program has initialised CUDA, but did nothing with "
+      "it while data were collected",
+  [LNS_CUDA_RECORDED] = NULL,
+};
+
 /* What can only be said at the end. */
 static void
 sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
 {
+  const LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
+  const uint64_t n_dropped = lns_writer_dropped (recorder->writer);
+  const uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped;
+  const uint64_t n_lost = lns_writer_lost (recorder->writer);
   char text[sizeof recorder->commit_error.message + 128];
-  unsigned long long n_dropped = lns_writer_dropped (recorder->writer);
-  unsigned long long n_lost = lns_writer_lost (recorder->writer) - n_dropped;
-  LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
-  n_lost -= n_lost < counters.n_too_deep ? n_lost : counters.n_too_deep;
-  if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL)
+  const LnsCudaState cuda = lns_decoder_cuda_state (recorder->decoder);
+  if (stop->wants_cuda && no_cuda[cuda] != NULL)
+    diagnose (recorder, "LNS-CUDA-011", LNS_SEVERITY_WARNING, LNS_ID_NONE, no_cuda[cuda]);
+  if (lns_writer_events (recorder->writer) == 0 && stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recorder->decoder, i)) != NULL; i++)
     diagnose (recorder, unrecorded->code, LNS_SEVERITY_WARNING, unrecorded->process,
               unrecorded->text);
-  if (n_lost > 0)
-    {
-      snprintf (text, sizeof text,
-                "%llu events are lost, as they came faster than they could be stored: record "
-                "with a larger --buffer-size, or to a faster disk",
-                n_lost);
-      diagnose (recorder, "LNS-POOL-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  if (counters.n_too_deep > 0)
-    {
-      snprintf (text, sizeof text,
-                "%llu ranges are lost, as they were nested more than %u deep: look for pushes "
-                "without a pop",
-                (unsigned long long)counters.n_too_deep, LNS_DEPTH_MAX);
-      diagnose (recorder, "LNS-NVTX-007", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  if (counters.n_untimed > 0)
-    {
-      snprintf (text, sizeof text,
-                "%llu deferred events are left out, as their schema tells no times, or those of a "
-                "clock that is not known",
-                (unsigned long long)counters.n_untimed);
-      diagnose (recorder, "LNS-NVTX-008", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  if (counters.n_orphan_samples > 0)
-    {
-      snprintf (text, sizeof text,
-                "%llu samples or batches are left out, as the program has registered no such "
-                "counter: check what nvtxCounterRegister returned",
-                (unsigned long long)counters.n_orphan_samples);
-      diagnose (recorder, "LNS-NVTX-006", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  if (n_dropped > 0)
-    {
-      snprintf (text, sizeof text,
-                "%llu events are lost, as they could not be written for too long: %s", n_dropped,
-                recorder->commit_error.message);
-      diagnose (recorder, "LNS-REP-002", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  if (counters.n_bad_chunks > 0)
-    {
-      snprintf (
-          text, sizeof text,
-          "%llu chunks of records are damaged: a program overwrote memory that is not its own",
-          (unsigned long long)counters.n_bad_chunks);
-      diagnose (recorder, "LNS-POOL-004", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  if (counters.n_refused > 0)
-    {
-      snprintf (text, sizeof text, "%llu records were left out, as memory was short",
-                (unsigned long long)counters.n_refused);
-      diagnose (recorder, "LNS-POOL-005", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
+  tell_count (
+      recorder, n_lost > n_told ? n_lost - n_told : 0, "LNS-POOL-001", LNS_SEVERITY_WARNING,
+      "events are lost, as they came faster than they could be stored: record with a larger "
+      "--buffer-size, or to a faster disk");
+  tell_count (
+      recorder, counters.n_dropped, "LNS-CUDA-013", LNS_SEVERITY_WARNING,
+      "records of what the GPU did are lost, as CUPTI had no buffer for them: record with a "
+      "larger --buffer-size or a smaller --cuda-flush-interval");
+  tell_count (
+      recorder, counters.n_unfinished, "LNS-CUDA-014", LNS_SEVERITY_INFO,
+      "CUDA calls or GPU operations had not ended when their process was killed, and are left "
+      "out");
+  tell_count (
+      recorder, counters.n_too_deep, "LNS-NVTX-007", LNS_SEVERITY_WARNING,
+      "ranges are lost, as they were nested more than 65536 deep: look for pushes without a "
+      "pop");
+  _Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
+  tell_count (
+      recorder, counters.n_untimed, "LNS-NVTX-008", LNS_SEVERITY_WARNING,
+      "deferred events are left out, as their schema tells no times, or those of a clock that "
+      "is not known");
+  tell_count (
+      recorder, counters.n_orphan_samples, "LNS-NVTX-006", LNS_SEVERITY_WARNING,
+      "samples or batches are left out, as the program has registered no such counter: check "
+      "what nvtxCounterRegister returned");
+  snprintf (text, sizeof text, "events are lost, as they could not be written for too long: %s",
+            recorder->commit_error.message);
+  tell_count (recorder, n_dropped, "LNS-REP-002", LNS_SEVERITY_WARNING, text);
+  tell_count (recorder, counters.n_bad_chunks, "LNS-POOL-004", LNS_SEVERITY_WARNING,
+              "chunks of records are damaged: a program overwrote memory that is not its own");
+  tell_count (recorder, counters.n_refused, "LNS-POOL-005", LNS_SEVERITY_WARNING,
+              "records were left out, as memory was short");
 }
 
 static void
@@ -219,7 +226,10 @@ stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClo
   if (recorder->writer != NULL)
     {
       if (event->kind == LNS_BATCH_STOP)
-        sum_up (recorder, event);
+        {
+          lns_decoder_write_held (recorder->decoder);
+          sum_up (recorder, event);
+        }
       lns_decoder_stop_report (recorder->decoder, end_ns);
       keep_pair (recorder, pair);
       LnsWriterCounts counts = { 0 };
@@ -252,6 +262,10 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
   LnsDecoder *decoder = recorder->decoder;
   switch (event->kind)
     {
+    case LNS_BATCH_SALVAGE:
+      lns_decoder_salvage (decoder, event->process, &event->salvage->sizes, event->salvage->bytes,
+                           event->salvage->n_bytes);
+      break;
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->t0_ns,
                                &event->losses);

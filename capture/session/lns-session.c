@@ -22,6 +22,9 @@
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
 
+/* How long a process may take to hand over the last records of its GPU. */
+#define FINISH_MS 2000
+
 #define NO_EVENTS                                                                                  \
  "no NVTX events were seen: the program uses NVTX, but not while data were collected"
 #define NOT_YET                                                                                    \
@@ -41,6 +44,7 @@ struct LnsSession
   LnsWriter *writer; /* created, not started */
   bool is_started;   /* a report */
   LnsWireOptions target;
+  bool wants_cuda;
   bool has_root_exited;
   LnsCollectorCounters told; /* when the last report ended */
 };
@@ -105,6 +109,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
     }
   session->clock = clock;
   session->target = options->target;
+  session->wants_cuda = options->wants_cuda;
   lns_wire_clock_pair (clock, &session->first);
   LnsCollectorOptions limits = {
     .clock = clock,
@@ -239,6 +244,20 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
   session->told = *processes;
 }
 
+/* Has processes that use CUDA hand over what CUPTI holds. */
+static void
+finish_processes (LnsSession *session)
+{
+  char text[160];
+  unsigned n = lns_collector_command (session->collector, LNS_WIRE_COMMAND_FINISH, FINISH_MS);
+  if (n == 0)
+    return;
+  snprintf (text, sizeof text,
+            "%u process%s did not hand over the last GPU records in %d s, which may be missing", n,
+            n == 1 ? "" : "es", FINISH_MS / 1000);
+  lns_session_diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
+}
+
 bool
 lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
 {
@@ -246,18 +265,20 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   *ret_result = (LnsReportResult){ 0 };
   if (!session->is_started)
     return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
+  finish_processes (session);
   LnsCollectorCounters processes = lns_session_processes (session);
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
   /* Those that were refused have a diagnostic of their own. */
-  const char *reason = session->target.traces == 0 ? NULL
-                       : has_joined                ? NO_EVENTS
-                       : processes.n_refused > 0   ? NULL
+  const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX) ? NULL
+                       : has_joined                                    ? NO_EVENTS
+                       : processes.n_refused > 0                       ? NULL
                        : session->has_root_exited && lns_session_may_be_joined (session)
                            ? NOT_YET
                            : NOT_CONNECTED;
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                                   .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
+                                  .wants_cuda = session->wants_cuda,
                                   .text = reason != NULL ? strdup (reason) : NULL });
   lns_recorder_wait (session->recorder, ret_result);
   session->is_started = false;

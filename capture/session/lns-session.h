@@ -17,6 +17,12 @@
  *   LNS-POOL-004   records are damaged
  *   LNS-POOL-005   records were left out, as memory was short
  *
+ *   LNS-CUDA-…     see lns-decoder-cuda-said.c; of them, by the recorder:
+ *   LNS-CUDA-008   a process did not hand over its last GPU records in time
+ *   LNS-CUDA-011   CUDA was asked for, and there are no events of it
+ *   LNS-CUDA-013   CUPTI dropped records
+ *   LNS-CUDA-014   calls or operations had not ended when their process was killed
+ *
  * All functions may be called from any one thread, which is not one of the session's own. */
 
 #pragma once
@@ -36,6 +42,7 @@ typedef struct
 {
   uint64_t process_bytes; /* what records of one process may take in memory; 0: the smaller of
                              64 MiB and 5 % of what this process's control group allows */
+  bool wants_cuda;        /* a report without CUDA's events says why */
   LnsWireOptions target;  /* what is asked of each process; without any trace, a report without
                              events is not wondered at */
 } LnsSessionOptions;

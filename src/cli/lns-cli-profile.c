@@ -299,6 +299,8 @@ prepare (LnsProfile *profile, LnsError *error)
 {
   sigset_t masked;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
+                                .wants_cuda = profile->options.trace.n_items > 0 &&
+                                              (profile->target.traces & LNS_WIRE_TRACE_CUDA),
                                 .target = profile->target };
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
