@@ -16,6 +16,8 @@ typedef struct
   bool (*node) (void *data, const LnsNode *node, uint64_t n_events);
   /* Events FIRST … END-1 of CHUNK, of a node that was opened. */
   void (*events) (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end);
+  /* Event I of CHUNK, of which nothing before FROM_NS counts: of walks whose events may overlap. */
+  void (*event) (void *data, const LnsChunk *chunk, uint32_t i, int64_t from_ns);
   /* Where an opened node's children are not in the cache and the walk is to be CACHED_ONLY: NODE
    * has to stand for those from FROM_NS on. */
   void (*rest) (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns);

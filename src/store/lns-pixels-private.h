@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "src/store/lns-detail-walk.h"
 #include "src/store/lns-pixels.h"
 
 #define LNS_PIXELS_MAX 16384
@@ -34,3 +35,16 @@ _lns_pixel_x (const LnsPixelScale *scale, int64_t time_ns)
     distance_ns = time_ns < scale->from_ns ? INT64_MIN : INT64_MAX;
   return (double)distance_ns / scale->ns_per_px;
 }
+
+/* Shows VISITOR what SOURCE holds. */
+typedef bool (*LnsPixelWalk) (void *source, const LnsDetailVisitor *visitor, LnsError *error);
+
+/* Fills RESULT with what WALK shows of SOURCE in QUERY's window. COLOR_AT: the index of COLOR among
+ * the columns of its events, or -1. */
+bool _lns_pixels_fill (LnsReport *report,
+                       const LnsPixelQuery *query,
+                       int color_at,
+                       LnsPixelWalk walk,
+                       void *source,
+                       LnsPixelResult *result,
+                       LnsError *error);

@@ -218,8 +218,9 @@ list_event (Paint *paint, const LnsPixelEvent *event)
   result->events[result->n_events++] = *event;
 }
 
+/* Shows EVENT, of which nothing before FROM_NS counts. */
 static void
-paint_event (Paint *paint, const LnsPixelEvent *event)
+paint_event (Paint *paint, const LnsPixelEvent *event, int64_t from_ns)
 {
   const int64_t end_ns = event->start_ns + event->duration_ns;
 
@@ -227,13 +228,36 @@ paint_event (Paint *paint, const LnsPixelEvent *event)
     return;
   const double x0 = _lns_pixel_x (&paint->scale, event->start_ns);
   const double x1 = _lns_pixel_x (&paint->scale, end_ns);
+  const double from = from_ns > event->start_ns ? _lns_pixel_x (&paint->scale, from_ns) : x0;
   const Look look = { event->name, event->color, event->flags };
-  cover_span (paint, x0, x1, 1, &look, 0);
+  if (from <= x1)
+    cover_span (paint, from, x1, 1, &look, 0);
   if (x0 >= 0 && x0 < paint->scale.n_px)
     paint->result->pixels[(uint32_t)x0].count =
         saturated_sum (paint->result->pixels[(uint32_t)x0].count, 1);
   if (x1 - x0 >= paint->min_event_px)
     list_event (paint, event);
+}
+
+static LnsPixelEvent
+event_at (const Paint *paint, const LnsChunk *chunk, uint32_t i)
+{
+  const uint64_t *colors = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
+  return (LnsPixelEvent){ chunk->first + i,
+                          chunk->start_ns[i],
+                          chunk->duration_ns[i],
+                          chunk->name[i],
+                          colors != NULL ? (uint32_t)colors[i] : 0,
+                          chunk->flags[i],
+                          chunk->lane };
+}
+
+static void
+event_cb (void *data, const LnsChunk *chunk, uint32_t i, int64_t from_ns)
+{
+  Paint *paint = data;
+  const LnsPixelEvent event = event_at (paint, chunk, i);
+  paint_event (paint, &event, from_ns);
 }
 
 static void
@@ -257,8 +281,7 @@ events_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
           pixel->count += pixel->count < UINT32_MAX;
         }
       else
-        paint_event (paint, &(LnsPixelEvent){ chunk->first + i, start_ns, duration_ns,
-                                              chunk->name[i], color, chunk->flags[i] });
+        event_cb (paint, chunk, i, start_ns);
     }
 }
 
@@ -286,27 +309,27 @@ prepare (LnsPixelResult *result, uint32_t n_px, float **ret_weights)
 }
 
 bool
-lns_report_query_pixels (LnsReport *report,
-                         uint32_t lane,
-                         const LnsPixelQuery *query,
-                         LnsPixelResult *result,
-                         LnsError *error)
+_lns_pixels_fill (LnsReport *report,
+                  const LnsPixelQuery *query,
+                  int color_at,
+                  LnsPixelWalk walk,
+                  void *source,
+                  LnsPixelResult *result,
+                  LnsError *error)
 {
   Paint paint = { .result = result,
-                  .min_event_px = query->min_event_px > 1 ? query->min_event_px : 1 };
+                  .min_event_px = query->min_event_px > 1 ? query->min_event_px : 1,
+                  .color_at = color_at };
 
   if (!_lns_pixel_scale_init (&paint.scale, report, query, error))
     return false;
-  if (lane >= report->n_lanes)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
   if (!prepare (result, query->n_px, &paint.weights))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
                           report->path);
-  const LnsLaneState *state = &report->lanes[lane];
-  paint.color_at = lns_lane_kind_extra (state->kind, LNS_COLUMN_COLOR);
   const LnsDetailVisitor visitor = {
     .node = node_cb,
     .events = events_cb,
+    .event = event_cb,
     .rest = rest_cb,
     .data = &paint,
     .column_mask = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
@@ -315,18 +338,7 @@ lns_report_query_pixels (LnsReport *report,
     .generation = query->generation,
     .expected_generation = query->expected_generation,
   };
-  bool ok = _lns_detail_walk (report, lane, &visitor, error);
-  if (ok && state->info.has_open)
-    {
-      const LnsPixelEvent open = { state->n_closed,
-                                   state->open.start_ns,
-                                   state->open.duration_ns,
-                                   state->open.name,
-                                   paint.color_at >= 0 ? (uint32_t)state->open.extra[paint.color_at]
-                                                       : 0,
-                                   state->open.flags };
-      paint_event (&paint, &open);
-    }
+  bool ok = walk (source, &visitor, error);
   for (uint32_t p = 0; ok && p < result->n_px; p++)
     if (result->pixels[p].busy > 1)
       result->pixels[p].busy = 1;
@@ -335,6 +347,49 @@ lns_report_query_pixels (LnsReport *report,
                         report->path);
   free (paint.weights);
   return ok;
+}
+
+typedef struct
+{
+  LnsReport *report;
+  uint32_t lane;
+} Source;
+
+static bool
+walk_lane (void *data, const LnsDetailVisitor *visitor, LnsError *error)
+{
+  const Source *source = data;
+  const LnsLaneState *state = &source->report->lanes[source->lane];
+  if (!_lns_detail_walk (source->report, source->lane, visitor, error))
+    return false;
+  if (!state->info.has_open)
+    return true;
+  Paint *paint = visitor->data;
+  const LnsEvent *it = &state->open;
+  const LnsPixelEvent open = { state->n_closed,
+                               it->start_ns,
+                               it->duration_ns,
+                               it->name,
+                               paint->color_at >= 0 ? (uint32_t)it->extra[paint->color_at] : 0,
+                               it->flags,
+                               source->lane };
+  paint_event (paint, &open, open.start_ns);
+  return true;
+}
+
+bool
+lns_report_query_pixels (LnsReport *report,
+                         uint32_t lane,
+                         const LnsPixelQuery *query,
+                         LnsPixelResult *result,
+                         LnsError *error)
+{
+  Source source = { report, lane };
+  if (lane >= report->n_lanes)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
+  return _lns_pixels_fill (report, query,
+                           lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_COLOR),
+                           walk_lane, &source, result, error);
 }
 
 void

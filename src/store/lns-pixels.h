@@ -45,6 +45,7 @@ typedef struct
   uint32_t name;
   uint32_t color;
   uint32_t flags;
+  uint32_t lane;
 } LnsPixelEvent;
 
 /* Filled by a query; reused between queries (its arrays grow and are kept). Zero it before first
