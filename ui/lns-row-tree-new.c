@@ -5,21 +5,33 @@
 
 #include <stdlib.h>
 
-#include "ui/lns-display-text.h"
 #include "ui/lns-row-tree-private.h"
 
-/* A lane with events, and what decides where its row stands. */
+#define MAX_LEVELS 6
+
+/* Where a row stands below its parent: the parts in their order. */
+typedef enum
+{
+  PART_OF_PROCESS,
+  PART_THREAD,
+  PART_DEVICE
+} Part;
+
+/* One row on the way from the process down to a lane's. */
+typedef struct
+{
+  LnsRowKind kind;
+  uint64_t order[3]; /* among its siblings; says which row it is, too */
+} Level;
+
+/* A lane with events, and the rows that it stands under. */
 typedef struct
 {
   uint32_t lane;
-  uint32_t process;
-  uint64_t thread_rank; /* 0 = of the whole process, 1 = its main thread, 2 + id = others        */
-  LnsRowKind kind;
-  uint32_t domain_rank; /* 0 = the default one                                                   */
-  uint32_t counter;     /* its track; 0 for other kinds, whose tracks may share a row */
-  uint32_t track_kind;  /* ranges above marks                                                    */
-  uint32_t ordinal;
-  uint32_t thread, domain, name;
+  uint32_t track, ordinal;
+  unsigned n_levels;
+  Level levels[MAX_LEVELS];
+  uint32_t context; /* or LNS_ID_NONE */
   uint64_t n_events;
 } Leaf;
 
@@ -29,84 +41,229 @@ typedef struct
   const LnsProcess *processes;
   const LnsThread *threads;
   const LnsDomain *domains;
-  uint32_t n_processes, n_threads, n_domains;
+  const LnsTrack *tracks;
+  const LnsLane *lanes;
+  const LnsCudaDevice *devices;
+  const LnsCudaContext *contexts;
+  const LnsCudaStream *streams;
+  uint32_t n_processes, n_threads, n_domains, n_tracks, n_lanes, n_devices, n_contexts, n_streams;
+  uint32_t *n_contexts_of;        /* per device: contexts with events */
+  uint32_t *n_streams_of;         /* per context: streams with kernels or memory operations … */
+  bool *has_kernels, *has_memory; /* … and whether there is any of either */
   LnsRowTree *tree;
 } Builder;
 
-static LnsRowKind
-row_kind (LnsTrackKind kind)
-{
-  switch (kind)
-    {
-    case LNS_TRACK_NVTX_START_END:
-      return LNS_ROW_START_END;
-    case LNS_TRACK_COUNTER:
-      return LNS_ROW_COUNTER;
-    default:
-      return LNS_ROW_RANGES;
-    }
-}
+/* --- Where lanes stand ------------------------------------------------------------------------- */
 
 static uint64_t
 thread_rank (const Builder *builder, uint32_t thread)
 {
-  if (thread >= builder->n_threads)
-    return 0;
   const LnsThread *it = &builder->threads[thread];
   if (it->process < builder->n_processes && it->tid == builder->processes[it->process].pid)
     return 1;
   return UINT64_C (2) + thread;
 }
 
-/* Each field counts before those after it. */
+static uint64_t
+domain_rank (const Builder *builder, uint32_t domain)
+{
+  return domain < builder->n_domains ? builder->domains[domain].number : 0;
+}
+
+static void
+push (Leaf *leaf, LnsRowKind kind, uint64_t first, uint64_t second, uint64_t third)
+{
+  leaf->levels[leaf->n_levels++] = (Level){ kind, { first, second, third } };
+}
+
+/* The row of a lane of the whole process, or of one thread. */
+static void
+push_own (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  switch (track->kind)
+    {
+    case LNS_TRACK_NVTX_RANGES:
+    case LNS_TRACK_NVTX_MARKS:
+      push (leaf, LNS_ROW_RANGES, LNS_TRACK_NVTX_RANGES, domain_rank (builder, track->domain),
+            track->domain);
+      break;
+    case LNS_TRACK_NVTX_START_END:
+      push (leaf, LNS_ROW_START_END, track->kind, domain_rank (builder, track->domain),
+            track->domain);
+      break;
+    case LNS_TRACK_COUNTER:
+      push (leaf, LNS_ROW_COUNTER, track->kind, domain_rank (builder, track->domain), leaf->track);
+      break;
+    case LNS_TRACK_CUDA_API:
+    case LNS_TRACK_CUBLAS:
+    case LNS_TRACK_CUDNN:
+      push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
+      break;
+    default:
+      push (leaf, LNS_ROW_GPU, track->kind, 0, 0);
+    }
+}
+
+/* The row of a lane of CONTEXT's STREAM. */
+static void
+push_stream (const Builder *builder, Leaf *leaf, uint32_t stream)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  const LnsCudaStream *it = &builder->streams[stream];
+  const bool is_null =
+      it->context < builder->n_contexts && builder->contexts[it->context].null_stream == it->number;
+  push (leaf, LNS_ROW_STREAM, is_null ? 0 : 1, it->number, stream);
+  switch (track->kind)
+    {
+    case LNS_TRACK_CUDA_KERNELS:
+      push (leaf, LNS_ROW_KERNELS, 0, 0, 0);
+      break;
+    case LNS_TRACK_CUDA_MEMCPY: /* the memory row's own; its kinds are read later */
+      push (leaf, LNS_ROW_MEMORY, 1, 0, 0);
+      break;
+    case LNS_TRACK_CUDA_MEMSET:
+      push (leaf, LNS_ROW_MEMORY, 1, 0, 0);
+      push (leaf, LNS_ROW_GPU, track->kind, 0, 0);
+      break;
+    default:
+      push (leaf, LNS_ROW_GPU, 2, track->kind, 0);
+    }
+}
+
+static void
+push_device (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  push (leaf, LNS_ROW_DEVICE, PART_DEVICE, builder->devices[track->device].number, track->device);
+  if (leaf->context != LNS_ID_NONE)
+    {
+      if (builder->n_contexts_of[track->device] > 1)
+        push (leaf, LNS_ROW_CONTEXT, 0, builder->contexts[leaf->context].number, leaf->context);
+      push_stream (builder, leaf, track->stream);
+    }
+  else if (track->kind == LNS_TRACK_COUNTER)
+    push (leaf, LNS_ROW_COUNTER, 2, track->kind, leaf->track);
+  else
+    push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
+}
+
+static void
+place (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  push (leaf, LNS_ROW_PROCESS, track->process, 0, 0);
+  if (track->device < builder->n_devices)
+    push_device (builder, leaf);
+  else if (track->thread < builder->n_threads)
+    {
+      push (leaf, LNS_ROW_THREAD, PART_THREAD, thread_rank (builder, track->thread), track->thread);
+      push_own (builder, leaf);
+    }
+  else
+    push_own (builder, leaf);
+}
+
+/* Siblings that are no threads or GPUs come first: their kinds count up from 0 like the parts. */
+static uint64_t
+part_of (const Level *level)
+{
+  return level->kind == LNS_ROW_THREAD   ? PART_THREAD
+         : level->kind == LNS_ROW_DEVICE ? PART_DEVICE
+                                         : PART_OF_PROCESS;
+}
+
+static int
+compare_levels (const Level *x, const Level *y)
+{
+  if (part_of (x) != part_of (y))
+    return part_of (x) < part_of (y) ? -1 : 1;
+  for (int i = 0; i < 3; i++)
+    if (x->order[i] != y->order[i])
+      return x->order[i] < y->order[i] ? -1 : 1;
+  return x->kind == y->kind ? 0 : x->kind < y->kind ? -1 : 1;
+}
+
 static int
 compare_leaves (const void *a, const void *b)
 {
   const Leaf *x = a, *y = b;
+  for (unsigned i = 0; i < x->n_levels && i < y->n_levels; i++)
+    {
+      int order = compare_levels (&x->levels[i], &y->levels[i]);
+      if (order != 0)
+        return order;
+    }
 #define COMPARE(field)                                                                             \
  if (x->field != y->field)                                                                         \
  return x->field < y->field ? -1 : 1
-  COMPARE (process);
-  COMPARE (thread_rank);
-  COMPARE (kind);
-  COMPARE (domain_rank);
-  COMPARE (domain);
-  COMPARE (counter);
-  COMPARE (track_kind);
+  COMPARE (n_levels); /* what a row draws itself comes before what is below it */
+  COMPARE (track);
   COMPARE (ordinal);
   COMPARE (lane);
 #undef COMPARE
   return 0;
 }
 
+/* The context of the stream that TRACK is of, or LNS_ID_NONE. */
+static uint32_t
+context_of (const Builder *builder, const LnsTrack *track)
+{
+  if (track->stream >= builder->n_streams || track->device >= builder->n_devices)
+    return LNS_ID_NONE;
+  uint32_t context = builder->streams[track->stream].context;
+  return context < builder->n_contexts ? context : LNS_ID_NONE;
+}
+
+/* Counts what decides whether contexts and All Streams are rows. */
+static void
+count_contexts (Builder *builder)
+{
+  g_autofree bool *context_seen = g_new0 (bool, builder->n_contexts + 1);
+  g_autofree bool *stream_seen = g_new0 (bool, builder->n_streams + 1);
+  builder->n_contexts_of = g_new0 (uint32_t, builder->n_devices + 1);
+  builder->n_streams_of = g_new0 (uint32_t, builder->n_contexts + 1);
+  builder->has_kernels = g_new0 (bool, builder->n_contexts + 1);
+  builder->has_memory = g_new0 (bool, builder->n_contexts + 1);
+  for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
+      if (info == NULL || info->n_events == 0 || builder->lanes[lane].track >= builder->n_tracks)
+        continue;
+      const LnsTrack *track = &builder->tracks[builder->lanes[lane].track];
+      uint32_t context = context_of (builder, track);
+      if (context == LNS_ID_NONE)
+        continue;
+      if (!context_seen[context])
+        builder->n_contexts_of[track->device]++;
+      context_seen[context] = true;
+      if (!_lns_row_is_work (builder->report, lane))
+        continue;
+      if (!stream_seen[track->stream])
+        builder->n_streams_of[context]++;
+      stream_seen[track->stream] = true;
+      if (track->kind == LNS_TRACK_CUDA_KERNELS)
+        builder->has_kernels[context] = true;
+      else
+        builder->has_memory[context] = true;
+    }
+}
+
 static GArray *
 collect_leaves (const Builder *builder)
 {
-  uint32_t n_tracks, n_lanes;
-  const LnsTrack *tracks = lns_report_tracks (builder->report, &n_tracks);
-  const LnsLane *lanes = lns_report_lanes (builder->report, &n_lanes);
   GArray *leaves = g_array_new (FALSE, TRUE, sizeof (Leaf));
-  for (uint32_t lane = 0; lane < n_lanes; lane++)
+  for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
     {
       const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
-      if (info == NULL || info->n_events == 0 || lanes[lane].track >= n_tracks)
+      if (info == NULL || info->n_events == 0 || builder->lanes[lane].track >= builder->n_tracks)
         continue;
-      const LnsTrack *track = &tracks[lanes[lane].track];
-      gboolean has_domain = track->domain < builder->n_domains;
-      Leaf leaf = {
-        .lane = lane,
-        .process = track->process,
-        .thread_rank = thread_rank (builder, track->thread),
-        .kind = row_kind (track->kind),
-        .domain_rank = has_domain ? builder->domains[track->domain].number : 0,
-        .counter = track->kind == LNS_TRACK_COUNTER ? lanes[lane].track : 0,
-        .track_kind = track->kind,
-        .ordinal = lanes[lane].ordinal,
-        .thread = track->thread,
-        .domain = track->domain,
-        .name = track->name,
-        .n_events = info->n_events,
-      };
+      Leaf leaf = { .lane = lane,
+                    .track = builder->lanes[lane].track,
+                    .ordinal = builder->lanes[lane].ordinal,
+                    .n_events = info->n_events };
+      leaf.context = context_of (builder, &builder->tracks[leaf.track]);
+      place (builder, &leaf);
       g_array_append_val (leaves, leaf);
     }
   if (leaves->len > 0)
@@ -114,79 +271,41 @@ collect_leaves (const Builder *builder)
   return leaves;
 }
 
-/* --- Labels -------------------------------------------------------------------------------- */
-
-static char *
-text_of (const Builder *builder, uint32_t string)
-{
-  size_t size_bytes;
-  const char *bytes = lns_report_string (builder->report, string, &size_bytes);
-  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
-  return lns_display_cut (text);
-}
-
-static char *
-numbered (char *name, const char *fallback, int number)
-{
-  g_autofree char *owned = name;
-  return g_strdup_printf ("%s (%d)", *owned != '\0' ? owned : fallback, number);
-}
-
-static char *
-process_label (const Builder *builder, uint32_t process)
-{
-  if (process >= builder->n_processes)
-    return g_strdup ("No process");
-  const LnsProcess *it = &builder->processes[process];
-  return numbered (text_of (builder, it->name), "Process", it->pid);
-}
-
-static char *
-thread_label (const Builder *builder, uint32_t thread)
-{
-  const LnsThread *it = &builder->threads[thread];
-  return numbered (text_of (builder, it->name), "Thread", it->tid != 0 ? it->tid : it->target_tid);
-}
-
-static char *
-leaf_label (const Builder *builder, const Leaf *leaf)
-{
-  if (leaf->kind == LNS_ROW_COUNTER)
-    {
-      char *name = text_of (builder, leaf->name);
-      if (*name != '\0')
-        return name;
-      g_free (name);
-      return g_strdup ("Counter");
-    }
-  const char *what = leaf->kind == LNS_ROW_START_END ? "NVTX start/end" : "NVTX";
-  uint32_t name = leaf->domain < builder->n_domains ? builder->domains[leaf->domain].name : 0;
-  g_autofree char *domain = text_of (builder, name);
-  return *domain == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, domain);
-}
-
 /* --- Rows ---------------------------------------------------------------------------------- */
 
-/* Appends a row for LEAF under PARENT; takes LABEL. */
+static LnsRow *
+row_at (LnsRowTree *tree, uint32_t row)
+{
+  return &g_array_index (tree->rows, LnsRow, row);
+}
+
+/* Appends a row of KIND for LEAF under PARENT. */
 static uint32_t
-add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf, char *label)
+add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
 {
   LnsRowTree *tree = builder->tree;
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  bool of_stream = (kind == LNS_ROW_STREAM || kind >= LNS_ROW_KERNELS) &&
+                   (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = true,
-    .depth = parent == LNS_ID_NONE ? 0 : lns_row_tree_row (tree, parent)->depth + 1,
+    .expanded = kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY,
+    .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
-    .process = leaf->process,
-    .thread = kind == LNS_ROW_PROCESS ? LNS_ID_NONE : leaf->thread,
-    .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : leaf->domain,
+    .process = track->process,
+    .thread = kind == LNS_ROW_PROCESS ? LNS_ID_NONE : track->thread,
+    .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->domain,
+    .device = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->device,
+    .context = kind >= LNS_ROW_CONTEXT ? leaf->context : LNS_ID_NONE,
+    .stream = of_stream ? track->stream : LNS_ID_NONE,
+    .splits = kind == LNS_ROW_KERNELS || kind == LNS_ROW_MEMORY,
     .lanes = tree->lanes->len,
-    .label = label,
   };
   g_array_append_val (tree->rows, row);
   uint32_t id = tree->rows->len - 1;
-  for (uint32_t up = parent; up != LNS_ID_NONE; up = lns_row_tree_row (tree, up)->parent)
-    g_array_index (tree->rows, LnsRow, up).n_below++;
+  g_array_append_val (tree->order, id);
+  for (uint32_t up = parent; up != LNS_ID_NONE; up = row_at (tree, up)->parent)
+    row_at (tree, up)->n_below++;
   return id;
 }
 
@@ -195,38 +314,121 @@ add_lane (LnsRowTree *tree, uint32_t row, const Leaf *leaf)
 {
   g_array_append_val (tree->lanes, leaf->lane);
   tree->row_of_lane[leaf->lane] = row;
-  g_array_index (tree->rows, LnsRow, row).n_own++;
-  for (uint32_t up = row; up != LNS_ID_NONE; up = lns_row_tree_row (tree, up)->parent)
+  row_at (tree, row)->n_own++;
+  for (uint32_t up = row; up != LNS_ID_NONE; up = row_at (tree, up)->parent)
     {
-      g_array_index (tree->rows, LnsRow, up).n_lanes++;
-      g_array_index (tree->rows, LnsRow, up).n_events += leaf->n_events;
+      row_at (tree, up)->n_lanes++;
+      row_at (tree, up)->n_events += leaf->n_events;
     }
+}
+
+/* The streams together, before the first one: their lanes are those of their own rows, and are
+ * filled in once these are known. */
+static void
+add_all_streams (Builder *builder, uint32_t parent, const Leaf *leaf)
+{
+  uint32_t all = add_row (builder, LNS_ROW_ALL_STREAMS, parent, leaf);
+  if (builder->has_kernels[leaf->context])
+    add_row (builder, LNS_ROW_KERNELS, all, leaf);
+  if (builder->has_memory[leaf->context])
+    add_row (builder, LNS_ROW_MEMORY, all, leaf);
 }
 
 static void
 add_rows (Builder *builder, const Leaf *leaves, uint32_t n_leaves)
 {
-  uint32_t process = LNS_ID_NONE, thread = LNS_ID_NONE, row = LNS_ID_NONE;
+  uint32_t rows[MAX_LEVELS];
   for (uint32_t i = 0; i < n_leaves; i++)
     {
-      const Leaf *leaf = &leaves[i], *last = i > 0 ? &leaves[i - 1] : NULL;
-      gboolean new_process = last == NULL || leaf->process != last->process;
-      gboolean new_thread = new_process || leaf->thread_rank != last->thread_rank;
-      gboolean new_row = new_thread || leaf->kind != last->kind || leaf->domain != last->domain ||
-                         leaf->counter != last->counter;
-      if (new_process)
-        process = add_row (builder, LNS_ROW_PROCESS, LNS_ID_NONE, leaf,
-                           process_label (builder, leaf->process));
-      if (new_thread)
-        thread = leaf->thread_rank == 0 ? LNS_ID_NONE
-                                        : add_row (builder, LNS_ROW_THREAD, process, leaf,
-                                                   thread_label (builder, leaf->thread));
-      if (new_row)
-        row = add_row (builder, leaf->kind, thread != LNS_ID_NONE ? thread : process, leaf,
-                       leaf_label (builder, leaf));
-      add_lane (builder->tree, row, leaf);
+      const Leaf *leaf = &leaves[i];
+      unsigned same = 0;
+      if (i > 0)
+        while (same < leaf->n_levels && same < leaves[i - 1].n_levels &&
+               compare_levels (&leaf->levels[same], &leaves[i - 1].levels[same]) == 0)
+          same++;
+      for (unsigned level = same; level < leaf->n_levels; level++)
+        {
+          LnsRowKind kind = leaf->levels[level].kind;
+          uint32_t parent = level > 0 ? rows[level - 1] : LNS_ID_NONE;
+          bool is_first = kind == LNS_ROW_STREAM && row_at (builder->tree, parent)->n_below == 0;
+          if (is_first && builder->n_streams_of[leaf->context] > 1)
+            add_all_streams (builder, parent, leaf);
+          rows[level] = add_row (builder, kind, parent, leaf);
+        }
+      add_lane (builder->tree, rows[leaf->n_levels - 1], leaf);
     }
 }
+
+/* --- Streams together ------------------------------------------------------------------------ */
+
+/* Gives ROW, of all streams, the lanes with work that are below OWNER. */
+static void
+borrow_lanes (Builder *builder, uint32_t row, uint32_t owner)
+{
+  LnsRowTree *tree = builder->tree;
+  LnsRow *it = row_at (tree, row);
+  const LnsRow *from = row_at (tree, owner);
+  it->lanes = tree->lanes->len;
+  for (uint32_t i = 0; i < from->n_lanes; i++)
+    {
+      uint32_t lane = g_array_index (tree->lanes, uint32_t, from->lanes + i);
+      bool is_kernel = builder->lanes[lane].kind == LNS_LANE_CUDA_KERNEL;
+      bool is_wanted =
+          it->kind == LNS_ROW_ALL_STREAMS || is_kernel == (it->kind == LNS_ROW_KERNELS);
+      if (!is_wanted || !_lns_row_is_work (builder->report, lane))
+        continue;
+      g_array_append_val (tree->lanes, lane);
+      it->n_own++;
+      it->n_lanes++;
+      it->n_events += lns_report_lane_info (builder->report, lane)->n_events;
+    }
+}
+
+static void
+borrow_all_lanes (Builder *builder)
+{
+  LnsRowTree *tree = builder->tree;
+  for (uint32_t row = 0; row < tree->rows->len; row++)
+    if (row_at (tree, row)->kind == LNS_ROW_ALL_STREAMS)
+      for (uint32_t i = 0; i <= row_at (tree, row)->n_below; i++)
+        borrow_lanes (builder, row + i, row_at (tree, row)->parent);
+}
+
+static int64_t
+busy_of (Builder *builder, const LnsRow *row)
+{
+  int64_t busy_ns = 0;
+  for (uint32_t i = 0; i < row->n_lanes; i++)
+    {
+      uint32_t lane = g_array_index (builder->tree->lanes, uint32_t, row->lanes + i);
+      if (_lns_row_is_work (builder->report, lane))
+        busy_ns += lns_report_lane_info (builder->report, lane)->busy_ns;
+    }
+  return busy_ns;
+}
+
+/* Shares are of the work of what the row stands under. */
+static void
+label_rows (Builder *builder)
+{
+  LnsRowTree *tree = builder->tree;
+  for (uint32_t i = 0; i < tree->rows->len; i++)
+    {
+      LnsRow *row = row_at (tree, i);
+      uint32_t lane =
+          row->n_lanes > 0 ? g_array_index (tree->lanes, uint32_t, row->lanes) : LNS_ID_NONE;
+      row->label = _lns_row_label (builder->report, row, lane);
+      bool is_memset = row->kind == LNS_ROW_GPU && _lns_row_is_work (builder->report, lane);
+      row->splits = row->splits && row->n_own > 0;
+      if (row->kind != LNS_ROW_KERNELS && row->kind != LNS_ROW_MEMORY && !is_memset)
+        continue;
+      g_autofree char *name = row->label;
+      row->label = _lns_row_share_label (busy_of (builder, row),
+                                         busy_of (builder, row_at (tree, row->parent)), name);
+    }
+}
+
+/* --- The tree -------------------------------------------------------------------------------- */
 
 LnsRowTree *
 lns_row_tree_new (LnsReport *report)
@@ -236,18 +438,33 @@ lns_row_tree_new (LnsReport *report)
   builder.processes = lns_report_processes (report, &builder.n_processes);
   builder.threads = lns_report_threads (report, &builder.n_threads);
   builder.domains = lns_report_domains (report, &builder.n_domains);
+  builder.tracks = lns_report_tracks (report, &builder.n_tracks);
+  builder.lanes = lns_report_lanes (report, &builder.n_lanes);
+  builder.devices = lns_report_devices (report, &builder.n_devices);
+  builder.contexts = lns_report_contexts (report, &builder.n_contexts);
+  builder.streams = lns_report_streams (report, &builder.n_streams);
 
   tree->rows = g_array_new (FALSE, FALSE, sizeof (LnsRow));
+  tree->order = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);
   tree->lanes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
-  lns_report_lanes (report, &tree->n_report_lanes);
+  tree->n_report_lanes = builder.n_lanes;
   tree->row_of_lane = g_new (uint32_t, tree->n_report_lanes + 1);
   for (uint32_t lane = 0; lane < tree->n_report_lanes; lane++)
     tree->row_of_lane[lane] = LNS_ID_NONE;
 
+  count_contexts (&builder);
   g_autoptr (GArray) leaves = collect_leaves (&builder);
   add_rows (&builder, (const Leaf *)(void *)leaves->data, leaves->len);
+  borrow_all_lanes (&builder);
+  label_rows (&builder);
+  _lns_row_tree_rank (tree);
   _lns_row_tree_lay_out (tree);
+  g_free (builder.n_contexts_of);
+  g_free (builder.n_streams_of);
+  g_free (builder.has_kernels);
+  g_free (builder.has_memory);
   return tree;
 }

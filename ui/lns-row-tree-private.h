@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What lns-row-tree.c (what shows) and lns-row-tree-new.c (which rows there are) share. */
+/* What lns-row-tree.c (what shows), lns-row-tree-new.c (which rows there are), lns-row-tree-labels.c
+ * (what they are called) and lns-row-tree-facets.c (rows that have to be read first) share. */
 
 #pragma once
 
@@ -14,6 +15,8 @@
 struct LnsRowTree
 {
   GArray *rows;          /* of LnsRow                                                           */
+  GArray *order;         /* of uint32_t: the row of each rank                                   */
+  GPtrArray *sets;       /* of LnsFacetSet, owned: those that rows show                         */
   GArray *lanes;         /* of uint32_t, those of row after row                                 */
   uint32_t *row_of_lane; /* n_report_lanes of them                                              */
   uint32_t n_report_lanes;
@@ -23,3 +26,18 @@ struct LnsRowTree
 
 /* Computes what shows anew, after a fold. */
 void _lns_row_tree_lay_out (LnsRowTree *self);
+
+/* Writes the ranks of the rows into them. */
+void _lns_row_tree_rank (LnsRowTree *self);
+
+/* A lane's name where it says no more: the text of STRING, cut to a line. */
+char *_lns_row_text (LnsReport *report, uint32_t string);
+
+/* The label of ROW, which has its ids; LANE is its first one. */
+char *_lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane);
+
+/* "61.3% NAME": what PART is of WHOLE. */
+char *_lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name);
+
+/* Whether LANE holds what keeps a GPU busy: kernels, copies or memsets. */
+bool _lns_row_is_work (LnsReport *report, uint32_t lane);

@@ -29,6 +29,20 @@ lns_row_tree_lanes (const LnsRowTree *self)
 }
 
 uint32_t
+lns_row_tree_at_rank (const LnsRowTree *self, uint32_t rank)
+{
+  g_return_val_if_fail (rank < self->order->len, LNS_ID_NONE);
+  return g_array_index (self->order, uint32_t, rank);
+}
+
+void
+_lns_row_tree_rank (LnsRowTree *self)
+{
+  for (uint32_t rank = 0; rank < self->order->len; rank++)
+    g_array_index (self->rows, LnsRow, lns_row_tree_at_rank (self, rank)).rank = rank;
+}
+
+uint32_t
 lns_row_tree_row_of_lane (const LnsRowTree *self, uint32_t lane)
 {
   return lane < self->n_report_lanes ? self->row_of_lane[lane] : LNS_ID_NONE;
@@ -38,7 +52,7 @@ bool
 lns_row_tree_can_fold (const LnsRowTree *self, uint32_t row)
 {
   const LnsRow *it = lns_row_tree_row (self, row);
-  return it->n_below > 0 || it->n_own > 1;
+  return it->n_below > 0 || it->splits || (it->n_own > 1 && !lns_row_kind_is_merged (it->kind));
 }
 
 /* --- What shows ---------------------------------------------------------------------------- */
@@ -47,22 +61,19 @@ uint32_t
 lns_row_tree_n_shown_lanes (const LnsRowTree *self, uint32_t row)
 {
   const LnsRow *it = lns_row_tree_row (self, row);
-  return it->expanded ? it->n_own : MIN (it->n_own, 1);
+  bool all = it->expanded && !lns_row_kind_is_merged (it->kind);
+  return all ? it->n_own : MIN (it->n_own, 1);
 }
 
 int
 lns_row_tree_height_px (const LnsRowTree *self, uint32_t row)
 {
-  switch (lns_row_tree_row (self, row)->kind)
-    {
-    case LNS_ROW_PROCESS:
-    case LNS_ROW_THREAD:
-      return LNS_SUMMARY_PX;
-    case LNS_ROW_COUNTER:
-      return LNS_COUNTER_PX;
-    default:
-      return (int)lns_row_tree_n_shown_lanes (self, row) * LNS_LANE_PX + 2 * LNS_ROW_PAD_PX;
-    }
+  LnsRowKind kind = lns_row_tree_row (self, row)->kind;
+  if (lns_row_kind_is_group (kind))
+    return LNS_SUMMARY_PX;
+  if (kind == LNS_ROW_COUNTER)
+    return LNS_COUNTER_PX;
+  return (int)lns_row_tree_n_shown_lanes (self, row) * LNS_LANE_PX + 2 * LNS_ROW_PAD_PX;
 }
 
 void
@@ -71,13 +82,14 @@ _lns_row_tree_lay_out (LnsRowTree *self)
   g_array_set_size (self->visible, 0);
   g_array_set_size (self->tops, 0);
   int top_px = 0;
-  for (uint32_t row = 0; row < self->rows->len;)
+  for (uint32_t rank = 0; rank < self->order->len;)
     {
+      uint32_t row = lns_row_tree_at_rank (self, rank);
       const LnsRow *it = lns_row_tree_row (self, row);
       g_array_append_val (self->visible, row);
       g_array_append_val (self->tops, top_px);
       top_px += lns_row_tree_height_px (self, row);
-      row += 1 + (it->expanded ? 0 : it->n_below);
+      rank += 1 + (it->expanded ? 0 : it->n_below);
     }
   g_array_append_val (self->tops, top_px);
 }
@@ -98,11 +110,11 @@ lns_row_tree_visible (const LnsRowTree *self, uint32_t v)
 uint32_t
 lns_row_tree_place_of (const LnsRowTree *self, uint32_t row)
 {
-  uint32_t low = 0, high = self->visible->len;
+  uint32_t low = 0, high = self->visible->len, rank = lns_row_tree_row (self, row)->rank;
   while (low < high)
     {
       uint32_t middle = low + (high - low) / 2;
-      if (g_array_index (self->visible, uint32_t, middle) < row)
+      if (lns_row_tree_row (self, g_array_index (self->visible, uint32_t, middle))->rank < rank)
         low = middle + 1;
       else
         high = middle;
@@ -184,6 +196,8 @@ clear (gpointer data)
   for (uint32_t row = 0; row < self->rows->len; row++)
     g_free (g_array_index (self->rows, LnsRow, row).label);
   g_array_unref (self->rows);
+  g_array_unref (self->order);
+  g_ptr_array_unref (self->sets);
   g_array_unref (self->lanes);
   g_array_unref (self->visible);
   g_array_unref (self->tops);

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <string.h>
 
 #include "ui/lns-scale.h"
 
@@ -49,6 +50,14 @@ add_lane (Summary *self, uint32_t lane)
   return true;
 }
 
+/* Lanes of ranges and calls, by which a thread is judged. */
+static bool
+is_of (LnsLaneKind kind, LnsLaneKind wanted)
+{
+  return kind == wanted || (wanted == LNS_LANE_NVTX_PUSH_POP &&
+                            (kind == LNS_LANE_CUDA_API || kind == LNS_LANE_LIBRARY_CALL));
+}
+
 /* Adds up the outermost lanes of KIND, which hold all others: LANES are sorted by thread. Sets
  * RET_FOUND if there is one, in sight or not. */
 static bool
@@ -64,7 +73,7 @@ add_lanes (
       for (next = i; next < n_lanes && thread_of (self, lanes[next]) == thread; next++)
         {
           const LnsLaneInfo *info = lns_report_lane_info (self->report, lanes[next]);
-          if (all[lanes[next]].kind != kind || all[lanes[next]].ordinal != 0)
+          if (!is_of (all[lanes[next]].kind, kind) || all[lanes[next]].ordinal != 0)
             continue;
           *ret_found = true;
           if (info->end_ns < self->query->origin_ns || info->start_ns >= self->end_ns)
@@ -110,7 +119,8 @@ lns_summary_query (LnsReport *report,
     }
   else
     for (uint32_t r = 0; r < lns_row_tree_n_rows (tree); r++)
-      n_lanes += lns_row_tree_row (tree, r)->n_own;
+      if (lns_row_tree_row (tree, r)->kind == LNS_ROW_PROCESS)
+        n_lanes += lns_row_tree_row (tree, r)->n_lanes;
 
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = 0;
@@ -122,5 +132,68 @@ lns_summary_query (LnsReport *report,
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;
   *ret_coarse = self.coarse;
+  return true;
+}
+
+/* --- GPUs ---------------------------------------------------------------------------------- */
+
+/* Adds the pixels of what RESULT holds to SUM. */
+static void
+add_pixels (LnsPixel *sum, const LnsPixelResult *result)
+{
+  for (uint32_t p = 0; p < result->n_px; p++)
+    {
+      const LnsPixel *pixel = &result->pixels[p];
+      if (pixel->busy > sum[p].busy || sum[p].name == 0)
+        sum[p].name = pixel->name;
+      sum[p].busy = fminf (sum[p].busy + pixel->busy, 1);
+      sum[p].count += pixel->count;
+      sum[p].flags |= pixel->flags;
+    }
+}
+
+static bool
+is_work (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
+         kind == LNS_LANE_CUDA_MEMSET;
+}
+
+bool
+lns_work_query (LnsReport *report,
+                const LnsRowTree *tree,
+                uint32_t row,
+                const LnsPixelQuery *query,
+                LnsPixelResult *result,
+                bool *ret_coarse,
+                LnsError *error)
+{
+  const LnsRow *it = lns_row_tree_row (tree, row);
+  if (it->set != NULL)
+    {
+      bool ok = lns_facet_query_pixels (it->set, it->facet, query, result, error);
+      *ret_coarse = result->coarse;
+      return ok;
+    }
+  uint32_t n;
+  const LnsLane *all = lns_report_lanes (report, &n);
+  const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
+  g_autofree LnsPixel *sum = g_new0 (LnsPixel, query->n_px);
+  *ret_coarse = false;
+  result->n_px = 0;
+  for (uint32_t i = 0; i < it->n_lanes; i++)
+    {
+      if (!is_work (all[lanes[i]].kind))
+        continue;
+      if (!lns_report_query_pixels (report, lanes[i], query, result, error))
+        return false;
+      *ret_coarse |= result->coarse;
+      add_pixels (sum, result);
+    }
+  /* Without any work the result has to be made all the same. */
+  if (result->n_px == 0 && !lns_report_query_pixels (report, lanes[0], query, result, error))
+    return false;
+  memcpy (result->pixels, sum, query->n_px * sizeof *sum);
+  result->n_events = 0;
   return true;
 }

@@ -23,3 +23,14 @@ bool lns_summary_query (LnsReport *report,
                         float *ret_shares,
                         bool *ret_coarse,
                         LnsError *error);
+
+/* What of QUERY the GPU works on for ROW, which merges lanes: its facet's pixels, exact. Where that is
+ * not read yet, the sum over its lanes, which counts time twice in which several of them are busy;
+ * no event is listed then. Any thread. */
+bool lns_work_query (LnsReport *report,
+                     const LnsRowTree *tree,
+                     uint32_t row,
+                     const LnsPixelQuery *query,
+                     LnsPixelResult *result,
+                     bool *ret_coarse,
+                     LnsError *error);

@@ -20,12 +20,12 @@
 static uint64_t
 hash_of (LnsTilePainter *self, uint32_t name)
 {
-  uint32_t domain = lns_row_tree_row (self->tree, self->tile->key.strip.row)->domain;
-  LnsKeptHue *kept = &self->hues[(name * 31 + domain) % LNS_KEPT_HUES];
-  if (kept->hash != 0 && kept->name == name && kept->domain == domain)
+  uint32_t row = self->tile->key.strip.row;
+  LnsKeptHue *kept = &self->hues[(name * 31 + row) % LNS_KEPT_HUES];
+  if (kept->hash != 0 && kept->name == name && kept->row == row)
     return kept->hash;
-  uint64_t hash = lns_event_hash (self->report, domain, name);
-  *kept = (LnsKeptHue){ name, domain, hash };
+  uint64_t hash = lns_event_hash (self->report, lns_row_tree_row (self->tree, row), name);
+  *kept = (LnsKeptHue){ name, row, hash };
   return hash;
 }
 
@@ -145,7 +145,9 @@ write_name (
     LnsTilePainter *self, cairo_t *cr, uint32_t name, double x_px, double width_px, uint32_t rgb)
 {
   int text_px, line_px;
-  PangoLayout *layout = lns_tile_labels_layout (self->labels, name, width_px, &text_px, &line_px);
+  const LnsRow *row = lns_row_tree_row (self->tree, self->tile->key.strip.row);
+  PangoLayout *layout = lns_tile_labels_layout (self->labels, name, lns_row_has_kernels (row),
+                                                width_px, &text_px, &line_px);
   if (layout == NULL || x_px + text_px <= 0)
     return;
   cairo_move_to (cr, x_px, (BAR_PX - line_px) / 2);

@@ -68,6 +68,17 @@ lns_tile_cache_put (LnsTileCache *self, LnsTile *tile)
 }
 
 void
+lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row)
+{
+  for (GList *link = self->used.head, *next; link != NULL; link = next)
+    {
+      next = link->next;
+      if (((LnsTile *)link->data)->key.strip.row == row)
+        drop (self, link);
+    }
+}
+
+void
 lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes)
 {
   self->max_bytes = max_bytes;

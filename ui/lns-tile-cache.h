@@ -22,6 +22,9 @@ LnsTile *lns_tile_cache_get (LnsTileCache *self, const LnsTileKey *key);
 /* Takes TILE; one with the same key goes. */
 void lns_tile_cache_put (LnsTileCache *self, LnsTile *tile);
 
+/* Drops the tiles of ROW, which shows something else now. O(tiles). */
+void lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row);
+
 /* The bound from the next put on. */
 void lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes);
 

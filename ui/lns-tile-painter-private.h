@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  uint32_t name, domain;
+  uint32_t name, row;
   uint64_t hash;
 } LnsKeptHue;
 

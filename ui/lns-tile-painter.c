@@ -46,10 +46,26 @@ keep_result (LnsTilePainter *self)
   tile->events = g_memdup2 (self->result.events, tile->n_events * sizeof *tile->events);
 }
 
+/* The tile's strip of several lanes drawn as one: of the row's facet, or, until that has been read,
+ * of the lanes' sum. */
+static Outcome
+query_merged (LnsTilePainter *self)
+{
+  LnsError error = { 0 };
+  bool coarse = false;
+  if (!lns_work_query (self->report, self->tree, self->tile->key.strip.row, &self->query,
+                       &self->result, &coarse, &error))
+    return outcome_of (&error);
+  if (coarse)
+    self->tile->state = LNS_TILE_COARSE;
+  return OUTCOME_DONE;
+}
+
 static Outcome
 load_ranges (LnsTilePainter *self)
 {
-  Outcome outcome = query_lane (self, self->tile->key.strip.lane);
+  uint32_t lane = self->tile->key.strip.lane;
+  Outcome outcome = lane == LNS_ID_NONE ? query_merged (self) : query_lane (self, lane);
   if (outcome == OUTCOME_DONE)
     keep_result (self);
   return outcome;
@@ -67,7 +83,9 @@ list_marks (LnsTilePainter *self)
     return outcome_of (&error);
   int64_t end_ns = lns_time_add (self->origin_ns, tile->key.ns_per_tile);
   g_autoptr (GArray) events = g_array_new (FALSE, FALSE, sizeof (LnsPixelEvent));
-  int color = lns_lane_kind_extra (LNS_LANE_NVTX_MARK, LNS_COLUMN_COLOR);
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (self->report, &n_lanes)[lane].kind;
+  int color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
   for (gboolean more = TRUE; more && ordinal < n;)
     {
       uint32_t index = lns_report_chunk_of (self->report, lane, ordinal);
@@ -82,7 +100,8 @@ list_marks (LnsTilePainter *self)
           LnsPixelEvent event = { .ordinal = ordinal,
                                   .start_ns = chunk->start_ns[i],
                                   .name = chunk->name[i],
-                                  .flags = chunk->flags[i] };
+                                  .flags = chunk->flags[i],
+                                  .lane = lane };
           if (color >= 0 && chunk->extra[color] != NULL)
             event.color = (uint32_t)chunk->extra[color][i];
           more = event.start_ns < end_ns;
@@ -124,6 +143,16 @@ load_summary (LnsTilePainter *self, float *ret_shares)
 {
   LnsError error = { 0 };
   bool coarse = false;
+  if (lns_row_kind_is_merged (lns_row_tree_row (self->tree, self->tile->key.strip.row)->kind))
+    {
+      Outcome outcome = query_merged (self);
+      for (int p = 0; outcome == OUTCOME_DONE && p < self->n_px; p++)
+        ret_shares[p] = self->result.pixels[p].busy;
+      if (outcome == OUTCOME_DONE)
+        self->tile->pixels =
+            g_memdup2 (self->result.pixels, (gsize)self->n_px * sizeof *self->tile->pixels);
+      return outcome;
+    }
   if (!lns_summary_query (self->report, self->tree, self->tile->key.strip.row, &self->query,
                           &self->result, ret_shares, &coarse, &error))
     return outcome_of (&error);

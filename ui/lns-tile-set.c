@@ -23,6 +23,7 @@ struct LnsTileSet
   const LnsRowTree *tree;
   LnsTileCache *cache;
   LnsTileBuilder *builder;
+  PangoFontDescription *font; /* owned */
   void (*changed) (uint32_t row, gpointer data);
   gpointer data;
 
@@ -33,6 +34,7 @@ struct LnsTileSet
   int64_t first, last;       /* the tiles in view then */
   int64_t stale_ns_per_tile; /* the last zoom whose tiles in view were all there, or 0 */
   gboolean complete;
+  guint64 n_painted_before; /* by builders that are gone */
 };
 
 static int64_t
@@ -82,6 +84,7 @@ lns_tile_set_new (LnsView *view,
   self->scale = 1;
   self->requests = g_array_new (FALSE, FALSE, sizeof (LnsTileRequest));
   self->cache = lns_tile_cache_new (CACHE_BYTES);
+  self->font = pango_font_description_copy (font);
   self->builder = lns_tile_builder_new (view, tree, font, ready_cb, self);
   return self;
 }
@@ -94,7 +97,23 @@ lns_tile_set_free (LnsTileSet *self)
   lns_tile_builder_free (self->builder);
   lns_tile_cache_free (self->cache);
   g_array_unref (self->requests);
+  pango_font_description_free (self->font);
   g_free (self);
+}
+
+void
+lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree)
+{
+  self->n_painted_before += lns_tile_builder_n_painted (self->builder);
+  lns_tile_builder_free (self->builder);
+  self->tree = tree;
+  self->builder = lns_tile_builder_new (self->view, tree, self->font, ready_cb, self);
+}
+
+void
+lns_tile_set_forget_row (LnsTileSet *self, uint32_t row)
+{
+  lns_tile_cache_forget_row (self->cache, row);
 }
 
 /* --- What is wanted ------------------------------------------------------------------------ */
@@ -286,5 +305,5 @@ lns_tile_set_is_complete (LnsTileSet *self)
 guint64
 lns_tile_set_n_painted (LnsTileSet *self)
 {
-  return lns_tile_builder_n_painted (self->builder);
+  return self->n_painted_before + lns_tile_builder_n_painted (self->builder);
 }

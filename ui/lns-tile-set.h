@@ -24,6 +24,11 @@ LnsTileSet *lns_tile_set_new (LnsView *view,
                               gpointer data);
 void lns_tile_set_free (LnsTileSet *self); /* NULL is fine */
 
+/* Shows TREE from now on, which must outlive the set; rows have kept their numbers. Tiles of ROW are
+ * painted anew. Waits for tiles under way, which are broken off. */
+void lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree);
+void lns_tile_set_forget_row (LnsTileSet *self, uint32_t row);
+
 /* Strips FIRST … FIRST + N - 1 of a row. */
 typedef struct
 {

@@ -5,6 +5,8 @@
 
 #include "ui/lns-tile.h"
 
+#include "src/base/lns-kernel-text.h"
+#include "ui/lns-cuda-text.h"
 #include "ui/lns-palette.h"
 
 guint
@@ -32,37 +34,41 @@ lns_tile_key_equal (gconstpointer a, gconstpointer b)
 uint32_t
 lns_strip_count (const LnsRowTree *tree, uint32_t row)
 {
-  switch (lns_row_tree_row (tree, row)->kind)
-    {
-    case LNS_ROW_PROCESS:
-    case LNS_ROW_THREAD:
-    case LNS_ROW_COUNTER:
-      return 1;
-    default:
-      return lns_row_tree_n_shown_lanes (tree, row);
-    }
+  LnsRowKind kind = lns_row_tree_row (tree, row)->kind;
+  bool is_one = lns_row_kind_is_group (kind) || lns_row_kind_is_merged (kind);
+  return is_one || kind == LNS_ROW_COUNTER ? 1 : lns_row_tree_n_shown_lanes (tree, row);
+}
+
+/* Of a lane whose events have no length. */
+static bool
+is_marks (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_MARK || kind == LNS_LANE_CUDA_EVENT ||
+         kind == LNS_LANE_CUDA_MEMORY || kind == LNS_LANE_CUDA_POOL;
 }
 
 LnsStrip
 lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i)
 {
   const LnsRow *it = lns_row_tree_row (tree, row);
+  const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
   LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE };
-  if (it->kind == LNS_ROW_PROCESS || it->kind == LNS_ROW_THREAD)
+  if (lns_row_kind_is_group (it->kind))
     return strip;
-  strip.lane = lns_row_tree_lanes (tree)[it->lanes + i];
-  uint32_t n_lanes;
-  switch (lns_report_lanes (report, &n_lanes)[strip.lane].kind)
+  strip.kind = LNS_STRIP_RANGES;
+  /* One lane is drawn as it is; several have to be merged. */
+  if (lns_row_kind_is_merged (it->kind))
     {
-    case LNS_LANE_NVTX_MARK:
-      strip.kind = LNS_STRIP_MARKS;
-      break;
-    case LNS_LANE_COUNTER:
-      strip.kind = LNS_STRIP_COUNTER;
-      break;
-    default:
-      strip.kind = LNS_STRIP_RANGES;
+      strip.lane = it->n_lanes == 1 && it->set == NULL ? lanes[0] : LNS_ID_NONE;
+      return strip;
     }
+  strip.lane = lanes[i];
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[strip.lane].kind;
+  if (is_marks (kind))
+    strip.kind = LNS_STRIP_MARKS;
+  else if (kind == LNS_LANE_COUNTER)
+    strip.kind = LNS_STRIP_COUNTER;
   return strip;
 }
 
@@ -83,14 +89,29 @@ lns_strip_top_px (LnsStripKind kind, uint32_t i)
 
 /* --- Tiles --------------------------------------------------------------------------------- */
 
-uint64_t
-lns_event_hash (LnsReport *report, uint32_t domain, uint32_t name)
+bool
+lns_row_has_kernels (const LnsRow *row)
 {
+  return row->kind == LNS_ROW_KERNELS ||
+         (row->kind == LNS_ROW_FACET && lns_facet_set_by (row->set) == LNS_FACET_BY_KERNEL);
+}
+
+uint64_t
+lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name)
+{
+  static const uint64_t calls[] = { [LNS_CUDA_CALL_LAUNCH] = 0,
+                                    [LNS_CUDA_CALL_MEMORY] = 1,
+                                    [LNS_CUDA_CALL_SYNC] = 3,
+                                    [LNS_CUDA_CALL_OTHER] = 8 };
   uint32_t n_domains;
   const LnsDomain *domains = lns_report_domains (report, &n_domains);
-  uint32_t domain_name = domain < n_domains ? domains[domain].name : 0;
+  uint32_t domain_name = row->domain < n_domains ? domains[row->domain].name : 0;
   size_t name_bytes, domain_bytes;
   const char *bytes = lns_report_string (report, name, &name_bytes);
+  if (row->kind == LNS_ROW_CALLS)
+    return calls[lns_cuda_call_kind (bytes, name_bytes)];
+  if (lns_row_has_kernels (row))
+    bytes = lns_kernel_text_short (bytes, &name_bytes);
   const char *prefix = lns_report_string (report, domain_name, &domain_bytes);
   return lns_palette_hash (prefix, domain_bytes, bytes, name_bytes);
 }
@@ -152,6 +173,7 @@ lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
   int64_t origin_ns = lns_tile_origin_ns (&tile->key);
   const LnsPixelEvent *best = NULL;
   double best_px = slack_px;
+  bool may_overlap = tile->key.strip.lane == LNS_ID_NONE;
   uint32_t low = 0, high = tile->n_events;
   while (low < high) /* the first event that starts right of X_PX + SLACK_PX */
     {
@@ -168,8 +190,11 @@ lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
       double left_px = (double)lns_time_sub (event->start_ns, origin_ns) / ns_per_px;
       double right_px = left_px + (double)event->duration_ns / ns_per_px;
       double away_px = x_px < left_px ? left_px - x_px : x_px > right_px ? x_px - right_px : 0;
-      if (away_px > best_px || (best != NULL && away_px == best_px))
-        break; /* events do not overlap: those further left are further away */
+      bool is_nearer = away_px < best_px || (away_px == best_px && best == NULL);
+      if (!is_nearer && !may_overlap)
+        break; /* those further left are further away */
+      if (!is_nearer)
+        continue;
       best = event;
       best_px = away_px;
     }

@@ -21,7 +21,7 @@ typedef enum
 {
   LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high              */
   LNS_STRIP_MARKS,   /* flags of one lane of marks                LNS_LANE_PX                   */
-  LNS_STRIP_SUMMARY, /* how busy a process's or a thread's lanes are  LNS_SUMMARY_PX            */
+  LNS_STRIP_SUMMARY, /* how busy what is below the row is         LNS_SUMMARY_PX                */
   LNS_STRIP_COUNTER  /* samples of one lane                       LNS_COUNTER_PX                */
 } LnsStripKind;
 
@@ -29,7 +29,7 @@ typedef struct
 {
   LnsStripKind kind;
   uint32_t row;  /* of the row tree                                                             */
-  uint32_t lane; /* of the report; LNS_ID_NONE for a summary                                    */
+  uint32_t lane; /* of the report; LNS_ID_NONE for a summary, and where lanes are merged        */
 } LnsStrip;
 
 typedef struct
@@ -81,8 +81,12 @@ lns_tile_origin_ns (const LnsTileKey *key)
                                                                             : INT64_MAX;
 }
 
-/* What the hue of NAME in DOMAIN (LNS_ID_NONE is fine) is drawn from, see lns-palette.h. */
-uint64_t lns_event_hash (LnsReport *report, uint32_t domain, uint32_t name);
+/* What the hue of an event NAME of ROW is drawn from, see lns-palette.h: a kernel's is that of its
+ * short name, a CUDA call's that of what it is for, others' that of domain and name. */
+uint64_t lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name);
+
+/* Whether the events of ROW are kernels, which are labelled with their short names. */
+bool lns_row_has_kernels (const LnsRow *row);
 
 /* Memory that TILE holds. */
 gsize lns_tile_bytes (const LnsTile *tile);

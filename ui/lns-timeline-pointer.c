@@ -101,7 +101,7 @@ _lns_timeline_point (LnsTimeline *self, double x, double y)
   if (hit.has_event)
     self->hovered = hit.event;
   lns_view_set_hovered_event (self->context.view,
-                              hit.has_event ? (LnsEventId){ hit.strip.lane, hit.event.ordinal }
+                              hit.has_event ? (LnsEventId){ hit.event.lane, hit.event.ordinal }
                                             : LNS_EVENT_NONE);
   _lns_timeline_update_tooltip (self, &hit);
   gtk_widget_queue_draw (GTK_WIDGET (self));
@@ -264,7 +264,7 @@ click (LnsTimeline *self, double x, double y)
   if (hit.row != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (hit.row));
   if (hit.has_event)
-    lns_view_select_event (self->context.view, (LnsEventId){ hit.strip.lane, hit.event.ordinal });
+    lns_view_select_event (self->context.view, (LnsEventId){ hit.event.lane, hit.event.ordinal });
   else
     select_narrow (self, &hit, x);
 }
@@ -328,7 +328,7 @@ show_menu_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsTime
                                                     &GRAPHENE_POINT_INIT ((float)x, (float)y), &at))
     return;
   self->menu_event =
-      hit.has_event ? (LnsEventId){ hit.strip.lane, hit.event.ordinal } : LNS_EVENT_NONE;
+      hit.has_event ? (LnsEventId){ hit.event.lane, hit.event.ordinal } : LNS_EVENT_NONE;
   self->menu_name = hit.has_event ? hit.event.name : 0;
   _lns_timeline_update_actions (self);
   _lns_timeline_hide_tooltip (self);

@@ -5,7 +5,8 @@
 
 /* What the files of LnsTimeline share: lns-timeline.c (parts and layout), lns-timeline-actions.c,
  * lns-timeline-pointer.c (mouse and menu), lns-timeline-overlay.c (what is drawn over the rows),
- * lns-timeline-tooltip.c (what is under the pointer, in words). */
+ * lns-timeline-tooltip.c (what is under the pointer, in words), lns-timeline-facets.c (rows that have
+ * to be read first). */
 
 #pragma once
 
@@ -66,6 +67,8 @@ struct _LnsTimeline
   LnsEventId menu_event;       /* what the open menu is about */
   uint32_t menu_name;
 
+  GCancellable *reading; /* of what rows want to be read, or NULL */
+
   LnsDragMode drag;
   int64_t drag_start_ns;
   int64_t drag_first_px;
@@ -96,6 +99,10 @@ void _lns_timeline_hide_tooltip (LnsTimeline *self);
 
 /* Tells what is at HIT as soon as the pointer rests there, or hides the tooltip. */
 void _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit);
+
+/* Has a worker read what rows in view want, unless one is at it. */
+void _lns_timeline_read_wanted (LnsTimeline *self);
+void _lns_timeline_stop_reading (LnsTimeline *self);
 
 /* The rows were folded: lays them out anew. */
 void _lns_timeline_rows_changed (LnsTimeline *self);

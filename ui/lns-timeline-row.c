@@ -69,7 +69,7 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
       gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), it->label);
       gtk_widget_set_margin_start (self->expander, 4 + (int)MIN (it->depth, 8) * INDENT_PX);
       gtk_widget_remove_css_class (GTK_WIDGET (self), "group");
-      if (it->kind == LNS_ROW_PROCESS || it->kind == LNS_ROW_THREAD)
+      if (lns_row_kind_is_group (it->kind))
         gtk_widget_add_css_class (GTK_WIDGET (self), "group");
       gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                       it->label, -1);
@@ -232,6 +232,12 @@ zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   const uint32_t *lanes = lns_row_tree_lanes (self->context->tree) + it->lanes;
   LnsReport *report = lns_view_get_report (self->context->view);
   int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+  if (it->kind == LNS_ROW_FACET)
+    {
+      const LnsFacet *facet = &lns_facet_set_facets (it->set, NULL)[it->facet];
+      lns_view_show_span (self->context->view, facet->start_ns, facet->end_ns);
+      return;
+    }
   for (uint32_t i = 0; i < it->n_lanes; i++)
     {
       const LnsLaneInfo *info = lns_report_lane_info (report, lanes[i]);
@@ -308,11 +314,12 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
       right_px < LNS_LABEL_MIN_PX
           ? NULL
           : lns_tile_labels_layout (self->context->labels, event->name,
+                                    lns_row_has_kernels (model_row (self)),
                                     right_px - 2 * LNS_LABEL_PAD_PX, &text_px, &line_px);
   if (layout == NULL)
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
-  uint64_t hash = lns_event_hash (report, model_row (self)->domain, event->name);
+  uint64_t hash = lns_event_hash (report, model_row (self), event->name);
   uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hash);
   GdkRGBA back = rgba_of (rgb), front = rgba_of (lns_palette_text_on (rgb));
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);

@@ -14,6 +14,7 @@
 #include "ui/lns-timeline-private.h"
 
 #define HEADER_PX           240
+#define GPU_HEADER_PX       330 /* "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)" */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 200
 #define TOOLTIP_DX_PX       14
@@ -128,6 +129,7 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   prepare_tiles (self);
   _lns_timeline_update_actions (self);
   describe_later (self);
+  _lns_timeline_read_wanted (self);
 }
 
 static void
@@ -262,7 +264,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return lns_tile_set_is_complete (self->context.tiles) &&
+  return self->reading == NULL && lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
 
@@ -301,7 +303,9 @@ set_view (LnsTimeline *self, LnsView *view)
   context->tree = lns_row_tree_new (lns_view_get_report (view));
   context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
-  context->header_px = HEADER_PX;
+  uint32_t n_devices;
+  lns_report_devices (lns_view_get_report (view), &n_devices);
+  context->header_px = n_devices > 0 ? GPU_HEADER_PX : HEADER_PX;
   context->dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
 
   self->pinned = add_rows (self, NULL);
@@ -329,6 +333,7 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
                            G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
   span_changed_cb (self);
+  _lns_timeline_read_wanted (self);
   lns_bench_attach (self);
 }
 
@@ -346,6 +351,7 @@ lns_timeline_dispose (GObject *object)
 {
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
+  _lns_timeline_stop_reading (self);
   if (self->tooltip != NULL)
     _lns_timeline_hide_tooltip (self);
   self->tooltip = NULL;

@@ -1,0 +1,175 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What rows are called: names that stay the same in every language, as scripts and assistive
+ * technology look for them. */
+
+#include <math.h>
+
+#include "ui/lns-display-text.h"
+#include "ui/lns-row-tree-private.h"
+
+char *
+_lns_row_text (LnsReport *report, uint32_t string)
+{
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, string, &size_bytes);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
+  return lns_display_cut (text);
+}
+
+bool
+_lns_row_is_work (LnsReport *report, uint32_t lane)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  return lane < n &&
+         (lanes[lane].kind == LNS_LANE_CUDA_KERNEL || lanes[lane].kind == LNS_LANE_CUDA_MEMCPY ||
+          lanes[lane].kind == LNS_LANE_CUDA_MEMSET);
+}
+
+char *
+_lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name)
+{
+  double share = whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0;
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd (number, sizeof number, "%.1f", share);
+  return g_strdup_printf ("%s%% %s", number, name);
+}
+
+static char *
+numbered (LnsReport *report, uint32_t name, const char *fallback, int number)
+{
+  g_autofree char *text = _lns_row_text (report, name);
+  return g_strdup_printf ("%s (%d)", *text != '\0' ? text : fallback, number);
+}
+
+static char *
+process_label (LnsReport *report, uint32_t process)
+{
+  uint32_t n;
+  const LnsProcess *all = lns_report_processes (report, &n);
+  if (process >= n)
+    return g_strdup ("No process");
+  return numbered (report, all[process].name, "Process", all[process].pid);
+}
+
+static char *
+thread_label (LnsReport *report, uint32_t thread)
+{
+  const LnsThread *it = &lns_report_threads (report, NULL)[thread];
+  return numbered (report, it->name, "Thread", it->tid != 0 ? it->tid : it->target_tid);
+}
+
+static char *
+domain_label (LnsReport *report, const char *what, uint32_t domain)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+  g_autofree char *name = _lns_row_text (report, domain < n ? domains[domain].name : 0);
+  return *name == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, name);
+}
+
+static char *
+device_label (LnsReport *report, uint32_t device)
+{
+  const LnsCudaDevice *it = &lns_report_devices (report, NULL)[device];
+  g_autofree char *name = _lns_row_text (report, it->name);
+  g_autofree char *bus =
+      it->bus != 0 ? _lns_row_text (report, it->bus) : g_strdup_printf ("GPU %u", it->number);
+  return g_strdup_printf ("CUDA HW (%s - %s)", bus, name);
+}
+
+static char *
+stream_label (LnsReport *report, uint32_t stream)
+{
+  uint32_t n_contexts;
+  const LnsCudaStream *it = &lns_report_streams (report, NULL)[stream];
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
+  const char *what = is_null ? "Default stream" : "Stream";
+  if (it->name == 0)
+    return g_strdup_printf ("%s %u", what, it->number);
+  g_autofree char *name = _lns_row_text (report, it->name);
+  return g_strdup_printf ("%s %u: %s", what, it->number, name);
+}
+
+static const char *
+track_label (LnsTrackKind kind)
+{
+  switch (kind)
+    {
+    case LNS_TRACK_CUDA_API:
+      return "CUDA API";
+    case LNS_TRACK_CUBLAS:
+      return "cuBLAS";
+    case LNS_TRACK_CUDNN:
+      return "cuDNN";
+    case LNS_TRACK_CUDA_MEMCPY:
+      return "Memcpy";
+    case LNS_TRACK_CUDA_MEMSET:
+      return "Memset";
+    case LNS_TRACK_CUDA_SYNC:
+      return "Synchronization";
+    case LNS_TRACK_CUDA_EVENTS:
+      return "CUDA events";
+    case LNS_TRACK_CUDA_GRAPHS:
+      return "CUDA graphs";
+    case LNS_TRACK_CUDA_GRAPH_NODES:
+      return "CUDA graph nodes";
+    case LNS_TRACK_CUDA_OVERHEAD:
+      return "Profiler overhead";
+    case LNS_TRACK_CUDA_MEMORY:
+      return "Memory operations";
+    case LNS_TRACK_CUDA_POOLS:
+      return "Memory pools";
+    case LNS_TRACK_CUDA_CPU_FAULTS:
+      return "CPU page faults";
+    case LNS_TRACK_CUDA_GPU_FAULTS:
+      return "GPU page faults";
+    case LNS_TRACK_CUDA_JIT:
+      return "JIT compilation";
+    default:
+      return "Events";
+    }
+}
+
+char *
+_lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
+{
+  uint32_t n_tracks, n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *track = lane < n_lanes ? &tracks[lanes[lane].track] : NULL;
+  switch (row->kind)
+    {
+    case LNS_ROW_PROCESS:
+      return process_label (report, row->process);
+    case LNS_ROW_THREAD:
+      return thread_label (report, row->thread);
+    case LNS_ROW_RANGES:
+      return domain_label (report, "NVTX", row->domain);
+    case LNS_ROW_START_END:
+      return domain_label (report, "NVTX start/end", row->domain);
+    case LNS_ROW_COUNTER:
+      return track != NULL && track->name != 0 ? _lns_row_text (report, track->name)
+                                               : g_strdup ("Counter");
+    case LNS_ROW_DEVICE:
+      return device_label (report, row->device);
+    case LNS_ROW_CONTEXT:
+      return g_strdup_printf ("Context %u",
+                              lns_report_contexts (report, NULL)[row->context].number);
+    case LNS_ROW_STREAM:
+      return stream_label (report, row->stream);
+    case LNS_ROW_ALL_STREAMS:
+      return g_strdup ("All Streams");
+    case LNS_ROW_KERNELS:
+      return g_strdup ("Kernels");
+    case LNS_ROW_MEMORY:
+      return g_strdup ("Memory");
+    default:
+      return g_strdup (track_label (track != NULL ? track->kind : LNS_N_TRACK_KINDS));
+    }
+}
