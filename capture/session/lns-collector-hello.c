@@ -142,8 +142,8 @@ static void
 count_joined (LnsCollector *collector, int change)
 {
   pthread_mutex_lock (&collector->lock);
-  collector->counters.n_joined += (unsigned)change;
-  collector->counters.n_alive += (unsigned)change;
+  collector->counters.n_joined += (uint64_t)(int64_t)change;
+  collector->counters.n_alive += (uint64_t)(int64_t)change;
   pthread_mutex_unlock (&collector->lock);
 }
 
