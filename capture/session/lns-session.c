@@ -269,10 +269,10 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   LnsCollectorCounters processes = lns_session_processes (session);
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
-  /* Those that were refused have a diagnostic of their own. */
+  /* Those that were refused, or late, have a diagnostic of their own. */
   const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX) ? NULL
                        : has_joined                                    ? NO_EVENTS
-                       : processes.n_refused > 0                       ? NULL
+                       : processes.n_refused + processes.n_late > 0    ? NULL
                        : session->has_root_exited && lns_session_may_be_joined (session)
                            ? NOT_YET
                            : NOT_CONNECTED;
