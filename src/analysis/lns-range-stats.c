@@ -19,6 +19,7 @@
 typedef struct
 {
   LnsReport *report;
+  const LnsRangeQuery *query;
   LnsRangeWalk *walk;
   unsigned n_workers;
   LnsRangeGroups workers[LNS_RANGE_MAX_WORKERS];
@@ -122,19 +123,33 @@ compare_bytes (LnsReport *report, uint32_t a, uint32_t b)
   return order != 0 ? order : size_a < size_b ? -1 : size_a > size_b;
 }
 
+/* The string id of STAT's name. */
+static uint32_t
+name_of (const LnsRangeQuery *query, const LnsRangeStat *stat)
+{
+  const LnsRangeKeys *keys = &query->keys;
+  return keys->style == stat->style && keys->names != NULL && stat->name < keys->n
+             ? keys->names[stat->name]
+             : stat->name;
+}
+
 static int
 compare_stats (const void *a, const void *b, void *data)
 {
   const LnsRangeStat *sa = a, *sb = b;
-  LnsReport *report = data;
+  const Sums *sums = data;
+  LnsReport *report = sums->report;
+  uint32_t na = name_of (sums->query, sa), nb = name_of (sums->query, sb);
 
   if (sa->total_ns != sb->total_ns)
     return sa->total_ns > sb->total_ns ? -1 : 1;
   int order = sa->domain_name != sb->domain_name
                   ? compare_bytes (report, sa->domain_name, sb->domain_name)
                   : 0;
-  if (order == 0 && sa->name != sb->name)
-    order = compare_bytes (report, sa->name, sb->name);
+  if (order == 0 && na != nb)
+    order = compare_bytes (report, na, nb);
+  if (order == 0 && sa->style == sb->style)
+    return sa->name < sb->name ? -1 : sa->name > sb->name;
   return order != 0 ? order : (int)sa->style - (int)sb->style;
 }
 
@@ -169,7 +184,7 @@ make_stats (Sums *sums, LnsRangeStat **ret_stats, size_t *ret_n, LnsError *error
       free (stats);
       return false;
     }
-  qsort_r (stats, n, sizeof *stats, compare_stats, sums->report);
+  qsort_r (stats, n, sizeof *stats, compare_stats, sums);
   *ret_stats = stats;
   *ret_n = n;
   return true;
@@ -177,14 +192,18 @@ make_stats (Sums *sums, LnsRangeStat **ret_stats, size_t *ret_n, LnsError *error
 
 bool
 lns_range_stats (LnsReport *report,
-                 unsigned styles,
+                 const LnsRangeQuery *query,
                  const atomic_bool *cancel,
                  LnsRangeStat **ret_stats,
                  size_t *ret_n,
                  LnsError *error)
 {
-  Sums sums = { .report = report, .walk = lns_range_walk_new (report, styles, cancel, error) };
+  Sums sums = { .report = report,
+                .query = query,
+                .walk = lns_range_walk_new (report, query, cancel, error) };
   uint32_t n_families, n_names = lns_report_n_strings (report) + 1;
+
+  n_names = query->keys.n > n_names ? query->keys.n : n_names;
 
   if (sums.walk == NULL)
     return false;

@@ -15,7 +15,7 @@ typedef struct
 {
   LnsRangeStyle style;
   uint32_t domain_name; /* string id; 0 = default domain                                        */
-  uint32_t name;        /* string id                                                            */
+  uint32_t name;        /* string id, or the query's key                                        */
   uint64_t n;
   uint64_t total_ns;
   int64_t min_ns, max_ns;
@@ -23,12 +23,11 @@ typedef struct
   double deviation_ns;       /* of the sample (n - 1); 0 for one                                */
 } LnsRangeStat;
 
-/* Sums up the ranges of REPORT that have one of STYLES, on all cores: RET_STATS (to be freed) gets
- * RET_N of them by total, the largest first, then by name. CANCEL may be NULL. False and ERROR
+/* Sums up what QUERY asks of REPORT, on all cores: RET_STATS (to be freed) gets RET_N of them by total, the largest first, then by name. CANCEL may be NULL. False and ERROR
  * without memory, where a chunk is damaged, or cancelled. O(ranges), in memory that grows with names
  * and not with ranges. */
 bool lns_range_stats (LnsReport *report,
-                      unsigned styles,
+                      const LnsRangeQuery *query,
                       const atomic_bool *cancel,
                       LnsRangeStat **ret_stats,
                       size_t *ret_n,

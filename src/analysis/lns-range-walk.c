@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/lns-range-walk.h"
+#include "src/store/lns-chunk-format.h"
 
 /* A worker takes so many chunks at a time: a lane may hold nearly all of a report. */
 #define CHUNKS_A_TURN 64
@@ -21,6 +22,7 @@ typedef struct
 struct LnsRangeWalk
 {
   LnsReport *report;
+  const LnsRangeQuery *query;
   const atomic_bool *cancel;
   LnsRangeFamily *families;
   uint32_t n_families;
@@ -45,9 +47,23 @@ typedef struct
 static unsigned
 style_of (LnsLaneKind kind)
 {
-  return kind == LNS_LANE_NVTX_PUSH_POP    ? LNS_STYLE_PUSH_POP
-         : kind == LNS_LANE_NVTX_START_END ? LNS_STYLE_START_END
-                                           : 0;
+  switch (kind)
+    {
+    case LNS_LANE_NVTX_PUSH_POP:
+      return LNS_STYLE_PUSH_POP;
+    case LNS_LANE_NVTX_START_END:
+      return LNS_STYLE_START_END;
+    case LNS_LANE_CUDA_API:
+      return LNS_STYLE_CALL;
+    case LNS_LANE_CUDA_KERNEL:
+      return LNS_STYLE_KERNEL;
+    case LNS_LANE_CUDA_MEMCPY:
+      return LNS_STYLE_COPY;
+    case LNS_LANE_CUDA_MEMSET:
+      return LNS_STYLE_SET;
+    default:
+      return 0;
+    }
 }
 
 static uint32_t
@@ -76,7 +92,10 @@ count_cores (void)
 }
 
 LnsRangeWalk *
-lns_range_walk_new (LnsReport *report, unsigned styles, const atomic_bool *cancel, LnsError *error)
+lns_range_walk_new (LnsReport *report,
+                    const LnsRangeQuery *query,
+                    const atomic_bool *cancel,
+                    LnsError *error)
 {
   LnsRangeWalk *walk = calloc (1, sizeof *walk);
   uint32_t n_lanes, n_domains;
@@ -88,7 +107,7 @@ lns_range_walk_new (LnsReport *report, unsigned styles, const atomic_bool *cance
     n_turns += lns_report_lane_info (report, i)->n_chunks / CHUNKS_A_TURN + 1;
   if (walk != NULL)
     {
-      walk->families = calloc (2 * ((size_t)n_domains + 1), sizeof *walk->families);
+      walk->families = calloc (6 * ((size_t)n_domains + 1), sizeof *walk->families);
       walk->turns = calloc (n_turns + 1, sizeof *walk->turns);
     }
   if (walk == NULL || walk->families == NULL || walk->turns == NULL)
@@ -99,12 +118,13 @@ lns_range_walk_new (LnsReport *report, unsigned styles, const atomic_bool *cance
       return NULL;
     }
   walk->report = report;
+  walk->query = query;
   walk->cancel = cancel;
   walk->n_workers = count_cores ();
   for (uint32_t i = 0; i < n_lanes; i++)
     {
       const LnsLaneInfo *info = lns_report_lane_info (report, i);
-      if ((style_of (lanes[i].kind) & styles) == 0 || info->n_chunks == 0)
+      if ((style_of (lanes[i].kind) & query->styles) == 0 || info->n_chunks == 0)
         continue;
       uint32_t family = family_of (walk, &lanes[i]);
       walk->n_events += info->n_events;
@@ -156,12 +176,57 @@ fail (Pass *pass, const LnsError *error)
   atomic_store (&pass->failed, true);
 }
 
+/* Where a worker puts keys and sizes in the places of names and durations. */
+typedef struct
+{
+  uint32_t keys[LNS_CHUNK_MAX_EVENTS];
+  int64_t sizes[LNS_CHUNK_MAX_EVENTS];
+} Places;
+
+/* CHUNK with what the query asks for in place of names and durations. */
+static LnsChunk
+put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk, Places *places)
+{
+  const LnsRangeQuery *query = walk->query;
+  int launch = lns_lane_kind_extra (kind, LNS_COLUMN_LAUNCH),
+      bytes = lns_lane_kind_extra (kind, LNS_COLUMN_BYTES);
+  LnsChunk result = *chunk;
+
+  if (query->keys.style == style_of (kind) && chunk->n <= LNS_CHUNK_MAX_EVENTS)
+    {
+      const uint64_t *launches =
+          query->keys.column == LNS_COLUMN_LAUNCH && launch >= 0 ? chunk->extra[launch] : NULL;
+      for (uint32_t i = 0; i < chunk->n; i++)
+        {
+          uint64_t value = query->keys.column == LNS_COLUMN_NAME ? chunk->name[i]
+                           : launches != NULL                    ? launches[i]
+                                                                 : 0;
+          places->keys[i] = value < query->keys.n ? query->keys.keys[value] : 0;
+        }
+      result.name = places->keys;
+    }
+  if (query->by_bytes && chunk->n <= LNS_CHUNK_MAX_EVENTS)
+    {
+      for (uint32_t i = 0; i < chunk->n; i++)
+        places->sizes[i] =
+            bytes >= 0 && chunk->extra[bytes] != NULL ? (int64_t)chunk->extra[bytes][i] : 0;
+      result.duration_ns = places->sizes;
+    }
+  return result;
+}
+
 static bool
 take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
 {
-  LnsChunkWalker *walker =
-      lns_chunk_walker_new (pass->walk->report, turn->lane,
-                            LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS));
+  const LnsColumnMask columns =
+      LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+      LNS_COLUMN_BIT (pass->walk->query->by_bytes ? LNS_COLUMN_BYTES : LNS_COLUMN_NAME) |
+      LNS_COLUMN_BIT (pass->walk->query->keys.style != 0 ? pass->walk->query->keys.column
+                                                         : LNS_COLUMN_NAME);
+  LnsChunkWalker *walker = lns_chunk_walker_new (pass->walk->report, turn->lane, columns);
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (pass->walk->report, &n_lanes)[turn->lane].kind;
+  Places places;
   bool good = walker != NULL;
 
   if (good)
@@ -171,7 +236,8 @@ take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
       const LnsChunk *chunk = lns_chunk_walker_next (walker, error);
       if (chunk == NULL)
         break;
-      good = pass->function (pass->data, worker, turn->family, chunk);
+      LnsChunk asked = put_in_place (pass->walk, kind, chunk, &places);
+      good = pass->function (pass->data, worker, turn->family, &asked);
     }
   lns_chunk_walker_free (walker);
   if (!good)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Walks the chunks of NVTX ranges on all cores: a pass. */
+/* Walks the chunks of what is summed up, ranges or calls or the GPU's operations, on all cores: a pass. */
 
 #pragma once
 
@@ -13,7 +13,29 @@ typedef enum
 {
   LNS_STYLE_PUSH_POP = 1 << 0,
   LNS_STYLE_START_END = 1 << 1,
+  LNS_STYLE_CALL = 1 << 2, /* of the CUDA API                                                    */
+  LNS_STYLE_KERNEL = 1 << 3,
+  LNS_STYLE_COPY = 1 << 4,
+  LNS_STYLE_SET = 1 << 5,
 } LnsRangeStyle;
+
+/* By what events of one style are summed up, if not by name. All borrowed. */
+typedef struct
+{
+  LnsRangeStyle style;
+  LnsColumnId column;    /* LNS_COLUMN_NAME or LNS_COLUMN_LAUNCH                                  */
+  const uint32_t *keys;  /* by value of that column                                             */
+  const uint32_t *names; /* string ids by key, or NULL where keys are string ids                 */
+  uint32_t n;            /* of both                                                              */
+} LnsRangeKeys;
+
+/* What is summed up. */
+typedef struct
+{
+  unsigned styles; /* mask of LnsRangeStyle                                                      */
+  bool by_bytes;   /* sizes instead of durations                                                 */
+  LnsRangeKeys keys; /* style 0: none                                                           */
+} LnsRangeQuery;
 
 /* Ranges that are summed up together: of one style, in domains of one name. */
 typedef struct
@@ -26,17 +48,20 @@ typedef struct
 
 typedef struct LnsRangeWalk LnsRangeWalk;
 
-/* Prepares passes over the ranges of REPORT (borrowed) that have one of STYLES. CANCEL may be NULL.
- * NULL and ERROR without memory. O(lanes). */
-LnsRangeWalk *
-lns_range_walk_new (LnsReport *report, unsigned styles, const atomic_bool *cancel, LnsError *error);
+/* Prepares passes over what QUERY asks of REPORT (both borrowed). CANCEL may be NULL. NULL and ERROR
+ * without memory. O(lanes). */
+LnsRangeWalk *lns_range_walk_new (LnsReport *report,
+                                  const LnsRangeQuery *query,
+                                  const atomic_bool *cancel,
+                                  LnsError *error);
 void lns_range_walk_free (LnsRangeWalk *walk); /* NULL is fine                                  */
 
 const LnsRangeFamily *lns_range_walk_families (const LnsRangeWalk *walk, uint32_t *ret_n);
 unsigned lns_range_walk_n_workers (const LnsRangeWalk *walk); /* 1 – LNS_RANGE_MAX_WORKERS */
 uint64_t lns_range_walk_n_events (const LnsRangeWalk *walk);
 
-/* Looks at CHUNK (start, duration, name and flags) of FAMILY. Called by worker WORKER (0 up to
+/* Looks at CHUNK (start, duration, name and flags; keys and sizes take the places of names and durations
+ * where the query asks for them) of FAMILY. Called by worker WORKER (0 up to
  * n_workers - 1), each of which is a thread. False without memory. */
 typedef bool (*LnsRangeWalkFunc) (void *data,
                                   unsigned worker,

@@ -16,19 +16,22 @@ typedef struct
   const char *title; /* "NVTX Range Summary"                                                    */
   const char *lacks; /* what a file without rows "does not contain"                             */
   const char *help;  /* a line                                                                  */
+  const char *arguments; /* what may follow the name after a colon, divided by commas, or NULL    */
 } LnsStatsReport;
 
-const LnsStatsReport *lns_stats_reports (size_t *ret_n);
+/* The report number I, or NULL behind the last. */
+const LnsStatsReport *lns_stats_report_at (size_t i);
 
-/* The report called NAME, or NULL. */
+/* The report called NAME, where an argument may follow, or NULL. */
 const LnsStatsReport *lns_stats_report_find (const char *name);
 
 /* What a report has computed, ready to be written. */
 typedef struct LnsStatsResult LnsStatsResult;
 
-/* Computes STATS over TABLES (borrowed until the result is freed). CANCEL may be NULL. NULL and ERROR
+/* Computes STATS with ARGUMENT (may be NULL) over TABLES (both borrowed until the result is freed). CANCEL may be NULL. NULL and ERROR
  * without memory, where a chunk is damaged, or cancelled. */
 LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
+                                      const char *argument,
                                       LnsTables *tables,
                                       const atomic_bool *cancel,
                                       LnsError *error);
@@ -36,7 +39,8 @@ void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine            
 
 size_t lns_stats_result_n_rows (const LnsStatsResult *result);
 
-/* Writes the table to STREAM. False and ERROR without memory; errors of STREAM stay with it. */
+/* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is
+ * damaged; errors of STREAM stay with it. */
 bool lns_stats_result_write (const LnsStatsResult *result,
                              FILE *stream,
                              const LnsStatsStyle *style,

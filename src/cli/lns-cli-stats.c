@@ -32,9 +32,15 @@ static const LnsOption options[] = {
     .letter = 'r',
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, reports),
-    .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace",
+    .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,"
+               "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
+               "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
+               "cuda_api_gpu_sum",
+    .open_choices = true,
+    .value_name = "REPORT",
     .default_text = "nvtx_sum",
-    .help = "What to print." },
+    .help = "What to print. Kernels go by their short names with `:base` after a report's name, by "
+            "those of their symbols with `:mangled`." },
   { .name = "format",
     .letter = 'f',
     .kind = LNS_OPTION_LIST,
@@ -69,6 +75,7 @@ static const LnsOption options[] = {
 typedef struct
 {
   const LnsStatsReport *stats;
+  const char *name; /* with its argument                                                        */
   LnsStatsStyle style;
   char *path; /* NULL = stdout                                                                  */
 } Job;
@@ -127,6 +134,7 @@ make_job (const Values *values, size_t i, const char *input, Job *job, LnsError 
   const char *format = item (&values->formats, i), *output = item (&values->outputs, i);
   bool to_file = output != NULL && strcmp (output, "-") != 0;
 
+  job->name = name;
   job->stats = lns_stats_report_find (name);
   job->style = (LnsStatsStyle){ .format = to_file ? LNS_STATS_CSV : LNS_STATS_COLUMN,
                                 .unit = read_unit (values->unit) };
@@ -143,7 +151,9 @@ make_job (const Values *values, size_t i, const char *input, Job *job, LnsError 
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                           "--output %s: commands are not run: print with `-` and pipe", output);
   char *base = strcmp (output, ".") == 0 ? lns_cli_replace_ending (input, "") : strdup (output);
-  if (base == NULL || asprintf (&job->path, "%s_%s.%s", base, name,
+  size_t n = strcspn (name, ":");
+  if (base == NULL || asprintf (&job->path, "%s_%.*s%s%s.%s", base, (int)n, name,
+                                name[n] != '\0' ? "_" : "", name + n + (name[n] != '\0'),
                                 job->style.format == LNS_STATS_CSV ? "csv" : "txt") < 0)
     job->path = NULL;
   free (base);
@@ -194,8 +204,10 @@ run_job (const Job *job,
   bool says = !values->quiet && job->style.format == LNS_STATS_COLUMN && job->path == NULL;
 
   if (says)
-    printf ("Processing [%s] with [%s]... \n", input, job->stats->name);
-  LnsStatsResult *result = lns_stats_report_run (job->stats, tables, cancel, error);
+    printf ("Processing [%s] with [%s]... \n", input, job->name);
+  const char *argument = strchr (job->name, ':');
+  LnsStatsResult *result = lns_stats_report_run (job->stats, argument != NULL ? argument + 1 : NULL,
+                                                 tables, cancel, error);
   if (result == NULL)
     return false;
   bool good = true;
@@ -207,7 +219,7 @@ run_job (const Job *job,
   else
     {
       if (job->style.format == LNS_STATS_COLUMN)
-        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->stats->title, job->stats->name);
+        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->stats->title, job->name);
       good = lns_stats_result_write (result, stdout, &job->style, error);
       if (job->style.format == LNS_STATS_COLUMN)
         putchar ('\n');
@@ -267,10 +279,19 @@ const LnsCommand lns_command_stats = {
   .usage = "[switches] REPORT",
   .summary = "print summary tables of a report",
   .details = "Reports:\n"
-             "  nvtx_sum            push/pop and start/end ranges, summed up by name\n"
-             "  nvtx_pushpop_sum    push/pop ranges alone\n"
-             "  nvtx_startend_sum   start/end ranges alone\n"
-             "  nvtx_pushpop_trace  push/pop ranges one by one, with their place in the stack\n"
+             "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"
+             "  nvtx_pushpop_sum        push/pop ranges alone\n"
+             "  nvtx_startend_sum       start/end ranges alone\n"
+             "  nvtx_pushpop_trace      push/pop ranges one by one, with their place in the stack\n"
+             "  cuda_api_sum            calls of the CUDA API, summed up by name\n"
+             "  cuda_api_trace          calls of the CUDA API one by one\n"
+             "  cuda_gpu_kern_sum       kernels, summed up by name\n"
+             "  cuda_gpu_kern_gb_sum    kernels, by name, grid and block\n"
+             "  cuda_gpu_mem_time_sum   copies and sets, by the time they took\n"
+             "  cuda_gpu_mem_size_sum   copies and sets, by their sizes\n"
+             "  cuda_gpu_sum            kernels, copies and sets together\n"
+             "  cuda_gpu_trace          kernels, copies and sets one by one\n"
+             "  cuda_api_gpu_sum        calls, kernels, copies and sets together\n"
              "Ranges are called DOMAIN:NAME. Those without an end are left out.",
   .options = options,
   .n_options = sizeof options / sizeof *options,

@@ -35,7 +35,7 @@ def test_every_report_is_explained():
     names = next(o for c in COMMANDS if c["name"] == "stats" for o in c["switches"] if o["name"] == "report")["choices"]
     assert len(names) >= 4
     for name in names:
-        assert f"\n  {name:<19} " in out, (name, out)
+        assert f"\n  {name:<22} " in out, (name, out)
 
 
 def test_slips_are_understood():

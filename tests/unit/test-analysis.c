@@ -99,7 +99,8 @@ test_stats_against_sorting (void)
   LnsRangeStat *stats = NULL;
   size_t n = 0;
 
-  LNS_CHECK (lns_range_stats (report, LNS_STYLE_PUSH_POP, NULL, &stats, &n, NULL));
+  LNS_CHECK (lns_range_stats (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, NULL,
+                              &stats, &n, NULL));
   LNS_CHECK_INT (n, N_SETS);
   for (size_t i = 0; i < n; i++)
     {
@@ -122,7 +123,8 @@ test_stats_against_sorting (void)
       LNS_CHECK (i == 0 || stats[i - 1].total_ns >= stats[i].total_ns);
     }
   free (stats);
-  LNS_CHECK (lns_range_stats (report, LNS_STYLE_START_END, NULL, &stats, &n, NULL));
+  LNS_CHECK (lns_range_stats (report, &(LnsRangeQuery){ .styles = LNS_STYLE_START_END }, NULL,
+                              &stats, &n, NULL));
   LNS_CHECK_INT (n, 0);
   free (stats);
   lns_report_close (report);
@@ -133,7 +135,8 @@ static void
 test_medians_in_little_memory (void)
 {
   LnsReport *report = report_of_values ();
-  LnsRangeWalk *walk = lns_range_walk_new (report, LNS_STYLE_PUSH_POP, NULL, NULL);
+  LnsRangeWalk *walk =
+      lns_range_walk_new (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, NULL, NULL);
   LnsRangeGroups groups;
   int64_t doubled[N_SETS];
   uint32_t n_families;
@@ -206,7 +209,8 @@ test_cancel (void)
   size_t n;
   uint32_t n_ranges;
 
-  LNS_CHECK (!lns_range_stats (report, LNS_STYLE_PUSH_POP, &cancel, &stats, &n, &error));
+  LNS_CHECK (!lns_range_stats (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, &cancel,
+                               &stats, &n, &error));
   LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
   error.domain = LNS_ERROR_NONE;
   LNS_CHECK (!lns_pushpop_trace (tables, &cancel, &ranges, &n_ranges, &error));
@@ -221,15 +225,18 @@ test_reports_by_name (void)
   LnsReport *report = report_of_values ();
   LnsTables *tables = lns_tables_new (report, NULL);
   LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = "" };
-  size_t n, size;
-  const LnsStatsReport *reports = lns_stats_reports (&n);
+  size_t size;
+  const LnsStatsReport *stats;
   char *text = NULL;
 
   LNS_CHECK (lns_stats_report_find ("nvtx") == NULL);
-  for (size_t i = 0; i < n; i++)
+  LNS_CHECK (lns_stats_report_find ("nvtx_sum:base") == NULL);
+  LNS_CHECK (lns_stats_report_find ("cuda_gpu_sum:mangled") ==
+             lns_stats_report_find ("cuda_gpu_sum"));
+  for (size_t i = 0; (stats = lns_stats_report_at (i)) != NULL; i++)
     {
-      LNS_CHECK (lns_stats_report_find (reports[i].name) == &reports[i]);
-      LnsStatsResult *result = lns_stats_report_run (&reports[i], tables, NULL, NULL);
+      LNS_CHECK (lns_stats_report_find (stats->name) == stats);
+      LnsStatsResult *result = lns_stats_report_run (stats, NULL, tables, NULL, NULL);
       FILE *stream = open_memstream (&text, &size);
       size_t n_lines = 0;
       LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));

@@ -1,0 +1,339 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* cuda_api_trace and cuda_gpu_trace: rows are written as they are read, whatever their number. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/lns-stats-report-private.h"
+#include "src/schema/lns-enums.h"
+#include "src/schema/lns-row-cursor.h"
+
+/* The position of the column called NAME in TABLE, which has it. */
+static unsigned
+column_of (const LnsTable *table, const char *name)
+{
+  unsigned i = 0;
+
+  while (i + 1 < table->n_columns && strcmp (table->columns[i].name, name) != 0)
+    i++;
+  return i;
+}
+
+static int64_t
+integer (LnsRowCursor *rows, const LnsTable *table, const char *column)
+{
+  return lns_row_cursor_value (rows, column_of (table, column)).integer;
+}
+
+static LnsStatsCell
+number (LnsRowCursor *rows, const LnsTable *table, const char *column)
+{
+  return _lns_stats_number (integer (rows, table, column));
+}
+
+static uint64_t
+count_rows (const LnsStatsResult *result, const char *table)
+{
+  return lns_tables_n_rows (result->tables, lns_table_find (table));
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+#define CALLS "CUPTI_ACTIVITY_KIND_RUNTIME"
+
+bool
+_lns_stats_run_calls (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)cancel;
+  (void)error;
+  result->n = count_rows (result, CALLS);
+  return true;
+}
+
+/* What the thread of LANE is called; nothing where it has no name. */
+static LnsStatsCell
+thread_name (const LnsStatsResult *result, uint32_t lane)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  uint32_t n_lanes, n_tracks, n_threads, n_processes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  uint32_t thread = tracks[lanes[lane].track].thread;
+
+  if (thread >= n_threads)
+    return (LnsStatsCell){ .is_empty = true };
+  uint32_t name = threads[thread].name, process = threads[thread].process;
+  if (name == 0 && process < n_processes)
+    name = processes[process].name;
+  return name != 0 ? _lns_stats_string (result, name) : (LnsStatsCell){ .is_empty = true };
+}
+
+static bool
+add_call (const LnsStatsResult *result,
+          LnsStatsTable *out,
+          LnsRowCursor *rows,
+          const LnsTable *table)
+{
+  int64_t start_ns = integer (rows, table, "start"), tid = integer (rows, table, "globalTid");
+  LnsStatsCell name = _lns_stats_string (result, (uint32_t)integer (rows, table, "nameId"));
+
+  name.size_bytes = lns_cuda_call_name_size (name.bytes, name.size_bytes);
+  LnsStatsCell cells[] = {
+    _lns_stats_number (start_ns),
+    _lns_stats_number (integer (rows, table, "end") - start_ns),
+    name,
+    number (rows, table, "returnValue"),
+    number (rows, table, "correlationId"),
+    _lns_stats_number (tid >> 24 & 0xFFFFFF),
+    _lns_stats_number (tid & 0xFFFFFF),
+    { .is_empty = true },
+    thread_name (result, lns_row_cursor_lane (rows)),
+  };
+  return lns_stats_table_add (out, cells);
+}
+
+bool
+_lns_stats_write_calls (const LnsStatsResult *result,
+                        FILE *stream,
+                        const LnsStatsStyle *style,
+                        LnsError *error)
+{
+  static const LnsStatsColumn columns[] = {
+    { "Start", .is_time = true },
+    { "Duration", .is_time = true },
+    { "Name", .is_text = true },
+    { "Result" },
+    { "CorrID" },
+    { "Pid" },
+    { "Tid" },
+    { "T-Pri" },
+    { "Thread Name", .is_text = true },
+  };
+  const LnsTable *table = lns_table_find (CALLS);
+  LnsRowCursor *rows = lns_row_cursor_new (result->tables, table, error);
+  LnsStatsTable *out =
+      lns_stats_table_new (stream, style, columns, sizeof columns / sizeof columns[0]);
+  bool good = rows != NULL && out != NULL && lns_row_cursor_start (rows, NULL, 0, true, error),
+       row = true;
+
+  while (good && row)
+    {
+      good = lns_row_cursor_next (rows, &row, error);
+      if (good && row)
+        good = add_call (result, out, rows, table);
+    }
+  lns_row_cursor_free (rows);
+  lns_stats_table_finish (out);
+  return good;
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+enum
+{
+  KERNELS,
+  COPIES,
+  SETS,
+  N_SOURCES
+};
+
+static const char *const sources[N_SOURCES] = { "CUPTI_ACTIVITY_KIND_KERNEL",
+                                                "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                                "CUPTI_ACTIVITY_KIND_MEMSET" };
+
+typedef struct
+{
+  const LnsTable *table;
+  LnsRowCursor *rows;
+  bool row;
+} Source;
+
+bool
+_lns_stats_run_gpu (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)cancel;
+  (void)error;
+  for (unsigned i = 0; i < N_SOURCES; i++)
+    result->n += count_rows (result, sources[i]);
+  return true;
+}
+
+/* What ENUM calls VALUE. */
+static LnsStatsCell
+label (const char *name, int64_t value)
+{
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    for (unsigned v = 0; v < lns_enums[i].n_values && strcmp (lns_enums[i].name, name) == 0; v++)
+      if (lns_enums[i].values[v].id == value)
+        return _lns_stats_text (lns_enums[i].values[v].label,
+                                strlen (lns_enums[i].values[v].label));
+  return (LnsStatsCell){ .is_empty = true };
+}
+
+/* "NVIDIA A100 (0)" into TEXT: the device of LANE. */
+static LnsStatsCell
+device_name (const LnsStatsResult *result, uint32_t lane, char text[160])
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  uint32_t n_lanes, n_tracks, n_devices;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+  uint32_t device = tracks[lanes[lane].track].device;
+
+  if (device >= n_devices)
+    return (LnsStatsCell){ .is_empty = true };
+  int size =
+      snprintf (text, 160, "%.128s (%u)", lns_report_string (report, devices[device].name, NULL),
+                (unsigned)devices[device].number);
+  return _lns_stats_text (text, (size_t)size);
+}
+
+/* Sizes in thousandths of a MB. */
+static LnsStatsCell
+megabytes (int64_t bytes)
+{
+  return _lns_stats_number (_lns_stats_rounded ((double)bytes / 1e6, 3));
+}
+
+static void
+fill_kernel (const LnsStatsResult *result, const Source *source, LnsStatsCell cells[21])
+{
+  static const char *const shape[] = {
+    "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread"
+  };
+  const char *name = strcmp (result->argument, "base") == 0      ? "shortName"
+                     : strcmp (result->argument, "mangled") == 0 ? "mangledName"
+                                                                 : "demangledName";
+
+  for (unsigned i = 0; i < 7; i++)
+    cells[3 + i] = number (source->rows, source->table, shape[i]);
+  cells[10] = megabytes (integer (source->rows, source->table, "staticSharedMemory"));
+  cells[11] = megabytes (integer (source->rows, source->table, "dynamicSharedMemory"));
+  cells[20] = _lns_stats_string (result, (uint32_t)integer (source->rows, source->table, name));
+}
+
+static void
+fill_memory (const Source *source, bool is_copy, int64_t duration_ns, LnsStatsCell cells[21])
+{
+  static __thread char name[96];
+  int64_t bytes = integer (source->rows, source->table, "bytes");
+  LnsStatsCell kind = { .is_empty = true };
+
+  cells[12] = megabytes (bytes);
+  if (duration_ns > 0)
+    cells[13] =
+        _lns_stats_number (_lns_stats_rounded ((double)bytes * 1000 / (double)duration_ns, 3));
+  cells[14] = label ("ENUM_CUDA_MEM_KIND",
+                     integer (source->rows, source->table, is_copy ? "srcKind" : "memKind"));
+  if (is_copy)
+    {
+      cells[15] = label ("ENUM_CUDA_MEM_KIND", integer (source->rows, source->table, "dstKind"));
+      kind = label ("ENUM_CUDA_MEMCPY_OPER", integer (source->rows, source->table, "copyKind"));
+    }
+  int size = is_copy ? snprintf (name, sizeof name, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
+                                 kind.is_empty ? "" : kind.bytes)
+                     : snprintf (name, sizeof name, "[CUDA memset]");
+  cells[20] = _lns_stats_text (name, (size_t)size);
+}
+
+static bool
+add_operation (const LnsStatsResult *result, LnsStatsTable *out, const Source *source, unsigned i)
+{
+  LnsStatsCell cells[21];
+  int64_t start_ns = integer (source->rows, source->table, "start"),
+          duration_ns = integer (source->rows, source->table, "end") - start_ns;
+  char device[160];
+
+  for (unsigned c = 0; c < 21; c++)
+    cells[c] = (LnsStatsCell){ .is_empty = true };
+  cells[0] = _lns_stats_number (start_ns);
+  cells[1] = _lns_stats_number (duration_ns);
+  cells[2] = number (source->rows, source->table, "correlationId");
+  if (i == KERNELS)
+    fill_kernel (result, source, cells);
+  else
+    fill_memory (source, i == COPIES, duration_ns, cells);
+  cells[16] = device_name (result, lns_row_cursor_lane (source->rows), device);
+  cells[17] = number (source->rows, source->table, "contextId");
+  int64_t green = integer (source->rows, source->table, "greenContextId");
+  if (green != 0)
+    cells[18] = _lns_stats_number (green);
+  cells[19] = number (source->rows, source->table, "streamId");
+  return lns_stats_table_add (out, cells);
+}
+
+static bool
+step (Source *source, LnsError *error)
+{
+  return lns_row_cursor_next (source->rows, &source->row, error);
+}
+
+/* The source whose row starts first, or N_SOURCES. */
+static unsigned
+first_source (const Source from[N_SOURCES])
+{
+  unsigned first = N_SOURCES;
+
+  for (unsigned i = 0; i < N_SOURCES; i++)
+    if (from[i].row &&
+        (first == N_SOURCES || integer (from[i].rows, from[i].table, "start") <
+                                   integer (from[first].rows, from[first].table, "start")))
+      first = i;
+  return first;
+}
+
+bool
+_lns_stats_write_gpu (const LnsStatsResult *result,
+                      FILE *stream,
+                      const LnsStatsStyle *style,
+                      LnsError *error)
+{
+  static const LnsStatsColumn columns[21] = {
+    { "Start", .is_time = true },
+    { "Duration", .is_time = true },
+    { "CorrId" },
+    { "GrdX" },
+    { "GrdY" },
+    { "GrdZ" },
+    { "BlkX" },
+    { "BlkY" },
+    { "BlkZ" },
+    { "Reg/Trd" },
+    { "StcSMem (MB)", .decimals = 3 },
+    { "DymSMem (MB)", .decimals = 3 },
+    { "Bytes (MB)", .decimals = 3 },
+    { "Throughput (MB/s)", .decimals = 3 },
+    { "SrcMemKd", .is_text = true },
+    { "DstMemKd", .is_text = true },
+    { "Device", .is_text = true },
+    { "Ctx" },
+    { "GreenCtx" },
+    { "Strm" },
+    { "Name", .is_text = true },
+  };
+  Source from[N_SOURCES] = { 0 };
+  LnsStatsTable *out = lns_stats_table_new (stream, style, columns, 21);
+  bool good = out != NULL;
+  unsigned i;
+
+  for (i = 0; i < N_SOURCES && good; i++)
+    {
+      from[i].table = lns_table_find (sources[i]);
+      from[i].rows = lns_row_cursor_new (result->tables, from[i].table, error);
+      good = from[i].rows != NULL && lns_row_cursor_start (from[i].rows, NULL, 0, true, error) &&
+             step (&from[i], error);
+    }
+  while (good && (i = first_source (from)) != N_SOURCES)
+    good = add_operation (result, out, &from[i], i) && step (&from[i], error);
+  for (i = 0; i < N_SOURCES; i++)
+    lns_row_cursor_free (from[i].rows);
+  lns_stats_table_finish (out);
+  return good;
+}
