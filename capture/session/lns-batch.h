@@ -49,6 +49,7 @@ typedef enum
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
+  LNS_BATCH_FLUSHED,      /* what CUPTI had when the process's last range ended is here */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
   LNS_BATCH_STOP,  /* the report ends with this batch; if it is empty, `code`, `text` say why */

@@ -11,6 +11,23 @@
 #include <sys/socket.h>
 #include <time.h>
 
+/* How long a process may take to hand over what belongs to a range that ended. */
+#define FLUSH_NS INT64_C (2000000000)
+
+/* One that does not listen, as it has just begun, does so by itself. */
+#define UNASKED_FLUSH_NS INT64_C (100000000)
+
+/* Serials of flushes at ranges' ends and those of commands to all never meet. */
+#define FLUSH_SERIAL 0x80000000u
+
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
 unsigned
 lns_collector_command (LnsCollector *collector, LnsWireCommandKind kind, int bound_ms)
 {
@@ -83,4 +100,86 @@ _lns_collector_answered (LnsCollector *collector, LnsPeer *peer)
   pthread_cond_broadcast (&collector->answered);
   pthread_mutex_unlock (&collector->lock);
   peer->awaited = 0;
+}
+
+/* --- Capture ranges --------------------------------------------------------------------------- */
+
+/* Lets all processes but PEER, which sees to that itself, record or not. */
+static void
+set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recording)
+{
+  const LnsWireCommand command = {
+    .magic = LNS_WIRE_MAGIC,
+    .kind = recording ? LNS_WIRE_COMMAND_START : LNS_WIRE_COMMAND_STOP,
+  };
+  pthread_mutex_lock (&collector->lock);
+  collector->is_recording = recording;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    if (collector->peers[i] != peer && !collector->peers[i]->is_in_range)
+      lns_wire_pool_set_recording (collector->peers[i]->pool, recording);
+  pthread_mutex_unlock (&collector->lock);
+  for (size_t i = 0; i < collector->n_watches; i++)
+    {
+      const LnsWatch *watch = collector->watches[i];
+      if (watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 && watch->peer != NULL &&
+          watch->peer != peer && !watch->peer->is_in_range &&
+          lns_wire_pool_listens (watch->peer->pool))
+        send (watch->fd, &command, sizeof command, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+}
+
+void
+_lns_collector_range_began (LnsCollector *collector, LnsPeer *peer)
+{
+  if (peer->is_in_range)
+    return;
+  peer->is_in_range = true;
+  if (collector->n_in_range++ == 0)
+    set_others_recording (collector, peer, true);
+}
+
+/* It has left its range, by its own word or by its end. */
+static void
+leave_range (LnsCollector *collector, LnsPeer *peer)
+{
+  if (peer->is_in_range && --collector->n_in_range == 0)
+    set_others_recording (collector, peer, false);
+  peer->is_in_range = false;
+}
+
+void
+_lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer, int fd)
+{
+  leave_range (collector, peer);
+  const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
+                                   .kind = LNS_WIRE_COMMAND_FLUSH,
+                                   .serial = FLUSH_SERIAL | ++collector->flush_serial };
+  if (peer->flush != 0)
+    _lns_collector_range_flushed (collector, peer);
+  peer->flush = command.serial;
+  const bool is_sent =
+      lns_wire_pool_listens (peer->pool) &&
+      send (fd, &command, sizeof command, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof command;
+  peer->flush_until_ns = monotonic_ns () + (is_sent ? FLUSH_NS : UNASKED_FLUSH_NS);
+}
+
+void
+_lns_collector_range_flushed (LnsCollector *collector, LnsPeer *peer)
+{
+  peer->flush = 0;
+  lns_collector_post (collector,
+                      &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = peer->process });
+}
+
+void
+_lns_collector_hurry (LnsCollector *collector, int64_t now_ns)
+{
+  for (size_t i = 0; i < collector->n_peers; i++)
+    {
+      LnsPeer *peer = collector->peers[i];
+      if (peer->flush != 0 && (peer->is_gone || now_ns > peer->flush_until_ns))
+        _lns_collector_range_flushed (collector, peer);
+      if (peer->is_gone)
+        leave_range (collector, peer);
+    }
 }

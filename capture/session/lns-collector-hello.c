@@ -332,17 +332,30 @@ accept_all (LnsCollector *collector)
 
 /* Returns whether a drain is wanted now. */
 static bool
-take_notice (LnsCollector *collector, LnsPeer *peer, const LnsWireNotice *notice)
+take_notice (LnsCollector *collector, LnsPeer *peer, int fd, const LnsWireNotice *notice)
 {
   if (notice->kind == LNS_WIRE_NOTICE_LOW)
     {
       peer->busy_ns = monotonic_ns ();
       return true;
     }
-  if (notice->kind == LNS_WIRE_NOTICE_FLUSHED && notice->value == peer->awaited &&
-      peer->awaited != 0)
-    _lns_collector_answered (collector, peer);
-  return false;
+  switch (notice->kind)
+    {
+    case LNS_WIRE_NOTICE_RANGE_BEGAN:
+      _lns_collector_range_began (collector, peer);
+      return false;
+    case LNS_WIRE_NOTICE_RANGE_ENDED:
+      _lns_collector_range_ended (collector, peer, fd);
+      return false;
+    case LNS_WIRE_NOTICE_FLUSHED:
+      if (notice->value == peer->awaited && peer->awaited != 0)
+        _lns_collector_answered (collector, peer);
+      if (notice->value == peer->flush && peer->flush != 0)
+        _lns_collector_range_flushed (collector, peer);
+      return false;
+    default:
+      return false;
+    }
 }
 
 /* Reads a message from CONNECTION. Returns whether a drain is wanted now. */
@@ -379,7 +392,7 @@ hear (LnsCollector *collector, LnsWatch *connection)
       return false;
     }
   return n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC &&
-         take_notice (collector, connection->peer, &message.notice);
+         take_notice (collector, connection->peer, connection->fd, &message.notice);
 }
 
 bool

@@ -60,6 +60,8 @@ struct LnsCollector
 
   /* Of the thread alone. */
   uint32_t n_serials;
+  uint32_t flush_serial;
+  unsigned n_in_range;    /* processes in a capture range */
   uint64_t n_lost_before; /* of processes that are gone */
   unsigned n_diagnostics;
   LnsWatch **watches; /* of connections and peers; dropped ones until their epoll events are done */
@@ -82,6 +84,16 @@ void _lns_collector_send_command (LnsCollector *collector);
 
 /* PEER has done what it was sent, or is gone. */
 void _lns_collector_answered (LnsCollector *collector, LnsPeer *peer);
+
+/* PEER, heard on FD, says that its capture range began, or ended. */
+void _lns_collector_range_began (LnsCollector *collector, LnsPeer *peer);
+void _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer, int fd);
+
+/* PEER has handed over what belongs to its range, or is not waited for. */
+void _lns_collector_range_flushed (LnsCollector *collector, LnsPeer *peer);
+
+/* Stops waiting for those that take too long. */
+void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);
 
 /* --- lns-collector-hello.c -------------------------------------------------------------------- */
 

@@ -248,6 +248,7 @@ run (void *data)
         is_wanted |= _lns_collector_handle (collector, events[i].data.ptr);
       _lns_collector_free_dropped (collector);
       _lns_collector_send_command (collector);
+      _lns_collector_hurry (collector, monotonic_ns ());
       if (!is_wanted && monotonic_ns () / 1000000 < due_ms)
         continue;
       /* A batch is played when the next one is known. */
@@ -327,7 +328,7 @@ lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, Ln
     }
   collector->options = *options;
   collector->recorder = recorder;
-  collector->is_recording = true;
+  collector->is_recording = options->target.range_kind == LNS_WIRE_RANGE_NONE;
   collector->listener.fd = collector->epoll_fd = collector->wake_fd = collector->changed_fd = -1;
   pthread_mutex_init (&collector->lock, NULL);
   pthread_cond_init (&collector->answered, NULL);

@@ -60,6 +60,12 @@ lns_decoder_add_pair (LnsDecoder *decoder, const LnsWireClockPair *pair)
 }
 
 int64_t
+lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks)
+{
+  return lns_clock_line_ns (&decoder->clock, ticks);
+}
+
+int64_t
 lns_decoder_now_ns (const LnsDecoder *decoder)
 {
   return lns_clock_line_last_ns (&decoder->clock);

@@ -79,6 +79,9 @@ void lns_decoder_add_pair (LnsDecoder *decoder, const LnsWireClockPair *pair);
 /* Report time of the last pair. */
 int64_t lns_decoder_now_ns (const LnsDecoder *decoder);
 
+/* Report time of TICKS. */
+int64_t lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks);
+
 /* Defines process PROCESS (ids count up from 0), or redefines it. */
 void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsProcessInfo *info);
 

@@ -18,8 +18,11 @@ typedef struct
   int pid_fd;       /* -1: the kernel has none */
   uint32_t serial;  /* of the pool */
   uint32_t awaited; /* serial of the command that it has not answered; 0: none */
-  bool is_gone;     /* nobody can write to the pool any more */
-  int64_t gone_ns;  /* CLOCK_MONOTONIC */
+  bool is_in_range; /* by its notices: a capture range is open */
+  uint32_t flush;   /* serial of what it was sent at its range's end; 0: answered, or nothing was */
+  int64_t flush_until_ns; /* CLOCK_MONOTONIC: then it is not waited for any more */
+  bool is_gone;           /* nobody can write to the pool any more */
+  int64_t gone_ns;        /* CLOCK_MONOTONIC */
   LnsWirePool *pool;
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
   LnsWireChunk *chunks;   /* room for a scan */

@@ -3,10 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/session/lns-recorder.h"
+#include "capture/session/lns-recorder-private.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,31 +19,6 @@
 
 /* Between two clock pairs that the report keeps. */
 #define PAIR_NS INT64_C (10000000000)
-
-struct LnsRecorder
-{
-  pthread_t thread;
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  LnsBatch *first, *last; /* under the lock: what is to be done */
-  bool is_ending;         /* under the lock */
-  bool has_result;        /* under the lock */
-  LnsReportResult result; /* under the lock while has_result */
-  atomic_size_t queued_bytes;
-  atomic_ullong n_events, n_lost, n_bytes;
-
-  /* Of the thread alone. */
-  LnsDecoder *decoder;
-  LnsWriter *writer;
-  LnsBatch *held; /* known, to be played when the next one is known */
-  LnsError
-      commit_error; /* the first that a later commit made good, as the next two of the report */
-  LnsReportDiagnostic *diagnostics;
-  size_t n_diagnostics;
-  int64_t t0_ns, committed_at_ns, pair_at_ns;
-  unsigned n_pairs;
-  size_t bytes_since_commit;
-};
 
 static int64_t
 monotonic_ns (void)
@@ -196,15 +169,17 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
               "records were left out, as memory was short");
 }
 
-static void
-start_report (LnsRecorder *recorder, LnsBatchEvent *event, const LnsWireClockPair *pair)
+void
+_lns_recorder_start_report (LnsRecorder *recorder,
+                            LnsWriter *writer,
+                            int64_t start_ns,
+                            const LnsWireClockPair *pair)
 {
-  recorder->writer = event->writer;
-  event->writer = NULL;
+  recorder->writer = writer;
   recorder->commit_error = (LnsError){ 0 };
   recorder->n_pairs = 0;
   recorder->committed_at_ns = monotonic_ns ();
-  lns_decoder_start_report (recorder->decoder, recorder->writer, event->time_ns - recorder->t0_ns);
+  lns_decoder_start_report (recorder->decoder, writer, start_ns);
   keep_pair (recorder, pair);
 }
 
@@ -218,10 +193,13 @@ publish_result (LnsRecorder *recorder, const LnsReportResult *result)
   pthread_mutex_unlock (&recorder->lock);
 }
 
-static void
-stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClockPair *pair)
+void
+_lns_recorder_stop_report (LnsRecorder *recorder,
+                           const LnsBatchEvent *event,
+                           int64_t end_ns,
+                           const LnsWireClockPair *pair,
+                           LnsReportResult *ret_result)
 {
-  int64_t end_ns = pair->monotonic_ns - recorder->t0_ns;
   LnsReportResult result = { 0 };
   if (recorder->writer != NULL)
     {
@@ -251,7 +229,7 @@ stop_report (LnsRecorder *recorder, const LnsBatchEvent *event, const LnsWireClo
   result.n_diagnostics = recorder->n_diagnostics;
   recorder->diagnostics = NULL;
   recorder->n_diagnostics = 0;
-  publish_result (recorder, &result);
+  *ret_result = result;
 }
 
 /* --- Batches ---------------------------------------------------------------------------------- */
@@ -269,6 +247,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->t0_ns,
                                &event->losses);
+      _lns_recorder_leave_range (recorder, event->process);
       break;
     case LNS_BATCH_LOSSES:
       lns_decoder_add_losses (decoder, event->process, &event->losses);
@@ -281,6 +260,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       if (event->text != NULL)
         diagnose (recorder, event->code, event->severity, event->process, event->text);
       break;
+    case LNS_BATCH_FLUSHED:
     case LNS_BATCH_PROCESS:
     case LNS_BATCH_START:
     case LNS_BATCH_STOP:
@@ -308,7 +288,11 @@ play (LnsRecorder *recorder, LnsBatch *batch)
 {
   for (size_t i = 0; i < batch->n_events; i++)
     if (batch->events[i].kind == LNS_BATCH_START)
-      start_report (recorder, &batch->events[i], &batch->pair);
+      {
+        _lns_recorder_start_report (recorder, batch->events[i].writer,
+                                    batch->events[i].time_ns - recorder->t0_ns, &batch->pair);
+        batch->events[i].writer = NULL;
+      }
   for (size_t i = 0; i < batch->n_pieces; i++)
     lns_decoder_play (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
                       batch->pieces[i].n_bytes);
@@ -317,12 +301,32 @@ play (LnsRecorder *recorder, LnsBatch *batch)
     apply (recorder, &batch->events[i]);
   for (size_t i = 0; i < batch->n_events; i++)
     if (batch->events[i].kind == LNS_BATCH_STOP || batch->events[i].kind == LNS_BATCH_CANCEL)
-      stop_report (recorder, &batch->events[i], &batch->pair);
+      {
+        LnsReportResult result;
+        _lns_recorder_stop_report (recorder, &batch->events[i],
+                                   batch->pair.monotonic_ns - recorder->t0_ns, &batch->pair,
+                                   &result);
+        publish_result (recorder, &result);
+      }
   recorder->bytes_since_commit += batch->n_bytes;
   count (recorder);
   commit_if_due (recorder, &batch->pair);
   atomic_fetch_sub (&recorder->queued_bytes, batch->n_bytes);
   lns_batch_free (batch);
+}
+
+/* Plays what waits up to the batch NEWEST, or all of it if that is NULL. */
+static void
+play_all_but (LnsRecorder *recorder, const LnsBatch *newest)
+{
+  if (!_lns_recorder_pass_edges (recorder) && newest != NULL)
+    return;
+  while (recorder->waiting != NULL && recorder->waiting != newest)
+    {
+      LnsBatch *batch = recorder->waiting;
+      recorder->waiting = batch->next;
+      play (recorder, batch);
+    }
 }
 
 static LnsBatch *
@@ -346,13 +350,15 @@ run (void *data)
   while ((batch = next_batch (recorder)) != NULL)
     {
       define (recorder, batch);
-      if (recorder->held != NULL)
-        play (recorder, recorder->held);
-      recorder->held = batch;
+      LnsBatch **last = &recorder->waiting;
+      while (*last != NULL)
+        last = &(*last)->next;
+      *last = batch;
+      batch->next = NULL;
+      _lns_recorder_find_edges (recorder, batch);
+      play_all_but (recorder, batch);
     }
-  if (recorder->held != NULL)
-    play (recorder, recorder->held);
-  recorder->held = NULL;
+  play_all_but (recorder, NULL);
   return NULL;
 }
 
@@ -397,6 +403,7 @@ lns_recorder_free (LnsRecorder *recorder)
   recorder->result.diagnostics = recorder->diagnostics;
   recorder->result.n_diagnostics = recorder->n_diagnostics;
   lns_report_result_clear (&recorder->result);
+  _lns_recorder_free_ranges (recorder);
   lns_decoder_free (recorder->decoder);
   pthread_cond_destroy (&recorder->changed);
   pthread_mutex_destroy (&recorder->lock);

@@ -184,8 +184,8 @@ lns_session_clear_changed (LnsSession *session)
 
 /* --- Reports ---------------------------------------------------------------------------------- */
 
-bool
-lns_session_create_report (LnsSession *session, const char *path, bool overwrite, LnsError *error)
+LnsWriter *
+lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error)
 {
   LnsWriterOptions options = {
     .overwrite = overwrite,
@@ -193,14 +193,39 @@ lns_session_create_report (LnsSession *session, const char *path, bool overwrite
     .t0_realtime_ns = session->first.realtime_ns,
     .t0_tsc = session->clock == LNS_WIRE_CLOCK_TSC ? session->first.ticks : 0,
   };
-  session->writer = lns_writer_create (path, &options, error);
+  return lns_writer_create (path, &options, error);
+}
+
+bool
+lns_session_create_report (LnsSession *session, const char *path, bool overwrite, LnsError *error)
+{
+  session->writer = lns_session_new_writer (session, path, overwrite, error);
   return session->writer != NULL;
 }
 
-void
-lns_session_set_meta (LnsSession *session, const char *key, const char *value)
+LnsWriter *
+lns_session_report (LnsSession *session)
 {
-  lns_writer_set_meta (session->writer, key, value);
+  return session->writer;
+}
+
+void
+lns_session_record_ranges (
+    LnsSession *session,
+    LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error),
+    void *data,
+    unsigned n_max)
+{
+  lns_recorder_record_ranges (
+      session->recorder,
+      &(LnsRangeReports){ create, data, n_max, lns_session_changed_fd (session) });
+  session->is_started = true;
+}
+
+bool
+lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news)
+{
+  return lns_recorder_next_range (session->recorder, ret_news);
 }
 
 static void

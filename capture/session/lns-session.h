@@ -73,8 +73,24 @@ void lns_session_clear_changed (LnsSession *session);
 bool
 lns_session_create_report (LnsSession *session, const char *path, bool overwrite, LnsError *error);
 
-/* Keeps VALUE under KEY in the report that was created and not started. */
-void lns_session_set_meta (LnsSession *session, const char *key, const char *value);
+/* The report that was created and not started, to keep meta data in; NULL if there is none. */
+LnsWriter *lns_session_report (LnsSession *session);
+
+/* In place of one report that is created, started and stopped: each capture range gets one, which CREATE
+ * makes, with DATA, on a thread of the session's (lns_session_new_writer ()), N_MAX at most (0: all). One
+ * that is open at the end is ended by lns_session_stop_report (). */
+void lns_session_record_ranges (
+    LnsSession *session,
+    LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error),
+    void *data,
+    unsigned n_max);
+
+/* A report at PATH for this session. Any thread. */
+LnsWriter *
+lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error);
+
+/* See lns_recorder_next_range (); lns_session_changed_fd () tells of them too. */
+bool lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news);
 
 /* From now on the report that was created gets what happens; what is open enters it. */
 void lns_session_start_report (LnsSession *session);

@@ -180,7 +180,7 @@ is_recorded (const char *name)
 }
 
 void
-lns_profile_record_environment (LnsProfile *profile)
+lns_profile_record_environment (LnsProfile *profile, LnsWriter *report)
 {
   bool all = strcmp (profile->options.env_record, "all") == 0;
   if (strcmp (profile->options.env_record, "none") == 0)
@@ -193,7 +193,7 @@ lns_profile_record_environment (LnsProfile *profile)
       *equals = '\0';
       if ((all || is_recorded (item)) && asprintf (&key, "env.%s", item) >= 0)
         {
-          lns_session_set_meta (profile->session, key, equals + 1);
+          lns_writer_set_meta (report, key, equals + 1);
           free (key);
         }
       *equals = '=';

@@ -106,6 +106,22 @@ create_numbered (LnsProfile *profile, const char *folder, LnsError *error)
   return lns_error_set (error, LNS_ERROR_IO, EEXIST, "no name report1.rep … is free: use --output");
 }
 
+/* Whether the report can be at PATH, as far as can be known before. */
+static bool
+check_path (const LnsProfile *profile, const char *path, LnsError *error)
+{
+  struct stat status;
+  if (lstat (path, &status) != 0)
+    return true;
+  if (S_ISDIR (status.st_mode))
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give --output another name",
+                          path);
+  return profile->options.force_overwrite ||
+         lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        "%s exists: use --force-overwrite=true to replace it, or another --output",
+                        path);
+}
+
 bool
 lns_profile_create_report (LnsProfile *profile, LnsError *error)
 {
@@ -115,20 +131,93 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
   profile->path = absolute (named_path (output));
   if (profile->path == NULL)
     return out_of_memory (error);
-  struct stat status;
-  if (lstat (profile->path, &status) == 0)
-    {
-      if (S_ISDIR (status.st_mode))
-        return lns_error_set (error, LNS_ERROR_IO, EISDIR,
-                              "%s is a folder: give --output another name", profile->path);
-      if (!profile->options.force_overwrite)
-        return lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                              "%s exists: use --force-overwrite=true to replace it, or another "
-                              "--output",
-                              profile->path);
-    }
-  return lns_session_create_report (profile->session, profile->path,
+  return check_path (profile, profile->path, error) &&
+         lns_session_create_report (profile->session, profile->path,
                                     profile->options.force_overwrite, error);
+}
+
+/* --- Reports of capture ranges ---------------------------------------------------------------- */
+
+static bool
+repeats (const LnsProfile *profile)
+{
+  return profile->target.range_end == LNS_WIRE_RANGE_END_REPEAT ||
+         profile->target.range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
+}
+
+/* The report at profile->path, or the next of those numbered after it that is free: reports of ranges
+ * never replace one another. */
+static LnsWriter *
+create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
+{
+  LnsProfile *profile = data;
+  const int n_stem = (int)(strlen (profile->path) - strlen (".rep"));
+  LnsWriter *writer = NULL;
+  do
+    {
+      *error = (LnsError){ 0 };
+      free (*ret_path);
+      *ret_path = NULL;
+      if (asprintf (ret_path, repeats (profile) ? "%.*s.%u.rep" : "%.*s.rep", n_stem, profile->path,
+                    number + profile->n_skipped) < 0)
+        {
+          *ret_path = NULL;
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: a range is not recorded");
+          return NULL;
+        }
+      writer =
+          lns_session_new_writer (profile->session, *ret_path,
+                                  profile->options.force_overwrite && !repeats (profile), error);
+    }
+  while (writer == NULL && error->code == EEXIST && repeats (profile) &&
+         ++profile->n_skipped < REPORTS_MAX);
+  if (writer == NULL)
+    return NULL;
+  lns_profile_describe (profile, writer);
+  lns_profile_record_environment (profile, writer);
+  return writer;
+}
+
+/* profile->path for FOLDER: its first name report1.rep … that nothing has, with or without a number. */
+static bool
+find_number (LnsProfile *profile, const char *folder, LnsError *error)
+{
+  const char *between = folder[0] == '\0' || ends_with (folder, "/") ? "" : "/";
+  struct stat status;
+  for (int i = 1; i < REPORTS_MAX; i++)
+    {
+      char *first;
+      free (profile->path);
+      profile->path = NULL;
+      if (asprintf (&profile->path, "%s%sreport%d.rep", folder, between, i) < 0 ||
+          (profile->path = absolute (profile->path)) == NULL ||
+          asprintf (&first, "%.*s.1.rep", (int)(strlen (profile->path) - strlen (".rep")),
+                    profile->path) < 0)
+        return out_of_memory (error);
+      const bool is_free = lstat (profile->path, &status) != 0 && lstat (first, &status) != 0;
+      free (first);
+      if (is_free)
+        return true;
+    }
+  return lns_error_set (error, LNS_ERROR_IO, EEXIST, "no name report1.rep … is free: use --output");
+}
+
+bool
+lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
+{
+  const char *output = profile->options.output;
+  if (output == NULL || is_folder (output))
+    {
+      if (!find_number (profile, output != NULL ? output : "", error))
+        return false;
+    }
+  else if ((profile->path = absolute (named_path (output))) == NULL)
+    return out_of_memory (error);
+  else if (!repeats (profile) && !check_path (profile, profile->path, error))
+    return false;
+  lns_session_record_ranges (profile->session, create_for_range, profile,
+                             repeats (profile) ? profile->target.n_ranges : 1);
+  return true;
 }
 
 /* --- What the report says --------------------------------------------------------------------- */
@@ -153,9 +242,8 @@ read_value (const char *file_name, const char *key, char *text, size_t room)
 }
 
 void
-lns_profile_describe (LnsProfile *profile)
+lns_profile_describe (const LnsProfile *profile, LnsWriter *report)
 {
-  LnsSession *session = profile->session;
   int n = 0;
   while (profile->argv[n] != NULL)
     n++;
@@ -163,26 +251,26 @@ lns_profile_describe (LnsProfile *profile)
   char *folder = getcwd (NULL, 0);
   char text[512];
   struct utsname system;
-  lns_session_set_meta (session, "product", "Lanescope " LNS_VERSION);
+  lns_writer_set_meta (report, "product", "Lanescope " LNS_VERSION);
   if (command_line != NULL)
-    lns_session_set_meta (session, "command_line", command_line);
+    lns_writer_set_meta (report, "command_line", command_line);
   if (folder != NULL)
-    lns_session_set_meta (session, "working_directory", folder);
+    lns_writer_set_meta (report, "working_directory", folder);
   if (uname (&system) == 0)
     {
-      lns_session_set_meta (session, "host_name", system.nodename);
-      lns_session_set_meta (session, "kernel", system.release);
-      lns_session_set_meta (session, "cpu_arch", system.machine);
+      lns_writer_set_meta (report, "host_name", system.nodename);
+      lns_writer_set_meta (report, "kernel", system.release);
+      lns_writer_set_meta (report, "cpu_arch", system.machine);
     }
   read_value ("/proc/cpuinfo", "model name", text, sizeof text);
-  lns_session_set_meta (session, "cpu_model", text);
+  lns_writer_set_meta (report, "cpu_model", text);
   read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
-  lns_session_set_meta (session, "os", text);
+  lns_writer_set_meta (report, "os", text);
   snprintf (text, sizeof text, "%ld", sysconf (_SC_NPROCESSORS_ONLN));
-  lns_session_set_meta (session, "cpu_count", text);
+  lns_writer_set_meta (report, "cpu_count", text);
   char trace[64];
   lns_profile_trace_text (profile, trace, sizeof trace);
-  lns_session_set_meta (session, "trace", trace);
+  lns_writer_set_meta (report, "trace", trace);
   free (command_line);
   free (folder);
 }

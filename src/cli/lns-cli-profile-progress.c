@@ -141,12 +141,12 @@ lns_progress_diagnostic (LnsProfile *profile,
 }
 
 void
-lns_progress_generated (LnsProfile *profile, const LnsReportResult *result)
+lns_progress_generated (LnsProfile *profile, const char *path, const LnsReportResult *result)
 {
   Line line;
   if (!begin (profile, &line, "generated"))
     return;
-  add_path (&line, "path", profile->path);
+  add_path (&line, "path", path);
   fprintf (line.stream, ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"bytes\":%" PRIu64,
            result->n_events, result->n_lost, result->n_bytes);
   send (profile, &line);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -41,6 +42,9 @@ typedef struct
   bool is_over;          /* the report is written, or thrown away */
   unsigned n_interrupts; /* Ctrl-C */
   int64_t exited_at_ns;
+  unsigned n_ranges; /* that began: none where there are none */
+  bool is_in_range;  /* one has a report now */
+  char *range_path;  /* of that */
   LnsReportResult result;
   double lag_ms; /* from the last process's end to the written report */
 } Run;
@@ -65,6 +69,12 @@ lns_profile_signals (sigset_t *ret_signals)
 
 /* --- The report ------------------------------------------------------------------------------- */
 
+static bool
+has_ranges (const Run *run)
+{
+  return run->profile->target.range_kind != LNS_WIRE_RANGE_NONE;
+}
+
 static void
 start_collecting (Run *run)
 {
@@ -72,16 +82,17 @@ start_collecting (Run *run)
     return;
   run->is_collecting = true;
   run->start_at_ns = NEVER;
-  if (run->profile->options.duration_ns >= 0)
+  if (run->profile->options.duration_ns >= 0 && !has_ranges (run))
     run->stop_at_ns = monotonic_ns () + run->profile->options.duration_ns;
   lns_session_start_report (run->profile->session);
-  lns_progress_range (run->profile, "start");
+  if (!has_ranges (run))
+    lns_progress_range (run->profile, "start");
   fputs ("Collecting data...\n", stderr);
 }
 
-/* What there is to say of the written report. */
+/* What there is to say of the report at PATH. */
 static void
-tell (LnsProfile *profile, const LnsReportResult *result)
+tell (LnsProfile *profile, const char *path, const LnsReportResult *result)
 {
   static const char *const words[] = { "note", "warning", "error" };
   for (size_t i = 0; i < result->n_diagnostics; i++)
@@ -92,18 +103,31 @@ tell (LnsProfile *profile, const LnsReportResult *result)
     }
   if (result->is_written)
     {
-      fprintf (stderr, "Generated:\n    %s\n", profile->path);
+      fprintf (stderr, "Generated:\n    %s\n", path);
       fprintf (stderr, "%llu events, %llu lost, %llu %s\n", (unsigned long long)result->n_events,
                (unsigned long long)result->n_lost, (unsigned long long)result->n_processes,
                result->n_processes == 1 ? "process" : "processes");
-      lns_progress_generated (profile, result);
+      lns_progress_generated (profile, path, result);
     }
-  profile->report_failed = !result->is_written || result->error.domain != LNS_ERROR_NONE;
-  if (profile->report_failed)
+  const bool failed = !result->is_written || result->error.domain != LNS_ERROR_NONE;
+  profile->report_failed |= failed;
+  if (failed)
     {
       lns_cli_fail (&result->error);
       lns_progress_error (profile, "LNS-REP-001", result->error.message);
     }
+}
+
+static void take_ranges (Run *run);
+
+/* No range began. */
+static void
+tell_no_range (Run *run)
+{
+  static const char text[] =
+      "no report: the capture range never began; the program made no such call, or ended before";
+  lns_profile_say ("warning", "%s [LNS-RANGE-001]", text);
+  lns_progress_diagnostic (run->profile, "LNS-RANGE-001", LNS_SEVERITY_WARNING, text);
 }
 
 /* Ends the report with what there is. */
@@ -115,15 +139,22 @@ stop_collecting (Run *run)
     return;
   run->is_over = true;
   run->start_at_ns = run->stop_at_ns = NEVER;
-  fprintf (stderr, "Generating '%s'\n", profile->path);
+  if (!has_ranges (run))
+    fprintf (stderr, "Generating '%s'\n", profile->path);
   lns_session_stop_report (profile->session, &run->result);
   lns_session_set_recording (profile->session, false);
+  take_ranges (run);
   lns_progress_range (profile, "stop");
   int64_t end_ns = lns_session_processes (profile->session).last_end_ns;
   if (run->exited_at_ns > end_ns)
     end_ns = run->exited_at_ns;
   run->lag_ms = end_ns > 0 ? (double)(monotonic_ns () - end_ns) / 1e6 : 0;
-  tell (profile, &run->result);
+  if (!has_ranges (run))
+    tell (profile, profile->path, &run->result);
+  else if (run->is_in_range)
+    tell (profile, run->range_path, &run->result);
+  else if (run->n_ranges == 0)
+    tell_no_range (run);
 }
 
 /* Sends SIGNAL to the program and to all other processes that are recorded. */
@@ -136,6 +167,60 @@ end_processes (Run *run, int signal_number)
   if (!profile->has_exited)
     kill (profile->pid, signal_number);
   lns_session_signal (profile->session, signal_number, profile->pid);
+}
+
+/* --- Capture ranges --------------------------------------------------------------------------- */
+
+static void
+begin_range (Run *run, LnsRangeNews *news)
+{
+  run->n_ranges++;
+  run->is_in_range = true;
+  run->range_path = news->path;
+  if (!run->is_over && run->profile->options.duration_ns >= 0)
+    run->stop_at_ns = monotonic_ns () + run->profile->options.duration_ns;
+  fputs ("Capture range started in the application.\n", stderr);
+  lns_progress_range (run->profile, "start");
+}
+
+/* A range has ended, or its report could not be made. */
+static void
+end_range (Run *run, LnsRangeNews *news)
+{
+  LnsProfile *profile = run->profile;
+  const LnsWireOptions *target = &profile->target;
+  const bool repeats = target->range_end == LNS_WIRE_RANGE_END_REPEAT ||
+                       target->range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
+  if (run->is_in_range)
+    {
+      fputs ("Capture range ended in the application.\n", stderr);
+      lns_progress_range (profile, "stop");
+    }
+  tell (profile, run->is_in_range ? run->range_path : news->path, &news->result);
+  free (run->range_path);
+  free (news->path);
+  run->range_path = NULL;
+  run->is_in_range = false;
+  run->stop_at_ns = NEVER;
+  lns_report_result_clear (&news->result);
+  if (run->is_over || (repeats && (target->n_ranges == 0 || news->number < target->n_ranges)))
+    return;
+  run->is_over = true;
+  lns_session_set_recording (profile->session, false);
+  if (target->range_end == LNS_WIRE_RANGE_END_STOP_SHUTDOWN ||
+      target->range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN)
+    end_processes (run, profile->kill_signal);
+}
+
+static void
+take_ranges (Run *run)
+{
+  LnsRangeNews news;
+  while (lns_session_next_range (run->profile->session, &news))
+    if (news.is_end)
+      end_range (run, &news);
+    else
+      begin_range (run, &news);
 }
 
 static void
@@ -351,6 +436,7 @@ lns_profile_run (LnsProfile *profile)
         take_signals (&run);
       if (fds[1].revents != 0)
         lns_session_clear_changed (profile->session);
+      take_ranges (&run);
       if (fds[2].revents != 0)
         take_control (&run);
       take_times (&run);
@@ -359,5 +445,6 @@ lns_profile_run (LnsProfile *profile)
     }
   lns_progress_finished (profile, &run.result, run.lag_ms);
   lns_report_result_clear (&run.result);
+  free (run.range_path);
   close (run.signal_fd);
 }

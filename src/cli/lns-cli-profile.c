@@ -305,12 +305,18 @@ prepare (LnsProfile *profile, LnsError *error)
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
   profile->session = lns_session_new (&session, error);
-  if (profile->session == NULL || !lns_profile_create_report (profile, error))
+  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
+  if (profile->session == NULL || !(has_ranges ? lns_profile_prepare_ranges (profile, error)
+                                               : lns_profile_create_report (profile, error)))
     return false;
-  lns_profile_describe (profile);
   if (!lns_profile_make_environment (profile, error))
     return false;
-  lns_profile_record_environment (profile);
+  LnsWriter *report = lns_session_report (profile->session);
+  if (report != NULL)
+    {
+      lns_profile_describe (profile, report);
+      lns_profile_record_environment (profile, report);
+    }
   lns_progress_hello (profile);
   return true;
 }

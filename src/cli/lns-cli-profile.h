@@ -42,8 +42,9 @@ typedef struct
   LnsWireOptions target; /* what is asked of each process */
   int kill_signal;       /* 0: none */
   char **argv;           /* of the program */
-  char *path;            /* of the report, absolute; owned */
-  int progress_fd;       /* -1: none, or nobody reads it any more */
+  char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
+  unsigned n_skipped; /* numbers of reports that were taken */
+  int progress_fd;    /* -1: none, or nobody reads it any more */
   LnsCaller caller;
   LnsEnvironment environment;
   LnsSession *session;
@@ -72,16 +73,19 @@ void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n
 /* Finds what the report is to be called (profile->path) and creates it. */
 bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
 
-/* Tells the report about this machine and this run. */
-void lns_profile_describe (LnsProfile *profile);
+/* The same for reports of capture ranges, which are created when these begin. */
+bool lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error);
+
+/* Tells REPORT about this machine and this run. */
+void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
 
 /* --- lns-cli-profile-environment.c ------------------------------------------------------------ */
 
 /* Fills profile->environment, the session's variables included. */
 bool lns_profile_make_environment (LnsProfile *profile, LnsError *error);
 
-/* Stores what --env-record says of it in the report. */
-void lns_profile_record_environment (LnsProfile *profile);
+/* Stores what --env-record says of it in REPORT. */
+void lns_profile_record_environment (LnsProfile *profile, LnsWriter *report);
 
 /* --- lns-cli-profile-run.c -------------------------------------------------------------------- */
 
@@ -102,6 +106,6 @@ void lns_progress_diagnostic (LnsProfile *profile,
                               const char *code,
                               LnsSeverity severity,
                               const char *text);
-void lns_progress_generated (LnsProfile *profile, const LnsReportResult *result);
+void lns_progress_generated (LnsProfile *profile, const char *path, const LnsReportResult *result);
 void lns_progress_finished (LnsProfile *profile, const LnsReportResult *result, double lag_ms);
 void lns_progress_error (LnsProfile *profile, const char *code, const char *text);

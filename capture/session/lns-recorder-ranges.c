@@ -1,0 +1,276 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reports of capture ranges. A range begins and ends at a time that its process tells, among records that
+ * come 50 ms at once, perhaps with the next range behind it; so what waits to be played is played up to that
+ * time, stream by stream, before the report begins or ends. An end also waits until CUPTI has handed over
+ * what was finished by then. */
+
+#include "capture/session/lns-recorder-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/session/lns-clock-line.h"
+#include "capture/wire/lns-wire-cuda-layout.h"
+#include "capture/wire/lns-wire-record.h"
+
+void
+lns_recorder_record_ranges (LnsRecorder *recorder, const LnsRangeReports *reports)
+{
+  recorder->ranges.reports = *reports;
+}
+
+/* --- News ------------------------------------------------------------------------------------- */
+
+/* Takes over what NEWS owns. */
+static void
+tell (LnsRecorder *recorder, LnsRangeNews *news)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  pthread_mutex_lock (&recorder->lock);
+  LnsRangeNews *all = realloc (ranges->news, (ranges->n_news + 1) * sizeof *all);
+  if (all != NULL)
+    {
+      ranges->news = all;
+      all[ranges->n_news++] = *news;
+    }
+  pthread_mutex_unlock (&recorder->lock);
+  if (all == NULL)
+    {
+      free (news->path);
+      lns_report_result_clear (&news->result);
+    }
+  uint64_t one = 1;
+  ssize_t written = write (ranges->reports.news_fd, &one, sizeof one);
+  (void)written; /* fails only where it is readable already */
+}
+
+bool
+lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  pthread_mutex_lock (&recorder->lock);
+  const bool is_there = ranges->n_news > 0;
+  if (is_there)
+    {
+      *ret_news = ranges->news[0];
+      memmove (ranges->news, ranges->news + 1, --ranges->n_news * sizeof *ranges->news);
+    }
+  pthread_mutex_unlock (&recorder->lock);
+  return is_there;
+}
+
+void
+_lns_recorder_free_ranges (LnsRecorder *recorder)
+{
+  LnsRangeNews news;
+  while (lns_recorder_next_range (recorder, &news))
+    {
+      free (news.path);
+      lns_report_result_clear (&news.result);
+    }
+  free (recorder->ranges.news);
+  free (recorder->ranges.edges);
+  lns_id_map_clear (&recorder->ranges.open);
+}
+
+/* --- Beginnings and ends ---------------------------------------------------------------------- */
+
+static void
+end_report (LnsRecorder *recorder, int64_t end_ns, const LnsWireClockPair *pair)
+{
+  const LnsBatchEvent stop = { .kind = LNS_BATCH_STOP, .time_ns = pair->monotonic_ns };
+  LnsRangeNews news = { .is_end = true, .number = recorder->ranges.n_begun };
+  if (recorder->writer == NULL)
+    return;
+  _lns_recorder_stop_report (recorder, &stop, end_ns, pair, &news.result);
+  tell (recorder, &news);
+}
+
+static void
+begin_report (LnsRecorder *recorder, int64_t start_ns, const LnsWireClockPair *pair)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  LnsRangeNews news = { .number = ranges->n_begun + 1 };
+  end_report (recorder, start_ns, pair); /* of a process that is gone */
+  if (ranges->reports.n_max > 0 && ranges->n_begun >= ranges->reports.n_max)
+    return;
+  ranges->n_begun++;
+  LnsWriter *writer =
+      ranges->reports.create (ranges->reports.data, news.number, &news.path, &news.result.error);
+  news.is_end = writer == NULL;
+  if (writer != NULL)
+    _lns_recorder_start_report (recorder, writer, start_ns, pair);
+  tell (recorder, &news);
+}
+
+void
+_lns_recorder_leave_range (LnsRecorder *recorder, uint32_t process)
+{
+  lns_id_map_take (&recorder->ranges.open, process);
+}
+
+static void
+pass (LnsRecorder *recorder, const LnsRangeEdge *edge)
+{
+  LnsIdMap *open = &recorder->ranges.open;
+  const int64_t time_ns = lns_decoder_time_ns (recorder->decoder, edge->ticks);
+  const size_t n_before = open->n;
+  if (!edge->is_end)
+    {
+      if (lns_id_map_set (open, edge->process, recorder) && n_before == 0)
+        begin_report (recorder, time_ns, &edge->batch->pair);
+    }
+  else if (lns_id_map_take (open, edge->process) != NULL && open->n == 0)
+    end_report (recorder, time_ns, &edge->batch->pair);
+}
+
+/* --- Playing up to a time --------------------------------------------------------------------- */
+
+/* Whether the record at BYTES is an event later than TICKS; what tells of a thread or of the capture may
+ * bear any time. */
+static bool
+is_later_event (const uint8_t *bytes, uint64_t ticks)
+{
+  LnsWireHead head;
+  memcpy (&head, bytes, sizeof head);
+  return head.ticks > ticks &&
+         (head.type <= LNS_WIRE_DEFERRED ||
+          (head.type >= LNS_WIRE_CUDA_FIRST && head.type <= (uint8_t)LNS_WIRE_LIBRARY_CALL));
+}
+
+/* Plays PIECE up to its first record that is later than TICKS, and cuts off what was played. False where
+ * one was later. */
+static bool
+play_until (LnsRecorder *recorder, LnsBatchPiece *piece, uint64_t ticks)
+{
+  size_t at = 0;
+  bool is_later = false;
+  while (!is_later && at + sizeof (LnsWireHead) <= piece->n_bytes)
+    {
+      size_t next = at;
+      LnsWireRecord record;
+      is_later = is_later_event (piece->bytes + at, ticks);
+      if (!is_later && lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) <= 0)
+        next = piece->n_bytes; /* the decoder counts it */
+      at = next;
+    }
+  lns_decoder_play (recorder->decoder, &piece->source, piece->bytes, at);
+  piece->bytes += at;
+  piece->n_bytes -= at;
+  return !is_later;
+}
+
+/* Plays of each stream, in batches but the newest, what comes before its first record after TICKS. */
+static void
+play_all_until (LnsRecorder *recorder, uint64_t ticks)
+{
+  LnsIdMap later = { 0 };
+  for (LnsBatch *batch = recorder->waiting; batch != NULL && batch->next != NULL;
+       batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      {
+        LnsBatchPiece *piece = &batch->pieces[i];
+        const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
+        if (lns_id_map_get (&later, key) == NULL && !play_until (recorder, piece, ticks))
+          lns_id_map_set (&later, key, piece);
+      }
+  lns_decoder_settle (recorder->decoder);
+  lns_id_map_clear (&later);
+}
+
+/* --- Edges ------------------------------------------------------------------------------------ */
+
+static void
+add_edge (LnsRecorder *recorder,
+          const LnsBatchPiece *piece,
+          const LnsBatch *batch,
+          const uint8_t *bytes)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  LnsWireRangeBytes said;
+  memcpy (&said, bytes, sizeof said);
+  LnsRangeEdge *edges = realloc (ranges->edges, (ranges->n_edges + 1) * sizeof *edges);
+  if (edges == NULL)
+    return;
+  ranges->edges = edges;
+  size_t at = ranges->n_edges++;
+  for (; at > 0 && edges[at - 1].ticks > said.head.ticks; at--)
+    edges[at] = edges[at - 1];
+  edges[at] = (LnsRangeEdge){ .ticks = said.head.ticks,
+                              .process = piece->source.process,
+                              .is_end = said.is_end != 0,
+                              .batch = batch };
+  if (edges[at].is_end && ranges->n_early_ready > 0)
+    {
+      ranges->n_early_ready--;
+      edges[at].ready = batch;
+    }
+}
+
+/* Ends of ranges of PROCESS need only wait until BATCH is played: the first one of them, or all. */
+static void
+make_ready (LnsRecorder *recorder, uint32_t process, const LnsBatch *batch, bool is_all)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  for (size_t i = 0; i < ranges->n_edges; i++)
+    {
+      LnsRangeEdge *edge = &ranges->edges[i];
+      if (!edge->is_end || edge->ready != NULL ||
+          (process != LNS_ID_NONE && edge->process != process))
+        continue;
+      edge->ready = batch;
+      if (!is_all)
+        return;
+    }
+  if (!is_all)
+    ranges->n_early_ready++;
+}
+
+void
+_lns_recorder_find_edges (LnsRecorder *recorder, const LnsBatch *batch)
+{
+  if (recorder->ranges.reports.create == NULL)
+    return;
+  for (size_t i = 0; i < batch->n_pieces; i++)
+    {
+      const LnsBatchPiece *piece = &batch->pieces[i];
+      LnsWireRecord record;
+      for (size_t at = 0, next = 0;
+           lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
+        if (record.type == (LnsWireType)LNS_WIRE_RANGE && next - at >= sizeof (LnsWireRangeBytes))
+          add_edge (recorder, piece, batch, piece->bytes + at);
+    }
+  for (size_t i = 0; i < batch->n_events; i++)
+    {
+      const LnsBatchEvent *event = &batch->events[i];
+      if (event->kind == LNS_BATCH_FLUSHED)
+        make_ready (recorder, event->process, batch, false);
+      else if (event->kind == LNS_BATCH_PROCESS_GONE)
+        make_ready (recorder, event->process, batch, true);
+      else if (event->kind == LNS_BATCH_STOP || event->kind == LNS_BATCH_CANCEL)
+        make_ready (recorder, LNS_ID_NONE, batch, true);
+    }
+}
+
+bool
+_lns_recorder_pass_edges (LnsRecorder *recorder)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  while (ranges->n_edges > 0)
+    {
+      const LnsRangeEdge edge = ranges->edges[0];
+      if (edge.batch->next == NULL)
+        return true; /* of the newest batch, which is not played now either */
+      if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
+        return false;
+      play_all_until (recorder, edge.ticks);
+      pass (recorder, &edge);
+      memmove (ranges->edges, ranges->edges + 1, --ranges->n_edges * sizeof edge);
+    }
+  return true;
+}

@@ -1,0 +1,132 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Capture ranges that ranges of NVTX begin and end."""
+
+import os
+import re
+
+import profiling
+import tap
+from profiling import ACT
+
+STARTED = "Capture range started in the application.\n"
+ENDED = "Capture range ended in the application.\n"
+
+# Three times: outside, then within the range "step" of domain "train", then outside again.
+ROUND = ["push", "before", "pop", "domain", "train", "push", "step", "push", "inner", "pop", "pop",
+         "domain", "", "push", "after", "pop"]
+ROUNDS = ROUND * 3
+
+
+def profile(folder, *arguments, range_="step@train", words=ROUNDS):
+    return folder.profile("-t", "nvtx", "-c", "nvtx", "-p", range_, "-o", "run", *arguments, ACT, *words)
+
+
+def names(folder, name):
+    return dict(folder.report(name).names())
+
+
+def test_one_range():
+    with profiling.Folder() as folder:
+        run = profile(folder, "--capture-range-end=stop")
+        assert run.code == 0 and run.err.count(STARTED) == run.err.count(ENDED) == 1, run.err
+        assert names(folder, "run.rep") == {"step": 1, "inner": 1}
+        assert run.err.index(STARTED) < run.err.index(ENDED) < run.err.index("Generated:")
+
+
+def test_plain_strings_match_by_domain():
+    with profiling.Folder() as folder:
+        for range_, expected in (("inner@*", {"inner": 1}), ("before", {"before": 1}), ("inner@train", {"inner": 1})):
+            profile(folder, "-f", "true", "--capture-range-end=stop", range_=range_)
+            assert names(folder, "run.rep") == expected, range_
+
+
+def test_each_range_has_a_report():
+    with profiling.Folder() as folder:
+        run = profile(folder, "--capture-range-end=repeat")
+        assert run.code == 0 and run.err.count(STARTED) == run.err.count(ENDED) == 3, run.err
+        for number in (1, 2, 3):
+            assert names(folder, f"run.{number}.rep") == {"step": 1, "inner": 1}
+        assert sorted(os.listdir(folder.path)) == ["run.1.rep", "run.2.rep", "run.3.rep"]
+
+
+def test_ranges_beyond_the_count_are_not_recorded():
+    with profiling.Folder() as folder:
+        profile(folder, "--capture-range-end=repeat:2")
+        assert sorted(os.listdir(folder.path)) == ["run.1.rep", "run.2.rep"]
+
+
+def test_reports_of_ranges_replace_none():
+    with profiling.Folder() as folder:
+        with open(folder.file("run.2.rep"), "w", encoding="ascii") as file:
+            file.write("mine")
+        profile(folder, "-f", "true", "--capture-range-end=repeat")
+        with open(folder.file("run.2.rep"), encoding="ascii") as file:
+            assert file.read() == "mine"
+        assert sorted(os.listdir(folder.path)) == [f"run.{n}.rep" for n in (1, 2, 3, 4)]
+
+
+def test_the_end_may_be_ignored():
+    with profiling.Folder() as folder:
+        profile(folder, "--capture-range-end=none")
+        assert names(folder, "run.rep") == {"step": 3, "inner": 3, "after": 3, "before": 2}
+
+
+def test_shutdown_ends_the_program():
+    words = ROUND + ["sleep", "20000"]
+    with profiling.Folder() as folder:
+        run = profile(folder, words=words)  # stop-shutdown is the default, SIGTERM too
+        assert run.code == 128 + 15 and names(folder, "run.rep") == {"step": 1, "inner": 1}, run
+        run = profile(folder, "-f", "true", "--capture-range-end=repeat-shutdown:1", "--kill=9", words=words)
+        assert run.code == 128 + 9 and names(folder, "run.1.rep") == {"step": 1, "inner": 1}, run
+        run = profile(folder, "-f", "true", "--stop-on-range-end=true", "--kill=none", words=ROUNDS)
+        assert run.code == 0 and names(folder, "run.rep") == {"step": 1, "inner": 1}, run
+
+
+def test_a_range_that_is_open_at_the_end():
+    with profiling.Folder() as folder:
+        run = profile(folder, range_="step", words=["push", "step", "push", "inner", "pop"])
+        assert run.code == 0 and ENDED not in run.err, run.err
+        report = folder.report("run.rep")
+        step, = report.named("step")
+        assert report.processes[0]["exit"] == 0, report.processes
+        assert report.info["state"] == profiling.COMPLETE and step["flags"] & profiling.END_UNKNOWN, step
+
+
+def test_a_range_for_a_duration():
+    with profiling.Folder() as folder:
+        run = profile(folder, "-d", "0.5", range_="step", words=["push", "step", "sleep", "20000"])
+        assert run.code == 128 + 15 and STARTED in run.err, run
+        assert names(folder, "run.rep") == {"step": 1}
+
+
+def test_a_range_that_never_came():
+    with profiling.Folder() as folder:
+        for arguments in ((), ("--capture-range-end=repeat",)):
+            run = profile(folder, *arguments, range_="nothing")
+            assert run.code == 0 and not os.listdir(folder.path), run
+            assert len(re.findall(r"no report: .*\[LNS-RANGE-001\]", run.err)) == 1 and STARTED not in run.err, run.err
+
+
+def test_switches_that_do_not_fit():
+    with profiling.Folder() as folder:
+        for arguments, text in (
+                (["-c", "nvtx"], "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN]"),
+                (["-c", "hotkey"], "--capture-range: “hotkey” is not"),
+                (["-c", "nvtx", "-p", "@train"], "--nvtx-capture: “@train” names no range"),
+                (["-c", "nvtx", "-p", "x" * 300], "--nvtx-capture: names of more than 255 bytes"),
+                (["-c", "cudaProfilerApi", "--delay=1"], "--delay and --capture-range both say"),
+                (["-c", "cudaProfilerApi", "--capture-range-end=repeat-shutdown"], "--capture-range-end: “repeat-shut"),
+                (["-c", "cudaProfilerApi", "--capture-range-end=stop:3"], "--capture-range-end: “stop:3”"),
+                (["-c", "cudaProfilerApi", "--capture-range-end=repeat:0"], "--capture-range-end: “repeat:0”")):
+            run = folder.profile(*arguments, "true")
+            assert run.code == 125 and text in run.err, (arguments, run.err)
+        for end in ("repeat:3:sync", "repeat:defer", "repeat-shutdown:2:async", "none", "stop"):
+            run = folder.profile("-t", "none", "-c", "cudaProfilerApi", f"--capture-range-end={end}", "true")
+            assert run.code == 0, (end, run.err)
+
+
+if __name__ == "__main__":
+    tap.main(globals())
