@@ -8,6 +8,7 @@
 #pragma once
 
 #include "src/analysis/lns-cuda-keys.h"
+#include "src/analysis/lns-launches.h"
 #include "src/analysis/lns-projection.h"
 #include "src/analysis/lns-pushpop-trace.h"
 #include "src/analysis/lns-range-stats.h"
@@ -39,6 +40,7 @@ struct LnsStatsResult
   LnsTraceRange *ranges;
   LnsProjectedRange *projected;
   void *rows;
+  size_t n_items; /* of which `rows` are made                                                   */
 };
 
 static inline LnsStatsCell
@@ -62,6 +64,13 @@ int64_t _lns_stats_rounded (double value, unsigned decimals);
 /* "domain:name" of a range of LANE to STREAM. */
 void
 _lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lane, uint32_t name);
+
+/* Sorts the N VALUES and writes average, median, least, greatest and standard deviation into CELLS, of
+ * which the first, second and fifth have one decimal; nothing where there are none. O(n log n). */
+void _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5]);
+
+/* The string id of what the report's argument wants kernels to be called. */
+uint32_t _lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *launch);
 
 /* lns-stats-sums.c */
 bool _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
@@ -88,3 +97,49 @@ bool _lns_stats_write_gpu (const LnsStatsResult *result,
                            FILE *stream,
                            const LnsStatsStyle *style,
                            LnsError *error);
+
+/* lns-stats-launches.c */
+bool _lns_stats_run_launches (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_launches (const LnsStatsResult *result,
+                                FILE *stream,
+                                const LnsStatsStyle *style,
+                                LnsError *error);
+bool
+_lns_stats_run_launch_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_launch_sums (const LnsStatsResult *result,
+                                   FILE *stream,
+                                   const LnsStatsStyle *style,
+                                   LnsError *error);
+
+/* lns-stats-projection.c */
+bool _lns_stats_run_projection (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_projection (const LnsStatsResult *result,
+                                  FILE *stream,
+                                  const LnsStatsStyle *style,
+                                  LnsError *error);
+bool _lns_stats_write_projection_sums (const LnsStatsResult *result,
+                                       FILE *stream,
+                                       const LnsStatsStyle *style,
+                                       LnsError *error);
+bool
+_lns_stats_run_range_kernels (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_range_kernels (const LnsStatsResult *result,
+                                     FILE *stream,
+                                     const LnsStatsStyle *style,
+                                     LnsError *error);
+
+/* lns-stats-memory.c */
+bool _lns_stats_run_memory (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_run_faults (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_memory (const LnsStatsResult *result,
+                              FILE *stream,
+                              const LnsStatsStyle *style,
+                              LnsError *error);
+bool _lns_stats_write_memory_total (const LnsStatsResult *result,
+                                    FILE *stream,
+                                    const LnsStatsStyle *style,
+                                    LnsError *error);
+bool _lns_stats_write_faults (const LnsStatsResult *result,
+                              FILE *stream,
+                              const LnsStatsStyle *style,
+                              LnsError *error);

@@ -9,13 +9,14 @@
 
 #include "src/analysis/lns-stats-report-private.h"
 
-#define NO_NVTX    "NV Tools Extension (NVTX) data"
-#define NO_CUDA    "CUDA trace data"
-#define NO_KERNELS "CUDA kernel data"
-#define NO_MEMORY  "GPU memory data"
-#define NO_FAULTS  "CUDA Unified Memory CPU page faults data"
-#define GPU_STYLES (LNS_STYLE_KERNEL | LNS_STYLE_COPY | LNS_STYLE_SET)
-#define NAMES      "base,mangled"
+#define NO_NVTX      "NV Tools Extension (NVTX) data"
+#define NO_CUDA      "CUDA trace data"
+#define NO_NVTX_CUDA "both CUDA trace and NV Tools Extension (NVTX) data"
+#define NO_KERNELS   "CUDA kernel data"
+#define NO_MEMORY    "GPU memory data"
+#define NO_FAULTS    "CUDA Unified Memory CPU page faults data"
+#define GPU_STYLES   (LNS_STYLE_KERNEL | LNS_STYLE_COPY | LNS_STYLE_SET)
+#define NAMES        "base,mangled"
 
 #define SUMS(styles) styles, _lns_stats_run_sums, _lns_stats_write_sums
 
@@ -59,6 +60,46 @@ static const LnsStatsMaker makers[] = {
   { { "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", NO_CUDA,
       "calls of the CUDA API and all that GPUs did by name", NAMES },
     SUMS (LNS_STYLE_CALL | GPU_STYLES) },
+  { { "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", NO_KERNELS,
+      "calls, queues and kernels by thread, device and name", NAMES },
+    0,
+    _lns_stats_run_launch_sums,
+    _lns_stats_write_launch_sums },
+  { { "cuda_kern_exec_trace", "CUDA Kernel Launch & Exec Time Trace", NO_KERNELS,
+      "calls, queues and kernels one by one", NAMES },
+    0,
+    _lns_stats_run_launches,
+    _lns_stats_write_launches },
+  { { "nvtx_kern_sum", "NVTX Range Kernel Summary", NO_NVTX_CUDA,
+      "kernels by the ranges that launched them", NAMES },
+    0,
+    _lns_stats_run_range_kernels,
+    _lns_stats_write_range_kernels },
+  { { "nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", NO_NVTX_CUDA,
+      "ranges by name, as long as what they launched", NULL },
+    0,
+    _lns_stats_run_projection,
+    _lns_stats_write_projection_sums },
+  { { "nvtx_gpu_proj_trace", "NVTX GPU Projection Trace", NO_NVTX_CUDA, "the same one by one",
+      NULL },
+    0,
+    _lns_stats_run_projection,
+    _lns_stats_write_projection },
+  { { "um_sum", "Unified Memory Analysis Summary", NO_FAULTS,
+      "pages that moved or were missing, by address", "rows=" },
+    0,
+    _lns_stats_run_memory,
+    _lns_stats_write_memory },
+  { { "um_total_sum", "Unified Memory Totals Summary", NO_FAULTS,
+      "pages that moved or were missing, all together", NULL },
+    0,
+    _lns_stats_run_memory,
+    _lns_stats_write_memory_total },
+  { { "um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary", NO_FAULTS,
+      "pages that were missing, by instruction", NULL },
+    0,
+    _lns_stats_run_faults,
+    _lns_stats_write_faults },
 };
 
 #define N_MAKERS (sizeof makers / sizeof makers[0])
@@ -69,14 +110,20 @@ lns_stats_report_at (size_t i)
   return i < N_MAKERS ? &makers[i].report : NULL;
 }
 
-/* Whether NAME, of SIZE bytes, is in the list that commas divide. */
+/* Whether ARGUMENT is in LIST, which commas divide, where "rows=" stands for any number of rows. */
 static bool
-is_in (const char *list, const char *name, size_t size)
+is_in (const char *list, const char *argument)
 {
-  for (; list != NULL && *list != '\0';
-       list += strcspn (list, ",") + (list[strcspn (list, ",")] != 0))
-    if (strcspn (list, ",") == size && strncmp (list, name, size) == 0)
-      return true;
+  while (list != NULL && *list != '\0')
+    {
+      size_t size = strcspn (list, ",");
+      char *end;
+      if (list[size - 1] == '=' && strncmp (list, argument, size) == 0)
+        return strtol (argument + size, &end, 10) >= -1 && end > argument + size && *end == '\0';
+      if (strlen (argument) == size && strncmp (list, argument, size) == 0)
+        return true;
+      list += size + (list[size] != '\0');
+    }
   return false;
 }
 
@@ -87,8 +134,7 @@ lns_stats_report_find (const char *name)
 
   for (size_t i = 0; i < N_MAKERS; i++)
     if (strlen (makers[i].report.name) == size && strncmp (makers[i].report.name, name, size) == 0)
-      return name[size] == '\0' ||
-                     is_in (makers[i].report.arguments, name + size + 1, strlen (name + size + 1))
+      return name[size] == '\0' || is_in (makers[i].report.arguments, name + size + 1)
                  ? &makers[i].report
                  : NULL;
   return NULL;

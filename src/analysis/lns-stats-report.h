@@ -37,6 +37,7 @@ LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
                                       LnsError *error);
 void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine                            */
 
+/* 0 where there is nothing to write; else how many rows there are, at most. */
 size_t lns_stats_result_n_rows (const LnsStatsResult *result);
 
 /* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is

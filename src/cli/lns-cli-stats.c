@@ -35,7 +35,9 @@ static const LnsOption options[] = {
     .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,"
                "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
                "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
-               "cuda_api_gpu_sum",
+               "cuda_api_gpu_sum,cuda_kern_exec_sum,cuda_kern_exec_trace,"
+               "nvtx_kern_sum,nvtx_gpu_proj_sum,nvtx_gpu_proj_trace,"
+               "um_sum,um_total_sum,um_cpu_page_faults_sum",
     .open_choices = true,
     .value_name = "REPORT",
     .default_text = "nvtx_sum",
@@ -278,21 +280,31 @@ const LnsCommand lns_command_stats = {
   .name = "stats",
   .usage = "[switches] REPORT",
   .summary = "print summary tables of a report",
-  .details = "Reports:\n"
-             "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"
-             "  nvtx_pushpop_sum        push/pop ranges alone\n"
-             "  nvtx_startend_sum       start/end ranges alone\n"
-             "  nvtx_pushpop_trace      push/pop ranges one by one, with their place in the stack\n"
-             "  cuda_api_sum            calls of the CUDA API, summed up by name\n"
-             "  cuda_api_trace          calls of the CUDA API one by one\n"
-             "  cuda_gpu_kern_sum       kernels, summed up by name\n"
-             "  cuda_gpu_kern_gb_sum    kernels, by name, grid and block\n"
-             "  cuda_gpu_mem_time_sum   copies and sets, by the time they took\n"
-             "  cuda_gpu_mem_size_sum   copies and sets, by their sizes\n"
-             "  cuda_gpu_sum            kernels, copies and sets together\n"
-             "  cuda_gpu_trace          kernels, copies and sets one by one\n"
-             "  cuda_api_gpu_sum        calls, kernels, copies and sets together\n"
-             "Ranges are called DOMAIN:NAME. Those without an end are left out.",
+  .details =
+      "Reports:\n"
+      "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"
+      "  nvtx_pushpop_sum        push/pop ranges alone\n"
+      "  nvtx_startend_sum       start/end ranges alone\n"
+      "  nvtx_pushpop_trace      push/pop ranges one by one, with their place in the stack\n"
+      "  cuda_api_sum            calls of the CUDA API, summed up by name\n"
+      "  cuda_api_trace          calls of the CUDA API one by one\n"
+      "  cuda_gpu_kern_sum       kernels, summed up by name\n"
+      "  cuda_gpu_kern_gb_sum    kernels, by name, grid and block\n"
+      "  cuda_gpu_mem_time_sum   copies and sets, by the time they took\n"
+      "  cuda_gpu_mem_size_sum   copies and sets, by their sizes\n"
+      "  cuda_gpu_sum            kernels, copies and sets together\n"
+      "  cuda_gpu_trace          kernels, copies and sets one by one\n"
+      "  cuda_api_gpu_sum        calls, kernels, copies and sets together\n"
+      "  cuda_kern_exec_sum      from calls through queues to the ends of kernels, summed up\n"
+      "  cuda_kern_exec_trace    the same one by one\n"
+      "  nvtx_kern_sum           kernels, by the ranges that launched them\n"
+      "  nvtx_gpu_proj_sum       ranges from the first to the last of what they began on GPUs\n"
+      "  nvtx_gpu_proj_trace     the same one by one, with their place in the stack\n"
+      "  um_sum                  pages of unified memory that moved or were missing, by address\n"
+      "                          (10 rows; `:rows=N` after the name gives N, -1 all)\n"
+      "  um_total_sum            the same all together\n"
+      "  um_cpu_page_faults_sum  pages that were missing, by the instruction that touched them\n"
+      "Ranges are called DOMAIN:NAME. Those without an end are left out.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

@@ -216,6 +216,25 @@ lns_tables_n_rows (LnsTables *tables, const LnsTable *table)
   return (lanes != NULL ? lanes->n_events : 0) + (cells != NULL ? cells->n_rows : 0);
 }
 
+int64_t
+lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane, uint64_t ordinal)
+{
+  const LnsTableLanes *lanes = _lns_tables_lanes (tables, table);
+  uint32_t low = 0, high = lanes != NULL ? lanes->n_lanes : 0;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (lanes->lanes[middle].lane < lane)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (lanes == NULL || low == lanes->n_lanes || lanes->lanes[low].lane != lane)
+    return 0;
+  return (int64_t)(lanes->lanes[low].first + ordinal + 1);
+}
+
 /* ---- What is built when first asked for ---------------------------------------------------- */
 
 const LnsTableCells *

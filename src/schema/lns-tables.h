@@ -29,6 +29,10 @@ LnsReport *lns_tables_report (const LnsTables *tables);
 /* How many rows TABLE has; for StringIds at most so many, as payloads count but are not rows. */
 uint64_t lns_tables_n_rows (LnsTables *tables, const LnsTable *table);
 
+/* The rowid of event ORDINAL of LANE in TABLE; 0 where the lane has no rows there. O(log lanes). */
+int64_t
+lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane, uint64_t ordinal);
+
 /* The packed ids of a thread or process instance; 0 for LNS_ID_NONE and unknown ids. O(1). */
 int64_t lns_tables_global_tid (const LnsTables *tables, uint32_t thread);
 int64_t lns_tables_global_pid (const LnsTables *tables, uint32_t process);

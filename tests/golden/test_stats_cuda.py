@@ -168,6 +168,121 @@ def test_sizes():
         assert row["Med (MB)"] == half_up(statistics.median(values), "0.001"), row
 
 
+def launched(database, tables=("KERNEL",)):
+    """(globalTid, call's start, end and name, start, end, rowid, row) of what calls began, by the correlation alone."""
+    calls = {}
+    for tid, start, end, correlation, name in database.execute(
+            "SELECT globalTid, start, end, correlationId, value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId"):
+        calls.setdefault((tid >> 24, correlation), (tid, start, end, re.sub(r"_v\d{4}$", "", name)))
+    found = []
+    for table in tables:
+        for pid, correlation, start, end, *rest in database.execute(
+                f"SELECT globalPid, correlationId, start, end, deviceId{', demangledName' if table == 'KERNEL' else ''}"
+                f" FROM CUPTI_ACTIVITY_KIND_{table}"):
+            if (pid >> 24, correlation) in calls:
+                found.append((*calls[pid >> 24, correlation], start, end, *rest))
+    return found
+
+
+def test_from_calls_to_kernels():
+    cuda_corpus.need()
+    for corpus, least in (("h100x2-nccl", 1500), ("a100-pytorch-lm", 7000), ("a100-mpi-saxpy", 1)):
+        wanted = [(call_start, call_end - call_start, call_end if start > call_end else None, start - call_end if start > call_end else None,
+                   start, end - start, end - call_start, tid >> 24, tid & 0xFFFFFF, device, name)
+                  for tid, call_start, call_end, name, start, end, device, _ in launched(cuda_corpus.exported(corpus))]
+        trace = rows(cuda_corpus.report(corpus), "cuda_kern_exec_trace")
+        columns = ["API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)", "Kernel Start (ns)", "Kernel Dur (ns)",
+                   "Total Dur (ns)", "PID", "TID", "DevId"]
+        ours = [tuple(int(r[c]) if r[c] else None for c in columns) + (r["API Function"],) for r in trace]
+        assert [r[0] for r in ours] == sorted(r[0] for r in ours)
+        assert sorted(ours, key=repr) == sorted(wanted, key=repr) and len(ours) >= least, (corpus, len(ours), len(wanted))
+        groups = {}
+        for row in trace:
+            groups.setdefault(tuple(row[c] for c in ("PID", "TID", "DevId", "API Function", "Kernel Name")), []).append(row)
+        sums = rows(cuda_corpus.report(corpus), "cuda_kern_exec_sum")
+        assert len(sums) == len(groups)
+        for row in sums:
+            group = groups[tuple(row[c] for c in ("PID", "TID", "DevId", "API Name", "Kernel Name"))]
+            for letter, column in (("T", "Total Dur (ns)"), ("A", "API Dur (ns)"), ("Q", "Queue Dur (ns)"), ("K", "Kernel Dur (ns)")):
+                values = [int(r[column]) for r in group if r[column]]
+                assert int(row["QCount" if letter == "Q" else "Count"]) == len(values)
+                if values:
+                    assert row[letter + "Avg (ns)"] == half_up(sum(values) / len(values)), (row, letter)
+                    assert float(row[letter + "Med (ns)"]) == statistics.median(values), (row, letter)
+                    assert (int(row[letter + "Min (ns)"]), int(row[letter + "Max (ns)"])) == (min(values), max(values))
+
+
+def projected(database):
+    """By rowid of each range: name, tid, start, duration and operations of what it began, by comparing all with all."""
+    begun = {}
+    for launch in launched(database, ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")):
+        begun.setdefault(launch[0], []).append(launch)
+    for rowid, start, end, tid, name in database.execute(
+            "SELECT rowid, start, end, globalTid, text FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
+        inside = [b for b in begun.get(tid, []) if b[1] >= start and b[2] <= end]
+        if inside:
+            first, last = min(b[4] for b in inside), max(b[5] for b in inside)
+            yield rowid, (":" + name, first, last - first, start, end - start, tid >> 24, tid & 0xFFFFFF, len(inside))
+
+
+def test_ranges_on_the_gpu():
+    cuda_corpus.need()
+    for corpus in ("h100x2-nccl", "h100x2-after"):
+        wanted = dict(projected(cuda_corpus.exported(corpus)))
+        trace = rows(cuda_corpus.report(corpus), "nvtx_gpu_proj_trace")
+        columns = ["Projected Start (ns)", "Projected Duration (ns)", "Orig Start (ns)", "Orig Duration (ns)", "PID", "TID", "NumGPUOps"]
+        ours = {int(r["RangeId"]): (r["Name"], *(int(r[c]) for c in columns)) for r in trace}
+        assert len(ours) == len(trace) > 500 and ours == wanted, (corpus, len(ours), len(wanted))
+        places = {r["RangeId"]: r for r in trace}
+        for row in trace:
+            stack = row["RangeStack"].split(":")[1:]
+            assert stack[-1] == row["RangeId"] and len(stack) == int(row["Lvl"]) + 1
+            assert row["ParentId"] == (stack[-2] if len(stack) > 1 else "")
+            if row["ParentId"]:
+                parent = places[row["ParentId"]]
+                assert int(parent["Orig Start (ns)"]) <= int(row["Orig Start (ns)"])
+                assert int(parent["NumGPUOps"]) >= int(row["NumGPUOps"])
+            assert int(row["NumChild"]) == sum(r["ParentId"] == row["RangeId"] for r in trace) if int(row["RangeId"]) % 50 == 0 else True
+        groups = {}
+        for row in trace:
+            groups.setdefault((row["Name"], row["Style"]), []).append(row)
+        sums = rows(cuda_corpus.report(corpus), "nvtx_gpu_proj_sum")
+        assert len(sums) == len(groups)
+        for row in sums:
+            group = groups[row["Range"], row["Style"]]
+            values = [int(r["Projected Duration (ns)"]) for r in group]
+            assert int(row["Total Proj Time (ns)"]) == sum(values) and int(row["Range Instances"]) == len(values)
+            assert int(row["Total Range Time (ns)"]) == sum(int(r["Orig Duration (ns)"]) for r in group)
+            assert row["Proj Avg (ns)"] == half_up(sum(values) / len(values))
+            assert float(row["Proj Med (ns)"]) == statistics.median(values)
+            operations = sum(int(r["NumGPUOps"]) for r in group)
+            assert int(row["Total GPU Ops"]) == operations and row["Avg GPU Ops"] == half_up(operations / len(group))
+            assert row["Avg Range Lvl"] == half_up(sum(int(r["Lvl"]) for r in group) / len(group))
+            assert row["Avg Num Child"] == half_up(sum(int(r["NumChild"]) for r in group) / len(group))
+
+
+def test_kernels_of_ranges():
+    cuda_corpus.need()
+    database = cuda_corpus.exported("h100x2-nccl")
+    strings = dict(database.execute("SELECT id, value FROM StringIds"))
+    begun, groups = {}, {}
+    for tid, start, end, _, first, last, _, name in launched(database):
+        begun.setdefault(tid, []).append((start, end, last - first, strings[name]))
+    for rowid, start, end, tid, text in database.execute(
+            "SELECT rowid, start, end, globalTid, text FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
+        for call_start, call_end, duration, name in begun.get(tid, []):
+            if call_start >= start and call_end <= end:
+                groups.setdefault((":" + text, str(tid >> 24), str(tid & 0xFFFFFF), name), []).append((rowid, duration))
+    report = rows(cuda_corpus.report("h100x2-nccl"), "nvtx_kern_sum")
+    assert len(report) == len(groups) > 500
+    for row in report:
+        group = groups[row["NVTX Range"], row["PID"], row["TID"], row["Kernel Name"]]
+        values = [duration for _, duration in group]
+        assert (int(row["NVTX Inst"]), int(row["Kern Inst"])) == (len({rowid for rowid, _ in group}), len(values))
+        assert int(row["Total Time (ns)"]) == sum(values) and row["Avg (ns)"] == half_up(sum(values) / len(values))
+        assert float(row["Med (ns)"]) == statistics.median(values)
+
+
 def test_files_are_named_after_reports_and_arguments():
     cuda_corpus.need()
     golden.run("stats", "-r", "cuda_gpu_kern_sum:base", "-o", golden.path("by"), cuda_corpus.report("rtx3080-tiny"))
