@@ -241,6 +241,9 @@ trace_title (const char *word)
   } titles[] = {
     { "nvtx", N_ ("NVTX: the program's own ranges, marks and counters") },
     { "cuda", N_ ("CUDA: calls, kernels and copies") },
+    { "cublas", N_ ("cuBLAS: calls of the program") },
+    { "cublas-verbose", N_ ("cuBLAS: also the calls that it makes of itself") },
+    { "cudnn", N_ ("cuDNN: calls of the program") },
     { "osrt", N_ ("Operating system calls: files, locks, waits") },
   };
 
