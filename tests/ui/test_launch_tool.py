@@ -43,7 +43,7 @@ class Launch:
         return float(texts["Elapsed time"].split()[0]), int(texts["Events"].replace(",", "")), int(texts["Lost"])
 
     def opened(self, name):
-        self.app.wait(lambda: self.app.root.find("frame", name), 20, f"{name} to be open")
+        self.app.wait(lambda: self.app.root.find("frame", name), 60, f"{name} to be open")
         return self.app.wait(lambda: [label.name for label in self.app.root.find("filler", "AdwWindowTitle")
                                       .find_all("label")][1:], what="the subtitle")[0]
 
