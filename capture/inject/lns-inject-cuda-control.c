@@ -124,6 +124,8 @@ lns_cuda_control_start (void)
   int error = pthread_create (&thread, &attributes, run, NULL);
   pthread_attr_destroy (&attributes);
   lns_inject_unblock_signals (mask);
-  if (error != 0)
+  if (error == 0)
+    __atomic_store_n (&lns_cuda_engine.has_thread, true, __ATOMIC_RELEASE);
+  else
     lns_cuda_problem (LNS_WIRE_PROBLEM_THREAD, (uint32_t)error, 0, NULL);
 }

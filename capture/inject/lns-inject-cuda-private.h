@@ -20,6 +20,7 @@ typedef struct
   uint64_t generation; /* of the process that the engine runs in; 0: it does not run */
   CUpti_SubscriberHandle subscriber;
   uint32_t control_tid;  /* 0: the thread has not started */
+  bool has_thread;       /* of our own: it was made */
   uint32_t n_modules;    /* that were loaded: with each come names of kernels */
   uint32_t names_epoch;  /* grows when names that CUPTI gave out may have gone */
   uint32_t n_compacting; /* threads that are at it */

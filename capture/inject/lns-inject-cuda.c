@@ -73,6 +73,19 @@ wait_for_others (void)
     }
 }
 
+/* Waits until the thread of ours knows the devices' bus ids: were the driver asked for them here, CUPTI
+ * would record that as the program's own calls. */
+static void
+wait_for_buses (void)
+{
+  struct timespec pause = { .tv_nsec = 1000000 };
+  for (int i = 0;
+       i < FINISH_MS && __atomic_load_n (&lns_cuda_engine.has_thread, __ATOMIC_ACQUIRE) &&
+       __atomic_load_n (&lns_process.pool.header->listens, __ATOMIC_ACQUIRE) == 0;
+       i++)
+    (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
+}
+
 /* exit() and return from main(): the last chance of what is not finished. */
 static void
 finish (void *unused)
@@ -81,7 +94,7 @@ finish (void *unused)
   if (!lns_cuda_is_here ())
     return;
   __atomic_store_n (&lns_cuda_engine.is_over, true, __ATOMIC_RELEASE);
-  lns_cuda_learn_buses ();
+  wait_for_buses ();
   lns_cuda_flush (true);
   wait_for_others ();
   lns_cuda_tell_dropped (NULL, 0);
