@@ -195,7 +195,17 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
       lns_stream_leave (stream);
     }
   if (counts.n_unfinished > 0)
-    lns_wire_pool_count_lost (&lns_process.pool, 0, LNS_WIRE_LOSS_OTHER, counts.n_unfinished, 0);
+    {
+      LnsWireCudaDroppedBytes record = {
+        .head = { .ticks = lns_wire_clock_ticks (lns_process.clock),
+                  .type = LNS_WIRE_CUDA_DROPPED },
+        .context = LNS_WIRE_CUDA_NONE,
+        .stream = LNS_WIRE_CUDA_NONE,
+        .is_unfinished = 1,
+        .count = counts.n_unfinished,
+      };
+      lns_cuda_write (&record, sizeof record);
+    }
   if (counts.unknown_kind != 0)
     lns_cuda_problem (LNS_WIRE_PROBLEM_UNKNOWN_KIND, 0, counts.unknown_kind, NULL);
 }

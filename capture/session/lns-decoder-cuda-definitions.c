@@ -206,12 +206,16 @@ _lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecoded
 void
 _lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  for (size_t i = 0; process->cuda != NULL && i < process->cuda->devices.n_places; i++)
-    if (process->cuda->devices.entries[i].value != NULL)
-      _lns_cuda_device_id (decoder, process, process->cuda->devices.entries[i].value);
-  for (size_t i = 0; process->cuda != NULL && i < process->cuda->streams.n_places; i++)
-    if (process->cuda->streams.entries[i].value != NULL)
-      _lns_cuda_stream_id (decoder, process, process->cuda->streams.entries[i].value);
+  LnsDecodedCuda *cuda = process->cuda;
+  if (cuda == NULL)
+    return;
+  _lns_cuda_write_info (decoder, process);
+  for (size_t i = 0; i < cuda->devices.n_places; i++)
+    if (cuda->devices.entries[i].value != NULL)
+      _lns_cuda_device_id (decoder, process, cuda->devices.entries[i].value);
+  for (size_t i = 0; i < cuda->streams.n_places; i++)
+    if (cuda->streams.entries[i].value != NULL)
+      _lns_cuda_stream_id (decoder, process, cuda->streams.entries[i].value);
 }
 
 /* --- Launches --------------------------------------------------------------------------------- */

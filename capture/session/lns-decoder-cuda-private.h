@@ -113,6 +113,9 @@ _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaL
 
 /* --- lns-decoder-cuda-said.c ------------------------------------------------------------------ */
 
+/* Writes which CUPTI and driver PROCESS has into the report's meta data, if there is a report. */
+void _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process);
+
 /* Takes in what RECORD, which is played, says of the capture; and what it defines, once more: by now the
  * strings that it names are known, whichever stream told them. */
 void _lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);

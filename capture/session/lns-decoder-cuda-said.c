@@ -245,6 +245,11 @@ say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
 {
   LnsWireCudaDroppedBytes said;
   take (record, &said, sizeof said);
+  if (said.is_unfinished)
+    {
+      decoder->counters.n_unfinished += said.count;
+      return;
+    }
   process->cuda->n_dropped += said.count;
   decoder->counters.n_dropped += said.count;
   if (decoder->writer == NULL || said.count == 0)
@@ -259,28 +264,32 @@ say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
   lns_writer_add_loss (decoder->writer, &loss);
 }
 
-/* The versions go into the report once. */
-static void
-say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+void
+_lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  LnsWireCudaInfoBytes said;
+  const LnsWireCudaInfoBytes *said = &process->cuda->info;
   char text[64];
-  take (record, &said, sizeof said);
-  process->cuda->info = said;
-  if (decoder->writer == NULL)
+  if (decoder->writer == NULL || said->header_version == 0)
     return;
-  snprintf (text, sizeof text, "%u", (unsigned)said.cupti_version);
+  snprintf (text, sizeof text, "%u", (unsigned)said->cupti_version);
   lns_writer_set_meta (decoder->writer, "cupti_version", text);
-  snprintf (text, sizeof text, "%u.%u", (unsigned)said.driver_version / 1000,
-            (unsigned)said.driver_version % 1000 / 10);
+  snprintf (text, sizeof text, "%u.%u", (unsigned)said->driver_version / 1000,
+            (unsigned)said->driver_version % 1000 / 10);
   lns_writer_set_meta (decoder->writer, "cuda_driver_version", text);
-  LnsName *name = lns_id_map_get (&process->registered, said.head.string);
+  LnsName *name = lns_id_map_get (&process->registered, said->head.string);
   if (name != NULL)
     {
       snprintf (text, sizeof text, "%.*s", (int)(name->n_bytes < 60 ? name->n_bytes : 60),
                 name->bytes);
       lns_writer_set_meta (decoder->writer, "driver_version", text);
     }
+}
+
+static void
+say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  take (record, &process->cuda->info, sizeof process->cuda->info);
+  _lns_cuda_write_info (decoder, process);
 }
 
 static void

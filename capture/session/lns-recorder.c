@@ -143,10 +143,9 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
       recorder, counters.n_dropped, "LNS-CUDA-013", LNS_SEVERITY_WARNING,
       "records of what the GPU did are lost, as CUPTI had no buffer for them: record with a "
       "larger --buffer-size or a smaller --cuda-flush-interval");
-  tell_count (
-      recorder, counters.n_unfinished, "LNS-CUDA-014", LNS_SEVERITY_INFO,
-      "CUDA calls or GPU operations had not ended when their process was killed, and are left "
-      "out");
+  tell_count (recorder, counters.n_unfinished, "LNS-CUDA-014", LNS_SEVERITY_INFO,
+              "CUDA calls or GPU operations had not ended when the report, or their process, did, "
+              "and are left out");
   tell_count (
       recorder, counters.n_too_deep, "LNS-NVTX-007", LNS_SEVERITY_WARNING,
       "ranges are lost, as they were nested more than 65536 deep: look for pushes without a "

@@ -21,7 +21,7 @@
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time
  *   LNS-CUDA-011   CUDA was asked for, and there are no events of it
  *   LNS-CUDA-013   CUPTI dropped records
- *   LNS-CUDA-014   calls or operations had not ended when their process was killed
+ *   LNS-CUDA-014   calls or operations had not ended when the report or their process did
  *
  * All functions may be called from any one thread, which is not one of the session's own. */
 

@@ -311,7 +311,8 @@ typedef struct
   LnsWireHead head; /* ticks: when it was learnt */
   uint32_t n_bytes;
   uint32_t context, stream; /* NONE where CUPTI does not tell */
-  uint32_t reserved;
+  uint32_t
+      is_unfinished; /* 1: not dropped, but not ended when the process's last records were told */
   uint64_t count;
 } LnsWireCudaDroppedBytes;
 

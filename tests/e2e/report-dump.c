@@ -228,8 +228,9 @@ main (int argc, char **argv)
     }
   const LnsReportInfo *info = lns_report_info (report);
   printf ("{\"info\":0,\"state\":%d,\"events\":%" PRIu64 ",\"open\":%" PRIu64 ",\"lost\":%" PRIu64
-          ",\"end\":%" PRId64,
-          info->state, info->n_events, info->n_open, info->n_lost, info->end_ns);
+          ",\"end\":%" PRId64 ",\"t0\":%" PRId64,
+          info->state, info->n_events, info->n_open, info->n_lost, info->end_ns,
+          info->t0_monotonic_ns);
   static const char *const keys[] = { "command_line",        "working_directory",
                                       "host_name",           "trace",
                                       "env.LNS_TEST",        "cupti_version",

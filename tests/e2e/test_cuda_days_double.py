@@ -1,0 +1,237 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bad days of CUDA programs on the double: the program's own output and end are those it has without
+Lanescope, the report opens, and one sentence says what is missing. Nothing is shown about a real GPU."""
+
+import collections
+import os
+import subprocess
+import time
+
+import profiling
+import tap
+from test_cuda_double import WITH, expect_links, kernels, program
+
+GENERATIONS = os.path.join(tap.BUILD, "tests", "double", "generations")
+Day = collections.namedtuple("Day", "report err codes")
+
+
+def environment(env):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
+    return {**clean, **env}
+
+
+def day(name, *arguments, switches=(), env=None, trace="cuda,nvtx"):
+    """A run of program NAME that is as it is without Lanescope."""
+    env = environment(env or {})
+    command = [program(name), *arguments]
+    alone = subprocess.run([WITH, *command], env=env, capture_output=True, timeout=60, check=False)
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", trace, *switches, *command, before=[WITH], env=env)
+        own = [line for line in run.err.splitlines() if line in alone.stderr.decode().splitlines()]
+        assert run.code == (alone.returncode if alone.returncode >= 0 else 128 - alone.returncode), run
+        assert run.out == alone.stdout.decode() and own == alone.stderr.decode().splitlines(), run
+        report = folder.report()
+    assert report.info["state"] == profiling.COMPLETE
+    said = [line for line in run.err.splitlines() if line.startswith("lanescope: ")]
+    assert len(said) == len(report.codes()), (said, report.diagnostics)
+    return Day(report, run.err, report.codes())
+
+
+def text_of(done, code):
+    text, = [d["text"] for d in done.report.diagnostics if d["code"] == code]
+    assert text in done.err
+    return text
+
+
+def test_no_libcuda():
+    if os.path.exists("/proc/driver/nvidia/version"):
+        raise tap.Skip("this machine has a driver of its own")
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_LIBCUDA": "no"}, trace="cuda")
+    assert done.codes == ["LNS-CUDA-011"] and not done.report.events
+    assert "no process initialised CUDA" in text_of(done, "LNS-CUDA-011")
+
+
+def test_no_device():
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_DEVICES": "0"}, trace="cuda")
+    assert done.codes == ["LNS-CUDA-011"] and not done.report.events
+
+
+def test_without_cuda_being_asked_for_nobody_wonders():
+    with profiling.Folder() as folder:
+        run = folder.profile(profiling.ACT, "push", "a", "pop")
+        assert run.code == 0 and "lanescope:" not in run.err and folder.report().named("a"), run.err
+        run = folder.profile("-t", "cuda,nvtx", "-o", "b", profiling.ACT, "push", "a", "pop")
+        assert folder.report("b.rep").codes() == ["LNS-CUDA-011"], run.err
+
+
+def test_cupti_is_missing():
+    # None lies in the folder that is named, and the loader finds none either.
+    with profiling.Folder() as nowhere:
+        done = day("cuda-vectoradd", switches=["--cupti-path", nowhere.path],
+                   env={"LNS_DOUBLE_LIBCUPTI": "no", "LNS_DOUBLE_DRIVER_VERSION": "10020"})
+    assert done.codes == ["LNS-CUDA-001"] and not done.report.of("cuda-kernel")
+    assert "--cupti-path" in text_of(done, "LNS-CUDA-001")
+
+
+def test_cupti_is_too_old():
+    env = {"LNS_DOUBLE_CUPTI_VERSION": "15", "LNS_DOUBLE_DRIVER_VERSION": "11020"}
+    done = day("cuda-vectoradd", env=env)
+    assert done.codes == ["LNS-CUDA-002"] and "CUPTI 15 " in text_of(done, "LNS-CUDA-002")
+    assert not done.report.of("cuda-kernel")
+
+
+def test_truncated_generations():
+    for version, driver in ((18, 11080), (22, 12040), (28, 12090), (130001, 13000)):
+        env = {"LNS_DOUBLE_CUPTI_VERSION": str(version), "LNS_DOUBLE_DRIVER_VERSION": str(driver)}
+        done = day("cuda-vectoradd", env=env)
+        assert not done.codes and len(kernels(done.report)) == 100, (version, done)
+        assert {(k["short"], k["grid"][0], k["block"][0]) for k in kernels(done.report)} == {("add", 16, 256)}
+        assert done.report.info["cupti_version"] == str(version)
+        expect_links(done.report)
+
+
+def test_another_tool_holds_cupti():
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_OTHER_TOOL": "torch.profiler"})
+    assert done.codes == ["LNS-CUDA-003"] and "torch.profiler" in text_of(done, "LNS-CUDA-003")
+
+
+def test_a_kind_that_is_refused():
+    done = day("cuda-memory", "copies", env={"LNS_DOUBLE_FAIL": "cuptiActivityEnable:2=15"})
+    assert done.codes == ["LNS-CUDA-005"] and "kind 2" in text_of(done, "LNS-CUDA-005")
+    assert not done.report.of("cuda-memset") and len(done.report.of("cuda-memcpy")) == 10
+
+
+def test_what_cupti_drops_is_lost():
+    # cuda-vectoradd.cu makes 110 calls, 100 kernels and 3 copies; what is dropped may be a definition, too.
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_DROP": "10"})
+    n = int(text_of(done, "LNS-CUDA-013").split()[0])
+    assert done.codes == ["LNS-CUDA-013"] and n == done.report.info["lost"]
+    kept = sum(len(done.report.of(kind)) for kind in ("cuda-api", "cuda-kernel", "cuda-memcpy"))
+    assert 213 // 12 <= 213 - kept <= n, (kept, n)
+
+
+def test_out_of_order():
+    for env in ({"LNS_DOUBLE_REORDER": "64"}, {"LNS_DOUBLE_PER_THREAD": "1"}):
+        done = day("cuda-threads", env=env)
+        assert not done.codes and len(kernels(done.report)) == 1000, (env, done.codes)
+        assert {k["lane"] for k in kernels(done.report)} == {0}, "each stream is in order in one lane"
+        expect_links(done.report)
+
+
+def test_later_than_the_end():
+    # What CUPTI has not finished when the process ends is told of: 4 × 250 kernels and 8 copies in all.
+    done = day("cuda-threads", env={"LNS_DOUBLE_LATE_MS": "300"})
+    n = int(text_of(done, "LNS-CUDA-014").split()[0])
+    assert n > 0 and n + len(kernels(done.report)) + len(done.report.of("cuda-memcpy")) == 1008
+
+
+def test_two_gpus_of_one_name():
+    done = day("cuda-memory", "copies", env={"LNS_DOUBLE_DEVICES": "2", "LNS_DOUBLE_NAMES": "Twin"})
+    assert not done.codes and [d["name"] for d in done.report.devices] == ["Twin"] * 2
+    assert len({d["bus"] for d in done.report.devices}) == 2
+
+
+def test_fork_after_init():
+    done = day("cuda-days", "fork")
+    assert len(kernels(done.report)) == 41 - 1 and set(done.codes) <= {"LNS-CUDA-007"}
+    assert done.report.processes[0]["exit"] == 0
+
+
+def test_reset():
+    done = day("cuda-days", "reset")
+    assert not done.codes and len(kernels(done.report)) == 40
+    expect_links(done.report)
+
+
+def test_a_kernel_that_faults():
+    done = day("cuda-days", "fault")
+    assert [k["short"] for k in kernels(done.report)].count("step") == 20
+    assert done.codes == ["LNS-CUDA-009"] and "illegally" in text_of(done, "LNS-CUDA-009")
+
+
+def test_out_of_device_memory():
+    done = day("cuda-days", "memory", env={"LNS_DOUBLE_MEMORY_MIB": "512"}, switches=["--cuda-memory-usage=true"])
+    failed = [e for e in done.report.of("cuda-api") if e["return-value"] == 2]
+    assert not done.codes and len(failed) == 1 and failed[0]["name"].startswith("cudaMalloc")
+    assert len(kernels(done.report)) == 20
+    taken = [m for m in done.report.of("cuda-memory") if m["operation"] & 0xff == 1]
+    assert sum(m["bytes"] for m in taken) <= 512 << 20
+
+
+def test_underscore_exit_from_a_thread():
+    # 20 kernels long done, 20 under way: of those, what had ended is there.
+    done = day("cuda-days", "exit")
+    assert 20 <= len(kernels(done.report)) <= 40
+    assert done.report.processes[0]["exit"] == 3
+    expect_links(done.report)
+
+
+def test_an_end_without_waiting():
+    done = day("cuda-days", "long")
+    n = int(text_of(done, "LNS-CUDA-014").split()[0]) if done.codes else 0
+    assert n + len(kernels(done.report)) == 3 and done.report.info["lost"] == 0 and len([e for e in done.report.of("cuda-api") if "Launch" in e["name"]]) == 3
+
+
+def test_killed_midway():
+    # The loop's kernels are 20 a round; of one that ended more than 1.3 s before the kill, none is missing.
+    with profiling.Folder() as folder:
+        tool = folder.start("-t", "cuda,nvtx", "-o", "run", program("cuda-days"), "loop", "20", before=[WITH],
+                            env=environment({}))
+        assert tool.stdout.readline() == b"ready\n"
+        target, = profiling.children(tool.pid)
+        time.sleep(2)
+        os.kill(target, 9)
+        killed_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        err = tool.communicate(timeout=30)[1].decode()
+        assert tool.returncode == 128 + 9, err
+        report = folder.report("run.rep")
+    assert report.info["state"] == profiling.COMPLETE and report.info["lost"] == 0, report.info
+    assert set(report.codes()) <= {"LNS-CUDA-014"}
+    done = report.of("cuda-kernel")
+    ids = sorted(k["grid-id"] for k in done)
+    assert ids == list(range(1, len(ids) + 1)), "none is missing between the first and the last"
+    assert {k["name"] for k in done} == {"step(int*)"}
+    end_ns = max(k["start"] + k["duration"] for k in done)
+    assert killed_ns - report.info["t0"] - end_ns < 1_300_000_000
+    calls = {e["correlation"] for e in report.of("cuda-api")}
+    assert all(k["correlation"] in calls for k in done)
+
+
+def test_stopped_before_its_end():
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "cuda,nvtx", "-d", "1", "-o", "run", program("cuda-days"), "loop", "20",
+                             before=[WITH], env=environment({}))
+        assert run.code == 128 + 15, run
+        report = folder.report("run.rep")
+    assert set(report.codes()) <= {"LNS-CUDA-014"} and report.info["lost"] == 0
+    done = report.of("cuda-kernel")
+    # What CUPTI held was handed over when the session ended: the last call's kernels are there.
+    last = max(e["start"] for e in report.of("cuda-api") if "Launch" in e["name"])
+    assert last - max(k["start"] for k in done) < 100_000_000
+    ids = sorted(k["grid-id"] for k in done)
+    assert ids == list(range(1, len(ids) + 1))
+
+
+def test_ranges_of_the_profiler_api():
+    # cuda-ranges.cu: REPEATS = 3 ranges of INSIDE = 10 kernels, OUTSIDE = 4 before each.
+    for end, expected in (("stop", {"run.rep": 10}), ("none", {"run.rep": 38}),
+                          ("repeat", {f"run.{n}.rep": 10 for n in (1, 2, 3)}),
+                          ("repeat:2", {f"run.{n}.rep": 10 for n in (1, 2)}),
+                          ("repeat-shutdown:2", {f"run.{n}.rep": 10 for n in (1, 2)})):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", f"--capture-range-end={end}", "-o", "run",
+                                 program("cuda-ranges"), before=[WITH], env=environment({}))
+            assert run.code in (0, 128 + 15), run
+            counts = {name: len(folder.report(name).of("cuda-kernel")) for name in os.listdir(folder.path)}
+            assert counts == expected, (end, counts, run.err)
+            for name in counts:
+                report = folder.report(name)
+                assert not report.codes() and report.devices and report.info["cupti_version"] == "130001"
+                expect_links(report)
+
+
+if __name__ == "__main__":
+    tap.main(globals())
