@@ -1,0 +1,241 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tables of CUDA that no public export has rows of: each column from one event, and what statistics
+ * say of unified memory. */
+
+#include "src/analysis/lns-stats-report.h"
+#include "src/schema/lns-row-cursor.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+static LnsWriter *writer;
+
+/* A column of an event and its value. */
+typedef struct
+{
+  LnsColumnId column;
+  uint64_t value;
+} Value;
+
+static void
+append (uint32_t lane, LnsLaneKind kind, int64_t start_ns, int64_t duration_ns, const Value *values)
+{
+  LnsEvent event = { .start_ns = start_ns,
+                     .duration_ns = duration_ns,
+                     .name = lns_writer_string (writer, "name", 4) };
+
+  for (; values->column != 0; values++)
+    event.extra[lns_lane_kind_extra (kind, values->column)] = values->value;
+  lns_writer_append (writer, lane, &event);
+}
+
+static uint32_t
+add_lane (LnsTrackKind track, LnsLaneKind kind)
+{
+  bool of_thread =
+      track == LNS_TRACK_CUBLAS || track == LNS_TRACK_CUDNN || track == LNS_TRACK_CUDA_GRAPH_NODES;
+  bool of_stream = track == LNS_TRACK_CUDA_MEMCPY;
+  LnsTrack definition = { .kind = track,
+                          .process = 0,
+                          .thread = of_thread ? 0 : LNS_ID_NONE,
+                          .domain = LNS_ID_NONE,
+                          .device = 0,
+                          .stream = of_stream ? 0 : LNS_ID_NONE };
+  return lns_writer_add_lane (
+      writer, &(LnsLane){ .track = lns_writer_add_track (writer, &definition), .kind = kind });
+}
+
+static LnsReport *
+write_report (void)
+{
+  const char *path = fixture_path ("tables.rep");
+  uint32_t lane;
+
+  writer = fixture_writer (path);
+  LnsCudaDevice device = { .number = 3,
+                           .name = lns_writer_string (writer, "GPU of the test", 15),
+                           .uuid = lns_writer_string (writer, "GPU-12-34", 9),
+                           .core_clock = 7,
+                           .compute_major = 9,
+                           .max_grid = { 1, 2, 3 } };
+  lns_writer_add_device (writer, &device);
+  lns_writer_add_context (writer,
+                          &(LnsCudaContext){ .number = 5, .null_stream = 7, .is_green = 1 });
+  lns_writer_add_stream (writer,
+                         &(LnsCudaStream){ .number = 7, .priority = -2, .flags = 1, .name = 1 });
+  lane = add_lane (LNS_TRACK_CUDA_MEMORY, LNS_LANE_CUDA_MEMORY);
+  append (lane, LNS_LANE_CUDA_MEMORY, 100, 0,
+          (Value[]){ { LNS_COLUMN_CORRELATION, 11 },
+                     { LNS_COLUMN_BYTES, 4096 },
+                     { LNS_COLUMN_ADDRESS, 0x7000 },
+                     { LNS_COLUMN_OPERATION, 2 | 3 << 8 | 1 << 16 },
+                     { LNS_COLUMN_PC, 0x40 },
+                     { LNS_COLUMN_PLACE, 7 | UINT64_C (5) << 32 },
+                     { LNS_COLUMN_POOL_SIZE, 8192 },
+                     { 0 } });
+  lane = add_lane (LNS_TRACK_CUDA_POOLS, LNS_LANE_CUDA_POOL);
+  append (
+      lane, LNS_LANE_CUDA_POOL, 110, 0,
+      (Value[]){ { LNS_COLUMN_OPERATION, 3 | 2 << 16 }, { LNS_COLUMN_ADDRESS, 0x9000 }, { 0 } });
+  lane = add_lane (LNS_TRACK_CUDA_CPU_FAULTS, LNS_LANE_CUDA_FAULT);
+  for (int i = 0; i < 3; i++)
+    append (lane, LNS_LANE_CUDA_FAULT, 120 + 10 * i, 0,
+            (Value[]){ { LNS_COLUMN_ADDRESS, 0x10000 }, { LNS_COLUMN_PC, 0x400 + i % 2 }, { 0 } });
+  lane = add_lane (LNS_TRACK_CUDA_GPU_FAULTS, LNS_LANE_CUDA_FAULT);
+  append (lane, LNS_LANE_CUDA_FAULT, 130, 5,
+          (Value[]){ { LNS_COLUMN_ADDRESS, 0x20000 },
+                     { LNS_COLUMN_FAULTS, 9 },
+                     { LNS_COLUMN_FAULT_ACCESS, 2 },
+                     { 0 } });
+  lane = add_lane (LNS_TRACK_CUDA_JIT, LNS_LANE_CUDA_JIT);
+  append (lane, LNS_LANE_CUDA_JIT, 140, 5, (Value[]){ { LNS_COLUMN_JIT_KIND, 1 | 3 << 8 }, { 0 } });
+  append (add_lane (LNS_TRACK_CUBLAS, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL, 150, 5,
+          (Value[]){ { 0 } });
+  append (add_lane (LNS_TRACK_CUDNN, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL, 160, 5,
+          (Value[]){ { 0 } });
+  lane = add_lane (LNS_TRACK_CUDA_GRAPH_NODES, LNS_LANE_CUDA_GRAPH_NODE);
+  append (lane, LNS_LANE_CUDA_GRAPH_NODE, 170, 1, (Value[]){ { LNS_COLUMN_GRAPH, 1 }, { 0 } });
+  append (lane, LNS_LANE_CUDA_GRAPH_NODE, 180, 1,
+          (Value[]){ { LNS_COLUMN_GRAPH_NODE, 77 }, { LNS_COLUMN_ORIGINAL, 70 }, { 0 } });
+  append (lane, LNS_LANE_CUDA_GRAPH_NODE, 190, 1,
+          (Value[]){ { LNS_COLUMN_GRAPH, 2 }, { LNS_COLUMN_ORIGINAL, 1 }, { 0 } });
+  lane = add_lane (LNS_TRACK_CUDA_MEMCPY, LNS_LANE_CUDA_MEMCPY);
+  append (lane, LNS_LANE_CUDA_MEMCPY, 200, 1000,
+          (Value[]){ { LNS_COLUMN_BYTES, 2000000 },
+                     { LNS_COLUMN_COPY_KIND, 11 },
+                     { LNS_COLUMN_ADDRESS, 0x10000 },
+                     { LNS_COLUMN_MIGRATION_CAUSE, 2 },
+                     { 0 } });
+  append (lane, LNS_LANE_CUDA_MEMCPY, 2000, 1000,
+          (Value[]){ { LNS_COLUMN_BYTES, 1000000 },
+                     { LNS_COLUMN_COPY_KIND, 12 },
+                     { LNS_COLUMN_ADDRESS, 0x10000 },
+                     { 0 } });
+  fixture_finish (writer, 10000);
+  return fixture_open (path, NULL);
+}
+
+/* The rows of the table called NAME: "a,b,…" each, rowid first, NULL as "-". */
+static char *
+text_of (LnsTables *tables, const char *name)
+{
+  static char text[4096];
+  const LnsTable *table = lns_table_find (name);
+  LnsRowCursor *rows = lns_row_cursor_new (tables, table, NULL);
+  FILE *stream = fmemopen (text, sizeof text, "w");
+  bool row = true;
+
+  LNS_CHECK (lns_row_cursor_start (rows, NULL, 0, false, NULL));
+  while (lns_row_cursor_next (rows, &row, NULL) && row)
+    {
+      fprintf (stream, "%ld:", (long)lns_row_cursor_rowid (rows));
+      for (unsigned i = 0; i < table->n_columns; i++)
+        {
+          LnsValue value = lns_row_cursor_value (rows, i);
+          if (value.type == LNS_VALUE_INTEGER)
+            fprintf (stream, "%s%ld", i > 0 ? "," : "", (long)value.integer);
+          else
+            fprintf (stream, "%s%.*s", i > 0 ? "," : "",
+                     value.type == LNS_VALUE_TEXT ? (int)value.size_bytes : 1,
+                     value.type == LNS_VALUE_TEXT ? value.bytes : "-");
+        }
+      fputc (' ', stream);
+    }
+  fclose (stream);
+  lns_row_cursor_free (rows);
+  return text;
+}
+
+static void
+test_each_column (void)
+{
+  LnsReport *report = write_report ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+  uint32_t n;
+  const LnsProcess *process = lns_report_processes (report, &n);
+  const LnsThread *thread = lns_report_threads (report, &n);
+  long pid = (long)process->pid << 24, tid = pid | thread->tid;
+  char wanted[512];
+  /* What all calls and operations are called. */
+  uint32_t name;
+  LNS_CHECK (lns_tables_find_string (tables, "name", 4, &name, NULL));
+
+#define CHECK_ROWS(table, ...)                                                                     \
+ do                                                                                                \
+  {                                                                                                \
+   snprintf (wanted, sizeof wanted, __VA_ARGS__);                                                  \
+   LNS_CHECK_STR (text_of (tables, table), wanted);                                                \
+  }                                                                                                \
+ while (0)
+
+  CHECK_ROWS ("CUDA_GPU_MEMORY_USAGE_EVENTS",
+              "1:100,%ld,3,5,28672,64,4096,2,1,name,11,7,-,-,8192,-,-,- ", pid);
+  CHECK_ROWS ("CUDA_GPU_MEMORY_POOL_EVENTS", "1:110,%ld,3,36864,3,2,0,0,0,0,0 ", pid);
+  CHECK_ROWS ("CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+              "1:120,%ld,65536,1024,0,0,-,-,- 2:130,%ld,65536,1025,0,0,-,-,- "
+              "3:140,%ld,65536,1024,0,0,-,-,- ",
+              pid, pid, pid);
+  CHECK_ROWS ("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "1:130,135,%ld,3,131072,9,2 ", pid);
+  CHECK_ROWS ("CUPTI_ACTIVITY_KIND_JIT", "1:140,145,102,-,0,%u,1,3,3,-,-,- ", name);
+  CHECK_ROWS ("CUBLAS_EVENTS", "1:150,155,29,%ld,%u ", tid, name);
+  CHECK_ROWS ("CUDNN_EVENTS", "1:160,165,28,%ld,%u ", tid, name);
+  CHECK_ROWS ("CUDA_GRAPH_NODE_EVENTS", "2:180,181,77,%ld,%u,77,70 ", tid, name);
+  CHECK_ROWS ("CUDA_GRAPH_EVENTS", "1:170,171,95,%ld,%u,1,-,- 3:190,191,96,%ld,%u,2,1,- ", tid,
+              name, tid, name);
+  CHECK_ROWS ("TARGET_INFO_CUDA_DEVICE", "1:3,3,%d,12-34,- ", process->pid);
+  CHECK_ROWS ("TARGET_INFO_CUDA_CONTEXT_INFO", "1:7,0,0,%d,3,5,0,1,0 ", process->pid);
+  CHECK_ROWS ("TARGET_INFO_CUDA_STREAM", "1:7,0,0,%d,5,4294967294,1 ", process->pid);
+  CHECK_ROWS (
+      "TARGET_INFO_GPU",
+      "1:0,3,GPU of the test,-,1,-,-,-,7000,-,-,12-34,-,-,3,-,-,-,-,-,-,-,-,-,-,-,-,-,-,-,-,"
+      "-,-,-,1,2,3,9,0,9,0 ");
+  LNS_CHECK (strncmp (text_of (tables, "CUPTI_ACTIVITY_KIND_MEMCPY"), "1:200,1200,3,5,5,7,0,",
+                      strlen ("1:200,1200,3,5,5,7,0,")) == 0);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+static char *
+stats_of (LnsTables *tables, const char *name)
+{
+  static char text[4096];
+  const LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = "", .no_header = true };
+  const char *colon = strchr (name, ':');
+  LnsStatsResult *result = lns_stats_report_run (
+      lns_stats_report_find (name), colon != NULL ? colon + 1 : NULL, tables, NULL, NULL);
+  FILE *stream = fmemopen (text, sizeof text, "w");
+
+  LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
+  fclose (stream);
+  lns_stats_result_free (result);
+  return text;
+}
+
+static void
+test_unified_memory (void)
+{
+  LnsReport *report = write_report ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+
+  LNS_CHECK_STR (stats_of (tables, "um_sum"),
+                 "0x10000,2.000,1.000,3,0,1500000.000\n0x20000,0.000,0.000,0,9,\n");
+  LNS_CHECK_STR (stats_of (tables, "um_sum:rows=1"), "0x10000,2.000,1.000,3,0,1500000.000\n");
+  LNS_CHECK_STR (stats_of (tables, "um_total_sum"), "2.000,1.000,3,9,0x10000,0x20000\n");
+  LNS_CHECK_STR (stats_of (tables, "um_cpu_page_faults_sum"), "2,0x400\n1,0x401\n");
+  LNS_CHECK (lns_stats_report_find ("um_sum:rows=") == NULL);
+  LNS_CHECK (lns_stats_report_find ("um_sum:rows=x") == NULL);
+  LNS_CHECK (lns_stats_report_find ("um_sum:rows=-1") != NULL);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_each_column);
+  LNS_TEST (test_unified_memory);
+  return lns_tap_done ();
+}
