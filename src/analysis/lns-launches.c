@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/lns-ordering.h"
+
 /* A call by what ties it to its kernels. */
 typedef struct
 {
@@ -183,7 +185,7 @@ lns_launches (LnsReport *report,
                              "programs");
   good = good && walk (&join, LNS_LANE_CUDA_API, add_calls, error);
   if (good)
-    qsort (join.calls, join.n_calls, sizeof *join.calls, compare_calls);
+    lns_order (join.calls, join.n_calls, sizeof *join.calls, compare_calls);
   good = good && walk (&join, LNS_LANE_CUDA_KERNEL, add_kernels, error);
   free (join.calls);
   if (!good)
@@ -191,7 +193,7 @@ lns_launches (LnsReport *report,
       free (join.launches);
       return false;
     }
-  qsort (join.launches, join.n_launches, sizeof *join.launches, compare_launches);
+  lns_order (join.launches, join.n_launches, sizeof *join.launches, compare_launches);
   *ret_launches = join.launches;
   *ret_n = join.n_launches;
   return true;

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/lns-ordering.h"
+
 /* What one correlation began on the GPU. */
 typedef struct
 {
@@ -63,20 +65,6 @@ add (Array *array, size_t size)
   return (char *)array->items + array->n++ * size;
 }
 
-/* Sorts what mostly is in order already. */
-static void
-sort (Array *array, size_t size, int (*compare) (const void *, const void *))
-{
-  const char *items = array->items;
-
-  for (size_t i = 1; i < array->n; i++)
-    if (compare (items + (i - 1) * size, items + i * size) > 0)
-      {
-        qsort (array->items, array->n, size, compare);
-        return;
-      }
-}
-
 static uint64_t
 extra (const LnsChunk *chunk, int column, uint32_t i)
 {
@@ -118,7 +106,7 @@ merge_work (Array *array)
   Work *work = array->items;
   size_t n = 0;
 
-  sort (array, sizeof *work, compare_work);
+  lns_order (work, array->n, sizeof *work, compare_work);
   for (size_t i = 0; i < array->n; i++)
     if (n == 0 || work[n - 1].correlation != work[i].correlation)
       work[n++] = work[i];
@@ -361,7 +349,7 @@ project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *e
     return true;
   if (!walk (projection, first, n, is_call, add_launches, error))
     return false;
-  sort (&projection->launches, sizeof (Launch), compare_launches);
+  lns_order (projection->launches.items, projection->launches.n, sizeof (Launch), compare_launches);
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 
@@ -434,7 +422,8 @@ lns_projection (LnsReport *report,
       free (projection.ranges.items);
       return false;
     }
-  sort (&projection.ranges, sizeof (LnsProjectedRange), compare_ranges);
+  lns_order (projection.ranges.items, projection.ranges.n, sizeof (LnsProjectedRange),
+             compare_ranges);
   *ret_ranges = projection.ranges.items;
   *ret_n = projection.ranges.n;
   return true;

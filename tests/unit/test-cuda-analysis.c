@@ -6,6 +6,7 @@
 /* Calls, their work and the ranges around them, on random reports against comparing all with all. */
 
 #include "src/analysis/lns-cuda-links.h"
+#include "src/analysis/lns-ordering.h"
 #include "src/analysis/lns-projection.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
@@ -309,9 +310,48 @@ test_projection_ends_when_told (void)
   lns_report_close (report);
 }
 
+static int
+compare_tens (const void *a, const void *b)
+{
+  return *(const int *)a / 10 - *(const int *)b / 10;
+}
+
+/* Random, ascending, descending and merged items; those that compare equal stay as they were. */
+static void
+test_ordering (void)
+{
+  int items[1000];
+
+  for (unsigned shape = 0; shape < 4; shape++)
+    for (int n = 0; n < 1000; n += n < 10 ? 1 : 123)
+      {
+        long sum = 0, sum_after = 0;
+        for (int i = 0; i < n; i++)
+          {
+            items[i] = shape == 0   ? (int)(fixture_random (&state) % 500) * 10
+                       : shape == 1 ? i * 10
+                       : shape == 2 ? (n - i) * 10
+                                    : i % 7 * 1000;
+            items[i] += shape == 3 ? i / 7 % 10 : 0;
+            sum += items[i];
+          }
+        lns_order (items, (size_t)n, sizeof items[0], compare_tens);
+        for (int i = 0; i < n; i++)
+          sum_after += items[i];
+        for (int i = 1; i < n; i++)
+          LNS_CHECK (items[i - 1] / 10 <= items[i] / 10);
+        LNS_CHECK_INT (sum, sum_after);
+      }
+  const int equal[] = { 19, 12, 5, 11, 3 }, wanted[] = { 5, 3, 19, 12, 11 };
+  memcpy (items, equal, sizeof equal);
+  lns_order (items, 5, sizeof items[0], compare_tens);
+  LNS_CHECK (memcmp (items, wanted, sizeof wanted) == 0);
+}
+
 int
 main (void)
 {
+  LNS_TEST (test_ordering);
   LNS_TEST (test_links_go_both_ways);
   LNS_TEST (test_projection);
   LNS_TEST (test_projection_ends_when_told);
