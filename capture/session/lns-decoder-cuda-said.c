@@ -20,7 +20,47 @@ take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
   memcpy (ret_struct, record->raw.bytes, n);
 }
 
+/* --- Sentences -------------------------------------------------------------------------------- */
+
+/* Returns what was told, a warning; NULL if memory is short. */
+static LnsUnrecorded *__attribute__ ((format (printf, 4, 5)))
+tell (LnsDecoder *decoder, LnsDecodedProcess *process, const char *code, const char *format, ...)
+{
+  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
+  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
+    {
+      free (unrecorded);
+      return NULL;
+    }
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
+  va_end (arguments);
+  unrecorded->process = process->id;
+  unrecorded->code = code;
+  unrecorded->severity = LNS_SEVERITY_WARNING;
+  return unrecorded;
+}
+
 /* --- Definitions ------------------------------------------------------------------------------ */
+
+/* What the project's tests play is no GPU, and says so by its UUID. */
+static void
+look_for_double (LnsDecoder *decoder,
+                 LnsDecodedProcess *process,
+                 const LnsWireCudaDeviceBytes *said)
+{
+  static const char uuid[16] = "lanescope-doubl";
+  if (decoder->is_double_told || memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
+    return;
+  LnsUnrecorded *told = tell (
+      decoder, process, "LNS-CUDA-015",
+      "recorded without a GPU, on the double that Lanescope is tested with: calls are those of "
+      "the program, but times and all else of the GPU are made up");
+  decoder->is_double_told = told != NULL;
+  if (told != NULL)
+    told->severity = LNS_SEVERITY_INFO;
+}
 
 static void
 say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
@@ -31,6 +71,7 @@ say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord
   if (device == NULL)
     return;
   device->said = said;
+  look_for_double (decoder, process, &said);
   if (device->ref.report == decoder->report && decoder->writer != NULL)
     {
       LnsReportRef old = device->ref;
@@ -77,23 +118,6 @@ say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord
 }
 
 /* --- Problems --------------------------------------------------------------------------------- */
-
-static void __attribute__ ((format (printf, 4, 5)))
-tell (LnsDecoder *decoder, LnsDecodedProcess *process, const char *code, const char *format, ...)
-{
-  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
-  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
-    {
-      free (unrecorded);
-      return;
-    }
-  va_list arguments;
-  va_start (arguments, format);
-  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
-  va_end (arguments);
-  unrecorded->process = process->id;
-  unrecorded->code = code;
-}
 
 /* What CUptiResult RESULT means to who records. */
 static const char *

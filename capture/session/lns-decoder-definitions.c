@@ -304,6 +304,7 @@ tell_unrecorded (LnsDecoder *decoder, const LnsDecodedProcess *process, LnsWireT
     }
   unrecorded->process = process->id;
   unrecorded->code = "LNS-NVTX-005";
+  unrecorded->severity = LNS_SEVERITY_WARNING;
   snprintf (unrecorded->text, sizeof unrecorded->text,
             "process %d uses %.*s, which is not recorded", process->info.pid, (int)what.n_bytes,
             what.n_bytes > 0 ? what.bytes : "");

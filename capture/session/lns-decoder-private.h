@@ -191,8 +191,9 @@ struct LnsDecoder
   uint32_t stack_epoch;   /* how many stacks were freed */
   LnsPointers changed;    /* LnsRangeStack with frames that the writer does not know; NULL: none */
   LnsDecoderCounters counters;
-  LnsCudaState cuda_state;                        /* of all processes, without regard to events */
-  uint64_t n_cuda_events;                         /* in this report */
+  LnsCudaState cuda_state; /* of all processes, without regard to events */
+  uint64_t n_cuda_events;  /* in this report */
+  bool is_double_told;
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
   LnsClockLine clock;
 };

@@ -52,12 +52,13 @@ typedef struct
   uint64_t n_unfinished; /* GPU operations and calls that a process was at when it ended */
 } LnsDecoderCounters;
 
-/* What a process uses that is not recorded. */
+/* What a process uses that is not recorded, or not what it seems. */
 typedef struct
 {
   uint32_t process;
   const char *code; /* static */
-  char text[256];   /* a sentence */
+  LnsSeverity severity;
+  char text[256]; /* a sentence */
 } LnsUnrecorded;
 
 /* How far the session's processes have come with CUDA. */

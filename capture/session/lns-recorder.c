@@ -133,7 +133,7 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recorder->decoder, i)) != NULL; i++)
-    diagnose (recorder, unrecorded->code, LNS_SEVERITY_WARNING, unrecorded->process,
+    diagnose (recorder, unrecorded->code, unrecorded->severity, unrecorded->process,
               unrecorded->text);
   tell_count (
       recorder, n_lost > n_told ? n_lost - n_told : 0, "LNS-POOL-001", LNS_SEVERITY_WARNING,

@@ -88,6 +88,34 @@ print_processes (LnsReport *report)
   free (n_own);
 }
 
+/* Nothing where CUDA was not used. */
+static void
+print_gpus (LnsReport *report)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  char bytes[LNS_FORMAT_SIZE];
+
+  print_meta (report, "driver", "driver_version");
+  print_meta (report, "CUDA of the driver", "cuda_driver_version");
+  print_meta (report, "CUPTI", "cupti_version");
+  if (n > 0)
+    printf ("GPUs: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const char *bus = text (report, devices[i].bus);
+      printf ("  %" PRIu32 " ", devices[i].number);
+      print_escaped (text (report, devices[i].name));
+      if (*bus != '\0')
+        printf (", %s", bus);
+      if (devices[i].memory_bytes > 0)
+        printf (", %s, compute capability %" PRIu32 ".%" PRIu32,
+                lns_format_bytes (devices[i].memory_bytes, bytes), devices[i].compute_major,
+                devices[i].compute_minor);
+      putchar ('\n');
+    }
+}
+
 static void
 print_tracks (LnsReport *report)
 {
@@ -207,6 +235,7 @@ print_report (LnsReport *report, const char *path)
   printf ("size: %s\n", lns_format_bytes (info->file_bytes, bytes));
   lns_report_domains (report, &n_domains);
   print_processes (report);
+  print_gpus (report);
   printf ("domains: %" PRIu32 "\n", n_domains);
   print_tracks (report);
   printf ("strings: %" PRIu32 "\n", lns_report_n_strings (report));

@@ -245,10 +245,25 @@ def test_the_driver_alone():
     expect_links(report)
 
 
+def test_training_and_the_sample():
+    # cuda-training.cu: STEPS = 8, LAYERS = 4; the sample is a run of it.
+    _, fresh = record("cuda-training")
+    for report in (fresh, profiling.Report(os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep"))):
+        assert report.info["state"] == profiling.COMPLETE and not report.codes()
+        assert "recorded without a GPU" in report.diagnostics[0]["text"]
+        assert collections.Counter(k["short"] for k in kernels(report)) \
+            == {"gemm": 8 * 4 * 3, "layer_norm": 8 * 4, "relu": 8 * 4, "adam_step": 8}
+        assert collections.Counter(c["copy-kind"] for c in report.of("cuda-memcpy")) == {HTOD: 8, DTOH: 8}
+        ranges = collections.Counter(e["name"] for e in report.of("range"))
+        assert ranges == {"step": 8, "forward": 8, "backward": 8, "optimizer": 8, "layer": 32}
+        expect_links(report)
+
+
 def test_what_the_report_says_of_the_machine():
     _, report = record("cuda-vectoradd", env={"LNS_DOUBLE_DEVICES": "2", "LNS_DOUBLE_NAMES": "Same"})
     assert [d["name"] for d in report.devices] == ["Same", "Same"], report.devices
     assert len({(d["bus"], d["uuid"]) for d in report.devices}) == 2, "two GPUs of one name"
+    assert [d["text"][:35] for d in report.diagnostics] == ["recorded without a GPU, on the double"[:35]]
     assert report.info["cupti_version"] == "130001" and report.info["cuda_driver_version"] == "13.0"
 
 
