@@ -6,12 +6,14 @@
 #include "ui/lns-start-page.h"
 
 #include "ui/lns-recents.h"
+#include "ui/lns-samples.h"
 
 struct _LnsStartPage
 {
   AdwBin parent_instance;
 
   GtkWidget *recent_box;
+  GtkWidget *sample_button;
   GtkListBox *recent_list;
 };
 
@@ -58,14 +60,22 @@ lns_start_page_class_init (LnsStartPageClass *klass)
                                                "/io/github/lanescope/Lanescope/lns-start-page.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsStartPage, recent_box);
   gtk_widget_class_bind_template_child (widget_class, LnsStartPage, recent_list);
+  gtk_widget_class_bind_template_child (widget_class, LnsStartPage, sample_button);
 }
 
 static void
 lns_start_page_init (LnsStartPage *self)
 {
   GtkRecentManager *manager = gtk_recent_manager_get_default ();
+  g_autoptr (GFile) sample = lns_samples_first ();
 
   gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_visible (self->sample_button, sample != NULL);
+  if (sample != NULL)
+    {
+      g_autofree char *uri = g_file_get_uri (sample);
+      gtk_actionable_set_action_target (GTK_ACTIONABLE (self->sample_button), "s", uri);
+    }
   g_signal_connect_object (manager, "changed", G_CALLBACK (fill_cb), self, 0);
   fill_cb (manager, self);
 }

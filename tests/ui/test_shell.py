@@ -46,6 +46,17 @@ def test_start_page():
         assert enabled == {"open", "open-uri", "launch", "close", "show-help-overlay"}, enabled
 
 
+def test_a_sample():
+    folder = os.path.dirname(make_report())
+    with harness.App(env={"LNS_SAMPLES": folder}) as app:
+        app.find("push button", "Open a Sample").do()
+        opened(app)
+        assert title(app)[0] == "demo.rep", title(app)
+    with harness.App(env={"LNS_SAMPLES": "/nowhere"}) as app:
+        app.find("push button", "Open…")
+        assert app.root.find("push button", "Open a Sample") is None
+
+
 def test_without_a_display():
     for display in ("", ":9999"):
         run = subprocess.run([harness.VIEWER, make_report()], env=dict(os.environ, DISPLAY=display), capture_output=True, text=True)

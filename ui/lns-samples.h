@@ -1,0 +1,14 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The reports that come with Lanescope, for who has none yet. */
+
+#pragma once
+
+#include <gio/gio.h>
+
+/* The sample to show first, or NULL where none is installed: of those recorded on a GPU the first by
+ * name, else the first. Owned by the caller. Reads one folder. */
+GFile *lns_samples_first (void);
