@@ -154,6 +154,16 @@ lns_cuda_call_kind (const char *name, size_t size_bytes)
   return LNS_CUDA_CALL_OTHER;
 }
 
+uint64_t
+lns_cuda_call_hue (LnsCudaCallKind kind)
+{
+  static const uint64_t hues[] = { [LNS_CUDA_CALL_LAUNCH] = 0,
+                                   [LNS_CUDA_CALL_MEMORY] = 1,
+                                   [LNS_CUDA_CALL_SYNC] = 3,
+                                   [LNS_CUDA_CALL_OTHER] = 8 };
+  return hues[kind];
+}
+
 const char *
 lns_cuda_call_kind_name (LnsCudaCallKind kind)
 {

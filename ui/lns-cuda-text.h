@@ -43,4 +43,7 @@ typedef enum
 LnsCudaCallKind lns_cuda_call_kind (const char *name, size_t size_bytes);
 const char *lns_cuda_call_kind_name (LnsCudaCallKind kind); /* translated */
 
+/* What the hue of calls of KIND is drawn from, see lns-palette.h. */
+uint64_t lns_cuda_call_hue (LnsCudaCallKind kind);
+
 G_END_DECLS

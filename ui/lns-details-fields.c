@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/lns-format.h"
+#include "ui/lns-details-cuda.h"
 #include "ui/lns-display-text.h"
 #include "ui/lns-event-text.h"
 
@@ -45,7 +46,7 @@ kind_name (LnsLaneKind kind)
     case LNS_LANE_COUNTER:
       return _ ("Counter sample");
     default:
-      return NULL;
+      return lns_details_cuda_kind_name (kind);
     }
 }
 
@@ -168,7 +169,10 @@ lns_details_fields_new (LnsReport *report,
         add (fields, _ ("End"), lns_event_text_time (event->start_ns + event->duration_ns));
     }
   add (fields, _ ("Kind"), g_strdup (kind_name (kind)));
-  add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
+  bool is_cuda = lns_details_cuda_kind_name (kind) != NULL;
+  if (!is_cuda && track->device == LNS_ID_NONE)
+    add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
+  lns_details_cuda_add (fields, report, lane, event);
   add_kind (fields, report, decoder, lane, track, event);
   if (thread != LNS_ID_NONE)
     add (fields, _ ("Thread"), lns_event_text_thread (report, thread));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/lns-format.h"
+#include "ui/lns-cuda-text.h"
 #include "ui/lns-event-text.h"
 
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
@@ -23,6 +24,10 @@ static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), "Category", 110, false },
   [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 76, true },
   [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), "Payload", 110, true },
+  [LNS_EVENT_COLUMN_STREAM] = { N_ ("Stream"), "Stream", 110, false },
+  [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), "Bytes", 110, true },
+  [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), "Grid and block", 190, false },
+  [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), "Result", 190, false },
 };
 
 const LnsEventColumnInfo *
@@ -34,8 +39,29 @@ lns_event_column_info (LnsEventColumn column)
 bool
 lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
 {
-  return !(column == LNS_EVENT_COLUMN_CATEGORY && set->category == NULL) &&
-         !(column == LNS_EVENT_COLUMN_PAYLOAD && set->payload_type == NULL);
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_CATEGORY:
+      return set->category != NULL;
+    case LNS_EVENT_COLUMN_THREAD:
+      return set->has_threads;
+    case LNS_EVENT_COLUMN_DOMAIN:
+      return set->has_domains;
+    case LNS_EVENT_COLUMN_DEPTH:
+      return set->has_depths;
+    case LNS_EVENT_COLUMN_STREAM:
+      return set->has_streams;
+    case LNS_EVENT_COLUMN_PAYLOAD:
+      return (set->values & 1) != 0;
+    case LNS_EVENT_COLUMN_BYTES:
+      return (set->values & 1u << LNS_EVENT_SET_BYTES) != 0;
+    case LNS_EVENT_COLUMN_SHAPE:
+      return (set->values & 1u << LNS_EVENT_SET_LAUNCH) != 0;
+    case LNS_EVENT_COLUMN_RESULT:
+      return (set->values & 1u << LNS_EVENT_SET_RESULT) != 0;
+    default:
+      return true;
+    }
 }
 
 /* The texts that come from the event's lane. */
@@ -62,11 +88,40 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     case LNS_EVENT_COLUMN_CATEGORY:
       return lns_event_text_category (report, track->domain,
                                       set->category != NULL ? set->category[row] : 0);
+    case LNS_EVENT_COLUMN_STREAM:
+      return track->stream != LNS_ID_NONE ? lns_event_text_stream (report, track->stream)
+                                          : g_strdup ("");
     case LNS_EVENT_COLUMN_DEPTH:
       return g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal);
     default:
       return g_strdup ("");
     }
+}
+
+/* What is in the payload's place. */
+static char *
+value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  static const int types[LNS_N_EVENT_COLUMNS] = { [LNS_EVENT_COLUMN_BYTES] = LNS_EVENT_SET_BYTES,
+                                                  [LNS_EVENT_COLUMN_SHAPE] = LNS_EVENT_SET_LAUNCH,
+                                                  [LNS_EVENT_COLUMN_RESULT] =
+                                                      LNS_EVENT_SET_RESULT };
+  uint32_t n;
+  char number[LNS_FORMAT_SIZE];
+  const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
+  const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
+  uint64_t value = set->payload != NULL ? set->payload[row] : 0;
+  if (set->payload_type == NULL || set->payload_type[row] != types[column] || track == NULL)
+    return g_strdup ("");
+  if (column == LNS_EVENT_COLUMN_BYTES)
+    return g_strdup (lns_format_unsigned (value, number));
+  if (column == LNS_EVENT_COLUMN_RESULT)
+    return lns_cuda_result_text (track->kind, true, (int32_t)value);
+  if (value >= n)
+    return g_strdup ("");
+  const uint32_t *grid = launches[value].grid, *block = launches[value].block;
+  return g_strdup_printf ("%u × %u × %u, %u × %u × %u", grid[0], grid[1], grid[2], block[0],
+                          block[1], block[2]);
 }
 
 char *
@@ -84,7 +139,13 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     case LNS_EVENT_COLUMN_DURATION:
       return lns_event_text_duration (set->duration_ns[row],
                                       set->flags != NULL ? set->flags[row] : 0);
+    case LNS_EVENT_COLUMN_BYTES:
+    case LNS_EVENT_COLUMN_SHAPE:
+    case LNS_EVENT_COLUMN_RESULT:
+      return value_text (set, row, column);
     case LNS_EVENT_COLUMN_PAYLOAD:
+      if (set->payload_type != NULL && set->payload_type[row] > 15)
+        return g_strdup ("");
       return lns_event_text_payload (set->report,
                                      set->payload_type != NULL ? set->payload_type[row] : 0,
                                      set->payload != NULL ? set->payload[row] : 0);

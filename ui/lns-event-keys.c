@@ -81,6 +81,15 @@ rank_of (const uint32_t *ranks, uint32_t n, uint32_t id)
   return id < n ? (uint64_t)ranks[id] + 1 : 0;
 }
 
+/* By number, then by context. */
+static uint64_t
+stream_key (LnsReport *report, uint32_t stream)
+{
+  uint32_t n;
+  const LnsCudaStream *streams = lns_report_streams (report, &n);
+  return stream < n ? (uint64_t)streams[stream].number << 32 | (streams[stream].context + 1u) : 0;
+}
+
 /* Keys that each lane has one of. */
 static void
 fill_lanes (const LnsEventSet *set, LnsEventColumn column, const uint32_t *threads, uint64_t *keys)
@@ -109,6 +118,8 @@ fill_lanes (const LnsEventSet *set, LnsEventColumn column, const uint32_t *threa
         of_lane[i] = rank_of (ranks, n_processes, track->process);
       else if (column == LNS_EVENT_COLUMN_DOMAIN)
         of_lane[i] = rank_of (ranks, n_domains, track->domain);
+      else if (column == LNS_EVENT_COLUMN_STREAM)
+        of_lane[i] = stream_key (report, track->stream);
       else
         of_lane[i] = rank_of (threads, n_threads, track->thread);
     }
@@ -241,18 +252,39 @@ fill_payloads (const LnsEventSet *set, uint64_t *keys)
 {
   unsigned types = 0;
   for (uint32_t row = 0; row < set->n && set->payload_type != NULL; row++)
-    types |= 1u << (set->payload_type[row] & 15) & ~1u;
+    types |= set->payload_type[row] > 15 ? 0 : 1u << set->payload_type[row] & ~1u;
   bool mixed = (types & (types - 1)) != 0;
 
   for (uint32_t row = 0; row < set->n && set->payload_type != NULL; row++)
     {
       LnsPayloadType type = set->payload_type[row];
       uint64_t bits = set->payload != NULL ? set->payload[row] : 0;
-      if (type == LNS_PAYLOAD_NONE)
+      if (type == LNS_PAYLOAD_NONE || set->payload_type[row] > 15)
         continue;
       uint64_t key =
           mixed ? lns_event_key_double (payload_value (type, bits)) : payload_key (type, bits);
       keys[row] = MAX (key, 1);
+    }
+}
+
+/* Rows that hold no VALUE first, then by what they hold: kernels by the number of their threads. */
+static void
+fill_values (const LnsEventSet *set, LnsEventSetValue value, uint64_t *keys)
+{
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
+  for (uint32_t row = 0; row < set->n && set->payload_type != NULL; row++)
+    {
+      uint64_t bits = set->payload != NULL ? set->payload[row] : 0;
+      if (set->payload_type[row] != value)
+        continue;
+      if (value == LNS_EVENT_SET_LAUNCH && bits < n)
+        {
+          const LnsCudaLaunch *it = &launches[bits];
+          bits = (uint64_t)it->grid[0] * it->grid[1] * it->grid[2] * it->block[0] * it->block[1] *
+                 it->block[2];
+        }
+      keys[row] = bits < UINT64_MAX ? bits + 1 : bits;
     }
 }
 
@@ -285,6 +317,15 @@ lns_event_keys_new (const LnsEventSet *set, LnsEventColumn column)
       break;
     case LNS_EVENT_COLUMN_CATEGORY:
       fill_categories (set, keys);
+      break;
+    case LNS_EVENT_COLUMN_BYTES:
+      fill_values (set, LNS_EVENT_SET_BYTES, keys);
+      break;
+    case LNS_EVENT_COLUMN_SHAPE:
+      fill_values (set, LNS_EVENT_SET_LAUNCH, keys);
+      break;
+    case LNS_EVENT_COLUMN_RESULT:
+      fill_values (set, LNS_EVENT_SET_RESULT, keys);
       break;
     case LNS_EVENT_COLUMN_PAYLOAD:
       fill_payloads (set, keys);

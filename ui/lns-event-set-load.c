@@ -23,7 +23,8 @@
  (LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |                           \
   LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |                \
   LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |                       \
-  LNS_COLUMN_BIT (LNS_COLUMN_VALUE))
+  LNS_COLUMN_BIT (LNS_COLUMN_VALUE) | LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH) |                         \
+  LNS_COLUMN_BIT (LNS_COLUMN_BYTES) | LNS_COLUMN_BIT (LNS_COLUMN_RETURN_VALUE))
 
 typedef struct
 {
@@ -32,6 +33,7 @@ typedef struct
   uint32_t n_strings; /* of the report                                         */
   uint32_t *name_of;  /* per string id: 0 = not seen, else its index in names + 1 */
   int64_t from_ns, to_ns;
+  uint8_t *kept; /* a bit a place: wanted; NULL = all */
   atomic_uint *permille;
   GCancellable *cancellable;
 } Loading;
@@ -151,6 +153,7 @@ typedef struct
   LnsLaneKind kind;
   uint32_t name;
   uint8_t payload_type;
+  LnsColumnId payload; /* the column that the payload is */
 } LaneTraits;
 
 static LaneTraits
@@ -158,13 +161,36 @@ traits_of (LnsReport *report, uint32_t lane)
 {
   uint32_t n;
   const LnsTrack *track = lns_event_track (report, lane);
-  LaneTraits traits = { .kind = lns_report_lanes (report, &n)[lane].kind };
+  LaneTraits traits = { .kind = lns_report_lanes (report, &n)[lane].kind,
+                        .payload = LNS_COLUMN_PAYLOAD };
   if (traits.kind == LNS_LANE_COUNTER && track != NULL)
     {
       traits.name = track->name;
       traits.payload_type = (uint8_t)track->value_type;
+      traits.payload = LNS_COLUMN_VALUE;
+    }
+  if (traits.kind == LNS_LANE_CUDA_KERNEL)
+    {
+      traits.payload_type = LNS_EVENT_SET_LAUNCH;
+      traits.payload = LNS_COLUMN_LAUNCH;
+    }
+  else if (lns_lane_kind_extra (traits.kind, LNS_COLUMN_BYTES) >= 0)
+    {
+      traits.payload_type = LNS_EVENT_SET_BYTES;
+      traits.payload = LNS_COLUMN_BYTES;
+    }
+  else if (lns_lane_kind_extra (traits.kind, LNS_COLUMN_RETURN_VALUE) >= 0)
+    {
+      traits.payload_type = LNS_EVENT_SET_RESULT;
+      traits.payload = LNS_COLUMN_RETURN_VALUE;
     }
   return traits;
+}
+
+static inline bool
+is_kept (const Loading *loading, uint64_t place)
+{
+  return loading->kept == NULL || (loading->kept[place / 8] >> place % 8 & 1) != 0;
 }
 
 static void
@@ -176,14 +202,13 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
   const int category = lns_lane_kind_extra (kind, LNS_COLUMN_CATEGORY);
   const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
   const int type = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
-  const int payload =
-      lns_lane_kind_extra (kind, kind == LNS_LANE_COUNTER ? LNS_COLUMN_VALUE : LNS_COLUMN_PAYLOAD);
+  const int payload = lns_lane_kind_extra (kind, traits.payload);
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       uint64_t ordinal = chunk->first + i - set->first_ordinal[lane];
       if (chunk->first + i < set->first_ordinal[lane] || ordinal >= n_lane ||
-          set->n == loading->room)
+          set->n == loading->room || !is_kept (loading, set->first_place[lane] + ordinal))
         continue;
       uint32_t row = set->n++;
       uint32_t name = chunk->name[i] != 0 ? chunk->name[i] : traits.name;
@@ -196,9 +221,14 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
         loading->name_of[name] = 1;
       PUT (loading, set->flags, row, (uint8_t)(chunk->flags[i] & LNS_EVENT_SET_FLAGS));
       PUT (loading, set->category, row, (uint32_t)extra (chunk, category, i));
-      PUT (loading, set->payload_type, row,
-           type >= 0 ? (uint8_t)extra (chunk, type, i) : traits.payload_type);
-      PUT (loading, set->payload, row, extra (chunk, payload, i));
+      const uint64_t value = extra (chunk, payload, i);
+      const uint8_t value_type = type >= 0 ? (uint8_t)extra (chunk, type, i) & 15
+                                 : traits.payload_type == LNS_EVENT_SET_RESULT && value == 0
+                                     ? 0 /* calls succeed */
+                                     : traits.payload_type;
+      set->values |= value_type == 0 ? 0 : 1u << (value_type < 16 ? 0 : value_type);
+      PUT (loading, set->payload_type, row, value_type);
+      PUT (loading, set->payload, row, value);
       if (thread >= 0)
         PUT (loading, set->thread, row, (uint32_t)extra (chunk, thread, i) + 1);
     }
@@ -239,7 +269,10 @@ read_lane (Loading *loading, uint32_t lane)
       tell (loading, (unsigned)((uint64_t)set->n * 800 / MAX (loading->room, 1)));
     }
   lns_chunk_walker_free (walker);
-  set->n_damaged += n_lane - (set->n - n_before);
+  uint64_t n_wanted = n_lane;
+  for (uint64_t i = 0; loading->kept != NULL && i < n_lane; i++)
+    n_wanted -= !is_kept (loading, set->first_place[lane] + i);
+  set->n_damaged += n_wanted - (set->n - n_before);
   return alive;
 }
 
@@ -333,12 +366,61 @@ order_rows (Loading *loading)
   return true;
 }
 
+/* Marks the places of the events of FACET. */
 static bool
-load (Loading *loading, GError **error)
+keep_facet (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError **error)
+{
+  const LnsEventSet *set = loading->set;
+  LnsFacetEvent events[LNS_FACET_BLOCK];
+  uint64_t number = 0;
+  loading->kept = g_try_malloc0 (loading->room / 8 + 1);
+  if (loading->kept == NULL)
+    {
+      set_no_memory (error, loading->room);
+      return false;
+    }
+  for (unsigned n; (n = lns_facet_events (facets, facet, number, events)) > 0; number += n)
+    for (unsigned i = 0; i < n; i++)
+      {
+        uint32_t lane = 0;
+        while (lane < set->n_lanes && set->lanes[lane] != events[i].lane)
+          lane++;
+        if (lane == set->n_lanes || events[i].ordinal < set->first_ordinal[lane])
+          continue;
+        uint64_t place = set->first_place[lane] + (events[i].ordinal - set->first_ordinal[lane]);
+        if (place < set->first_place[lane + 1])
+          loading->kept[place / 8] |= (uint8_t)(1u << place % 8);
+      }
+  return true;
+}
+
+/* What columns the lanes have something for. */
+static void
+note_lanes (LnsEventSet *set)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (set->report, &n);
+  for (uint32_t i = 0; i < set->n_lanes; i++)
+    {
+      const LnsTrack *track = lns_event_track (set->report, set->lanes[i]);
+      if (track == NULL)
+        continue;
+      bool is_nvtx = track->kind <= LNS_TRACK_COUNTER && track->device == LNS_ID_NONE;
+      set->has_streams |= track->stream != LNS_ID_NONE;
+      set->has_threads |= track->device == LNS_ID_NONE;
+      set->has_domains |= is_nvtx;
+      set->has_depths |= is_nvtx || track->kind == LNS_TRACK_CUDA_API ||
+                         lanes[set->lanes[i]].kind == LNS_LANE_LIBRARY_CALL;
+    }
+}
+
+static bool
+load (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError **error)
 {
   bool alive = true;
-  if (!prepare (loading, error))
+  if (!prepare (loading, error) || (facets != NULL && !keep_facet (loading, facets, facet, error)))
     return false;
+  note_lanes (loading->set);
   for (uint32_t lane = 0; lane < loading->set->n_lanes && alive; lane++)
     alive = read_lane (loading, lane);
   if (alive)
@@ -359,6 +441,8 @@ lns_event_set_load (LnsReport *report,
                     uint32_t n_lanes,
                     int64_t from_ns,
                     int64_t to_ns,
+                    const LnsFacetSet *facets,
+                    uint32_t facet,
                     atomic_uint *ret_permille,
                     GCancellable *cancellable,
                     GError **error)
@@ -376,7 +460,8 @@ lns_event_set_load (LnsReport *report,
   set->lanes = g_memdup2 (lanes, (gsize)n_lanes * sizeof *lanes);
   set->first_place = g_new0 (uint32_t, (gsize)n_lanes + 1);
   set->first_ordinal = g_new0 (uint64_t, (gsize)n_lanes + 1);
-  bool loaded = load (&loading, error);
+  bool loaded = load (&loading, facets, facet, error);
   g_free (loading.name_of);
+  g_free (loading.kept);
   return loaded ? g_steal_pointer (&set) : NULL;
 }

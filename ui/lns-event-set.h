@@ -13,6 +13,7 @@
 #include <gio/gio.h>
 #include <stdatomic.h>
 
+#include "src/store/lns-facet.h"
 #include "src/store/lns-report.h"
 
 G_BEGIN_DECLS
@@ -21,6 +22,15 @@ G_BEGIN_DECLS
 #define LNS_EVENT_SET_FLAGS                                                                        \
  (LNS_EVENT_OPEN_START | LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN | LNS_EVENT_LOST_BEFORE |      \
   LNS_EVENT_LATE | LNS_EVENT_CLIPPED)
+
+/* What `payload` holds of events that have no payload, as `payload_type`. */
+typedef enum
+{
+  LNS_EVENT_SET_PAYLOAD, /* values below 16: LnsPayloadType                                       */
+  LNS_EVENT_SET_BYTES = 16, /* of a copy, a memset, an allocation                               */
+  LNS_EVENT_SET_LAUNCH,     /* LnsCudaLaunch id                                                 */
+  LNS_EVENT_SET_RESULT      /* of a call that did not succeed                                   */
+} LnsEventSetValue;
 
 /* A row is the event's place in time order: by start, then lane (in the order given to
  * lns_event_set_load ()), then ordinal. */
@@ -37,7 +47,7 @@ typedef struct
   /* n values each, or NULL where all are 0. */
   uint32_t *category;    /* the program's number */
   uint32_t *thread;      /* thread instance + 1; 0 = the lane's */
-  uint8_t *payload_type; /* LnsPayloadType */
+  uint8_t *payload_type; /* LnsPayloadType, or what else the payload is: LnsEventSetValue */
   uint64_t *payload;
   uint8_t *flags; /* of LNS_EVENT_SET_FLAGS */
 
@@ -50,6 +60,9 @@ typedef struct
   uint64_t *first_ordinal; /* of each lane within the span asked for */
   uint32_t n_lanes;
 
+  uint32_t values; /* bits: the LnsEventSetValues that occur; 1 = payloads                       */
+  bool has_streams, has_threads, has_domains, has_depths; /* of the lanes                       */
+
   uint64_t n_damaged; /* events that could not be read */
   char *damage;       /* why not, or NULL */
 
@@ -57,7 +70,8 @@ typedef struct
   gatomicrefcount refs;
 } LnsEventSet;
 
-/* Reads the events of N_LANES different LANES of REPORT that touch FROM_NS … TO_NS. Blocks: for a
+/* Reads the events of N_LANES different LANES of REPORT that touch FROM_NS … TO_NS; where FACETS is not
+ * NULL, of these the ones in its facet FACET. Blocks: for a
  * worker. RET_PERMILLE (may be NULL) tells how far it is. NULL and ERROR where it was cancelled or
  * where the machine's memory does not do. Chunks that are damaged are left out and counted.
  * O(events), and O(names × log) to order the names. */
@@ -66,6 +80,8 @@ LnsEventSet *lns_event_set_load (LnsReport *report,
                                  uint32_t n_lanes,
                                  int64_t from_ns,
                                  int64_t to_ns,
+                                 const LnsFacetSet *facets,
+                                 uint32_t facet,
                                  atomic_uint *ret_permille,
                                  GCancellable *cancellable,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -46,6 +46,22 @@ lns_event_text_thread (LnsReport *report, uint32_t thread)
 }
 
 char *
+lns_event_text_stream (LnsReport *report, uint32_t stream)
+{
+  uint32_t n, n_contexts;
+  const LnsCudaStream *streams = lns_report_streams (report, &n);
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  if (stream >= n)
+    return g_strdup (NOTHING);
+  const LnsCudaStream *it = &streams[stream];
+  bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
+  g_autofree char *name = lns_event_text_string (report, it->name, true);
+  return *name != '\0' ? g_strdup_printf ("%u: %s", it->number, name)
+         : is_null     ? g_strdup_printf (_ ("%u (default)"), it->number)
+                       : g_strdup_printf ("%u", it->number);
+}
+
+char *
 lns_event_text_domain (LnsReport *report, uint32_t domain)
 {
   uint32_t n;

@@ -16,6 +16,8 @@ typedef struct
   LnsView *view; /* keeps the report open; given up on the main thread */
   uint32_t *lanes;
   unsigned n_lanes;
+  LnsFacetSet *facets; /* owned, or NULL */
+  uint32_t facet;
   atomic_uint permille;
 } Load;
 
@@ -23,6 +25,7 @@ static void
 load_free (gpointer data)
 {
   Load *load = data;
+  lns_facet_set_unref (load->facets);
   g_free (load->lanes);
   g_free (load);
 }
@@ -32,9 +35,9 @@ load_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancella
 {
   Load *load = data;
   GError *error = NULL;
-  LnsEventSet *set =
-      lns_event_set_load (lns_view_get_report (load->view), load->lanes, load->n_lanes, INT64_MIN,
-                          INT64_MAX, &load->permille, cancellable, &error);
+  LnsEventSet *set = lns_event_set_load (lns_view_get_report (load->view), load->lanes,
+                                         load->n_lanes, INT64_MIN, INT64_MAX, load->facets,
+                                         load->facet, &load->permille, cancellable, &error);
   if (set != NULL)
     g_task_return_pointer (task, set, (GDestroyNotify)lns_event_set_unref);
   else
@@ -81,12 +84,18 @@ progress_cb (gpointer data)
 }
 
 void
-_lns_events_table_load (LnsEventsTable *self, const uint32_t *lanes, unsigned n_lanes)
+_lns_events_table_load (LnsEventsTable *self,
+                        const uint32_t *lanes,
+                        unsigned n_lanes,
+                        const LnsFacetSet *set,
+                        uint32_t facet)
 {
   Load *load = g_new0 (Load, 1);
   load->view = g_object_ref (self->view);
   load->lanes = g_memdup2 (lanes, n_lanes * sizeof *lanes);
   load->n_lanes = n_lanes;
+  load->facets = set != NULL ? lns_facet_set_ref ((LnsFacetSet *)set) : NULL;
+  load->facet = facet;
 
   self->loading = g_cancellable_new ();
   self->load_permille = &load->permille;

@@ -66,7 +66,11 @@ void _lns_events_table_update_columns (LnsEventsTable *self);
 gboolean _lns_events_table_read_sorting (LnsEventsTable *self);
 
 /* lns-events-table-jobs.c */
-void _lns_events_table_load (LnsEventsTable *self, const uint32_t *lanes, unsigned n_lanes);
+void _lns_events_table_load (LnsEventsTable *self,
+                             const uint32_t *lanes,
+                             unsigned n_lanes,
+                             const LnsFacetSet *set,
+                             uint32_t facet);
 void _lns_events_table_query (LnsEventsTable *self);
 void _lns_events_table_cancel_jobs (LnsEventsTable *self);
 

@@ -249,14 +249,18 @@ void
 lns_events_table_show_lanes (LnsEventsTable *self,
                              const char *title,
                              const uint32_t *lanes,
-                             unsigned n_lanes)
+                             unsigned n_lanes,
+                             const LnsFacetSet *set,
+                             uint32_t facet)
 {
   char count[LNS_FORMAT_SIZE];
   uint64_t n_events = 0;
 
   g_return_if_fail (LNS_IS_EVENTS_TABLE (self));
   clear (self);
-  for (unsigned i = 0; i < n_lanes; i++)
+  if (set != NULL)
+    n_events = lns_facet_set_facets (set, NULL)[facet].n_events;
+  for (unsigned i = 0; i < n_lanes && set == NULL; i++)
     n_events += lns_report_lane_info (lns_view_get_report (self->view), lanes[i])->n_events;
   g_autofree char *text =
       g_strdup_printf (ngettext ("Reading %s event…", "Reading %s events…", n_events),
@@ -273,13 +277,19 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   g_signal_handlers_block_by_func (self->filter, filter_changed_cb, self);
   gtk_editable_set_text (self->filter, "");
   g_signal_handlers_unblock_by_func (self->filter, filter_changed_cb, self);
-  _lns_events_table_load (self, lanes, n_lanes);
+  _lns_events_table_load (self, lanes, n_lanes, set, facet);
 }
 
 static void
-show_in_events_cb (LnsView *view, const char *title, GArray *lanes, LnsEventsTable *self)
+show_in_events_cb (LnsView *view,
+                   const char *title,
+                   GArray *lanes,
+                   const LnsFacetSet *set,
+                   guint facet,
+                   LnsEventsTable *self)
 {
-  lns_events_table_show_lanes (self, title, (const uint32_t *)(void *)lanes->data, lanes->len);
+  lns_events_table_show_lanes (self, title, (const uint32_t *)(void *)lanes->data, lanes->len, set,
+                               facet);
 }
 
 /* --- Life ---------------------------------------------------------------------------------- */

@@ -21,11 +21,13 @@ G_DECLARE_FINAL_TYPE (LnsEventsTable, lns_events_table, LNS, EVENTS_TABLE, AdwBi
 /* Holds a reference on VIEW. */
 GtkWidget *lns_events_table_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Loads the events of LANES on a worker and shows them, headed TITLE. What was shown, or was being
- * loaded, goes. */
+/* Loads the events of LANES on a worker and shows them, headed TITLE; where SET is not NULL, those of its
+ * FACET alone. What was shown, or was being loaded, goes. */
 void lns_events_table_show_lanes (LnsEventsTable *self,
                                   const char *title,
                                   const uint32_t *lanes,
-                                  unsigned n_lanes);
+                                  unsigned n_lanes,
+                                  const LnsFacetSet *set,
+                                  uint32_t facet);
 
 G_END_DECLS

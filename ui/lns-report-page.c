@@ -221,7 +221,12 @@ lns_report_page_unmap (GtkWidget *widget)
 
 /* A row's events are wanted: their pane has to be there. */
 static void
-show_events_cb (LnsView *view, const char *title, GArray *lanes, LnsReportPage *self)
+show_events_cb (LnsView *view,
+                const char *title,
+                GArray *lanes,
+                const LnsFacetSet *set,
+                guint facet,
+                LnsReportPage *self)
 {
   g_settings_set_string (self->settings, "bottom-page", "events");
 }

@@ -182,6 +182,8 @@ bool
 lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row)
 {
   bool changed = false;
+  if (lns_row_kind_is_merged (lns_row_tree_row (self, row)->kind))
+    row = lns_row_tree_row (self, row)->parent; /* it shows all it has as it is */
   for (; row != LNS_ID_NONE; row = lns_row_tree_row (self, row)->parent)
     changed |= expand (self, row, true);
   if (changed)

@@ -106,7 +106,7 @@ bool lns_row_tree_can_fold (const LnsRowTree *self, uint32_t row);
 /* All of these: O(rows); true if something changed. */
 bool lns_row_tree_set_expanded (LnsRowTree *self, uint32_t row, bool expanded);
 bool lns_row_tree_set_all_expanded (LnsRowTree *self, bool expanded);
-bool lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row); /* ROW and its parents */
+bool lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row); /* so that all of ROW shows */
 
 /* Rows that no fold hides: their number, the V-th of them, and where each lies. */
 uint32_t lns_row_tree_n_visible (const LnsRowTree *self);

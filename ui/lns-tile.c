@@ -99,17 +99,13 @@ lns_row_has_kernels (const LnsRow *row)
 uint64_t
 lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name)
 {
-  static const uint64_t calls[] = { [LNS_CUDA_CALL_LAUNCH] = 0,
-                                    [LNS_CUDA_CALL_MEMORY] = 1,
-                                    [LNS_CUDA_CALL_SYNC] = 3,
-                                    [LNS_CUDA_CALL_OTHER] = 8 };
   uint32_t n_domains;
   const LnsDomain *domains = lns_report_domains (report, &n_domains);
   uint32_t domain_name = row->domain < n_domains ? domains[row->domain].name : 0;
   size_t name_bytes, domain_bytes;
   const char *bytes = lns_report_string (report, name, &name_bytes);
   if (row->kind == LNS_ROW_CALLS)
-    return calls[lns_cuda_call_kind (bytes, name_bytes)];
+    return lns_cuda_call_hue (lns_cuda_call_kind (bytes, name_bytes));
   if (lns_row_has_kernels (row))
     bytes = lns_kernel_text_short (bytes, &name_bytes);
   const char *prefix = lns_report_string (report, domain_name, &domain_bytes);

@@ -70,6 +70,29 @@ zoom_to_event (LnsTimeline *self)
 }
 
 static void
+go_to_other_end (LnsTimeline *self)
+{
+  lns_view_reveal_other_end (self->context.view, subject (self));
+}
+
+/* Of the selected event it is known, of another one only whether events of its kind can be tied. */
+gboolean
+_lns_timeline_has_other_end (LnsTimeline *self)
+{
+  guint n;
+  uint32_t n_lanes;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsEventId id = subject (self);
+  if (id.lane == LNS_ID_NONE)
+    return FALSE;
+  lns_view_get_linked_events (self->context.view, &n);
+  if (lns_event_id_equal (id, lns_view_get_selected_event (self->context.view, NULL)))
+    return n > 0;
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[id.lane].kind;
+  return lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION) >= 0;
+}
+
+static void
 undo_zoom (LnsTimeline *self)
 {
   lns_view_undo_zoom (self->context.view);
@@ -149,6 +172,7 @@ static const struct
   { "timeline.zoom-fit", zoom_fit },
   { "timeline.zoom-to-selection", zoom_to_selection },
   { "timeline.zoom-to-event", zoom_to_event },
+  { "timeline.go-to-other-end", go_to_other_end },
   { "timeline.undo-zoom", undo_zoom },
   { "timeline.pan-left", pan_left },
   { "timeline.pan-right", pan_right },
@@ -184,6 +208,8 @@ _lns_timeline_update_actions (LnsTimeline *self)
   gboolean rows = lns_row_tree_n_rows (self->context.tree) > 0;
   gtk_widget_action_set_enabled (widget, "timeline.zoom-to-selection", band);
   gtk_widget_action_set_enabled (widget, "timeline.zoom-to-event", event);
+  gtk_widget_action_set_enabled (widget, "timeline.go-to-other-end",
+                                 _lns_timeline_has_other_end (self));
   gtk_widget_action_set_enabled (widget, "timeline.undo-zoom",
                                  lns_view_can_undo_zoom (self->context.view));
   gtk_widget_action_set_enabled (widget, "timeline.expand-all", rows);

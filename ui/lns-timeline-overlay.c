@@ -16,6 +16,8 @@
 #define POINTER_ALPHA 0.55f
 #define PILL_PAD_PX   8
 #define MIN_MARK_PX   3
+#define LINK_INSET_PX 6 /* from a call's left edge to where its line begins */
+#define LINK_HEAD_PX  6
 
 static GdkRGBA
 rgba_of (uint32_t rgb, float alpha)
@@ -125,6 +127,95 @@ event_area (LnsTimeline *self,
   return TRUE;
 }
 
+/* --- What is tied to the selected event -------------------------------------------------------- */
+
+gboolean
+_lns_timeline_link_line (LnsTimeline *self, const LnsLinkedEvent *linked, LnsLinkLine *ret_line)
+{
+  LnsEvent event;
+  graphene_rect_t call, work;
+  uint32_t n_lanes;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsEventId id = lns_view_get_selected_event (self->context.view, &event);
+  if (id.lane == LNS_ID_NONE ||
+      !event_area (self, id.lane, event.start_ns, event.duration_ns, &call) ||
+      !event_area (self, linked->id.lane, linked->event.start_ns, linked->event.duration_ns, &work))
+    return FALSE;
+  if (lns_report_lanes (report, &n_lanes)[id.lane].kind != LNS_LANE_CUDA_API)
+    {
+      graphene_rect_t other = call;
+      call = work;
+      work = other;
+    }
+  float middle_px = floorf (call.origin.x + MIN (call.size.width / 2, LINK_INSET_PX));
+  gboolean is_below = work.origin.y > call.origin.y;
+  float left_px = work.origin.x, right_px = left_px + work.size.width;
+  ret_line->x_px = middle_px;
+  ret_line->from_px = is_below ? call.origin.y + call.size.height : call.origin.y;
+  ret_line->is_straight = middle_px >= left_px && middle_px < right_px;
+  ret_line->to_px = ret_line->is_straight
+                        ? (is_below ? work.origin.y : work.origin.y + work.size.height)
+                        : floorf (work.origin.y + work.size.height / 2);
+  ret_line->end_px = ret_line->is_straight ? middle_px : middle_px < left_px ? left_px : right_px;
+  return TRUE;
+}
+
+/* A triangle of lines whose point is at (X, Y); DX, DY: where it points. */
+static void
+append_head (GtkSnapshot *snapshot, float x, float y, float dx, float dy, const GdkRGBA *color)
+{
+  for (int i = 0; i < LINK_HEAD_PX; i++)
+    {
+      float along = (float)i + 1, wide = 2 * (float)(i / 2) + 1;
+      if (dx != 0)
+        append_rect (snapshot, color, dx > 0 ? x - along : x + along - 1, y - (wide - 1) / 2, 1,
+                     wide);
+      else
+        append_rect (snapshot, color, x - (wide - 1) / 2, dy > 0 ? y - along : y + along - 1, wide,
+                     1);
+    }
+}
+
+/* Down from the call, then across to the work; on a light edge, so that it is seen on any bar. */
+static void
+append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *color)
+{
+  float top_px = MIN (line->from_px, line->to_px), bottom_px = MAX (line->from_px, line->to_px);
+  append_rect (snapshot, color, line->x_px, top_px, 1, bottom_px - top_px + 1);
+  if (line->is_straight)
+    {
+      append_head (snapshot, line->x_px, line->to_px, 0, line->to_px - line->from_px, color);
+      return;
+    }
+  float left_px = MIN (line->x_px, line->end_px), right_px = MAX (line->x_px, line->end_px);
+  append_rect (snapshot, color, left_px, line->to_px, right_px - left_px, 1);
+  append_head (snapshot, line->end_px, line->to_px, line->end_px - line->x_px, 0, color);
+}
+
+static void
+snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot)
+{
+  guint n;
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (self->context.view, &n);
+  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  GdkRGBA outer = rgba_of (palette->accent, 1), inner = rgba_of (palette->background[0], 1);
+  GdkRGBA text = rgba_of (palette->text, 1);
+  for (guint i = 0; i < n; i++)
+    {
+      graphene_rect_t area;
+      LnsLinkLine line;
+      if (_lns_timeline_link_line (self, &linked[i], &line))
+        append_link (snapshot, &line, &text);
+      if (!event_area (self, linked[i].id.lane, linked[i].event.start_ns,
+                       linked[i].event.duration_ns, &area))
+        continue;
+      graphene_rect_inset (&area, -2, -2);
+      append_outline (snapshot, &area, 2, &outer);
+      graphene_rect_inset (&area, 2, 2);
+      append_outline (snapshot, &area, 1, &inner);
+    }
+}
+
 static void
 snapshot_events (LnsTimeline *self, GtkSnapshot *snapshot)
 {
@@ -156,6 +247,7 @@ _lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot)
 {
   graphene_rect_t body = _lns_timeline_body (self);
   gtk_snapshot_push_clip (snapshot, &body);
+  snapshot_linked (self, snapshot);
   snapshot_events (self, snapshot);
   snapshot_band (self, snapshot, &body);
   if (self->pointer_x >= body.origin.x)

@@ -218,7 +218,39 @@ typedef struct
 {
   uint32_t lane;
   int64_t time_ns, before_ns;
+  LnsFacetSet *set; /* owned; where lanes are merged, else NULL */
+  uint32_t facet;
 } Nearest;
+
+static void
+nearest_free (gpointer data)
+{
+  lns_facet_set_unref (((Nearest *)data)->set);
+  g_free (data);
+}
+
+/* The first event of the facet that touches the wanted time. */
+static gboolean
+find_in_facet (LnsReport *report, const Nearest *wanted, LnsEventId *ret_id)
+{
+  LnsFacetEvent events[LNS_FACET_BLOCK];
+  LnsEvent event = { 0 };
+  uint64_t number = lns_facet_find (wanted->set, wanted->facet, wanted->time_ns);
+  for (unsigned n = 1; n > 0 && event.start_ns < wanted->before_ns; number += n)
+    {
+      n = lns_facet_events (wanted->set, wanted->facet, number, events);
+      for (unsigned i = 0; i < n && event.start_ns < wanted->before_ns; i++)
+        {
+          *ret_id = (LnsEventId){ events[i].lane, events[i].ordinal };
+          if (!lns_report_event (report, events[i].lane, events[i].ordinal, &event, NULL))
+            return FALSE;
+          if (event.start_ns < wanted->before_ns &&
+              lns_time_add (event.start_ns, event.duration_ns) >= wanted->time_ns)
+            return TRUE;
+        }
+    }
+  return FALSE;
+}
 
 static void
 find_nearest (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
@@ -227,10 +259,12 @@ find_nearest (GTask *task, gpointer source, gpointer data, GCancellable *cancell
   LnsReport *report = lns_view_get_report (source);
   LnsEvent event;
   LnsEventId id = { wanted->lane, 0 };
-  gboolean found = lns_report_find (report, id.lane, wanted->time_ns, &id.ordinal, NULL) &&
-                   id.ordinal < lns_report_lane_info (report, id.lane)->n_events &&
-                   lns_report_event (report, id.lane, id.ordinal, &event, NULL) &&
-                   event.start_ns < wanted->before_ns;
+  gboolean found = wanted->set != NULL
+                       ? find_in_facet (report, wanted, &id)
+                       : lns_report_find (report, id.lane, wanted->time_ns, &id.ordinal, NULL) &&
+                             id.ordinal < lns_report_lane_info (report, id.lane)->n_events &&
+                             lns_report_event (report, id.lane, id.ordinal, &event, NULL) &&
+                             event.start_ns < wanted->before_ns;
   g_task_return_pointer (task, found ? g_memdup2 (&id, sizeof id) : NULL, g_free);
 }
 
@@ -240,8 +274,9 @@ select_narrow (LnsTimeline *self, const LnsTimelineHit *hit, double x)
 {
   const LnsPixel *pixels = hit->tile != NULL ? hit->tile->pixels : NULL;
   int p = (int)(hit->tile_x_px * (hit->tile != NULL ? hit->tile->key.scale : 1));
-  if (pixels == NULL || hit->strip.lane == LNS_ID_NONE ||
-      (pixels[p].count == 0 && pixels[p].busy <= 0))
+  const LnsRow *row = lns_row_tree_row (self->context.tree, hit->has_strip ? hit->strip.row : 0);
+  if (pixels == NULL || (hit->strip.lane == LNS_ID_NONE && row->set == NULL) ||
+      hit->strip.kind == LNS_STRIP_SUMMARY || (pixels[p].count == 0 && pixels[p].busy <= 0))
     {
       lns_view_select_event (self->context.view, LNS_EVENT_NONE);
       return;
@@ -250,9 +285,11 @@ select_narrow (LnsTimeline *self, const LnsTimelineHit *hit, double x)
   int64_t px = scale->first_px + (int64_t)floor (x - self->context.header_px);
   Nearest *wanted = g_new (Nearest, 1);
   *wanted = (Nearest){ hit->strip.lane, lns_scale_time_of (scale, px),
-                       lns_time_add (lns_scale_time_of (scale, px + 1), 1) };
+                       lns_time_add (lns_scale_time_of (scale, px + 1), 1), NULL, row->facet };
+  if (hit->strip.lane == LNS_ID_NONE)
+    wanted->set = lns_facet_set_ref ((LnsFacetSet *)row->set);
   g_autoptr (GTask) task = g_task_new (self->context.view, NULL, nearest_found_cb, NULL);
-  g_task_set_task_data (task, wanted, g_free);
+  g_task_set_task_data (task, wanted, nearest_free);
   g_task_run_in_thread (task, find_nearest);
 }
 
@@ -283,7 +320,7 @@ drag_end_cb (GtkGestureDrag *gesture, double dx, double dy, LnsTimeline *self)
 /* --- Menu ---------------------------------------------------------------------------------- */
 
 static GMenuModel *
-menu_model (LnsTimelineRow *row)
+menu_model (LnsTimeline *self, LnsTimelineRow *row)
 {
   GMenu *menu = g_menu_new (), *section = g_menu_new ();
   g_menu_append (section, _ ("_Show in Events View"), "row.show-in-events");
@@ -294,6 +331,8 @@ menu_model (LnsTimelineRow *row)
   g_object_unref (section);
   section = g_menu_new ();
   g_menu_append (section, _ ("Zoom to _Event"), "timeline.zoom-to-event");
+  if (_lns_timeline_has_other_end (self))
+    g_menu_append (section, _ ("_Go to the Other End"), "timeline.go-to-other-end");
   g_menu_append (section, _ ("_Copy Name"), "timeline.copy-name");
   g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
   g_object_unref (section);
@@ -333,7 +372,7 @@ show_menu_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsTime
   _lns_timeline_update_actions (self);
   _lns_timeline_hide_tooltip (self);
 
-  g_autoptr (GMenuModel) model = menu_model (hit.row);
+  g_autoptr (GMenuModel) model = menu_model (self, hit.row);
   GtkWidget *menu = gtk_popover_menu_new_from_model (model);
   gtk_widget_set_parent (menu, GTK_WIDGET (hit.row));
   gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);

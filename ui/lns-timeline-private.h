@@ -78,6 +78,9 @@ struct _LnsTimeline
 void _lns_timeline_install_actions (GtkWidgetClass *widget_class);
 void _lns_timeline_update_actions (LnsTimeline *self);
 
+/* Whether the event that the menu is about, or else the selected one, may be tied to another. */
+gboolean _lns_timeline_has_other_end (LnsTimeline *self);
+
 void _lns_timeline_add_pointer (LnsTimeline *self);
 
 /* The pointer is at (X, Y) of the timeline; < 0: nowhere. */
@@ -92,7 +95,20 @@ gboolean _lns_timeline_lane_area (LnsTimeline *self, uint32_t lane, graphene_rec
 /* Where time is drawn: right of the headers, from the ruler's lower edge down. */
 graphene_rect_t _lns_timeline_body (LnsTimeline *self);
 
-/* Draws band, selection, hovered event and pointer line. */
+/* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM)
+ * down or up to TO, then across to END, the work's edge; IS_STRAIGHT: the work lies below or above the
+ * call, and the line ends at its edge there. */
+typedef struct
+{
+  float x_px, from_px, to_px, end_px;
+  gboolean is_straight;
+} LnsLinkLine;
+
+/* The line between the selected event and LINKED. False where either is out of view. */
+gboolean
+_lns_timeline_link_line (LnsTimeline *self, const LnsLinkedEvent *linked, LnsLinkLine *ret_line);
+
+/* Draws band, selection, what is tied to it, hovered event and pointer line. */
 void _lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot);
 
 void _lns_timeline_hide_tooltip (LnsTimeline *self);

@@ -145,9 +145,12 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
 {
   const LnsRow *it = model_row (self);
   const uint32_t *lanes = lns_row_tree_lanes (self->context->tree) + it->lanes;
-  for (uint32_t i = 0; i < MIN (lns_strip_count (self->context->tree, self->row), it->n_own); i++)
-    if (lanes[i] == lane)
+  bool is_merged = lns_row_kind_is_merged (it->kind);
+  uint32_t n = MIN (lns_strip_count (self->context->tree, self->row), it->n_own);
+  for (uint32_t k = 0; k < (is_merged ? it->n_own : n); k++)
+    if (lanes[k] == lane)
       {
+        uint32_t i = is_merged ? 0 : k;
         LnsStripKind kind = strip_of (self, i).kind;
         *ret_top_px = lns_strip_top_px (kind, i);
         *ret_height_px = lns_strip_height_px (kind);
@@ -220,8 +223,11 @@ show_in_events_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
   const LnsRow *it = model_row (self);
   g_autofree char *title = lns_timeline_row_title (self);
+  /* Of what is below a row of streams together there is more than what is drawn. */
+  const LnsFacetSet *set = it->kind == LNS_ROW_FACET ? it->set : NULL;
   lns_view_show_in_events (self->context->view, title,
-                           lns_row_tree_lanes (self->context->tree) + it->lanes, it->n_lanes);
+                           lns_row_tree_lanes (self->context->tree) + it->lanes, it->n_lanes, set,
+                           it->facet);
 }
 
 static void

@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "src/base/lns-format.h"
+#include "ui/lns-cuda-text.h"
+#include "ui/lns-details-cuda.h"
 #include "ui/lns-display-text.h"
+#include "ui/lns-palette.h"
 #include "ui/lns-timeline-private.h"
 
 #define TOOLTIP_DELAY_MSEC 60
@@ -183,6 +186,35 @@ payload_text (LnsPayloadType type, uint64_t bits)
     }
 }
 
+/* The colours of calls, as the tooltip's last line. */
+static void
+append_legend (LnsTimeline *self, GString *markup)
+{
+  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  g_string_append (markup, "\n");
+  for (int kind = LNS_CUDA_CALL_LAUNCH; kind <= LNS_CUDA_CALL_OTHER; kind++)
+    g_string_append_printf (
+        markup, "%s<span foreground=\"#%06x\">■</span> %s", kind > 0 ? "  " : "",
+        lns_palette_color (palette, 0, lns_cuda_call_hue ((LnsCudaCallKind)kind)),
+        lns_cuda_call_kind_name ((LnsCudaCallKind)kind));
+}
+
+static void
+append_cuda (LnsTimeline *self, GString *markup, const Details *details, LnsLaneKind kind)
+{
+  LnsReport *report = lns_view_get_report (self->context.view);
+  g_autoptr (GArray) fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
+  lns_details_cuda_add (fields, report, details->id.lane, &details->event);
+  for (guint i = 0; i < fields->len; i++)
+    {
+      LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
+      append_line (markup, field->title, field->text);
+      g_free (field->text);
+    }
+  if (kind == LNS_LANE_CUDA_API)
+    append_legend (self, markup);
+}
+
 static void
 details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -205,6 +237,7 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
                     extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD));
   if (payload != NULL)
     append_line (markup, _ ("Payload"), payload);
+  append_cuda (self, markup, details, kind);
   gtk_label_set_markup (self->tooltip_label, markup->str);
   g_string_free (markup, TRUE);
 }

@@ -90,9 +90,10 @@ event_selected_cb (LnsTimeline *self, gboolean reveal)
   for (uint32_t i = 0; i < it->n_own; i++)
     if (lanes[i] == id.lane)
       {
+        uint32_t n = lns_row_kind_is_merged (it->kind) ? 0 : i;
         LnsStrip strip =
-            lns_strip_of (lns_view_get_report (self->context.view), self->context.tree, row, i);
-        int top_px = lns_strip_top_px (strip.kind, i);
+            lns_strip_of (lns_view_get_report (self->context.view), self->context.tree, row, n);
+        int top_px = lns_strip_top_px (strip.kind, n);
         lns_timeline_rows_scroll_to (self->rows, row, top_px - LNS_LANE_PX,
                                      top_px + lns_strip_height_px (strip.kind) + LNS_LANE_PX);
       }

@@ -6,6 +6,9 @@
 #include "ui/lns-view.h"
 
 #include <gio/gio.h>
+#include <glib/gi18n.h>
+
+#include "ui/lns-linked-events.h"
 
 #define PAD_PX             12 /* beyond the report's ends, so that its first event has an edge */
 #define REVEAL_MIN_PX      8
@@ -18,7 +21,8 @@ struct _LnsView
 {
   GObject parent_instance;
 
-  LnsReport *report; /* owned */
+  LnsReport *report;   /* owned */
+  LnsCudaLinks *links; /* owned; NULL without memory */
 
   LnsScale scale;
   int width_px;
@@ -32,6 +36,7 @@ struct _LnsView
 
   LnsEventId selected;
   LnsEvent selected_event;
+  GArray *linked; /* of LnsLinkedEvent: the selected event's other ends, or NULL */
   LnsEventId hovered;
   GCancellable *selecting; /* of the read under way, or NULL */
 };
@@ -54,8 +59,18 @@ typedef struct
 {
   LnsEventId id;
   gboolean reveal;
+  gboolean other_end; /* ID is only where to begin */
   LnsEvent event;
+  GArray *linked;
 } Selecting;
+
+static void
+selecting_free (gpointer data)
+{
+  Selecting *wanted = data;
+  g_clear_pointer (&wanted->linked, g_array_unref);
+  g_free (wanted);
+}
 
 /* --- The span in view ---------------------------------------------------------------------- */
 
@@ -322,6 +337,19 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   LnsView *self = source;
   Selecting *wanted = data;
   LnsError error = { 0 };
+  wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
+  if (wanted->other_end && wanted->linked->len == 0)
+    {
+      g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                               _ ("What this event is tied to was not recorded."));
+      return;
+    }
+  if (wanted->other_end)
+    {
+      wanted->id = g_array_index (wanted->linked, LnsLinkedEvent, 0).id;
+      g_array_unref (wanted->linked);
+      wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
+    }
   if (lns_report_event (self->report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
     g_task_return_boolean (task, TRUE);
   else
@@ -343,13 +371,15 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   Selecting *wanted = g_task_get_task_data (G_TASK (result));
   self->selected = wanted->id;
   self->selected_event = wanted->event;
+  g_clear_pointer (&self->linked, g_array_unref);
+  self->linked = g_steal_pointer (&wanted->linked);
   if (wanted->reveal)
     move_to (self, &wanted->event);
   g_signal_emit (self, signals[EVENT_SELECTED], 0, wanted->reveal);
 }
 
 static void
-select_event (LnsView *self, LnsEventId id, gboolean reveal)
+select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
 {
   if (self->selecting != NULL)
     g_cancellable_cancel (self->selecting);
@@ -357,6 +387,7 @@ select_event (LnsView *self, LnsEventId id, gboolean reveal)
   if (id.lane == LNS_ID_NONE)
     {
       self->selected = LNS_EVENT_NONE;
+      g_clear_pointer (&self->linked, g_array_unref);
       g_signal_emit (self, signals[EVENT_SELECTED], 0, FALSE);
       return;
     }
@@ -364,8 +395,9 @@ select_event (LnsView *self, LnsEventId id, gboolean reveal)
   Selecting *wanted = g_new0 (Selecting, 1);
   wanted->id = id;
   wanted->reveal = reveal;
+  wanted->other_end = other_end;
   g_autoptr (GTask) task = g_task_new (self, self->selecting, event_read_cb, NULL);
-  g_task_set_task_data (task, wanted, g_free);
+  g_task_set_task_data (task, wanted, selecting_free);
   g_task_run_in_thread (task, read_event);
 }
 
@@ -373,14 +405,29 @@ void
 lns_view_select_event (LnsView *self, LnsEventId id)
 {
   g_return_if_fail (LNS_IS_VIEW (self));
-  select_event (self, id, FALSE);
+  select_event (self, id, FALSE, FALSE);
 }
 
 void
 lns_view_reveal_event (LnsView *self, LnsEventId id)
 {
   g_return_if_fail (LNS_IS_VIEW (self));
-  select_event (self, id, TRUE);
+  select_event (self, id, TRUE, FALSE);
+}
+
+void
+lns_view_reveal_other_end (LnsView *self, LnsEventId id)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  select_event (self, id, TRUE, TRUE);
+}
+
+const LnsLinkedEvent *
+lns_view_get_linked_events (LnsView *self, guint *ret_n)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
+  *ret_n = self->linked != NULL ? self->linked->len : 0;
+  return self->linked != NULL ? (const LnsLinkedEvent *)(void *)self->linked->data : NULL;
 }
 
 LnsEventId
@@ -412,13 +459,18 @@ lns_view_set_hovered_event (LnsView *self, LnsEventId id)
 /* --- Rows ---------------------------------------------------------------------------------- */
 
 void
-lns_view_show_in_events (LnsView *self, const char *title, const uint32_t *lanes, unsigned n_lanes)
+lns_view_show_in_events (LnsView *self,
+                         const char *title,
+                         const uint32_t *lanes,
+                         unsigned n_lanes,
+                         const LnsFacetSet *set,
+                         uint32_t facet)
 {
   g_return_if_fail (LNS_IS_VIEW (self));
   g_autoptr (GArray) ids = g_array_sized_new (FALSE, FALSE, sizeof *lanes, n_lanes);
   if (n_lanes > 0)
     g_array_append_vals (ids, lanes, n_lanes);
-  g_signal_emit (self, signals[SHOW_IN_EVENTS], 0, title, ids);
+  g_signal_emit (self, signals[SHOW_IN_EVENTS], 0, title, ids, set, facet);
 }
 
 /* --- The object ---------------------------------------------------------------------------- */
@@ -436,6 +488,7 @@ lns_view_new (LnsReport *report)
   g_return_val_if_fail (report != NULL, NULL);
   LnsView *self = g_object_new (LNS_TYPE_VIEW, NULL);
   self->report = report;
+  self->links = lns_cuda_links_new (report, NULL);
   fit (self, &self->scale);
   return self;
 }
@@ -446,6 +499,8 @@ lns_view_finalize (GObject *object)
   LnsView *self = LNS_VIEW (object);
   g_clear_object (&self->selecting);
   g_clear_pointer (&self->undo, g_array_unref);
+  g_clear_pointer (&self->linked, g_array_unref);
+  lns_cuda_links_free (self->links);
   lns_report_close (self->report);
   G_OBJECT_CLASS (lns_view_parent_class)->finalize (object);
 }
@@ -464,7 +519,8 @@ lns_view_class_init (LnsViewClass *klass)
   signals[EVENT_SELECTED] = SIGNAL ("event-selected", 1, G_TYPE_BOOLEAN);
   signals[EVENT_FAILED] = SIGNAL ("event-failed", 1, G_TYPE_STRING);
   signals[EVENT_HOVERED] = SIGNAL ("event-hovered", 0);
-  signals[SHOW_IN_EVENTS] = SIGNAL ("show-in-events", 2, G_TYPE_STRING, G_TYPE_ARRAY);
+  signals[SHOW_IN_EVENTS] =
+      SIGNAL ("show-in-events", 4, G_TYPE_STRING, G_TYPE_ARRAY, G_TYPE_POINTER, G_TYPE_UINT);
 #undef SIGNAL
 }
 

@@ -19,14 +19,16 @@
  *       the event that was to be selected could not be read
  *   event-hovered ()
  *       the pointer went to another event, or to none
- *   show-in-events (const char *title, GArray *lanes)
- *       a row's events are wanted in the table; LANES holds uint32_t ids
+ *   show-in-events (const char *title, GArray *lanes, LnsFacetSet *set, guint facet)
+ *       a row's events are wanted in the table; LANES holds uint32_t ids; SET (may be NULL): only
+ *       those of its FACET
  */
 
 #pragma once
 
 #include <glib-object.h>
 
+#include "src/store/lns-facet.h"
 #include "src/store/lns-report.h"
 #include "ui/lns-scale.h"
 
@@ -98,6 +100,21 @@ void lns_view_select_event (LnsView *self, LnsEventId id);
  * scrolls that into view. */
 void lns_view_reveal_event (LnsView *self, LnsEventId id);
 
+/* Selects and reveals the other end of event ID, as lns_view_get_linked_events () would tell it first. */
+void lns_view_reveal_other_end (LnsView *self, LnsEventId id);
+
+/* An event that is tied to the selected one: the API call that began it, or what the call began. */
+typedef struct
+{
+  LnsEventId id;
+  LnsEvent event;
+} LnsLinkedEvent;
+
+/* The other ends of the selected event, at most LNS_LINKED_EVENTS_MAX of them, the one that a person
+ * looks for first. Owned by the view, until another event is selected. */
+#define LNS_LINKED_EVENTS_MAX 64
+const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
+
 /* The selected event's id, or LNS_EVENT_NONE. RET_EVENT (may be NULL) gets its values. */
 LnsEventId lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event);
 
@@ -106,8 +123,13 @@ void lns_view_set_hovered_event (LnsView *self, LnsEventId id);
 
 /* --- Rows ---------------------------------------------------------------------------------- */
 
-/* Asks for the events of LANES in the table, headed TITLE ("NVTX — main (4711)"). */
-void
-lns_view_show_in_events (LnsView *self, const char *title, const uint32_t *lanes, unsigned n_lanes);
+/* Asks for the events of LANES in the table, headed TITLE ("NVTX — main (4711)"); where SET is not NULL,
+ * for those of its FACET alone. */
+void lns_view_show_in_events (LnsView *self,
+                              const char *title,
+                              const uint32_t *lanes,
+                              unsigned n_lanes,
+                              const LnsFacetSet *set,
+                              uint32_t facet);
 
 G_END_DECLS

@@ -196,6 +196,7 @@ _lns_window_add_actions (LnsWindow *self)
     { "zoom-out", timeline_cb },
     { "zoom-to-selection", timeline_cb },
     { "zoom-to-event", timeline_cb },
+    { "go-to-other-end", timeline_cb },
     { "zoom-fit", timeline_cb },
     { "undo-zoom", timeline_cb },
     { "expand-all", timeline_cb },
@@ -228,6 +229,9 @@ _lns_window_update_actions (LnsWindow *self)
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_view (self->report_page) : NULL;
   gboolean whole = report && lns_view_shows_all (view);
+  guint n_linked = 0;
+  if (report)
+    lns_view_get_linked_events (view, &n_linked);
 
   set_enabled (self, "reload", report || (self->file != NULL && self->opening == NULL));
   set_enabled (self, "recover", self->recoverable);
@@ -242,6 +246,7 @@ _lns_window_update_actions (LnsWindow *self)
   set_enabled (self, "zoom-to-selection", report && lns_view_get_time_selection (view, NULL, NULL));
   set_enabled (self, "zoom-to-event",
                report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
+  set_enabled (self, "go-to-other-end", n_linked > 0);
   set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
   set_enabled (self, "expand-all", report);
   set_enabled (self, "collapse-all", report);

@@ -169,7 +169,7 @@ main (int argc, char **argv)
   for (uint32_t i = 0; i < n_lanes; i++)
     lanes[i] = i;
   lns_events_model_set_page_rows (table->model, PAGE);
-  lns_events_table_show_lanes (table, "everything", lanes, n_lanes);
+  lns_events_table_show_lanes (table, "everything", lanes, n_lanes, NULL, 0);
   LNS_TEST (end_is_the_last_event_of_all_pages);
   LNS_TEST (all_selected_rows_are_copied);
   return lns_tap_done ();

@@ -8,6 +8,10 @@
  *
  * usage: test-timeline-cuda CUDA.rep */
 
+#include "ui/lns-details-fields.h"
+#include "ui/lns-event-cell.h"
+#include "ui/lns-event-keys.h"
+
 #include "tests/ui/known-cuda.h"
 #include "tests/ui/lns-timeline-fixture.h"
 
@@ -83,6 +87,7 @@ static LnsRowTree *
 read_row (LnsReport *report, LnsRowTree *tree, uint32_t row)
 {
   lns_row_tree_unfold_to (tree, row);
+  lns_row_tree_set_expanded (tree, row, true);
   LnsRowWant want;
   uint32_t lanes[64];
   LnsError error = { 0 };
@@ -170,6 +175,7 @@ expand (LnsTimeline *timeline, const char *label)
 {
   uint32_t row = row_called (timeline->context.tree, label, 0);
   lns_row_tree_unfold_to (timeline->context.tree, row);
+  lns_row_tree_set_expanded (timeline->context.tree, row, true);
   _lns_timeline_rows_changed (timeline);
   wait_for (is_complete, timeline);
 }
@@ -214,6 +220,257 @@ kernels_are_rows_once_unfolded (void)
   close_timeline (timeline);
 }
 
+/* --- Calls and what they began ------------------------------------------------------------- */
+
+/* The Nth lane of KIND. */
+static uint32_t
+lane_of (LnsReport *report, LnsLaneKind kind, int nth)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (lanes[lane].kind == kind && nth-- == 0)
+      return lane;
+  LNS_FAIL ("no lane of kind %d", kind);
+}
+
+typedef struct
+{
+  LnsView *view;
+  LnsEventId id;
+} Awaited;
+
+static gboolean
+is_selected (gpointer data)
+{
+  Awaited *awaited = data;
+  return lns_event_id_equal (lns_view_get_selected_event (awaited->view, NULL), awaited->id);
+}
+
+static void
+select_event (LnsView *view, LnsEventId id)
+{
+  lns_view_select_event (view, id);
+  wait_for (is_selected, &(Awaited){ view, id });
+}
+
+/* Kernel 0 of step 3 is event 30 of its lane, launched by its step's first call. */
+static void
+a_kernel_and_its_call_find_each_other (void)
+{
+  LnsTimeline *timeline = show_timeline (cuda_path);
+  LnsView *view = timeline->context.view;
+  LnsReport *report = lns_view_get_report (view);
+  LnsEventId kernel = { lane_of (report, LNS_LANE_CUDA_KERNEL, 0), 30 };
+  guint n;
+  select_event (view, kernel);
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (view, &n);
+  LNS_CHECK_INT (n, 2); /* the runtime's call, and the driver's within it */
+  LNS_CHECK_INT (linked[0].id.lane, lane_of (report, LNS_LANE_CUDA_API, 0));
+  LNS_CHECK_INT (linked[0].event.start_ns, 3 * LNS_KNOWN_STEP_NS);
+  LNS_CHECK_INT (linked[1].id.lane, lane_of (report, LNS_LANE_CUDA_API, 1));
+  LnsEventId call = linked[0].id;
+
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.go-to-other-end", NULL);
+  wait_for (is_selected, &(Awaited){ view, call });
+  linked = lns_view_get_linked_events (view, &n);
+  LNS_CHECK_INT (n, 1);
+  LNS_CHECK (lns_event_id_equal (linked[0].id, kernel));
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.go-to-other-end", NULL);
+  wait_for (is_selected, &(Awaited){ view, kernel });
+  close_timeline (timeline);
+}
+
+static void
+going_there_unfolds_rows (void)
+{
+  LnsTimeline *timeline = show_timeline (cuda_path);
+  LnsView *view = timeline->context.view;
+  LnsReport *report = lns_view_get_report (view);
+  LnsRowTree *tree = timeline->context.tree;
+  uint32_t copies = lane_of (report, LNS_LANE_CUDA_MEMCPY, 0);
+  lns_row_tree_set_expanded (
+      tree, row_called (tree, "CUDA HW (0000:b2:00.0 - Tesla V100-SXM2-32GB)", 0), false);
+  _lns_timeline_rows_changed (timeline);
+  graphene_rect_t area;
+  LNS_CHECK (!_lns_timeline_lane_area (timeline, copies, &area));
+  /* A step has 15 calls; the copy to the device is the twelfth. */
+  lns_view_reveal_other_end (view, (LnsEventId){ lane_of (report, LNS_LANE_CUDA_API, 0), 15 + 11 });
+  wait_for (is_selected, &(Awaited){ view, { copies, 2 } });
+  wait_for (is_complete, timeline);
+  uint32_t row = lns_row_tree_row_of_lane (timeline->context.tree, copies);
+  LNS_CHECK (lns_row_tree_place_of (timeline->context.tree, row) != LNS_ID_NONE);
+  LNS_CHECK (lns_view_get_start_ns (view) < LNS_KNOWN_STEP_NS + 1130 * LNS_KNOWN_US);
+  LNS_CHECK (lns_view_get_end_ns (view) > LNS_KNOWN_STEP_NS + 1150 * LNS_KNOWN_US);
+  close_timeline (timeline);
+}
+
+/* The line begins below the call and ends at the kernel's left edge, where the kernel begins. */
+static void
+a_line_leads_from_the_call_to_the_kernel (void)
+{
+  LnsTimeline *timeline = show_timeline (cuda_path);
+  LnsView *view = timeline->context.view;
+  LnsReport *report = lns_view_get_report (view);
+  LnsEventId kernel = { lane_of (report, LNS_LANE_CUDA_KERNEL, 0), 31 };
+  int64_t from_ns = 3 * LNS_KNOWN_STEP_NS, start_ns = from_ns + (100 + 512) * LNS_KNOWN_US;
+  lns_view_show_span (view, from_ns, from_ns + LNS_KNOWN_STEP_NS);
+  select_event (view, kernel);
+  wait_for (is_complete, timeline);
+  guint n;
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (view, &n);
+  LnsLinkLine line;
+  graphene_rect_t call_area, kernel_area;
+  LNS_CHECK (_lns_timeline_link_line (timeline, &linked[0], &line));
+  LNS_CHECK (_lns_timeline_lane_area (timeline, linked[0].id.lane, &call_area));
+  LNS_CHECK (_lns_timeline_lane_area (timeline, kernel.lane, &kernel_area));
+  const LnsScale *scale = lns_view_get_scale (view);
+  double call_x = timeline->context.header_px + lns_scale_x_of (scale, linked[0].event.start_ns);
+  double call_end = call_x + (double)(6 * LNS_KNOWN_US) / lns_scale_ns_per_px (scale);
+  double kernel_x = timeline->context.header_px + lns_scale_x_of (scale, start_ns);
+  LNS_CHECK (line.x_px >= call_x - 2 && line.x_px <= call_end + 2);
+  LNS_CHECK (!line.is_straight);
+  LNS_CHECK (line.from_px > call_area.origin.y &&
+             line.from_px <= call_area.origin.y + call_area.size.height);
+  LNS_CHECK (line.to_px > kernel_area.origin.y &&
+             line.to_px < kernel_area.origin.y + kernel_area.size.height);
+  LNS_CHECK (line.end_px >= kernel_x - 1 && line.end_px <= kernel_x + 1);
+
+  /* Where the kernel is out of view there is no line. */
+  lns_view_show_span (view, from_ns, from_ns + 90 * LNS_KNOWN_US);
+  LNS_CHECK (!_lns_timeline_link_line (timeline, &linked[0], &line));
+  close_timeline (timeline);
+}
+
+/* --- Words --------------------------------------------------------------------------------- */
+
+/* What the details say of event ORDINAL of LANE under TITLE, or NULL. */
+static char *
+said_of (LnsReport *report, uint32_t lane, uint64_t ordinal, const char *title)
+{
+  LnsEvent event;
+  char *text = NULL;
+  LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
+  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, lane, ordinal, &event);
+  for (guint i = 0; i < fields->len; i++)
+    if (strcmp (g_array_index (fields, LnsDetailsField, i).title, title) == 0)
+      text = g_strdup (g_array_index (fields, LnsDetailsField, i).text);
+  return text;
+}
+
+static void
+check_said (LnsReport *report, uint32_t lane, uint64_t ordinal, const char *title, const char *text)
+{
+  g_autofree char *said = said_of (report, lane, ordinal, title);
+  LNS_CHECK (said != NULL);
+  LNS_CHECK_STR (said, text);
+}
+
+static void
+details_tell_what_cuda_did (void)
+{
+  LnsReport *report = open_report (cuda_path);
+  uint32_t kernels = lane_of (report, LNS_LANE_CUDA_KERNEL, 0);
+  check_said (report, kernels, 1, "Kind", "Kernel");
+  check_said (report, kernels, 1, "Short name", "vectorized_elementwise_kernel");
+  check_said (report, kernels, 1, "Grid", "160 × 2 × 1 (320 blocks)");
+  check_said (report, kernels, 1, "Block", "256 × 1 × 1 (256 threads)");
+  check_said (report, kernels, 1, "Registers", "40 a thread");
+  check_said (report, kernels, 1, "Shared memory", "4.0 KiB static, 1.0 KiB dynamic a block");
+  check_said (report, kernels, 1, "Warps a block", "8 of 64 that a multiprocessor holds");
+  check_said (report, kernels, 1, "Blocks a multiprocessor", "4.0");
+  check_said (report, kernels, 1, "Stream", "7 (default)");
+  check_said (report, kernels, 1, "GPU", "0: Tesla V100-SXM2-32GB (0000:b2:00.0)");
+  check_said (report, kernels, 1, "Correlation", "2");
+  LNS_CHECK (said_of (report, kernels, 1, "Domain") == NULL);
+
+  uint32_t copies = lane_of (report, LNS_LANE_CUDA_MEMCPY, 0);
+  check_said (report, copies, 0, "Direction", "HtoD");
+  check_said (report, copies, 0, "Bytes", "240,000 B (234.4 KiB)");
+  check_said (report, copies, 0, "Throughput", "12.00 GB/s");
+  check_said (report, copies, 0, "Memory", "from pinned to device");
+  uint32_t sets = lane_of (report, LNS_LANE_CUDA_MEMSET, 0);
+  check_said (report, sets, 0, "Value", "255");
+  check_said (report, lane_of (report, LNS_LANE_CUDA_SYNC, 0), 0, "Waits for", "Stream sync");
+  check_said (report, lane_of (report, LNS_LANE_CUDA_GRAPH, 0), 0, "Executable graph", "4");
+
+  uint32_t calls = lane_of (report, LNS_LANE_CUDA_API, 0);
+  check_said (report, calls, 0, "Result", "cudaErrorMemoryAllocation (2)");
+  check_said (report, calls, 1, "Result", "success");
+  check_said (report, calls, 1, "Purpose", "launch");
+  check_said (report, calls, 1, "Interface", "runtime");
+  check_said (report, calls, 14, "Purpose", "synchronization");
+  lns_report_close (report);
+}
+
+/* --- The events table ---------------------------------------------------------------------- */
+
+static void
+check_cell (const LnsEventSet *set, uint32_t row, LnsEventColumn column, const char *text)
+{
+  g_autofree char *cell = lns_event_cell_text (set, row, column);
+  LNS_CHECK_STR (cell, text);
+}
+
+static void
+the_table_has_columns_of_its_rows (void)
+{
+  LnsReport *report = open_report (cuda_path);
+  const uint32_t lanes[] = { lane_of (report, LNS_LANE_CUDA_KERNEL, 0),
+                             lane_of (report, LNS_LANE_CUDA_MEMCPY, 0) };
+  const uint32_t calls = lane_of (report, LNS_LANE_CUDA_API, 0);
+  LnsEventSet *set =
+      lns_event_set_load (report, lanes, 2, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);
+  LNS_CHECK_INT (set->n, 12 * LNS_KNOWN_STEPS);
+  LNS_CHECK (lns_event_column_is_used (set, LNS_EVENT_COLUMN_STREAM));
+  LNS_CHECK (!lns_event_column_is_used (set, LNS_EVENT_COLUMN_THREAD));
+  LNS_CHECK (!lns_event_column_is_used (set, LNS_EVENT_COLUMN_DOMAIN));
+  LNS_CHECK (!lns_event_column_is_used (set, LNS_EVENT_COLUMN_PAYLOAD));
+  LNS_CHECK (!lns_event_column_is_used (set, LNS_EVENT_COLUMN_RESULT));
+  check_cell (set, 0, LNS_EVENT_COLUMN_STREAM, "7 (default)");
+  check_cell (set, 1, LNS_EVENT_COLUMN_SHAPE, "160 × 2 × 1, 256 × 1 × 1");
+  check_cell (set, 1, LNS_EVENT_COLUMN_BYTES, "");
+  check_cell (set, 10, LNS_EVENT_COLUMN_BYTES, "240,000");
+  check_cell (set, 10, LNS_EVENT_COLUMN_SHAPE, "");
+  g_autofree uint64_t *keys = lns_event_keys_new (set, LNS_EVENT_COLUMN_BYTES);
+  LNS_CHECK (keys[9] == 0 && keys[11] > keys[9] && keys[10] > keys[11]);
+  lns_event_set_unref (set);
+
+  set = lns_event_set_load (report, &calls, 1, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);
+  LNS_CHECK (!lns_event_column_is_used (set, LNS_EVENT_COLUMN_STREAM));
+  check_cell (set, 0, LNS_EVENT_COLUMN_RESULT, "cudaErrorMemoryAllocation (2)");
+  check_cell (set, 1, LNS_EVENT_COLUMN_RESULT, "");
+  lns_event_set_unref (set);
+  lns_report_close (report);
+}
+
+static void
+the_table_shows_one_kernel_alone (void)
+{
+  LnsReport *report = open_report (cuda_path);
+  LnsError error = { 0 };
+  const uint32_t lanes[] = { lane_of (report, LNS_LANE_CUDA_KERNEL, 0),
+                             lane_of (report, LNS_LANE_CUDA_KERNEL, 1) };
+  LnsFacetSet *facets = lns_facet_set_new (report, lanes, 2, LNS_FACET_BY_KERNEL, NULL, &error);
+  /* Kernel 10 takes 400 µs a step: less than kernel 0, more than kernel 1. */
+  LnsEventSet *set =
+      lns_event_set_load (report, lanes, 2, INT64_MIN, INT64_MAX, facets, 1, NULL, NULL, NULL);
+  LNS_CHECK_INT (set->n, LNS_KNOWN_STEPS);
+  LNS_CHECK_INT (set->n_damaged, 0);
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      uint32_t lane;
+      uint64_t ordinal;
+      lns_event_set_id (set, row, &lane, &ordinal);
+      LNS_CHECK_INT (lane, lanes[1]);
+      LNS_CHECK_INT (ordinal, row);
+    }
+  check_cell (set, 7, LNS_EVENT_COLUMN_NAME, lns_known_kernels[10].name);
+  lns_event_set_unref (set);
+  lns_facet_set_unref (facets);
+  lns_report_close (report);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -227,5 +484,11 @@ main (int argc, char **argv)
   LNS_TEST (the_64_busiest_and_others);
   LNS_TEST (streams_together_count_time_once);
   LNS_TEST (kernels_are_rows_once_unfolded);
+  LNS_TEST (a_kernel_and_its_call_find_each_other);
+  LNS_TEST (going_there_unfolds_rows);
+  LNS_TEST (a_line_leads_from_the_call_to_the_kernel);
+  LNS_TEST (details_tell_what_cuda_did);
+  LNS_TEST (the_table_has_columns_of_its_rows);
+  LNS_TEST (the_table_shows_one_kernel_alone);
   return lns_tap_done ();
 }

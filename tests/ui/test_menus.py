@@ -12,6 +12,7 @@ import tempfile
 import harness
 import tap
 
+KNOWN_CUDA = os.path.join(tap.BUILD, "tests", "ui", "known-cuda")
 MAKE_REPORT = os.path.join(tap.BUILD, "tests", "ui", "make-report")
 
 
@@ -216,6 +217,10 @@ class Desk:
         self.changes(self.selected, lambda: self.activate("win.find-next"))
         self.changes(self.span, lambda: self.activate("win.zoom-to-event"))
 
+    def win_go_to_other_end(self):
+        """Ranges have none: what it does to calls, see test_a_call_leads_to_its_work."""
+        assert not self.enabled("win.go-to-other-end")
+
     def win_collapse_all(self):
         assert self.changes(self.rows, lambda: self.activate("win.collapse-all")) == (5, 1)
 
@@ -285,6 +290,21 @@ def test_every_item_has_a_visible_effect():
     assert not failed, "\n".join(failed)
     assert len(items) > 20, items
     assert {menu for menu, *_ in items} == {"File", "Edit", "View", "Help"}, items
+
+
+def test_a_call_leads_to_its_work():
+    path = os.path.join(tempfile.mkdtemp(prefix="menus-", dir=os.environ[harness.SESSION]), "cuda.rep")
+    subprocess.run([KNOWN_CUDA, path, "3"], check=True)
+    with harness.App(path) as app:
+        app.wait(lambda: app.actions()["find"][0])
+        app.activate("win.find")
+        app.find("text", "Find events by name").set_text("cudaMemsetAsync")
+        app.wait(lambda: app.root.find("label", lambda name: "1 name" in name), 10, "the matches")
+        app.activate("win.find-next")
+        app.wait(lambda: app.actions()["go-to-other-end"][0], 10, "the call's other end")
+        assert app.root.find("label", "[CUDA memset]") is None
+        app.activate("win.go-to-other-end")
+        app.find("label", "[CUDA memset]")
 
 
 def test_every_item_of_a_rows_menu_has_a_visible_effect():

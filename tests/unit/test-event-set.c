@@ -22,7 +22,7 @@ load (uint32_t n_lanes, int64_t from_ns, int64_t to_ns)
 {
   g_autoptr (GError) error = NULL;
   LnsEventSet *set =
-      lns_event_set_load (report, lanes, n_lanes, from_ns, to_ns, NULL, NULL, &error);
+      lns_event_set_load (report, lanes, n_lanes, from_ns, to_ns, NULL, 0, NULL, NULL, &error);
   if (set == NULL)
     LNS_FAIL ("%s", error->message);
   return set;
@@ -121,8 +121,8 @@ damage_is_left_out_and_counted (void)
       g_unlink (path);
       if (damaged == NULL)
         continue;
-      g_autoptr (LnsEventSet) set =
-          lns_event_set_load (damaged, lanes, N_LANES, INT64_MIN, INT64_MAX, NULL, NULL, NULL);
+      g_autoptr (LnsEventSet) set = lns_event_set_load (damaged, lanes, N_LANES, INT64_MIN,
+                                                        INT64_MAX, NULL, 0, NULL, NULL, NULL);
       if (set != NULL && set->n_damaged > 0)
         {
           hit = true;
@@ -149,8 +149,8 @@ a_cancelled_load_gives_nothing (void)
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   g_cancellable_cancel (cancellable);
-  LNS_CHECK (lns_event_set_load (report, lanes, N_LANES, INT64_MIN, INT64_MAX, NULL, cancellable,
-                                 &error) == NULL);
+  LNS_CHECK (lns_event_set_load (report, lanes, N_LANES, INT64_MIN, INT64_MAX, NULL, 0, NULL,
+                                 cancellable, &error) == NULL);
   LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
 }
 

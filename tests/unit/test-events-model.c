@@ -139,7 +139,7 @@ main (void)
 {
   static const uint32_t lanes[] = { 0 };
   report = lns_test_report_new ();
-  set = lns_event_set_load (report, lanes, 1, INT64_MIN, INT64_MAX, NULL, NULL, NULL);
+  set = lns_event_set_load (report, lanes, 1, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);
   LNS_TEST (a_change_empties_before_it_fills);
   LNS_TEST (the_whole_completes_a_first_page);
   LNS_TEST (pages_hold_what_one_list_cannot);

@@ -1,0 +1,322 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-details-cuda.h"
+
+#include <glib/gi18n.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/lns-format.h"
+#include "ui/lns-cuda-text.h"
+#include "ui/lns-event-text.h"
+
+/* The event whose fields are being written. */
+typedef struct
+{
+  GArray *fields;
+  LnsReport *report;
+  uint32_t lane;
+  LnsLaneKind kind;
+  const LnsTrack *track;
+  const LnsEvent *event;
+} Subject;
+
+static void
+add (const Subject *self, const char *title, char *text)
+{
+  LnsDetailsField field = { title, text };
+  if (text == NULL || *text == '\0')
+    g_free (text);
+  else
+    g_array_append_val (self->fields, field);
+}
+
+static uint64_t
+value_of (const Subject *self, LnsColumnId column)
+{
+  return lns_event_extra (self->report, self->lane, self->event, column);
+}
+
+static void
+add_number (const Subject *self, const char *title, LnsColumnId column)
+{
+  char text[LNS_FORMAT_SIZE];
+  uint64_t value = value_of (self, column);
+  if (value != 0)
+    add (self, title, g_strdup (lns_format_unsigned (value, text)));
+}
+
+static void
+add_address (const Subject *self, const char *title, LnsColumnId column)
+{
+  uint64_t value = value_of (self, column);
+  if (value != 0)
+    add (self, title, g_strdup_printf ("0x%" PRIx64, value));
+}
+
+/* "245,760 B (240.0 KiB)". */
+static char *
+bytes_text (uint64_t size_bytes)
+{
+  char exact[LNS_FORMAT_SIZE], rounded[LNS_FORMAT_SIZE];
+  lns_format_unsigned (size_bytes, exact);
+  if (size_bytes < 1024)
+    return g_strdup_printf ("%s B", exact);
+  return g_strdup_printf ("%s B (%s)", exact, lns_format_bytes (size_bytes, rounded));
+}
+
+const char *
+lns_details_cuda_kind_name (LnsLaneKind kind)
+{
+  switch (kind)
+    {
+    case LNS_LANE_CUDA_API:
+      return _ ("CUDA call");
+    case LNS_LANE_LIBRARY_CALL:
+      return _ ("Library call");
+    case LNS_LANE_CUDA_KERNEL:
+      return _ ("Kernel");
+    case LNS_LANE_CUDA_MEMCPY:
+      return _ ("Copy");
+    case LNS_LANE_CUDA_MEMSET:
+      return _ ("Memset");
+    case LNS_LANE_CUDA_SYNC:
+      return _ ("Synchronization");
+    case LNS_LANE_CUDA_EVENT:
+      return _ ("CUDA event");
+    case LNS_LANE_CUDA_GRAPH:
+      return _ ("CUDA graph");
+    case LNS_LANE_CUDA_GRAPH_NODE:
+      return _ ("CUDA graph node");
+    case LNS_LANE_CUDA_OVERHEAD:
+      return _ ("Overhead");
+    case LNS_LANE_CUDA_MEMORY:
+      return _ ("Memory operation");
+    case LNS_LANE_CUDA_POOL:
+      return _ ("Memory pool operation");
+    case LNS_LANE_CUDA_FAULT:
+      return _ ("Page fault");
+    case LNS_LANE_CUDA_JIT:
+      return _ ("Compilation");
+    default:
+      return NULL;
+    }
+}
+
+/* --- Where ----------------------------------------------------------------------------------- */
+
+static char *
+device_text (LnsReport *report, uint32_t device)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  if (device >= n)
+    return NULL;
+  g_autofree char *name = lns_event_text_string (report, devices[device].name, true);
+  g_autofree char *bus = lns_event_text_string (report, devices[device].bus, true);
+  return *bus != '\0' ? g_strdup_printf ("%u: %s (%s)", devices[device].number, name, bus)
+                      : g_strdup_printf ("%u: %s", devices[device].number, name);
+}
+
+static void
+add_place (const Subject *self)
+{
+  uint32_t n_streams, n_contexts;
+  const LnsCudaStream *streams = lns_report_streams (self->report, &n_streams);
+  const LnsCudaContext *contexts = lns_report_contexts (self->report, &n_contexts);
+  if (self->track->stream < n_streams)
+    {
+      add (self, _ ("Stream"), lns_event_text_stream (self->report, self->track->stream));
+      if (streams[self->track->stream].context < n_contexts)
+        add (self, _ ("Context"),
+             g_strdup_printf ("%u", contexts[streams[self->track->stream].context].number));
+    }
+  add (self, _ ("GPU"), device_text (self->report, self->track->device));
+}
+
+/* --- Kernels --------------------------------------------------------------------------------- */
+
+static uint64_t
+product (const uint32_t n[3])
+{
+  return (uint64_t)n[0] * n[1] * n[2];
+}
+
+/* "80 × 2 × 1 (160 UNITS)". */
+static char *
+shape_text (const uint32_t n[3], const char *units)
+{
+  char count[LNS_FORMAT_SIZE];
+  lns_format_unsigned (product (n), count);
+  return g_strdup_printf ("%u × %u × %u (%s %s)", n[0], n[1], n[2], count, units);
+}
+
+/* What the launch asks of the GPU beside what one multiprocessor has. */
+static void
+add_occupancy (const Subject *self, const LnsCudaLaunch *launch)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (self->report, &n);
+  if (self->track->device >= n || devices[self->track->device].threads_per_warp == 0)
+    return;
+  const LnsCudaDevice *device = &devices[self->track->device];
+  uint64_t warp = device->threads_per_warp, n_warps = (product (launch->block) + warp - 1) / warp;
+  char text[LNS_FORMAT_SIZE], most[LNS_FORMAT_SIZE];
+  lns_format_unsigned (n_warps, text);
+  add (self, _ ("Warps a block"),
+       g_strdup_printf (_ ("%s of %s that a multiprocessor holds"), text,
+                        lns_format_unsigned (device->max_warps_per_sm, most)));
+  if (device->n_multiprocessors > 0)
+    add (self, _ ("Blocks a multiprocessor"),
+         g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
+}
+
+static void
+add_kernel (const Subject *self)
+{
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (self->report, &n);
+  uint64_t id = value_of (self, LNS_COLUMN_LAUNCH);
+  char stat[LNS_FORMAT_SIZE], dynamic[LNS_FORMAT_SIZE];
+  if (id >= n)
+    return;
+  const LnsCudaLaunch *launch = &launches[id];
+  if (launch->short_name != self->event->name)
+    add (self, _ ("Short name"), lns_event_text_string (self->report, launch->short_name, true));
+  add (self, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
+  add (self, _ ("Block"), shape_text (launch->block, _ ("threads")));
+  if (product (launch->cluster) > 0)
+    add (self, _ ("Cluster"), shape_text (launch->cluster, _ ("blocks")));
+  add_occupancy (self, launch);
+  add (self, _ ("Registers"), g_strdup_printf (_ ("%u a thread"), launch->registers));
+  add (self, _ ("Shared memory"),
+       g_strdup_printf (_ ("%s static, %s dynamic a block"),
+                        lns_format_bytes (launch->static_shared_bytes, stat),
+                        lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
+  if (launch->local_bytes > 0)
+    add (self, _ ("Local memory"),
+         g_strdup_printf (_ ("%s a thread"), lns_format_bytes (launch->local_bytes, stat)));
+}
+
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+/* Bytes a nanosecond are GB a second. */
+static void
+add_throughput (const Subject *self)
+{
+  uint64_t size_bytes = value_of (self, LNS_COLUMN_BYTES);
+  add (self, _ ("Bytes"), bytes_text (size_bytes));
+  if (size_bytes > 0 && self->event->duration_ns > 0)
+    add (self, _ ("Throughput"),
+         g_strdup_printf ("%.2f GB/s", (double)size_bytes / (double)self->event->duration_ns));
+}
+
+static void
+add_copy (const Subject *self)
+{
+  uint64_t kinds = value_of (self, LNS_COLUMN_MEMORY_KINDS);
+  uint64_t peers = value_of (self, LNS_COLUMN_PEERS);
+  add (self, _ ("Direction"),
+       g_strdup (lns_cuda_copy_kind_name ((uint32_t)value_of (self, LNS_COLUMN_COPY_KIND))));
+  add_throughput (self);
+  add (self, _ ("Memory"),
+       g_strdup_printf (_ ("from %s to %s"), lns_cuda_memory_kind_name (kinds & 255),
+                        lns_cuda_memory_kind_name (kinds >> 8 & 255)));
+  if (peers != 0)
+    add (self, _ ("Between"),
+         g_strdup_printf (_ ("GPU %u and GPU %u"), (unsigned)(peers & 255),
+                          (unsigned)(peers >> 32 & 255)));
+  if (value_of (self, LNS_COLUMN_COPY_COUNT) > 1)
+    add_number (self, _ ("Copies"), LNS_COLUMN_COPY_COUNT);
+  add_address (self, _ ("Address"), LNS_COLUMN_ADDRESS);
+}
+
+static void
+add_memory_operation (const Subject *self)
+{
+  bool is_pool = self->kind == LNS_LANE_CUDA_POOL;
+  uint64_t operation = value_of (self, LNS_COLUMN_OPERATION) & 255;
+  add (self, _ ("Operation"), g_strdup (lns_cuda_operation_name ((uint32_t)operation, is_pool)));
+  add (self, _ ("Bytes"), bytes_text (value_of (self, LNS_COLUMN_BYTES)));
+  add_address (self, _ ("Address"), LNS_COLUMN_ADDRESS);
+  if (value_of (self, LNS_COLUMN_POOL_SIZE) != 0)
+    add (self, _ ("Pool"), bytes_text (value_of (self, LNS_COLUMN_POOL_SIZE)));
+}
+
+/* --- Calls ----------------------------------------------------------------------------------- */
+
+static void
+add_call (const Subject *self)
+{
+  bool is_runtime = (value_of (self, LNS_COLUMN_CALLBACK) >> 32) != 0;
+  char *result = lns_cuda_result_text (self->track->kind, is_runtime,
+                                       (int32_t)value_of (self, LNS_COLUMN_RETURN_VALUE));
+  if (self->kind == LNS_LANE_CUDA_API)
+    {
+      size_t size_bytes;
+      const char *name = lns_report_string (self->report, self->event->name, &size_bytes);
+      add (self, _ ("Purpose"),
+           g_strdup (lns_cuda_call_kind_name (lns_cuda_call_kind (name, size_bytes))));
+      add (self, _ ("Interface"), g_strdup (is_runtime ? _ ("runtime") : _ ("driver")));
+    }
+  add (self, _ ("Result"), result != NULL ? result : g_strdup (_ ("success")));
+  add_address (self, _ ("Stream handle"), LNS_COLUMN_CUDA_STREAM);
+}
+
+void
+lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  const Subject self = { fields,
+                         report,
+                         lane,
+                         lane < n ? lanes[lane].kind : LNS_LANE_NONE,
+                         lns_event_track (report, lane),
+                         event };
+  if (self.track == NULL || lns_details_cuda_kind_name (self.kind) == NULL)
+    return;
+  switch (self.kind)
+    {
+    case LNS_LANE_CUDA_KERNEL:
+      add_kernel (&self);
+      break;
+    case LNS_LANE_CUDA_MEMCPY:
+      add_copy (&self);
+      break;
+    case LNS_LANE_CUDA_MEMSET:
+      add_throughput (&self);
+      add (&self, _ ("Value"),
+           g_strdup_printf ("%" PRIu64, value_of (&self, LNS_COLUMN_SET_VALUE)));
+      add (&self, _ ("Memory"),
+           g_strdup (lns_cuda_memory_kind_name (value_of (&self, LNS_COLUMN_MEMORY_KINDS) & 255)));
+      break;
+    case LNS_LANE_CUDA_SYNC:
+      add (&self, _ ("Waits for"),
+           g_strdup (lns_cuda_sync_type_name ((uint32_t)value_of (&self, LNS_COLUMN_SYNC_TYPE))));
+      break;
+    case LNS_LANE_CUDA_MEMORY:
+    case LNS_LANE_CUDA_POOL:
+      add_memory_operation (&self);
+      break;
+    case LNS_LANE_CUDA_FAULT:
+      add_address (&self, _ ("Address"), LNS_COLUMN_ADDRESS);
+      add_number (&self, _ ("Page faults"), LNS_COLUMN_FAULTS);
+      break;
+    case LNS_LANE_CUDA_API:
+    case LNS_LANE_LIBRARY_CALL:
+      add_call (&self);
+      break;
+    default:
+      break;
+    }
+  add_number (&self, _ ("CUDA event"), LNS_COLUMN_CUDA_EVENT);
+  add_number (&self, _ ("Graph"), LNS_COLUMN_GRAPH);
+  add_number (&self, _ ("Executable graph"), LNS_COLUMN_GRAPH_EXEC);
+  add_number (&self, _ ("Graph node"), LNS_COLUMN_GRAPH_NODE);
+  add_place (&self);
+  add_number (&self, _ ("Correlation"), LNS_COLUMN_CORRELATION);
+}
