@@ -75,6 +75,7 @@ lns_start_page_init (LnsStartPage *self)
     {
       g_autofree char *uri = g_file_get_uri (sample);
       gtk_actionable_set_action_target (GTK_ACTIONABLE (self->sample_button), "s", uri);
+      gtk_actionable_set_action_name (GTK_ACTIONABLE (self->sample_button), "win.open-uri");
     }
   g_signal_connect_object (manager, "changed", G_CALLBACK (fill_cb), self, 0);
   fill_cb (manager, self);
