@@ -88,21 +88,37 @@ print_processes (LnsReport *report)
   free (n_own);
 }
 
+/* Whether an earlier device is the same GPU, as another process saw it. */
+static bool
+is_known_gpu (const LnsCudaDevice *devices, uint32_t i)
+{
+  for (uint32_t other = 0; other < i; other++)
+    if (devices[i].uuid != 0
+            ? devices[other].uuid == devices[i].uuid
+            : devices[other].bus == devices[i].bus && devices[other].number == devices[i].number)
+      return true;
+  return false;
+}
+
 /* Nothing where CUDA was not used. */
 static void
 print_gpus (LnsReport *report)
 {
-  uint32_t n;
+  uint32_t n, n_gpus = 0;
   const LnsCudaDevice *devices = lns_report_devices (report, &n);
   char bytes[LNS_FORMAT_SIZE];
 
   print_meta (report, "driver", "driver_version");
   print_meta (report, "CUDA of the driver", "cuda_driver_version");
   print_meta (report, "CUPTI", "cupti_version");
-  if (n > 0)
-    printf ("GPUs: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    n_gpus += !is_known_gpu (devices, i);
+  if (n_gpus > 0)
+    printf ("GPUs: %" PRIu32 "\n", n_gpus);
   for (uint32_t i = 0; i < n; i++)
     {
+      if (is_known_gpu (devices, i))
+        continue;
       const char *bus = text (report, devices[i].bus);
       printf ("  %" PRIu32 " ", devices[i].number);
       print_escaped (text (report, devices[i].name));

@@ -176,7 +176,7 @@ build_contexts (LnsCellBuilder *builder)
       row[3] = _lns_cell_integer (pid_of (builder, device.process));
       row[4] = _lns_cell_integer (device.number);
       row[5] = _lns_cell_integer (contexts[i].number);
-      row[6] = _lns_cell_integer (contexts[i].parent);
+      row[6] = _lns_cell_integer (contexts[i].parent != UINT32_MAX ? contexts[i].parent : 0);
       row[7] = _lns_cell_integer (contexts[i].is_green);
       row[8] = _lns_cell_integer (contexts[i].n_multiprocessors);
     }
@@ -200,7 +200,9 @@ build_streams (LnsCellBuilder *builder, bool named)
   for (uint32_t i = 0; i < n; i++)
     {
       LnsCudaDevice device = device_of (builder, streams[i].context);
-      LnsValue *row = !named || streams[i].name != 0 ? _lns_builder_add_row (builder) : NULL;
+      /* CUPTI numbers no stream 0: that one stands for waits that are for whole contexts.        */
+      bool is_asked = named ? streams[i].name != 0 : streams[i].number != 0;
+      LnsValue *row = is_asked ? _lns_builder_add_row (builder) : NULL;
       if (row == NULL)
         continue;
       row[1] = row[2] = _lns_cell_integer (0);

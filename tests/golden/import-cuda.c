@@ -140,6 +140,8 @@ device_of (uint32_t process, int64_t number)
           device.bus = text (sqlite3_column_text (row, 3));
           device.n_multiprocessors = (uint32_t)value (row, "smCount");
           device.memory_bytes = (uint64_t)value (row, "totalMemory");
+          device.compute_major = (uint32_t)value (row, "computeMajor");
+          device.compute_minor = (uint32_t)value (row, "computeMinor");
         }
       sqlite3_finalize (row);
       lns_writer_add_device (writer, &device);
