@@ -40,7 +40,8 @@ static const LnsOption options[] = {
                "um_sum,um_total_sum,um_cpu_page_faults_sum",
     .open_choices = true,
     .value_name = "REPORT",
-    .default_text = "nvtx_sum",
+    .default_text = "nvtx_sum; with CUDA also cuda_api_sum, cuda_gpu_kern_sum, "
+                    "cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum",
     .help = "What to print. Kernels go by their short names with `:base` after a report's name, by "
             "those of their symbols with `:mangled`." },
   { .name = "format",
@@ -81,6 +82,23 @@ typedef struct
   LnsStatsStyle style;
   char *path; /* NULL = stdout                                                                  */
 } Job;
+
+/* What is printed where nothing is asked for: ranges, and of a report about CUDA the rest too. */
+static const char *const defaults[] = { "nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum",
+                                        "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum" };
+#define N_DEFAULTS (sizeof defaults / sizeof defaults[0])
+
+static bool
+is_about_cuda (LnsReport *report)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (lanes[i].kind == LNS_LANE_CUDA_API || lanes[i].kind == LNS_LANE_CUDA_KERNEL)
+      return true;
+  return false;
+}
 
 /* Item I of LIST, the last one where it is shorter, NULL where it is empty. */
 static const char *
@@ -132,7 +150,7 @@ read_unit (const char *text)
 static bool
 make_job (const Values *values, size_t i, const char *input, Job *job, LnsError *error)
 {
-  const char *name = values->reports.n_items > 0 ? values->reports.items[i] : "nvtx_sum";
+  const char *name = values->reports.n_items > 0 ? values->reports.items[i] : defaults[i];
   const char *format = item (&values->formats, i), *output = item (&values->outputs, i);
   bool to_file = output != NULL && strcmp (output, "-") != 0;
 
@@ -233,7 +251,7 @@ run_job (const Job *job,
 static bool
 run_jobs (const Values *values, const char *input, LnsError *error)
 {
-  size_t n_jobs = values->reports.n_items > 0 ? values->reports.n_items : 1;
+  size_t n_jobs = values->reports.n_items > 0 ? values->reports.n_items : N_DEFAULTS;
   Job *jobs = calloc (n_jobs, sizeof *jobs);
   LnsReport *report = NULL;
   LnsTables *tables = NULL;
@@ -247,7 +265,8 @@ run_jobs (const Values *values, const char *input, LnsError *error)
     tables = lns_tables_new (report, error);
   good = good && tables != NULL;
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
-  for (size_t i = 0; good && i < n_jobs; i++)
+  size_t n_wanted = good && values->reports.n_items == 0 && !is_about_cuda (report) ? 1 : n_jobs;
+  for (size_t i = 0; good && i < n_wanted; i++)
     good = run_job (&jobs[i], values, tables, input, cancel, error);
   lns_tables_free (tables);
   lns_report_close (report);

@@ -50,6 +50,14 @@ def test_tables_are_those_that_the_reference_printed():
     assert compared > 60, compared
 
 
+def test_all_of_it_is_printed_where_nothing_is_asked_for():
+    cuda_corpus.need()
+    out = golden.run("stats", cuda_corpus.report("a100-pytorch-lm"))[0].decode()
+    for name in ("cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"):
+        assert printed("a100-pytorch-lm")[name] in out, name
+    assert "does not contain NV Tools" in out
+
+
 def test_what_is_not_there_is_said_as_the_reference_says_it():
     cuda_corpus.need()
     wanted = printed("a100-cuda-graphs")
