@@ -176,6 +176,20 @@ print_tracks (LnsReport *report)
     }
 }
 
+/* What a figure from a GPU has to name. */
+static void
+print_devices (LnsReport *report)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+
+  print_meta (report, "NVIDIA driver", "driver_version");
+  print_meta (report, "CUDA driver", "cuda_driver_version");
+  print_meta (report, "CUPTI", "cupti_version");
+  for (uint32_t i = 0; i < n; i++)
+    print_fact ("GPU", text (report, devices[i].name));
+}
+
 static void
 print_losses (LnsReport *report)
 {
@@ -248,6 +262,7 @@ print_report (LnsReport *report, const char *path)
   print_meta (report, "command line", "command_line");
   print_meta (report, "working directory", "working_directory");
   print_meta (report, "written by", "product");
+  print_devices (report);
   printf ("size: %s\n", lns_format_bytes (info->file_bytes, bytes));
   lns_report_domains (report, &n_domains);
   print_processes (report);
