@@ -1,0 +1,69 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What recording cannot cost less than: a CUPTI client for CUDA_INJECTION64_PATH that has the kinds
+ * recorded which `lanescope profile -t cuda` asks for, and throws the buffers away. Without
+ * libcupti.so.13 it says so on stderr and is not there. */
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BUFFER_BYTES (1 << 20)
+
+static const CUpti_ActivityKind kinds[] = {
+  CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
+  CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+  CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+  CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD
+};
+
+static __typeof__ (cuptiActivityFlushAll) *flush_all;
+
+static void
+request_cb (uint8_t **ret_buffer, size_t *ret_bytes, size_t *ret_max_records)
+{
+  *ret_buffer = aligned_alloc (8, BUFFER_BYTES);
+  *ret_bytes = *ret_buffer != NULL ? BUFFER_BYTES : 0;
+  *ret_max_records = 0;
+}
+
+static void
+complete_cb (CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid_bytes)
+{
+  free (buffer);
+}
+
+static void
+flush_at_exit (void)
+{
+  flush_all (CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+int InitializeInjection (void);
+
+/* The CUDA driver calls it in each process that uses it. 1: stay loaded. */
+__attribute__ ((visibility ("default"))) int
+InitializeInjection (void)
+{
+  void *library = dlopen ("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL)
+    {
+      fprintf (stderr, "bare-client: %s\n", dlerror ());
+      return 1;
+    }
+  __typeof__ (cuptiActivityRegisterCallbacks) *register_callbacks =
+      dlsym (library, "cuptiActivityRegisterCallbacks");
+  __typeof__ (cuptiActivityEnable) *enable = dlsym (library, "cuptiActivityEnable");
+  flush_all = dlsym (library, "cuptiActivityFlushAll");
+  CUptiResult result = register_callbacks (request_cb, complete_cb);
+  for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
+    result = enable (kinds[i]);
+  if (result != CUPTI_SUCCESS)
+    fprintf (stderr, "bare-client: CUPTI result %d\n", (int)result);
+  atexit (flush_at_exit);
+  return 1;
+}

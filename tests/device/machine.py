@@ -1,0 +1,165 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""The machine that tests/device/run is on: its GPU, its programs, and how they are recorded."""
+
+import ctypes
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("LNS_BUILD_ROOT") or os.environ.get("LNS_BUILD_DIR") or os.path.join(ROOT, "build")
+LANESCOPE = os.path.join(BUILD, "src", "cli", "lanescope")
+LIMIT_S = 430  # after which nothing more is begun
+END_S = 470    # when what still runs is ended
+NVCC_ARGUMENTS = {
+    "cuda-threads": ["--default-stream", "per-thread"],
+    "liblaunches.so": ["-shared", "-Xcompiler", "-fPIC"],
+    "matrices": ["-lcublas"],
+}
+SOURCES = {"liblaunches.so": "tests/device/launches.cu", "vectoradd-static": "tests/programs/cuda-vectoradd.cu"}
+
+
+class CouldNot(Exception):
+    """Ends a check that this machine has no way to try; the argument says why."""
+
+
+def tail(text):
+    return " / ".join(text.strip().splitlines()[-4:])
+
+
+class Machine:
+    def __init__(self, out):
+        self.out = os.path.abspath(out)
+        os.makedirs(self.out, exist_ok=True)
+        self.begin = time.monotonic()
+        self.cost = {}
+        self.cupti = self.kernel_driver = None
+        self.nvcc = shutil.which("nvcc") or next(iter(glob.glob("/usr/local/cuda/bin/nvcc")), None)
+        self.env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+        self.driver, self.gpu = self._ask_driver()
+        self.is_double = self.gpu.startswith("Lanescope Double")
+        if not self.is_double:
+            folders = glob.glob("/usr/local/cuda/lib64") + glob.glob("/usr/local/cuda/extras/CUPTI/lib64")
+            self.env["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH", ""), *folders]))
+        # PyTorch brings CUDA's libraries of its own.
+        self.torch_env = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+        self.torch = self._ask_torch()
+
+    def _ask_driver(self):
+        """The version of the driver that libcuda tells, and the first GPU's name; empty without."""
+        version, name = ctypes.c_int(0), ctypes.create_string_buffer(256)
+        try:
+            cuda = ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            return "", ""
+        cuda.cuDriverGetVersion(ctypes.byref(version))
+        if cuda.cuInit(0) == 0:
+            cuda.cuDeviceGetName(name, len(name), 0)
+        return f"{version.value // 1000}.{version.value % 1000 // 10}", name.value.decode()
+
+    def _ask_torch(self):
+        """PyTorch's version, or why it cannot be used."""
+        asked = subprocess.run(["python3", "-c", "import torch; assert torch.cuda.is_available(), 'it sees no GPU';"
+                                "print(torch.__version__)"], capture_output=True, text=True, check=False)
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+        return f"cannot be used: {tail(asked.stderr).rsplit(' / ', 1)[-1]}"
+
+    def file(self, name):
+        return os.path.join(self.out, name)
+
+    def facts(self):
+        kernel_driver = ""
+        if os.path.exists("/proc/driver/nvidia/version"):
+            with open("/proc/driver/nvidia/version", encoding="utf-8") as file:
+                kernel_driver = (re.findall(r"\d+\.\d+(?:\.\d+)?", file.readline()) or [""])[0]
+        return {"GPU": self.gpu or "none", "is a double": self.is_double,
+                "driver": kernel_driver or self.kernel_driver or "not told",
+                "CUDA of the driver": self.driver or "none", "CUPTI": self.cupti or "not seen", "PyTorch": self.torch,
+                "nvcc": self.nvcc or "none", "processors": os.cpu_count()}
+
+    def left_s(self):
+        """For one command: none may keep the others from their turn."""
+        return min(100, max(1, self.begin + END_S - time.monotonic()))
+
+    def expect_time(self):
+        if time.monotonic() - self.begin > LIMIT_S:
+            raise CouldNot(f"the {LIMIT_S} s for all checks were over")
+        if not self.gpu:
+            raise CouldNot("there is no libcuda.so.1 with a device here")
+
+    def expect_torch(self):
+        if self.torch.startswith("cannot"):
+            raise CouldNot(f"PyTorch {self.torch}")
+
+    def program(self, name):
+        """Its path: built on the spot where nvcc can build for this very GPU, else what the tree has."""
+        built = os.path.join(BUILD, "tests", "programs" if name.startswith("cuda-") else "device", name)
+        if self.nvcc and not self.is_double:
+            path = self.file(os.path.join("programs", name))
+            if not os.path.exists(path):
+                self._compile(name, path)
+            return path
+        if not os.path.exists(built):
+            raise CouldNot(f"{os.path.relpath(built, BUILD)} was not built, and there is no nvcc here")
+        return built
+
+    def _compile(self, name, path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        folder = "tests/programs" if name.startswith("cuda-") else "tests/device"
+        source = os.path.join(ROOT, SOURCES.get(name, f"{folder}/{name}.cu"))
+        runtime = "static" if name == "vectoradd-static" else "shared"
+        done = subprocess.run([self.nvcc, "-arch=native", "-cudart", runtime, "-I", ROOT, "-o", path, source,
+                               *NVCC_ARGUMENTS.get(name, [])], capture_output=True, text=True, timeout=self.left_s(), check=False)
+        if done.returncode != 0:
+            raise CouldNot(f"nvcc: {tail(done.stderr)}")
+
+    def execute(self, command, env=None, before=()):
+        """What COMMAND printed. It fails the check unless it ends well."""
+        done = subprocess.run([*before, *command], env={**self.env, **(env or {})}, cwd=HERE, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=self.left_s(), check=False)
+        assert done.returncode == 0, f"{os.path.basename(command[0])} ended with {done.returncode}: {tail(done.stderr)}"
+        return done.stdout
+
+    def profile_command(self, name, *switches, trace="cuda,nvtx"):
+        return [LANESCOPE, "profile", "-t", trace, "-f", "true", "-o", self.file(name), *switches]
+
+    def record(self, name, command, *switches, trace="cuda,nvtx", env=None):
+        """The report NAME of COMMAND, and what it printed."""
+        out = self.execute(command, env=env, before=self.profile_command(name, *switches, trace=trace))
+        return Recording(self, name), out
+
+
+class Recording:
+    """A report, asked as a user asks it: by `lanescope info` and `lanescope sql`."""
+
+    def __init__(self, machine, name):
+        self.path = machine.file(f"{name}.rep")
+        self.info = subprocess.run([LANESCOPE, "info", self.path], capture_output=True, text=True, check=True).stdout
+        machine.cupti = self.fact("CUPTI") or machine.cupti
+        machine.kernel_driver = self.fact("NVIDIA driver") or machine.kernel_driver
+
+    def fact(self, name):
+        found = re.search(rf"^{name}: (.*)$", self.info, re.M)
+        return found[1] if found else None
+
+    def sql(self, statement):
+        """The rows, each a dictionary."""
+        asked = subprocess.run([LANESCOPE, "sql", "-j", self.path, statement], capture_output=True, text=True, check=False)
+        assert asked.returncode == 0, asked.stderr
+        return json.loads(asked.stdout)
+
+    def rows(self, kind, what="*", rest=""):
+        """The rows of CUPTI_ACTIVITY_KIND_<KIND>."""
+        return self.sql(f"SELECT {what} FROM CUPTI_ACTIVITY_KIND_{kind} {rest}")
+
+    def kernels(self):
+        return self.rows("KERNEL", "k.*, s.value AS name", "k JOIN StringIds s ON s.id = k.shortName ORDER BY k.start")
