@@ -8,6 +8,7 @@
 #include "src/analysis/lns-cuda-links.h"
 #include "src/analysis/lns-ordering.h"
 #include "src/analysis/lns-projection.h"
+#include "src/analysis/lns-stats-report.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -310,6 +311,38 @@ test_projection_ends_when_told (void)
   lns_report_close (report);
 }
 
+/* Each report of statistics prints what it counts, also of kernels without launches. */
+static void
+test_each_report (void)
+{
+  LnsReport *report = write_report ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+  const LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = "", .no_header = true };
+  const LnsStatsReport *stats;
+
+  for (size_t i = 0; (stats = lns_stats_report_at (i)) != NULL; i++)
+    {
+      LnsStatsResult *result = lns_stats_report_run (stats, NULL, tables, NULL, NULL);
+      char *text = NULL;
+      size_t size, n_lines = 0;
+      FILE *stream = open_memstream (&text, &size);
+      LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
+      fclose (stream);
+      for (size_t c = 0; c < size; c++)
+        n_lines += text[c] == '\n';
+      LNS_CHECK (n_lines <= lns_stats_result_n_rows (result));
+      LNS_CHECK_INT (n_lines > 0, lns_stats_result_n_rows (result) > 0);
+      if (strcmp (stats->name, "cuda_api_trace") == 0)
+        LNS_CHECK_INT (n_lines, n_calls);
+      if (strcmp (stats->name, "cuda_gpu_trace") == 0)
+        LNS_CHECK_INT (n_lines, n_work);
+      free (text);
+      lns_stats_result_free (result);
+    }
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 static int
 compare_tens (const void *a, const void *b)
 {
@@ -352,6 +385,7 @@ int
 main (void)
 {
   LNS_TEST (test_ordering);
+  LNS_TEST (test_each_report);
   LNS_TEST (test_links_go_both_ways);
   LNS_TEST (test_projection);
   LNS_TEST (test_projection_ends_when_told);
