@@ -147,49 +147,28 @@ _lns_timeline_link_line (LnsTimeline *self, const LnsLinkedEvent *linked, LnsLin
       call = work;
       work = other;
     }
-  float middle_px = floorf (call.origin.x + MIN (call.size.width / 2, LINK_INSET_PX));
   gboolean is_below = work.origin.y > call.origin.y;
-  float left_px = work.origin.x, right_px = left_px + work.size.width;
-  ret_line->x_px = middle_px;
-  ret_line->from_px = is_below ? call.origin.y + call.size.height : call.origin.y;
-  ret_line->is_straight = middle_px >= left_px && middle_px < right_px;
-  ret_line->to_px = ret_line->is_straight
-                        ? (is_below ? work.origin.y : work.origin.y + work.size.height)
-                        : floorf (work.origin.y + work.size.height / 2);
-  ret_line->end_px = ret_line->is_straight ? middle_px : middle_px < left_px ? left_px : right_px;
+  ret_line->x_px = floorf (call.origin.x + MIN (call.size.width / 2, LINK_INSET_PX));
+  ret_line->from_px = is_below ? call.origin.y + call.size.height : call.origin.y - 1;
+  ret_line->end_px = floorf (work.origin.x + MIN (work.size.width / 2, LINK_INSET_PX));
+  ret_line->to_px = is_below ? work.origin.y : work.origin.y + work.size.height;
   return TRUE;
 }
 
-/* A triangle of lines whose point is at (X, Y); DX, DY: where it points. */
-static void
-append_head (GtkSnapshot *snapshot, float x, float y, float dx, float dy, const GdkRGBA *color)
-{
-  for (int i = 0; i < LINK_HEAD_PX; i++)
-    {
-      float along = (float)i + 1, wide = 2 * (float)(i / 2) + 1;
-      if (dx != 0)
-        append_rect (snapshot, color, dx > 0 ? x - along : x + along - 1, y - (wide - 1) / 2, 1,
-                     wide);
-      else
-        append_rect (snapshot, color, x - (wide - 1) / 2, dy > 0 ? y - along : y + along - 1, wide,
-                     1);
-    }
-}
-
-/* Down from the call, then across to the work; on a light edge, so that it is seen on any bar. */
+/* Along the gap beside the call, where it strikes through no name, then down or up to the work. */
 static void
 append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *color)
 {
-  float top_px = MIN (line->from_px, line->to_px), bottom_px = MAX (line->from_px, line->to_px);
-  append_rect (snapshot, color, line->x_px, top_px, 1, bottom_px - top_px + 1);
-  if (line->is_straight)
-    {
-      append_head (snapshot, line->x_px, line->to_px, 0, line->to_px - line->from_px, color);
-      return;
-    }
   float left_px = MIN (line->x_px, line->end_px), right_px = MAX (line->x_px, line->end_px);
-  append_rect (snapshot, color, left_px, line->to_px, right_px - left_px, 1);
-  append_head (snapshot, line->end_px, line->to_px, line->end_px - line->x_px, 0, color);
+  float top_px = MIN (line->from_px, line->to_px), bottom_px = MAX (line->from_px, line->to_px);
+  append_rect (snapshot, color, left_px, line->from_px, right_px - left_px + 1, 1);
+  append_rect (snapshot, color, line->end_px, top_px, 1, bottom_px - top_px);
+  for (int i = 0; i < LINK_HEAD_PX; i++)
+    {
+      float half_px = (float)(i / 2);
+      float y = line->to_px > line->from_px ? line->to_px - 1 - (float)i : line->to_px + (float)i;
+      append_rect (snapshot, color, line->end_px - half_px, y, 2 * half_px + 1, 1);
+    }
 }
 
 static void

@@ -96,12 +96,10 @@ gboolean _lns_timeline_lane_area (LnsTimeline *self, uint32_t lane, graphene_rec
 graphene_rect_t _lns_timeline_body (LnsTimeline *self);
 
 /* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM)
- * down or up to TO, then across to END, the work's edge; IS_STRAIGHT: the work lies below or above the
- * call, and the line ends at its edge there. */
+ * across to END, then down or up to TO, the work's edge. */
 typedef struct
 {
-  float x_px, from_px, to_px, end_px;
-  gboolean is_straight;
+  float x_px, from_px, end_px, to_px;
 } LnsLinkLine;
 
 /* The line between the selected event and LINKED. False where either is out of view. */

@@ -305,7 +305,7 @@ going_there_unfolds_rows (void)
   close_timeline (timeline);
 }
 
-/* The line begins below the call and ends at the kernel's left edge, where the kernel begins. */
+/* The line begins right below the call and ends at the top of the kernel, near where that begins. */
 static void
 a_line_leads_from_the_call_to_the_kernel (void)
 {
@@ -329,12 +329,9 @@ a_line_leads_from_the_call_to_the_kernel (void)
   double call_end = call_x + (double)(6 * LNS_KNOWN_US) / lns_scale_ns_per_px (scale);
   double kernel_x = timeline->context.header_px + lns_scale_x_of (scale, start_ns);
   LNS_CHECK (line.x_px >= call_x - 2 && line.x_px <= call_end + 2);
-  LNS_CHECK (!line.is_straight);
-  LNS_CHECK (line.from_px > call_area.origin.y &&
-             line.from_px <= call_area.origin.y + call_area.size.height);
-  LNS_CHECK (line.to_px > kernel_area.origin.y &&
-             line.to_px < kernel_area.origin.y + kernel_area.size.height);
-  LNS_CHECK (line.end_px >= kernel_x - 1 && line.end_px <= kernel_x + 1);
+  LNS_CHECK (line.from_px == call_area.origin.y + call_area.size.height - 1);
+  LNS_CHECK (line.to_px == kernel_area.origin.y);
+  LNS_CHECK (line.end_px >= kernel_x && line.end_px <= kernel_x + 8);
 
   /* Where the kernel is out of view there is no line. */
   lns_view_show_span (view, from_ns, from_ns + 90 * LNS_KNOWN_US);
