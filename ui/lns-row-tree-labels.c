@@ -89,6 +89,8 @@ stream_label (LnsReport *report, uint32_t stream)
   const LnsCudaStream *it = &lns_report_streams (report, NULL)[stream];
   const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
   bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
+  if (it->number == 0 && !is_null)
+    return g_strdup ("Whole context"); /* CUDA counts streams from 1: waits for all of them */
   const char *what = is_null ? "Default stream" : "Stream";
   if (it->name == 0)
     return g_strdup_printf ("%s %u", what, it->number);

@@ -113,7 +113,7 @@ push_stream (const Builder *builder, Leaf *leaf, uint32_t stream)
   const LnsCudaStream *it = &builder->streams[stream];
   const bool is_null =
       it->context < builder->n_contexts && builder->contexts[it->context].null_stream == it->number;
-  push (leaf, LNS_ROW_STREAM, is_null ? 0 : 1, it->number, stream);
+  push (leaf, LNS_ROW_STREAM, is_null ? 0 : 1, it->number != 0 ? it->number : UINT64_MAX, stream);
   switch (track->kind)
     {
     case LNS_TRACK_CUDA_KERNELS:

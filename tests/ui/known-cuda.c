@@ -224,7 +224,7 @@ static void
 write_second (void)
 {
   const uint32_t gpu = device (1, "0000:b3:00.0");
-  const uint32_t near = stream (context (gpu, 2, 7), 7, "");
+  const uint32_t first = context (gpu, 2, 7), near = stream (first, 7, "");
   const uint32_t far = stream (context (gpu, 3, 7), 21, "");
   const uint32_t on = gpu_lane (LNS_TRACK_CUDA_KERNELS, gpu, near, LNS_LANE_CUDA_KERNEL);
   int64_t start_ns = 0;
@@ -241,6 +241,11 @@ write_second (void)
       lns_writer_append (writer, on, &it);
       start_ns += (k + 1) * 100;
     }
+  LnsEvent wait = event (0, 40 * LNS_KNOWN_US, "Context sync");
+  set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_SYNC_TYPE, 4);
+  lns_writer_append (writer,
+                     gpu_lane (LNS_TRACK_CUDA_SYNC, gpu, stream (first, 0, ""), LNS_LANE_CUDA_SYNC),
+                     &wait);
   LnsEvent peer = event (0, 50 * LNS_KNOWN_US, "[CUDA memcpy PtoP]");
   set (&peer, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_COPY_KIND, 10);
   set (&peer, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_BYTES, 1000000);

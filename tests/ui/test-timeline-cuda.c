@@ -71,6 +71,8 @@ rows_stand_in_their_order (void)
                        "    Context 2\n"
                        "      Default stream 7\n"
                        "        100.0% Kernels\n"
+                       "      Whole context\n"
+                       "        Synchronization\n"
                        "    Context 3\n"
                        "      Stream 21\n"
                        "        100.0% Memory\n");
