@@ -1,0 +1,364 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The decoder, fed with what the CUDA engine writes, or nearly, and looked at through the report. Ticks
+ * are ns. */
+
+#include "capture/session/lns-decoder.h"
+#include "capture/wire/lns-wire-cuda-layout.h"
+#include "src/store/lns-report.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/record-text.h"
+#include "tests/unit/report-fixture.h"
+
+#define T0         1000000 /* CLOCK_MONOTONIC and ticks of report time 0 */
+#define AT(ns)     ((uint64_t)(T0 + (ns)))
+#define END_NS     900000
+#define REGISTERED LNS_WIRE_STRING_REGISTERED
+
+static LnsDecoder *decoder;
+static LnsWriter *writer;
+static LnsReport *report;
+static RecordText text;
+static const char *path;
+
+static void
+begin (void)
+{
+  LnsWireClockPair first = { .ticks = AT (0), .monotonic_ns = T0 },
+                   last = { .ticks = AT (1000000), .monotonic_ns = T0 + 1000000 };
+  LnsProcessInfo info = { .pid = 10, .target_pid = 10, .parent = UINT32_MAX, .start_ns = T0 };
+  LnsWriterOptions options = { .overwrite = true, .t0_monotonic_ns = T0 };
+  LnsError error = { 0 };
+  decoder = lns_decoder_new (&first);
+  lns_decoder_add_pair (decoder, &last);
+  lns_decoder_set_process (decoder, 0, &info);
+  path = fixture_path ("cuda.rep");
+  writer = lns_writer_create (path, &options, &error);
+  if (writer == NULL)
+    LNS_FAIL ("%s", error.message);
+  lns_decoder_start_report (decoder, writer, 0);
+  text.n_bytes = 0;
+}
+
+/* Adds the N_BYTES at RECORD, of which the first SHOWN are told to be all. */
+static void
+add_cut (void *record, size_t n_bytes, size_t shown)
+{
+  uint32_t n = (uint32_t)((shown + 15) / 16 * 16);
+  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n, sizeof n);
+  memset (text.bytes + text.n_bytes, 0, n);
+  memcpy (text.bytes + text.n_bytes, record, n_bytes < n ? n_bytes : n);
+  text.n_bytes += n;
+}
+#define ADD(record) add_cut (&(record), sizeof (record), sizeof (record))
+
+static void
+play (void)
+{
+  LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
+  lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
+  lns_decoder_play (decoder, &source, text.bytes, text.n_bytes);
+  lns_decoder_settle (decoder);
+  text.n_bytes = 0;
+}
+
+static void
+finish (void)
+{
+  LnsError error = { 0 };
+  lns_decoder_stop_report (decoder, END_NS);
+  if (!lns_writer_finish (writer, LNS_STATE_COMPLETE, END_NS, &error))
+    LNS_FAIL ("%s", error.message);
+  report = fixture_open (path, NULL);
+}
+
+static void
+end (void)
+{
+  lns_report_close (report);
+  lns_decoder_free (decoder);
+}
+
+/* The events of KIND in the report, in their lanes' order. */
+static uint32_t
+events_of (LnsLaneKind kind, LnsEvent *ret_events, uint32_t n_max)
+{
+  uint32_t n_lanes, n = 0;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    for (uint64_t i = 0;
+         lanes[lane].kind == kind && i < lns_report_lane_info (report, lane)->n_events; i++, n++)
+      {
+        LnsError error = { 0 };
+        if (n < n_max && !lns_report_event (report, lane, i, &ret_events[n], &error))
+          LNS_FAIL ("%s", error.message);
+      }
+  return n;
+}
+
+static uint64_t
+column (const LnsEvent *event, LnsLaneKind kind, LnsColumnId id)
+{
+  return event->extra[lns_lane_kind_extra (kind, id)];
+}
+
+static const char *
+name_of (const LnsEvent *event)
+{
+  return lns_report_string (report, event->name, NULL);
+}
+
+static LnsWireCudaKernelBytes
+kernel_at (int64_t start_ns, int64_t end_ns, uint32_t slot, uint32_t correlation)
+{
+  return (LnsWireCudaKernelBytes){
+    .head = { .ticks = AT (start_ns), .type = LNS_WIRE_CUDA_KERNEL, .string = slot },
+    .correlation = correlation,
+    .end_ticks = AT (end_ns),
+    .place = { .device = 0, .context = 1, .stream = 7 },
+  };
+}
+
+static LnsWireCudaLaunchBytes
+launch_of (uint32_t slot, uint32_t name, uint32_t blocks)
+{
+  return (LnsWireCudaLaunchBytes){ .head = { .type = LNS_WIRE_CUDA_LAUNCH, .string = slot },
+                                   .name = name,
+                                   .grid = { blocks, 1, 1 },
+                                   .block = { 64, 1, 1 } };
+}
+
+static void
+slots_get_new_meanings (void)
+{
+  begin ();
+  record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 1, "_Z3addi");
+  LnsWireCudaLaunchBytes first = launch_of (3, REGISTERED | 1, 5), second = launch_of (3, 0, 6);
+  LnsWireCudaKernelBytes a = kernel_at (100, 200, 3, 1), b = kernel_at (300, 400, 3, 2);
+  ADD (first);
+  ADD (a);
+  ADD (second);
+  ADD (b);
+  ADD (first);
+  LnsWireCudaKernelBytes c = kernel_at (500, 600, 3, 3);
+  ADD (c);
+  play ();
+  finish ();
+  LnsEvent events[3];
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_KERNEL, events, 3), 3);
+  LNS_CHECK_STR (name_of (&events[0]), "add(int)");
+  LNS_CHECK_STR (name_of (&events[1]), "(kernel whose name is lost)");
+  LNS_CHECK_STR (name_of (&events[2]), "add(int)");
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (report, &n);
+  LNS_CHECK_INT (n, 2);
+  const uint64_t at[] = { column (&events[0], LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH),
+                          column (&events[1], LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH) };
+  LNS_CHECK_INT (launches[at[0]].grid[0], 5);
+  LNS_CHECK_INT (launches[at[1]].grid[0], 6);
+  LNS_CHECK_STR (lns_report_string (report, launches[at[0]].short_name, NULL), "add");
+  end ();
+}
+
+/* Times before the session, ends before beginnings, slots that nobody has, devices, contexts and streams of
+ * which nobody told. */
+static void
+what_cannot_be_is_put_right_or_left_out (void)
+{
+  begin ();
+  LnsWireCudaLaunchBytes launch = launch_of (0, 0, 1), outside = launch_of (4096, 0, 1);
+  LnsWireCudaKernelBytes early = kernel_at (-900000, 50, 0, 1),
+                         backwards = kernel_at (500, 100, 0, 2),
+                         no_slot = kernel_at (600, 700, 9, 3),
+                         far_slot = kernel_at (800, 900, 1 << 30, 4);
+  backwards.place = (LnsWireCudaPlace){ LNS_WIRE_CUDA_NONE, 77, LNS_WIRE_CUDA_NONE };
+  ADD (launch);
+  ADD (outside);
+  ADD (early);
+  ADD (backwards);
+  ADD (no_slot);
+  ADD (far_slot);
+  play ();
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_refused, 2);
+  finish ();
+  LnsEvent events[4];
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_KERNEL, events, 4), 2);
+  for (int i = 0; i < 2; i++)
+    if (column (&events[i], LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION) == 1)
+      {
+        LNS_CHECK_INT (events[i].start_ns, 0);
+        LNS_CHECK_INT (events[i].duration_ns, 50);
+      }
+    else
+      {
+        LNS_CHECK_INT (events[i].start_ns, 500);
+        LNS_CHECK_INT (events[i].duration_ns, 0);
+      }
+  uint32_t n;
+  LNS_CHECK (lns_report_contexts (report, &n) != NULL && n == 2);
+  end ();
+}
+
+/* Every record type, cut to every length, and filled with bytes of all kinds: nothing of it may do more than
+ * leave out or make up an event. */
+static void
+hostile_bytes_do_no_harm (void)
+{
+  uint64_t state = 42;
+  begin ();
+  for (int round = 0; round < 300; round++)
+    {
+      for (unsigned type = LNS_WIRE_CUDA_FIRST; type <= LNS_WIRE_CUDA_LAST; type++)
+        {
+          uint64_t words[40];
+          for (unsigned i = 0; i < 40; i++)
+            words[i] = round % 3 == 0 ? UINT64_MAX : fixture_random (&state);
+          LnsWireHead head = { .ticks = words[0], .type = (uint8_t)type };
+          head.string = round % 2 == 0 ? (uint32_t)words[1] % 8 : (uint32_t)words[1];
+          memcpy (words, &head, sizeof head);
+          add_cut (words, sizeof words, 32 + fixture_random (&state) % (sizeof words - 48));
+          if (text.n_bytes > sizeof text.bytes - 1024)
+            play ();
+        }
+    }
+  play ();
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_bad_chunks, 0);
+  finish ();
+  LNS_CHECK (lns_report_info (report)->n_events > 0);
+  end ();
+}
+
+/* Buffers of a killed process may hold anything too, and what it says of their records' sizes. */
+static void
+hostile_buffers_do_no_harm (void)
+{
+  uint64_t state = 7;
+  static uint8_t bytes[8192];
+  LnsWireCuptiSizes sizes = { .version = 130001 };
+  begin ();
+  for (int round = 0; round < 500; round++)
+    {
+      for (unsigned i = 0; i < LNS_WIRE_CUPTI_KINDS; i++)
+        sizes.record_bytes[i] =
+            (uint16_t)(fixture_random (&state) % (round % 2 == 0 ? 256 : 65536));
+      for (unsigned i = 0; i < sizeof bytes; i += 8)
+        {
+          uint64_t word = i % 64 == 0 ? 1 + fixture_random (&state) % 60 : fixture_random (&state);
+          memcpy (bytes + i, &word, sizeof word);
+        }
+      lns_decoder_salvage (decoder, 0, &sizes, bytes, fixture_random (&state) % sizeof bytes);
+      lns_decoder_salvage (decoder, 99, &sizes, bytes, sizeof bytes);
+    }
+  finish ();
+  end ();
+}
+
+static void
+problems_are_told_once_with_their_names (void)
+{
+  begin ();
+  LnsWireCudaProblemBytes problem = {
+    .head = { .ticks = AT (5), .type = LNS_WIRE_CUDA_PROBLEM, .string = REGISTERED | 2 },
+    .problem = LNS_WIRE_PROBLEM_BUSY,
+    .result = 39
+  };
+  LNS_CHECK_INT (lns_decoder_cuda_state (decoder), LNS_CUDA_UNSEEN);
+  ADD (problem);
+  ADD (problem);
+  /* The name comes behind what bears it. */
+  record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 2, "Some Tool");
+  play ();
+  const LnsUnrecorded *told = lns_decoder_unrecorded (decoder, 0);
+  LNS_CHECK (told != NULL && lns_decoder_unrecorded (decoder, 1) == NULL);
+  LNS_CHECK_STR (told->code, "LNS-CUDA-003");
+  LNS_CHECK (strstr (told->text, "Some Tool") != NULL);
+  LNS_CHECK_INT (lns_decoder_cuda_state (decoder), LNS_CUDA_RECORDED);
+  finish ();
+  end ();
+}
+
+static void
+the_state_of_cuda_follows_what_is_said (void)
+{
+  begin ();
+  LnsWireCudaInfoBytes info = { .head = { .type = LNS_WIRE_CUDA_INFO },
+                                .cupti_version = 130001,
+                                .driver_version = 13000,
+                                .header_version = 130001 };
+  LnsWireCudaDeviceBytes device = { .head = { .type = LNS_WIRE_CUDA_DEVICE }, .number = 2 };
+  memset (device.bus, 'x', sizeof device.bus); /* no end */
+  ADD (info);
+  play ();
+  LNS_CHECK_INT (lns_decoder_cuda_state (decoder), LNS_CUDA_NO_DEVICE);
+  ADD (device);
+  play ();
+  LNS_CHECK_INT (lns_decoder_cuda_state (decoder), LNS_CUDA_IDLE);
+  LnsWireCudaApiBytes call = { .head = { .ticks = AT (10), .type = LNS_WIRE_CUDA_API, .depth = 1 },
+                               .correlation = 1,
+                               .end_ticks = AT (20),
+                               .cbid = 31,
+                               .tid = 10 };
+  ADD (call);
+  play ();
+  LNS_CHECK_INT (lns_decoder_cuda_state (decoder), LNS_CUDA_RECORDED);
+  finish ();
+  LnsEvent event;
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 1);
+  LNS_CHECK_STR (name_of (&event), "CUDA runtime call 31");
+  LNS_CHECK_STR (lns_report_meta (report, "cuda_driver_version"), "13.0");
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  LNS_CHECK_INT (n, 1);
+  LNS_CHECK_INT (strlen (lns_report_string (report, devices[0].bus, NULL)), sizeof device.bus);
+  end ();
+}
+
+/* What ended before a report began is not of it; what a later report needs is told to it again. */
+static void
+a_later_report_has_its_own (void)
+{
+  begin ();
+  LnsWireCudaLaunchBytes launch = launch_of (0, 0, 4);
+  LnsWireCudaKernelBytes first = kernel_at (100, 200, 0, 1), second = kernel_at (500, 600, 0, 2);
+  ADD (launch);
+  ADD (first);
+  play ();
+  LnsError error = { 0 };
+  lns_decoder_stop_report (decoder, 300);
+  LNS_CHECK (lns_writer_finish (writer, LNS_STATE_COMPLETE, 300, &error));
+  LnsWriterOptions options = { .overwrite = true, .t0_monotonic_ns = T0 };
+  path = fixture_path ("later.rep");
+  writer = lns_writer_create (path, &options, &error);
+  LNS_CHECK (writer != NULL);
+  lns_decoder_start_report (decoder, writer, 400);
+  LNS_CHECK_INT (lns_decoder_cuda_state (decoder), LNS_CUDA_UNSEEN);
+  ADD (first);
+  ADD (second);
+  play ();
+  finish ();
+  LnsEvent event;
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_KERNEL, &event, 1), 1);
+  LNS_CHECK_INT (event.start_ns, 500);
+  uint32_t n;
+  LNS_CHECK_INT (
+      lns_report_launches (report, &n)[column (&event, LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH)]
+          .grid[0],
+      4);
+  end ();
+}
+
+int
+main (void)
+{
+  LNS_TEST (slots_get_new_meanings);
+  LNS_TEST (what_cannot_be_is_put_right_or_left_out);
+  LNS_TEST (hostile_bytes_do_no_harm);
+  LNS_TEST (hostile_buffers_do_no_harm);
+  LNS_TEST (problems_are_told_once_with_their_names);
+  LNS_TEST (the_state_of_cuda_follows_what_is_said);
+  LNS_TEST (a_later_report_has_its_own);
+  return lns_tap_done ();
+}
