@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -32,7 +33,7 @@ class CouldNot(Exception):
 
 
 def tail(text):
-    return " / ".join(text.strip().splitlines()[-4:])
+    return " / ".join(text.strip().splitlines()[-8:])
 
 
 class Machine:
@@ -44,8 +45,7 @@ class Machine:
         self.cupti = self.kernel_driver = None
         self.nvcc = shutil.which("nvcc") or next(iter(glob.glob("/usr/local/cuda/bin/nvcc")), None)
         self.env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-        self.driver, self.gpu = self._ask_driver()
-        self.is_double = self.gpu.startswith("Lanescope Double")
+        self.driver, self.gpu, self.is_double = self._ask_driver()
         if not self.is_double:
             folders = glob.glob("/usr/local/cuda/lib64") + glob.glob("/usr/local/cuda/extras/CUPTI/lib64")
             self.env["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH", ""), *folders]))
@@ -54,16 +54,17 @@ class Machine:
         self.torch = self._ask_torch()
 
     def _ask_driver(self):
-        """The version of the driver that libcuda tells, and the first GPU's name; empty without."""
-        version, name = ctypes.c_int(0), ctypes.create_string_buffer(256)
+        """The version of CUDA that libcuda tells, the first GPU's name, and whether that is the double's; empty without."""
+        version, name, uuid = ctypes.c_int(0), ctypes.create_string_buffer(256), ctypes.create_string_buffer(16)
         try:
             cuda = ctypes.CDLL("libcuda.so.1")
         except OSError:
-            return "", ""
+            return "", "", False
         cuda.cuDriverGetVersion(ctypes.byref(version))
         if cuda.cuInit(0) == 0:
             cuda.cuDeviceGetName(name, len(name), 0)
-        return f"{version.value // 1000}.{version.value % 1000 // 10}", name.value.decode()
+            cuda.cuDeviceGetUuid_v2(uuid, 0)
+        return f"{version.value // 1000}.{version.value % 1000 // 10}", name.value.decode(), uuid.raw.startswith(b"lanescope-doub")
 
     def _ask_torch(self):
         """PyTorch's version, or why it cannot be used."""
@@ -71,7 +72,7 @@ class Machine:
                                 "print(torch.__version__)"], capture_output=True, text=True, check=False)
         if asked.returncode == 0:
             return asked.stdout.strip()
-        return f"cannot be used: {tail(asked.stderr).rsplit(' / ', 1)[-1]}"
+        return f"cannot be used: {tail(asked.stderr).rsplit(' / ', 1)[-1] or f'python3 ended with {asked.returncode}'}"
 
     def file(self, name):
         return os.path.join(self.out, name)
@@ -123,11 +124,18 @@ class Machine:
             raise CouldNot(f"nvcc: {tail(done.stderr)}")
 
     def execute(self, command, env=None, before=()):
-        """What COMMAND printed. It fails the check unless it ends well."""
-        done = subprocess.run([*before, *command], env={**self.env, **(env or {})}, cwd=HERE, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=self.left_s(), check=False)
-        assert done.returncode == 0, f"{os.path.basename(command[0])} ended with {done.returncode}: {tail(done.stderr)}"
-        return done.stdout
+        """What COMMAND printed. It fails the check unless it ends well, and in time."""
+        limit_s = self.left_s()
+        process = subprocess.Popen([*before, *command], env={**self.env, **(env or {})}, cwd=HERE, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # what it started would keep the GPU and the pipes
+            process.communicate()
+            raise AssertionError(f"{os.path.basename(command[0])} took more than {limit_s:.0f} s") from None
+        assert process.returncode == 0, f"{os.path.basename(command[0])} ended with {process.returncode}: {tail(err)}"
+        return out
 
     def profile_command(self, name, *switches, trace="cuda,nvtx"):
         return [LANESCOPE, "profile", "-t", trace, "-f", "true", "-o", self.file(name), *switches]
