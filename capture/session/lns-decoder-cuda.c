@@ -14,6 +14,9 @@
 /* CUPTI hands out what is finished each second; what comes later than this opens a lane of its own. */
 #define LATE_NS INT64_C (2000000000)
 
+/* cudaErrorMemoryAllocation, and CUDA_ERROR_OUT_OF_MEMORY. */
+#define OUT_OF_MEMORY 2
+
 /* What is said of an event besides its times. */
 typedef struct
 {
@@ -106,6 +109,7 @@ play_api (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiB
   set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
   set (&maker, LNS_COLUMN_CALLBACK, call);
   set (&maker, LNS_COLUMN_RETURN_VALUE, record->return_value);
+  decoder->counters.n_out_of_memory += record->return_value == OUT_OF_MEMORY;
   finish (&maker, track_by (&maker, LNS_TRACK_CUDA_API, record->tid, record->head.ticks),
           record->head.ticks, record->end_ticks);
 }

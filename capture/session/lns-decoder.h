@@ -49,7 +49,8 @@ typedef struct
   uint64_t n_too_deep;                   /* ranges: nested deeper than lanes go */
   uint64_t n_refused;                    /* memory was short */
   uint64_t n_dropped;                    /* by CUPTI, in all processes */
-  uint64_t n_unfinished; /* GPU operations and calls that a process was at when it ended */
+  uint64_t n_unfinished;    /* GPU operations and calls that a process was at when it ended */
+  uint64_t n_out_of_memory; /* CUDA calls that found no device memory */
 } LnsDecoderCounters;
 
 /* What a process uses that is not recorded, or not what it seems. */

@@ -143,6 +143,10 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
       recorder, counters.n_dropped, "LNS-CUDA-013", LNS_SEVERITY_WARNING,
       "records of what the GPU did are lost, as CUPTI had no buffer for them: record with a "
       "larger --buffer-size or a smaller --cuda-flush-interval");
+  tell_count (
+      recorder, counters.n_out_of_memory, "LNS-CUDA-016", LNS_SEVERITY_INFO,
+      "CUDA calls found no GPU memory; CUPTI's buffers take some of it: where the program gets on "
+      "without Lanescope, record with a smaller --cupti-device-buffer, such as 1M");
   tell_count (recorder, counters.n_unfinished, "LNS-CUDA-014", LNS_SEVERITY_INFO,
               "CUDA calls or GPU operations had not ended when the report, or their process, did, "
               "and are left out");

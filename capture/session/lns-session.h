@@ -20,6 +20,7 @@
  *   LNS-CUDA-…     see lns-decoder-cuda-said.c; of them, by the recorder:
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time
  *   LNS-CUDA-011   CUDA was asked for, and there are no events of it
+ *   LNS-CUDA-016   CUDA calls found no GPU memory
  *   LNS-CUDA-013   CUPTI dropped records
  *   LNS-CUDA-014   calls or operations had not ended when the report or their process did
  *

@@ -108,9 +108,6 @@ print_gpus (LnsReport *report)
   const LnsCudaDevice *devices = lns_report_devices (report, &n);
   char bytes[LNS_FORMAT_SIZE];
 
-  print_meta (report, "driver", "driver_version");
-  print_meta (report, "CUDA of the driver", "cuda_driver_version");
-  print_meta (report, "CUPTI", "cupti_version");
   for (uint32_t i = 0; i < n; i++)
     n_gpus += !is_known_gpu (devices, i);
   if (n_gpus > 0)

@@ -182,6 +182,9 @@ check_cuda (LnsProfile *profile, LnsError *error)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--cuda-flush-interval is in milliseconds: at most 3600000, an hour");
   target->flush_ms = (uint32_t)given->cuda_flush_ms;
+  if (given->cupti_device_bytes >> 10 > UINT32_MAX)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cupti-device-buffer: at most 4095 GiB");
+  target->device_buffer_kib = (uint32_t)((given->cupti_device_bytes + 1023) >> 10);
   if (given->cupti_path != NULL)
     {
       char *whole = realpath (given->cupti_path, NULL); /* the program may change its folder */

@@ -30,7 +30,8 @@ typedef struct
   bool cuda_memory_usage, cuda_um_cpu_page_faults, cuda_um_gpu_page_faults, cuda_trace_all_apis;
   bool flush_on_cudaprofilerstop;
   const char *cuda_graph_trace, *cuda_event_trace, *cupti_path;
-  int64_t cuda_flush_ms; /* 0: the engine's default */
+  int64_t cupti_device_bytes; /* 0: CUPTI's default */
+  int64_t cuda_flush_ms;      /* 0: the engine's default */
   const char *capture_range, *capture_range_end, *nvtx_capture;
   const char *stop_on_range_end;   /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */

@@ -153,9 +153,11 @@ def test_a_kernel_that_faults():
 
 
 def test_out_of_device_memory():
-    done = day("cuda-days", "memory", env={"LNS_DOUBLE_MEMORY_MIB": "512"}, switches=["--cuda-memory-usage=true"])
+    done = day("cuda-days", "memory", env={"LNS_DOUBLE_MEMORY_MIB": "512"},
+               switches=["--cuda-memory-usage=true", "--cupti-device-buffer=512K"])
     failed = [e for e in done.report.of("cuda-api") if e["return-value"] == 2]
-    assert not done.codes and len(failed) == 1 and failed[0]["name"].startswith("cudaMalloc")
+    assert done.codes == ["LNS-CUDA-016"] and "--cupti-device-buffer" in text_of(done, "LNS-CUDA-016")
+    assert len(failed) == 1 and failed[0]["name"].startswith("cudaMalloc")
     assert len(kernels(done.report)) == 20
     taken = [m for m in done.report.of("cuda-memory") if m["operation"] & 0xff == 1]
     assert sum(m["bytes"] for m in taken) <= 512 << 20
