@@ -5,11 +5,15 @@
 
 #include "ui/lns-tile-builder.h"
 
+#include <sys/resource.h>
+
 #include "ui/lns-tile-painter.h"
 
 #define MAX_WORKERS 4
 /* Finished tiles are handed over in groups, so that they do not cost a frame each. */
 #define GROUP_USEC 6000
+/* The main thread and the display's server come first: they show what is there meanwhile. */
+#define NICER 5
 
 struct LnsTileBuilder
 {
@@ -66,6 +70,8 @@ static gpointer
 work (gpointer data)
 {
   LnsTileBuilder *self = data;
+  setpriority (PRIO_PROCESS, 0,
+               getpriority (PRIO_PROCESS, 0) + NICER); /* this thread's, on Linux */
   LnsTilePainter *painter =
       lns_tile_painter_new (lns_view_get_report (self->view), self->tree, self->font);
   g_mutex_lock (&self->mutex);
@@ -86,13 +92,15 @@ work (gpointer data)
                                               &self->generation, expected);
       g_mutex_lock (&self->mutex);
       forget_running (self, &request);
-      if (tile == NULL)
-        continue;
-      g_ptr_array_add (self->done, tile);
-      self->n_painted++;
+      if (tile != NULL)
+        {
+          g_ptr_array_add (self->done, tile);
+          self->n_painted++;
+        }
       gint64 waited_usec = g_get_monotonic_time () - self->group_usec;
       gboolean idle = self->queue->len == 0 && self->running->len == 0;
-      if (self->source == 0 && !self->quit && (idle || waited_usec >= GROUP_USEC))
+      if (self->done->len > 0 && self->source == 0 && !self->quit &&
+          (idle || waited_usec >= GROUP_USEC))
         self->source = g_idle_add_full (G_PRIORITY_DEFAULT, ready_cb, self, NULL);
     }
   g_mutex_unlock (&self->mutex);
@@ -187,6 +195,7 @@ lns_tile_builder_cancel (LnsTileBuilder *self)
   g_mutex_lock (&self->mutex);
   atomic_fetch_add (&self->generation, 1);
   g_array_set_size (self->queue, 0);
+  g_array_set_size (self->running, 0); /* whoever wants them again gets them painted anew */
   g_mutex_unlock (&self->mutex);
 }
 

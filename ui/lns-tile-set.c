@@ -213,26 +213,44 @@ fill (cairo_t *cr, double left_px, double right_px, double height_px)
   cairo_fill (cr);
 }
 
-/* [LEFT_PX, RIGHT_PX) of STRIP, whose tiles are missing: those of another zoom, stretched. Whole
- * pixels, nearest and opaque: edges between pixels would be blended, at three times the cost. */
+/* Copies what lies between LEFT_PX and RIGHT_PX of TILE, stretched, with its left edge at X_PX. Whole
+ * pixels, nearest and opaque: blending or filtering them would cost three times as much. */
 static void
-snapshot_missing (LnsTileSet *self,
-                  GtkSnapshot *snapshot,
-                  const LnsStrip *strip,
-                  const GdkRGBA *background,
-                  int left_px,
-                  int right_px)
+copy (cairo_t *cr,
+      const LnsTile *tile,
+      double x_px,
+      double stretch,
+      double left_px,
+      double right_px,
+      double height_px)
+{
+  cairo_matrix_t matrix;
+  cairo_matrix_init (&matrix, 1 / stretch, 0, 0, 1, -x_px / stretch, 0);
+  cairo_set_source_surface (cr, tile->surface, 0, 0);
+  cairo_pattern_set_matrix (cairo_get_source (cr), &matrix);
+  cairo_pattern_set_filter (cairo_get_source (cr), CAIRO_FILTER_NEAREST);
+  cairo_pattern_set_extend (cairo_get_source (cr), CAIRO_EXTEND_PAD);
+  fill (cr, left_px, right_px, height_px);
+}
+
+/* [LEFT_PX, RIGHT_PX) of STRIP, whose tiles are missing or blank: those of another zoom, stretched,
+ * if MISSING. */
+static void
+draw_rest (LnsTileSet *self,
+           cairo_t *cr,
+           const LnsStrip *strip,
+           const GdkRGBA *background,
+           int left_px,
+           int right_px,
+           gboolean missing)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
   double stretch = (double)self->stale_ns_per_tile / (double)now->ns_per_tile;
   int height_px = lns_strip_height_px (strip->kind);
   double filled_px = left_px;
-  int64_t first, end;
-  stale_tiles (self, left_px, right_px, &first, &end);
-  cairo_t *cr = gtk_snapshot_append_cairo (
-      snapshot,
-      &GRAPHENE_RECT_INIT ((float)left_px, 0, (float)(right_px - left_px), (float)height_px));
-  cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
+  int64_t first = 0, end = 0;
+  if (missing)
+    stale_tiles (self, left_px, right_px, &first, &end);
   for (int64_t index = first; index < end; index++)
     {
       LnsTileKey key = key_of (self, strip, self->stale_ns_per_tile, index);
@@ -242,48 +260,49 @@ snapshot_missing (LnsTileSet *self,
       double to_px = fmin (round (x_px + stretch * LNS_TILE_PX), right_px);
       if (tile == NULL || tile->surface == NULL || from_px >= to_px)
         continue;
-      gdk_cairo_set_source_rgba (cr, background);
-      fill (cr, filled_px, from_px, height_px);
-      cairo_matrix_t matrix;
-      cairo_matrix_init (&matrix, 1 / stretch, 0, 0, 1, -x_px / stretch, 0);
-      cairo_set_source_surface (cr, tile->surface, 0, 0);
-      cairo_pattern_set_matrix (cairo_get_source (cr), &matrix);
-      cairo_pattern_set_filter (cairo_get_source (cr), CAIRO_FILTER_NEAREST);
-      cairo_pattern_set_extend (cairo_get_source (cr), CAIRO_EXTEND_PAD);
-      fill (cr, from_px, to_px, height_px);
+      if (from_px > filled_px)
+        {
+          gdk_cairo_set_source_rgba (cr, background);
+          fill (cr, filled_px, from_px, height_px);
+        }
+      copy (cr, tile, x_px, stretch, from_px, to_px, height_px);
       filled_px = to_px;
     }
-  gdk_cairo_set_source_rgba (cr, background);
-  fill (cr, filled_px, right_px, height_px);
-  cairo_destroy (cr);
+  if (filled_px < right_px)
+    {
+      gdk_cairo_set_source_rgba (cr, background);
+      fill (cr, filled_px, right_px, height_px);
+    }
 }
 
 void
-lns_tile_set_snapshot (LnsTileSet *self,
-                       GtkSnapshot *snapshot,
-                       const LnsStrip *strip,
-                       const GdkRGBA *background)
+lns_tile_set_draw (LnsTileSet *self, cairo_t *cr, const LnsStrip *strip, const GdkRGBA *background)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
-  int width_px = lns_view_get_width_px (self->view), missing_px = 0;
+  int width_px = lns_view_get_width_px (self->view), rest_px = 0;
+  int height_px = lns_strip_height_px (strip->kind);
+  gboolean missing = FALSE; /* from REST_PX on; else it is blank */
   int64_t last = tile_of (now->first_px + width_px - 1);
   for (int64_t index = tile_of (now->first_px); index <= last; index++)
     {
       LnsTileKey key = key_of (self, strip, now->ns_per_tile, index);
       LnsTile *tile = lns_tile_cache_get (self->cache, &key);
-      int x_px = (int)(index * LNS_TILE_PX - now->first_px);
-      if (tile == NULL)
+      int x_px = (int)(index * LNS_TILE_PX - now->first_px), left_px = MAX (x_px, 0);
+      if (left_px > rest_px && (tile == NULL) != missing)
+        {
+          draw_rest (self, cr, strip, background, rest_px, left_px, missing);
+          rest_px = left_px;
+        }
+      missing = tile == NULL;
+      if (tile == NULL || tile->surface == NULL)
         continue;
-      if (x_px > missing_px)
-        snapshot_missing (self, snapshot, strip, background, missing_px, x_px);
-      missing_px = x_px + LNS_TILE_PX;
-      gtk_snapshot_save (snapshot);
-      gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)x_px, 0));
-      gtk_snapshot_append_node (snapshot, lns_tile_node (tile));
-      gtk_snapshot_restore (snapshot);
+      if (left_px > rest_px)
+        draw_rest (self, cr, strip, background, rest_px, left_px, missing);
+      rest_px = MIN (x_px + LNS_TILE_PX, width_px);
+      copy (cr, tile, x_px, 1, left_px, rest_px, height_px);
     }
-  if (missing_px < width_px)
-    snapshot_missing (self, snapshot, strip, background, missing_px, width_px);
+  if (rest_px < width_px)
+    draw_rest (self, cr, strip, background, rest_px, width_px, missing);
 }
 
 const LnsTile *

@@ -41,11 +41,9 @@ void lns_tile_set_prepare (
     LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, gboolean dark);
 
 /* Draws STRIP at (0, 0) … (width of the view, height of the strip), on BACKGROUND where it is not
- * painted yet. */
-void lns_tile_set_snapshot (LnsTileSet *self,
-                            GtkSnapshot *snapshot,
-                            const LnsStrip *strip,
-                            const GdkRGBA *background);
+ * painted yet. CR copies, and is left with another source. O(tiles in view). */
+void
+lns_tile_set_draw (LnsTileSet *self, cairo_t *cr, const LnsStrip *strip, const GdkRGBA *background);
 
 /* The tile of STRIP at X_PX from the view's left edge, and the place within it; NULL where it is
  * not painted yet. Owned by the set, until the main loop runs again. */

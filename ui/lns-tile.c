@@ -128,38 +128,11 @@ lns_tile_free (LnsTile *tile)
 {
   if (tile == NULL)
     return;
-  g_clear_pointer (&tile->node, gsk_render_node_unref);
   g_clear_pointer (&tile->surface, cairo_surface_destroy);
   g_free (tile->events);
   g_free (tile->pixels);
   g_free (tile->samples);
   g_free (tile);
-}
-
-GskRenderNode *
-lns_tile_node (LnsTile *tile)
-{
-  if (tile->node != NULL)
-    return tile->node;
-  int height_px = lns_strip_height_px (tile->key.strip.kind);
-  graphene_rect_t bounds = GRAPHENE_RECT_INIT (0, 0, LNS_TILE_PX, (float)height_px);
-  if (tile->surface == NULL)
-    {
-      GdkRGBA color = { (float)(tile->background >> 16 & 255) / 255,
-                        (float)(tile->background >> 8 & 255) / 255,
-                        (float)(tile->background & 255) / 255, 1 };
-      return tile->node = gsk_color_node_new (&color, &bounds);
-    }
-  tile->node = gsk_cairo_node_new (&bounds);
-  /* Opaque pixels copied one to one: measured four times as fast as blending or filtering them. */
-  cairo_t *cr = gsk_cairo_node_get_draw_context (tile->node);
-  cairo_set_source_surface (cr, tile->surface, 0, 0);
-  cairo_pattern_set_filter (cairo_get_source (cr), CAIRO_FILTER_NEAREST);
-  cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
-  cairo_rectangle (cr, 0, 0, LNS_TILE_PX, height_px);
-  cairo_fill (cr);
-  cairo_destroy (cr);
-  return tile->node;
 }
 
 const LnsPixelEvent *

@@ -55,7 +55,6 @@ typedef struct
   cairo_surface_t
       *surface;          /* RGB24, LNS_TILE_PX × scale wide, opaque; NULL: all of it BACKGROUND  */
   uint32_t background;   /* 0xRRGGBB                                                         */
-  GskRenderNode *node;   /* the surface at (0, 0), for the main thread; made on first use     */
   LnsPixelEvent *events; /* drawn one by one, ascending; marks have duration 0               */
   uint32_t n_events;
   LnsPixel *pixels;         /* LNS_TILE_PX × scale of them, or NULL                             */
@@ -90,10 +89,7 @@ bool lns_row_has_kernels (const LnsRow *row);
 
 /* Memory that TILE holds. */
 gsize lns_tile_bytes (const LnsTile *tile);
-void lns_tile_free (LnsTile *tile); /* NULL is fine. Main thread, once it has a node */
-
-/* The tile's picture at (0, 0), owned by it. Main thread. */
-GskRenderNode *lns_tile_node (LnsTile *tile);
+void lns_tile_free (LnsTile *tile); /* NULL is fine */
 
 /* The event drawn at X_PX (0 … LNS_TILE_PX) of the tile, at most SLACK_PX beside it, or NULL. */
 const LnsPixelEvent *lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px);

@@ -46,8 +46,9 @@ struct _LnsTimeline
   GArray *spans;         /* of LnsStripSpan: the strips in view */
   gboolean unprepared;   /* what is in view has changed, or a tile has come */
 
-  GtkWidget *gutter; /* the headers go on below the last row */
-  GtkLabel *corner;  /* the length of what is in view */
+  GtkWidget *gutter;      /* the headers go on below the last row */
+  int rows_end_px;        /* where the last row ends              */
+  GtkInscription *corner; /* the length of what is in view */
   LnsOverview *overview;
   LnsRuler *ruler;
   LnsTimelineRows *pinned;

@@ -305,7 +305,7 @@ rgba_of (uint32_t rgb)
 
 /* A range that began left of the view has its name where it can be read: at the left edge. */
 static void
-snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *strip)
+snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *strip, int top_px)
 {
   const LnsScale *scale = lns_view_get_scale (self->context->view);
   double tile_x;
@@ -329,12 +329,42 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hash);
   GdkRGBA back = rgba_of (rgb), front = rgba_of (lns_palette_text_on (rgb));
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
-  gtk_snapshot_append_color (snapshot, &back, &GRAPHENE_RECT_INIT (0, 0, box_px, LNS_LANE_PX - 1));
+  gtk_snapshot_append_color (snapshot, &back,
+                             &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, LNS_LANE_PX - 1));
   gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (snapshot,
-                          &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, (LNS_LANE_PX - 1 - line_px) / 2));
+  gtk_snapshot_translate (
+      snapshot,
+      &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, (float)(top_px + (LNS_LANE_PX - 1 - line_px) / 2)));
   gtk_snapshot_append_layout (snapshot, layout, &front);
   gtk_snapshot_restore (snapshot);
+}
+
+/* All strips in one node: a pointer that moves over them makes GTK walk the nodes of every row. */
+static void
+snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  GdkRGBA background = rgba_of (palette->background[self->row & 1]);
+  cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);
+  cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
+  /* Tiles are opaque: filling what they cover would cost as much as copying them. */
+  int pad_px = lns_strip_top_px (strip_of (self, 0).kind, 0);
+  if (pad_px > 0)
+    {
+      gdk_cairo_set_source_rgba (cr, &background);
+      cairo_rectangle (cr, 0, 0, body->size.width, pad_px);
+      cairo_rectangle (cr, 0, body->size.height - LNS_ROW_PAD_PX, body->size.width, LNS_ROW_PAD_PX);
+      cairo_fill (cr);
+    }
+  for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
+    {
+      LnsStrip strip = strip_of (self, i);
+      cairo_save (cr);
+      cairo_translate (cr, 0, lns_strip_top_px (strip.kind, i));
+      lns_tile_set_draw (self->context->tiles, cr, &strip, &background);
+      cairo_restore (cr);
+    }
+  cairo_destroy (cr);
 }
 
 static void
@@ -343,33 +373,18 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
   if (self->row == LNS_ID_NONE)
     return;
-  int header_px = self->context->header_px;
   graphene_rect_t body =
       GRAPHENE_RECT_INIT (0, 0, (float)lns_view_get_width_px (self->context->view),
                           (float)gtk_widget_get_height (widget));
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
-  GdkRGBA background = rgba_of (palette->background[self->row & 1]);
-
   gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)header_px, 0));
+  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)self->context->header_px, 0));
+  snapshot_strips (self, snapshot, &body);
   gtk_snapshot_push_clip (snapshot, &body);
-  /* Tiles are opaque: filling what they cover would cost as much as copying them. */
-  float pad_px = lns_strip_top_px (strip_of (self, 0).kind, 0) > 0 ? LNS_ROW_PAD_PX : 0;
-  gtk_snapshot_append_color (snapshot, &background,
-                             &GRAPHENE_RECT_INIT (0, 0, body.size.width, pad_px));
-  gtk_snapshot_append_color (
-      snapshot, &background,
-      &GRAPHENE_RECT_INIT (0, body.size.height - pad_px, body.size.width, pad_px));
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {
       LnsStrip strip = strip_of (self, i);
-      gtk_snapshot_save (snapshot);
-      gtk_snapshot_translate (snapshot,
-                              &GRAPHENE_POINT_INIT (0, (float)lns_strip_top_px (strip.kind, i)));
-      lns_tile_set_snapshot (self->context->tiles, snapshot, &strip, &background);
       if (strip.kind == LNS_STRIP_RANGES)
-        snapshot_held_name (self, snapshot, &strip);
-      gtk_snapshot_restore (snapshot);
+        snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (strip.kind, i));
     }
   gtk_snapshot_pop (snapshot);
   gtk_snapshot_restore (snapshot);

@@ -59,7 +59,7 @@ span_changed_cb (LnsTimeline *self)
                        text);
   /* Translators: a duration, "1.052 ms in view" */
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
-  gtk_label_set_text (self->corner, label);
+  gtk_inscription_set_text (self->corner, label);
   lns_timeline_rows_redraw (self->pinned);
   lns_timeline_rows_redraw (self->rows);
   prepare_tiles (self);
@@ -206,7 +206,6 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   int header_px = self->context.header_px, body_px = MAX (width - header_px - bar_px, 1);
 
   lns_view_set_width_px (self->context.view, body_px);
-  allocate (self->gutter, 0, top_px, header_px, height - top_px);
   allocate (GTK_WIDGET (self->corner), 0, 0, header_px, top_px);
   allocate (GTK_WIDGET (self->overview), header_px, 0, body_px, overview_px);
   allocate (GTK_WIDGET (self->ruler), header_px, overview_px, body_px, ruler_px);
@@ -215,6 +214,8 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   top_px += pinned_px;
   allocate (GTK_WIDGET (self->rows), 0, top_px, width - bar_px, height - top_px);
   allocate (self->scrollbar, width - bar_px, top_px, bar_px, height - top_px);
+  self->rows_end_px = MIN (top_px + lns_timeline_rows_total_px (self->rows), height);
+  allocate (self->gutter, 0, self->rows_end_px, header_px, height - self->rows_end_px);
   if (gtk_widget_get_visible (self->empty))
     allocate (self->empty, 0, top_px, width, height - top_px);
   allocate_tooltip (self, width, height);
@@ -243,15 +244,42 @@ _lns_timeline_body (LnsTimeline *self)
                              (float)gtk_widget_get_height (GTK_WIDGET (self)) - top_px);
 }
 
+/* Below the last row. The rows fill themselves: a background under them all would be a fifth of what
+ * a frame costs. */
 static void
-lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+snapshot_floor (LnsTimeline *self, GtkSnapshot *snapshot)
 {
-  LnsTimeline *self = LNS_TIMELINE (widget);
+  GdkRGBA color;
+  int width_px = gtk_widget_get_width (GTK_WIDGET (self));
+  int height_px = gtk_widget_get_height (GTK_WIDGET (self)) - self->rows_end_px;
+  if (height_px > 0 &&
+      gtk_style_context_lookup_color (gtk_widget_get_style_context (GTK_WIDGET (self)),
+                                      "view_bg_color", &color))
+    gtk_snapshot_append_color (
+        snapshot, &color,
+        &GRAPHENE_RECT_INIT (0, (float)self->rows_end_px, (float)width_px, (float)height_px));
+}
+
+/* Asks for the tiles that what is in view lacks. */
+static void
+prepare (LnsTimeline *self)
+{
+  self->unprepared = FALSE;
   g_array_set_size (self->spans, 0);
   lns_timeline_rows_append_spans (self->pinned, self->spans);
   lns_timeline_rows_append_spans (self->rows, self->spans);
   lns_tile_set_prepare (self->context.tiles, (const LnsStripSpan *)(void *)self->spans->data,
-                        self->spans->len, gtk_widget_get_scale_factor (widget), self->context.dark);
+                        self->spans->len, gtk_widget_get_scale_factor (GTK_WIDGET (self)),
+                        self->context.dark);
+}
+
+static void
+lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  LnsTimeline *self = LNS_TIMELINE (widget);
+  if (self->unprepared)
+    prepare (self);
+  snapshot_floor (self, snapshot);
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
        child = gtk_widget_get_next_sibling (child))
     if (child != self->tooltip && !GTK_IS_NATIVE (child))
