@@ -177,6 +177,18 @@ def test_an_end_without_waiting():
     assert n + len(kernels(done.report)) == 3 and done.report.info["lost"] == 0 and len([e for e in done.report.of("cuda-api") if "Launch" in e["name"]]) == 3
 
 
+def test_libraries_are_loaded_first_where_asked_for():
+    library = os.path.join(tap.BUILD, "capture", "inject", "liblanescope-libraries.so")
+    if not os.path.exists(library):
+        raise tap.Skip("there is no cublas_v2.h here, so calls of cuBLAS cannot be recorded")
+    with profiling.Folder() as folder:
+        for trace, expected in (("cublas", library), ("cudnn", library + ":/other.so"), ("cuda", "")):
+            env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+            given = ["-e", "LD_PRELOAD=/other.so"] if ":" in expected else []
+            run = folder.profile("-t", trace, *given, "sh", "-c", "printf %s \"$LD_PRELOAD\"", env=env)
+            assert run.out == expected, (trace, run)
+
+
 def test_killed_midway():
     # The loop's kernels are 20 a round; of one that ended more than 1.3 s before the kill, none is missing.
     with profiling.Folder() as folder:
