@@ -173,17 +173,17 @@ say_other_problem (LnsDecoder *decoder,
 {
   unsigned result = said->result, detail = said->detail;
   if (said->problem == LNS_WIRE_PROBLEM_CALL)
-    tell (decoder, process, "LNS-CUDA-013",
+    tell (decoder, process, "LNS-CUDA-020",
           "CUDA, or a part of it, is not recorded: %.*s failed: %s (CUPTI result %u)", n, text,
           result_text (result), result);
   else if (said->problem == LNS_WIRE_PROBLEM_THREAD)
     tell (
-        decoder, process, "LNS-CUDA-014",
+        decoder, process, "LNS-CUDA-021",
         "GPU records come at the program's end alone, as it can start no more threads (%s): raise "
         "its limit of processes (ulimit -u)",
         strerror ((int)result));
   else if (said->problem == LNS_WIRE_PROBLEM_ATTRIBUTE)
-    tell (decoder, process, "LNS-CUDA-015",
+    tell (decoder, process, "LNS-CUDA-022",
           "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)",
           detail, result_text (result), result);
   else
