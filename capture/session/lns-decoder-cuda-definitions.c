@@ -14,6 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+void
+_lns_cuda_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
+{
+  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
+  memset (ret_struct, 0, n_bytes);
+  memcpy (ret_struct, record->raw.bytes, n);
+}
+
 /* Puts ITEM into MAP; NULL, and it freed, if memory is short. */
 static void *
 keep (LnsDecoder *decoder, LnsIdMap *map, uint64_t key, void *item)

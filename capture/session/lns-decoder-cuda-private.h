@@ -79,6 +79,9 @@ bool _lns_decoder_has_cuda (LnsDecoder *decoder, LnsDecodedProcess *process);
 
 /* --- lns-decoder-cuda-definitions.c ----------------------------------------------------------- */
 
+/* Copies RECORD into the N_BYTES at RET_STRUCT; what a shorter one lacks is 0. */
+void _lns_cuda_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes);
+
 /* What is known of NUMBER in PROCESS, made up where nothing is; NULL if memory is short. */
 LnsDecodedDevice *
 _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);

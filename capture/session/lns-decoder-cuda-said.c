@@ -12,14 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
-{
-  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
-  memset (ret_struct, 0, n_bytes);
-  memcpy (ret_struct, record->raw.bytes, n);
-}
-
 /* --- Sentences -------------------------------------------------------------------------------- */
 
 /* Returns what was told, a warning; NULL if memory is short. */
@@ -66,7 +58,7 @@ static void
 say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaDeviceBytes said;
-  take (record, &said, sizeof said);
+  _lns_cuda_take (record, &said, sizeof said);
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
   if (device == NULL)
     return;
@@ -86,7 +78,7 @@ static void
 say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaContextBytes said;
-  take (record, &said, sizeof said);
+  _lns_cuda_take (record, &said, sizeof said);
   LnsDecodedContext *context = _lns_cuda_context (decoder, process, said.number, said.device);
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
   if (context == NULL || device == NULL)
@@ -104,7 +96,7 @@ static void
 say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaStreamBytes said;
-  take (record, &said, sizeof said);
+  _lns_cuda_take (record, &said, sizeof said);
   const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.number };
   LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
   if (stream == NULL)
@@ -197,7 +189,7 @@ static void
 say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaProblemBytes said;
-  take (record, &said, sizeof said);
+  _lns_cuda_take (record, &said, sizeof said);
   /* Of some the text tells what failed, of others the detail. */
   uint64_t key = (uint64_t)said.problem << 32 |
                  (said.problem == LNS_WIRE_PROBLEM_CALL ? said.head.string : said.detail);
@@ -268,7 +260,7 @@ static void
 say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaDroppedBytes said;
-  take (record, &said, sizeof said);
+  _lns_cuda_take (record, &said, sizeof said);
   if (said.is_unfinished)
     {
       decoder->counters.n_unfinished += said.count;
@@ -312,7 +304,7 @@ _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
 static void
 say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
-  take (record, &process->cuda->info, sizeof process->cuda->info);
+  _lns_cuda_take (record, &process->cuda->info, sizeof process->cuda->info);
   _lns_cuda_write_info (decoder, process);
 }
 
@@ -346,7 +338,7 @@ static void
 say_name (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaNameBytes said;
-  take (record, &said, sizeof said);
+  _lns_cuda_take (record, &said, sizeof said);
   if (said.head.string != 0 &&
       !lns_id_map_set (&process->cuda->texts, said.address, (void *)(uintptr_t)said.head.string))
     decoder->counters.n_refused++;

@@ -413,19 +413,10 @@ play_library (LnsDecoder *decoder, LnsStream *stream, const LnsWireLibraryCallBy
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-/* Copies RECORD into the N_BYTES at RET_STRUCT; what a shorter one lacks is 0. */
-static void
-take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
-{
-  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
-  memset (ret_struct, 0, n_bytes);
-  memcpy (ret_struct, record->raw.bytes, n);
-}
-
 #define PLAY(Type, function, whose)                                                                \
  {                                                                                                 \
   Type bytes;                                                                                      \
-  take (record, &bytes, sizeof bytes);                                                             \
+  _lns_cuda_take (record, &bytes, sizeof bytes);                                                   \
   function (decoder, whose, &bytes);                                                               \
   break;                                                                                           \
  }
@@ -449,7 +440,7 @@ _lns_decoder_cuda (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *
   if (record->type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH)
     {
       LnsWireCudaLaunchBytes bytes;
-      take (record, &bytes, sizeof bytes);
+      _lns_cuda_take (record, &bytes, sizeof bytes);
       _lns_cuda_set_launch (decoder, stream, &bytes);
       return;
     }
