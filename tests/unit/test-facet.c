@@ -39,6 +39,7 @@ write_kernels (void)
   for (int i = 0; i < N_LANES; i++)
     {
       LnsShape shape = i == 0 ? LNS_SHAPE_DENSE : i == 1 ? LNS_SHAPE_BURSTS : LNS_SHAPE_ZERO;
+      free (lanes[i].events); /* of the case before */
       lanes[i] = fixture_events (shape, N_EVENTS, 1000 * i, 11 + (uint64_t)i);
       uint32_t lane = fixture_lane (writer, LNS_LANE_CUDA_KERNEL);
       for (uint32_t e = 0; e < lanes[i].n; e++)
