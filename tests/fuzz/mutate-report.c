@@ -327,10 +327,11 @@ test_forged_chunks (void)
 int
 main (int argc, char **argv)
 {
+  const char *given = getenv ("LNS_MUTATIONS");
+  if (given != NULL)
+    n_mutations = (unsigned)strtoul (given, NULL, 10);
   if (argc > 1)
-    n_mutations = (unsigned)strtoul (argv[1], NULL, 10);
-  if (argc > 2)
-    seed = strtoull (argv[2], NULL, 10);
+    seed = strtoull (argv[1], NULL, 10);
   write_original ();
   LNS_TEST (test_flipped_bits);
   LNS_TEST (test_cut);
