@@ -166,6 +166,7 @@ static void
 compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
 {
   LnsWireCuptiCounts counts = { 0 };
+  LnsWireCuptiReadings readings;
   if (!lns_cuda_learn_sizes (true))
     return;
   LnsWireCuptiSink sink = {
@@ -175,6 +176,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .text = text,
     .call_name = call_name,
     .bus = bus,
+    .clock = lns_cuda_readings (&readings),
     .skipped_tid = lns_cuda_engine.control_tid,
   };
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
@@ -258,6 +260,7 @@ lns_cuda_buffer_completed (
 void
 lns_cuda_flush (bool by_force)
 {
+  lns_cuda_read_clocks ();
   CUptiResult result = lns_cupti.ActivityFlushAll (by_force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
   if (result != CUPTI_SUCCESS)
     lns_cuda_problem (LNS_WIRE_PROBLEM_FLUSH, result, 0, NULL);

@@ -171,6 +171,7 @@ on_resource (uint32_t cbid, const CUpti_ResourceData *resource)
   if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED || cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     {
       lns_cuda_control_start ();
+      lns_cuda_read_clocks ();
       (void)lns_cuda_learn_sizes (false); /* for the session, should this process be killed */
       if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && resource != NULL)
         lns_cuda_configure_unified (resource->context);

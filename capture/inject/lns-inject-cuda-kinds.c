@@ -141,7 +141,9 @@ set_attribute (CUpti_ActivityAttribute attribute, void *value, size_t n_bytes)
   if (lns_cupti.ActivitySetAttribute == NULL)
     return;
   CUptiResult result = lns_cupti.ActivitySetAttribute (attribute, &n_bytes, value);
-  if (result != CUPTI_SUCCESS)
+  /* One that does not know it is as it always was. */
+  if (result != CUPTI_SUCCESS &&
+      !(result == CUPTI_ERROR_INVALID_PARAMETER && lns_cuda_engine.has_own_clock))
     lns_cuda_problem (LNS_WIRE_PROBLEM_ATTRIBUTE, result, attribute, NULL);
 }
 

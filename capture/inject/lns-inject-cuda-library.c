@@ -36,13 +36,15 @@ static const struct
   { "libcupti.so.11.8", 11 },
   { "libcupti.so.11.7", 11 },
   { "libcupti.so.11.6", 11 },
-  /* Too old, but better found and named than said not to be there. */
   { "libcupti.so.11.5", 11 },
   { "libcupti.so.11.4", 11 },
   { "libcupti.so.11.3", 11 },
   { "libcupti.so.11.2", 11 },
   { "libcupti.so.11.1", 11 },
   { "libcupti.so.11.0", 11 },
+  /* Too old, but better found and named than said not to be there. */
+  { "libcupti.so.10.2", 10 },
+  { "libcupti.so.10.1", 10 },
 };
 #define N_NAMES (sizeof names / sizeof *names)
 
@@ -129,11 +131,12 @@ lns_cupti_load (const char *given, char *ret_words, size_t n_max)
   lns_cupti.struct_size =
       (__typeof__ (lns_cupti.struct_size))dlsym (lns_cupti.handle, "cuptiActivityGetStructSize");
   bool is_old = lns_cupti_ask_version () && lns_cupti.version < LNS_CUPTI_MIN_VERSION;
-  bool enough = lns_cupti.Subscribe != NULL && lns_cupti.EnableCallback != NULL &&
-                lns_cupti.ActivityRegisterTimestampCallback != NULL &&
-                lns_cupti.ActivityRegisterCallbacks != NULL && lns_cupti.ActivityEnable != NULL &&
-                lns_cupti.ActivityDisable != NULL && lns_cupti.ActivityFlushAll != NULL &&
-                lns_cupti.ActivityGetNextRecord != NULL;
+  bool enough =
+      lns_cupti.Subscribe != NULL && lns_cupti.EnableCallback != NULL &&
+      (lns_cupti.ActivityRegisterTimestampCallback != NULL || lns_cupti.GetTimestamp != NULL) &&
+      lns_cupti.ActivityRegisterCallbacks != NULL && lns_cupti.ActivityEnable != NULL &&
+      lns_cupti.ActivityDisable != NULL && lns_cupti.ActivityFlushAll != NULL &&
+      lns_cupti.ActivityGetNextRecord != NULL;
   return enough && !is_old ? 0 : -ENOTSUP;
 }
 

@@ -12,12 +12,13 @@
 #include <cupti.h>
 #include <stdbool.h>
 
-/* The oldest that takes a clock of ours: CUDA 11.6. */
-#define LNS_CUPTI_MIN_VERSION 17u
+/* The oldest whose records are known: CUDA 11.0. */
+#define LNS_CUPTI_MIN_VERSION 13u
 
 /* All functions of CUPTI that are called here. */
 #define LNS_CUPTI_FUNCTIONS(X)                                                                     \
  X (GetVersion)                                                                                    \
+ X (GetTimestamp)                                                                                  \
  X (GetCallbackName)                                                                               \
  X (Subscribe)                                                                                     \
  X (Subscribe_v2)                                                                                  \

@@ -24,6 +24,7 @@ typedef struct
   uint32_t n_modules;    /* that were loaded: with each come names of kernels */
   uint32_t names_epoch;  /* grows when names that CUPTI gave out may have gone */
   uint32_t n_compacting; /* threads that are at it */
+  bool has_own_clock;    /* CUPTI's times are not ours: lns-inject-cuda-clock.c */
   bool is_over;          /* the session is gone, or the process is at its end */
 } LnsCudaEngine;
 
@@ -74,6 +75,19 @@ const char *lns_cuda_bus (uint32_t device);
 
 /* Asks the driver for them, once; not to be called in a callback. */
 void lns_cuda_learn_buses (void);
+
+/* --- The clock: lns-inject-cuda-clock.c. ------------------------------------------------------ */
+
+/* Gives CUPTI our clock; where it takes none, its own is followed. False, and a problem, where neither
+ * can be. */
+bool lns_cuda_share_clock (void);
+
+/* Reads both clocks, if there are two. Cheap; to be called now and then, and before records whose times
+ * are to be converted. */
+void lns_cuda_read_clocks (void);
+
+/* By what CUPTI's times become ticks: RET_READINGS, filled; or NULL, if they are ticks. */
+const LnsWireCuptiReadings *lns_cuda_readings (LnsWireCuptiReadings *ret_readings);
 
 /* --- Buffers: lns-inject-cuda-buffers.c. ----------------------------------------------------- */
 

@@ -23,13 +23,6 @@ extern int
 __register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
 extern void *__dso_handle;
 
-/* CUPTI's times are in the clock of all other events. */
-static uint64_t
-ticks (void)
-{
-  return lns_wire_clock_ticks (lns_process.clock);
-}
-
 /* Where the pool's buffers begin; they are its end. */
 static uint8_t *
 buffers_end (void)
@@ -161,7 +154,7 @@ start (uint64_t generation)
     goto fail;
   (void)LNS_CUPTI_TRY (SetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   /* Without either of these nothing can be recorded. */
-  if (!LNS_CUPTI_TRY (ActivityRegisterTimestampCallback, ticks) ||
+  if (!lns_cuda_share_clock () ||
       !LNS_CUPTI_TRY (ActivityRegisterCallbacks, lns_cuda_buffer_requested,
                       lns_cuda_buffer_completed))
     goto unsubscribe;

@@ -30,6 +30,7 @@ struct LnsBlock
 typedef struct
 {
   LnsWireCuptiSizes sizes;
+  LnsWireCuptiReadings clock;
   size_t n_bytes;
   _Alignas(8) uint8_t bytes[];
 } LnsSalvage;

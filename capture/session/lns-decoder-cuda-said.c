@@ -178,6 +178,11 @@ say_other_problem (LnsDecoder *decoder,
     tell (decoder, process, "LNS-CUDA-022",
           "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)",
           detail, result_text (result), result);
+  else if (said->problem == LNS_WIRE_PROBLEM_CLOCK)
+    tell (decoder, process, "LNS-CUDA-023",
+          "the machine's time was set while this CUPTI, which is older than CUDA 11.6, recorded by "
+          "it: "
+          "what the GPU did about then may be shown too early or too late");
   else
     tell (decoder, process, "LNS-CUDA-010",
           "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
@@ -211,7 +216,7 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
       break;
     case LNS_WIRE_PROBLEM_OLD_CUPTI:
       tell (decoder, process, "LNS-CUDA-002",
-            "CUDA is not recorded: CUPTI %u is too old; CUDA 11.6 or newer brings one that works",
+            "CUDA is not recorded: CUPTI %u is too old; CUDA 11.0 or newer brings one that works",
             result);
       break;
     case LNS_WIRE_PROBLEM_BUSY:

@@ -84,6 +84,7 @@ void
 lns_decoder_salvage (LnsDecoder *decoder,
                      uint32_t id,
                      const LnsWireCuptiSizes *sizes,
+                     const LnsWireCuptiReadings *clock,
                      const uint8_t *bytes,
                      size_t n_bytes)
 {
@@ -98,7 +99,8 @@ lns_decoder_salvage (LnsDecoder *decoder,
                                   .text = text_at,
                                   .call_name = call_name,
                                   .bus = bus,
-                                  .launches = text.launches };
+                                  .launches = text.launches,
+                                  .clock = clock->n > 0 ? clock : NULL };
   LnsWireCuptiCounts counts = { 0 };
   if (text.launches != NULL)
     lns_wire_cupti_compact (sizes, bytes, n_bytes, &sink, NULL, &counts);
@@ -117,10 +119,11 @@ void
 lns_decoder_salvage (LnsDecoder *decoder,
                      uint32_t id,
                      const LnsWireCuptiSizes *sizes,
+                     const LnsWireCuptiReadings *clock,
                      const uint8_t *bytes,
                      size_t n_bytes)
 {
-  (void)decoder, (void)id, (void)sizes, (void)bytes, (void)n_bytes;
+  (void)decoder, (void)id, (void)sizes, (void)clock, (void)bytes, (void)n_bytes;
 }
 
 #endif

@@ -24,6 +24,7 @@
 #include "capture/session/lns-process-info.h"
 #include "capture/wire/lns-wire-buffers.h"
 #include "capture/wire/lns-wire-clock.h"
+#include "capture/wire/lns-wire-cupti-clock.h"
 #include "capture/wire/lns-wire-layout.h"
 #include "src/store/lns-writer.h"
 
@@ -115,10 +116,11 @@ void lns_decoder_play (LnsDecoder *decoder,
                        size_t n_bytes);
 
 /* Plays what CUPTI has left in a buffer of PROCESS, which was killed: the N_BYTES at BYTES, records of the
- * lengths that SIZES tells, up to a kind of 0. All of the process's own records must be played. */
+ * lengths that SIZES tells and times by CLOCK, up to a kind of 0. All of the process's own records must be played. */
 void lns_decoder_salvage (LnsDecoder *decoder,
                           uint32_t process,
                           const LnsWireCuptiSizes *sizes,
+                          const LnsWireCuptiReadings *clock,
                           const uint8_t *bytes,
                           size_t n_bytes);
 

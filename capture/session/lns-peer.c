@@ -141,6 +141,7 @@ lns_peer_salvage (LnsPeer *peer, LnsBatch *batch)
           continue;
         }
       lns_wire_pool_cupti_sizes (peer->pool, &salvage->sizes);
+      (void)lns_wire_pool_cupti_clock (peer->pool, &salvage->clock);
       LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
                               .process = peer->process,
                               .salvage = salvage };

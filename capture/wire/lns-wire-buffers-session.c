@@ -151,6 +151,12 @@ lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_sizes
 }
 
 bool
+lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_readings)
+{
+  return lns_wire_cupti_clock_copy (&pool->view.header->cupti_clock, ret_readings);
+}
+
+bool
 lns_wire_pool_listens (const LnsWirePool *pool)
 {
   return __atomic_load_n (&pool->view.header->listens, __ATOMIC_ACQUIRE) != 0;

@@ -7,7 +7,7 @@
  * a stream are; the decoder is lns-wire-cuda-record.h). What CUPTI hands out is compacted into these
  * at once, by the thread that CUPTI calls; the session does the same with what a killed process left.
  *
- * All ticks are of the pool's clock: CUPTI is given it as its own. Numbers of devices, contexts,
+ * All ticks are of the pool's clock: CUPTI is given it as its own, or its times are converted. Numbers of devices, contexts,
  * streams, graphs and nodes are CUPTI's. STRING of a head is a registered string (LNS_WIRE_STRING_-
  * REGISTERED) unless said otherwise. The values of fields that are CUPTI's enumerations are those of
  * its header; fields that the loaded CUPTI does not have are 0, device, context and stream numbers
@@ -333,6 +333,7 @@ typedef enum
   LNS_WIRE_PROBLEM_LIBRARY = 12,      /* cuBLAS or cuDNN cannot be traced; STRING: why */
   LNS_WIRE_PROBLEM_CALL = 13,         /* STRING, a function of CUPTI's, failed; RESULT */
   LNS_WIRE_PROBLEM_THREAD = 14,       /* no thread to flush in; RESULT: errno */
+  LNS_WIRE_PROBLEM_CLOCK = 15,        /* CUPTI's own clock was set */
 } LnsWireCudaProblem;
 
 typedef struct

@@ -193,7 +193,9 @@ put_kernel (const Work *work)
   return put (work, &record, sizeof record);
 }
 
-/* --- Other work of the device. --------------------------------------------------------------- */
+#define NO_PEERS                                                                                   \
+ .source_device = LNS_WIRE_CUDA_NONE, .source_context = LNS_WIRE_CUDA_NONE,                        \
+ .destination_device = LNS_WIRE_CUDA_NONE, .destination_context = LNS_WIRE_CUDA_NONE
 
 static Result
 put_copy (const Work *work)
@@ -213,10 +215,7 @@ put_copy (const Work *work)
     .source_kind = from->srcKind,
     .destination_kind = from->dstKind,
     .flags = from->flags,
-    .source_device = LNS_WIRE_CUDA_NONE,
-    .source_context = LNS_WIRE_CUDA_NONE,
-    .destination_device = LNS_WIRE_CUDA_NONE,
-    .destination_context = LNS_WIRE_CUDA_NONE,
+    NO_PEERS,
   };
   return put (work, &record, sizeof record);
 }
@@ -259,10 +258,7 @@ put_decompress (const Work *work)
     .size_bytes = from->sourceBytes,
     .copy_count = from->numberOfOperations,
     .place = { from->deviceId, from->contextId, from->streamId },
-    .source_device = LNS_WIRE_CUDA_NONE,
-    .source_context = LNS_WIRE_CUDA_NONE,
-    .destination_device = LNS_WIRE_CUDA_NONE,
-    .destination_context = LNS_WIRE_CUDA_NONE,
+    NO_PEERS,
   };
   return put (work, &record, sizeof record);
 }
@@ -520,34 +516,42 @@ put_stream (const Work *work)
   return put (work, &record, sizeof record);
 }
 
-/* By kind, with the newest struct's size; of the others nothing is kept. */
+/* By kind, with the newest struct's size, and where the times of its kind lie; of the others nothing is
+ * kept. */
+#define SPAN(type)                                                                                 \
+ sizeof (type), { offsetof (type, start), offsetof (type, end) }
+#define MOMENT(type, field)                                                                        \
+ sizeof (type), { offsetof (type, field) }
+
 static const struct
 {
   Result (*put) (const Work *);
   size_t n_bytes;
+  size_t times[2]; /* 0: none */
 } writers[LNS_WIRE_CUPTI_KINDS] = {
-  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, sizeof (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, sizeof (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, sizeof (CUpti_ActivityKernel10) },
-  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, sizeof (CUpti_ActivityKernel10) },
-  [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, sizeof (CUpti_ActivityMemcpy6) },
-  [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, sizeof (CUpti_ActivityMemcpyPtoP4) },
-  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, sizeof (CUpti_ActivityMemDecompress) },
-  [CUPTI_ACTIVITY_KIND_MEMSET] = { put_set, sizeof (CUpti_ActivityMemset4) },
-  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = { put_sync, sizeof (CUpti_ActivitySynchronization2) },
-  [CUPTI_ACTIVITY_KIND_CUDA_EVENT] = { put_event, sizeof (CUpti_ActivityCudaEvent2) },
-  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, sizeof (CUpti_ActivityGraphTrace2) },
+  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, SPAN (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, SPAN (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, SPAN (CUpti_ActivityMemcpy6) },
+  [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, SPAN (CUpti_ActivityMemcpyPtoP4) },
+  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, SPAN (CUpti_ActivityMemDecompress) },
+  [CUPTI_ACTIVITY_KIND_MEMSET] = { put_set, SPAN (CUpti_ActivityMemset4) },
+  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = { put_sync, SPAN (CUpti_ActivitySynchronization2) },
+  [CUPTI_ACTIVITY_KIND_CUDA_EVENT] = { put_event,
+                                       MOMENT (CUpti_ActivityCudaEvent2, deviceTimestamp) },
+  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, SPAN (CUpti_ActivityGraphTrace2) },
   [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = { put_device_graph,
-                                               sizeof (CUpti_ActivityDeviceGraphTrace) },
-  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, sizeof (CUpti_ActivityOverhead3) },
-  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, sizeof (CUpti_ActivityMemory4) },
-  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, sizeof (CUpti_ActivityMemoryPool3) },
+                                               SPAN (CUpti_ActivityDeviceGraphTrace) },
+  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, SPAN (CUpti_ActivityOverhead3) },
+  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, MOMENT (CUpti_ActivityMemory4, timestamp) },
+  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
   [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { put_unified,
-                                                   sizeof (CUpti_ActivityUnifiedMemoryCounter3) },
-  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, sizeof (CUpti_ActivityJit2) },
-  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5) },
-  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3) },
-  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream) },
+                                                   SPAN (CUpti_ActivityUnifiedMemoryCounter3) },
+  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, SPAN (CUpti_ActivityJit2) },
+  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5), { 0 } },
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3), { 0 } },
+  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream), { 0 } },
 };
 
 void
@@ -574,12 +578,15 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
         {
           Record longer;
           Work work = { .sink = sink, .from = (const Record *)(bytes + at), .n_bytes = size };
-          if (size < writers[kind].n_bytes)
+          if (size < writers[kind].n_bytes || sink->clock != NULL)
             {
-              memcpy (&longer, bytes + at, size);
-              memset ((uint8_t *)&longer + size, 0, writers[kind].n_bytes - size);
+              size_t n = size < sizeof longer ? size : sizeof longer;
+              memcpy (&longer, bytes + at, n);
+              memset ((uint8_t *)&longer + n, 0, sizeof longer - n);
               work.from = &longer;
             }
+          for (int i = 0; i < 2 && sink->clock != NULL && writers[kind].times[i] != 0; i++)
+            lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer + writers[kind].times[i]);
           Result result = writers[kind].put (&work);
           ret_counts->n_compacted += result == DONE;
           ret_counts->n_lost += result == LOST;

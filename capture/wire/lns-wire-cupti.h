@@ -14,6 +14,7 @@
 
 #include "capture/wire/lns-wire-buffers.h"
 #include "capture/wire/lns-wire-cuda-layout.h"
+#include "capture/wire/lns-wire-cupti-clock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +43,8 @@ typedef struct
   /* The PCI bus id of DEVICE, as in LnsWireCudaDeviceBytes; left alone where it is not known. */
   void (*bus) (void *context, uint32_t device, char *ret_bus, size_t n_max);
   LnsWireLaunches *launches;
-  uint32_t skipped_tid; /* calls of this thread are not kept; 0: none */
+  const LnsWireCuptiReadings *clock; /* by which times become ticks; NULL: they are ticks */
+  uint32_t skipped_tid;              /* calls of this thread are not kept; 0: none */
 } LnsWireCuptiSink;
 
 typedef struct

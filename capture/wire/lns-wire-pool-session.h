@@ -131,5 +131,9 @@ size_t lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes
 /* How long the records of the CUPTI that the target has loaded are; anything may be in it. */
 void lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_sizes);
 
+/* What the target knows of the clock of its CUPTI; false, and nothing, where what it left makes
+ * no sense. */
+bool lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_readings);
+
 /* Whether somebody in the target reads LnsWireCommand. */
 bool lns_wire_pool_listens (const LnsWirePool *pool);

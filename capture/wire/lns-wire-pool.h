@@ -45,6 +45,7 @@
 
 #include "capture/wire/lns-wire-buffers.h"
 #include "capture/wire/lns-wire-clock.h"
+#include "capture/wire/lns-wire-cupti-clock.h"
 #include "capture/wire/lns-wire-layout.h"
 #include "capture/wire/lns-wire-options.h"
 
@@ -100,6 +101,7 @@ typedef struct
   uint32_t listens;               /* 1: a thread of the target reads LnsWireCommand */
   uint32_t reserved2;
   LnsWireCuptiSizes cupti;
+  LnsWireCuptiClock cupti_clock;
 
   /* Set once, before the target sees the pool. */
   _Alignas(128) LnsWireOptions options;

@@ -472,7 +472,8 @@ InitializeInjection (void)
     cupti.cuptiActivityEnableCudaEventDeviceTimestamps (1);
   if (option ("LNS_CLIENT_RANGE", 0) == 0)
     switch_kinds (true);
-  cupti.cuptiActivityFlushPeriod ((uint32_t)option ("LNS_CLIENT_PERIOD_MS", 0));
+  if (cupti.cuptiActivityFlushPeriod != NULL)
+    cupti.cuptiActivityFlushPeriod ((uint32_t)option ("LNS_CLIENT_PERIOD_MS", 0));
   if (getenv ("LNS_CLIENT_FLUSH") == NULL)
     atexit (flush_cb);
   return 1;

@@ -20,7 +20,8 @@ REAL = [os.path.join(folder, "libcupti.so.13") for folder in
 # Bytes of the records of each version, from NVIDIA's headers of that time.
 GENERATIONS = {
     # CUPTI_API_VERSION: (library, kernel, copy, peer copy, set, context, synchronisation, event)
-    13: ("libcupti.so.11.2", 160, 72, 80, 72, 16, 40, 24),
+    13: ("libcupti.so.11.0", 160, 72, 80, 72, 16, 40, 24),
+    14: ("libcupti.so.11.0", 160, 80, 88, 80, 16, 40, 24),
     15: ("libcupti.so.11.2", 168, 80, 88, 80, 16, 40, 24),
     17: ("libcupti.so.11.8", 176, 88, 96, 88, 16, 40, 24),
     18: ("libcupti.so.11.8", 200, 88, 96, 88, 16, 40, 24),

@@ -12,10 +12,14 @@
  * exit     _exit(3) from a second thread, with work under way
  * loop     launches for as many seconds as the second argument says, or until killed; prints "ready"
  * long     kernels that take long, and an end without waiting for them
- * many     so many that the queue is full */
+ * many     so many that the queue is full
+ * clock    ROUNDS ranges of NVTX, each around one call of the runtime; what there is by then is handed over
+ *          after each, where that is asked for (--flush-on-cudaprofilerstop) */
 
 #include "cuda-program.h"
 
+#include <cuda_profiler_api.h>
+#include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,6 +27,7 @@
 #include <unistd.h>
 
 #define KERNELS 20
+#define ROUNDS 24
 
 __global__ void
 step (int *cell)
@@ -160,6 +165,21 @@ many_day (void)
   return 0;
 }
 
+static int
+clock_day (void)
+{
+  struct timespec pause = { 0, 40000000 };
+  for (int i = 0; i < ROUNDS; i++)
+    {
+      nvtxRangePushA ("round");
+      CHECK (cudaMemset (cell, 0, sizeof *cell));
+      nvtxRangePop ();
+      CHECK (cudaProfilerStop ());
+      nanosleep (&pause, NULL);
+    }
+  return 0;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -181,6 +201,8 @@ main (int argc, char **argv)
     return long_day ();
   if (strcmp (day, "many") == 0)
     return many_day ();
-  fprintf (stderr, "usage: %s fault|memory|reset|fork|exit|loop|long|many\n", argv[0]);
+  if (strcmp (day, "clock") == 0)
+    return clock_day ();
+  fprintf (stderr, "usage: %s fault|memory|reset|fork|exit|loop|long|many|clock\n", argv[0]);
   return 125;
 }

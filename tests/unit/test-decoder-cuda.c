@@ -238,9 +238,18 @@ hostile_buffers_do_no_harm (void)
   uint64_t state = 7;
   static uint8_t bytes[8192];
   LnsWireCuptiSizes sizes = { .version = 130001 };
+  LnsWireCuptiClock told = { 0 };
   begin ();
   for (int round = 0; round < 500; round++)
     {
+      LnsWireCuptiReadings clock;
+      told.sides[0].n = round % 40;
+      for (unsigned i = 0; i < LNS_WIRE_CUPTI_READINGS; i++)
+        told.sides[0].readings[i] = (LnsWireCuptiReading){
+          (round % 4 == 0 ? 0 : i * 1000) + fixture_random (&state) % 999,
+          (round % 4 == 1 ? 0 : i) * (UINT64_C (1) << 57) + fixture_random (&state) % 999,
+        };
+      (void)lns_wire_cupti_clock_copy (&told, &clock);
       for (unsigned i = 0; i < LNS_WIRE_CUPTI_KINDS; i++)
         sizes.record_bytes[i] =
             (uint16_t)(fixture_random (&state) % (round % 2 == 0 ? 256 : 65536));
@@ -249,8 +258,9 @@ hostile_buffers_do_no_harm (void)
           uint64_t word = i % 64 == 0 ? 1 + fixture_random (&state) % 60 : fixture_random (&state);
           memcpy (bytes + i, &word, sizeof word);
         }
-      lns_decoder_salvage (decoder, 0, &sizes, bytes, fixture_random (&state) % sizeof bytes);
-      lns_decoder_salvage (decoder, 99, &sizes, bytes, sizeof bytes);
+      lns_decoder_salvage (decoder, 0, &sizes, &clock, bytes,
+                           fixture_random (&state) % sizeof bytes);
+      lns_decoder_salvage (decoder, 99, &sizes, &clock, bytes, sizeof bytes);
     }
   finish ();
   end ();

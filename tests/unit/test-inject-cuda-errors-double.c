@@ -161,13 +161,13 @@ test_versions (void)
 static void
 test_too_old (void)
 {
-  const char *const environment[] = { "LNS_DOUBLE_CUPTI_VERSION=16", NULL };
-  LnsWireOptions asked = with_library ("11.2");
+  const char *const environment[] = { "LNS_DOUBLE_CUPTI_VERSION=12", NULL };
+  LnsWireOptions asked = with_library ("11.0");
   MiniSession *session = cuda_run ("work", &asked, false, environment);
   LNS_CHECK (cuda_is_sound (session));
   LNS_CHECK_INT (cuda_problems (LNS_WIRE_PROBLEM_OLD_CUPTI), 1);
   const LnsWireCudaProblemBytes *problem = cuda_record (LNS_WIRE_CUDA_PROBLEM, 0);
-  LNS_CHECK_INT (problem->result, 16);
+  LNS_CHECK_INT (problem->result, 12);
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 0);
   mini_session_free (session);
 }

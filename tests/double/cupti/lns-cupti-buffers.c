@@ -313,7 +313,11 @@ static Attribute attributes[] = {
 static CUptiResult
 find_attribute (uint32_t attribute, const size_t *size, const void *value, Attribute **ret_found)
 {
-  if (size == NULL || value == NULL || attribute >= sizeof attributes / sizeof attributes[0])
+  /* Those of 11.0 end with the limit of semaphores' pools. */
+  const size_t n_known = _lns_cupti_options ()->version < 15
+                             ? CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_POOL_LIMIT + 1
+                             : sizeof attributes / sizeof attributes[0];
+  if (size == NULL || value == NULL || attribute >= n_known)
     return CUPTI_ERROR_INVALID_PARAMETER;
   *ret_found = &attributes[attribute];
   return *size < (*ret_found)->size ? CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT : CUPTI_SUCCESS;

@@ -112,8 +112,11 @@ read_options (void)
     .late_ns = lns_gpu_option ("LNS_DOUBLE_LATE_MS", 0) * 1000000,
     .other_tool = other_tool != NULL ? strdup (other_tool) : NULL,
   };
+  const char *own_clock = getenv ("LNS_DOUBLE_CUPTI_CLOCK"); /* OFFSET_NS[:DRIFT_PPM] */
   if (clock != NULL)
     sscanf (clock, "%ld:%ld", &options.gpu_offset_ns, &options.gpu_drift_ppm);
+  if (own_clock != NULL)
+    sscanf (own_clock, "%ld:%ld", &options.own_offset_ns, &options.own_drift_ppm);
 }
 
 const LnsCuptiOptions *

@@ -40,6 +40,7 @@ typedef struct
   int64_t late_ns;
   long gpu_offset_ns;
   long gpu_drift_ppm;
+  long own_offset_ns, own_drift_ppm; /* of the library's own clock */
   const char *other_tool; /* NULL: none */
 } LnsCuptiOptions;
 
@@ -52,7 +53,7 @@ size_t _lns_cupti_record_bytes (uint32_t kind);
 
 /* --- time --------------------------------------------------------------------------------------- */
 
-/* The client's clock is CALLBACK; CLOCK_REALTIME, if that is NULL. */
+/* The client's clock is CALLBACK; CLOCK_REALTIME with LNS_DOUBLE_CUPTI_CLOCK's error, if that is NULL. */
 void _lns_cupti_set_clock (CUpti_TimestampCallbackFunc callback);
 
 uint64_t _lns_cupti_now (void);
