@@ -112,6 +112,8 @@ lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits)
     case LNS_PAYLOAD_TYPED:
       lns_report_string (report, (uint32_t)bits, &size_bytes);
       return g_strdup_printf (ngettext ("%zu byte", "%zu bytes", size_bytes), size_bytes);
+    case LNS_PAYLOAD_JSON:
+      return lns_event_text_string (report, (uint32_t)bits, false);
     case LNS_PAYLOAD_NONE:
       break;
     }

@@ -133,6 +133,14 @@ track_label (LnsTrackKind kind)
       return "GPU page faults";
     case LNS_TRACK_CUDA_JIT:
       return "JIT compilation";
+    case LNS_TRACK_OS_CALLS:
+      return "OS runtime libraries";
+    case LNS_TRACK_SCHED:
+      return "CPU scheduling";
+    case LNS_TRACK_CPU_SAMPLES:
+      return "CPU samples";
+    case LNS_TRACK_MPI:
+      return "MPI";
     default:
       return "Events";
     }

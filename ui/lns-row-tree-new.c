@@ -95,9 +95,14 @@ push_own (const Builder *builder, Leaf *leaf)
     case LNS_TRACK_COUNTER:
       push (leaf, LNS_ROW_COUNTER, track->kind, domain_rank (builder, track->domain), leaf->track);
       break;
+    case LNS_TRACK_GPU_METRIC:
+      push (leaf, LNS_ROW_COUNTER, track->kind, track->metric, leaf->track);
+      break;
     case LNS_TRACK_CUDA_API:
     case LNS_TRACK_CUBLAS:
     case LNS_TRACK_CUDNN:
+    case LNS_TRACK_OS_CALLS:
+    case LNS_TRACK_MPI:
       push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
       break;
     default:
@@ -142,8 +147,8 @@ push_device (const Builder *builder, Leaf *leaf)
         push (leaf, LNS_ROW_CONTEXT, 0, builder->contexts[leaf->context].number, leaf->context);
       push_stream (builder, leaf, track->stream);
     }
-  else if (track->kind == LNS_TRACK_COUNTER)
-    push (leaf, LNS_ROW_COUNTER, 2, track->kind, leaf->track);
+  else if (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC)
+    push (leaf, LNS_ROW_COUNTER, 2, (uint64_t)track->kind << 32 | track->metric, leaf->track);
   else
     push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
 }

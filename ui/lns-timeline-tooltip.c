@@ -180,6 +180,7 @@ payload_text (LnsPayloadType type, uint64_t bits)
       memcpy (&single, &low, sizeof single);
       return g_strdup_printf ("%.9g", (double)single);
     case LNS_PAYLOAD_TYPED:
+    case LNS_PAYLOAD_JSON:
       return g_strdup (_ ("structured; select the event to see its fields"));
     default:
       return NULL;

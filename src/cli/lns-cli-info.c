@@ -153,6 +153,11 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_CUDA_JIT] = "CUDA compilations",
     [LNS_TRACK_CUBLAS] = "cuBLAS calls",
     [LNS_TRACK_CUDNN] = "cuDNN calls",
+    [LNS_TRACK_OS_CALLS] = "OS runtime calls",
+    [LNS_TRACK_SCHED] = "CPU scheduling",
+    [LNS_TRACK_CPU_SAMPLES] = "CPU samples",
+    [LNS_TRACK_MPI] = "MPI calls",
+    [LNS_TRACK_GPU_METRIC] = "GPU metrics",
   };
   uint32_t n, n_lanes;
   const LnsTrack *tracks = lns_report_tracks (report, &n);

@@ -146,6 +146,9 @@ insert_sql (const LnsTable *table)
 static bool
 export_table (Export *export, const LnsTable *table, LnsError *error)
 {
+  if (table->is_optional && lns_tables_n_rows (export->tables, table) == 0)
+    return true;
+
   LnsRowCursor *rows = NULL;
   sqlite3_stmt *insert = NULL;
   char *create = lns_table_sql (table, NULL), *sql = insert_sql (table);

@@ -17,11 +17,15 @@ typedef enum
   LNS_CELL_EMPTY_LIST, /* the text "[]"                                                          */
   LNS_CELL_START,      /* ns                                                                     */
   LNS_CELL_END,        /* ns                                                                     */
-  LNS_CELL_NAME,       /* string id                                                              */
+  LNS_CELL_END_IF_KNOWN, /* the same, NULL where the event had not ended or its end was lost      */
+  LNS_CELL_START_PLUS,   /* start + `column`, ns                                                  */
+  LNS_CELL_NAME, /* string id                                                              */
   LNS_CELL_NAME_TEXT,
-  LNS_CELL_BITS,          /* `n_bits` of `column` from bit `shift` on                             */
-  LNS_CELL_BITS_OR_NULL,  /* the same, NULL for 0                                                 */
-  LNS_CELL_BITS_IF_ANY,   /* the same, NULL where all of `column` is 0                            */
+  LNS_CELL_BITS,         /* `n_bits` of `column` from bit `shift` on                             */
+  LNS_CELL_BITS_OR_NULL, /* the same, NULL for 0                                                 */
+  LNS_CELL_BITS_IF_ANY,  /* the same, NULL where all of `column` is 0                            */
+  LNS_CELL_BITS_PLUS,    /* the same + `argument`                                                */
+  LNS_CELL_VALUE, /* a counter's sample, of the type that its track names                         */
   LNS_CELL_BITS_LESS_ONE, /* the same - 1: an enumeration whose 0 is CUPTI's 1                 */
   LNS_CELL_MEMORY_KIND, /* the same - 1, as CUPTI counts from unknown, and the reference ends there */
   LNS_CELL_OVERHEAD_KIND,   /* CUpti_ActivityOverheadKind in `column` as ENUM_CUPTI_OVERHEAD_TYPE */
@@ -38,6 +42,9 @@ typedef enum
   LNS_CELL_GREEN_CONTEXT, /* the same if it is green, else 0                                     */
   LNS_CELL_STREAM,        /* CUPTI's streamId                                                    */
   LNS_CELL_STREAM_OR_ALL, /* the same, 4294967295 for waits that are for no single stream        */
+  LNS_CELL_DEPTH,         /* the lane's ordinal                                                  */
+  LNS_CELL_TRACK_NUMBER,
+  LNS_CELL_TRACK_METRIC,
 } LnsCellRule;
 
 typedef struct

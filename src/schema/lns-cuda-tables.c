@@ -7,136 +7,7 @@
  * of public exports of schema 3.25; of tables that none of them has, those of the reference's
  * documentation. */
 
-#include "src/schema/lns-cuda-tables-private.h"
-
-#include "src/store/lns-definitions.h"
-
-/* What a column is made of: LnsCellRule. */
-#define NOTHING                                                                                    \
- {                                                                                                 \
-  0                                                                                                \
- }
-#define START                                                                                      \
- {                                                                                                 \
-  .rule = LNS_CELL_START                                                                           \
- }
-#define END                                                                                        \
- {                                                                                                 \
-  .rule = LNS_CELL_END                                                                             \
- }
-#define NAME                                                                                       \
- {                                                                                                 \
-  .rule = LNS_CELL_NAME                                                                            \
- }
-#define NAME_TEXT                                                                                  \
- {                                                                                                 \
-  .rule = LNS_CELL_NAME_TEXT                                                                       \
- }
-#define EMPTY_LIST                                                                                 \
- {                                                                                                 \
-  .rule = LNS_CELL_EMPTY_LIST                                                                      \
- }
-#define TID                                                                                        \
- {                                                                                                 \
-  .rule = LNS_CELL_GLOBAL_TID                                                                      \
- }
-#define PID                                                                                        \
- {                                                                                                 \
-  .rule = LNS_CELL_GLOBAL_PID                                                                      \
- }
-#define DEVICE                                                                                     \
- {                                                                                                 \
-  .rule = LNS_CELL_DEVICE                                                                          \
- }
-#define CONTEXT                                                                                    \
- {                                                                                                 \
-  .rule = LNS_CELL_CONTEXT                                                                         \
- }
-#define GREEN                                                                                      \
- {                                                                                                 \
-  .rule = LNS_CELL_GREEN_CONTEXT                                                                   \
- }
-#define STREAM                                                                                     \
- {                                                                                                 \
-  .rule = LNS_CELL_STREAM                                                                          \
- }
-#define STREAM_OR_ALL                                                                              \
- {                                                                                                 \
-  .rule = LNS_CELL_STREAM_OR_ALL                                                                   \
- }
-#define CALL_CLASS                                                                                 \
- {                                                                                                 \
-  .rule = LNS_CELL_CUDA_CALL_CLASS                                                                 \
- }
-#define GRAPH_CLASS                                                                                \
- {                                                                                                 \
-  .rule = LNS_CELL_GRAPH_CLASS                                                                     \
- }
-#define CONSTANT(number)                                                                           \
- {                                                                                                 \
-  .rule = LNS_CELL_CONSTANT, .argument = number                                                    \
- }
-#define BITS(id)                                                                                   \
- {                                                                                                 \
-  LNS_CELL_BITS, LNS_COLUMN_##id, 0, 64, 0                                                         \
- }
-#define BITS_OR_NULL(id)                                                                           \
- {                                                                                                 \
-  LNS_CELL_BITS_OR_NULL, LNS_COLUMN_##id, 0, 64, 0                                                 \
- }
-#define SLICE(id, shift, n_bits)                                                                   \
- {                                                                                                 \
-  LNS_CELL_BITS, LNS_COLUMN_##id, shift, n_bits, 0                                                 \
- }
-#define PEER(shift, n_bits)                                                                        \
- {                                                                                                 \
-  LNS_CELL_BITS_IF_ANY, LNS_COLUMN_PEERS, shift, n_bits, 0                                         \
- }
-#define LESS_ONE(id)                                                                               \
- {                                                                                                 \
-  LNS_CELL_BITS_LESS_ONE, LNS_COLUMN_##id, 0, 8, 0                                                 \
- }
-#define MEMORY_KIND(id, shift)                                                                     \
- {                                                                                                 \
-  LNS_CELL_MEMORY_KIND, LNS_COLUMN_##id, shift, 8, 0                                               \
- }
-#define OVERHEAD_KIND                                                                              \
- {                                                                                                 \
-  LNS_CELL_OVERHEAD_KIND, LNS_COLUMN_OVERHEAD_KIND, 0, 64, 0                                       \
- }
-#define THREAD                                                                                     \
- {                                                                                                 \
-  LNS_CELL_THREAD, LNS_COLUMN_THREAD, 0, 64, 0                                                     \
- }
-#define LAUNCH(member)                                                                             \
- {                                                                                                 \
-  .rule = LNS_CELL_LAUNCH, .argument = offsetof (LnsCudaLaunch, member)                            \
- }
-#define LAUNCH_FROM(member, bit)                                                                   \
- {                                                                                                 \
-  .rule = LNS_CELL_LAUNCH, .shift = bit, .argument = offsetof (LnsCudaLaunch, member)              \
- }
-#define LAUNCH_WIDE(member)                                                                        \
- {                                                                                                 \
-  .rule = LNS_CELL_LAUNCH_WIDE, .argument = offsetof (LnsCudaLaunch, member)                       \
- }
-
-#define INTEGER(name, cell)                                                                        \
- {                                                                                                 \
-  name, "INTEGER", LNS_COLUMN_PLAIN, cell                                                          \
- }
-#define INTEGER_NOT_NULL(name, cell)                                                               \
- {                                                                                                 \
-  name, "INTEGER", LNS_COLUMN_NOT_NULL, cell                                                       \
- }
-#define TEXT(name, cell)                                                                           \
- {                                                                                                 \
-  name, "TEXT", LNS_COLUMN_PLAIN, cell                                                             \
- }
-#define TEXT_NOT_NULL(name, cell)                                                                  \
- {                                                                                                 \
-  name, "TEXT", LNS_COLUMN_NOT_NULL, cell                                                          \
- }
+#include "src/schema/lns-event-columns-private.h"
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_RUNTIME[] = {
   INTEGER_NOT_NULL ("start", START),
@@ -146,7 +17,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_RUNTIME[] = {
   INTEGER ("correlationId", BITS (CORRELATION)),
   INTEGER_NOT_NULL ("nameId", NAME),
   INTEGER_NOT_NULL ("returnValue", BITS (RETURN_VALUE)),
-  INTEGER ("callchainId", NOTHING),
+  INTEGER ("callchainId", BITS_OR_NULL (CALL_CHAIN)),
 };
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
@@ -484,24 +355,6 @@ static const LnsTableColumn TARGET_INFO_NVTX_CUDA_STREAM[] = {
   INTEGER_NOT_NULL ("deviceId", NOTHING), INTEGER_NOT_NULL ("contextId", NOTHING),
   INTEGER_NOT_NULL ("streamId", NOTHING),
 };
-
-#define COLUMNS(name, source) #name, LNS_ROWS_##source, sizeof(name) / sizeof(name)[0], name
-#define TABLE(name, source)                                                                        \
- {                                                                                                 \
-  COLUMNS (name, source)                                                                           \
- }
-#define EVENTS(name, kind)                                                                         \
- {                                                                                                 \
-  COLUMNS (name, EVENTS), .kinds = 1u << LNS_LANE_##kind                                           \
- }
-#define EVENTS_OF(name, kind, track)                                                               \
- {                                                                                                 \
-  COLUMNS (name, EVENTS), .kinds = 1u << LNS_LANE_##kind, .tracks = 1u << LNS_TRACK_##track        \
- }
-#define EVENTS_WITH(name, kind, cell, mask)                                                        \
- {                                                                                                 \
-  COLUMNS (name, EVENTS), .kinds = 1u << LNS_LANE_##kind, .filter = cell, .passes = mask           \
- }
 
 /* What of ENUM_CUPTI_OVERHEAD_TYPE is CUDA's own doing: compiling, loading, a full command buffer. */
 #define OWN_OVERHEADS (1u << 2 | 1u << 6 | 1u << 7 | 1u << 8)

@@ -89,7 +89,7 @@ const char *
 lns_payload_type_name (LnsPayloadType type)
 {
   static const char *const names[] = {
-    "none", "uint64", "int64", "double", "uint32", "int32", "float", "typed",
+    "none", "uint64", "int64", "double", "uint32", "int32", "float", "typed", "JSON",
   };
   return (unsigned)type < sizeof names / sizeof names[0] ? names[type] : "unknown";
 }

@@ -48,6 +48,12 @@ _lns_lane_cell (const LnsTableLane *lane, const LnsCell *cell)
       return lane->is_green ? lane->context : 0;
     case LNS_CELL_STREAM_OR_ALL: /* CUPTI numbers no stream 0: that track is of whole contexts    */
       return lane->stream != 0 ? lane->stream : UINT32_MAX;
+    case LNS_CELL_DEPTH:
+      return lane->ordinal;
+    case LNS_CELL_TRACK_NUMBER:
+      return lane->track_number;
+    case LNS_CELL_TRACK_METRIC:
+      return lane->metric;
     default:
       return lane->stream;
     }
@@ -61,6 +67,8 @@ _lns_cell_columns (const LnsCell *cell)
     case LNS_CELL_NAME:
     case LNS_CELL_NAME_TEXT:
       return LNS_COLUMN_BIT (LNS_COLUMN_NAME);
+    case LNS_CELL_END_IF_KNOWN:
+      return LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
     case LNS_CELL_LAUNCH:
     case LNS_CELL_LAUNCH_WIDE:
       return LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH);
@@ -113,6 +121,8 @@ bits (const LnsRowLane *rows, const LnsCell *cell)
       return value != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
     case LNS_CELL_BITS_IF_ANY:
       return column != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
+    case LNS_CELL_BITS_PLUS:
+      return integer ((int64_t)(value + cell->argument));
     case LNS_CELL_BITS_LESS_ONE:
       return integer ((int64_t)value - 1);
     case LNS_CELL_MEMORY_KIND:
@@ -141,6 +151,15 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
       return integer (chunk->start_ns[i]);
     case LNS_CELL_END:
       return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
+    case LNS_CELL_END_IF_KNOWN:
+      if ((chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0)
+        return (LnsValue){ 0 };
+      return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
+    case LNS_CELL_START_PLUS:
+      return integer (
+          (int64_t)((uint64_t)chunk->start_ns[i] + _lns_row_lane_extra (rows, cell->column)));
+    case LNS_CELL_VALUE:
+      return _lns_row_lane_value (rows, tables);
     case LNS_CELL_NAME:
       return integer (chunk->name[i]);
     case LNS_CELL_NAME_TEXT:
@@ -169,6 +188,9 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_GREEN_CONTEXT:
     case LNS_CELL_STREAM:
     case LNS_CELL_STREAM_OR_ALL:
+    case LNS_CELL_DEPTH:
+    case LNS_CELL_TRACK_NUMBER:
+    case LNS_CELL_TRACK_METRIC:
       return integer (_lns_lane_cell (rows->lane, cell));
     default:
       return bits (rows, cell);

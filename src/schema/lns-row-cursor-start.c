@@ -37,6 +37,7 @@ role_of_cell (const LnsCell *cell)
     case LNS_CELL_START:
       return LNS_ROLE_START;
     case LNS_CELL_END:
+    case LNS_CELL_END_IF_KNOWN:
       return LNS_ROLE_END;
     case LNS_CELL_NAME:
       return LNS_ROLE_NAME;
@@ -49,6 +50,9 @@ role_of_cell (const LnsCell *cell)
     case LNS_CELL_GREEN_CONTEXT:
     case LNS_CELL_STREAM:
     case LNS_CELL_STREAM_OR_ALL:
+    case LNS_CELL_DEPTH:
+    case LNS_CELL_TRACK_NUMBER:
+    case LNS_CELL_TRACK_METRIC:
       return LNS_ROLE_LANE;
     default:
       return cell->column == LNS_COLUMN_CORRELATION ? LNS_ROLE_CORRELATION : LNS_ROLE_NONE;

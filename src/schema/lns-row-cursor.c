@@ -375,6 +375,14 @@ payload_value (LnsRowCursor *cursor, bool json)
   LnsValue value = { .type = json ? LNS_VALUE_TEXT : LNS_VALUE_BLOB, .transient = true };
   size_t size;
 
+  if (json && _lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_JSON)
+    {
+      value = (LnsValue){ .type = LNS_VALUE_TEXT };
+      value.bytes = lns_report_string (cursor->tables->report,
+                                       (uint32_t)_lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD),
+                                       &value.size_bytes);
+      return value;
+    }
   if (id == LNS_ID_NONE)
     return (LnsValue){ 0 };
   const char *bytes = lns_report_string (cursor->tables->report, id, &size);

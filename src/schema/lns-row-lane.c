@@ -325,11 +325,25 @@ _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned co
       if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == payload_of_column (column))
         return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), payload_of_column (column));
       return (LnsValue){ 0 };
+    case LNS_NVTX_JSON_TEXT_ID:
+      if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_JSON)
+        return integer ((int64_t)_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD));
+      return (LnsValue){ 0 };
     case LNS_NVTX_EVENT_ID:
       return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
     default:
       return (LnsValue){ 0 };
     }
+}
+
+LnsValue
+_lns_row_lane_value (const LnsRowLane *rows, const LnsTables *tables)
+{
+  uint32_t n;
+  const LnsTrack *tracks = lns_report_tracks (tables->report, &n);
+
+  return number (_lns_row_lane_extra (rows, LNS_COLUMN_VALUE),
+                 rows->lane->track < n ? tracks[rows->lane->track].value_type : LNS_PAYLOAD_NONE);
 }
 
 LnsValue
@@ -349,7 +363,7 @@ _lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned
     case LNS_COUNTERS_NAME:
       return string (tables, track->name);
     case LNS_COUNTERS_VALUE:
-      return number (_lns_row_lane_extra (rows, LNS_COLUMN_VALUE), track->value_type);
+      return _lns_row_lane_value (rows, tables);
     case LNS_COUNTERS_UNIT:
       return track->unit != 0 ? string (tables, track->unit) : (LnsValue){ 0 };
     case LNS_COUNTERS_GLOBAL_PID:

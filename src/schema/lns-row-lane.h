@@ -72,6 +72,8 @@ bool _lns_row_lane_settle (LnsRowLane *rows,
 int64_t _lns_row_lane_start (const LnsRowLane *rows);
 LnsValue _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned column);
 LnsValue _lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned column);
+LnsValue _lns_row_lane_value (const LnsRowLane *rows,
+                              const LnsTables *tables); /* of a counter    */
 LnsValue _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cell);
 
 /* What CELL is in all events of LANE; it is one that the lane alone tells (LNS_ROLE_LANE).       */

@@ -5,10 +5,12 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "src/schema/lns-enums.h"
-#include "src/schema/lns-cuda-tables-private.h"
+#include "src/schema/lns-event-tables-private.h"
+#include "src/store/lns-definitions.h"
 
 /* Columns and their order are those of public exports of schema 3.25, which adds to 3.24 only at the
  * end: programs index `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. */
@@ -219,33 +221,33 @@ static const LnsTable known[] = {
   TABLE (TARGET_INFO_SYSTEM_ENV, DEFINITIONS),
   TABLE (META_DATA_CAPTURE, DEFINITIONS),
   TABLE (META_DATA_EXPORT, DEFINITIONS),
-  TABLE_OF (LNS_COUNTERS, COUNTERS, 1u << LNS_LANE_COUNTER),
+  { "LNS_COUNTERS", LNS_ROWS_COUNTERS, sizeof LNS_COUNTERS / sizeof LNS_COUNTERS[0], LNS_COUNTERS,
+    1u << LNS_LANE_COUNTER, 1u << LNS_TRACK_COUNTER },
   TABLE (LNS_LOSSES, DEFINITIONS),
   TABLE (LNS_NVTX_RESOURCES, DEFINITIONS),
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])
 
-static LnsTable all[N_KNOWN + LNS_N_CUDA_TABLES + LNS_N_ENUMS];
+static LnsTable all[N_KNOWN + LNS_N_CUDA_TABLES + LNS_N_SYSTEM_TABLES + LNS_N_ENUMS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
 make_all (void)
 {
-  for (size_t i = 0; i < N_KNOWN; i++)
-    all[i] = known[i];
-  for (size_t i = 0; i < LNS_N_CUDA_TABLES; i++)
-    all[N_KNOWN + i] = _lns_cuda_tables[i];
+  LnsTable *at = mempcpy (all, known, sizeof known);
+
+  at = mempcpy (at, _lns_cuda_tables, sizeof _lns_cuda_tables);
+  at = mempcpy (at, _lns_system_tables, sizeof _lns_system_tables);
   for (unsigned i = 0; i < LNS_N_ENUMS; i++)
-    all[N_KNOWN + LNS_N_CUDA_TABLES + i] =
-        (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, enum_columns };
+    *at++ = (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, enum_columns };
 }
 
 const LnsTable *
 lns_table_all (unsigned *ret_n)
 {
   pthread_once (&once, make_all);
-  *ret_n = (unsigned)(N_KNOWN + LNS_N_CUDA_TABLES + LNS_N_ENUMS);
+  *ret_n = (unsigned)(sizeof all / sizeof all[0]);
   return all;
 }
 

@@ -13,7 +13,9 @@ lns_tables_global_pid (const LnsTables *tables, uint32_t process)
   uint32_t n;
   const LnsProcess *processes = lns_report_processes (tables->report, &n);
 
-  return process < n ? (int64_t)(processes[process].pid & 0xFFFFFF) << 24 : 0;
+  return process < n ? (int64_t)((uint64_t)processes[process].machine << 48 |
+                                 (uint64_t)(processes[process].pid & 0xFFFFFF) << 24)
+                     : 0;
 }
 
 int64_t
@@ -62,6 +64,9 @@ describe_lane (const LnsTables *tables, const LnsLane *lanes, uint32_t lane)
   const LnsTrack *track = &tracks[result.track];
   result.global_tid = lns_tables_global_tid (tables, track->thread);
   result.global_pid = lns_tables_global_pid (tables, track->process);
+  result.ordinal = lanes[lane].ordinal;
+  result.track_number = (int64_t)track->number;
+  result.metric = track->metric;
   result.domain = track->domain;
   result.domain_number = track->domain < n_domains ? domains[track->domain].number : 0;
   describe_place (tables->report, track, &result);

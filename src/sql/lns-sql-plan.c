@@ -122,7 +122,8 @@ gives_order (LnsTables *tables,
   if (column < 0 || table->columns[column].rule == LNS_COLUMN_KEY)
     return true;
   lns_report_lanes (lns_tables_report (tables), &n_lanes);
-  *ret_by_start = of_events && column == 0 && n_lanes <= MAX_MERGED_LANES;
+  *ret_by_start = of_events && lns_table_column_role (table, column) == LNS_ROLE_START &&
+                  n_lanes <= MAX_MERGED_LANES;
   return *ret_by_start;
 }
 

@@ -28,6 +28,7 @@ typedef struct
   int64_t start_ns;  /* report clock, or LNS_TIME_UNKNOWN                                      */
   int64_t end_ns;    /* LNS_TIME_UNKNOWN while it runs                                         */
   int32_t exit_code; /* 0–255; 128+N after signal N; -1 = not known                            */
+  uint32_t machine; /* bits 48–63 of its globalPid: which machine, 0 in our own recordings      */
 } LnsProcess;
 
 typedef struct
@@ -175,6 +176,11 @@ typedef enum
   LNS_TRACK_CUDA_JIT,         /* of (process, device)                                           */
   LNS_TRACK_CUBLAS,           /* calls of (thread)                                              */
   LNS_TRACK_CUDNN,            /* calls of (thread)                                              */
+  LNS_TRACK_OS_CALLS,         /* of (thread)                                                    */
+  LNS_TRACK_SCHED,            /* of (thread)                                                    */
+  LNS_TRACK_CPU_SAMPLES,      /* of (thread)                                                    */
+  LNS_TRACK_MPI,              /* calls of (thread)                                              */
+  LNS_TRACK_GPU_METRIC,       /* samples of one metric of a GPU                                 */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 
@@ -186,11 +192,12 @@ typedef struct
   uint32_t thread;     /* thread instance, or LNS_ID_NONE                                       */
   uint32_t domain;     /* domain id, or LNS_ID_NONE                                             */
   uint32_t name;       /* a counter's name; else 0                                              */
-  uint32_t value_type; /* LNS_TRACK_COUNTER: LnsPayloadType of the samples                      */
-  uint32_t unit;       /* LNS_TRACK_COUNTER: string id, or 0                                    */
-  uint64_t number;     /* LNS_TRACK_COUNTER: the program's counter id; else 0                   */
+  uint32_t value_type; /* of counters: LnsPayloadType of the samples                            */
+  uint32_t unit;       /* of counters: string id, or 0                                          */
+  uint64_t number;     /* the program's counter id; LNS_TRACK_GPU_METRIC: typeId; else 0        */
   uint32_t device;     /* device id, or LNS_ID_NONE; of tracks with a stream too                */
   uint32_t stream;     /* stream id, or LNS_ID_NONE                                             */
+  uint32_t metric;     /* LNS_TRACK_GPU_METRIC: metricId; else 0                                */
 } LnsTrack;
 
 typedef struct

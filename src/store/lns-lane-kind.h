@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define LNS_EXTRA_MAX 10
+#define LNS_EXTRA_MAX 12
 
 typedef enum
 {
@@ -35,6 +35,10 @@ typedef enum
   LNS_LANE_CUDA_FAULT,      /* page faults of unified memory                                      */
   LNS_LANE_CUDA_JIT,        /* compilations and cache look-ups                                    */
   LNS_LANE_LIBRARY_CALL,    /* cuBLAS or cuDNN calls of one thread, lane = nesting depth          */
+  LNS_LANE_OS_CALL,    /* calls of the OS runtime (libc, …) of one thread, lane = depth      */
+  LNS_LANE_SCHED,      /* one thread on CPUs, and duration 0 where it left one               */
+  LNS_LANE_CPU_SAMPLE, /* where one thread was found on a CPU, duration 0                    */
+  LNS_LANE_MPI_CALL,   /* MPI calls of one thread, lane = nesting depth                      */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -87,7 +91,23 @@ typedef enum
   LNS_COLUMN_ORIGINAL = 42,     /* graph or node that it was cloned from, 0 = none                */
   LNS_COLUMN_JIT_KIND = 43, /* CUpti_ActivityJitEntryType | …JitOperationType << 8            */
   LNS_COLUMN_CUDA_STREAM = 44, /* handle of the stream that a library's call was for, 0 = default */
-  LNS_N_COLUMNS = 45           /* one past the highest id                                        */
+  LNS_COLUMN_REMAINDER = 45, /* 1 + id of the LnsKeptRows with what no other column has, or 0     */
+  LNS_COLUMN_EVENT_CLASS = 46, /* OS call: ENUM_NSYS_EVENT_CLASS - 27; MPI: LnsMpiClass          */
+  LNS_COLUMN_CALL_CHAIN = 47,  /* id in the table of call chains, 0 = none                        */
+  LNS_COLUMN_ARGUMENTS = 48,   /* id in OSRT_ARGUMENTS, 0 = none                                  */
+  LNS_COLUMN_CPU = 49,
+  LNS_COLUMN_SCHED_IN = 50,     /* 1 = got a CPU, 0 = left it                                    */
+  LNS_COLUMN_THREAD_STATE = 51, /* ENUM_SAMPLING_THREAD_STATE                                    */
+  LNS_COLUMN_THREAD_BLOCK = 52, /* ENUM_SCHEDULING_THREAD_BLOCK, 0 = not known                   */
+  LNS_COLUMN_CYCLES = 53,       /* CPU cycles since the sample before                            */
+  LNS_COLUMN_RAW_TIME = 54,     /* the source's own time stamp - start                           */
+  LNS_COLUMN_PEER_RANK = 55,    /* of the other side, or the root; int64, MPI's own values < 0   */
+  LNS_COLUMN_TAG = 56,          /* int64                                                         */
+  LNS_COLUMN_RECEIVED_BYTES = 57,
+  LNS_COLUMN_COMMUNICATOR = 58,     /* handle                                                    */
+  LNS_COLUMN_COMMUNICATOR_UID = 59, /* the same in all ranks, 0 = not known                      */
+  LNS_COLUMN_REQUEST = 60,          /* handle, 0 = none                                          */
+  LNS_N_COLUMNS = 61                /* one past the highest id                                   */
 } LnsColumnId;
 
 /* A set of columns. */
@@ -116,7 +136,17 @@ typedef enum
   LNS_PAYLOAD_INT32,
   LNS_PAYLOAD_FLOAT,
   LNS_PAYLOAD_TYPED, /* PAYLOAD is the string id of: { u64 schema id, u32 bytes, bytes }…, LE    */
+  LNS_PAYLOAD_JSON,  /* PAYLOAD is the string id of a JSON text                                  */
 } LnsPayloadType;
+
+/* What kind of call an MPI call is, and so in which table it is. */
+typedef enum
+{
+  LNS_MPI_OTHER,
+  LNS_MPI_START_WAIT,
+  LNS_MPI_P2P,
+  LNS_MPI_COLLECTIVE,
+} LnsMpiClass;
 
 typedef struct
 {

@@ -171,7 +171,8 @@ take_event (const LnsRecover *recover, LnsLaneKind kind, const Events *events, u
 
   for (unsigned e = 0; e < info->n_extra; e++)
     event.extra[e] = events->extra[e][i];
-  if (type >= 0 && payload >= 0 && event.extra[type] == LNS_PAYLOAD_TYPED)
+  if (type >= 0 && payload >= 0 &&
+      (event.extra[type] == LNS_PAYLOAD_TYPED || event.extra[type] == LNS_PAYLOAD_JSON))
     event.extra[payload] = _lns_recover_string (recover, (uint32_t)event.extra[payload], 0);
   return event;
 }

@@ -10,27 +10,9 @@
 #include "src/schema/lns-row-cursor.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
+#include "tests/unit/table-fixture.h"
 
 static LnsWriter *writer;
-
-/* A column of an event and its value. */
-typedef struct
-{
-  LnsColumnId column;
-  uint64_t value;
-} Value;
-
-static void
-append (uint32_t lane, LnsLaneKind kind, int64_t start_ns, int64_t duration_ns, const Value *values)
-{
-  LnsEvent event = { .start_ns = start_ns,
-                     .duration_ns = duration_ns,
-                     .name = lns_writer_string (writer, "name", 4) };
-
-  for (; values->column != 0; values++)
-    event.extra[lns_lane_kind_extra (kind, values->column)] = values->value;
-  lns_writer_append (writer, lane, &event);
-}
 
 static uint32_t
 add_lane (LnsTrackKind track, LnsLaneKind kind)
@@ -67,86 +49,59 @@ write_report (void)
   lns_writer_add_stream (writer,
                          &(LnsCudaStream){ .number = 7, .priority = -2, .flags = 1, .name = 1 });
   lane = add_lane (LNS_TRACK_CUDA_MEMORY, LNS_LANE_CUDA_MEMORY);
-  append (lane, LNS_LANE_CUDA_MEMORY, 100, 0,
-          (Value[]){ { LNS_COLUMN_CORRELATION, 11 },
-                     { LNS_COLUMN_BYTES, 4096 },
-                     { LNS_COLUMN_ADDRESS, 0x7000 },
-                     { LNS_COLUMN_OPERATION, 2 | 3 << 8 | 1 << 16 },
-                     { LNS_COLUMN_PC, 0x40 },
-                     { LNS_COLUMN_PLACE, 7 | UINT64_C (5) << 32 },
-                     { LNS_COLUMN_POOL_SIZE, 8192 },
-                     { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_MEMORY, 100, 0,
+                (LnsTableValue[]){ { LNS_COLUMN_CORRELATION, 11 },
+                                   { LNS_COLUMN_BYTES, 4096 },
+                                   { LNS_COLUMN_ADDRESS, 0x7000 },
+                                   { LNS_COLUMN_OPERATION, 2 | 3 << 8 | 1 << 16 },
+                                   { LNS_COLUMN_PC, 0x40 },
+                                   { LNS_COLUMN_PLACE, 7 | UINT64_C (5) << 32 },
+                                   { LNS_COLUMN_POOL_SIZE, 8192 },
+                                   { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_POOLS, LNS_LANE_CUDA_POOL);
-  append (
-      lane, LNS_LANE_CUDA_POOL, 110, 0,
-      (Value[]){ { LNS_COLUMN_OPERATION, 3 | 2 << 16 }, { LNS_COLUMN_ADDRESS, 0x9000 }, { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_POOL, 110, 0,
+                (LnsTableValue[]){
+                    { LNS_COLUMN_OPERATION, 3 | 2 << 16 }, { LNS_COLUMN_ADDRESS, 0x9000 }, { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_CPU_FAULTS, LNS_LANE_CUDA_FAULT);
   for (int i = 0; i < 3; i++)
-    append (lane, LNS_LANE_CUDA_FAULT, 120 + 10 * i, 0,
-            (Value[]){ { LNS_COLUMN_ADDRESS, 0x10000 }, { LNS_COLUMN_PC, 0x400 + i % 2 }, { 0 } });
+    table_append (writer, lane, LNS_LANE_CUDA_FAULT, 120 + 10 * i, 0,
+                  (LnsTableValue[]){
+                      { LNS_COLUMN_ADDRESS, 0x10000 }, { LNS_COLUMN_PC, 0x400 + i % 2 }, { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_GPU_FAULTS, LNS_LANE_CUDA_FAULT);
-  append (lane, LNS_LANE_CUDA_FAULT, 130, 5,
-          (Value[]){ { LNS_COLUMN_ADDRESS, 0x20000 },
-                     { LNS_COLUMN_FAULTS, 9 },
-                     { LNS_COLUMN_FAULT_ACCESS, 2 },
-                     { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_FAULT, 130, 5,
+                (LnsTableValue[]){ { LNS_COLUMN_ADDRESS, 0x20000 },
+                                   { LNS_COLUMN_FAULTS, 9 },
+                                   { LNS_COLUMN_FAULT_ACCESS, 2 },
+                                   { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_JIT, LNS_LANE_CUDA_JIT);
-  append (lane, LNS_LANE_CUDA_JIT, 140, 5, (Value[]){ { LNS_COLUMN_JIT_KIND, 1 | 3 << 8 }, { 0 } });
-  append (add_lane (LNS_TRACK_CUBLAS, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL, 150, 5,
-          (Value[]){ { 0 } });
-  append (add_lane (LNS_TRACK_CUDNN, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL, 160, 5,
-          (Value[]){ { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_JIT, 140, 5,
+                (LnsTableValue[]){ { LNS_COLUMN_JIT_KIND, 1 | 3 << 8 }, { 0 } });
+  table_append (writer, add_lane (LNS_TRACK_CUBLAS, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL,
+                150, 5, (LnsTableValue[]){ { 0 } });
+  table_append (writer, add_lane (LNS_TRACK_CUDNN, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL,
+                160, 5, (LnsTableValue[]){ { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_GRAPH_NODES, LNS_LANE_CUDA_GRAPH_NODE);
-  append (lane, LNS_LANE_CUDA_GRAPH_NODE, 170, 1, (Value[]){ { LNS_COLUMN_GRAPH, 1 }, { 0 } });
-  append (lane, LNS_LANE_CUDA_GRAPH_NODE, 180, 1,
-          (Value[]){ { LNS_COLUMN_GRAPH_NODE, 77 }, { LNS_COLUMN_ORIGINAL, 70 }, { 0 } });
-  append (lane, LNS_LANE_CUDA_GRAPH_NODE, 190, 1,
-          (Value[]){ { LNS_COLUMN_GRAPH, 2 }, { LNS_COLUMN_ORIGINAL, 1 }, { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_GRAPH_NODE, 170, 1,
+                (LnsTableValue[]){ { LNS_COLUMN_GRAPH, 1 }, { 0 } });
+  table_append (
+      writer, lane, LNS_LANE_CUDA_GRAPH_NODE, 180, 1,
+      (LnsTableValue[]){ { LNS_COLUMN_GRAPH_NODE, 77 }, { LNS_COLUMN_ORIGINAL, 70 }, { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_GRAPH_NODE, 190, 1,
+                (LnsTableValue[]){ { LNS_COLUMN_GRAPH, 2 }, { LNS_COLUMN_ORIGINAL, 1 }, { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_MEMCPY, LNS_LANE_CUDA_MEMCPY);
-  append (lane, LNS_LANE_CUDA_MEMCPY, 200, 1000,
-          (Value[]){ { LNS_COLUMN_BYTES, 2000000 },
-                     { LNS_COLUMN_COPY_KIND, 11 },
-                     { LNS_COLUMN_ADDRESS, 0x10000 },
-                     { LNS_COLUMN_MIGRATION_CAUSE, 2 },
-                     { 0 } });
-  append (lane, LNS_LANE_CUDA_MEMCPY, 2000, 1000,
-          (Value[]){ { LNS_COLUMN_BYTES, 1000000 },
-                     { LNS_COLUMN_COPY_KIND, 12 },
-                     { LNS_COLUMN_ADDRESS, 0x10000 },
-                     { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_MEMCPY, 200, 1000,
+                (LnsTableValue[]){ { LNS_COLUMN_BYTES, 2000000 },
+                                   { LNS_COLUMN_COPY_KIND, 11 },
+                                   { LNS_COLUMN_ADDRESS, 0x10000 },
+                                   { LNS_COLUMN_MIGRATION_CAUSE, 2 },
+                                   { 0 } });
+  table_append (writer, lane, LNS_LANE_CUDA_MEMCPY, 2000, 1000,
+                (LnsTableValue[]){ { LNS_COLUMN_BYTES, 1000000 },
+                                   { LNS_COLUMN_COPY_KIND, 12 },
+                                   { LNS_COLUMN_ADDRESS, 0x10000 },
+                                   { 0 } });
   fixture_finish (writer, 10000);
   return fixture_open (path, NULL);
-}
-
-/* The rows of the table called NAME: "a,b,…" each, rowid first, NULL as "-". */
-static char *
-text_of (LnsTables *tables, const char *name)
-{
-  static char text[4096];
-  const LnsTable *table = lns_table_find (name);
-  LnsRowCursor *rows = lns_row_cursor_new (tables, table, NULL);
-  FILE *stream = fmemopen (text, sizeof text, "w");
-  bool row = true;
-
-  LNS_CHECK (lns_row_cursor_start (rows, NULL, 0, false, NULL));
-  while (lns_row_cursor_next (rows, &row, NULL) && row)
-    {
-      fprintf (stream, "%ld:", (long)lns_row_cursor_rowid (rows));
-      for (unsigned i = 0; i < table->n_columns; i++)
-        {
-          LnsValue value = lns_row_cursor_value (rows, i);
-          if (value.type == LNS_VALUE_INTEGER)
-            fprintf (stream, "%s%ld", i > 0 ? "," : "", (long)value.integer);
-          else
-            fprintf (stream, "%s%.*s", i > 0 ? "," : "",
-                     value.type == LNS_VALUE_TEXT ? (int)value.size_bytes : 1,
-                     value.type == LNS_VALUE_TEXT ? value.bytes : "-");
-        }
-      fputc (' ', stream);
-    }
-  fclose (stream);
-  lns_row_cursor_free (rows);
-  return text;
 }
 
 static void
@@ -167,7 +122,7 @@ test_each_column (void)
  do                                                                                                \
   {                                                                                                \
    snprintf (wanted, sizeof wanted, __VA_ARGS__);                                                  \
-   LNS_CHECK_STR (text_of (tables, table), wanted);                                                \
+   LNS_CHECK_STR (table_text (tables, table), wanted);                                             \
   }                                                                                                \
  while (0)
 
@@ -192,7 +147,7 @@ test_each_column (void)
       "TARGET_INFO_GPU",
       "1:0,3,GPU of the test,-,1,-,-,-,7000,-,-,12-34,-,-,3,-,-,-,-,-,-,-,-,-,-,-,-,-,-,-,-,"
       "-,-,-,1,2,3,9,0,9,0 ");
-  LNS_CHECK (strncmp (text_of (tables, "CUPTI_ACTIVITY_KIND_MEMCPY"), "1:200,1200,3,5,5,7,0,",
+  LNS_CHECK (strncmp (table_text (tables, "CUPTI_ACTIVITY_KIND_MEMCPY"), "1:200,1200,3,5,5,7,0,",
                       strlen ("1:200,1200,3,5,5,7,0,")) == 0);
   lns_tables_free (tables);
   lns_report_close (report);

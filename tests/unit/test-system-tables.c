@@ -1,0 +1,120 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tables about the operating system, CPUs, GPU metrics and MPI, column by column. */
+
+#include <string.h>
+
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+#include "tests/unit/table-fixture.h"
+
+static LnsWriter *writer;
+
+static uint32_t
+add_lane (LnsTrack track, LnsLaneKind kind, uint32_t ordinal)
+{
+  track.domain = track.device = track.stream = LNS_ID_NONE;
+  return lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                  .kind = kind,
+                                                  .ordinal = ordinal });
+}
+
+#define APPEND(lane, kind, start, duration, ...)                                                   \
+ table_append (writer, lane, LNS_LANE_##kind, start, duration, (LnsTableValue[]){ __VA_ARGS__ })
+
+static void
+write_events (void)
+{
+  uint32_t lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_OS_CALLS }, LNS_LANE_OS_CALL, 1);
+  APPEND (lane, OS_CALL, 100, 50, { LNS_COLUMN_RETURN_VALUE, (uint64_t)-1 },
+          { LNS_COLUMN_CALL_CHAIN, 7 }, { 0 });
+  APPEND (lane, OS_CALL, 200, 0, { LNS_COLUMN_EVENT_CLASS, 4 }, { LNS_COLUMN_ARGUMENTS, 3 }, { 0 });
+  lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_SCHED }, LNS_LANE_SCHED, 0);
+  APPEND (lane, SCHED, 100, 40, { LNS_COLUMN_CPU, 64 }, { LNS_COLUMN_SCHED_IN, 1 }, { 0 });
+  APPEND (lane, SCHED, 140, 0, { LNS_COLUMN_CPU, 64 }, { LNS_COLUMN_THREAD_STATE, 5 },
+          { LNS_COLUMN_THREAD_BLOCK, 2 }, { 0 });
+  lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_CPU_SAMPLES }, LNS_LANE_CPU_SAMPLE, 0);
+  APPEND (lane, CPU_SAMPLE, 300, 0, { LNS_COLUMN_CPU, 3 }, { LNS_COLUMN_THREAD_STATE, 1 },
+          { LNS_COLUMN_CYCLES, 999 }, { LNS_COLUMN_CALL_CHAIN, 12 }, { 0 });
+  LnsTrack metric = { .kind = LNS_TRACK_GPU_METRIC,
+                      .process = LNS_ID_NONE,
+                      .thread = LNS_ID_NONE,
+                      .number = UINT64_C (1) << 40 | 1,
+                      .metric = 9,
+                      .value_type = LNS_PAYLOAD_INT64 };
+  lane = add_lane (metric, LNS_LANE_COUNTER, 0);
+  APPEND (lane, COUNTER, 400, 0, { LNS_COLUMN_VALUE, 55 }, { LNS_COLUMN_RAW_TIME, (uint64_t)-3 },
+          { 0 });
+  lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_COUNTER, .value_type = LNS_PAYLOAD_INT64 },
+                   LNS_LANE_COUNTER, 0);
+  APPEND (lane, COUNTER, 410, 0, { LNS_COLUMN_VALUE, 1 }, { 0 });
+}
+
+static void
+write_mpi (void)
+{
+  uint32_t lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_MPI }, LNS_LANE_MPI_CALL, 0);
+
+  APPEND (lane, MPI_CALL, 500, 10, { 0 });
+  APPEND (lane, MPI_CALL, 510, 10, { LNS_COLUMN_EVENT_CLASS, LNS_MPI_START_WAIT },
+          { LNS_COLUMN_REQUEST, 77 }, { 0 });
+  APPEND (lane, MPI_CALL, 520, 10, { LNS_COLUMN_EVENT_CLASS, LNS_MPI_P2P },
+          { LNS_COLUMN_COMMUNICATOR, 5 }, { LNS_COLUMN_TAG, (uint64_t)-1 },
+          { LNS_COLUMN_PEER_RANK, 2 }, { LNS_COLUMN_BYTES, 800 }, { 0 });
+  APPEND (lane, MPI_CALL, 530, 10, { LNS_COLUMN_EVENT_CLASS, LNS_MPI_COLLECTIVE },
+          { LNS_COLUMN_COMMUNICATOR, 5 }, { LNS_COLUMN_COMMUNICATOR_UID, 6 },
+          { LNS_COLUMN_BYTES, 800 }, { LNS_COLUMN_RECEIVED_BYTES, 1600 }, { 0 });
+  lns_writer_set_open (
+      writer, lane, &(LnsEvent){ .start_ns = 600, .name = lns_writer_string (writer, "name", 4) });
+}
+
+static void
+test_columns (void)
+{
+  const char *path = fixture_path ("system.rep");
+
+  writer = fixture_writer (path);
+  lns_writer_set_process (writer, 0,
+                          &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE, .machine = 0xFE01 });
+  write_events ();
+  write_mpi ();
+  fixture_finish (writer, 1000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  const long tid = (long)(UINT64_C (0xFE01) << 48 | 10 << 24 | 11);
+  uint32_t name;
+  char wanted[512];
+  LNS_CHECK (lns_tables_find_string (tables, "name", 4, &name, NULL));
+
+#define CHECK_ROWS(table, ...)                                                                     \
+ do                                                                                                \
+  {                                                                                                \
+   snprintf (wanted, sizeof wanted, __VA_ARGS__);                                                  \
+   LNS_CHECK_STR (table_text (tables, table), wanted);                                             \
+  }                                                                                                \
+ while (0)
+
+  CHECK_ROWS ("OSRT_API", "1:100,150,27,%ld,%u,-1,1,7,0 2:200,200,31,%ld,%u,0,1,0,3 ", tid, name,
+              tid, name);
+  CHECK_ROWS ("SCHED_EVENTS", "1:100,64,1,%ld,0,- 2:140,64,0,%ld,5,2 ", tid, tid);
+  CHECK_ROWS ("COMPOSITE_EVENTS", "1:12,300,3,1,%ld,999 ", tid);
+  CHECK_ROWS ("GPU_METRICS", "1:397,400,1099511627777,9,55 ");
+  LNS_CHECK (strncmp (table_text (tables, "LNS_COUNTERS"), "1:410,", 6) == 0);
+  LNS_CHECK_INT (lns_tables_n_rows (tables, lns_table_find ("LNS_COUNTERS")), 1);
+  CHECK_ROWS ("MPI_OTHER_EVENTS", "1:500,510,%ld,%u 5:600,-,%ld,%u ", tid, name, tid, name);
+  CHECK_ROWS ("MPI_START_WAIT_EVENTS", "2:510,520,%ld,%u,77 ", tid, name);
+  CHECK_ROWS ("MPI_P2P_EVENTS", "3:520,530,%ld,%u,5,-,-1,2,800,- ", tid, name);
+  CHECK_ROWS ("MPI_COLLECTIVES_EVENTS", "4:530,540,%ld,%u,5,6,0,800,1600,- ", tid, name);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_columns);
+  return lns_tap_done ();
+}
