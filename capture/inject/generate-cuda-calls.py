@@ -19,6 +19,9 @@ LISTS = {
     'range_ends': (r'cudaProfilerStop', r'cuProfilerStop'),
     # After these, what CUPTI has of a context may be gone.
     'resets': (r'cudaDeviceReset', r'cuCtxDestroy|cuDevicePrimaryCtx(Release|Reset)'),
+    # With one of these programs begin, in a fork's child too; none is called often.
+    'beginnings': (r'cudaMalloc\w*|cudaStreamCreate\w*',
+                   r'cuInit|cuCtxCreate|cuDevicePrimaryCtxRetain|cuMemAlloc\w*'),
     # They only ask, and programs call them all the time.
     'questions': (r'cudaGetDevice|cudaGetLastError|cudaPeekAtLastError|cudaStreamIsCapturing(_ptsz)?',
                   r'cuCtxGetCurrent|cuDevicePrimaryCtxGetState|cuKernelGetAttribute'

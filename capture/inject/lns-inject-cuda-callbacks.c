@@ -84,6 +84,7 @@ lns_cuda_enable_callbacks (void)
                            graphs[i]);
   (void)LNS_CUPTI_TRY (EnableDomain, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_STATE);
   SET_CALLS (true, resets, RESET);
+  SET_CALLS (true, beginnings, 0);
   if (options->range_kind == LNS_WIRE_RANGE_PROFILER_API)
     SET_CALLS (true, range_begins, RANGE_BEGIN);
   if (options->range_kind == LNS_WIRE_RANGE_PROFILER_API ||
@@ -205,9 +206,12 @@ lns_cuda_callback (void *unused,
   LNS_KEEP_ERRNO;
   if (lns_cuda_engine.generation == 0)
     return;
-  if (!lns_cuda_is_here ())
+  bool is_call = domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
+  if (!lns_cuda_is_here () && is_call)
     tell_fork ();
-  else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
+  else if (!lns_cuda_is_here ())
+    return;
+  else if (is_call)
     on_call (domain == CUPTI_CB_DOMAIN_RUNTIME_API, cbid, data);
   else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
     on_resource (cbid, data);

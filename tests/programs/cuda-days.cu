@@ -101,7 +101,9 @@ fork_day (void)
   if (child == 0)
     {
       int *mine;
-      _exit (cudaMalloc (&mine, 64));
+      cudaError_t error = cudaMalloc (&mine, 64);
+      run_kernels (1);
+      _exit (error);
     }
   int status;
   waitpid (child, &status, 0);

@@ -322,6 +322,7 @@ test_fork (void)
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 30);
   LNS_CHECK_INT (session->processes[1].n_type[LNS_WIRE_CUDA_KERNEL], 0);
   LNS_CHECK_INT (session->processes[1].n_type[LNS_WIRE_PUSH], 1);
+  LNS_CHECK_INT (session->processes[1].n_type[LNS_WIRE_CUDA_PROBLEM], 1);
   LNS_CHECK_INT (mini_session_lost_all (session), 0);
   salvage (session);
   LNS_CHECK_INT (salvaged.n_calls + salvaged.n_kernels, 0);

@@ -52,10 +52,12 @@ write_call (const LnsGpuCall *call)
   _lns_cupti_write (&record, false);
 }
 
+/* A fork's child has the parent's hooks, but no buffers of its own. */
 static void
 call_cb (LnsGpuCall *call, bool is_exit)
 {
-  bool recorded = _lns_cupti_api_is_enabled (call->domain, call->cbid);
+  const bool is_child = lns_gpu_is_forked ();
+  bool recorded = !is_child && _lns_cupti_api_is_enabled (call->domain, call->cbid);
   if (!is_exit && recorded)
     {
       if (_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION))
@@ -64,7 +66,7 @@ call_cb (LnsGpuCall *call, bool is_exit)
     }
   if (_lns_cupti_wants (call->domain, call->cbid))
     {
-      CUcontext context = lns_gpu_context_current ();
+      CUcontext context = is_child ? NULL : lns_gpu_context_current ();
       CUpti_CallbackData data = {
         .callbackSite = is_exit ? CUPTI_API_EXIT : CUPTI_API_ENTER,
         .functionName = call->name,
@@ -78,7 +80,7 @@ call_cb (LnsGpuCall *call, bool is_exit)
       };
       _lns_cupti_call_back ((CUpti_CallbackDomain)call->domain, call->cbid, &data);
     }
-  if (!is_exit)
+  if (!is_exit || is_child)
     return;
   /* Enabled in between: the record begins before it was asked for, so there is none. */
   if (recorded && call->start != 0)

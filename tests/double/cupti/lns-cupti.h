@@ -41,7 +41,7 @@ typedef struct
   long gpu_offset_ns;
   long gpu_drift_ppm;
   long own_offset_ns, own_drift_ppm; /* of the library's own clock */
-  const char *other_tool; /* NULL: none */
+  const char *other_tool;            /* NULL: none */
 } LnsCuptiOptions;
 
 const LnsCuptiOptions *_lns_cupti_options (void);

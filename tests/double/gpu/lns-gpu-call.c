@@ -15,6 +15,7 @@
 
 pthread_mutex_t _lns_gpu_lock = PTHREAD_MUTEX_INITIALIZER;
 const LnsGpuTracer *_lns_gpu_tracer;
+static const LnsGpuTracer *parents_tracer; /* in a fork's child: told of calls alone */
 
 enum
 {
@@ -59,7 +60,17 @@ forked_cb (void)
   pthread_mutexattr_init (&recursive);
   pthread_mutexattr_settype (&recursive, PTHREAD_MUTEX_RECURSIVE);
   pthread_mutex_init (&init_lock, &recursive);
+  if (_lns_gpu_tracer != NULL)
+    parents_tracer = _lns_gpu_tracer;
   __atomic_store_n (&_lns_gpu_tracer, NULL, __ATOMIC_RELEASE);
+}
+
+static void
+tell_call (LnsGpuCall *call, bool is_exit)
+{
+  LNS_GPU_TELL (call, call, is_exit);
+  if (forked && parents_tracer != NULL)
+    parents_tracer->call (call, is_exit);
 }
 
 /* As the driver does: the tool is loaded inside cuInit, before it returns. */
@@ -128,7 +139,7 @@ lns_gpu_call_enter (LnsGpuCall *call)
   call->outer = current_call;
   call->correlation = __atomic_add_fetch (&last_correlation, 1, __ATOMIC_RELAXED);
   current_call = call;
-  LNS_GPU_TELL (call, call, false);
+  tell_call (call, false);
   int result = lns_gpu_wanted_failure (call->name, -1);
   if (result == 0 && forked)
     result = CUDA_ERROR_NOT_INITIALIZED;
@@ -139,7 +150,7 @@ int
 lns_gpu_call_exit (LnsGpuCall *call, int result)
 {
   call->result = result;
-  LNS_GPU_TELL (call, call, true);
+  tell_call (call, true);
   current_call = call->outer;
   return result;
 }
