@@ -28,30 +28,25 @@ lns_cli_fail (const LnsError *error)
 static void
 clear_lists (const LnsCommand *command, void *values)
 {
-  for (size_t i = 0; i < command->n_options; i++)
-    if (command->options[i].kind == LNS_OPTION_LIST)
-      lns_option_list_clear ((LnsOptionList *)((char *)values + command->options[i].offset));
+  const LnsOption *option;
+  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
+    if (option->kind == LNS_OPTION_LIST && option->instead == NULL)
+      lns_option_list_clear ((LnsOptionList *)((char *)values + option->offset));
 }
 
 bool
 lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit)
 {
   LnsError error = { 0 };
-  bool help = false;
-  if (!lns_options_parse (command, argc, argv, values, &help, &error))
-    {
-      *ret_exit = lns_cli_fail (&error);
-      clear_lists (command, values);
-      return false;
-    }
-  if (help)
-    {
-      clear_lists (command, values);
-      lns_command_print_help (command, stdout);
-      *ret_exit = 0;
-      return false;
-    }
-  return true;
+  const char *help = NULL;
+  const bool good = lns_options_parse (command, argc, argv, values, &help, &error);
+  if (good && help == NULL)
+    return true;
+  clear_lists (command, values);
+  *ret_exit = 0;
+  if (!good || !lns_command_print_help (command, help, stdout, &error))
+    *ret_exit = lns_cli_fail (&error);
+  return false;
 }
 
 static int

@@ -130,8 +130,8 @@ add_libraries (LnsProfile *profile, const char *injection)
   bool done = asprintf (&path, "%.*s" LIBRARIES, (int)(strlen (injection) - strlen (INJECTION)),
                         injection) >= 0;
   if (done && access (path, R_OK) != 0)
-    lns_profile_say ("warning", "--trace: cublas, cudnn: " LIBRARIES " is not beside " INJECTION
-                                ": calls of these libraries are not recorded [LNS-TRACE-002]");
+    lns_cli_say ("warning", "--trace: cublas, cudnn: " LIBRARIES " is not beside " INJECTION
+                            ": calls of these libraries are not recorded [LNS-TRACE-002]");
   else
     done = done &&
            asprintf (&whole, "%s%s%s", path, other != NULL && other[0] != '\0' ? ":" : "",
@@ -150,10 +150,10 @@ add_injection (LnsProfile *profile, LnsError *error)
     return false;
   const char *other = lns_environment_get (&profile->environment, "NVTX_INJECTION64_PATH");
   if (other != NULL && other[0] != '\0' && strcmp (other, injection) != 0)
-    lns_profile_say ("warning",
-                     "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
-                     "[LNS-NVTX-003]",
-                     other);
+    lns_cli_say ("warning",
+                 "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
+                 "[LNS-NVTX-003]",
+                 other);
   bool done = lns_session_add_variables (profile->session, &profile->environment, injection) &&
               add_libraries (profile, injection);
   free (injection);
@@ -182,8 +182,9 @@ is_recorded (const char *name)
 void
 lns_profile_record_environment (LnsProfile *profile, LnsWriter *report)
 {
-  bool all = strcmp (profile->options.env_record, "all") == 0;
-  if (strcmp (profile->options.env_record, "none") == 0)
+  const char *given = profile->options.env_record;
+  const bool all = given != NULL && strcmp (given, "all") == 0;
+  if (profile->options.discard_environment || (given != NULL && strcmp (given, "none") == 0))
     return;
   for (size_t i = 0; i < profile->environment.n_items; i++)
     {

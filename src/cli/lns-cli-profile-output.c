@@ -46,8 +46,8 @@ named_path (const char *output)
   if (ends_with (output, ".nsys-rep"))
     {
       n -= (int)strlen (".nsys-rep");
-      lns_profile_say ("note", "the report is written as %.*s.rep: .nsys-rep is another format", n,
-                       output);
+      lns_cli_say ("note", "the report is written as %.*s.rep: .nsys-rep is another format", n,
+                   output);
     }
   else if (ends_with (output, ".rep"))
     n -= (int)strlen (".rep");

@@ -98,7 +98,7 @@ tell (LnsProfile *profile, const char *path, const LnsReportResult *result)
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
-      lns_profile_say (words[item->severity], "%s [%s]", item->text, item->code);
+      lns_cli_say (words[item->severity], "%s [%s]", item->text, item->code);
       lns_progress_diagnostic (profile, item->code, item->severity, item->text);
     }
   if (result->is_written)
@@ -126,7 +126,7 @@ tell_no_range (Run *run)
 {
   static const char text[] =
       "no report: the capture range never began; the program made no such call, or ended before";
-  lns_profile_say ("warning", "%s [LNS-RANGE-001]", text);
+  lns_cli_say ("warning", "%s [LNS-RANGE-001]", text);
   lns_progress_diagnostic (run->profile, "LNS-RANGE-001", LNS_SEVERITY_WARNING, text);
 }
 
@@ -335,7 +335,7 @@ obey (Run *run, const char *line)
   else if (strcmp (line, "kill") == 0)
     end_processes (run, SIGKILL);
   else
-    lns_profile_say ("warning", "--control-fd: “%s” is not start, stop, cancel or kill", line);
+    lns_cli_say ("warning", "--control-fd: “%s” is not start, stop, cancel or kill", line);
 }
 
 static void

@@ -11,38 +11,33 @@
 #include <string.h>
 #include <strings.h>
 
-/* Names that --trace has in Nsight Systems: command lines that use them go on working. */
-static const char *const not_recorded[] = { "cusparse",
-                                            "cusparse-verbose",
-                                            "cudla",
-                                            "cudla-verbose",
-                                            "cusolver",
-                                            "cusolver-verbose",
-                                            "cutensor",
-                                            "cuda-um",
-                                            "opengl",
-                                            "opengl-annotations",
-                                            "openacc",
-                                            "openmp",
-                                            "osrt",
-                                            "mpi",
-                                            "ucx",
-                                            "vulkan",
-                                            "vulkan-annotations",
-                                            "nvvideo",
-                                            "nvmpi",
-                                            "gds",
-                                            "python-gil",
-                                            "tegra-accelerators",
-                                            "syscall",
-                                            "dx11",
-                                            "dx12",
-                                            "oshmem",
-                                            "nvshmem",
-                                            "nccl",
-                                            "openxr",
-                                            "openxr-annotations",
-                                            "nvmedia" };
+/* Other names that --trace has in Nsight Systems, whose command lines go on working; those in `cuda`
+ * turn CUDA on. */
+static const struct
+{
+  const char *names, *instead;
+  bool cuda;
+} not_recorded[] = {
+  { "osrt,syscall", LNS_NO_CALLS, false },
+  { "mpi", LNS_NO_MPI, false },
+  { "nccl", LNS_NO_NCCL, false },
+  { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
+    "calls of this library are not recorded by this version: the CUDA calls and kernels in them "
+    "are",
+    true },
+  { "openacc",
+    "calls of OpenACC are not recorded by this version: the CUDA calls and kernels in them "
+    "are",
+    true },
+  { "ucx,oshmem,nvshmem,openmp,gds,s3,s3-verbose,python-gil,nvvideo,nvmedia,nvmpi,"
+    "tegra-accelerators",
+    "not recorded by this version: ranges of NVTX around such calls are", false },
+  { "opengl,opengl-annotations,vulkan,vulkan-annotations,vulkan-sc,openxr,openxr-annotations",
+    "graphics are not recorded by Lanescope: leave it out, or use RenderDoc", false },
+  { "dx11,dx11-annotations,dx12,dx12-annotations,wddm",
+    "there is no such thing on Linux: leave it out", false },
+};
+#define N_NOT_RECORDED (sizeof not_recorded / sizeof *not_recorded)
 
 /* What --trace can record. */
 static const struct
@@ -72,43 +67,67 @@ add_trace (LnsProfile *profile, const char *name)
   return false;
 }
 
+/* Says of those of the names of --trace that cannot be recorded what does not happen. False where one
+ * is not known at all. */
+static bool
+tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
+{
+  const LnsOptionList *trace = &profile->options.trace;
+  for (size_t k = 0; k < N_NOT_RECORDED; k++)
+    {
+      const LnsOption row = { .choices = not_recorded[k].names };
+      char names[256] = "";
+      for (size_t i = 0; i < trace->n_items; i++)
+        {
+          const size_t n = strlen (names);
+          if (known[i] || lns_option_choice (&row, trace->items[i]) == NULL)
+            continue;
+          known[i] = true;
+          snprintf (names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", trace->items[i]);
+          if (not_recorded[k].cuda)
+            profile->target.traces |= LNS_WIRE_TRACE_CUDA;
+        }
+      if (names[0] != '\0')
+        lns_cli_say ("warning", "--trace: %s: %s [LNS-TRACE-001]", names, not_recorded[k].instead);
+    }
+  for (size_t i = 0; i < trace->n_items; i++)
+    if (!known[i])
+      return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                            "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, cudnn "
+                            "and none are",
+                            trace->items[i]);
+  return true;
+}
+
 static bool
 check_trace_names (LnsProfile *profile, LnsError *error)
 {
   LnsOptionList *trace = &profile->options.trace;
-  size_t n_known = sizeof not_recorded / sizeof *not_recorded;
-  char text[512] = "";
-  if (trace->n_items == 0)
+  const bool is_given = trace->n_items > 0;
+  if (!is_given)
     profile->target.traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
+  if ((profile->options.nvtx && !lns_option_list_add (trace, "nvtx")) ||
+      (profile->options.mpi && !lns_option_list_add (trace, "mpi")))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
   if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--trace: “none” excludes all others: leave it out, or them");
+  bool *known = calloc (trace->n_items + 1, sizeof *known);
+  if (known == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
   for (size_t i = 0; i < trace->n_items; i++)
-    {
-      const char *name = trace->items[i];
-      bool is_known = false;
-      if (add_trace (profile, name))
-        continue;
-      for (size_t k = 0; k < n_known && !is_known; k++)
-        is_known = strcmp (name, not_recorded[k]) == 0;
-      if (!is_known)
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                              "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, "
-                              "cudnn and none are",
-                              name);
-      size_t n = strlen (text);
-      snprintf (text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", name);
-    }
+    known[i] = add_trace (profile, trace->items[i]);
+  const bool good = tell_not_recorded (profile, known, error);
+  free (known);
   uint32_t missing = profile->target.traces & ~lns_session_traces ();
-  if (missing != 0 && trace->n_items > 0)
-    lns_profile_say ("warning",
-                     "--trace: cuda: this lanescope was built without NVIDIA's headers and cannot "
-                     "record CUDA or its libraries: build it where they are, or can be fetched "
-                     "[LNS-TRACE-002]");
+  if (good && missing != 0 && is_given)
+    lns_cli_say ("warning",
+                 "--trace: cuda: this lanescope was built without NVIDIA's headers and cannot "
+                 "record CUDA or its libraries: build it where they are, or can be fetched "
+                 "[LNS-TRACE-002]");
   profile->target.traces &= ~missing;
-  if (text[0] != '\0')
-    lns_profile_say ("warning", "--trace: %s: not recorded by this version [LNS-TRACE-001]", text);
-  return true;
+  profile->wants_cuda = is_given && (profile->target.traces & LNS_WIRE_TRACE_CUDA);
+  return good;
 }
 
 void
@@ -155,8 +174,8 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
         return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cuda-graph-trace: “%s” is not known",
                               form);
       if (known == 3)
-        lns_profile_say ("warning", "--cuda-graph-trace: nvtx-precapture: not recorded by this "
-                                    "version [LNS-TRACE-001]");
+        lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: not recorded by this "
+                                "version [LNS-TRACE-001]");
     }
   return true;
 }
@@ -259,8 +278,13 @@ check_range_end (LnsProfile *profile, LnsError *error)
                { "repeat", LNS_WIRE_RANGE_END_REPEAT, true, false },
                { "repeat-shutdown", LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN, true, true } };
   const char *given = profile->options.capture_range_end;
-  if (profile->options.stop_on_range_end != NULL)
-    given = strcmp (profile->options.stop_on_range_end, "true") == 0 ? "stop-shutdown" : "none";
+  const char *older = profile->options.stop_on_range_end;
+  if (given != NULL && older != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--stop-on-range-end and --capture-range-end both say what a range's end "
+                          "does: leave out one");
+  if (given == NULL)
+    given = older == NULL || strcmp (older, "true") == 0 ? "stop-shutdown" : "none";
   const size_t n = strcspn (given, ":");
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
     {
@@ -287,12 +311,31 @@ check_range_end (LnsProfile *profile, LnsError *error)
                         given);
 }
 
+/* Without a range, what says more of it is of no effect. */
+static void
+tell_no_range (const LnsProfileOptions *given)
+{
+  const char *name = given->nvtx_capture != NULL && strcasecmp (given->nvtx_capture, "none") != 0
+                         ? "nvtx-capture"
+                     : given->capture_range_end != NULL ? "capture-range-end"
+                     : given->stop_on_range_end != NULL ? "stop-on-range-end"
+                                                        : NULL;
+  if (name != NULL)
+    lns_cli_say ("warning",
+                 "--%s: there is no range without --capture-range: the whole run is recorded "
+                 "[LNS-SWITCH-001]",
+                 name);
+}
+
 static bool
 check_range (LnsProfile *profile, LnsError *error)
 {
   const char *given = profile->options.capture_range;
   if (strcasecmp (given, "none") == 0)
-    return true;
+    {
+      tell_no_range (&profile->options);
+      return true;
+    }
   if (profile->options.delay_ns > 0)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--delay and --capture-range both say when the report begins: leave out "
@@ -305,6 +348,11 @@ check_range (LnsProfile *profile, LnsError *error)
       return true;
     }
   profile->target.range_kind = LNS_WIRE_RANGE_NVTX;
+  if (strcasecmp (given, "cuda") == 0)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--capture-range: “cuda” does not begin a report: -t cuda records CUDA, -c "
+        "cudaProfilerApi records from cudaProfilerStart() on");
   if (strcasecmp (given, "nvtx") != 0)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--capture-range: “%s” is not none, cudaProfilerApi or nvtx", given);

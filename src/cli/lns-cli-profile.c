@@ -11,202 +11,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define AT(member) offsetof (LnsProfileOptions, member)
-
-static const LnsOption options[] = {
-  { .name = "trace",
-    .letter = 't',
-    .kind = LNS_OPTION_LIST,
-    .offset = AT (trace),
-    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,none",
-    .open_choices = true,
-    .default_text = "cuda,nvtx",
-    .help = "What to record: CUDA calls and what the GPU did; ranges, marks and counters of NVTX; "
-            "calls of cuBLAS (with those it makes itself: cublas-verbose) and cuDNN, which turn "
-            "CUDA on; or nothing but the process." },
-  { .name = "output",
-    .letter = 'o',
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (output),
-    .value_name = "PATH",
-    .default_text = "report1.rep, or the next number that is free",
-    .help = "The report; .rep is added, missing folders are made." },
-  { .name = "force-overwrite",
-    .letter = 'f',
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (force_overwrite),
-    .default_text = "false",
-    .help = "Replace the report if it exists. The old one stays until the new one holds data." },
-  { .name = "show-output",
-    .letter = 'w',
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (show_output),
-    .default_text = "true",
-    .help = "Leave the program its output and errors; false sends both to /dev/null." },
-  { .name = "duration",
-    .letter = 'd',
-    .kind = LNS_OPTION_SECONDS,
-    .offset = AT (duration_ns),
-    .value_name = "SECONDS",
-    .help = "Collect for so long, then end the program as --kill says." },
-  { .name = "delay",
-    .letter = 'y',
-    .kind = LNS_OPTION_SECONDS,
-    .offset = AT (delay_ns),
-    .value_name = "SECONDS",
-    .default_text = "0",
-    .help = "Begin to collect so long after the program's start." },
-  { .name = "stop-on-exit",
-    .letter = 'x',
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (stop_on_exit),
-    .default_text = "true",
-    .help = "End the report when the program ends; false needs --duration, and waits for it." },
-  { .name = "wait",
-    .kind = LNS_OPTION_CHOICE,
-    .offset = AT (wait),
-    .choices = "primary,all",
-    .default_text = "all",
-    .help = "Whose end ends the report: the program's own, or that of all processes it started and "
-            "that are recorded." },
-  { .name = "kill",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (kill),
-    .choices = "none,sigterm,sigkill",
-    .open_choices = true,
-    .value_name = "none|sigterm|sigkill|N",
-    .default_text = "sigterm",
-    .help = "The signal that recorded processes get when the report ends before they do." },
-  { .name = "env-var",
-    .letter = 'e',
-    .kind = LNS_OPTION_LIST,
-    .offset = AT (env_var),
-    .value_name = "A=B[,C=D]",
-    .help = "Variables for the program's environment." },
-  { .name = "inherit-environment",
-    .letter = 'n',
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (inherit_environment),
-    .default_text = "true",
-    .help = "Give the program the caller's environment; false gives it --env-var alone." },
-  { .name = "env-record",
-    .kind = LNS_OPTION_CHOICE,
-    .offset = AT (env_record),
-    .choices = "none,list,all",
-    .default_text = "list",
-    .help = "What of the environment the report keeps: nothing, well-known variables of GPU, "
-            "cluster and language tools, or all." },
-  { .name = "buffer-size",
-    .kind = LNS_OPTION_BYTES,
-    .offset = AT (buffer_bytes),
-    .value_name = "SIZE",
-    .default_text = "64M, or 5 % of the control group's memory if that is less",
-    .help = "Memory for a process's records until they are stored; in MiB, or with K, M or G." },
-  { .name = "capture-range",
-    .letter = 'c',
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (capture_range),
-    .choices = "none,cudaProfilerApi,nvtx",
-    .open_choices = true,
-    .value_name = "none|cudaProfilerApi|nvtx",
-    .default_text = "none",
-    .help = "What begins the report: the start of the program, its first cudaProfilerStart(), or "
-            "the first range that --nvtx-capture names." },
-  { .name = "nvtx-capture",
-    .letter = 'p',
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (nvtx_capture),
-    .value_name = "RANGE[@DOMAIN|@*]",
-    .help = "With --capture-range=nvtx: the range, in the default domain, in DOMAIN, or in any "
-            "(@*); \\@ is part of a name." },
-  { .name = "capture-range-end",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (capture_range_end),
-    .choices = "none,stop,stop-shutdown,repeat,repeat-shutdown",
-    .open_choices = true,
-    .value_name = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
-    .default_text = "stop-shutdown",
-    .help =
-        "What the end of that range does: nothing; end the report; also end the program, as --kill "
-        "says; or let each further range, up to N, have a report of its own, NAME.1.rep and on." },
-  { .name = "stop-on-range-end",
-    .kind = LNS_OPTION_CHOICE,
-    .offset = AT (stop_on_range_end),
-    .choices = "true,false",
-    .help = "Older spelling: true is --capture-range-end=stop-shutdown, false is none." },
-  { .name = "cuda-memory-usage",
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (cuda_memory_usage),
-    .default_text = "false",
-    .help = "Record each allocation of GPU memory, and how much is in use." },
-  { .name = "cuda-graph-trace",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (cuda_graph_trace),
-    .choices = "graph,node",
-    .open_choices = true,
-    .value_name = "graph|node",
-    .default_text = "graph",
-    .help =
-        "CUDA graphs as a whole, or the kernels and copies in them one by one, which costs more." },
-  { .name = "cuda-event-trace",
-    .kind = LNS_OPTION_CHOICE,
-    .offset = AT (cuda_event_trace),
-    .choices = "auto,true,false",
-    .default_text = "false",
-    .help = "Record when CUDA events came about on the GPU." },
-  { .name = "cuda-um-cpu-page-faults",
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (cuda_um_cpu_page_faults),
-    .default_text = "false",
-    .help = "Record page faults of the CPU in unified memory." },
-  { .name = "cuda-um-gpu-page-faults",
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (cuda_um_gpu_page_faults),
-    .default_text = "false",
-    .help = "Record page faults of the GPU in unified memory." },
-  { .name = "cuda-trace-all-apis",
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (cuda_trace_all_apis),
-    .default_text = "false",
-    .help = "Record also CUDA calls that only ask, such as cudaGetLastError()." },
-  { .name = "cuda-flush-interval",
-    .kind = LNS_OPTION_INTEGER,
-    .offset = AT (cuda_flush_ms),
-    .value_name = "MS",
-    .default_text = "1000",
-    .help = "How often finished GPU records are taken from CUPTI, in milliseconds." },
-  { .name = "flush-on-cudaprofilerstop",
-    .kind = LNS_OPTION_BOOL,
-    .offset = AT (flush_on_cudaprofilerstop),
-    .default_text = "true",
-    .help = "Take them at each cudaProfilerStop() too." },
-  { .name = "cupti-path",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (cupti_path),
-    .value_name = "PATH",
-    .default_text = "the newest that fits the driver",
-    .help = "The libcupti.so to use, or the folder that holds it." },
-  { .name = "cupti-device-buffer",
-    .kind = LNS_OPTION_BYTES,
-    .offset = AT (cupti_device_bytes),
-    .value_name = "SIZE",
-    .default_text = "CUPTI's own, some MiB",
-    .help = "GPU memory of each buffer of CUPTI's; smaller ones leave more to the program." },
-  { .name = "progress-fd",
-    .kind = LNS_OPTION_INTEGER,
-    .offset = AT (progress_fd),
-    .value_name = "N",
-    .help = "Write what happens to descriptor N, a JSON object a line." },
-  { .name = "control-fd",
-    .kind = LNS_OPTION_INTEGER,
-    .offset = AT (control_fd),
-    .value_name = "N",
-    .help = "Obey descriptor N: lines start, stop, cancel, kill." },
+static const LnsOptionGroup *const groups[] = {
+  &lns_profile_switches_trace,
+  &lns_profile_switches_cuda,
+  &lns_profile_switches_range,
+  &lns_profile_switches_report,
+  &lns_profile_switches_program,
+  &lns_profile_switches_session,
+  &lns_profile_switches_cpu,
+  &lns_profile_switches_system,
+  &lns_profile_switches_hardware,
+  &lns_profile_switches_tool,
+  NULL,
 };
 
 static int run (const LnsCommand *command, int argc, char **argv);
@@ -221,21 +41,11 @@ const LnsCommand lns_command_profile = {
       "127: it was not found; each with a line `lanescope: error: …`. Ctrl-C ends the run and\n"
       "keeps the report. Lanescope writes to stderr alone.",
   .words_end_it = true,
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  .groups = groups,
+  .refusals = lns_profile_refusals,
+  .n_refusals = LNS_PROFILE_N_REFUSALS,
   .run = run,
 };
-
-void
-lns_profile_say (const char *word, const char *format, ...)
-{
-  va_list arguments;
-  va_start (arguments, format);
-  fprintf (stderr, "lanescope: %s: ", word);
-  vfprintf (stderr, format, arguments);
-  fputc ('\n', stderr);
-  va_end (arguments);
-}
 
 /* --- What the switches say together ----------------------------------------------------------- */
 
@@ -281,6 +91,17 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
                           "--stop-on-exit=false needs --duration: else nothing ends the report");
   if (given->duration_ns == 0)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "--duration must be more than 0 seconds");
+  if (given->discard_environment && given->env_record != NULL &&
+      strcmp (given->env_record, "none") != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--discard-environment and --env-record=%s exclude each other: leave out "
+                          "one",
+                          given->env_record);
+  if (given->run_as != NULL && strcmp (given->run_as, "none") != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--run-as: the program runs as who runs Lanescope: write `sudo -u %s "
+                          "lanescope profile …`",
+                          given->run_as);
   profile->argv = argv + 1;
   profile->progress_fd = (int)given->progress_fd;
   return lns_profile_check_trace (profile, error) && check_kill (profile, error) &&
@@ -305,8 +126,7 @@ prepare (LnsProfile *profile, LnsError *error)
 {
   sigset_t masked;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
-                                .wants_cuda = profile->options.trace.n_items > 0 &&
-                                              (profile->target.traces & LNS_WIRE_TRACE_CUDA),
+                                .wants_cuda = profile->wants_cuda,
                                 .target = profile->target };
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
@@ -349,25 +169,7 @@ start_and_run (LnsProfile *profile)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  LnsProfile profile = {
-    .options = {
-      .show_output = true,
-      .duration_ns = -1,
-      .stop_on_exit = true,
-      .inherit_environment = true,
-      .kill = "sigterm",
-      .wait = "all",
-      .env_record = "list",
-      .flush_on_cudaprofilerstop = true,
-      .cuda_graph_trace = "graph",
-      .cuda_event_trace = "false",
-      .capture_range = "none",
-      .capture_range_end = "stop-shutdown",
-      .progress_fd = -1,
-      .control_fd = -1,
-    },
-    .progress_fd = -1,
-  };
+  LnsProfile profile = { .options = LNS_PROFILE_DEFAULTS, .progress_fd = -1 };
   LnsError error = { 0 };
   int code = 0;
   if (lns_cli_parse (command, &argc, argv, &profile.options, &code))
@@ -375,8 +177,7 @@ run (const LnsCommand *command, int argc, char **argv)
                                                 : fail (&profile, &error, LNS_EXIT_FAILED);
   lns_session_free (profile.session);
   lns_environment_clear (&profile.environment);
-  lns_option_list_clear (&profile.options.trace);
-  lns_option_list_clear (&profile.options.env_var);
+  lns_profile_options_clear (&profile.options);
   free (profile.path);
   return code;
 }

@@ -9,38 +9,15 @@
 
 #include "capture/session/lns-launch.h"
 #include "capture/session/lns-session.h"
+#include "src/cli/lns-cli-profile-switches.h"
+#include "src/cli/lns-cli-say.h"
 #include "src/cli/lns-cli.h"
-
-/* What the switches say; see the table in lns-cli-profile.c. */
-typedef struct
-{
-  LnsOptionList trace;
-  const char *output;
-  bool force_overwrite;
-  bool show_output;
-  int64_t duration_ns; /* -1: until the program ends */
-  int64_t delay_ns;
-  bool stop_on_exit;
-  LnsOptionList env_var;
-  bool inherit_environment;
-  const char *kill;
-  const char *wait;
-  int64_t buffer_bytes; /* 0: the session's default */
-  const char *env_record;
-  bool cuda_memory_usage, cuda_um_cpu_page_faults, cuda_um_gpu_page_faults, cuda_trace_all_apis;
-  bool flush_on_cudaprofilerstop;
-  const char *cuda_graph_trace, *cuda_event_trace, *cupti_path;
-  int64_t cupti_device_bytes; /* 0: CUPTI's default */
-  int64_t cuda_flush_ms;      /* 0: the engine's default */
-  const char *capture_range, *capture_range_end, *nvtx_capture;
-  const char *stop_on_range_end;   /* NULL: not given */
-  int64_t progress_fd, control_fd; /* -1: none */
-} LnsProfileOptions;
 
 typedef struct
 {
   LnsProfileOptions options;
   LnsWireOptions target; /* what is asked of each process */
+  bool wants_cuda;       /* it was asked for by name */
   int kill_signal;       /* 0: none */
   char **argv;           /* of the program */
   char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
@@ -56,10 +33,6 @@ typedef struct
   int exit_signal;    /* N, or 0 */
   bool report_failed; /* it is not written, or not whole */
 } LnsProfile;
-
-/* Prints `lanescope: WORD: ` and the text to stderr. */
-void lns_profile_say (const char *word, const char *format, ...)
-    __attribute__ ((format (printf, 2, 3)));
 
 /* --- lns-cli-profile-trace.c ------------------------------------------------------------------ */
 

@@ -22,7 +22,7 @@ def test_help_is_whole_and_fits():
         assert lines[0].startswith(f"lanescope {name} ") and lines[2] and lines[2] in listed, lines[:3]
         assert f"\n  {name:<10} {lines[2]}\n" in listed, listed
         assert max(map(len, lines)) <= 100 and not [line for line in lines if line != line.rstrip()], lines
-        described = {line.strip().split("--", 1)[1].split("=")[0] for line in lines if line.startswith("  ") and line[2:].startswith(("-", "    --"))}
+        described = {line.strip().split("--", 1)[1].split("=")[0].split("[")[0] for line in lines if line.startswith("  ") and line[2:].startswith(("-", "    --"))}
         wanted = {option["name"] for option in command["switches"]}
         assert described == wanted | {"help"}, (name, described ^ wanted)
         for i, line in enumerate(lines):

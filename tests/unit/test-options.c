@@ -69,7 +69,7 @@ static Values values;
 static LnsError error;
 static char *words[16];
 static int n_words;
-static bool help;
+static const char *help;
 
 /* Parses the N words after the command's name; the last of GIVEN is NULL. */
 static bool
@@ -111,8 +111,10 @@ spellings (void)
              values.time_ns == 2000000000);
   LNS_CHECK_STR (values.text, "x");
   LNS_CHECK_STR (values.list.items[0], "a");
-  LNS_CHECK (PARSE (ends_it, "--text=a", "-t", "-x"));
-  LNS_CHECK_STR (values.text, "-x"); /* the last one counts, whatever it looks like */
+  LNS_CHECK (PARSE (ends_it, "-t", "-x"));
+  LNS_CHECK_STR (values.text, "-x"); /* a value, whatever it looks like, unless it is a switch */
+  LNS_CHECK (PARSE (ends_it, "--choice", "TWO") && strcmp (values.choice, "two") == 0);
+  LNS_CHECK (PARSE (ends_it, "--truth=true", "-b", "true") && values.truth);
 }
 
 static void
@@ -163,9 +165,9 @@ words_end_switches_or_not (void)
 static void
 help_is_for_the_command (void)
 {
-  LNS_CHECK (PARSE (ends_it, "--flag", "-h") && help);
-  LNS_CHECK (PARSE (ends_it, "--help") && help);
-  LNS_CHECK (PARSE (ends_it, "prog", "--help") && !help);
+  LNS_CHECK (PARSE (ends_it, "--flag", "-h") && help != NULL);
+  LNS_CHECK (PARSE (ends_it, "--help") && help != NULL);
+  LNS_CHECK (PARSE (ends_it, "prog", "--help") && help == NULL);
 }
 
 static void
@@ -219,7 +221,7 @@ tables_become_text_and_json (void)
   char *text = NULL;
   size_t n_bytes;
   FILE *file = open_memstream (&text, &n_bytes);
-  lns_command_print_help (&ends_it, file);
+  LNS_CHECK (lns_command_print_help (&ends_it, "", file, &error));
   fclose (file);
   LNS_CHECK (strstr (text, "  -g, --flag\n") != NULL);
   LNS_CHECK (strstr (text, "  -t, --text=PATH\n          A \"text\".\n") != NULL);

@@ -1,0 +1,97 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Switches of `profile`: where the report goes, and what Lanescope does for it. */
+
+#include "src/cli/lns-cli-profile-switches.h"
+
+#define AT(member) offsetof (LnsProfileOptions, member)
+
+#define SESSIONS                                                                                   \
+ "sessions have no names and no commands in this version: --capture-range, --delay and "           \
+ "--control-fd begin reports"
+
+static const LnsOption switches_report_options[] = {
+  { .name = "output",
+    .letter = 'o',
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (output),
+    .value_name = "PATH",
+    .default_text = "report1.rep, or the next number that is free",
+    .help = "The report; .rep is added, missing folders are made." },
+  { .name = "output-dir",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (output_dir),
+    .value_name = "FOLDER",
+    .default_text = "the working directory",
+    .help = "The folder that --output is in." },
+  { .name = "force-overwrite",
+    .letter = 'f',
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (force_overwrite),
+    .default_text = "false",
+    .help = "Replace the report if it exists. The old one stays until the new one holds data." },
+};
+
+const LnsOptionGroup lns_profile_switches_report =
+    LNS_OPTION_GROUP ("report", "The report", switches_report_options);
+
+static const LnsOption switches_session_options[] = {
+  { .name = "session-new",
+    .kind = LNS_OPTION_TEXT,
+    .value_name = "NAME",
+    .help = "The name of the session.",
+    .instead = SESSIONS },
+  { .name = "start-later",
+    .letter = 'Y',
+    .kind = LNS_OPTION_BOOL,
+    .default_text = "false",
+    .help = "Wait for a command before the report begins.",
+    .instead = SESSIONS },
+  { .name = "after-collection-start",
+    .kind = LNS_OPTION_TEXT,
+    .value_name = "COMMAND",
+    .help = "A command to run when the report begins.",
+    .instead = SESSIONS },
+  { .name = "after-report-ready",
+    .kind = LNS_OPTION_TEXT,
+    .value_name = "COMMAND",
+    .help = "A command to run when the report is written.",
+    .instead = SESSIONS },
+};
+
+const LnsOptionGroup lns_profile_switches_session = {
+  .tag = "session",
+  .title = "The session",
+  .options = switches_session_options,
+  .n_options = sizeof switches_session_options / sizeof *switches_session_options
+};
+
+static const LnsOption switches_tool_options[] = {
+  { .name = "buffer-size",
+    .kind = LNS_OPTION_BYTES,
+    .offset = AT (buffer_bytes),
+    .value_name = "SIZE",
+    .default_text = "64M, or 5 % of the control group's memory if that is less",
+    .help = "Memory for a process's records until they are stored; in MiB, or with K, M or G." },
+  { .name = "command-file",
+    .kind = LNS_OPTION_FILE,
+    .value_name = "FILE",
+    .help = "Take switches from FILE too, parted by blanks or lines; # begins a remark. Those of "
+            "the command line go before. May be given several times." },
+  { .name = "progress-fd",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = AT (progress_fd),
+    .value_name = "N",
+    .help = "Write what happens to descriptor N, a JSON object a line." },
+  { .name = "control-fd",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = AT (control_fd),
+    .value_name = "N",
+    .help = "Obey descriptor N: lines start, stop, cancel, kill." },
+};
+
+const LnsOptionGroup lns_profile_switches_tool =
+    LNS_OPTION_GROUP ("tool", "Lanescope itself", switches_tool_options);

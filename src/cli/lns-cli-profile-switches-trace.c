@@ -1,0 +1,75 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Switches of `profile`: what is recorded, but for CUDA. */
+
+#include "src/cli/lns-cli-profile-switches.h"
+
+#define AT(member) offsetof (LnsProfileOptions, member)
+
+#define PYTHON_FUNCTIONS                                                                           \
+ "functions of Python are not recorded by this version: ranges of the nvtx package around them "   \
+ "are"
+#define PLUGINS                                                                                    \
+ "plugins are not loaded: counters and ranges that a program makes with NVTX are recorded"
+
+static const LnsOption switches_trace_options[] = {
+  { .name = "trace",
+    .letter = 't',
+    .kind = LNS_OPTION_LIST,
+    .offset = AT (trace),
+    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,none",
+    .open_choices = true,
+    .default_text = "cuda,nvtx",
+    .help = "What to record: CUDA calls and what the GPU did; ranges, marks and counters of NVTX; "
+            "calls of cuBLAS (with those it makes itself: cublas-verbose) and cuDNN, which turn "
+            "CUDA on; or nothing but the process." },
+  { .name = "nvtx",
+    .kind = LNS_OPTION_FLAG,
+    .offset = AT (nvtx),
+    .help = "The same as nvtx in --trace." },
+  { .name = "mpi",
+    .kind = LNS_OPTION_FLAG,
+    .offset = AT (mpi),
+    .help = "The same as mpi in --trace." },
+  { .name = "mpi-impl",
+    .kind = LNS_OPTION_CHOICE,
+    .choices = "openmpi,mpich",
+    .help = "Which MPI the program uses.",
+    .instead = LNS_NO_MPI },
+  { .name = "nccl-trace",
+    .kind = LNS_OPTION_LIST,
+    .choices = "none,all,default,api,api-coll,api-group,api-p2p,group,coll,p2p,kernel-launch,rt,"
+               "gpu,ce-coll,ce-sync,ce-batch,proxy-op,proxy-step,proxy-counters",
+    .value_name = "none|all|default|PART,…",
+    .default_text = "none",
+    .help = "What of NCCL to record.",
+    .instead = LNS_NO_NCCL },
+  { .name = "python-functions-trace",
+    .kind = LNS_OPTION_TEXT,
+    .value_name = "FILE",
+    .help = "Record the Python functions that a JSON file lists.",
+    .instead = PYTHON_FUNCTIONS },
+  { .name = "pytorch",
+    .kind = LNS_OPTION_LIST,
+    .choices = "none,autograd-nvtx,autograd-shapes-nvtx,functions-trace,functions-trace-shapes",
+    .default_text = "none",
+    .help = "Record what PyTorch does.",
+    .instead = PYTHON_FUNCTIONS },
+  { .name = "dask",
+    .kind = LNS_OPTION_CHOICE,
+    .choices = "none,functions-trace",
+    .default_text = "none",
+    .help = "Record what Dask does.",
+    .instead = PYTHON_FUNCTIONS },
+  { .name = "enable",
+    .kind = LNS_OPTION_TEXT,
+    .value_name = "PLUGIN[,ARGUMENT…]",
+    .help = "Load a plugin.",
+    .instead = PLUGINS },
+};
+
+const LnsOptionGroup lns_profile_switches_trace =
+    LNS_OPTION_GROUP ("trace", "What is recorded", switches_trace_options);

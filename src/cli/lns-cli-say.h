@@ -1,0 +1,16 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What commands say beside their results: lines on stderr, each once. */
+
+#pragma once
+
+/* Prints `lanescope: WORD: ` and the text to stderr, WORD being "note", "warning" or "error"; a line that
+ * was printed before is not printed again. */
+void lns_cli_say (const char *word, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* How many different warnings and errors were said. */
+unsigned lns_cli_n_warnings (void);
