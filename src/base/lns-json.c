@@ -4,6 +4,7 @@
  */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/lns-json.h"
@@ -34,22 +35,28 @@ sequence_length (const uint8_t *bytes, size_t size)
 void
 lns_json_write_string (FILE *stream, const void *bytes, size_t size_bytes)
 {
-  const uint8_t *at = bytes, *end = at + size_bytes;
+  const uint8_t *at = bytes, *end = at + size_bytes, *unwritten = at;
 
   putc_unlocked ('"', stream);
   while (at < end)
     {
-      size_t length = sequence_length (at, (size_t)(end - at));
+      bool is_special = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7F;
+      size_t length = is_special ? 1 : *at < 0x80 ? 1 : sequence_length (at, (size_t)(end - at));
+      if (!is_special && length > 0)
+        {
+          at += length;
+          continue;
+        }
+      fwrite_unlocked (unwritten, 1, (size_t)(at - unwritten), stream);
       if (length == 0)
         fputs ("\\ufffd", stream);
       else if (*at == '"' || *at == '\\')
         fprintf (stream, "\\%c", *at);
-      else if (*at < 0x20 || *at == 0x7F)
-        fprintf (stream, "\\u%04x", *at);
       else
-        fwrite (at, 1, length, stream);
-      at += length > 0 ? length : 1;
+        fprintf (stream, "\\u%04x", *at);
+      unwritten = ++at;
     }
+  fwrite_unlocked (unwritten, 1, (size_t)(at - unwritten), stream);
   putc_unlocked ('"', stream);
 }
 

@@ -11,14 +11,21 @@
 
 #include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
-#include "src/export/lns-export-sqlite.h"
+#include "src/export/lns-export.h"
 
 typedef struct
 {
   const char *type;
   const char *output;
   bool overwrite;
+  bool append;
   bool quiet;
+  const char *lazy; /* "true", "false" or NULL */
+  LnsOptionList tables;
+  const char *times;
+  bool ts_normalize;
+  const char *ts_shift;
+  bool separate_strings;
 } Values;
 
 static const LnsOption options[] = {
@@ -26,11 +33,58 @@ static const LnsOption options[] = {
     .letter = 't',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, type),
-    .choices = "sqlite",
+    .choices = "sqlite,jsonlines,csv,info",
+    .open_choices = true,
     .default_text = "sqlite",
-    .help = "The format: sqlite has the tables of the nsys export." },
-  LNS_CLI_OUTPUT (Values, "the report's name with .sqlite", "Where to write to."),
+    .help =
+        "The format: sqlite has the tables of the nsys export, jsonlines a JSON object a row, csv "
+        "a folder with a file a table; info is what `lanescope info` prints." },
+  LNS_CLI_OUTPUT (Values,
+                  "the report's name with the type's ending",
+                  "Where to write to; - is the standard output, where the type allows that."),
   LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+  { .name = "append",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, append),
+    .default_text = "false",
+    .help = "Types that are folders: keep the files that are there and add those that are not." },
+  { .name = "lazy",
+    .letter = 'l',
+    .kind = LNS_OPTION_CHOICE,
+    .offset = offsetof (Values, lazy),
+    .choices = "true,false",
+    .default_text = "true, but false for sqlite",
+    .help = "Leave out tables without rows. Programs that read SQLite exports expect them." },
+  { .name = "tables",
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, tables),
+    .value_name = "NAMES",
+    .default_text = "all",
+    .help = "Only these tables: names or POSIX basic regular expressions of whole names, in any "
+            "case, such as StringIds,CUPTI.*." },
+  { .name = "times",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, times),
+    .value_name = "[:][START]/[END][:]",
+    .default_text = "all",
+    .help = "Only events that begin and end within, such as 1s/2s500ms (units: ns us ms s m h); a "
+            "colon lets in what reaches over that end." },
+  { .name = "ts-normalize",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, ts_normalize),
+    .default_text = "false",
+    .help = "Count times from 1970 (UTC) instead of from the start of the recording." },
+  { .name = "ts-shift",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, ts_shift),
+    .value_name = "NS",
+    .default_text = "0",
+    .help = "Nanoseconds to add to each time, to lay reports side by side; may be negative." },
+  { .name = "separate-strings",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, separate_strings),
+    .default_text = "true",
+    .help = "Strings on lines of their own, which they always are." },
   LNS_CLI_QUIET (Values, "Show no progress and no path."),
 };
 
@@ -40,41 +94,137 @@ show_progress (double fraction, void *data)
   fprintf (stderr, "\r[%3d%%] %s", (int)(fraction * 100), (const char *)data);
 }
 
+static const LnsExportType *
+find_type (const char *name, LnsError *error)
+{
+  static const struct
+  {
+    const char *name, *answer;
+  } others[] = {
+    { "text", "jsonlines and csv hold the same rows" },
+    { "hdf", "csv and sqlite hold the same tables" },
+  };
+  const LnsExportType *type =
+      lns_export_type_find (strcmp (name, "json") == 0 ? "jsonlines" : name);
+
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp (name, others[i].name) == 0)
+      lns_error_set (error, LNS_ERROR_USAGE, 0, "--type %s is not written: %s", name,
+                     others[i].answer);
+  if (type == NULL && error->domain == LNS_ERROR_NONE)
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "--type: “%s” is not one of %s", name,
+                   options[0].choices);
+  return type;
+}
+
+/* The facts of `lanescope info`, printed or written to a file. */
+static int
+export_info (const Values *values, char *input)
+{
+  char name[] = "info";
+  LnsError error = { 0 };
+
+  if (values->output != NULL && strcmp (values->output, "-") != 0)
+    {
+      if (!values->overwrite && access (values->output, F_OK) == 0)
+        lns_error_set (&error, LNS_ERROR_IO, 0,
+                       "%s exists: give --force-overwrite=true to replace it, or another name with "
+                       "--output",
+                       values->output);
+      else if (freopen (values->output, "w", stdout) == NULL)
+        lns_error_set (&error, LNS_ERROR_IO, 0, "%s cannot be written", values->output);
+      if (error.domain != LNS_ERROR_NONE)
+        return lns_cli_fail (&error);
+    }
+  return lns_command_info.run (&lns_command_info, 2, (char *[]){ name, input, NULL });
+}
+
+/* Turns VALUES into RET_OPTIONS, which borrow from them and from RET_TIMES. */
+static bool
+make_options (const Values *values,
+              LnsReport *report,
+              LnsExportOptions *ret_options,
+              LnsExportTimes *ret_times,
+              LnsError *error)
+{
+  char *end = NULL;
+  long long shift_ns = values->ts_shift != NULL ? strtoll (values->ts_shift, &end, 10) : 0;
+
+  if (end != NULL && (end == values->ts_shift || *end != '\0'))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--ts-shift: “%s” is not a number of nanoseconds", values->ts_shift);
+  if (values->times != NULL && !lns_export_times_parse (values->times, ret_times, error))
+    return false;
+  ret_options->overwrite = values->overwrite;
+  ret_options->append = values->append;
+  ret_options->lazy =
+      strcmp (values->lazy != NULL                                           ? values->lazy
+              : values->type != NULL && strcmp (values->type, "sqlite") != 0 ? "true"
+                                                                             : "false",
+              "true") == 0;
+  ret_options->tables = values->tables.items;
+  ret_options->n_tables = values->tables.n_items;
+  ret_options->times = values->times != NULL ? ret_times : NULL;
+  ret_options->shift_ns =
+      shift_ns + (values->ts_normalize ? lns_report_info (report)->t0_realtime_ns : 0);
+  return true;
+}
+
+static bool
+export_report (const Values *values, const char *input, LnsError *error)
+{
+  const LnsExportType *type = find_type (values->type != NULL ? values->type : "sqlite", error);
+  LnsReport *report = type != NULL ? lns_cli_open_report (input, error) : NULL;
+  char *output = values->output != NULL ? strdup (values->output)
+                 : type != NULL ? lns_cli_replace_ending (input, lns_export_type_ending (type))
+                                : NULL;
+  bool is_stdout = output != NULL && strcmp (output, "-") == 0;
+  bool shows = !values->quiet && isatty (STDERR_FILENO) && report != NULL;
+  LnsExportOptions export_options = { .cancel = lns_cli_catch_interrupt (),
+                                      .progress = shows ? show_progress : NULL,
+                                      .progress_data = output };
+  LnsExportTimes times;
+
+  bool good = report != NULL && output != NULL &&
+              make_options (values, report, &export_options, &times, error) &&
+              lns_export (report, type, output, &export_options, error);
+  if (shows)
+    fputs ("\r\033[K", stderr);
+  if (good && !values->quiet && !is_stdout)
+    printf ("Generated:\n    %s\n", output);
+  lns_report_close (report);
+  free (output);
+  return good && lns_cli_flush (error);
+}
+
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { 0 };
+  Values values = { .separate_strings = true };
   LnsError error = { 0 };
-  int exit_code;
+  int exit_code = 0;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
   const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
-  char *output =
-      values.output != NULL ? strdup (values.output) : lns_cli_replace_ending (input, ".sqlite");
-  bool shows = !values.quiet && isatty (STDERR_FILENO);
-  LnsExportOptions export_options = { .overwrite = values.overwrite,
-                                      .cancel = lns_cli_catch_interrupt (),
-                                      .progress = shows ? show_progress : NULL,
-                                      .progress_data = output };
-  LnsReport *report = output != NULL ? lns_cli_open_report (input, &error) : NULL;
-  bool good = report != NULL && lns_export_sqlite (report, output, &export_options, &error);
-  if (shows)
-    fputs ("\r\033[K", stderr);
-  if (good && !values.quiet)
-    printf ("Generated:\n    %s\n", output);
-  good = good && lns_cli_flush (&error);
-  lns_report_close (report);
-  free (output);
-  return good ? 0 : lns_cli_fail (&error);
+  if (!values.separate_strings)
+    fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
+           stderr);
+  bool good = true;
+  if (values.type != NULL && strcmp (values.type, "info") == 0)
+    exit_code = export_info (&values, argv[1]);
+  else
+    good = export_report (&values, input, &error);
+  lns_option_list_clear (&values.tables);
+  return good ? exit_code : lns_cli_fail (&error);
 }
 
 const LnsCommand lns_command_export = {
   .name = "export",
   .usage = "[switches] REPORT",
-  .summary = "write a report as an SQLite file that programs for nsys exports read",
+  .summary = "write a report in a format that other programs read",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

@@ -4,8 +4,11 @@
 
 """lanescope export: what is in the file, how it is laid out, and that it is all or nothing."""
 
+import csv
+import json
 import os
 import sqlite3
+import subprocess
 
 import golden
 import tap
@@ -126,9 +129,132 @@ def test_nothing_partial_is_left():
     assert set(os.listdir(golden.FOLDER)) - names <= {"cache"}
 
 
+def rows_of(database, name):
+    return [dict(zip(row.keys(), row)) for row in database.execute(f"SELECT * FROM {name}")]
+
+
+def as_text(value):
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def test_jsonlines_hold_the_same_rows():
+    out, _ = golden.run("export", "-t", "jsonlines", "-o", "-", REPORT)
+    golden.check(golden.run("export", "-t", "json", "-o", "-", "--separate-strings=true", REPORT)[0], out)
+    found = {}
+    for line in out.splitlines():
+        row = json.loads(line)
+        found.setdefault(row.pop("table"), []).append(row)
+    database = exported()
+    database.row_factory = sqlite3.Row
+    for name in tables(database):
+        columns = {row[1].decode(): row[2] for row in database.execute(f"PRAGMA table_info({name})")}
+        wanted = [{c: as_text(v) for c, v in row.items() if v is not None} for row in rows_of(database, name)]
+        for row in wanted:
+            if "binaryData" in row:
+                row["binaryData"] = database.execute("SELECT hex(binaryData) FROM NVTX_EVENTS WHERE eventId = ?",
+                                                     (row["eventId"],)).fetchone()[0].decode()
+        assert found.get(name, []) == wanted, (name, columns)
+
+
+def test_csv_holds_the_same_rows():
+    golden.run("export", "-t", "csv", REPORT)
+    database = exported()
+    database.row_factory = sqlite3.Row
+    filled = {name for name in tables(database) if rows_of(database, name)}
+    assert set(os.listdir(golden.path("demo_csvdir"))) == {name + ".csv" for name in filled}
+    for name in filled - {"NVTX_EVENTS"}:
+        with open(golden.path(f"demo_csvdir/{name}.csv"), newline="", encoding="utf-8", errors="replace") as file:
+            got = list(csv.reader(file))
+        assert got[0] == list(rows_of(database, name)[0])
+        wanted = [["" if v is None else str(as_text(v)) for v in row.values()] for row in rows_of(database, name)]
+        assert got[1:] == wanted, name
+    _, err = golden.run("export", "-t", "csv", REPORT, code=125)
+    assert b"demo_csvdir exists" in err, err
+    golden.run("export", "-t", "csv", "-f", "true", "--lazy=false", REPORT)
+    assert len(os.listdir(golden.path("demo_csvdir"))) == len(tables(database))
+
+
+def test_a_folder_is_added_to_or_kept():
+    golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "ThreadNames", REPORT)
+    golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "stringids,processes", "--append=true", REPORT)
+    assert sorted(os.listdir(golden.path("f"))) == ["PROCESSES.csv", "StringIds.csv", "ThreadNames.csv"]
+    golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "thread.*", "-f", "true", REPORT)
+    assert os.listdir(golden.path("f")) == ["ThreadNames.csv"]
+    with open(golden.path("f/diary.txt"), "w", encoding="utf-8") as file:
+        file.write("mine")
+    _, err = golden.run("export", "-t", "csv", "-o", golden.path("f"), "-f", "true", REPORT, code=125)
+    assert b"more than .csv files" in err and len(os.listdir(golden.path("f"))) == 2, err
+
+
+def times_of(*switches):
+    out, _ = golden.run("export", "-t", "jsonlines", "-o", "-", "--tables", "NVTX_EVENTS", *switches, REPORT)
+    rows = [json.loads(line) for line in out.splitlines()]
+    return [(r["start"], r.get("end"), r["eventType"], r["eventId"]) for r in rows]
+
+
+def test_times_choose_events():
+    everything = times_of()
+    events = [r for r in everything if r[2] in (34, 59, 60)]
+    names = [r for r in everything if r[2] not in (34, 59, 60)]
+    assert len(events) > 20 and len(names) > 3
+
+    ranges = [r for r in events if r[1] is not None]  # what has no end is let in by its start alone
+    for text, keep in [("3us/9us", lambda s, e: s >= 3000 and e <= 9000), (":3us/9us", lambda s, e: e >= 3000 and e <= 9000),
+                       ("3us/9us:", lambda s, e: s >= 3000 and s <= 9000), (":3us/9us:", lambda s, e: e >= 3000 and s <= 9000),
+                       ("3us500ns/", lambda s, e: s >= 3500), ("/4us", lambda s, e: e <= 4000), ("/", lambda s, e: True)]:
+        got = times_of("--times", text)
+        assert sorted(r for r in got if r in ranges) == sorted(r for r in ranges if keep(*r[:2])), text
+        assert set(got) >= set(names), text
+    for bad in ("3us", "9us/3us", "x/", "1parsec/", "/1s/"):
+        _, err = golden.run("export", "-o", "-", "-t", "jsonlines", "--times", bad, REPORT, code=125)
+        assert b"start/end" in err, err
+
+
+def test_times_are_shifted():
+    plain = times_of()
+    assert times_of("--ts-shift=-250") == [(s - 250, None if e is None else e - 250, *rest) for s, e, *rest in plain]
+    utc = exported().execute("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME").fetchone()[0]
+    assert times_of("--ts-normalize=true", "--ts-shift", "7") == [
+        (s + utc + 7, None if e is None else e + utc + 7, *rest) for s, e, *rest in plain]
+    _, err = golden.run("export", "--ts-shift=soon", REPORT, code=125)
+    assert b"nanoseconds" in err, err
+
+
+def test_tables_are_chosen():
+    golden.run("export", "-q", "-o", golden.path("few.sqlite"), "--tables", "nvtx_ev.*,StringIds", REPORT)
+    few = open_database(golden.path("few.sqlite"))
+    assert sorted(tables(few)) == ["NVTX_EVENTS", "StringIds"], tables(few)
+    golden.run("export", "-q", "-o", golden.path("lazy.sqlite"), "--lazy", "true", REPORT)
+    lazy = open_database(golden.path("lazy.sqlite"))
+    assert tables(lazy) == [n for n in tables(exported()) if exported().execute(f"SELECT 1 FROM {n}").fetchone()]
+    for bad, word in [("Nonsense", b"no table"), ("\\(", b"regular expression")]:
+        _, err = golden.run("export", "--tables", bad, "-o", golden.path("bad.sqlite"), REPORT, code=125)
+        assert word in err and not os.path.exists(golden.path("bad.sqlite")), err
+
+
+def test_info_is_what_info_prints():
+    plain, _ = golden.run("info", REPORT)
+    golden.check(golden.run("export", "-t", "info", REPORT)[0], plain)
+    golden.run("export", "--type=info", "-o", golden.path("info.txt"), REPORT)
+    golden.check(open(golden.path("info.txt"), "rb").read(), plain)
+    _, err = golden.run("export", "--type=info", "-o", golden.path("info.txt"), REPORT, code=125)
+    assert b"exists" in err, err
+
+
+def test_a_full_disk_leaves_nothing():
+    for kind in ("jsonlines", "sqlite"):
+        _, err = golden.run("export", "-t", kind, "-o", "/dev/full/x", REPORT, code=125)
+        assert b"/dev/full" in err, err
+    done = subprocess.run(f"{tap.LANESCOPE} export -t jsonlines -o - {REPORT} > /dev/full", shell=True, capture_output=True)
+    assert done.returncode == 125 and b"disk is full" in done.stderr, done
+
+
 def test_other_types_are_refused():
-    _, err = golden.run("export", "--type", "hdf", REPORT, code=125)
-    assert b"--type" in err and b"sqlite" in err, err
+    for kind, word in [("text", b"csv"), ("hdf", b"csv"), ("sqlight", b"sqlite")]:
+        _, err = golden.run("export", "--type", kind, REPORT, code=125)
+        assert b"--type" in err and word in err, err
+    _, err = golden.run("export", "-o", "-", REPORT, code=125)
+    assert b"standard output" in err, err
 
 
 tap.main(globals())

@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "src/export/lns-export-sqlite.h"
+#include "src/export/lns-export.h"
 #include "src/sql/lns-sql-module.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
@@ -102,6 +102,7 @@ static void
 test_export_tells_and_stops (void)
 {
   LnsReport *report = make_report ("export.rep");
+  const LnsExportType *type = lns_export_type_find ("sqlite");
   const char *path = fixture_path ("export.sqlite");
   unsigned n_calls = 0;
   atomic_bool cancel = false;
@@ -111,17 +112,17 @@ test_export_tells_and_stops (void)
   LnsError error = { 0 };
   sqlite3 *db;
 
-  LNS_CHECK (lns_export_sqlite (report, path, &options, NULL));
+  LNS_CHECK (lns_export (report, type, path, &options, NULL));
   LNS_CHECK (n_calls >= 3);
   LNS_CHECK_INT (sqlite3_open (path, &db), SQLITE_OK);
   LNS_CHECK_INT (query (db, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59"), 4 * N_EVENTS);
   sqlite3_close (db);
-  LNS_CHECK (!lns_export_sqlite (report, path, NULL, &error));
+  LNS_CHECK (!lns_export (report, type, path, NULL, &error));
   LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
   error.domain = LNS_ERROR_NONE;
   unlink (path);
   cancel = true;
-  LNS_CHECK (!lns_export_sqlite (report, path, &options, &error));
+  LNS_CHECK (!lns_export (report, type, path, &options, &error));
   LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
   LNS_CHECK (access (path, F_OK) != 0);
   lns_report_close (report);
