@@ -104,6 +104,7 @@ typedef struct
 {
   const LnsCudaLaunch *launches;
   const uint32_t *names;
+  bool by_shape;
 } ShapeOrder;
 
 static int
@@ -113,7 +114,7 @@ compare_shapes (const ShapeOrder *order, uint32_t a, uint32_t b)
 
   if (order->names[a] != order->names[b])
     return order->names[a] < order->names[b] ? -1 : 1;
-  for (unsigned i = 0; i < 3; i++)
+  for (unsigned i = 0; order->by_shape && i < 3; i++)
     {
       if (la->grid[i] != lb->grid[i])
         return la->grid[i] < lb->grid[i] ? -1 : 1;
@@ -131,11 +132,11 @@ compare_launches (const void *a, const void *b, void *data)
   return order != 0 ? order : ia < ib ? -1 : ia > ib;
 }
 
-/* Gives launches that differ in nothing but registers or memory one key. */
+/* Gives launches that differ in nothing that counts one key. */
 static bool
-join_shapes (const LnsCudaLaunch *launches, LnsCudaKeys *keys, LnsError *error)
+join_launches (const LnsCudaLaunch *launches, bool by_shape, LnsCudaKeys *keys, LnsError *error)
 {
-  ShapeOrder order = { launches, keys->names };
+  ShapeOrder order = { launches, keys->names, by_shape };
   uint32_t *sorted = calloc ((size_t)keys->n + 1, sizeof *sorted);
 
   if (sorted == NULL)
@@ -152,30 +153,24 @@ join_shapes (const LnsCudaLaunch *launches, LnsCudaKeys *keys, LnsError *error)
 }
 
 bool
-lns_cuda_kernel_keys (LnsReport *report, LnsKernelKey key, LnsCudaKeys *ret_keys, LnsError *error)
+lns_cuda_kernel_keys (
+    LnsReport *report, LnsKernelName name, bool by_shape, LnsCudaKeys *ret_keys, LnsError *error)
 {
   uint32_t n, n_lanes;
   const LnsCudaLaunch *launches = lns_report_launches (report, &n);
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  bool good;
 
-  *ret_keys = (LnsCudaKeys){ .keys = calloc ((size_t)n + 1, sizeof (uint32_t)), .n = n };
-  if (key == LNS_KERNEL_SHAPE)
-    ret_keys->names = calloc ((size_t)n + 1, sizeof (uint32_t));
-  good = ret_keys->keys != NULL && (ret_keys->names != NULL) == (key == LNS_KERNEL_SHAPE);
-  if (!good)
-    no_memory (error);
-  else if (key == LNS_KERNEL_SHAPE)
-    {
-      for (uint32_t i = 0; good && i < n_lanes; i++)
-        if (lanes[i].kind == LNS_LANE_CUDA_KERNEL)
-          good = read_names (report, i, ret_keys, error);
-      good = good && join_shapes (launches, ret_keys, error);
-    }
-  else
-    for (uint32_t i = 0; i < n; i++)
-      ret_keys->keys[i] =
-          key == LNS_KERNEL_SHORT_NAME ? launches[i].short_name : launches[i].mangled_name;
+  *ret_keys = (LnsCudaKeys){ .keys = calloc ((size_t)n + 1, sizeof (uint32_t)),
+                             .names = calloc ((size_t)n + 1, sizeof (uint32_t)),
+                             .n = n };
+  bool good = (ret_keys->keys != NULL && ret_keys->names != NULL) || no_memory (error);
+  for (uint32_t i = 0; good && name == LNS_KERNEL_NAME && i < n_lanes; i++)
+    if (lanes[i].kind == LNS_LANE_CUDA_KERNEL)
+      good = read_names (report, i, ret_keys, error);
+  for (uint32_t i = 0; good && name != LNS_KERNEL_NAME && i < n; i++)
+    ret_keys->names[i] =
+        name == LNS_KERNEL_SHORT_NAME ? launches[i].short_name : launches[i].mangled_name;
+  good = good && join_launches (launches, by_shape, ret_keys, error);
   if (!good)
     lns_cuda_keys_clear (ret_keys);
   return good;

@@ -9,12 +9,13 @@
 
 #include "src/analysis/lns-range-walk.h"
 
+/* What kernels are called. */
 typedef enum
 {
+  LNS_KERNEL_NAME, /* with template arguments and parameters                                     */
   LNS_KERNEL_SHORT_NAME,
   LNS_KERNEL_MANGLED_NAME,
-  LNS_KERNEL_SHAPE, /* name, grid and block: the key is the first launch that has them          */
-} LnsKernelKey;
+} LnsKernelName;
 
 /* To be cleared; an empty one is { 0 }. */
 typedef struct
@@ -32,9 +33,10 @@ size_t lns_cuda_call_name_size (const char *name, size_t size_bytes);
  * False and ERROR without memory. O(strings). */
 bool lns_cuda_call_keys (LnsReport *report, LnsCudaKeys *ret_keys, LnsError *error);
 
-/* Keys by launch id. For shapes reads the kernels' names: O(kernels), else O(launches). False and ERROR
+/* Keys by launch id of kernels that have one NAME and, BY_SHAPE, one grid and block: the first launch that
+ * has them. LNS_KERNEL_NAME reads the kernels' names: O(kernels), else O(launches). False and ERROR
  * without memory or where a chunk is damaged. */
-bool
-lns_cuda_kernel_keys (LnsReport *report, LnsKernelKey key, LnsCudaKeys *ret_keys, LnsError *error);
+bool lns_cuda_kernel_keys (
+    LnsReport *report, LnsKernelName name, bool by_shape, LnsCudaKeys *ret_keys, LnsError *error);
 
 void lns_cuda_keys_clear (LnsCudaKeys *keys);

@@ -3,25 +3,55 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/analysis/lns-projection-private.h"
+#include "src/analysis/lns-projection.h"
 
 #include <stdlib.h>
 
 #include "src/analysis/lns-ordering.h"
 
-/* What one correlation began in one stream. */
+/* What one correlation began on the GPU. */
 typedef struct
 {
   uint64_t correlation;
   int64_t start_ns, end_ns;
-  uint32_t n, stream;
+  uint32_t n;
 } Work;
 
-/* Looks at CHUNK. False without memory. */
-typedef bool (*ChunkFunc) (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk);
+/* A call that began some, and what. */
+typedef struct
+{
+  uint32_t thread, n;
+  int64_t call_start_ns, call_end_ns;
+  int64_t start_ns, end_ns;
+} Launch;
 
-void *
-_lns_array_add (LnsArray *array, size_t size)
+/* An array that grows. */
+typedef struct
+{
+  void *items;
+  size_t n, n_allocated;
+} Array;
+
+typedef struct
+{
+  LnsReport *report;
+  const LnsLane *lanes;
+  const LnsTrack *tracks;
+  uint32_t n_lanes, n_tracks;
+  uint32_t stream;
+  const atomic_bool *cancel;
+  uint32_t *by_process; /* lanes, ascending by process                                           */
+  Array work;     /* Work of a process, ascending by correlation, one each                       */
+  Array launches; /* Launch of a process, ascending by (thread, start of the call)               */
+  Array ranges;   /* LnsProjectedRange, the result                                               */
+} Projection;
+
+/* Looks at CHUNK. False without memory. */
+typedef bool (*ChunkFunc) (Projection *projection, const LnsTrack *track, const LnsChunk *chunk);
+
+/* Room for one more item of SIZE bytes, or NULL without memory. */
+static void *
+add (Array *array, size_t size)
 {
   if (array->n == array->n_allocated)
     {
@@ -44,18 +74,18 @@ extra (const LnsChunk *chunk, int column, uint32_t i)
 /* ---- Work ------------------------------------------------------------------------------------ */
 
 static bool
-add_work (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
+add_work (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
 {
   int correlation =
       lns_lane_kind_extra (projection->lanes[chunk->lane].kind, LNS_COLUMN_CORRELATION);
 
+  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       uint64_t id = extra (chunk, correlation, i);
-      Work *work = id != 0 ? _lns_array_add (&projection->work, sizeof *work) : NULL;
+      Work *work = id != 0 ? add (&projection->work, sizeof *work) : NULL;
       if (work != NULL)
-        *work = (Work){ id, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1,
-                        track->stream };
+        *work = (Work){ id, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1 };
       else if (id != 0)
         return false;
     }
@@ -66,21 +96,19 @@ static int
 compare_work (const void *a, const void *b)
 {
   const Work *wa = a, *wb = b;
-  if (wa->correlation != wb->correlation)
-    return wa->correlation < wb->correlation ? -1 : 1;
-  return wa->stream < wb->stream ? -1 : wa->stream > wb->stream;
+  return wa->correlation < wb->correlation ? -1 : wa->correlation > wb->correlation;
 }
 
-/* Brings what has one correlation and stream together. */
+/* Brings what has one correlation together. */
 static void
-merge_work (LnsArray *array)
+merge_work (Array *array)
 {
   Work *work = array->items;
   size_t n = 0;
 
   lns_order (work, array->n, sizeof *work, compare_work);
   for (size_t i = 0; i < array->n; i++)
-    if (n == 0 || compare_work (&work[n - 1], &work[i]) != 0)
+    if (n == 0 || work[n - 1].correlation != work[i].correlation)
       work[n++] = work[i];
     else
       {
@@ -94,16 +122,15 @@ merge_work (LnsArray *array)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Where the work with CORRELATION begins, or array->n. Ids mostly ascend: AT, the place after the last
- * hit, comes first. */
-static size_t
-find_work (const LnsArray *array, uint64_t correlation, size_t at)
+/* The work with CORRELATION, or NULL. Ids mostly ascend: the place after the last hit comes first. */
+static const Work *
+find_work (const Array *array, uint64_t correlation, size_t *at)
 {
   const Work *work = array->items;
   size_t low = 0, high = array->n;
 
-  if (at < array->n && work[at].correlation == correlation)
-    return at;
+  if (*at < array->n && work[*at].correlation == correlation)
+    return &work[(*at)++];
   while (low < high)
     {
       size_t middle = low + (high - low) / 2;
@@ -112,11 +139,14 @@ find_work (const LnsArray *array, uint64_t correlation, size_t at)
       else
         high = middle;
     }
-  return low < array->n && work[low].correlation == correlation ? low : array->n;
+  *at = low;
+  if (low == array->n || work[low].correlation != correlation)
+    return NULL;
+  return &work[(*at)++];
 }
 
 static bool
-add_launches (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
+add_launches (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
 {
   int correlation = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
   size_t at = 0;
@@ -124,22 +154,18 @@ add_launches (LnsProjection *projection, const LnsTrack *track, const LnsChunk *
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       uint64_t id = extra (chunk, correlation, i);
-      size_t first = id != 0 ? find_work (&projection->work, id, at) : projection->work.n;
-      for (const Work *work = (const Work *)projection->work.items + first;
-           first < projection->work.n && work->correlation == id; work++, at = ++first)
-        {
-          LnsProjectionLaunch *launch = _lns_array_add (&projection->launches, sizeof *launch);
-          if (launch == NULL)
-            return false;
-          *launch =
-              (LnsProjectionLaunch){ .thread = track->thread,
-                                     .n = work->n,
-                                     .stream = work->stream,
-                                     .call_start_ns = chunk->start_ns[i],
-                                     .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
-                                     .start_ns = work->start_ns,
-                                     .end_ns = work->end_ns };
-        }
+      const Work *work = id != 0 ? find_work (&projection->work, id, &at) : NULL;
+      if (work == NULL)
+        continue;
+      Launch *launch = add (&projection->launches, sizeof *launch);
+      if (launch == NULL)
+        return false;
+      *launch = (Launch){ .thread = track->thread,
+                          .n = work->n,
+                          .call_start_ns = chunk->start_ns[i],
+                          .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
+                          .start_ns = work->start_ns,
+                          .end_ns = work->end_ns };
     }
   return true;
 }
@@ -147,19 +173,20 @@ add_launches (LnsProjection *projection, const LnsTrack *track, const LnsChunk *
 static int
 compare_launches (const void *a, const void *b)
 {
-  const LnsProjectionLaunch *la = a, *lb = b;
+  const Launch *la = a, *lb = b;
 
   if (la->thread != lb->thread)
     return la->thread < lb->thread ? -1 : 1;
   return la->call_start_ns < lb->call_start_ns ? -1 : la->call_start_ns > lb->call_start_ns;
 }
 
-size_t
-_lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t start_ns)
+/* The first launch of THREAD whose call does not start before START_NS. */
+static size_t
+first_launch (const Array *array, uint32_t thread, int64_t start_ns)
 {
-  const LnsProjectionLaunch *launches = projection->launches.items;
-  const LnsProjectionLaunch wanted = { .thread = thread, .call_start_ns = start_ns };
-  size_t low = 0, high = projection->launches.n;
+  const Launch *launches = array->items;
+  const Launch wanted = { .thread = thread, .call_start_ns = start_ns };
+  size_t low = 0, high = array->n;
 
   while (low < high)
     {
@@ -176,13 +203,13 @@ _lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t
 
 /* Projects RANGE, whose start, duration and thread are set. False where it began nothing. */
 static bool
-project (const LnsProjection *projection, LnsProjectedRange *range)
+project (const Projection *projection, LnsProjectedRange *range)
 {
-  const LnsProjectionLaunch *launches = projection->launches.items;
+  const Launch *launches = projection->launches.items;
   int64_t range_end_ns = range->range_start_ns + range->range_duration_ns, end_ns = INT64_MIN;
 
   range->start_ns = INT64_MAX;
-  for (size_t i = _lns_projection_first (projection, range->thread, range->range_start_ns);
+  for (size_t i = first_launch (&projection->launches, range->thread, range->range_start_ns);
        i < projection->launches.n && launches[i].thread == range->thread &&
        launches[i].call_start_ns <= range_end_ns;
        i++)
@@ -198,24 +225,11 @@ project (const LnsProjection *projection, LnsProjectedRange *range)
 }
 
 static bool
-add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
-{
-  (void)color;
-  if (!project (projection, range))
-    return true;
-  LnsProjectedRange *added = _lns_array_add (&projection->ranges, sizeof *range);
-  if (added != NULL)
-    *added = *range;
-  return added != NULL;
-}
-
-static bool
-add_ranges (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
+add_ranges (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
 {
   LnsLaneKind kind = projection->lanes[chunk->lane].kind;
   int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
-      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
-      color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
+      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD);
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
@@ -228,14 +242,18 @@ add_ranges (LnsProjection *projection, const LnsTrack *track, const LnsChunk *ch
                                   .lane = chunk->lane,
                                   .name = chunk->name[i] };
       range.thread = thread >= 0 ? (uint32_t)extra (chunk, thread, i) : track->thread;
-      if (!projection->add_range (projection, &range, (uint32_t)extra (chunk, color, i)))
+      if (!project (projection, &range))
+        continue;
+      LnsProjectedRange *added = add (&projection->ranges, sizeof range);
+      if (added == NULL)
         return false;
+      *added = range;
     }
   return true;
 }
 
-int
-_lns_projection_compare (const void *a, const void *b)
+static int
+compare_ranges (const void *a, const void *b)
 {
   const LnsProjectedRange *ra = a, *rb = b;
 
@@ -272,12 +290,12 @@ is_range (LnsLaneKind kind)
 }
 
 static bool
-walk_lane (LnsProjection *projection, uint32_t lane, ChunkFunc function, LnsError *error)
+walk_lane (Projection *projection, uint32_t lane, ChunkFunc function, LnsError *error)
 {
   const LnsColumnMask columns =
       LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
       LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
-      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD) | LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
+      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD);
   LnsChunkWalker *walker = lns_chunk_walker_new (projection->report, lane, columns);
   const LnsTrack *track = &projection->tracks[projection->lanes[lane].track];
   const LnsChunk *chunk;
@@ -287,12 +305,6 @@ walk_lane (LnsProjection *projection, uint32_t lane, ChunkFunc function, LnsErro
   while (good && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     {
       good = function (projection, track, chunk);
-      projection->n_chunks_read++;
-      if (projection->permille != NULL)
-        atomic_store_explicit (
-            projection->permille,
-            (unsigned)(projection->n_chunks_read * 1000 / (projection->n_chunks + 1)),
-            memory_order_relaxed);
       if (projection->cancel != NULL &&
           atomic_load_explicit (projection->cancel, memory_order_relaxed))
         lns_error_set (&local, LNS_ERROR_CANCELLED, 0, "interrupted");
@@ -310,7 +322,7 @@ walk_lane (LnsProjection *projection, uint32_t lane, ChunkFunc function, LnsErro
 
 /* Has FUNCTION look at all chunks of the N lanes of by_process from FIRST on that are of a KIND. */
 static bool
-walk (LnsProjection *projection,
+walk (Projection *projection,
       uint32_t first,
       uint32_t n,
       bool (*is_kind) (LnsLaneKind),
@@ -327,7 +339,7 @@ walk (LnsProjection *projection,
 }
 
 static bool
-project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError *error)
+project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *error)
 {
   projection->work.n = projection->launches.n = 0;
   if (!walk (projection, first, n, is_work, add_work, error))
@@ -337,15 +349,14 @@ project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError
     return true;
   if (!walk (projection, first, n, is_call, add_launches, error))
     return false;
-  lns_order (projection->launches.items, projection->launches.n, sizeof (LnsProjectionLaunch),
-             compare_launches);
+  lns_order (projection->launches.items, projection->launches.n, sizeof (Launch), compare_launches);
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 
 static int
 compare_lanes (const void *a, const void *b, void *data)
 {
-  const LnsProjection *projection = data;
+  const Projection *projection = data;
   uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
   uint32_t pa = projection->tracks[projection->lanes[la].track].process,
            pb = projection->tracks[projection->lanes[lb].track].process;
@@ -357,7 +368,7 @@ compare_lanes (const void *a, const void *b, void *data)
 
 /* The lanes that matter, by process. Returns how many. */
 static uint32_t
-collect_lanes (LnsProjection *projection)
+collect_lanes (Projection *projection)
 {
   uint32_t n = 0;
 
@@ -368,43 +379,11 @@ collect_lanes (LnsProjection *projection)
         continue;
       uint32_t stream = projection->tracks[projection->lanes[i].track].stream;
       bool counts = projection->stream == LNS_ID_NONE || projection->stream == stream;
-      if ((!is_work (kind) || !counts) && !is_call (kind) && !is_range (kind))
-        continue;
-      projection->by_process[n++] = i;
-      projection->n_chunks += lns_report_lane_info (projection->report, i)->n_chunks;
+      if ((is_work (kind) && counts) || is_call (kind) || is_range (kind))
+        projection->by_process[n++] = i;
     }
   qsort_r (projection->by_process, n, sizeof *projection->by_process, compare_lanes, projection);
   return n;
-}
-
-bool
-_lns_projection_run (LnsProjection *projection, LnsError *error)
-{
-  uint32_t n, end;
-
-  projection->lanes = lns_report_lanes (projection->report, &projection->n_lanes);
-  projection->tracks = lns_report_tracks (projection->report, &projection->n_tracks);
-  projection->by_process = calloc ((size_t)projection->n_lanes + 1, sizeof (uint32_t));
-  if (projection->by_process == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to project ranges; close other programs");
-  n = collect_lanes (projection);
-  bool good = true;
-  for (uint32_t first = 0; good && first < n; first = end)
-    {
-      uint32_t *lanes = projection->by_process,
-               process = projection->tracks[projection->lanes[lanes[first]].track].process;
-      for (end = first + 1; end < n; end++)
-        if (projection->tracks[projection->lanes[lanes[end]].track].process != process)
-          break;
-      good = project_process (projection, first, end - first, error);
-    }
-  free (projection->by_process);
-  free (projection->work.items);
-  free (projection->launches.items);
-  if (!good)
-    free (projection->ranges.items);
-  return good;
 }
 
 bool
@@ -415,14 +394,36 @@ lns_projection (LnsReport *report,
                 size_t *ret_n,
                 LnsError *error)
 {
-  LnsProjection projection = {
-    .report = report, .stream = stream, .cancel = cancel, .add_range = add_range
-  };
+  Projection projection = { .report = report, .stream = stream, .cancel = cancel };
+  uint32_t n, end;
 
-  if (!_lns_projection_run (&projection, error))
-    return false;
+  projection.lanes = lns_report_lanes (report, &projection.n_lanes);
+  projection.tracks = lns_report_tracks (report, &projection.n_tracks);
+  projection.by_process = calloc ((size_t)projection.n_lanes + 1, sizeof (uint32_t));
+  if (projection.by_process == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory to project ranges; close other programs");
+  n = collect_lanes (&projection);
+  bool good = true;
+  for (uint32_t first = 0; good && first < n; first = end)
+    {
+      uint32_t *lanes = projection.by_process,
+               process = projection.tracks[projection.lanes[lanes[first]].track].process;
+      for (end = first + 1; end < n; end++)
+        if (projection.tracks[projection.lanes[lanes[end]].track].process != process)
+          break;
+      good = project_process (&projection, first, end - first, error);
+    }
+  free (projection.by_process);
+  free (projection.work.items);
+  free (projection.launches.items);
+  if (!good)
+    {
+      free (projection.ranges.items);
+      return false;
+    }
   lns_order (projection.ranges.items, projection.ranges.n, sizeof (LnsProjectedRange),
-             _lns_projection_compare);
+             compare_ranges);
   *ret_ranges = projection.ranges.items;
   *ret_n = projection.ranges.n;
   return true;

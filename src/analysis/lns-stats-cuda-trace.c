@@ -208,9 +208,9 @@ fill_kernel (const LnsStatsResult *result, const Source *source, LnsStatsCell ce
   static const char *const shape[] = {
     "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread"
   };
-  const char *name = strcmp (result->argument, "base") == 0      ? "shortName"
-                     : strcmp (result->argument, "mangled") == 0 ? "mangledName"
-                                                                 : "demangledName";
+  const char *name = result->arguments.is_base      ? "shortName"
+                     : result->arguments.is_mangled ? "mangledName"
+                                                    : "demangledName";
 
   for (unsigned i = 0; i < 7; i++)
     cells[3 + i] = number (source->rows, source->table, shape[i]);

@@ -22,16 +22,25 @@ queue_ns (const LnsLaunch *launch)
   return launch->start_ns > launch->call_end_ns ? launch->start_ns - launch->call_end_ns : NO_QUEUE;
 }
 
+LnsKernelName
+_lns_stats_kernel_naming (const LnsStatsResult *result)
+{
+  return result->arguments.is_base      ? LNS_KERNEL_SHORT_NAME
+         : result->arguments.is_mangled ? LNS_KERNEL_MANGLED_NAME
+                                        : LNS_KERNEL_NAME;
+}
+
 uint32_t
 _lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *launch)
 {
   uint32_t n;
   const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
+  LnsKernelName naming = _lns_stats_kernel_naming (result);
 
-  if (result->argument[0] == '\0' || launch->launch >= n)
+  if (launch->launch >= n || naming == LNS_KERNEL_NAME)
     return launch->name;
-  return strcmp (result->argument, "base") == 0 ? launches[launch->launch].short_name
-                                                : launches[launch->launch].mangled_name;
+  return naming == LNS_KERNEL_SHORT_NAME ? launches[launch->launch].short_name
+                                         : launches[launch->launch].mangled_name;
 }
 
 static int64_t

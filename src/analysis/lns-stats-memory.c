@@ -217,12 +217,12 @@ _lns_stats_write_memory (const LnsStatsResult *result,
   LnsStatsTable *table =
       lns_stats_table_new (stream, style, columns, sizeof columns / sizeof columns[0]);
   bool good = table != NULL;
-  long limit = result->argument[0] != '\0' ? strtol (result->argument + strlen ("rows="), NULL, 10)
-                                           : DEFAULT_ROWS;
+  int64_t limit =
+      result->arguments.n_rows != LNS_STATS_DEFAULT_ROWS ? result->arguments.n_rows : DEFAULT_ROWS;
   char address[24];
 
   (void)error;
-  for (size_t i = 0; good && i < result->n && (limit < 0 || i < (size_t)limit); i++)
+  for (size_t i = 0; good && i < result->n && (limit < 0 || i < (uint64_t)limit); i++)
     {
       double bytes = (double)(places[i].to_device_bytes + places[i].to_host_bytes);
       LnsStatsCell cells[] = {

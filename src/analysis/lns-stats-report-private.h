@@ -14,6 +14,20 @@
 #include "src/analysis/lns-range-stats.h"
 #include "src/analysis/lns-stats-report.h"
 
+#define LNS_STATS_DEFAULT_ROWS INT64_MIN
+
+/* What follows a report's name. */
+typedef struct
+{
+  bool by_range; /* kernels by the innermost range that launched them, too                      */
+  bool is_base;  /* kernels go by their short names …                                           */
+  bool is_mangled; /* … or by those of their symbols                                            */
+  int64_t n_rows;  /* -1 = all                                                                    */
+} LnsStatsArguments;
+
+/* Of rows that lns-stats-rows.c sums up: no style of lns-range-walk.h. */
+#define LNS_STYLE_ROW (1u << 31)
+
 typedef struct
 {
   LnsStatsReport report;
@@ -31,7 +45,7 @@ typedef struct
 struct LnsStatsResult
 {
   const LnsStatsMaker *maker;
-  const char *argument; /* or ""                                                                 */
+  LnsStatsArguments arguments;
   LnsTables *tables;
   size_t n;
   /* What the makers keep; freed with the result.                                                 */
@@ -69,8 +83,15 @@ _lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lan
  * which the first, second and fifth have one decimal; nothing where there are none. O(n log n). */
 void _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5]);
 
-/* The string id of what the report's argument wants kernels to be called. */
+/* What the report's arguments want kernels to be called; the string id of that. */
+LnsKernelName _lns_stats_kernel_naming (const LnsStatsResult *result);
 uint32_t _lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *launch);
+
+/* Finds nothing: for what is neither recorded nor imported. */
+bool _lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+
+/* lns-stats-rows.c */
+bool _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 
 /* lns-stats-sums.c */
 bool _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);

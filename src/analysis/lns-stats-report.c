@@ -14,92 +14,155 @@
 #define NO_NVTX_CUDA "both CUDA trace and NV Tools Extension (NVTX) data"
 #define NO_KERNELS   "CUDA kernel data"
 #define NO_MEMORY    "GPU memory data"
+#define NO_COPIES    "CUDA memory transfers data"
 #define NO_FAULTS    "CUDA Unified Memory CPU page faults data"
 #define GPU_STYLES   (LNS_STYLE_KERNEL | LNS_STYLE_COPY | LNS_STYLE_SET)
-#define NAMES        "base,mangled"
+#define NAMES        "[:nvtx-name][:base|:mangled]"
+#define ONLY_NAMES   "[:base|:mangled]"
 
 #define SUMS(styles) styles, _lns_stats_run_sums, _lns_stats_write_sums
+#define ROW_SUMS     LNS_STYLE_ROW, _lns_stats_run_row_sums, _lns_stats_write_sums
+/* What neither we record nor the tables hold: scripts that ask for it are told so. */
+#define NOTHING LNS_STYLE_ROW, _lns_stats_run_nothing, _lns_stats_write_sums
 
+/* The default ones come first, in the order in which the reference prints them. */
 static const LnsStatsMaker makers[] = {
-  { { "nvtx_sum", "NVTX Range Summary", NO_NVTX, "ranges of both styles by name", NULL },
+  { { "nvtx_sum", "NVTX Range Summary", NO_NVTX, "ranges of both styles by name", "", true },
     SUMS (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END) },
-  { { "nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", NO_NVTX, "push/pop ranges by name", NULL },
-    SUMS (LNS_STYLE_PUSH_POP) },
-  { { "nvtx_startend_sum", "NVTX Start/End Range Summary", NO_NVTX, "start/end ranges by name",
-      NULL },
-    SUMS (LNS_STYLE_START_END) },
-  { { "nvtx_pushpop_trace", "NVTX Push/Pop Range Trace", NO_NVTX,
-      "push/pop ranges one by one, with their parents", NULL },
-    0,
-    _lns_stats_run_ranges,
-    _lns_stats_write_ranges },
-  { { "cuda_api_sum", "CUDA API Summary", NO_CUDA, "calls of the CUDA API by name", NULL },
+  { { "osrt_sum", "OS Runtime Summary", "OS Runtime trace data", "calls of the C library by name",
+      "", true },
+    ROW_SUMS },
+  { { "cuda_api_sum", "CUDA API Summary", NO_CUDA, "calls of the CUDA API by name", "", true },
     SUMS (LNS_STYLE_CALL) },
-  { { "cuda_api_trace", "CUDA API Trace", NO_CUDA, "calls of the CUDA API one by one", NULL },
-    0,
-    _lns_stats_run_calls,
-    _lns_stats_write_calls },
-  { { "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", NO_KERNELS, "kernels by name", NAMES },
-    SUMS (LNS_STYLE_KERNEL) },
-  { { "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary", NO_KERNELS,
-      "kernels by name, grid and block", NULL },
+  { { "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", NO_KERNELS, "kernels by name", NAMES, true },
     SUMS (LNS_STYLE_KERNEL) },
   { { "cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", NO_MEMORY,
-      "copies and sets by their times", NULL },
+      "copies and sets by their times", "", true },
     SUMS (LNS_STYLE_COPY | LNS_STYLE_SET) },
   { { "cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)", NO_MEMORY,
-      "copies and sets by their sizes", NULL },
+      "copies and sets by their sizes", "", true },
     SUMS (LNS_STYLE_COPY | LNS_STYLE_SET) },
-  { { "cuda_gpu_sum", "CUDA GPU Summary (Kernels/MemOps)", NO_CUDA, "all that GPUs did by name",
-      NAMES },
-    SUMS (GPU_STYLES) },
-  { { "cuda_gpu_trace", "CUDA GPU Trace", NO_CUDA, "all that GPUs did one by one", NAMES },
-    0,
-    _lns_stats_run_gpu,
-    _lns_stats_write_gpu },
-  { { "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", NO_CUDA,
-      "calls of the CUDA API and all that GPUs did by name", NAMES },
-    SUMS (LNS_STYLE_CALL | GPU_STYLES) },
-  { { "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", NO_KERNELS,
-      "calls, queues and kernels by thread, device and name", NAMES },
-    0,
-    _lns_stats_run_launch_sums,
-    _lns_stats_write_launch_sums },
-  { { "cuda_kern_exec_trace", "CUDA Kernel Launch & Exec Time Trace", NO_KERNELS,
-      "calls, queues and kernels one by one", NAMES },
-    0,
-    _lns_stats_run_launches,
-    _lns_stats_write_launches },
-  { { "nvtx_kern_sum", "NVTX Range Kernel Summary", NO_NVTX_CUDA,
-      "kernels by the ranges that launched them", NAMES },
-    0,
-    _lns_stats_run_range_kernels,
-    _lns_stats_write_range_kernels },
-  { { "nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", NO_NVTX_CUDA,
-      "ranges by name, as long as what they launched", NULL },
-    0,
-    _lns_stats_run_projection,
-    _lns_stats_write_projection_sums },
-  { { "nvtx_gpu_proj_trace", "NVTX GPU Projection Trace", NO_NVTX_CUDA, "the same one by one",
-      NULL },
-    0,
-    _lns_stats_run_projection,
-    _lns_stats_write_projection },
+  { { "openmp_sum", "OpenMP Summary", "OpenMP event data", "OpenMP regions by name", "", true },
+    NOTHING },
+  { { "opengl_khr_range_sum", "OpenGL KHR_debug Range Summary", "KHR Extension (KHR_DEBUG) data",
+      "OpenGL's debug groups by name", "", true },
+    NOTHING },
+  { { "opengl_khr_gpu_range_sum", "OpenGL KHR_debug GPU Range Summary",
+      "GPU KHR Extension (KHR_DEBUG) data", "the same on the GPU", "", true },
+    NOTHING },
+  { { "vulkan_marker_sum", "Vulkan Range Summary",
+      "Vulkan Debug Extension (Vulkan Debug Util) data", "Vulkan's debug labels by name", "",
+      true },
+    NOTHING },
+  { { "vulkan_gpu_marker_sum", "Vulkan GPU Range Summary",
+      "GPU Vulkan Debug Extension (GPU Vulkan Debug markers) data", "the same on the GPU", "",
+      true },
+    NOTHING },
+  { { "dx11_pix_sum", "DX11 PIX Range Summary", "DX11 CPU debug markers",
+      "Direct3D 11's markers by name", "", true },
+    NOTHING },
+  { { "dx12_gpu_marker_sum", "DX12 GPU Command List PIX Ranges Summary", "DX12 GPU debug markers",
+      "Direct3D 12's markers on the GPU by name", "", true },
+    NOTHING },
+  { { "dx12_pix_sum", "DX12 PIX Range Summary", "DX12 CPU debug markers",
+      "Direct3D 12's markers by name", "", true },
+    NOTHING },
+  { { "wddm_queue_sum", "WDDM Queue Utilization Summary", "WDDM context data",
+      "the queues of Windows' GPU scheduler", "", true },
+    NOTHING },
   { { "um_sum", "Unified Memory Analysis Summary", NO_FAULTS,
-      "pages that moved or were missing, by address", "rows=" },
+      "pages that moved or were missing, by address", "[:rows=N]", true },
     0,
     _lns_stats_run_memory,
     _lns_stats_write_memory },
   { { "um_total_sum", "Unified Memory Totals Summary", NO_FAULTS,
-      "pages that moved or were missing, all together", NULL },
+      "pages that moved or were missing, all together", "", true },
     0,
     _lns_stats_run_memory,
     _lns_stats_write_memory_total },
   { { "um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary", NO_FAULTS,
-      "pages that were missing, by instruction", NULL },
+      "pages that were missing, by instruction", "", true },
     0,
     _lns_stats_run_faults,
     _lns_stats_write_faults },
+  { { "openacc_sum", "OpenACC Summary", "OpenACC event data", "OpenACC constructs by name", "",
+      true },
+    NOTHING },
+  { { "syscall_sum", "Syscall Summary", "syscall data", "system calls by name", "", true },
+    NOTHING },
+  { { "nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", NO_NVTX, "push/pop ranges by name", "",
+      false },
+    SUMS (LNS_STYLE_PUSH_POP) },
+  { { "nvtx_startend_sum", "NVTX Start/End Range Summary", NO_NVTX, "start/end ranges by name", "",
+      false },
+    SUMS (LNS_STYLE_START_END) },
+  { { "nvtx_pushpop_trace", "NVTX Push/Pop Range Trace", NO_NVTX,
+      "push/pop ranges one by one, with their parents", "", false },
+    0,
+    _lns_stats_run_ranges,
+    _lns_stats_write_ranges },
+  { { "cuda_api_trace", "CUDA API Trace", NO_CUDA, "calls of the CUDA API one by one", "", false },
+    0,
+    _lns_stats_run_calls,
+    _lns_stats_write_calls },
+  { { "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary", NO_KERNELS,
+      "kernels by name, grid and block", NAMES, false },
+    SUMS (LNS_STYLE_KERNEL) },
+  { { "cuda_gpu_sum", "CUDA GPU Summary (Kernels/MemOps)", NO_CUDA, "all that GPUs did by name",
+      NAMES, false },
+    SUMS (GPU_STYLES) },
+  { { "cuda_gpu_trace", "CUDA GPU Trace", NO_CUDA, "all that GPUs did one by one", NAMES, false },
+    0,
+    _lns_stats_run_gpu,
+    _lns_stats_write_gpu },
+  { { "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", NO_CUDA,
+      "calls of the CUDA API and all that GPUs did by name", NAMES, false },
+    SUMS (LNS_STYLE_CALL | GPU_STYLES) },
+  { { "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", NO_KERNELS,
+      "calls, queues and kernels by thread, device and name", NAMES, false },
+    0,
+    _lns_stats_run_launch_sums,
+    _lns_stats_write_launch_sums },
+  { { "cuda_kern_exec_trace", "CUDA Kernel Launch & Exec Time Trace", NO_KERNELS,
+      "calls, queues and kernels one by one", NAMES, false },
+    0,
+    _lns_stats_run_launches,
+    _lns_stats_write_launches },
+  { { "nvtx_kern_sum", "NVTX Range Kernel Summary", NO_NVTX_CUDA,
+      "kernels by the ranges that launched them", ONLY_NAMES, false },
+    0,
+    _lns_stats_run_range_kernels,
+    _lns_stats_write_range_kernels },
+  { { "nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", NO_NVTX_CUDA,
+      "ranges by name, as long as what they launched", "", false },
+    0,
+    _lns_stats_run_projection,
+    _lns_stats_write_projection_sums },
+  { { "nvtx_gpu_proj_trace", "NVTX GPU Projection Trace", NO_NVTX_CUDA, "the same one by one", "",
+      false },
+    0,
+    _lns_stats_run_projection,
+    _lns_stats_write_projection },
+  { { "mpi_event_sum", "MPI Event Summary", "MPI event data", "calls of MPI by name", "", false },
+    NOTHING },
+  { { "mpi_event_trace", "MPI Event Trace", "MPI event data", "calls of MPI one by one", "",
+      false },
+    NOTHING },
+  { { "mpi_msg_size_sum", "MPI Message Size Summary", "MPI event data",
+      "messages of MPI by their sizes", "", false },
+    NOTHING },
+  { { "network_congestion", "Network Devices Congestion", "network metrics",
+      "times in which network devices had to wait", "[:ticks_threshold=N]", false },
+    NOTHING },
+  { { "nvvideo_api_sum", "NvVideo API Summary", "NvVideo API data",
+      "calls of the video codecs by name", "", false },
+    NOTHING },
+  { { "vulkan_api_sum", "Vulkan API Summary", "Vulkan API data", "calls of Vulkan by name", "",
+      false },
+    NOTHING },
+  { { "vulkan_api_trace", "Vulkan API Trace", "Vulkan API data", "calls of Vulkan one by one", "",
+      false },
+    NOTHING },
 };
 
 #define N_MAKERS (sizeof makers / sizeof makers[0])
@@ -110,39 +173,71 @@ lns_stats_report_at (size_t i)
   return i < N_MAKERS ? &makers[i].report : NULL;
 }
 
-/* Whether ARGUMENT is in LIST, which commas divide, where "rows=" stands for any number of rows. */
+/* Reads the argument of SIZE bytes at TEXT, which the report must have: LIST. */
 static bool
-is_in (const char *list, const char *argument)
+read_argument (const char *list, const char *text, size_t size, LnsStatsArguments *arguments)
 {
-  while (list != NULL && *list != '\0')
+  size_t equals = strcspn (text, "=:");
+  size_t n = equals < size ? equals + 1 : size; /* of its name, with the equals sign              */
+
+  const char *found = list;
+  while ((found = strchr (found, ':')) != NULL)
     {
-      size_t size = strcspn (list, ",");
-      char *end;
-      if (list[size - 1] == '=' && strncmp (list, argument, size) == 0)
-        return strtol (argument + size, &end, 10) >= -1 && end > argument + size && *end == '\0';
-      if (strlen (argument) == size && strncmp (list, argument, size) == 0)
-        return true;
-      list += size + (list[size] != '\0');
+      found++;
+      if (strncmp (found, text, n) == 0 && (text[n - 1] == '=' || strchr ("]|", found[n]) != NULL))
+        break;
     }
-  return false;
+  if (found == NULL || size == 0)
+    return false;
+  if (text[n - 1] == '=')
+    {
+      char *end;
+      arguments->n_rows = strtol (text + n, &end, 10);
+      return n < size && end == text + size && arguments->n_rows >= -1;
+    }
+  arguments->by_range |= text[0] == 'n';
+  arguments->is_base |= text[0] == 'b';
+  arguments->is_mangled |= text[0] == 'm';
+  return !arguments->is_base || !arguments->is_mangled;
+}
+
+/* Reads what follows NAME. */
+static bool
+read_arguments (const LnsStatsReport *report,
+                const char *name,
+                LnsStatsArguments *arguments,
+                LnsError *error)
+{
+  const char *at = name + strcspn (name, ":");
+
+  *arguments = (LnsStatsArguments){ .n_rows = LNS_STATS_DEFAULT_ROWS };
+  for (size_t size; *at == ':'; at += 1 + size)
+    {
+      size = strcspn (at + 1, ":");
+      if (!read_argument (report->arguments, at + 1, size, arguments))
+        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--report knows no “%s”: write %s%s", name,
+                              report->name, report->arguments);
+    }
+  return true;
 }
 
 const LnsStatsReport *
-lns_stats_report_find (const char *name)
+lns_stats_report_find (const char *name, LnsError *error)
 {
   size_t size = strcspn (name, ":");
+  LnsStatsArguments arguments;
 
   for (size_t i = 0; i < N_MAKERS; i++)
     if (strlen (makers[i].report.name) == size && strncmp (makers[i].report.name, name, size) == 0)
-      return name[size] == '\0' || is_in (makers[i].report.arguments, name + size + 1)
-                 ? &makers[i].report
-                 : NULL;
+      return read_arguments (&makers[i].report, name, &arguments, error) ? &makers[i].report : NULL;
+  lns_error_set (error, LNS_ERROR_USAGE, 0,
+                 "--report knows no “%s”: --help-reports lists the reports", name);
   return NULL;
 }
 
 LnsStatsResult *
 lns_stats_report_run (const LnsStatsReport *stats,
-                      const char *argument,
+                      const char *name,
                       LnsTables *tables,
                       const atomic_bool *cancel,
                       LnsError *error)
@@ -156,9 +251,9 @@ lns_stats_report_run (const LnsStatsReport *stats,
       return NULL;
     }
   result->maker = (const LnsStatsMaker *)stats; /* its first member                               */
-  result->argument = argument != NULL ? argument : "";
   result->tables = tables;
-  if (result->maker->run (result, cancel, error))
+  if (read_arguments (stats, name, &result->arguments, error) &&
+      result->maker->run (result, cancel, error))
     return result;
   lns_stats_result_free (result);
   return NULL;
@@ -181,6 +276,30 @@ size_t
 lns_stats_result_n_rows (const LnsStatsResult *result)
 {
   return result->n;
+}
+
+const char *
+lns_stats_result_lacks (const LnsStatsResult *result)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (lns_tables_report (result->tables), &n);
+
+  /* Without any copy it is those that unified memory's pages would be among. */
+  if (result->maker->run != _lns_stats_run_memory)
+    return result->maker->report.lacks;
+  for (uint32_t i = 0; i < n; i++)
+    if (lanes[i].kind == LNS_LANE_CUDA_MEMCPY)
+      return result->maker->report.lacks;
+  return NO_COPIES;
+}
+
+bool
+_lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)result;
+  (void)cancel;
+  (void)error;
+  return true;
 }
 
 bool

@@ -16,22 +16,24 @@ typedef struct
   const char *title; /* "NVTX Range Summary"                                                    */
   const char *lacks; /* what a file without rows "does not contain"                             */
   const char *help;  /* a line                                                                  */
-  const char *arguments; /* what may follow the name after a colon, divided by commas, or NULL    */
+  const char *arguments; /* that may follow the name, as "[:base]", or ""                        */
+  bool is_default;       /* printed where no report is named                                     */
 } LnsStatsReport;
 
 /* The report number I, or NULL behind the last. */
 const LnsStatsReport *lns_stats_report_at (size_t i);
 
-/* The report called NAME, where an argument may follow, or NULL. */
-const LnsStatsReport *lns_stats_report_find (const char *name);
+/* The report called NAME, which arguments may follow after colons; NULL and ERROR where there is none, or
+ * it has no such argument. */
+const LnsStatsReport *lns_stats_report_find (const char *name, LnsError *error);
 
 /* What a report has computed, ready to be written. */
 typedef struct LnsStatsResult LnsStatsResult;
 
-/* Computes STATS with ARGUMENT (may be NULL) over TABLES (both borrowed until the result is freed). CANCEL may be NULL. NULL and ERROR
- * without memory, where a chunk is damaged, or cancelled. */
+/* Computes STATS over TABLES (borrowed until the result is freed), with the arguments that follow NAME.
+ * CANCEL may be NULL. NULL and ERROR without memory, where a chunk is damaged, or cancelled. */
 LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
-                                      const char *argument,
+                                      const char *name,
                                       LnsTables *tables,
                                       const atomic_bool *cancel,
                                       LnsError *error);
@@ -39,6 +41,9 @@ void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine            
 
 /* 0 where there is nothing to write; else how many rows there are, at most. */
 size_t lns_stats_result_n_rows (const LnsStatsResult *result);
+
+/* What the file of a result without rows "does not contain". Static. */
+const char *lns_stats_result_lacks (const LnsStatsResult *result);
 
 /* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is
  * damaged; errors of STREAM stay with it. */

@@ -22,16 +22,6 @@ is_called (const LnsStatsResult *result, const char *name)
 
 /* ---- Summing up ------------------------------------------------------------------------------ */
 
-/* What the report's kernels go by, if not by their names. */
-static bool
-kernel_key (const LnsStatsResult *result, LnsKernelKey *ret_key)
-{
-  *ret_key = is_called (result, "cuda_gpu_kern_gb_sum")  ? LNS_KERNEL_SHAPE
-             : strcmp (result->argument, "mangled") == 0 ? LNS_KERNEL_MANGLED_NAME
-                                                         : LNS_KERNEL_SHORT_NAME;
-  return *ret_key == LNS_KERNEL_SHAPE || result->argument[0] != '\0';
-}
-
 /* Adds what QUERY finds to the sums. */
 static bool
 add_sums (LnsStatsResult *result,
@@ -69,7 +59,8 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
   LnsReport *report = lns_tables_report (result->tables);
   unsigned styles = result->maker->styles;
   LnsRangeQuery query = { .by_bytes = is_called (result, "cuda_gpu_mem_size_sum") };
-  LnsKernelKey key;
+  bool by_shape = is_called (result, "cuda_gpu_kern_gb_sum"),
+       is_renamed = result->arguments.is_base || result->arguments.is_mangled;
 
   /* Calls go by other keys than kernels do: they are summed up apart.                            */
   if ((styles & LNS_STYLE_CALL) != 0)
@@ -88,9 +79,10 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
   query.keys = (LnsRangeKeys){ 0 };
   if (query.styles == 0)
     return true;
-  if ((query.styles & LNS_STYLE_KERNEL) != 0 && kernel_key (result, &key))
+  if ((query.styles & LNS_STYLE_KERNEL) != 0 && (by_shape || is_renamed))
     {
-      if (!lns_cuda_kernel_keys (report, key, &result->keys, error))
+      if (!lns_cuda_kernel_keys (report, _lns_stats_kernel_naming (result), by_shape, &result->keys,
+                                 error))
         return false;
       query.keys = (LnsRangeKeys){ LNS_STYLE_KERNEL, LNS_COLUMN_LAUNCH, result->keys.keys,
                                    result->keys.names, result->keys.n };
@@ -120,9 +112,9 @@ layout_of (const LnsStatsResult *result)
   bool both = (styles & MEMORY_STYLES) != 0 && (styles & LNS_STYLE_KERNEL) != 0;
 
   return (Layout){
-    .count = styles == LNS_STYLE_CALL  ? "Num Calls"
-             : styles == MEMORY_STYLES ? "Count"
-                                       : "Instances",
+    .count = styles == LNS_STYLE_CALL || styles == LNS_STYLE_ROW ? "Num Calls"
+             : styles == MEMORY_STYLES                           ? "Count"
+                                                                 : "Instances",
     .name = (styles & RANGE_STYLES) != 0    ? "Range"
             : (styles & MEMORY_STYLES) != 0 ? "Operation"
                                             : "Name",
@@ -213,14 +205,14 @@ make_numbers (const Layout *layout,
   return n;
 }
 
-/* The name of what SUM is of, and its shape where GRID and BLOCK are not NULL. */
+/* The name of what SUM is of, and of a kernel that goes by a key its shape. */
 static LnsStatsCell
 make_name (const LnsStatsResult *result, const LnsRangeStat *sum, char grid[40], char block[40])
 {
   uint32_t n, name = sum->name;
   const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
 
-  if (grid != NULL && name < n && name < result->keys.n)
+  if (sum->style == LNS_STYLE_KERNEL && name < n && name < result->keys.n)
     {
       const LnsCudaLaunch *launch = &launches[name];
       snprintf (grid, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->grid[0], launch->grid[1],
@@ -246,8 +238,7 @@ add_row (const LnsStatsResult *result,
   unsigned n = make_numbers (layout, sum, all, cells);
   char grid[40] = "", block[40] = "", *range = NULL;
   size_t size;
-  LnsStatsCell name =
-      make_name (result, sum, layout->shape ? grid : NULL, layout->shape ? block : NULL);
+  LnsStatsCell name = make_name (result, sum, grid, block);
 
   if ((result->maker->styles & RANGE_STYLES) != 0)
     {

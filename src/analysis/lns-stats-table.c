@@ -3,27 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "src/analysis/lns-stats-table-private.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lns-stats-table.h"
-
-#define N_MEASURED_ROWS 100
-#define MAX_WIDTH       100
-#define NUMBER_SIZE     96
-
-struct LnsStatsTable
-{
-  FILE *stream;
-  const LnsStatsStyle *style;
-  const LnsStatsColumn *columns;
-  unsigned n_columns;
-  char **cells; /* of the rows not yet written, n_columns each                                  */
-  size_t *sizes;
-  unsigned n_rows;
-  bool measured;  /* `widths` hold, and the header is out                                        */
-  size_t *widths; /* in characters                                                              */
+static const LnsStatsWriter *const writers[LNS_STATS_N_FORMATS] = {
+  [LNS_STATS_COLUMN] = &_lns_stats_layout_writer, [LNS_STATS_TABLE] = &_lns_stats_layout_writer,
+  [LNS_STATS_CSV] = &_lns_stats_lines_writer,     [LNS_STATS_TSV] = &_lns_stats_lines_writer,
+  [LNS_STATS_JSON] = &_lns_stats_json_writer,     [LNS_STATS_HDOC] = &_lns_stats_html_writer,
+  [LNS_STATS_HTABLE] = &_lns_stats_html_writer,
 };
 
 LnsStatsTable *
@@ -36,239 +26,108 @@ lns_stats_table_new (FILE *stream,
 
   if (table == NULL)
     return NULL;
-  *table = (LnsStatsTable){
-    .stream = stream, .style = style, .columns = columns, .n_columns = n_columns
-  };
-  table->cells = calloc ((size_t)n_columns * N_MEASURED_ROWS, sizeof *table->cells);
-  table->sizes = calloc ((size_t)n_columns * N_MEASURED_ROWS, sizeof *table->sizes);
-  table->widths = calloc (n_columns, sizeof *table->widths);
-  if (table->cells != NULL && table->sizes != NULL && table->widths != NULL)
+  *table = (LnsStatsTable){ .stream = stream,
+                            .style = style,
+                            .columns = columns,
+                            .n_columns = n_columns,
+                            .writer = writers[style->format] };
+  table->texts = calloc (n_columns, sizeof *table->texts);
+  table->numbers = calloc (n_columns, sizeof *table->numbers);
+  if (table->texts != NULL && table->numbers != NULL && table->writer->begin (table))
     return table;
   lns_stats_table_finish (table);
   return NULL;
 }
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
-static void
-make_title (const LnsStatsTable *table, const LnsStatsColumn *column, char ret_title[NUMBER_SIZE])
+const char *
+_lns_stats_title (const LnsStatsTable *table, unsigned i, char ret_title[LNS_STATS_TITLE_SIZE])
 {
   static const char *const units[] = { "ns", "us", "ms", "s" };
 
-  if (column->is_time)
-    snprintf (ret_title, NUMBER_SIZE, "%s (%s)", column->title, units[table->style->unit]);
-  else
-    snprintf (ret_title, NUMBER_SIZE, "%s", column->title);
+  if (!table->columns[i].is_time)
+    return table->columns[i].title;
+  snprintf (ret_title, LNS_STATS_TITLE_SIZE, "%s (%s)", table->columns[i].title,
+            units[table->style->unit]);
+  return ret_title;
 }
 
-/* NUMBER / 10^DECIMALS with SEPARATOR between groups of three digits. */
+/* Copies the number of SIZE characters at DIGITS with SEPARATOR between groups of three digits before
+ * its point. Returns the length; 0 where it is no plain number, or too long. */
 static size_t
-format_number (int64_t number, unsigned decimals, const char *separator, char ret_text[NUMBER_SIZE])
+group_digits (const char *digits,
+              size_t size,
+              const char *separator,
+              char ret_text[LNS_STATS_TITLE_SIZE])
 {
-  char digits[32];
+  size_t sign = size > 0 && digits[0] == '-', end = sign;
+  char *to = ret_text;
+
+  while (end < size && digits[end] >= '0' && digits[end] <= '9')
+    end++;
+  if (end == sign || size > 40 || strlen (separator) > 4 || memchr (digits, 'e', size) != NULL)
+    return 0;
+  for (size_t i = 0; i < size; i++)
+    {
+      if (i > sign && i < end && (end - i) % 3 == 0)
+        to = stpcpy (to, separator);
+      *to++ = digits[i];
+    }
+  return (size_t)(to - ret_text);
+}
+
+/* NUMBER / 10^DECIMALS. */
+static size_t
+format_number (int64_t number, unsigned decimals, char ret_digits[40])
+{
   uint64_t magnitude = number < 0 ? -(uint64_t)number : (uint64_t)number;
-  int n = snprintf (digits, sizeof digits, "%0*" PRIu64, (int)decimals + 1, magnitude),
-      n_whole = n - (int)decimals;
-  char *end = ret_text;
+  int n = snprintf (ret_digits, 40, "%s%0*" PRIu64, number < 0 ? "-" : "", (int)decimals + 1,
+                    magnitude);
 
-  if (number < 0)
-    *end++ = '-';
-  for (int i = 0; i < n_whole; i++)
-    {
-      if (i > 0 && (n_whole - i) % 3 == 0)
-        end = stpcpy (end, separator);
-      *end++ = digits[i];
-    }
-  if (decimals > 0)
-    end += sprintf (end, ".%s", digits + n_whole);
-  *end = '\0';
-  return (size_t)(end - ret_text);
+  if (decimals == 0)
+    return (size_t)n;
+  memmove (ret_digits + n - decimals + 1, ret_digits + n - decimals, decimals);
+  ret_digits[n - (int)decimals] = '.';
+  return (size_t)n + 1;
 }
 
-/* The text of CELL; NUMBER_TEXT is where a number's goes. */
-static const char *
-cell_text (const LnsStatsTable *table,
-           const LnsStatsColumn *column,
-           const LnsStatsCell *cell,
-           char number_text[NUMBER_SIZE],
-           size_t *ret_size)
+static LnsStatsText
+make_text (const LnsStatsTable *table, unsigned i, const LnsStatsCell *cell)
 {
-  bool groups = table->style->format == LNS_STATS_COLUMN && strlen (table->style->separator) <= 4;
+  const LnsStatsColumn *column = &table->columns[i];
+  const char *separator = table->style->separator;
+  char *to = table->numbers[i], digits[40];
+  size_t size;
 
-  if (!cell->is_empty && column->is_text)
+  if (cell->is_empty)
+    return (LnsStatsText){ .bytes = "", .is_empty = true };
+  if (column->is_text && !cell->is_written)
+    return (LnsStatsText){ .bytes = cell->bytes, .size = cell->size_bytes };
+  LnsStatsText text = { .bytes = cell->bytes, .size = cell->size_bytes, .is_number = true };
+  if (!column->is_text)
     {
-      *ret_size = cell->size_bytes;
-      return cell->bytes;
+      unsigned shift = column->is_time ? 3 * (unsigned)table->style->unit : 0;
+      text.size = format_number (cell->number, column->decimals + shift, digits);
+      text.bytes = memcpy (to, digits, text.size);
     }
-  *ret_size = 0;
-  if (!cell->is_empty)
-    *ret_size = format_number (
-        cell->number, column->decimals + (column->is_time ? 3 * (unsigned)table->style->unit : 0),
-        groups ? table->style->separator : "", number_text);
-  return number_text;
-}
-
-static void
-write_csv (FILE *stream, const char *bytes, size_t size)
-{
-  bool quoted = false;
-
-  for (size_t i = 0; i < size; i++)
-    quoted = quoted || bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
-  if (!quoted)
+  if (lns_stats_format_info (table->style->format)->is_for_people && separator != NULL &&
+      text.size < sizeof digits)
     {
-      fwrite (bytes, 1, size, stream);
-      return;
+      memcpy (digits, text.bytes, text.size);
+      size = group_digits (digits, text.size, separator, to);
+      if (size > 0)
+        text = (LnsStatsText){ .bytes = to, .size = size, .is_number = true };
     }
-  putc ('"', stream);
-  for (size_t i = 0; i < size; i++)
-    {
-      if (bytes[i] == '"')
-        putc ('"', stream);
-      putc (bytes[i], stream);
-    }
-  putc ('"', stream);
-}
-
-/* How many characters BYTES hold: UTF-8's continuation bytes do not count. */
-static size_t
-count_characters (const char *bytes, size_t size)
-{
-  size_t n = 0;
-
-  for (size_t i = 0; i < size; i++)
-    n += ((unsigned char)bytes[i] & 0xC0) != 0x80;
-  return n;
-}
-
-static void
-write_repeated (FILE *stream, char character, size_t n)
-{
-  while (n-- > 0)
-    putc (character, stream);
-}
-
-static void
-write_cell (const LnsStatsTable *table, unsigned column, const char *bytes, size_t size)
-{
-  size_t width = table->widths[column], n = count_characters (bytes, size), cut = 0;
-
-  fputs (column == 0 ? " " : "  ", table->stream);
-  if (!table->columns[column].is_text)
-    {
-      write_repeated (table->stream, ' ', n < width ? width - n : 0);
-      fwrite (bytes, 1, size, table->stream);
-      return;
-    }
-  if (n > width)
-    {
-      for (n = 0; n < width; cut++)
-        n += ((unsigned char)bytes[cut] & 0xC0) != 0x80;
-      fwrite (bytes, 1, cut - 1, table->stream);
-      fputs ("…", table->stream);
-      return;
-    }
-  fwrite (bytes, 1, size, table->stream);
-  write_repeated (table->stream, ' ', width - n);
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-static void
-write_header (LnsStatsTable *table)
-{
-  char title[NUMBER_SIZE];
-
-  for (unsigned i = 0; i < table->n_columns; i++)
-    {
-      make_title (table, &table->columns[i], title);
-      if (table->style->format == LNS_STATS_CSV)
-        {
-          fputs (i > 0 ? "," : "", table->stream);
-          write_csv (table->stream, title, strlen (title));
-          continue;
-        }
-      size_t pad = table->widths[i] - strlen (title);
-      fputs (i == 0 ? " " : "  ", table->stream);
-      write_repeated (table->stream, ' ', pad / 2);
-      fputs (title, table->stream);
-      write_repeated (table->stream, ' ', pad - pad / 2);
-    }
-  putc ('\n', table->stream);
-  for (unsigned i = 0; table->style->format == LNS_STATS_COLUMN && i < table->n_columns; i++)
-    {
-      fputs (i == 0 ? " " : "  ", table->stream);
-      write_repeated (table->stream, '-', table->widths[i]);
-    }
-  if (table->style->format == LNS_STATS_COLUMN)
-    putc ('\n', table->stream);
-}
-
-/* Takes the widths from the rows kept, and writes the header and those rows. */
-static void
-measure (LnsStatsTable *table)
-{
-  char title[NUMBER_SIZE];
-
-  table->measured = true;
-  for (unsigned i = 0; i < table->n_columns; i++)
-    {
-      make_title (table, &table->columns[i], title);
-      table->widths[i] = strlen (title);
-      for (unsigned row = 0; row < table->n_rows; row++)
-        {
-          size_t cell = (size_t)row * table->n_columns + i,
-                 n = count_characters (table->cells[cell], table->sizes[cell]);
-          table->widths[i] = n > table->widths[i] ? n : table->widths[i];
-        }
-      if (table->columns[i].is_text && !table->style->no_limit && table->widths[i] > MAX_WIDTH)
-        table->widths[i] = MAX_WIDTH;
-    }
-  if (!table->style->no_header)
-    write_header (table);
-  for (unsigned row = 0; row < table->n_rows; row++)
-    {
-      for (unsigned i = 0; i < table->n_columns; i++)
-        {
-          size_t cell = (size_t)row * table->n_columns + i;
-          write_cell (table, i, table->cells[cell], table->sizes[cell]);
-        }
-      putc ('\n', table->stream);
-    }
+  return text;
 }
 
 bool
 lns_stats_table_add (LnsStatsTable *table, const LnsStatsCell *cells)
 {
-  char number[NUMBER_SIZE];
-  bool csv = table->style->format == LNS_STATS_CSV, keep = !csv && !table->measured;
-  size_t first = (size_t)table->n_rows * table->n_columns, size;
-
-  if (csv && !table->measured)
-    measure (table);
   for (unsigned i = 0; i < table->n_columns; i++)
-    {
-      const char *bytes = cell_text (table, &table->columns[i], &cells[i], number, &size);
-      if (csv)
-        {
-          fputs (i > 0 ? "," : "", table->stream);
-          write_csv (table->stream, bytes, size);
-        }
-      else if (!keep)
-        write_cell (table, i, bytes, size);
-      else if ((table->cells[first + i] = malloc (size + 1)) == NULL)
-        return false;
-      else
-        {
-          memcpy (table->cells[first + i], bytes, size);
-          table->sizes[first + i] = size;
-        }
-    }
-  if (!keep)
-    putc ('\n', table->stream);
-  else if (++table->n_rows == N_MEASURED_ROWS)
-    measure (table);
-  return true;
+    table->texts[i] = make_text (table, i, &cells[i]);
+  bool good = table->writer->row (table, table->texts);
+  table->n_rows++;
+  return good;
 }
 
 void
@@ -276,12 +135,9 @@ lns_stats_table_finish (LnsStatsTable *table)
 {
   if (table == NULL)
     return;
-  if (table->widths != NULL && table->sizes != NULL && table->cells != NULL && !table->measured)
-    measure (table);
-  for (size_t i = 0; table->cells != NULL && i < (size_t)table->n_columns * N_MEASURED_ROWS; i++)
-    free (table->cells[i]);
-  free (table->cells);
-  free (table->sizes);
-  free (table->widths);
+  if (table->texts != NULL && table->numbers != NULL)
+    table->writer->end (table);
+  free (table->texts);
+  free (table->numbers);
   free (table);
 }

@@ -3,40 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes the tables of `stats`: columns for people, in the layout that people know from the
- * reference's summaries, or CSV. Rows are written as they come; columns take their widths from the
- * first 100. */
+/* Writes the tables of `stats` and `analyze`: columns for people, in the layout that people know from
+ * the reference's summaries, or for programs. Rows are written as they come; columns take their widths
+ * from the first 100. */
 
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum
-{
-  LNS_STATS_COLUMN,
-  LNS_STATS_CSV
-} LnsStatsFormat;
-
-/* In thousands from one to the next: the value of a time is shifted by 3 digits a unit. */
-typedef enum
-{
-  LNS_STATS_NS,
-  LNS_STATS_US,
-  LNS_STATS_MS,
-  LNS_STATS_S
-} LnsStatsUnit;
-
-typedef struct
-{
-  LnsStatsFormat format;
-  LnsStatsUnit unit;
-  bool no_header;
-  bool no_limit;         /* columns may be wider than 100 characters                            */
-  const char *separator; /* between groups of three digits in columns; "" = none                */
-} LnsStatsStyle;
+#include "src/analysis/lns-stats-style.h"
 
 typedef struct
 {
@@ -50,6 +26,7 @@ typedef struct
 typedef struct
 {
   bool is_empty;
+  bool is_written; /* of a text column: the bytes are a number's                                */
   int64_t number;
   const char *bytes;
   size_t size_bytes;

@@ -20,7 +20,11 @@ value_text (const LnsOption *option, char *text, size_t room)
   const char *name = option->value_name != NULL ? option->value_name : option->choices;
   if (option->kind == LNS_OPTION_BOOL)
     name = "true|false";
-  snprintf (text, room, "%s%s", name != NULL ? "=" : "", name != NULL ? name : "");
+  snprintf (text, room,
+            option->implied != NULL ? "[=%.*s]"
+            : name != NULL          ? "=%.*s"
+                                    : "%.*s",
+            (int)room - 4, name != NULL ? name : "");
   for (; option->kind == LNS_OPTION_CHOICE && *text != '\0'; text++)
     if (*text == ',')
       *text = '|';

@@ -259,6 +259,8 @@ take_switch (Parser *parser, char **words, int *at, LnsError *error)
   if (i == parser->n_options)
     return unknown_switch (parser, word, error);
   const bool is_flag = lns_command_option (parser->command, i)->kind == LNS_OPTION_FLAG;
+  if (value == NULL)
+    value = lns_command_option (parser->command, i)->implied;
   if (is_flag && value != NULL)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s takes no value",
                           lns_command_option (parser->command, i)->name);

@@ -6,7 +6,9 @@
 
 import csv
 import decimal
+import html.parser
 import io
+import json
 import os
 import re
 import sqlite3
@@ -81,7 +83,9 @@ def test_trace():
 
 
 def test_default_is_the_sum_of_both_styles():
-    rows = list(csv.DictReader(io.StringIO(stats("-f", "csv", REPORT).decode("utf-8", "replace"))))
+    out, err = golden.run("stats", "-f", "csv", REPORT)
+    assert len(err.splitlines()) == 2 * 19 and err.count(b"SKIPPED: ") == 19, err
+    rows = list(csv.DictReader(io.StringIO(out.decode("utf-8", "replace"))))
     assert [r["Style"] for r in rows[:2]] == ["PushPop", "StartEnd"] and len(rows) == 10
     assert abs(sum(float(r["Time (%)"]) for r in rows) - 100) < 1
 
@@ -232,8 +236,119 @@ def test_lists_of_formats():
 
 
 def test_a_report_without_ranges_is_skipped():
-    golden.check(stats("-q", golden.make_report("none.rep", "none")),
-                 f"SKIPPED: {golden.path('none.rep')} does not contain NV Tools Extension (NVTX) data.\n\n".encode())
+    skipped = stats("-q", golden.make_report("none.rep", "none")).decode().split("\n\n")
+    assert skipped[0] == f"SKIPPED: {golden.path('none.rep')} does not contain NV Tools Extension (NVTX) data."
+    assert len(skipped) == 21 and all(s.startswith("SKIPPED: ") for s in skipped[:-1]), skipped
+
+
+TABLE = """\
++----------+-----------------+-----------+----------+----------+----------+----------+-------------+----------+
+| Time (%) | Total Time (ns) | Instances | Avg (ns) | Med (ns) | Min (ns) | Max (ns) | StdDev (ns) |  Range   |
++----------+-----------------+-----------+----------+----------+----------+----------+-------------+----------+
+|    100.0 |            2000 |         2 |   1000.0 |   1000.0 |     1000 |     1000 |         0.0 | :request |
++----------+-----------------+-----------+----------+----------+----------+----------+-------------+----------+
+"""
+
+
+def test_tables_in_boxes():
+    golden.check(stats("-q", "-r", "nvtx_startend_sum", "-f", "table", REPORT).split(b"\n\n", 1)[1],
+                 TABLE.encode() + b"\n")
+    out = stats("-q", "-r", "nvtx_startend_sum", "-f", "table:nohdr", REPORT).decode()
+    assert "Time (%)" not in out and out.count("+---") == 2 * 9, out
+
+
+def test_widths_of_columns():
+    out = stats("-q", "-r", "nvtx_startend_sum", "-f", "column:nohdr:0:.:0:0:0:0:0:0:5", REPORT).split(b"\n\n")[1]
+    golden.check(out, "            2000  :req…".encode())
+    out = stats("-q", "-r", "nvtx_startend_sum", "-f", "column:8:3:0:0:0:0:0:0:12", REPORT).decode().split("\n")[2:5]
+    assert out == [" Time (%)  To…     Range    ", " --------  ---  ------------", "    100.0  20…  :request    "], out
+
+
+def test_json_escapes():
+    rows = json.loads(stats("-r", "nvtx_pushpop_sum", "-f", "json", REPORT))
+    assert [r["Range"] for r in rows[2:7]] == [":bad \ufffd\ufffd byte", ":gr\u00fc\u00df \u20ac", ":quo\"ted, 'too'", ":tab\there", ":two\nlines"]
+    assert rows[0] == {"Time (%)": 68.9, "Total Time (ns)": 8000, "Instances": 2, "Avg (ns)": 4000, "Med (ns)": 4000, "Min (ns)": 0,
+                       "Max (ns)": 8000, "StdDev (ns)": 5656.9, "Range": ":step"}, rows[0]
+    trace = json.loads(stats("-r", "nvtx_pushpop_trace", "-f", "json", REPORT))
+    assert trace[0]["ParentId"] is None and trace[2]["ParentId"] == 1
+
+
+def test_tabs():
+    lines = stats("-r", "nvtx_pushpop_sum", "-f", "tsv", REPORT).split(b"\n")
+    assert lines[0].split(b"\t")[0] == b"Time (%)" and all(line.count(b"\t") == 8 for line in lines[:-1]), lines
+    assert lines[6].endswith(b"\t:tab here") and lines[7].endswith(b"\t:two lines")
+    lines = stats("-r", "nvtx_pushpop_sum", "-f", "tsv:nohdr:esc", REPORT).split(b"\n")
+    assert lines[5].endswith(b"\t:tab\\there") and lines[6].endswith(b"\t:two\\nlines") and lines[0].startswith(b"68.9\t")
+
+
+class Cells(html.parser.HTMLParser):
+    """Rows of the tables of a document; names of its elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.names, self.attributes, self.inside = [], [], {}, False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.names.append(tag)
+        self.attributes[tag] = dict(attributes)
+        self.inside = tag in ("td", "th", "title")
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside and self.rows:
+            self.rows[-1][-1] += data
+        elif self.inside:
+            self.title = data
+
+
+def test_html():
+    wanted = list(csv.reader(io.StringIO(stats("-r", "nvtx_pushpop_sum", "-f", "csv", REPORT).decode("utf-8", "replace"))))
+    bare = Cells(stats("-r", "nvtx_pushpop_sum", "-f", "htable", REPORT).decode("utf-8", "replace"))
+    assert bare.rows == wanted and bare.names[0] == "table"
+    document = Cells(stats("-r", "nvtx_pushpop_sum", "-f", "hdoc:title=A < B:css=https://x.y/z.css?a&b", REPORT).decode("utf-8", "replace"))
+    assert document.rows == wanted and document.names[:4] == ["html", "head", "meta", "title"]
+    assert document.title == "A < B" and document.attributes["link"] == {"rel": "stylesheet", "href": "https://x.y/z.css?a&b"}
+    assert Cells(stats("-r", "nvtx_pushpop_sum", "-f", "hdoc", REPORT).decode("utf-8", "replace")).title == "NVTX Push/Pop Range Summary"
+
+
+def test_commands():
+    out = stats("-r", "nvtx_pushpop_sum,nvtx_startend_sum", "-o", "@sort -r", REPORT)
+    assert out.startswith(b"two") or out.split(b"\n")[0] == sorted(PUSHPOP.split(b"\n"), reverse=True)[0], out
+    golden.check(stats("-r", "nvtx_startend_sum", "-o", "@head -n 1", REPORT), PUSHPOP.split(b"\n")[0] + b"\n")
+    # One that reads nothing of much is no failure; one that fails is, as is one that is not there.
+    big = golden.make_report("big.rep", 50000)
+    golden.check(stats("-r", "nvtx_pushpop_trace", "-o", "@true", big), b"")
+    for command in ("@false", "@no-such-command", "@"):
+        _, err = golden.run("stats", "-r", "nvtx_startend_sum", "-o", command, REPORT, code=125)
+        assert b"--output=" + command.encode() in err and len(err.splitlines()) == 1, err
+
+
+def test_triples():
+    """Report k has format k and output k, the last ones where lists are shorter."""
+    stats("-r", "nvtx_sum", "--report=nvtx_pushpop_sum,nvtx_startend_sum", "-f", "json,csv", "-o", golden.path("a"), "-o", golden.path("b"), REPORT)
+    assert {f for f in os.listdir(golden.FOLDER) if f.startswith(("a_", "b_"))} == \
+        {"a_nvtx_sum.json", "b_nvtx_pushpop_sum.csv", "b_nvtx_startend_sum.csv"}
+    golden.check(open(golden.path("b_nvtx_pushpop_sum.csv"), "rb").read(), PUSHPOP)
+
+
+def test_what_can_be_asked_for():
+    lines = stats("--help-reports").decode().splitlines()
+    assert sum(line.startswith("* ") for line in lines) == 20 and any("cuda_gpu_kern_sum[:nvtx-name][:base|:mangled] -- " in line for line in lines)
+    assert stats("--help-reports=nvtx_sum").decode() == "* nvtx_sum -- NVTX Range Summary\n      ranges of both styles by name\n"
+    assert [line.split("[")[0].strip() for line in stats("--help-formats").decode().splitlines()[::2]] == \
+        ["column", "table", "csv", "tsv", "json", "hdoc", "htable"]
+    for words in (["--help-reports=x"], ["--help-formats=x"], ["-f", "column:x"], ["-f", "csv:nolimit"], ["-f", "json:nohdr"], ["-f", "column:-3"],
+                  ["-r", "nvtx_sum:base"], ["-r", "cuda_gpu_kern_sum:base:mangled"], ["-r", "um_sum:rows="], ["-r", "cuda_gpu_kern_sum:"]):
+        _, err = golden.run("stats", *words, REPORT, code=125)
+        assert len(err.splitlines()) == 1 and words[-1].split("=")[-1].split(":")[-1].encode() in err, (words, err)
 
 
 def test_unknown_names():

@@ -229,14 +229,14 @@ test_reports_by_name (void)
   const LnsStatsReport *stats;
   char *text = NULL;
 
-  LNS_CHECK (lns_stats_report_find ("nvtx") == NULL);
-  LNS_CHECK (lns_stats_report_find ("nvtx_sum:base") == NULL);
-  LNS_CHECK (lns_stats_report_find ("cuda_gpu_sum:mangled") ==
-             lns_stats_report_find ("cuda_gpu_sum"));
+  LNS_CHECK (lns_stats_report_find ("nvtx", NULL) == NULL);
+  LNS_CHECK (lns_stats_report_find ("nvtx_sum:base", NULL) == NULL);
+  LNS_CHECK (lns_stats_report_find ("cuda_gpu_sum:mangled", NULL) ==
+             lns_stats_report_find ("cuda_gpu_sum", NULL));
   for (size_t i = 0; (stats = lns_stats_report_at (i)) != NULL; i++)
     {
-      LNS_CHECK (lns_stats_report_find (stats->name) == stats);
-      LnsStatsResult *result = lns_stats_report_run (stats, NULL, tables, NULL, NULL);
+      LNS_CHECK (lns_stats_report_find (stats->name, NULL) == stats);
+      LnsStatsResult *result = lns_stats_report_run (stats, stats->name, tables, NULL, NULL);
       FILE *stream = open_memstream (&text, &size);
       size_t n_lines = 0;
       LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
@@ -281,6 +281,35 @@ test_tables_of_text (void)
     }
 }
 
+/* Digits are in groups for people alone, and not where that is asked for; also those of written numbers. */
+static void
+test_groups_of_digits (void)
+{
+  const struct
+  {
+    const char *format, *wanted;
+  } cases[] = { { "column:nohdr", " 1,234,567  -2,345,678.25\n" },
+                { "column:nohdr:nofmt", " 1234567  -2345678.25\n" },
+                { "csv:nohdr", "1234567,-2345678.25\n" },
+                { "json", "[{\"Size\":1234567,\"Value\":-2345678.25}]\n" } };
+  const LnsStatsColumn columns[] = { { "Size" }, { "Value", .is_text = true } };
+  const LnsStatsCell cells[] = { { .number = 1234567 },
+                                 { .is_written = true, .bytes = "-2345678.25", .size_bytes = 11 } };
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      LnsStatsStyle style = { .separator = "," };
+      char text[256];
+      FILE *stream = fmemopen (text, sizeof text, "w");
+      LNS_CHECK (lns_stats_style_parse (&style, cases[i].format, NULL));
+      LnsStatsTable *table = lns_stats_table_new (stream, &style, columns, 2);
+      LNS_CHECK (lns_stats_table_add (table, cells));
+      lns_stats_table_finish (table);
+      fclose (stream);
+      LNS_CHECK_STR (text, cases[i].wanted);
+    }
+}
+
 int
 main (void)
 {
@@ -291,5 +320,6 @@ main (void)
   LNS_TEST (test_cancel);
   LNS_TEST (test_reports_by_name);
   LNS_TEST (test_tables_of_text);
+  LNS_TEST (test_groups_of_digits);
   return lns_tap_done ();
 }

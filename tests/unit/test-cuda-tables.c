@@ -158,9 +158,8 @@ stats_of (LnsTables *tables, const char *name)
 {
   static char text[4096];
   const LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = "", .no_header = true };
-  const char *colon = strchr (name, ':');
-  LnsStatsResult *result = lns_stats_report_run (
-      lns_stats_report_find (name), colon != NULL ? colon + 1 : NULL, tables, NULL, NULL);
+  LnsStatsResult *result =
+      lns_stats_report_run (lns_stats_report_find (name, NULL), name, tables, NULL, NULL);
   FILE *stream = fmemopen (text, sizeof text, "w");
 
   LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
@@ -180,9 +179,9 @@ test_unified_memory (void)
   LNS_CHECK_STR (stats_of (tables, "um_sum:rows=1"), "0x10000,2.000,1.000,3,0,1500000.000\n");
   LNS_CHECK_STR (stats_of (tables, "um_total_sum"), "2.000,1.000,3,9,0x10000,0x20000\n");
   LNS_CHECK_STR (stats_of (tables, "um_cpu_page_faults_sum"), "2,0x400\n1,0x401\n");
-  LNS_CHECK (lns_stats_report_find ("um_sum:rows=") == NULL);
-  LNS_CHECK (lns_stats_report_find ("um_sum:rows=x") == NULL);
-  LNS_CHECK (lns_stats_report_find ("um_sum:rows=-1") != NULL);
+  LNS_CHECK (lns_stats_report_find ("um_sum:rows=", NULL) == NULL);
+  LNS_CHECK (lns_stats_report_find ("um_sum:rows=x", NULL) == NULL);
+  LNS_CHECK (lns_stats_report_find ("um_sum:rows=-1", NULL) != NULL);
   lns_tables_free (tables);
   lns_report_close (report);
 }
