@@ -94,6 +94,9 @@ enable_all (void)
   for (size_t i = 0; i < N_KINDS; i++)
     if (is_asked_for (i) && !is_refused[i] && is_known (kinds[i].kind))
       is_refused[i] = !enable_kind (kinds[i].kind);
+    else if (is_asked_for (i) && !is_known (kinds[i].kind) &&
+             (kinds[i].options & ~WITHOUT_GRAPH_NODES) != 0)
+      lns_cuda_problem (LNS_WIRE_PROBLEM_ENABLE, CUPTI_ERROR_INVALID_KIND, kinds[i].kind, NULL);
   quiet_questions ();
 }
 

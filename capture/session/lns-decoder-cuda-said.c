@@ -121,6 +121,8 @@ result_text (uint32_t result)
       return "there was not enough memory";
     case 15: /* NOT_INITIALIZED */
       return "CUPTI could not be started with this driver, which may be too old for it";
+    case 21: /* INVALID_KIND */
+      return "this CUPTI is too old for it";
     case 27: /* NOT_SUPPORTED */
     case 28: /* UM_PROFILING_NOT_SUPPORTED */
     case 29: /* UM_PROFILING_NOT_SUPPORTED_ON_DEVICE */
@@ -153,6 +155,35 @@ result_text (uint32_t result)
     default:
       return "CUPTI refused it";
     }
+}
+
+/* What CUpti_ActivityKind KIND tells of. */
+static const char *
+kind_text (uint32_t kind)
+{
+  static const char *const names[] = {
+    [1] = "copies",
+    [2] = "memory sets",
+    [4] = "calls of the driver",
+    [5] = "calls of the runtime",
+    [8] = "devices",
+    [9] = "contexts",
+    [10] = "kernels",
+    [17] = "CUPTI's own overhead",
+    [22] = "copies between GPUs",
+    [25] = "unified memory",
+    [36] = "CUDA events",
+    [37] = "streams",
+    [38] = "synchronisation",
+    [49] = "memory usage",
+    [50] = "memory pools",
+    [51] = "whole graphs",
+    [52] = "just-in-time compilation",
+    [53] = "graphs that the GPU launches",
+    [54] = "decompression",
+  };
+  const char *name = kind < sizeof names / sizeof *names ? names[kind] : NULL;
+  return name != NULL ? name : "some of its activity";
 }
 
 /* What is missing by problems that are not of the activities themselves. N bytes of TEXT belong to it. */
@@ -230,9 +261,8 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
             result_text (result), result);
       break;
     case LNS_WIRE_PROBLEM_ENABLE:
-      tell (decoder, process, "LNS-CUDA-005",
-            "a part of CUDA is not recorded (activity kind %u): %s (CUPTI result %u)", detail,
-            result_text (result), result);
+      tell (decoder, process, "LNS-CUDA-005", "CUDA is recorded without %s: %s (CUPTI result %u)",
+            kind_text (detail), result_text (result), result);
       break;
     case LNS_WIRE_PROBLEM_BUFFERS:
       tell (decoder, process, "LNS-CUDA-006",

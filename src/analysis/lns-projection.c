@@ -3,55 +3,25 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/analysis/lns-projection.h"
+#include "src/analysis/lns-projection-private.h"
 
 #include <stdlib.h>
 
 #include "src/analysis/lns-ordering.h"
 
-/* What one correlation began on the GPU. */
+/* What one correlation began in one stream. */
 typedef struct
 {
   uint64_t correlation;
   int64_t start_ns, end_ns;
-  uint32_t n;
+  uint32_t n, stream;
 } Work;
 
-/* A call that began some, and what. */
-typedef struct
-{
-  uint32_t thread, n;
-  int64_t call_start_ns, call_end_ns;
-  int64_t start_ns, end_ns;
-} Launch;
-
-/* An array that grows. */
-typedef struct
-{
-  void *items;
-  size_t n, n_allocated;
-} Array;
-
-typedef struct
-{
-  LnsReport *report;
-  const LnsLane *lanes;
-  const LnsTrack *tracks;
-  uint32_t n_lanes, n_tracks;
-  uint32_t stream;
-  const atomic_bool *cancel;
-  uint32_t *by_process; /* lanes, ascending by process                                           */
-  Array work;     /* Work of a process, ascending by correlation, one each                       */
-  Array launches; /* Launch of a process, ascending by (thread, start of the call)               */
-  Array ranges;   /* LnsProjectedRange, the result                                               */
-} Projection;
-
 /* Looks at CHUNK. False without memory. */
-typedef bool (*ChunkFunc) (Projection *projection, const LnsTrack *track, const LnsChunk *chunk);
+typedef bool (*ChunkFunc) (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk);
 
-/* Room for one more item of SIZE bytes, or NULL without memory. */
-static void *
-add (Array *array, size_t size)
+void *
+_lns_array_add (LnsArray *array, size_t size)
 {
   if (array->n == array->n_allocated)
     {
@@ -74,18 +44,18 @@ extra (const LnsChunk *chunk, int column, uint32_t i)
 /* ---- Work ------------------------------------------------------------------------------------ */
 
 static bool
-add_work (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
+add_work (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
 {
   int correlation =
       lns_lane_kind_extra (projection->lanes[chunk->lane].kind, LNS_COLUMN_CORRELATION);
 
-  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       uint64_t id = extra (chunk, correlation, i);
-      Work *work = id != 0 ? add (&projection->work, sizeof *work) : NULL;
+      Work *work = id != 0 ? _lns_array_add (&projection->work, sizeof *work) : NULL;
       if (work != NULL)
-        *work = (Work){ id, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1 };
+        *work = (Work){ id, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1,
+                        track->stream };
       else if (id != 0)
         return false;
     }
@@ -96,19 +66,21 @@ static int
 compare_work (const void *a, const void *b)
 {
   const Work *wa = a, *wb = b;
-  return wa->correlation < wb->correlation ? -1 : wa->correlation > wb->correlation;
+  if (wa->correlation != wb->correlation)
+    return wa->correlation < wb->correlation ? -1 : 1;
+  return wa->stream < wb->stream ? -1 : wa->stream > wb->stream;
 }
 
-/* Brings what has one correlation together. */
+/* Brings what has one correlation and stream together. */
 static void
-merge_work (Array *array)
+merge_work (LnsArray *array)
 {
   Work *work = array->items;
   size_t n = 0;
 
   lns_order (work, array->n, sizeof *work, compare_work);
   for (size_t i = 0; i < array->n; i++)
-    if (n == 0 || work[n - 1].correlation != work[i].correlation)
+    if (n == 0 || compare_work (&work[n - 1], &work[i]) != 0)
       work[n++] = work[i];
     else
       {
@@ -122,15 +94,16 @@ merge_work (Array *array)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* The work with CORRELATION, or NULL. Ids mostly ascend: the place after the last hit comes first. */
-static const Work *
-find_work (const Array *array, uint64_t correlation, size_t *at)
+/* Where the work with CORRELATION begins, or array->n. Ids mostly ascend: AT, the place after the last
+ * hit, comes first. */
+static size_t
+find_work (const LnsArray *array, uint64_t correlation, size_t at)
 {
   const Work *work = array->items;
   size_t low = 0, high = array->n;
 
-  if (*at < array->n && work[*at].correlation == correlation)
-    return &work[(*at)++];
+  if (at < array->n && work[at].correlation == correlation)
+    return at;
   while (low < high)
     {
       size_t middle = low + (high - low) / 2;
@@ -139,14 +112,11 @@ find_work (const Array *array, uint64_t correlation, size_t *at)
       else
         high = middle;
     }
-  *at = low;
-  if (low == array->n || work[low].correlation != correlation)
-    return NULL;
-  return &work[(*at)++];
+  return low < array->n && work[low].correlation == correlation ? low : array->n;
 }
 
 static bool
-add_launches (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
+add_launches (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
 {
   int correlation = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
   size_t at = 0;
@@ -154,18 +124,22 @@ add_launches (Projection *projection, const LnsTrack *track, const LnsChunk *chu
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       uint64_t id = extra (chunk, correlation, i);
-      const Work *work = id != 0 ? find_work (&projection->work, id, &at) : NULL;
-      if (work == NULL)
-        continue;
-      Launch *launch = add (&projection->launches, sizeof *launch);
-      if (launch == NULL)
-        return false;
-      *launch = (Launch){ .thread = track->thread,
-                          .n = work->n,
-                          .call_start_ns = chunk->start_ns[i],
-                          .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
-                          .start_ns = work->start_ns,
-                          .end_ns = work->end_ns };
+      size_t first = id != 0 ? find_work (&projection->work, id, at) : projection->work.n;
+      for (const Work *work = (const Work *)projection->work.items + first;
+           first < projection->work.n && work->correlation == id; work++, at = ++first)
+        {
+          LnsProjectionLaunch *launch = _lns_array_add (&projection->launches, sizeof *launch);
+          if (launch == NULL)
+            return false;
+          *launch =
+              (LnsProjectionLaunch){ .thread = track->thread,
+                                     .n = work->n,
+                                     .stream = work->stream,
+                                     .call_start_ns = chunk->start_ns[i],
+                                     .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
+                                     .start_ns = work->start_ns,
+                                     .end_ns = work->end_ns };
+        }
     }
   return true;
 }
@@ -173,20 +147,19 @@ add_launches (Projection *projection, const LnsTrack *track, const LnsChunk *chu
 static int
 compare_launches (const void *a, const void *b)
 {
-  const Launch *la = a, *lb = b;
+  const LnsProjectionLaunch *la = a, *lb = b;
 
   if (la->thread != lb->thread)
     return la->thread < lb->thread ? -1 : 1;
   return la->call_start_ns < lb->call_start_ns ? -1 : la->call_start_ns > lb->call_start_ns;
 }
 
-/* The first launch of THREAD whose call does not start before START_NS. */
-static size_t
-first_launch (const Array *array, uint32_t thread, int64_t start_ns)
+size_t
+_lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t start_ns)
 {
-  const Launch *launches = array->items;
-  const Launch wanted = { .thread = thread, .call_start_ns = start_ns };
-  size_t low = 0, high = array->n;
+  const LnsProjectionLaunch *launches = projection->launches.items;
+  const LnsProjectionLaunch wanted = { .thread = thread, .call_start_ns = start_ns };
+  size_t low = 0, high = projection->launches.n;
 
   while (low < high)
     {
@@ -203,13 +176,13 @@ first_launch (const Array *array, uint32_t thread, int64_t start_ns)
 
 /* Projects RANGE, whose start, duration and thread are set. False where it began nothing. */
 static bool
-project (const Projection *projection, LnsProjectedRange *range)
+project (const LnsProjection *projection, LnsProjectedRange *range)
 {
-  const Launch *launches = projection->launches.items;
+  const LnsProjectionLaunch *launches = projection->launches.items;
   int64_t range_end_ns = range->range_start_ns + range->range_duration_ns, end_ns = INT64_MIN;
 
   range->start_ns = INT64_MAX;
-  for (size_t i = first_launch (&projection->launches, range->thread, range->range_start_ns);
+  for (size_t i = _lns_projection_first (projection, range->thread, range->range_start_ns);
        i < projection->launches.n && launches[i].thread == range->thread &&
        launches[i].call_start_ns <= range_end_ns;
        i++)
@@ -225,11 +198,24 @@ project (const Projection *projection, LnsProjectedRange *range)
 }
 
 static bool
-add_ranges (Projection *projection, const LnsTrack *track, const LnsChunk *chunk)
+add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
+{
+  (void)color;
+  if (!project (projection, range))
+    return true;
+  LnsProjectedRange *added = _lns_array_add (&projection->ranges, sizeof *range);
+  if (added != NULL)
+    *added = *range;
+  return added != NULL;
+}
+
+static bool
+add_ranges (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
 {
   LnsLaneKind kind = projection->lanes[chunk->lane].kind;
   int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
-      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD);
+      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
+      color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
@@ -242,18 +228,14 @@ add_ranges (Projection *projection, const LnsTrack *track, const LnsChunk *chunk
                                   .lane = chunk->lane,
                                   .name = chunk->name[i] };
       range.thread = thread >= 0 ? (uint32_t)extra (chunk, thread, i) : track->thread;
-      if (!project (projection, &range))
-        continue;
-      LnsProjectedRange *added = add (&projection->ranges, sizeof range);
-      if (added == NULL)
+      if (!projection->add_range (projection, &range, (uint32_t)extra (chunk, color, i)))
         return false;
-      *added = range;
     }
   return true;
 }
 
-static int
-compare_ranges (const void *a, const void *b)
+int
+_lns_projection_compare (const void *a, const void *b)
 {
   const LnsProjectedRange *ra = a, *rb = b;
 
@@ -290,12 +272,12 @@ is_range (LnsLaneKind kind)
 }
 
 static bool
-walk_lane (Projection *projection, uint32_t lane, ChunkFunc function, LnsError *error)
+walk_lane (LnsProjection *projection, uint32_t lane, ChunkFunc function, LnsError *error)
 {
   const LnsColumnMask columns =
       LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
       LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
-      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD);
+      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD) | LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
   LnsChunkWalker *walker = lns_chunk_walker_new (projection->report, lane, columns);
   const LnsTrack *track = &projection->tracks[projection->lanes[lane].track];
   const LnsChunk *chunk;
@@ -305,6 +287,12 @@ walk_lane (Projection *projection, uint32_t lane, ChunkFunc function, LnsError *
   while (good && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     {
       good = function (projection, track, chunk);
+      projection->n_chunks_read++;
+      if (projection->permille != NULL)
+        atomic_store_explicit (
+            projection->permille,
+            (unsigned)(projection->n_chunks_read * 1000 / (projection->n_chunks + 1)),
+            memory_order_relaxed);
       if (projection->cancel != NULL &&
           atomic_load_explicit (projection->cancel, memory_order_relaxed))
         lns_error_set (&local, LNS_ERROR_CANCELLED, 0, "interrupted");
@@ -322,7 +310,7 @@ walk_lane (Projection *projection, uint32_t lane, ChunkFunc function, LnsError *
 
 /* Has FUNCTION look at all chunks of the N lanes of by_process from FIRST on that are of a KIND. */
 static bool
-walk (Projection *projection,
+walk (LnsProjection *projection,
       uint32_t first,
       uint32_t n,
       bool (*is_kind) (LnsLaneKind),
@@ -339,7 +327,7 @@ walk (Projection *projection,
 }
 
 static bool
-project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *error)
+project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError *error)
 {
   projection->work.n = projection->launches.n = 0;
   if (!walk (projection, first, n, is_work, add_work, error))
@@ -349,14 +337,15 @@ project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *e
     return true;
   if (!walk (projection, first, n, is_call, add_launches, error))
     return false;
-  lns_order (projection->launches.items, projection->launches.n, sizeof (Launch), compare_launches);
+  lns_order (projection->launches.items, projection->launches.n, sizeof (LnsProjectionLaunch),
+             compare_launches);
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 
 static int
 compare_lanes (const void *a, const void *b, void *data)
 {
-  const Projection *projection = data;
+  const LnsProjection *projection = data;
   uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
   uint32_t pa = projection->tracks[projection->lanes[la].track].process,
            pb = projection->tracks[projection->lanes[lb].track].process;
@@ -368,7 +357,7 @@ compare_lanes (const void *a, const void *b, void *data)
 
 /* The lanes that matter, by process. Returns how many. */
 static uint32_t
-collect_lanes (Projection *projection)
+collect_lanes (LnsProjection *projection)
 {
   uint32_t n = 0;
 
@@ -379,11 +368,43 @@ collect_lanes (Projection *projection)
         continue;
       uint32_t stream = projection->tracks[projection->lanes[i].track].stream;
       bool counts = projection->stream == LNS_ID_NONE || projection->stream == stream;
-      if ((is_work (kind) && counts) || is_call (kind) || is_range (kind))
-        projection->by_process[n++] = i;
+      if ((!is_work (kind) || !counts) && !is_call (kind) && !is_range (kind))
+        continue;
+      projection->by_process[n++] = i;
+      projection->n_chunks += lns_report_lane_info (projection->report, i)->n_chunks;
     }
   qsort_r (projection->by_process, n, sizeof *projection->by_process, compare_lanes, projection);
   return n;
+}
+
+bool
+_lns_projection_run (LnsProjection *projection, LnsError *error)
+{
+  uint32_t n, end;
+
+  projection->lanes = lns_report_lanes (projection->report, &projection->n_lanes);
+  projection->tracks = lns_report_tracks (projection->report, &projection->n_tracks);
+  projection->by_process = calloc ((size_t)projection->n_lanes + 1, sizeof (uint32_t));
+  if (projection->by_process == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory to project ranges; close other programs");
+  n = collect_lanes (projection);
+  bool good = true;
+  for (uint32_t first = 0; good && first < n; first = end)
+    {
+      uint32_t *lanes = projection->by_process,
+               process = projection->tracks[projection->lanes[lanes[first]].track].process;
+      for (end = first + 1; end < n; end++)
+        if (projection->tracks[projection->lanes[lanes[end]].track].process != process)
+          break;
+      good = project_process (projection, first, end - first, error);
+    }
+  free (projection->by_process);
+  free (projection->work.items);
+  free (projection->launches.items);
+  if (!good)
+    free (projection->ranges.items);
+  return good;
 }
 
 bool
@@ -394,36 +415,14 @@ lns_projection (LnsReport *report,
                 size_t *ret_n,
                 LnsError *error)
 {
-  Projection projection = { .report = report, .stream = stream, .cancel = cancel };
-  uint32_t n, end;
+  LnsProjection projection = {
+    .report = report, .stream = stream, .cancel = cancel, .add_range = add_range
+  };
 
-  projection.lanes = lns_report_lanes (report, &projection.n_lanes);
-  projection.tracks = lns_report_tracks (report, &projection.n_tracks);
-  projection.by_process = calloc ((size_t)projection.n_lanes + 1, sizeof (uint32_t));
-  if (projection.by_process == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to project ranges; close other programs");
-  n = collect_lanes (&projection);
-  bool good = true;
-  for (uint32_t first = 0; good && first < n; first = end)
-    {
-      uint32_t *lanes = projection.by_process,
-               process = projection.tracks[projection.lanes[lanes[first]].track].process;
-      for (end = first + 1; end < n; end++)
-        if (projection.tracks[projection.lanes[lanes[end]].track].process != process)
-          break;
-      good = project_process (&projection, first, end - first, error);
-    }
-  free (projection.by_process);
-  free (projection.work.items);
-  free (projection.launches.items);
-  if (!good)
-    {
-      free (projection.ranges.items);
-      return false;
-    }
+  if (!_lns_projection_run (&projection, error))
+    return false;
   lns_order (projection.ranges.items, projection.ranges.n, sizeof (LnsProjectedRange),
-             compare_ranges);
+             _lns_projection_compare);
   *ret_ranges = projection.ranges.items;
   *ret_n = projection.ranges.n;
   return true;

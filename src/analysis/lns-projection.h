@@ -36,3 +36,22 @@ bool lns_projection (LnsReport *report,
                      LnsProjectedRange **ret_ranges,
                      size_t *ret_n,
                      LnsError *error);
+
+/* A range on one stream, or on all streams of one context that has more than one with work. */
+typedef struct
+{
+  LnsProjectedRange range;
+  uint32_t stream; /* stream id, or LNS_ID_NONE                                                 */
+  uint32_t context;
+  uint32_t color; /* the range's own 0xAARRGGBB, or 0                                           */
+} LnsStreamProjection;
+
+/* The same for each stream and context at once, by context, stream (all of them last), thread and start
+ * of the range, outer ones first. RET_PERMILLE (may be NULL) tells how far it is. Time as above, with
+ * each operation looked at once for each range around its call; 80 bytes a result. Any thread. */
+bool lns_projection_by_stream (LnsReport *report,
+                               const atomic_bool *cancel,
+                               atomic_uint *ret_permille,
+                               LnsStreamProjection **ret_ranges,
+                               size_t *ret_n,
+                               LnsError *error);

@@ -158,6 +158,7 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_CPU_SAMPLES] = "CPU samples",
     [LNS_TRACK_MPI] = "MPI calls",
     [LNS_TRACK_GPU_METRIC] = "GPU metrics",
+    [LNS_TRACK_NVTX_PROJECTED] = "NVTX ranges on the GPU",
   };
   uint32_t n, n_lanes;
   const LnsTrack *tracks = lns_report_tracks (report, &n);

@@ -29,6 +29,7 @@ lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mas
 
   if (walker == NULL)
     return NULL;
+  report = _lns_report_of (report, lane);
   walker->report = report;
   walker->lane = lane;
   walker->column_mask = _lns_lane_kind_mask (

@@ -67,6 +67,7 @@ lns_report_find_correlation (LnsReport *report,
                              uint64_t *ret_ordinal,
                              LnsError *error)
 {
+  report = _lns_report_of (report, lane);
   const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
   if (index == NULL)
     return false;

@@ -279,6 +279,15 @@ static const LnsLaneKindInfo kinds[LNS_N_LANE_KINDS] = {
                             { LNS_COLUMN_COMMUNICATOR_UID, "communicator-uid", "number" },
                             { LNS_COLUMN_REQUEST, "request", "handle" },
                             REMAINDER } },
+  [LNS_LANE_NVTX_PROJECTED] = { LNS_LANE_NVTX_PROJECTED,
+                                "nvtx-projected",
+                                6,
+                                { COLOR,
+                                  THREAD,
+                                  CORRELATION,
+                                  { LNS_COLUMN_ORIGINAL, "range-lane", "number" },
+                                  { LNS_COLUMN_COPY_COUNT, "operations", "number" },
+                                  REMAINDER } },
 };
 
 const LnsLaneKindInfo *

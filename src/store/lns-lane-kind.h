@@ -39,6 +39,7 @@ typedef enum
   LNS_LANE_SCHED,      /* one thread on CPUs, and duration 0 where it left one               */
   LNS_LANE_CPU_SAMPLE, /* where one thread was found on a CPU, duration 0                    */
   LNS_LANE_MPI_CALL,   /* MPI calls of one thread, lane = nesting depth                      */
+  LNS_LANE_NVTX_PROJECTED, /* where on the GPU ranges of one domain had their work: derived  */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -51,14 +52,15 @@ typedef enum
   LNS_COLUMN_FLAGS = 4,    /* LnsEventFlags                                                      */
   LNS_COLUMN_COLOR = 5,    /* 0xAARRGGBB; 0 = the program gave none                              */
   LNS_COLUMN_CATEGORY = 6, /* the program's category number within the domain; 0 = none          */
-  LNS_COLUMN_PAYLOAD_TYPE = 7,  /* LnsPayloadType                                                 */
-  LNS_COLUMN_PAYLOAD = 8,       /* the value's bits, or the string id of the bytes                */
-  LNS_COLUMN_RANGE_ID = 9,      /* the id that the program got from nvtxRangeStart                */
-  LNS_COLUMN_THREAD = 10,       /* thread instance that started the event                         */
-  LNS_COLUMN_END_THREAD = 11,   /* thread instance that ended it                                  */
-  LNS_COLUMN_VALUE = 12,        /* a counter's sample: bits of the type its track names           */
-  LNS_COLUMN_CORRELATION = 13,  /* of API call and GPU work, unique in the process; 0 = none      */
-  LNS_COLUMN_CALLBACK = 14,     /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls    */
+  LNS_COLUMN_PAYLOAD_TYPE = 7, /* LnsPayloadType                                                 */
+  LNS_COLUMN_PAYLOAD = 8,      /* the value's bits, or the string id of the bytes                */
+  LNS_COLUMN_RANGE_ID = 9,     /* the id that the program got from nvtxRangeStart                */
+  LNS_COLUMN_THREAD = 10,      /* thread instance that started the event                         */
+  LNS_COLUMN_END_THREAD = 11,  /* thread instance that ended it                                  */
+  LNS_COLUMN_VALUE = 12,       /* a counter's sample: bits of the type its track names           */
+  LNS_COLUMN_CORRELATION = 13, /* of API call and GPU work, unique in the process; 0 = none; of   */
+                               /* projections: 1 + the range's ordinal in its lane               */
+  LNS_COLUMN_CALLBACK = 14,    /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls    */
   LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult, cublasStatus_t or cudnnStatus_t        */
   LNS_COLUMN_LAUNCH = 16,  /* LnsCudaLaunch id: which kernel, in what shape                      */
   LNS_COLUMN_GRID_ID = 17, /* the driver's number of a kernel launch                         */
@@ -69,7 +71,7 @@ typedef enum
   LNS_COLUMN_MEMORY_KINDS = 22, /* CUpti_ActivityMemoryKind of source | of destination << 8      */
   LNS_COLUMN_PEERS = 23,        /* copies between GPUs: source device | source context << 8 |     */
                                 /* destination device << 32 | destination context << 40; else 0   */
-  LNS_COLUMN_COPY_COUNT = 24,   /* copies that one record stands for                              */
+  LNS_COLUMN_COPY_COUNT = 24,   /* copies that one record stands for; of projections: operations  */
   LNS_COLUMN_ADDRESS = 25,      /* virtual address                                                */
   LNS_COLUMN_MIGRATION_CAUSE = 26, /* CUpti_ActivityUnifiedMemoryMigrationCause                  */
   LNS_COLUMN_SET_VALUE = 27,  /* what a memset wrote                                            */
@@ -88,7 +90,8 @@ typedef enum
   LNS_COLUMN_POOL_UTILIZED = 39,  /* bytes                                                       */
   LNS_COLUMN_FAULTS = 40,       /* page faults that one record stands for; 0 = a CPU page fault   */
   LNS_COLUMN_FAULT_ACCESS = 41, /* CUpti_ActivityUnifiedMemoryAccessType                         */
-  LNS_COLUMN_ORIGINAL = 42,     /* graph or node that it was cloned from, 0 = none                */
+  LNS_COLUMN_ORIGINAL = 42, /* graph or node that it was cloned from, 0 = none; of projections: */
+                            /* lane of the range                                             */
   LNS_COLUMN_JIT_KIND = 43, /* CUpti_ActivityJitEntryType | …JitOperationType << 8            */
   LNS_COLUMN_CUDA_STREAM = 44, /* handle of the stream that a library's call was for, 0 = default */
   LNS_COLUMN_REMAINDER = 45, /* 1 + id of the LnsKeptRows with what no other column has, or 0     */

@@ -384,6 +384,7 @@ lns_report_query_pixels (LnsReport *report,
                          LnsPixelResult *result,
                          LnsError *error)
 {
+  report = _lns_report_of (report, lane);
   Source source = { report, lane };
   if (lane >= report->n_lanes)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);

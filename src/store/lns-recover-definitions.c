@@ -277,6 +277,7 @@ track_kind_of (LnsLaneKind kind)
     [LNS_LANE_SCHED] = LNS_TRACK_SCHED,
     [LNS_LANE_CPU_SAMPLE] = LNS_TRACK_CPU_SAMPLES,
     [LNS_LANE_MPI_CALL] = LNS_TRACK_MPI,
+    [LNS_LANE_NVTX_PROJECTED] = LNS_TRACK_NVTX_PROJECTED,
   };
   return kinds[kind];
 }

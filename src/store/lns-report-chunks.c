@@ -292,7 +292,8 @@ const LnsChunk *
 lns_report_chunk (
     LnsReport *report, uint32_t lane, uint32_t index, LnsColumnMask column_mask, LnsError *error)
 {
-  return _lns_report_event_chunk (report, lane, index, column_mask, false, error);
+  return _lns_report_event_chunk (_lns_report_of (report, lane), lane, index, column_mask, false,
+                                  error);
 }
 
 void
@@ -379,6 +380,7 @@ _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal)
 uint32_t
 lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t ordinal)
 {
+  report = _lns_report_of (report, lane);
   const LnsLaneState *state = &report->lanes[lane];
 
   if (ordinal >= state->n_closed)
@@ -392,6 +394,7 @@ bool
 lns_report_find (
     LnsReport *report, uint32_t lane, int64_t time_ns, uint64_t *ret_ordinal, LnsError *error)
 {
+  report = _lns_report_of (report, lane);
   const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
 
   if (index == NULL)
@@ -438,6 +441,7 @@ bool
 lns_report_event (
     LnsReport *report, uint32_t lane, uint64_t ordinal, LnsEvent *ret_event, LnsError *error)
 {
+  report = _lns_report_of (report, lane);
   if (lane >= report->n_lanes || ordinal >= report->lanes[lane].info.n_events)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu", report->path,
                           lane, (unsigned long long)ordinal);

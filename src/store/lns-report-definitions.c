@@ -366,11 +366,57 @@ DEFINITIONS (LnsCategory, categories, LNS_DEFINITION_CATEGORY)
 DEFINITIONS (LnsResource, resources, LNS_DEFINITION_RESOURCE)
 DEFINITIONS (LnsSchema, schemas, LNS_DEFINITION_SCHEMA)
 DEFINITIONS (LnsSchemaEntry, schema_entries, LNS_DEFINITION_SCHEMA_ENTRY)
-DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)
-DEFINITIONS (LnsLane, lanes, LNS_DEFINITION_LANE)
 DEFINITIONS (LnsDiagnostic, diagnostics, LNS_DEFINITION_DIAGNOSTIC)
 DEFINITIONS (LnsLoss, losses, LNS_DEFINITION_LOSS)
 DEFINITIONS (LnsCudaDevice, devices, LNS_DEFINITION_DEVICE)
 DEFINITIONS (LnsCudaContext, contexts, LNS_DEFINITION_CONTEXT)
 DEFINITIONS (LnsCudaStream, streams, LNS_DEFINITION_STREAM)
 DEFINITIONS (LnsCudaLaunch, launches, LNS_DEFINITION_LAUNCH)
+
+/* What is attached repeats what the report has. */
+#define DERIVED_DEFINITIONS(Type, name, kind)                                                      \
+ const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
+ {                                                                                                 \
+  const LnsReport *derived = atomic_load_explicit (&report->derived, memory_order_acquire);        \
+  const LnsDefinitionTable *table = &(derived != NULL ? derived : report)->definitions[kind];      \
+  if (ret_n != NULL)                                                                               \
+   *ret_n = table->n;                                                                              \
+  return table->records;                                                                           \
+ }
+
+DERIVED_DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)
+DERIVED_DEFINITIONS (LnsLane, lanes, LNS_DEFINITION_LANE)
+
+/* Whether DERIVED's tracks and lanes begin with those of REPORT. */
+static bool
+repeats (const LnsReport *derived, const LnsReport *report)
+{
+  uint32_t n_tracks, n_own_tracks, n_lanes, n_own_lanes;
+  const LnsTrack *tracks = lns_report_tracks (derived, &n_tracks),
+                 *own_tracks = lns_report_tracks (report, &n_own_tracks);
+  const LnsLane *lanes = lns_report_lanes (derived, &n_lanes),
+                *own_lanes = lns_report_lanes (report, &n_own_lanes);
+  bool same = n_tracks >= n_own_tracks && n_lanes >= n_own_lanes;
+  for (uint32_t i = 0; same && i < n_own_tracks; i++)
+    same = tracks[i].kind == own_tracks[i].kind && tracks[i].process == own_tracks[i].process &&
+           tracks[i].thread == own_tracks[i].thread && tracks[i].domain == own_tracks[i].domain &&
+           tracks[i].device == own_tracks[i].device && tracks[i].stream == own_tracks[i].stream;
+  for (uint32_t i = 0; same && i < n_own_lanes; i++)
+    same = lanes[i].kind == own_lanes[i].kind && lanes[i].track == own_lanes[i].track &&
+           lanes[i].ordinal == own_lanes[i].ordinal;
+  return same;
+}
+
+bool
+lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error)
+{
+  LnsReport *none = NULL;
+  if (!repeats (derived, report))
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: it was not derived from %s; remove it to have it made anew",
+                          derived->path, report->path);
+  if (!atomic_compare_exchange_strong (&report->derived, &none, derived))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: something is attached to it already",
+                          report->path);
+  return true;
+}

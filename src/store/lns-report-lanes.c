@@ -16,6 +16,7 @@
 const LnsLaneInfo *
 lns_report_lane_info (const LnsReport *report, uint32_t lane)
 {
+  report = _lns_report_of (report, lane);
   return lane < report->n_lanes ? &report->lanes[lane].info : NULL;
 }
 

@@ -335,6 +335,7 @@ lns_report_close (LnsReport *report)
 {
   if (report == NULL)
     return;
+  lns_report_close (report->derived);
   for (LnsConnection *connection = report->idle, *next; connection != NULL; connection = next)
     {
       next = connection->next;

@@ -138,7 +138,18 @@ struct LnsReport
   LnsStringBlock *string_blocks;
 
   LnsChunkCache *cache;
+
+  _Atomic (LnsReport *) derived; /* attached: has the lanes from n_lanes on; owned; or NULL     */
 };
+
+/* The report that has LANE: REPORT, or what is attached to it. */
+static inline LnsReport *
+_lns_report_of (const LnsReport *report, uint32_t lane)
+{
+  LnsReport *derived =
+      lane < report->n_lanes ? NULL : atomic_load_explicit (&report->derived, memory_order_acquire);
+  return derived != NULL ? derived : (LnsReport *)(uintptr_t)report;
+}
 
 /* Lends a connection; NULL and ERROR where no further one can be opened. */
 LnsConnection *_lns_report_take (LnsReport *report, LnsError *error);

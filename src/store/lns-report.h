@@ -149,6 +149,13 @@ bool lns_report_find_correlation (LnsReport *report,
 bool lns_report_event (
     LnsReport *report, uint32_t lane, uint64_t ordinal, LnsEvent *ret_event, LnsError *error);
 
+/* Gives REPORT the lanes and tracks of DERIVED that stand behind its own, which DERIVED repeats: from now
+ * on every function that takes a lane takes these too, and lns_report_lanes () and _tracks () have them all
+ * (arrays that were handed out before stay as they are). DERIVED is REPORT's then, and closed with it.
+ * False and ERROR, with DERIVED the caller's, where it was made from another report or something is
+ * attached already. Any thread. */
+bool lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error);
+
 /* Walks chunks INDEX, INDEX+1, … of LANE once, without filling the cache: for statistics and
  * exports. The buffers are the walker's; each call overwrites the last one's. Not thread-safe by
  * itself; many walkers may live at once. */

@@ -119,9 +119,41 @@ def test_another_tool_holds_cupti():
     assert done.codes == ["LNS-CUDA-003"] and "torch.profiler" in text_of(done, "LNS-CUDA-003")
 
 
+def test_what_cupti_answers_is_said_in_words():
+    # By CUptiResult, from subscribing and from enabling kernels.
+    for result, words in ((8, "not enough memory"), (15, "too old"), (27, "does not support it"), (33, "virtual GPU"),
+                          (35, "NVreg_RestrictProfilingToAdminUsers=0"), (36, "another tool"), (40, "on its host"),
+                          (41, "Confidential Computing"), (42, "mining"), (43, "MIG"), (44, "SLI"), (45, "Windows Subsystem"),
+                          (999, "no driver")):
+        done = day("cuda-driver", env={"LNS_DOUBLE_FAIL": f"cuptiSubscribe={result}"})
+        assert done.codes == ["LNS-CUDA-004"] and not done.report.of("cuda-api"), done.codes
+        assert words in text_of(done, "LNS-CUDA-004") and f"result {result})" in done.err, done.err
+        done = day("cuda-driver", env={"LNS_DOUBLE_FAIL": f"cuptiActivityEnable:10={result}"})
+        assert done.codes == ["LNS-CUDA-005"] and not kernels(done.report) and done.report.of("cuda-api"), done.codes
+        assert words in text_of(done, "LNS-CUDA-005") and "kernels" in done.err, done.err
+
+
+def test_what_an_old_cupti_cannot_record():
+    done = day("cuda-driver", switches=["--cuda-memory-usage=true"],
+               env={"LNS_DOUBLE_CUPTI_VERSION": "13", "LNS_DOUBLE_DRIVER_VERSION": "11000"})
+    assert done.codes == ["LNS-CUDA-005"] * 2 and kernels(done.report)
+    assert "without memory usage: this CUPTI is too old" in done.err, done.err
+
+
+def test_managed_memory_under_mps():
+    done = day("cuda-memory", "managed", switches=["--cuda-um-gpu-page-faults=true"],
+               env={"LNS_DOUBLE_FAIL": "cuptiActivityConfigureUnifiedMemoryCounter=31"})
+    assert "Multi-Process Service (MPS)" in text_of(done, "LNS-CUDA-020") and done.codes == ["LNS-CUDA-020"]
+
+
+def test_a_runtime_of_the_programs_own():
+    done = day("cuda-static", trace="cuda")
+    assert done.codes == ["LNS-CUDA-011"] and not done.report.events
+
+
 def test_a_kind_that_is_refused():
     done = day("cuda-memory", "copies", env={"LNS_DOUBLE_FAIL": "cuptiActivityEnable:2=15"})
-    assert done.codes == ["LNS-CUDA-005"] and "kind 2" in text_of(done, "LNS-CUDA-005")
+    assert done.codes == ["LNS-CUDA-005"] and "memory sets" in text_of(done, "LNS-CUDA-005")
     assert not done.report.of("cuda-memset") and len(done.report.of("cuda-memcpy")) == 10
 
 

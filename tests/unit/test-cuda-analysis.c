@@ -7,6 +7,7 @@
 
 #include "src/analysis/lns-cuda-links.h"
 #include "src/analysis/lns-ordering.h"
+#include "src/analysis/lns-projection-file.h"
 #include "src/analysis/lns-projection.h"
 #include "src/analysis/lns-stats-report.h"
 #include "tests/lns-tap.h"
@@ -311,6 +312,148 @@ test_projection_ends_when_told (void)
   lns_report_close (report);
 }
 
+/* ---- Projections as lanes -------------------------------------------------------------------- */
+
+/* The projection of RANGE on STREAM among REPORT's lanes. False where there is none. */
+static bool
+find_projected (LnsReport *report,
+                const Event *range,
+                uint32_t stream,
+                LnsEvent *ret_event,
+                uint32_t *ret_level)
+{
+  uint32_t n_lanes, n_found = 0;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    {
+      uint64_t at, n = lns_report_lane_info (report, lane)->n_events;
+      if (lanes[lane].kind != LNS_LANE_NVTX_PROJECTED || tracks[lanes[lane].track].stream != stream)
+        continue;
+      for (uint64_t from = 0;
+           lns_report_find_correlation (report, lane, range->ordinal + 1, from, &at, NULL) &&
+           at < n;
+           from = at + 1)
+        {
+          LnsEvent event;
+          LNS_CHECK (lns_report_event (report, lane, at, &event, NULL));
+          if (event.extra[3] != range->lane)
+            continue;
+          *ret_event = event;
+          *ret_level = lanes[lane].ordinal;
+          n_found++;
+        }
+    }
+  LNS_CHECK (n_found < 2);
+  return n_found == 1;
+}
+
+/* The last range to begin before RANGE on its thread that ends no sooner and has a projection. */
+static const Event *
+range_around (LnsReport *report, const Event *range)
+{
+  const Event *around = NULL;
+  for (const Event *other = ranges; other < ranges + n_ranges; other++)
+    if (other->thread == range->thread && other->start_ns < range->start_ns &&
+        other->end_ns >= range->end_ns &&
+        !(is_start_end (report, other->lane) && other->ordinal % 3 == 0) &&
+        (around == NULL || other->start_ns > around->start_ns))
+      around = other;
+  return around;
+}
+
+static void
+check_lanes (LnsReport *report, uint32_t stream)
+{
+  uint32_t n_lanes, n_checked = 0, n_nested = 0;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+  LnsProjectedRange *projected;
+  uint64_t n_events = 0;
+  size_t n;
+
+  LNS_CHECK (lns_projection (report, stream, NULL, &projected, &n, NULL));
+  free (projected);
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    if (lanes[lane].kind == LNS_LANE_NVTX_PROJECTED && tracks[lanes[lane].track].stream == stream)
+      n_events += lns_report_lane_info (report, lane)->n_events;
+  LNS_CHECK_INT (n_events, n);
+  for (uint32_t r = 0; r < n_ranges; r += 11)
+    {
+      LnsProjectedRange wanted;
+      LnsEvent event, outer;
+      uint32_t level, outer_level;
+      bool has = project (&ranges[r], stream, &wanted) &&
+                 !(is_start_end (report, ranges[r].lane) && ranges[r].ordinal % 3 == 0);
+      LNS_CHECK_INT (find_projected (report, &ranges[r], stream, &event, &level), has);
+      if (!has)
+        continue;
+      n_checked++;
+      LNS_CHECK_INT (event.start_ns, wanted.start_ns);
+      LNS_CHECK_INT (event.duration_ns, wanted.duration_ns);
+      LNS_CHECK_INT (event.extra[1], ranges[r].thread);
+      LNS_CHECK_INT (event.extra[4], wanted.n_operations);
+      LNS_CHECK_INT (event.name, 1 + ranges[r].ordinal % 40);
+      const Event *around = range_around (report, &ranges[r]);
+      if (around != NULL)
+        {
+          LNS_CHECK (find_projected (report, around, stream, &outer, &outer_level));
+          LNS_CHECK (outer_level < level);
+          LNS_CHECK (outer.start_ns <= event.start_ns &&
+                     outer.start_ns + outer.duration_ns >= event.start_ns + event.duration_ns);
+          n_nested++;
+        }
+    }
+  LNS_CHECK (n_checked > 50 && n_nested > 20);
+}
+
+static void
+test_projections_are_lanes (void)
+{
+  LnsReport *report = write_report ();
+  const char *folder = fixture_path ("derived");
+  const atomic_bool cancel = true;
+  atomic_uint permille = 0;
+  LnsError error = { 0 };
+  uint32_t n_before, n_after;
+
+  lns_report_lanes (report, &n_before);
+  LNS_CHECK (lns_projection_open (report, folder, &cancel, NULL, &error) == NULL);
+  LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
+  lns_report_close (lns_projection_open (report, folder, NULL, &permille, NULL));
+  LNS_CHECK (permille > 900);
+  /* It is there now: nothing is left to be broken off. */
+  LnsReport *derived = lns_projection_open (report, folder, &cancel, NULL, NULL);
+  LNS_CHECK (derived != NULL && lns_report_attach (report, derived, NULL));
+  LNS_CHECK (!lns_report_attach (report, derived, &error));
+  lns_report_lanes (report, &n_after);
+  LNS_CHECK (n_after >= n_before + DEPTH * (N_PROCESSES * N_STREAMS + 1));
+  for (uint32_t stream = 0; stream < N_PROCESSES * N_STREAMS; stream++)
+    check_lanes (report, stream);
+  check_lanes (report, LNS_ID_NONE);
+  lns_report_close (report);
+}
+
+static void
+test_a_foreign_file_is_not_attached (void)
+{
+  LnsReport *report = write_report ();
+  LnsReport *derived = lns_projection_open (report, fixture_path ("derived"), NULL, NULL, NULL);
+  const char *path = fixture_path ("other.rep");
+  LnsWriter *writer = fixture_writer (path);
+  LnsError error = { 0 };
+
+  fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  fixture_finish (writer, 0);
+  LnsReport *other = fixture_open (path, NULL);
+  LNS_CHECK (!lns_report_attach (other, derived, &error));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_FORMAT);
+  lns_report_close (other);
+  lns_report_close (derived);
+  lns_report_close (report);
+}
+
 /* Each report of statistics prints what it counts, also of kernels without launches. */
 static void
 test_each_report (void)
@@ -389,5 +532,7 @@ main (void)
   LNS_TEST (test_links_go_both_ways);
   LNS_TEST (test_projection);
   LNS_TEST (test_projection_ends_when_told);
+  LNS_TEST (test_projections_are_lanes);
+  LNS_TEST (test_a_foreign_file_is_not_attached);
   return lns_tap_done ();
 }
