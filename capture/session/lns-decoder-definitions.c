@@ -8,6 +8,7 @@
 
 #include "capture/session/lns-decoder-private.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,21 +294,41 @@ register_string (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireN
   lns_name_unref (old);
 }
 
-static void
-tell_unrecorded (LnsDecoder *decoder, const LnsDecodedProcess *process, LnsWireText what)
+LnsUnrecorded *
+_lns_decoder_tell (LnsDecoder *decoder,
+                   const LnsDecodedProcess *process,
+                   const char *code,
+                   const char *format,
+                   ...)
 {
   LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
   if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
     {
       free (unrecorded);
-      return;
+      return NULL;
     }
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
+  va_end (arguments);
   unrecorded->process = process->id;
-  unrecorded->code = "LNS-NVTX-005";
+  unrecorded->code = code;
   unrecorded->severity = LNS_SEVERITY_WARNING;
-  snprintf (unrecorded->text, sizeof unrecorded->text,
-            "process %d uses %.*s, which is not recorded", process->info.pid, (int)what.n_bytes,
-            what.n_bytes > 0 ? what.bytes : "");
+  return unrecorded;
+}
+
+/* What the process itself says. */
+static void
+tell_said (LnsDecoder *decoder, LnsDecodedProcess *process, bool is_python, LnsWireText text)
+{
+  const char *bytes = text.n_bytes > 0 ? text.bytes : "";
+  if (is_python)
+    _lns_decoder_tell (decoder, process, "LNS-PYTHON-001", "process %d: %.*s", process->info.pid,
+                       (int)text.n_bytes, bytes);
+  else
+    _lns_decoder_tell (decoder, process, "LNS-NVTX-005",
+                       "process %d uses %.*s, which is not recorded", process->info.pid,
+                       (int)text.n_bytes, bytes);
 }
 
 void
@@ -320,8 +341,8 @@ _lns_decoder_definition (LnsDecoder *decoder,
   else if (record->type == LNS_WIRE_THREAD_NAME)
     _lns_decoder_name_thread (decoder, process, record->named.id,
                               _lns_decoder_name (record->named.text));
-  else if (record->type == LNS_WIRE_UNRECORDED)
-    tell_unrecorded (decoder, process, record->named.text);
+  else if (record->type == LNS_WIRE_UNRECORDED || record->type == LNS_WIRE_PYTHON_SAID)
+    tell_said (decoder, process, record->type == LNS_WIRE_PYTHON_SAID, record->named.text);
   else if (record->type >= LNS_WIRE_CUDA_FIRST && record->type <= LNS_WIRE_CUDA_LAST)
     _lns_decoder_cuda_definition (decoder, process, record);
   if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_TIME_DOMAIN)

@@ -283,6 +283,12 @@ bool
 _lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item);
 /* A name of TEXT, or NULL where that is empty. */
 LnsName *_lns_decoder_name (LnsWireText text);
+/* Keeps a warning of CODE (static) for the report. Returns it, the decoder's; NULL if memory is short. */
+LnsUnrecorded *_lns_decoder_tell (LnsDecoder *decoder,
+                                  const LnsDecodedProcess *process,
+                                  const char *code,
+                                  const char *format,
+                                  ...) __attribute__ ((format (printf, 4, 5)));
 
 /* --- lns-decoder-threads.c -------------------------------------------------------------------- */
 

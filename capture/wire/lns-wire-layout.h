@@ -73,11 +73,13 @@ typedef enum
   LNS_WIRE_TIME_DOMAIN = 0x4c, /* LnsWireScopeBytes: its clock, NVTX_TIMESTAMP_TYPE_…, as parent */
   LNS_WIRE_UNRECORDED = 0x4b,  /* LnsWireTextBytes: what the program uses and nobody records */
 
+  LNS_WIRE_PYTHON_SAID = 0xe0, /* LnsWireTextBytes: a sentence on what of Python is not recorded */
+
   /* lns-wire-cuda-layout.h */
   LNS_WIRE_CUDA_FIRST = 0x80,
   LNS_WIRE_CUDA_LAST = 0xbf,
 
-  /* Kept free: 0x50-0x6f more of NVTX, 0xc0-0xdf OS runtime, 0xe0-0xef Python. */
+  /* Kept free: 0x50-0x6f more of NVTX, 0xc0-0xdf OS runtime, 0xe1-0xef more of Python. */
 } LnsWireType;
 
 /* DEPTH of a head whose real depth is in LNS_WIRE_FIELD_DEPTH. */

@@ -340,6 +340,7 @@ decode_long (Reader *reader, const LnsWireHead *head, LnsWireRecord *record)
     case LNS_WIRE_CATEGORY:
     case LNS_WIRE_THREAD_NAME:
     case LNS_WIRE_UNRECORDED:
+    case LNS_WIRE_PYTHON_SAID:
       record->named.id = head->string;
       record->named.text = take_text (reader, take_u32 (reader));
       break;
@@ -400,7 +401,7 @@ lns_wire_record_decode (const void *bytes, size_t n_bytes, LnsWireRecord *ret_re
       record.n_bytes < sizeof head + LNS_WIRE_ALIGN_BYTES)
     return -EBADMSG;
   reader.n_bytes = record.n_bytes - sizeof head - sizeof record.n_bytes;
-  if (head.type >= LNS_WIRE_CUDA_FIRST)
+  if (head.type >= LNS_WIRE_CUDA_FIRST && head.type <= LNS_WIRE_CUDA_LAST)
     record.raw = (LnsWireData){ bytes, record.n_bytes };
   else
     decode_long (&reader, &head, &record);

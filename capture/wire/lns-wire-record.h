@@ -75,7 +75,7 @@ typedef struct
   LnsWireText name;
 } LnsWireThread;
 
-/* STRING, REGISTERED, DOMAIN, DOMAIN_END, CATEGORY, THREAD_NAME, UNRECORDED. */
+/* STRING, REGISTERED, DOMAIN, DOMAIN_END, CATEGORY, THREAD_NAME, UNRECORDED, PYTHON_SAID. */
 typedef struct
 {
   uint32_t id; /* string id, category or tid */

@@ -156,8 +156,10 @@ add_injection (LnsProfile *profile, LnsError *error)
                  other);
   bool done = lns_session_add_variables (profile->session, &profile->environment, injection) &&
               add_libraries (profile, injection);
+  done = (done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short")) &&
+         lns_profile_add_python (profile, injection, error);
   free (injection);
-  return done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  return done;
 }
 
 bool

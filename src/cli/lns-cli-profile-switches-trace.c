@@ -9,9 +9,6 @@
 
 #define AT(member) offsetof (LnsProfileOptions, member)
 
-#define PYTHON_FUNCTIONS                                                                           \
- "functions of Python are not recorded by this version: ranges of the nvtx package around them "   \
- "are"
 #define PLUGINS                                                                                    \
  "plugins are not loaded: counters and ranges that a program makes with NVTX are recorded"
 
@@ -49,21 +46,25 @@ static const LnsOption switches_trace_options[] = {
     .instead = LNS_NO_NCCL },
   { .name = "python-functions-trace",
     .kind = LNS_OPTION_TEXT,
+    .offset = AT (python_functions_trace),
     .value_name = "FILE",
-    .help = "Record the Python functions that a JSON file lists.",
-    .instead = PYTHON_FUNCTIONS },
+    .help = "Make ranges of the calls of the Python functions that a JSON file lists, without a change "
+            "of the program: [{\"module\": \"package.module\", \"functions\": [\"function\", "
+            "\"Class.method\"], \"domain\": …, \"category\": …, \"color\": \"0x008000\"}]. CPython 3.9 "
+            "to 3.13." },
   { .name = "pytorch",
     .kind = LNS_OPTION_LIST,
-    .choices = "none,autograd-nvtx,autograd-shapes-nvtx,functions-trace,functions-trace-shapes",
+    .offset = AT (pytorch),
+    .choices = "none,autograd-nvtx,autograd-shapes-nvtx,functions-trace",
     .default_text = "none",
-    .help = "Record what PyTorch does.",
-    .instead = PYTHON_FUNCTIONS },
+    .help = "Make ranges of what PyTorch does: each operator and its backward pass, these with the "
+            "shapes of their tensors, calls of well-known functions." },
   { .name = "dask",
-    .kind = LNS_OPTION_CHOICE,
+    .kind = LNS_OPTION_LIST,
+    .offset = AT (dask),
     .choices = "none,functions-trace",
     .default_text = "none",
-    .help = "Record what Dask does.",
-    .instead = PYTHON_FUNCTIONS },
+    .help = "Make ranges of calls of well-known functions of Dask." },
   { .name = "enable",
     .kind = LNS_OPTION_TEXT,
     .value_name = "PLUGIN[,ARGUMENT…]",

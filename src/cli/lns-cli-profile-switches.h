@@ -35,7 +35,9 @@ typedef struct
   int64_t cupti_device_bytes; /* 0: CUPTI's default */
   int64_t cuda_flush_ms;      /* 0: the engine's default */
   const char *capture_range, *capture_range_end, *nvtx_capture;
-  const char *stop_on_range_end;   /* NULL: not given */
+  const char *stop_on_range_end;      /* NULL: not given */
+  const char *python_functions_trace; /* NULL: not given */
+  LnsOptionList pytorch, dask;
   int64_t progress_fd, control_fd; /* -1: none */
 } LnsProfileOptions;
 

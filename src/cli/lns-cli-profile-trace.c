@@ -362,6 +362,8 @@ check_range (LnsProfile *profile, LnsError *error)
 bool
 lns_profile_check_trace (LnsProfile *profile, LnsError *error)
 {
-  return check_trace_names (profile, error) && check_cuda (profile, error) &&
-         check_range (profile, error);
+  if (!check_trace_names (profile, error))
+    return false;
+  lns_profile_check_python (profile);
+  return check_cuda (profile, error) && check_range (profile, error);
 }

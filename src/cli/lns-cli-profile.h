@@ -58,6 +58,15 @@ void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
 /* Fills profile->environment, the session's variables included. */
 bool lns_profile_make_environment (LnsProfile *profile, LnsError *error);
 
+/* --- lns-cli-profile-python.c ----------------------------------------------------------------- */
+
+/* Has NVTX recorded where Python functions are to be traced: their calls are ranges. */
+void lns_profile_check_python (LnsProfile *profile);
+
+/* Adds what leads Python programs to tracing their functions, where that was asked for. What they load
+ * lies beside the library INJECTION. */
+bool lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *error);
+
 /* Stores what --env-record says of it in REPORT. */
 void lns_profile_record_environment (LnsProfile *profile, LnsWriter *report);
 

@@ -14,6 +14,7 @@ import tap
 ARROWS = {
     "capture/wire": [],
     "capture/inject": ["capture/wire"],
+    "capture/python": ["capture/wire"],
     "capture/session": ["capture/wire", "src/base", "src/store"],
     "src/base": [],
     "src/store": ["src/base"],

@@ -30,7 +30,7 @@ def test_exports_what_is_looked_up_in_it_and_nothing_else():
     """By NVTX, by the CUDA driver, and by liblanescope-libraries.so."""
     exported = {name for name, undefined in symbols() if not undefined}
     assert exported - {"InitializeInjection"} == {"InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-                                                  "lanescope_library_hooks"}, exported
+                                                  "lanescope_library_hooks", "lanescope_python_hooks"}, exported
 
 
 def test_needs_no_glibc_above_2_17():

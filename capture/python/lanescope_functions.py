@@ -1,0 +1,243 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Makes ranges of the calls of Python functions that were asked for, without a change of the program.
+
+LANESCOPE_PYTHON_FUNCTIONS, which `lanescope profile` sets, has a line a function, with tabs between its fields:
+
+    function  MODULE  NAME  DOMAIN  CATEGORY  COLOR     NAME is "f" or "Class.method"; COLOR is AARRGGBB in hex, 0 for none
+    optional  the same: nothing is said where it is not there
+    pytorch   autograd-nvtx | autograd-shapes-nvtx      ranges of PyTorch's own around each operator
+
+From CPython 3.12 on, sys.monitoring tells of the code objects of these functions alone, which stay as they are. Before, and for
+functions that are not written in Python, an object stands in for them, under their name in their module or class."""
+
+import os
+import sys
+
+import _frozen_importlib
+
+import _lanescope_functions as native
+
+KNOWN = ((3, 9), (3, 13))
+MAIN = ("__main__", "__mp_main__")
+
+
+class Function:
+    """One that was asked for. Its number is the native module's."""
+
+    def __init__(self, kind, module, name, domain, category, color):
+        self.module, self.name = module, name
+        self.is_found = False
+        self.is_optional = kind == "optional"
+        self.number = native.define(domain, category, int(color, 16), name)
+
+    def miss(self, why):
+        if not self.is_optional:
+            native.say(f"Python function {self.name} of module {self.module} is not traced: {why}"[:240])
+        self.is_found = True  # and said
+
+
+class Monitoring:
+    """Code objects, by sys.monitoring."""
+
+    def __init__(self):
+        self.api = sys.monitoring
+        events = self.api.events
+        self.tool = next((tool for tool in (4, 3) if self.api.get_tool(tool) is None), None)
+        if self.tool is None:
+            return
+        self.api.use_tool_id(self.tool, "lanescope")
+        for event in (events.PY_START, events.PY_RESUME, events.PY_THROW):
+            self.api.register_callback(self.tool, event, native.enter)
+        for event in (events.PY_RETURN, events.PY_YIELD, events.PY_UNWIND):
+            self.api.register_callback(self.tool, event, native.leave)
+        self.api.set_events(self.tool, events.PY_UNWIND | events.PY_THROW)  # known for all code alone
+        self.local = events.PY_START | events.PY_RESUME | events.PY_RETURN | events.PY_YIELD
+
+    def trace(self, code, function):
+        if native.watch(code, function.number):
+            self.api.set_local_events(self.tool, code, self.local)
+            function.is_found = True
+        else:
+            function.miss("too many functions were asked for")
+
+    def follow_main(self, functions):
+        """Waits for the main module to start, whose code holds that of its functions."""
+        events, everything = self.api.events, self.api.get_events(self.tool)
+
+        def start(code, offset):
+            if code.co_name != "<module>" or sys._getframe(1).f_globals.get("__name__") not in MAIN:
+                return native.enter(code, offset)
+            for inner in codes_within(code):
+                for function in functions:
+                    if inner.co_qualname == function.name:
+                        self.trace(inner, function)
+            if all(function.is_found for function in functions):
+                self.api.set_events(self.tool, everything)
+                self.api.register_callback(self.tool, events.PY_START, native.enter)
+            return None
+
+        self.api.register_callback(self.tool, events.PY_START, start)
+        self.api.set_events(self.tool, everything | events.PY_START)
+
+
+def codes_within(code):
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            yield constant
+            yield from codes_within(constant)
+
+
+class StandIns:
+    """Objects in the place of functions: for CPython before 3.12."""
+
+    def follow_main(self, functions):
+        namespace = sys.modules["__main__"].__dict__
+
+        def look(is_last):
+            for function in functions:
+                if not function.is_found and function.name.split(".")[0] in namespace:
+                    find(sys.modules["__main__"], function, None, says=is_last)
+            return all(function.is_found for function in functions)
+
+        native.follow_main(look)
+
+
+def find(module, function, monitoring, says=True):
+    """Traces FUNCTION in MODULE, which is whole (but for the main module, where what is not there may still come)."""
+    owner, parts = module, function.name.split(".")
+    for part in parts[:-1]:
+        owner = getattr(owner, part, None)
+    found = vars(owner).get(parts[-1]) if isinstance(owner, type) else None
+    if found is None:
+        found = getattr(owner, parts[-1], None)
+    if found is None:
+        if says:
+            function.miss("there is no such name")
+        return
+    kind = type(found) if isinstance(found, (classmethod, staticmethod)) else None
+    inner = found.__func__ if kind else found
+    if isinstance(inner, property):
+        inner = inner.fget
+    if isinstance(inner, type) or not callable(inner):
+        function.miss("it is a class: name its methods" if isinstance(inner, type) else "it is not a function")
+        return
+    plain = inner
+    while hasattr(plain, "__wrapped__"):
+        plain = plain.__wrapped__
+    if monitoring is not None and hasattr(plain, "__code__"):
+        monitoring.trace(plain.__code__, function)
+        return
+    if isinstance(found, property):
+        function.miss("it is a property, which needs CPython 3.12")
+        return
+    try:
+        traced = native.wrap(inner, function.number)
+        setattr(owner, parts[-1], kind(traced) if kind else traced)
+        function.is_found = True
+    except (AttributeError, TypeError) as error:
+        function.miss(f"it cannot be replaced ({error})")
+
+
+class Loader:
+    """Stands in for a module's loader until the module is run."""
+
+    def __init__(self, real, then):
+        self.real, self.then = real, then
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+
+    def create_module(self, spec):
+        return self.real.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.real
+        self.real.exec_module(module)
+        self.then(module)
+
+
+class Finder:
+    """Has modules that were asked for loaded by a Loader; looks them up as they would be without it."""
+
+    def __init__(self, then):
+        self.then = then  # by module name
+        self.busy = set()
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.then or name in self.busy:
+            return None
+        self.busy.add(name)
+        try:
+            spec = _frozen_importlib._find_spec(name, path, target)
+        finally:
+            self.busy.discard(name)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = Loader(spec.loader, self.then[name])
+        return spec
+
+
+def trace_autograd(mode):
+    """Ranges of PyTorch's own for each operator, for as long as the program runs."""
+
+    def begin_autograd(module):
+        try:
+            module.autograd.profiler.emit_nvtx(record_shapes=mode == "autograd-shapes-nvtx").__enter__()
+        except Exception as error:  # of whatever PyTorch this is
+            native.say(f"PyTorch does not emit ranges: {error}"[:240])
+
+    return begin_autograd
+
+
+def trace_functions(functions, monitoring):
+    def arrive(module):
+        for function in functions:
+            find(module, function, monitoring)
+
+    return arrive
+
+
+def say_missing(functions):
+    for function in functions:
+        if not function.is_found:
+            function.miss("it is not defined there" if function.module == "__main__" else "the module was not imported")
+
+
+def begin():
+    """Reads what was asked for and begins. Called once, before the program's own code."""
+    rows = [line.split("\t") for line in os.environ["LANESCOPE_PYTHON_FUNCTIONS"].splitlines()]
+    if not native.connect(os.environ["NVTX_INJECTION64_PATH"]):
+        return
+    if sys.implementation.name != "cpython" or not KNOWN[0] <= sys.version_info[:2] <= KNOWN[1]:
+        native.say(f"functions of {sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]} cannot be traced: "
+                   "CPython 3.9 to 3.13 can")
+        return
+    functions = [Function(*row) for row in rows if row[0] in ("function", "optional")]
+    if any(function.number < 0 for function in functions):
+        return  # this process is in no session, or its ranges are not recorded
+    monitoring = Monitoring() if sys.version_info >= (3, 12) else None
+    if monitoring is not None and monitoring.tool is None:
+        native.say("Python functions are not traced: other tools hold the numbers 3 and 4 of sys.monitoring")
+        return
+    then = {}
+    for name in {function.module for function in functions} - {"__main__"}:
+        then[name] = trace_functions([function for function in functions if function.module == name], monitoring)
+    for row in rows:
+        if row[0] == "pytorch":
+            then["torch"] = both(then.get("torch"), trace_autograd(row[1]))
+    for name, arrive in then.items():
+        if name in sys.modules:
+            arrive(sys.modules[name])
+    sys.meta_path.insert(0, Finder(then))
+    of_main = [function for function in functions if function.module == "__main__"]
+    if of_main:
+        (monitoring or StandIns()).follow_main(of_main)
+    if "--multiprocessing-fork" not in getattr(sys, "argv", ()):
+        import atexit
+        atexit.register(say_missing, functions)
+
+
+def both(first, second):
+    return second if first is None else lambda module: (first(module), second(module))

@@ -1,0 +1,123 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Loaded first (LD_PRELOAD) into a Python program that was started with -I, -E or -S, which looks at
+ * no PYTHONPATH: begins the tracing of functions when the interpreter is about to run the program,
+ * which it tells to audit hooks. libc only; in a program that is no Python nothing happens. */
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+#endif
+
+typedef struct Object Object;
+typedef int (*AuditHook) (const char *event, Object *arguments, void *data);
+
+#define FILE_INPUT 257 /* Py_file_input */
+
+/* Runs the sitecustomize that PYTHONPATH would have led to, in a namespace of its own. */
+static void
+begin (const char *folder)
+{
+  static const char form[] = "import sys\n"
+                             "sys.path.insert(0, '''%s''')\n"
+                             "try:\n"
+                             "    import lanescope_functions\n"
+                             "    lanescope_functions.begin()\n"
+                             "except Exception:\n"
+                             "    pass\n"
+                             "sys.path.remove('''%s''')\n";
+  Object *(*new_dict) (void) = (Object * (*)(void)) dlsym (RTLD_DEFAULT, "PyDict_New");
+  int (*set_item) (Object *, const char *, Object *) =
+      (int (*) (Object *, const char *, Object *))dlsym (RTLD_DEFAULT, "PyDict_SetItemString");
+  Object *(*builtins) (void) = (Object * (*)(void)) dlsym (RTLD_DEFAULT, "PyEval_GetBuiltins");
+  Object *(*run) (const char *, int, Object *, Object *, void *) =
+      (Object * (*)(const char *, int, Object *, Object *, void *))
+          dlsym (RTLD_DEFAULT, "PyRun_StringFlags");
+  void (*clear) (void) = (void (*) (void))dlsym (RTLD_DEFAULT, "PyErr_Clear");
+  char text[8192 + sizeof form];
+  if (new_dict == NULL || set_item == NULL || builtins == NULL || run == NULL || clear == NULL ||
+      strlen (folder) > 4096 || strchr (folder, '\'') != NULL || strchr (folder, '\\') != NULL)
+    return;
+  snprintf (text, sizeof text, form, folder, folder);
+  Object *names = new_dict ();
+  if (names != NULL && set_item (names, "__builtins__", builtins ()) == 0)
+    (void)run (text, FILE_INPUT, names, names, NULL);
+  clear ();
+}
+
+/* "cpython.run_file" and the like come once, when all is there but the program. */
+static int
+hear (const char *event, Object *arguments, void *data)
+{
+  static bool has_begun;
+  static const char prefix[] = "cpython.run_";
+  if (has_begun || strncmp (event, prefix, sizeof prefix - 1) != 0)
+    return 0;
+  has_begun = true;
+  const char *folder = getenv ("LANESCOPE_PYTHON_FOLDER");
+  if (folder != NULL)
+    begin (folder);
+  return 0;
+}
+
+/* Whether the WORDS of a command line of Python, each terminated, N_BYTES together, switch off
+ * PYTHONPATH or site. Where the interpreter's own switches end, so does the look. Not with -X dev: the
+ * interpreter would free our hook by another allocator than it was made with. */
+static bool
+ignores_environment (const char *words, size_t n_bytes)
+{
+  const char *end = words + n_bytes;
+  const char *word = words + strnlen (words, n_bytes) + 1;
+  bool ignores = false;
+  for (; word < end && word[0] == '-' && word[1] != '\0';
+       word += strnlen (word, (size_t)(end - word)) + 1)
+    {
+      if (word[1] == '-')
+        continue;
+      for (const char *letter = word + 1; *letter != '\0'; letter++)
+        {
+          if (*letter == 'I' || *letter == 'E' || *letter == 'S')
+            ignores = true;
+          if (*letter == 'c' || *letter == 'm')
+            return ignores;
+          if (*letter == 'W' || *letter == 'X') /* what follows is its value */
+            {
+              const char *value = letter + 1;
+              if (*value == '\0')
+                value = word += strlen (word) + 1;
+              if (*letter == 'X' && value < end && strcmp (value, "dev") == 0)
+                return false;
+              break;
+            }
+        }
+      if (word >= end)
+        break;
+    }
+  return ignores;
+}
+
+__attribute__ ((constructor)) static void
+start (void)
+{
+  static char words[64 << 10];
+  int (*add_hook) (AuditHook, void *) =
+      (int (*) (AuditHook, void *))dlsym (RTLD_DEFAULT, "PySys_AddAuditHook");
+  FILE *file = add_hook == NULL ? NULL : fopen ("/proc/self/cmdline", "re");
+  if (file == NULL)
+    return;
+  size_t n_bytes = fread (words, 1, sizeof words - 1, file);
+  fclose (file);
+  if (getenv ("PYTHONMALLOC") == NULL && getenv ("PYTHONDEVMODE") == NULL &&
+      ignores_environment (words, n_bytes))
+    (void)add_hook (hear, NULL);
+}
