@@ -222,7 +222,7 @@ list_functions (const LnsProfile *profile, const char *folder, FILE *list, LnsEr
   for (size_t i = 0; i < given->pytorch.n_items; i++)
     if (strncmp (given->pytorch.items[i], "autograd", 8) == 0)
       fprintf (list, "pytorch\t%s\n", given->pytorch.items[i]);
-    else if (strcmp (given->pytorch.items[i], "functions-trace") == 0 &&
+    else if (strncmp (given->pytorch.items[i], "functions-trace", 15) == 0 &&
              !add_preset (list, folder, "pytorch", error))
       return false;
   return !lns_option_list_has (&given->dask, "functions-trace") ||
@@ -246,6 +246,10 @@ is_asked_for (const LnsProfile *profile)
 void
 lns_profile_check_python (LnsProfile *profile)
 {
+  if (lns_option_list_has (&profile->options.pytorch, "functions-trace-shapes"))
+    lns_cli_say ("warning", "--pytorch: functions are traced without the shapes of their tensors: "
+                            "autograd-shapes-nvtx has "
+                            "those of operators [LNS-TRACE-001]");
   if (!is_asked_for (profile) || (profile->target.traces & LNS_WIRE_TRACE_NVTX))
     return;
   profile->target.traces |= LNS_WIRE_TRACE_NVTX;

@@ -48,14 +48,15 @@ static const LnsOption switches_trace_options[] = {
     .kind = LNS_OPTION_TEXT,
     .offset = AT (python_functions_trace),
     .value_name = "FILE",
-    .help = "Make ranges of the calls of the Python functions that a JSON file lists, without a change "
-            "of the program: [{\"module\": \"package.module\", \"functions\": [\"function\", "
-            "\"Class.method\"], \"domain\": …, \"category\": …, \"color\": \"0x008000\"}]. CPython 3.9 "
-            "to 3.13." },
+    .help =
+        "Make ranges of the calls of the Python functions that a JSON file lists, without a change "
+        "of the program: [{\"module\": \"package.module\", \"functions\": [\"function\", "
+        "\"Class.method\"], \"domain\": …, \"category\": …, \"color\": \"0x008000\"}]. CPython 3.9 "
+        "to 3.13." },
   { .name = "pytorch",
     .kind = LNS_OPTION_LIST,
     .offset = AT (pytorch),
-    .choices = "none,autograd-nvtx,autograd-shapes-nvtx,functions-trace",
+    .choices = "none,autograd-nvtx,autograd-shapes-nvtx,functions-trace,functions-trace-shapes",
     .default_text = "none",
     .help = "Make ranges of what PyTorch does: each operator and its backward pass, these with the "
             "shapes of their tensors, calls of well-known functions." },

@@ -10,6 +10,8 @@ lns_profile_options_clear (LnsProfileOptions *options)
 {
   lns_option_list_clear (&options->trace);
   lns_option_list_clear (&options->env_var);
+  lns_option_list_clear (&options->pytorch);
+  lns_option_list_clear (&options->dask);
 }
 
 const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS] = {
