@@ -26,6 +26,7 @@ typedef struct
   bool ts_normalize;
   const char *ts_shift;
   bool separate_strings;
+  LnsExportFolding folding;
 } Values;
 
 static const LnsOption options[] = {
@@ -33,7 +34,7 @@ static const LnsOption options[] = {
     .letter = 't',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, type),
-    .choices = "sqlite,jsonlines,csv,info",
+    .choices = "sqlite,jsonlines,csv,folded,info",
     .open_choices = true,
     .default_text = "sqlite",
     .help =
@@ -85,6 +86,29 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, separate_strings),
     .default_text = "true",
     .help = "Strings on lines of their own, which they always are." },
+  { .name = "strip-layer-number",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, folding.strip_layer_number),
+    .default_text = "true",
+    .help = "folded: leave out ranges whose names begin with “Layer”, so that layers add up." },
+  { .name = "strip-iteration-number",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, folding.strip_iteration_number),
+    .default_text = "true",
+    .help = "folded: leave out ranges whose names begin with “Train step”." },
+  { .name = "filter-out",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, folding.filter_out),
+    .value_name = "REGEX",
+    .default_text = "validation",
+    .help = "folded: leave out stacks with a name that this POSIX extended regular expression is "
+            "found in; none where it is empty." },
+  { .name = "doubled",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, folding.doubled),
+    .default_text = "false",
+    .help = "folded: each range twice and each stack twice, as llm.c's script "
+            "collapse_nsys_gpu_stacks.py prints them." },
   LNS_CLI_QUIET (Values, "Show no progress and no path."),
 };
 
@@ -165,6 +189,7 @@ make_options (const Values *values,
   ret_options->tables = values->tables.items;
   ret_options->n_tables = values->tables.n_items;
   ret_options->times = values->times != NULL ? ret_times : NULL;
+  ret_options->folding = values->folding;
   ret_options->shift_ns =
       shift_ns + (values->ts_normalize ? lns_report_info (report)->t0_realtime_ns : 0);
   return true;
@@ -191,7 +216,7 @@ export_report (const Values *values, const char *input, LnsError *error)
   if (shows)
     fputs ("\r\033[K", stderr);
   if (good && !values->quiet && !is_stdout)
-    printf ("Generated:\n    %s\n", output);
+    fprintf (stderr, "Generated:\n    %s\n", output);
   lns_report_close (report);
   free (output);
   return good && lns_cli_flush (error);
@@ -200,7 +225,10 @@ export_report (const Values *values, const char *input, LnsError *error)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { .separate_strings = true };
+  Values values = { .separate_strings = true,
+                    .folding = { .strip_layer_number = true,
+                                 .strip_iteration_number = true,
+                                 .filter_out = "validation" } };
   LnsError error = { 0 };
   int exit_code = 0;
 

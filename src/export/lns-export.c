@@ -19,6 +19,7 @@ static const LnsExportType *const types[] = {
   &lns_sink_sqlite,
   &lns_sink_jsonlines,
   &lns_sink_csv,
+  &lns_sink_folded,
 };
 
 typedef struct

@@ -53,6 +53,7 @@ struct LnsExportType
 extern const LnsExportType lns_sink_sqlite;
 extern const LnsExportType lns_sink_jsonlines;
 extern const LnsExportType lns_sink_csv;
+extern const LnsExportType lns_sink_folded;
 
 /* Fills ERROR for what could not be written because of CODE (errno): a full disk is told apart. False. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

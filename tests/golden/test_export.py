@@ -34,8 +34,10 @@ def tables(database):
 
 
 def test_it_says_where():
-    out, _ = golden.run("export", "-t", "sqlite", "-f", "true", "-o", golden.path("new/folder/x.sqlite"), REPORT)
-    golden.check(out, b"Generated:\n    " + golden.path("new/folder/x.sqlite").encode() + b"\n")
+    """On stderr: what runs export may print its own results."""
+    out, err = golden.run("export", "-t", "sqlite", "-f", "true", "-o", golden.path("new/folder/x.sqlite"), REPORT)
+    golden.check(out, b"")
+    golden.check(err, b"Generated:\n    " + golden.path("new/folder/x.sqlite").encode() + b"\n")
     assert os.listdir(golden.path("new/folder")) == ["x.sqlite"]
 
 
