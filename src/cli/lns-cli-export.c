@@ -112,12 +112,6 @@ static const LnsOption options[] = {
   LNS_CLI_QUIET (Values, "Show no progress and no path."),
 };
 
-static void
-show_progress (double fraction, void *data)
-{
-  fprintf (stderr, "\r[%3d%%] %s", (int)(fraction * 100), (const char *)data);
-}
-
 static const LnsExportType *
 find_type (const char *name, LnsError *error)
 {
@@ -206,7 +200,7 @@ export_report (const Values *values, const char *input, LnsError *error)
   bool is_stdout = output != NULL && strcmp (output, "-") == 0;
   bool shows = !values->quiet && isatty (STDERR_FILENO) && report != NULL;
   LnsExportOptions export_options = { .cancel = lns_cli_catch_interrupt (),
-                                      .progress = shows ? show_progress : NULL,
+                                      .progress = shows ? lns_cli_show_progress : NULL,
                                       .progress_data = output };
   LnsExportTimes times;
 

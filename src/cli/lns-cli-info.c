@@ -244,7 +244,10 @@ print_report (LnsReport *report, const char *path)
   char duration[LNS_FORMAT_SIZE], bytes[LNS_FORMAT_SIZE];
 
   print_fact ("path", path);
-  if (strcmp (info->path, path) != 0)
+  const char *imported = lns_report_meta (report, "imported_from");
+  if (imported != NULL)
+    print_fact ("imported from", imported);
+  else if (strcmp (info->path, path) != 0)
     printf ("damaged: what follows was recovered into %s\n", info->path);
   printf ("state: %s\n", lns_cli_state_name (info->state));
   if (info->state == LNS_STATE_CUT_OFF)

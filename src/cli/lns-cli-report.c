@@ -8,16 +8,74 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/cli/lns-cli-report.h"
+#include "src/import/lns-import-open.h"
 #include "src/store/lns-recover.h"
 
 static atomic_bool interrupted;
+
+/* Signals by which a person ends a command. */
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+#define N_ENDS (sizeof ends / sizeof *ends)
+
+static void
+interrupt_cb (int signal_number)
+{
+  atomic_store_explicit (&interrupted, true, memory_order_relaxed);
+}
+
+const atomic_bool *
+lns_cli_catch_interrupt (void)
+{
+  struct sigaction action = { .sa_handler = interrupt_cb, .sa_flags = (int)SA_RESETHAND };
+
+  for (size_t i = 0; i < N_ENDS; i++)
+    {
+      struct sigaction old;
+      /* What nohup(1) has set stays. */
+      if (sigaction (ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction (ends[i], &action, NULL);
+    }
+  signal (SIGXFSZ, SIG_IGN);
+  return &interrupted;
+}
+
+void
+lns_cli_show_progress (double fraction, void *data)
+{
+  fprintf (stderr, "\r[%3d%%] %s", (int)(fraction * 100), (const char *)data);
+}
+
+/* Opens what another program recorded. Ctrl-C ends the importing, and after it what it ended before. */
+static LnsReport *
+open_foreign (const char *path, LnsError *error)
+{
+  bool shows = isatty (STDERR_FILENO);
+  char text[4096];
+  struct sigaction before[N_ENDS];
+
+  snprintf (text, sizeof text, "importing %s", path);
+  for (size_t i = 0; i < N_ENDS; i++)
+    sigaction (ends[i], NULL, &before[i]);
+  LnsImportOptions options = { .cancel = lns_cli_catch_interrupt (),
+                               .progress = shows ? lns_cli_show_progress : NULL,
+                               .progress_data = text };
+  LnsReport *report = lns_import_open (path, &options, error);
+  for (size_t i = 0; i < N_ENDS; i++)
+    sigaction (ends[i], &before[i], NULL);
+  if (shows)
+    fputs ("\r\033[K", stderr);
+  return report;
+}
 
 LnsReport *
 lns_cli_open_report (const char *path, LnsError *error)
 {
   bool recovered = false;
+  if (lns_import_kind (path) != LNS_INPUT_REPORT)
+    return open_foreign (path, error);
   LnsReport *report = lns_report_open_or_recover (path, NULL, &recovered, error);
 
   if (report == NULL)
@@ -32,29 +90,6 @@ lns_cli_open_report (const char *path, LnsError *error)
              " added is left out\n",
              path, info->unknown_compatible);
   return report;
-}
-
-static void
-interrupt_cb (int signal_number)
-{
-  atomic_store_explicit (&interrupted, true, memory_order_relaxed);
-}
-
-const atomic_bool *
-lns_cli_catch_interrupt (void)
-{
-  static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
-  struct sigaction action = { .sa_handler = interrupt_cb, .sa_flags = (int)SA_RESETHAND };
-
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    {
-      struct sigaction old;
-      /* What nohup(1) has set stays. */
-      if (sigaction (ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction (ends[i], &action, NULL);
-    }
-  signal (SIGXFSZ, SIG_IGN);
-  return &interrupted;
 }
 
 const char *

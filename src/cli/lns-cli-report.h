@@ -10,9 +10,12 @@
 #include "src/cli/lns-cli.h"
 #include "src/store/lns-report.h"
 
-/* Opens the report at PATH, rebuilt in a cache where it is damaged, and says on stderr what a person
- * should know of that. To be closed. NULL and ERROR where it cannot. */
+/* Opens the report at PATH: rebuilt in a cache where it is damaged, imported into one where another
+ * program wrote it; says on stderr what a person should know of that. To be closed. NULL and ERROR where it cannot. */
 LnsReport *lns_cli_open_report (const char *path, LnsError *error);
+
+/* A progress function for a terminal: FRACTION and the text DATA on one line of stderr. */
+void lns_cli_show_progress (double fraction, void *data);
 
 /* Makes Ctrl-C and requests to end turn the result true instead of ending the process at once, so that
  * nothing half-written stays; the second one ends it. A file that grows too large fails to be written. */

@@ -18,6 +18,7 @@
 extern const LnsCommand lns_command_profile;
 extern const LnsCommand lns_command_stats;
 extern const LnsCommand lns_command_export;
+extern const LnsCommand lns_command_import;
 extern const LnsCommand lns_command_sql;
 extern const LnsCommand lns_command_info;
 extern const LnsCommand lns_command_recover;

@@ -121,7 +121,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_CUDA_EVENT[] = {
   INTEGER ("timestamp", START),
   INTEGER_NOT_NULL ("deviceId", DEVICE),
   INTEGER_NOT_NULL ("contextId", CONTEXT),
-  INTEGER ("greenContextId", GREEN),
+  INTEGER ("greenContextId", NOTHING),
   INTEGER_NOT_NULL ("streamId", STREAM),
   INTEGER ("correlationId", BITS (CORRELATION)),
   INTEGER ("globalPid", PID),

@@ -181,11 +181,14 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
       thread =
           thread < LNS_ID_NONE ? (uint64_t)lns_tables_global_tid (tables, (uint32_t)thread) : 0;
       return thread != 0 ? integer ((int64_t)thread) : (LnsValue){ 0 };
+    case LNS_CELL_GREEN_CONTEXT:
+      if (rows->lane->green_unknown)
+        return (LnsValue){ 0 };
+      return integer (_lns_lane_cell (rows->lane, cell));
     case LNS_CELL_GLOBAL_TID:
     case LNS_CELL_GLOBAL_PID:
     case LNS_CELL_DEVICE:
     case LNS_CELL_CONTEXT:
-    case LNS_CELL_GREEN_CONTEXT:
     case LNS_CELL_STREAM:
     case LNS_CELL_STREAM_OR_ALL:
     case LNS_CELL_DEPTH:

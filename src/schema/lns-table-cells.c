@@ -70,9 +70,18 @@ _lns_builder_string_or_null (LnsCellBuilder *builder, uint32_t id)
 LnsValue
 _lns_builder_keep (LnsCellBuilder *builder, char *text)
 {
-  text = _lns_tables_own (builder->tables, text);
-  builder->good = builder->good && text != NULL;
-  return text != NULL ? _lns_cell_constant (text) : (LnsValue){ 0 };
+  LnsTables *tables = builder->tables;
+  char **kept = text == NULL ? NULL : realloc (tables->kept, (tables->n_kept + 1) * sizeof *kept);
+
+  if (kept == NULL)
+    {
+      free (text);
+      builder->good = false;
+      return (LnsValue){ 0 };
+    }
+  tables->kept = kept;
+  kept[tables->n_kept++] = text;
+  return _lns_cell_constant (text);
 }
 
 LnsValue
@@ -114,6 +123,13 @@ keep_last (LnsKeyedId *items, uint32_t n)
   return n_kept;
 }
 
+/* Whether the report is that of another program. */
+static bool
+is_import (const LnsCellBuilder *builder)
+{
+  return lns_report_meta (builder->report, "imported_from") != NULL;
+}
+
 LnsKeyedId *
 _lns_builder_named_threads (LnsCellBuilder *builder, uint32_t *ret_n, uint32_t *ret_n_reused)
 {
@@ -121,10 +137,13 @@ _lns_builder_named_threads (LnsCellBuilder *builder, uint32_t *ret_n, uint32_t *
   const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
   const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
   LnsKeyedId *items = calloc (n_threads + 1, sizeof *items);
+  /* Those of another program have the names that it gave, and no others.                          */
+  bool is_imported = is_import (builder);
 
   for (uint32_t i = 0; items != NULL && i < n_threads; i++)
-    if (threads[i].name != 0 ||
-        (threads[i].process < n_processes && processes[threads[i].process].name != 0))
+    if (is_imported ? threads[i].listed != 0
+                    : threads[i].name != 0 || (threads[i].process < n_processes &&
+                                               processes[threads[i].process].name != 0))
       items[n++] = (LnsKeyedId){ lns_tables_global_tid (builder->tables, i), i };
   *ret_n = items != NULL ? keep_last (items, n) : 0;
   *ret_n_reused = n - *ret_n;
@@ -146,8 +165,11 @@ build_thread_names (LnsCellBuilder *builder)
       LnsValue *row = _lns_builder_add_row (builder);
       if (row == NULL)
         break;
-      row[0] =
-          _lns_cell_integer (thread->name != 0 ? thread->name : processes[thread->process].name);
+      row[0] = _lns_cell_integer (thread->name != 0 || thread->listed != 0
+                                      ? thread->name
+                                      : processes[thread->process].name);
+      if (thread->listed == 2)
+        row[1] = _lns_cell_integer (thread->priority);
       row[2] = _lns_cell_integer (items[i].key);
     }
   free (items);
@@ -156,14 +178,15 @@ build_thread_names (LnsCellBuilder *builder)
 static void
 build_processes (LnsCellBuilder *builder)
 {
-  uint32_t n;
+  uint32_t n, n_listed = 0;
   const LnsProcess *processes = lns_report_processes (builder->report, &n);
   LnsKeyedId *items = calloc (n + 1, sizeof *items);
 
   builder->good = items != NULL;
   for (uint32_t i = 0; items != NULL && i < n; i++)
-    items[i] = (LnsKeyedId){ lns_tables_global_pid (builder->tables, i), i };
-  n = items != NULL ? keep_last (items, n) : 0;
+    if (processes[i].is_listed || !is_import (builder))
+      items[n_listed++] = (LnsKeyedId){ lns_tables_global_pid (builder->tables, i), i };
+  n = items != NULL ? keep_last (items, n_listed) : 0;
   for (uint32_t i = 0; i < n; i++)
     {
       LnsValue *row = _lns_builder_add_row (builder);
@@ -240,7 +263,7 @@ build_nvtx (LnsCellBuilder *builder)
   LnsValue *row;
 
   for (uint32_t i = 0; i < n_domains; i++)
-    if (domains[i].number != 0)
+    if (domains[i].number != 0 && domains[i].created_ns != LNS_TIME_UNKNOWN)
       {
         add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_CREATE, domains[i].created_ns, domains[i].name,
                       i, domain_tid (builder, i));
@@ -448,9 +471,7 @@ _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells
   const char *name = table->name;
 
   cells->n_rows = 0;
-  if (table->source == LNS_ROWS_KEPT)
-    _lns_builder_kept (&builder, table);
-  else if (table->source == LNS_ROWS_ENUM)
+  if (table->source == LNS_ROWS_ENUM)
     build_enum (&builder, name);
   else if (table->source == LNS_ROWS_NVTX)
     build_nvtx (&builder);

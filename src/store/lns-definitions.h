@@ -29,6 +29,7 @@ typedef struct
   int64_t end_ns;    /* LNS_TIME_UNKNOWN while it runs                                         */
   int32_t exit_code; /* 0–255; 128+N after signal N; -1 = not known                            */
   uint32_t machine; /* bits 48–63 of its globalPid: which machine, 0 in our own recordings      */
+  uint32_t is_listed; /* imported: 1 = in PROCESSES                                             */
 } LnsProcess;
 
 typedef struct
@@ -40,6 +41,8 @@ typedef struct
   int64_t start_ns; /* LNS_TIME_UNKNOWN where not known                                         */
   int64_t end_ns;
   uint32_t is_named; /* 1: the program named it through NVTX                                    */
+  int32_t priority;
+  uint32_t listed; /* imported: in ThreadNames, 1 = without `priority`, 2 = with it             */
 } LnsThread;
 
 /* An NVTX domain of one process. The default domain has name 0 and number 0. */
@@ -125,6 +128,7 @@ typedef struct
   uint32_t parent;      /* CUPTI's contextId of a green context's parent, or 0                  */
   uint32_t is_green;    /* 0 or 1                                                               */
   uint32_t n_multiprocessors; /* that a green context may use, or 0                             */
+  uint32_t green_unknown; /* imported: 1 = from before there were green contexts                */
 } LnsCudaContext;
 
 typedef struct
@@ -237,24 +241,6 @@ typedef struct
   uint64_t pushes, pops, marks, starts, ends, others;
   uint64_t bytes;
 } LnsLoss;
-
-/* A table that is no lane's, kept as it came from elsewhere; or what rows of the events of the table NAME
- * say beside what their lanes have. */
-typedef struct
-{
-  uint32_t name;
-  uint32_t columns; /* string id of a block (lns-kept-codec.h): name, type, is not NULL          */
-  uint32_t is_remainder;
-} LnsKeptTable;
-
-/* Some rows of a kept table, in its order, or the remainder of one event. */
-typedef struct
-{
-  uint32_t table; /* LnsKeptTable                                                               */
-  uint32_t rows;  /* string id of a block                                                       */
-  uint32_t n_rows;
-  int64_t min, max; /* of its first column; all of int64 where that does not only hold integers  */
-} LnsKeptRows;
 
 /* Events that nobody has because of LOSS: kept and lost together are those that were made. A lost pop
  * or end loses no event: its range is kept, with an end that is not known. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/store/lns-connection.h"
+#include "src/store/lns-sql.h"
 
 /* Which a hostile schema could otherwise make endless. */
 #define STEPS_MAX 1000000
@@ -22,23 +23,6 @@ stop_cb (void *data)
 {
   (void)data;
   return 1;
-}
-
-/* PATH as SQLite takes one whose journal is not to be looked at; NULL if memory is short. */
-static char *
-immutable_uri (const char *path)
-{
-  static const char end[] = "?immutable=1";
-  char *real = realpath (path, NULL);
-  char *uri = real != NULL ? malloc (3 * strlen (real) + sizeof "file:" + sizeof end) : NULL;
-  char *at = uri != NULL ? stpcpy (uri, "file:") : NULL;
-
-  for (const char *c = real; at != NULL && *c != '\0'; c++)
-    at += sprintf (at, strchr ("%?#", *c) != NULL ? "%%%02X" : "%c", (unsigned char)*c);
-  if (at != NULL)
-    strcpy (at, end);
-  free (real);
-  return uri;
 }
 
 static bool
@@ -60,7 +44,7 @@ bool
 _lns_recover_told_events (const char *path, uint64_t *ret_n_events)
 {
   int code;
-  char *uri = immutable_uri (path);
+  char *uri = lns_sql_immutable_uri (path);
   LnsConnection *connection =
       uri != NULL ? _lns_connection_open (uri, NULL, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &code)
                   : NULL;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
@@ -146,4 +147,20 @@ lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
     }
   *ret_claim_fd = fd;
   return database;
+}
+
+char *
+lns_sql_immutable_uri (const char *path)
+{
+  static const char end[] = "?immutable=1";
+  char *real = realpath (path, NULL);
+  char *uri = real != NULL ? malloc (3 * strlen (real) + sizeof "file:" + sizeof end) : NULL;
+  char *at = uri != NULL ? stpcpy (uri, "file:") : NULL;
+
+  for (const char *c = real; at != NULL && *c != '\0'; c++)
+    at += sprintf (at, strchr ("%?#", *c) != NULL ? "%%%02X" : "%c", (unsigned char)*c);
+  if (at != NULL)
+    strcpy (at, end);
+  free (real);
+  return uri;
 }

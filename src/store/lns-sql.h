@@ -41,6 +41,10 @@ void lns_sql_remove (const char *path);
  * file drops the locks that its process holds on it. */
 bool lns_sql_can_lock (const char *path);
 
+/* PATH as the URI of a file that nobody changes: no journal is looked at and no lock taken. To be freed;
+ * NULL where there is no such file or memory ran out. */
+char *lns_sql_immutable_uri (const char *path);
+
 /* Fills ERROR with what DATABASE says of its last call, after the sentence's beginning DOING
  * ("cannot write “x.rep”"). Returns false. */
 bool lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing);

@@ -2,18 +2,16 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports made of the CUDA tables of public exports."""
+"""Reports made of public exports."""
 
 import glob
 import os
 import sqlite3
-import subprocess
 
 import golden
 import tap
 
 FOLDER = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
-IMPORT_CUDA = os.path.join(tap.BUILD, "tests", "golden", "import-cuda")
 
 
 def need():
@@ -35,7 +33,7 @@ def report(name):
     """The path of a report of the same events."""
     path = golden.path(name + ".rep")
     if not os.path.exists(path):
-        subprocess.run([IMPORT_CUDA, os.path.join(FOLDER, name + ".sqlite"), path], check=True)
+        golden.run("import", "-q", "-o", path, os.path.join(FOLDER, name + ".sqlite"))
     return path
 
 

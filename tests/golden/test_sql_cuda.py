@@ -118,7 +118,7 @@ def test_queries_agree_with_a_plain_copy():
 def test_info_tells_of_the_gpus():
     cuda_corpus.need()
     out = golden.run("info", cuda_corpus.report("a100x4-cloverleaf"))[0].decode()
-    assert "\nGPUs: 1\n  0 NVIDIA A100-SXM4-80GB, 0000:c1:00.0, 79.2 GiB, compute capability 8.0\n" in out, out
+    assert "\nGPUs: 1\n  0 NVIDIA A100-SXM4-80GB, 0000:03:00.0, 79.2 GiB, compute capability 8.0\n" in out, out
     assert "GPUs" not in golden.run("info", cuda_corpus.report("nvtx-only-poolformer"))[0].decode()
 
 

@@ -196,7 +196,7 @@ def test_from_calls_to_kernels():
     cuda_corpus.need()
     for corpus, least in (("h100x2-nccl", 1500), ("a100-pytorch-lm", 7000), ("a100-mpi-saxpy", 1)):
         wanted = [(call_start, call_end - call_start, call_end if start > call_end else None, start - call_end if start > call_end else None,
-                   start, end - start, end - call_start, tid >> 24, tid & 0xFFFFFF, device, name)
+                   start, end - start, end - call_start, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF, device, name)
                   for tid, call_start, call_end, name, start, end, device, _ in launched(cuda_corpus.exported(corpus))]
         trace = rows(cuda_corpus.report(corpus), "cuda_kern_exec_trace")
         columns = ["API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)", "Kernel Start (ns)", "Kernel Dur (ns)",
@@ -230,7 +230,7 @@ def projected(database):
         inside = [b for b in begun.get(tid, []) if b[1] >= start and b[2] <= end]
         if inside:
             first, last = min(b[4] for b in inside), max(b[5] for b in inside)
-            yield rowid, (":" + name, first, last - first, start, end - start, tid >> 24, tid & 0xFFFFFF, len(inside))
+            yield rowid, (":" + name, first, last - first, start, end - start, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF, len(inside))
 
 
 def test_ranges_on_the_gpu():
@@ -280,7 +280,7 @@ def test_kernels_of_ranges():
             "SELECT rowid, start, end, globalTid, text FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
         for call_start, call_end, duration, name in begun.get(tid, []):
             if call_start >= start and call_end <= end:
-                groups.setdefault((":" + text, str(tid >> 24), str(tid & 0xFFFFFF), name), []).append((rowid, duration))
+                groups.setdefault((":" + text, str(tid >> 24 & 0xFFFFFF), str(tid & 0xFFFFFF), name), []).append((rowid, duration))
     report = rows(cuda_corpus.report("h100x2-nccl"), "nvtx_kern_sum")
     assert len(report) == len(groups) > 500
     for row in report:

@@ -1,0 +1,98 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope import`: a file of another profiler as a report. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/cli/lns-cli-options.h"
+#include "src/cli/lns-cli-report.h"
+#include "src/import/lns-import-open.h"
+
+typedef struct
+{
+  const char *output;
+  bool overwrite;
+  bool quiet;
+} Values;
+
+static const LnsOption options[] = {
+  LNS_CLI_OUTPUT (Values, "the file's name with .rep", "Where to write the report to."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+  LNS_CLI_QUIET (Values, "Show no progress, no path and not what was left out."),
+};
+
+/* INPUT with its last ending replaced, to be freed. */
+static char *
+default_output (const char *input)
+{
+  const char *slash = strrchr (input, '/'), *name = slash != NULL ? slash + 1 : input,
+             *dot = strrchr (name, '.');
+  char *output;
+  int length = dot != NULL && dot != name ? (int)(dot - input) : (int)strlen (input);
+
+  return asprintf (&output, "%.*s.rep", length, input) < 0 ? NULL : output;
+}
+
+/* What is not in the report, each on a line of its own. */
+static void
+print_left_out (const LnsImportResult *result)
+{
+  const char *line = result->left_out != NULL ? result->left_out : "";
+
+  for (size_t length; *line != '\0'; line += length + (line[length] == '\n'))
+    {
+      length = strcspn (line, "\n");
+      fprintf (stderr, "lanescope: left out: %.*s\n", (int)length, line);
+    }
+  if (result->n_bad > 0)
+    fprintf (stderr, "lanescope: left out: %" PRIu64 " rows without a usable time or place\n",
+             result->n_bad);
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  const char *input = lns_cli_only_word (command, argc, argv, "a file", &error);
+  if (input == NULL)
+    return lns_cli_fail (&error);
+  char *output = values.output != NULL ? strdup (values.output) : default_output (input);
+  bool shows = !values.quiet && isatty (STDERR_FILENO);
+  LnsImportOptions import_options = { .overwrite = values.overwrite,
+                                      .cancel = lns_cli_catch_interrupt (),
+                                      .progress = shows ? lns_cli_show_progress : NULL,
+                                      .progress_data = output };
+  LnsImportResult result = { 0 };
+  bool good = output != NULL && lns_import_file (input, output, &import_options, &result, &error);
+  if (shows)
+    fputs ("\r\033[K", stderr);
+  if (good && !values.quiet)
+    {
+      print_left_out (&result);
+      printf ("Generated:\n    %s\n", output);
+    }
+  good = good && lns_cli_flush (&error);
+  free (result.left_out);
+  free (output);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_import = {
+  .name = "import",
+  .usage = "[switches] FILE",
+  .summary = "make a report of an nsys SQLite export",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

@@ -1,0 +1,336 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/lns-foreign.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "src/store/lns-sql.h"
+
+#define CACHE_KIB      8192
+#define VALUE_BYTES    (64 << 20)
+#define STEPS_PER_POLL 20000
+
+struct LnsForeign
+{
+  sqlite3 *db;
+  char *path;
+  const atomic_bool *cancel;
+  LnsForeignTable *tables;
+  unsigned n_tables;
+  /* Of the reading in progress. */
+  LnsForeignRowFunc func;
+  void *data;
+  bool ended;
+};
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static bool
+is_cancelled (const LnsForeign *foreign)
+{
+  return foreign->cancel != NULL && atomic_load_explicit (foreign->cancel, memory_order_relaxed);
+}
+
+static int
+cancel_cb (void *data)
+{
+  return is_cancelled (data);
+}
+
+/* What SQLite says of its last call, in a sentence. Returns false. */
+static bool
+fail (LnsForeign *foreign, LnsError *error)
+{
+  int code = sqlite3_errcode (foreign->db);
+
+  if (is_cancelled (foreign))
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", foreign->path);
+  if (code == SQLITE_NOMEM)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "%s: not enough memory to read it; close other programs", foreign->path);
+  if (code == SQLITE_BUSY)
+    return lns_error_set (error, LNS_ERROR_IO, 0,
+                          "%s: another program is writing it; try again when that has ended",
+                          foreign->path);
+  return lns_error_set (
+      error, LNS_ERROR_FORMAT, 0,
+      "%s: this SQLite file cannot be read (%s); make it again with \"nsys export "
+      "--type sqlite\"",
+      foreign->path, sqlite3_errmsg (foreign->db));
+}
+
+/* The aggregate lns_rows (…): SQLite hands over each row without a return to the caller. */
+static void
+row_cb (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  LnsForeign *foreign = sqlite3_user_data (context);
+
+  if (foreign->ended || foreign->func (foreign->data, values))
+    return;
+  foreign->ended = true;
+  sqlite3_result_error (context, "ended", -1);
+}
+
+static void
+final_cb (sqlite3_context *context)
+{
+}
+
+static bool
+distrust (LnsForeign *foreign)
+{
+  sqlite3 *db = foreign->db;
+
+  sqlite3_db_config (db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  sqlite3_db_config (db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  sqlite3_db_config (db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+  sqlite3_db_config (db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_limit (db, SQLITE_LIMIT_LENGTH, VALUE_BYTES);
+  sqlite3_progress_handler (db, STEPS_PER_POLL, cancel_cb, foreign);
+  char pragmas[128];
+  snprintf (pragmas, sizeof pragmas,
+            "PRAGMA cache_size = -%d; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE",
+            CACHE_KIB);
+  return sqlite3_exec (db, pragmas, NULL, NULL, NULL) == SQLITE_OK &&
+         sqlite3_create_function (db, "lns_rows", -1,
+                                  SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, foreign,
+                                  NULL, row_cb, final_cb) == SQLITE_OK;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static bool
+add_column (LnsForeignTable *table, const char *name)
+{
+  char **columns = reallocarray (table->columns, table->n_columns + 1, sizeof *columns);
+  if (columns == NULL)
+    return false;
+  table->columns = columns;
+  bool *is_used = reallocarray (table->is_used, table->n_columns + 1, sizeof *is_used);
+  if (is_used == NULL || (columns[table->n_columns] = strdup (name)) == NULL)
+    return false;
+  table->is_used = is_used;
+  is_used[table->n_columns++] = false;
+  return true;
+}
+
+/* The columns of all true tables, in one query. */
+static bool
+list_tables (LnsForeign *foreign, LnsError *error)
+{
+  sqlite3_stmt *rows = NULL;
+  int code = sqlite3_prepare_v2 (foreign->db,
+                                 "SELECT m.name, c.name FROM sqlite_master m, "
+                                 "pragma_table_info (m.name) c WHERE m.type = 'table' AND "
+                                 "m.rootpage > 0 AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+                                 "ORDER BY m.rowid, c.cid",
+                                 -1, &rows, NULL);
+  bool good = code == SQLITE_OK;
+
+  while (good && (code = sqlite3_step (rows)) == SQLITE_ROW)
+    {
+      const char *name = (const char *)sqlite3_column_text (rows, 0),
+                 *column = (const char *)sqlite3_column_text (rows, 1);
+      LnsForeignTable *last =
+          foreign->n_tables > 0 ? &foreign->tables[foreign->n_tables - 1] : NULL;
+      if (name == NULL || column == NULL)
+        continue;
+      if (last == NULL || strcmp (last->name, name) != 0)
+        {
+          LnsForeignTable *tables =
+              reallocarray (foreign->tables, foreign->n_tables + 1, sizeof *tables);
+          if (tables == NULL)
+            break;
+          foreign->tables = tables;
+          last = &tables[foreign->n_tables];
+          *last = (LnsForeignTable){ .name = strdup (name) };
+          if (last->name == NULL)
+            break;
+          foreign->n_tables++;
+        }
+      if (!add_column (last, column))
+        break;
+    }
+  good = good && code == SQLITE_DONE;
+  if (!good && code == SQLITE_ROW)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                   foreign->path);
+  else if (!good)
+    fail (foreign, error);
+  sqlite3_finalize (rows);
+  return good;
+}
+
+LnsForeign *
+lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
+{
+  LnsForeign *foreign = calloc (1, sizeof *foreign);
+  char *folder = strdup (path), *uri = lns_sql_immutable_uri (path);
+  bool good = foreign != NULL && folder != NULL && (foreign->path = strdup (path)) != NULL;
+
+  if (good && access (path, R_OK) != 0)
+    good = lns_error_set_errno (error, errno, "%s: it cannot be read", path);
+  else if (good)
+    {
+      char *slash = strrchr (folder, '/');
+      if (slash != NULL)
+        slash[1] = '\0';
+      /* Where no journal can be rolled back and no lock be had, none is waited for. */
+      bool is_fixed = uri != NULL && (access (slash != NULL ? folder : ".", W_OK) != 0 ||
+                                      !lns_sql_can_lock (path));
+      foreign->cancel = cancel;
+      int code = sqlite3_open_v2 (
+          is_fixed ? uri : path, &foreign->db,
+          SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
+      good = (code == SQLITE_OK && distrust (foreign)) || fail (foreign, error);
+      good = good && list_tables (foreign, error);
+    }
+  else
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", path);
+  free (folder);
+  free (uri);
+  if (good)
+    return foreign;
+  lns_foreign_close (foreign);
+  return NULL;
+}
+
+void
+lns_foreign_close (LnsForeign *foreign)
+{
+  if (foreign == NULL)
+    return;
+  for (unsigned i = 0; i < foreign->n_tables; i++)
+    {
+      for (unsigned c = 0; c < foreign->tables[i].n_columns; c++)
+        free (foreign->tables[i].columns[c]);
+      free (foreign->tables[i].columns);
+      free (foreign->tables[i].is_used);
+      free (foreign->tables[i].name);
+    }
+  free (foreign->tables);
+  sqlite3_close (foreign->db);
+  free (foreign->path);
+  free (foreign);
+}
+
+LnsForeignTable *
+lns_foreign_tables (LnsForeign *foreign, unsigned *ret_n)
+{
+  *ret_n = foreign->n_tables;
+  return foreign->tables;
+}
+
+LnsForeignTable *
+lns_foreign_find (LnsForeign *foreign, const char *name)
+{
+  for (unsigned i = 0; i < foreign->n_tables; i++)
+    if (strcasecmp (foreign->tables[i].name, name) == 0)
+      return &foreign->tables[i];
+  return NULL;
+}
+
+bool
+lns_foreign_has_column (LnsForeignTable *table, const char *column)
+{
+  for (unsigned i = 0; table != NULL && i < table->n_columns; i++)
+    if (strcasecmp (table->columns[i], column) == 0)
+      return table->is_used[i] = true;
+  return false;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Appends FORMAT to TEXT (freed where memory ran out), as sqlite3_mprintf () does. */
+static char *
+append (char *text, const char *format, const char *argument)
+{
+  char *more = text != NULL ? sqlite3_mprintf (format, argument) : NULL,
+       *result = more != NULL ? sqlite3_mprintf ("%s%s", text, more) : NULL;
+
+  sqlite3_free (more);
+  sqlite3_free (text);
+  return result;
+}
+
+bool
+lns_foreign_read (LnsForeign *foreign,
+                  LnsForeignTable *table,
+                  const char *const *columns,
+                  unsigned n_columns,
+                  const char *order,
+                  LnsForeignRowFunc func,
+                  void *data,
+                  LnsError *error)
+{
+  char *names = sqlite3_mprintf (""), *sql = NULL;
+  sqlite3_stmt *rows = NULL;
+
+  for (unsigned i = 0; i < n_columns; i++)
+    {
+      names = append (names, "%s", i > 0 ? ", " : "");
+      names = lns_foreign_has_column (table, columns[i]) ? append (names, "\"%w\"", columns[i])
+                                                         : append (names, "%s", "NULL");
+    }
+  if (names != NULL && order == NULL)
+    sql = sqlite3_mprintf ("SELECT lns_rows (%s) FROM \"%w\"", names, table->name);
+  else if (names != NULL)
+    { /* Its columns are called by number, so that the outer query has no names to quote. */
+      char *outer = sqlite3_mprintf ("");
+      for (unsigned i = 0; i < n_columns; i++)
+        {
+          char number[16];
+          snprintf (number, sizeof number, "%sc%u", i > 0 ? ", " : "", i);
+          outer = append (outer, "%s", number);
+        }
+      sql = outer != NULL ? sqlite3_mprintf ("WITH r (%s) AS (SELECT %s FROM \"%w\" %s LIMIT -1) "
+                                             "SELECT lns_rows (%s) FROM r",
+                                             outer, names, table->name, order, outer)
+                          : NULL;
+      sqlite3_free (outer);
+    }
+  sqlite3_free (names);
+  if (sql == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "%s: not enough memory to read it; close other programs", foreign->path);
+  foreign->func = func;
+  foreign->data = data;
+  foreign->ended = false;
+  bool good = sqlite3_prepare_v2 (foreign->db, sql, -1, &rows, NULL) == SQLITE_OK;
+  while (good && sqlite3_step (rows) == SQLITE_ROW)
+    ;
+  good = good && sqlite3_errcode (foreign->db) == SQLITE_DONE;
+  if (!good && !foreign->ended)
+    fail (foreign, error);
+  sqlite3_finalize (rows);
+  sqlite3_free (sql);
+  return good;
+}
+
+bool
+lns_foreign_count (LnsForeign *foreign,
+                   const LnsForeignTable *table,
+                   uint64_t *ret_n,
+                   LnsError *error)
+{
+  char *sql = sqlite3_mprintf ("SELECT count (*) FROM \"%w\"", table->name);
+  sqlite3_stmt *rows = NULL;
+  bool good = sql != NULL && sqlite3_prepare_v2 (foreign->db, sql, -1, &rows, NULL) == SQLITE_OK &&
+              sqlite3_step (rows) == SQLITE_ROW;
+
+  if (good)
+    *ret_n = (uint64_t)sqlite3_column_int64 (rows, 0);
+  else
+    fail (foreign, error);
+  sqlite3_finalize (rows);
+  sqlite3_free (sql);
+  return good;
+}

@@ -1,0 +1,123 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Events, each put on the lowest lane of its track that is free: so calls and ranges of a thread lie
+ * by depth. */
+
+#include <stdlib.h>
+
+#include "src/import/lns-import-private.h"
+
+/* What a file may open, so that one whose rows all overlap does not take all memory. */
+#define TRACK_LANES_MAX 4096
+#define LANES_MAX       65536
+
+#define COMMIT_BYTES  ((size_t)16 << 20)
+#define ROWS_PER_LOOK 4096
+
+/* What tells tracks apart. */
+typedef struct
+{
+  uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type;
+  uint64_t number;
+} Key;
+
+static LnsImportTrack *
+find_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
+{
+  const Key key = { track->kind,   kind,          track->process,    track->thread, track->domain,
+                    track->device, track->stream, track->value_type, track->number };
+  uint32_t i = lns_string_table_intern (import->tracks, &key, sizeof key, import->n_tracks);
+
+  if (i < import->n_tracks)
+    return &import->track_list[i];
+  if ((import->n_tracks & (import->n_tracks - 1)) == 0)
+    {
+      LnsImportTrack *grown = reallocarray (
+          import->track_list, import->n_tracks == 0 ? 1 : 2 * import->n_tracks, sizeof *grown);
+      if (grown == NULL)
+        return NULL;
+      import->track_list = grown;
+    }
+  LnsImportTrack *result = &import->track_list[import->n_tracks++];
+  *result = (LnsImportTrack){ .track = *track,
+                              .kind = kind,
+                              .id = lns_writer_add_track (import->writer, track) };
+  return result;
+}
+
+/* The lowest lane that is free at START_NS; LNS_ID_NONE where there would be too many. */
+static uint32_t
+take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
+{
+  uint32_t ordinal = lns_overlap_take (&track->overlap, start_ns);
+
+  if (ordinal == LNS_ID_NONE || ordinal < track->n_lanes)
+    return ordinal;
+  uint32_t *lanes = ordinal < TRACK_LANES_MAX && import->n_lanes < LANES_MAX
+                        ? reallocarray (track->lanes, ordinal + 1, sizeof *lanes)
+                        : NULL;
+  if (lanes == NULL)
+    return LNS_ID_NONE; /* taken for good: it is never looked at again                             */
+  track->lanes = lanes;
+  lanes[ordinal] =
+      lns_writer_add_lane (import->writer, &(LnsLane){ .track = track->id,
+                                                       .ordinal = track->n_lanes_before + ordinal,
+                                                       .kind = track->kind });
+  track->n_lanes = ordinal + 1;
+  import->n_lanes++;
+  return ordinal;
+}
+
+/* Now and then: progress, and what waits goes into the file. */
+static bool
+look_up (LnsImport *import)
+{
+  const LnsImportOptions *options = import->options;
+
+  if (options->progress != NULL && import->n_total > 0)
+    options->progress (
+        import->n_done < import->n_total ? (double)import->n_done / (double)import->n_total : 1.0,
+        options->progress_data);
+  return lns_writer_waiting_bytes (import->writer) < COMMIT_BYTES ||
+         lns_writer_commit (import->writer, import->end_ns, import->error);
+}
+
+bool
+_lns_import_append (LnsImport *import,
+                    const LnsTrack *track,
+                    LnsLaneKind kind,
+                    const LnsEvent *event)
+{
+  LnsImportTrack *found = find_track (import, track, kind);
+  uint32_t ordinal = found != NULL ? take_lane (import, found, event->start_ns) : LNS_ID_NONE;
+  const int64_t end_ns = event->start_ns + event->duration_ns;
+
+  if (ordinal == LNS_ID_NONE)
+    {
+      import->n_bad++;
+      return true;
+    }
+  lns_overlap_release (&found->overlap, ordinal, end_ns);
+  lns_writer_append (import->writer, found->lanes[ordinal], event);
+  import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
+  return ++import->n_rows % ROWS_PER_LOOK != 0 || look_up (import);
+}
+
+void
+_lns_import_end_table (LnsImport *import)
+{
+  for (uint32_t i = 0; i < import->n_tracks; i++)
+    {
+      LnsImportTrack *track = &import->track_list[i];
+      for (uint32_t lane = 0; lane < track->n_lanes; lane++)
+        lns_writer_close_lane (import->writer, track->lanes[lane]);
+      lns_overlap_clear (&track->overlap);
+      free (track->lanes);
+      track->lanes = NULL;
+      track->n_lanes_before += track->n_lanes;
+      track->n_lanes = 0;
+    }
+}

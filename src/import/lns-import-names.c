@@ -1,0 +1,84 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Texts, and what processes and threads are called. */
+
+#include "src/import/lns-import-private.h"
+
+static bool
+string_cb (void *data, sqlite3_value **values)
+{
+  LnsImport *import = data;
+  int64_t id;
+
+  import->n_done++;
+  if (_lns_import_integer (values[0], &id))
+    lns_string_table_intern (import->strings, &id, sizeof id, _lns_import_text (import, values[1]));
+  return true;
+}
+
+bool
+_lns_import_string_ids (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "id", "value" };
+  return lns_foreign_read (import->foreign, table, columns, 2, NULL, string_cb, import,
+                           import->error);
+}
+
+static bool
+process_cb (void *data, sqlite3_value **values)
+{
+  LnsImport *import = data;
+  int64_t global_pid;
+
+  import->n_done++;
+  if (!_lns_import_integer (values[0], &global_pid))
+    return true;
+  uint32_t id = _lns_import_process (import, global_pid);
+  if (id < import->n_processes)
+    {
+      import->process_list[id].is_listed = 1;
+      import->process_list[id].name = _lns_import_text (import, values[1]);
+      lns_writer_set_process (import->writer, id, &import->process_list[id]);
+    }
+  return true;
+}
+
+bool
+_lns_import_process_names (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "globalPid", "name", "pid" };
+  return lns_foreign_read (import->foreign, table, columns, 3, NULL, process_cb, import,
+                           import->error);
+}
+
+static bool
+thread_cb (void *data, sqlite3_value **values)
+{
+  LnsImport *import = data;
+  int64_t global_tid, priority;
+
+  import->n_done++;
+  if (!_lns_import_integer (values[0], &global_tid))
+    return true;
+  uint32_t id = _lns_import_thread (import, global_tid);
+  if (id < import->n_threads)
+    {
+      LnsThread *thread = &import->thread_list[id];
+      thread->name = _lns_import_string (import, values[1]);
+      thread->listed = _lns_import_integer (values[2], &priority) ? 2 : 1;
+      thread->priority = thread->listed == 2 ? (int32_t)priority : 0;
+      lns_writer_set_thread (import->writer, id, thread);
+    }
+  return true;
+}
+
+bool
+_lns_import_thread_names (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "globalTid", "nameId", "priority" };
+  return lns_foreign_read (import->foreign, table, columns, 3, NULL, thread_cb, import,
+                           import->error);
+}

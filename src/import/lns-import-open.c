@@ -1,0 +1,124 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/lns-import-open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/store/lns-report-cache.h"
+#include "src/store/lns-sql.h"
+
+/* To be raised when files would be imported in another way. */
+#define IMPORT_VERSION "1"
+
+/* What the cache may hold. */
+#define COPIES_MAX       32
+#define COPIES_MAX_BYTES (INT64_C (8) << 30)
+
+/* Where SQLite keeps the application id, big-endian. */
+#define HEAD_BYTES        100
+#define APPLICATION_ID_AT 68
+
+static bool
+ends_with (const char *path, const char *ending)
+{
+  size_t length = strlen (path), n = strlen (ending);
+  return length > n && strcmp (path + length - n, ending) == 0;
+}
+
+LnsInputKind
+lns_import_kind (const char *path)
+{
+  unsigned char head[HEAD_BYTES] = { 0 };
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  ssize_t n = fd >= 0 ? read (fd, head, sizeof head) : -1;
+  const unsigned char *id = head + APPLICATION_ID_AT;
+
+  if (fd >= 0)
+    close (fd);
+  if (n == HEAD_BYTES && memcmp (head, "SQLite format 3", 16) == 0)
+    return ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == LNS_SQL_APPLICATION_ID
+               ? LNS_INPUT_REPORT
+               : LNS_INPUT_SQLITE;
+  return n > 0 && (ends_with (path, ".nsys-rep") || ends_with (path, ".qdrep")) ? LNS_INPUT_NSYS
+                                                                                : LNS_INPUT_REPORT;
+}
+
+bool
+lns_import_file (const char *path,
+                 const char *out_path,
+                 const LnsImportOptions *options,
+                 LnsImportResult *ret_result,
+                 LnsError *error)
+{
+  switch (lns_import_kind (path))
+    {
+    case LNS_INPUT_NSYS:
+      return lns_error_set (
+          error, LNS_ERROR_UNSUPPORTED, 0,
+          "%s: only nsys can read it; run \"nsys export --type sqlite %s\" where it "
+          "was recorded, and import the .sqlite file",
+          path, path);
+    case LNS_INPUT_REPORT:
+      if (access (path, R_OK) == 0)
+        return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                              "%s: it is no file that can be imported; give one that \"nsys export "
+                              "--type sqlite\" wrote",
+                              path);
+      __attribute__ ((fallthrough)); /* which says why it cannot be read */
+    default:
+      return lns_import_sqlite (path, out_path, options, ret_result, error);
+    }
+}
+
+/* Imports PATH into the cache at CACHED_PATH: under another name first, as others may look. */
+static bool
+import_into (const char *path,
+             const char *cached_path,
+             const LnsImportOptions *options,
+             LnsError *error)
+{
+  LnsImportOptions own = options != NULL ? *options : (LnsImportOptions){ 0 };
+  char *new_path = NULL;
+
+  own.overwrite = true;
+  if (asprintf (&new_path, "%.*s-%d.rep", (int)strlen (cached_path) - 4, cached_path,
+                (int)getpid ()) < 0)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
+                          path);
+  bool good = lns_import_file (path, new_path, &own, NULL, error);
+  if (good && rename (new_path, cached_path) != 0)
+    {
+      good = lns_error_set_errno (error, errno, "%s: it cannot be put into the cache", cached_path);
+      lns_sql_remove (new_path);
+    }
+  free (new_path);
+  return good;
+}
+
+LnsReport *
+lns_import_open (const char *path, const LnsImportOptions *options, LnsError *error)
+{
+  const LnsOpenOptions opening = { .cancel = options != NULL ? options->cancel : NULL };
+  char *cached_path = lns_report_cache_path ("imported", IMPORT_VERSION, path, error);
+  LnsReport *report = cached_path != NULL ? lns_report_open (cached_path, &opening, NULL) : NULL;
+
+  if (report != NULL)
+    utimensat (AT_FDCWD, cached_path, NULL,
+               0); /* the one that was asked for last stays longest   */
+  else if (cached_path != NULL && import_into (path, cached_path, options, error))
+    {
+      report = lns_report_open (cached_path, &opening, error);
+      lns_report_cache_prune (cached_path, COPIES_MAX, COPIES_MAX_BYTES);
+    }
+  free (cached_path);
+  return report;
+}

@@ -1,0 +1,159 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the importers of tables share: the report in the making, and which of its objects stand for the
+ * ids of the foreign file. */
+
+#pragma once
+
+#include "src/base/lns-buffer.h"
+#include "src/base/lns-string-table.h"
+#include "src/import/lns-foreign.h"
+#include "src/import/lns-import.h"
+#include "src/schema/lns-table.h"
+#include "src/store/lns-overlap.h"
+#include "src/store/lns-writer.h"
+
+/* Times beyond ±146 years are no times: sums and differences of the others fit into 64 bits. */
+#define LNS_IMPORT_TIME_MAX (INT64_C (1) << 62)
+
+/* The callback of rows of calls that are none. */
+#define LNS_IMPORT_NO_CALL UINT64_MAX
+
+/* A track, and the lanes that the table being imported has given it so far. */
+typedef struct
+{
+  LnsTrack track;
+  LnsLaneKind kind;
+  uint32_t id;
+  uint32_t n_lanes_before; /* of tables imported before                                         */
+  uint32_t n_lanes;        /* in `lanes`                                                        */
+  uint32_t *lanes;         /* owned; by ordinal - n_lanes_before                                */
+  LnsOverlap overlap;
+} LnsImportTrack;
+
+/* A GPU as the file tells of it, before it is known which processes use it. */
+typedef struct
+{
+  int64_t id, number; /* the file's and CUDA's                                                  */
+  LnsCudaDevice device;
+} LnsImportGpu;
+
+typedef struct
+{
+  LnsForeign *foreign;
+  LnsWriter *writer;
+  const LnsImportOptions *options;
+  LnsError *error;
+  /* Keys of the foreign file → ids of the report. */
+  LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
+      *tracks;
+  LnsProcess *process_list; /* as they were written, by id; owned                               */
+  LnsThread *thread_list;
+  LnsDomain *domain_list;
+  LnsCudaDevice *device_list;
+  LnsCudaContext *context_list;
+  LnsCudaStream *stream_list;
+  uint32_t n_processes, n_threads, n_domains, n_devices, n_contexts, n_streams, n_launches;
+  LnsImportGpu *gpu_list;
+  uint32_t n_gpus;
+  LnsImportTrack *track_list;
+  uint32_t n_tracks, n_lanes;
+  int64_t last_thread_key; /* the thread asked for last                                          */
+  uint32_t last_thread;
+  int64_t end_ns; /* the largest time of any row                                          */
+  uint64_t n_rows, n_bad, n_done, n_total;
+  LnsBuffer left_out; /* LnsImportResult.left_out                                             */
+} LnsImport;
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* The whole number in VALUE; false where it has none (NULL, text, a fraction). */
+bool _lns_import_integer (sqlite3_value *value, int64_t *ret_number);
+
+/* The same, 0 where there is none. */
+int64_t _lns_import_number (sqlite3_value *value);
+
+/* VALUE as a time of at most LNS_IMPORT_TIME_MAX. */
+bool _lns_import_time (sqlite3_value *value, int64_t *ret_ns);
+
+/* The text in VALUE as a string of the report; 0 for NULL. */
+uint32_t _lns_import_text (LnsImport *import, sqlite3_value *value);
+
+/* The string of StringIds row VALUE; 0 where there is none. */
+uint32_t _lns_import_string (LnsImport *import, sqlite3_value *value);
+
+/* ---- Objects, made when first asked for ------------------------------------------------------ */
+
+/* Of a globalPid or globalTid. */
+uint32_t _lns_import_process (LnsImport *import, int64_t global_id);
+uint32_t _lns_import_thread (LnsImport *import, int64_t global_tid);
+uint32_t _lns_import_domain (LnsImport *import, uint32_t process, int64_t number);
+uint32_t _lns_import_device (LnsImport *import, uint32_t process, int64_t number);
+uint32_t _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number);
+uint32_t _lns_import_stream (LnsImport *import, uint32_t context, int64_t number);
+uint32_t _lns_import_launch (LnsImport *import, const LnsCudaLaunch *launch);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* Appends EVENT to the lowest lane of TRACK that is free. Each track's events come by start, those of
+ * equal starts the longest first. False and import->error where the writing cannot go on. */
+bool _lns_import_append (LnsImport *import,
+                         const LnsTrack *track,
+                         LnsLaneKind kind,
+                         const LnsEvent *event);
+
+/* Ends the lanes of all tracks: the events of the next table begin anew. */
+void _lns_import_end_table (LnsImport *import);
+
+/* Notes a line of what is left out. */
+void _lns_import_leave_out (LnsImport *import, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* A table that is imported: one row of lns-import-tables.c. */
+typedef struct LnsImportTable
+{
+  const char *name;   /* in the foreign file                                                    */
+  const char *schema; /* the table of lns-table.h whose columns say what is kept; NULL = `name`  */
+  LnsTrackKind track;
+  /* Finishes an event: names it where no column does. False leaves it out. NULL = nothing to do. */
+  bool (*finish) (LnsImport *import, LnsEvent *event);
+  /* Imports the table in its own way; NULL = row by row, as the schema's cells say. */
+  bool (*import) (LnsImport *import, LnsForeignTable *table);
+} LnsImportTable;
+
+/* All of them, in the order in which they are imported. */
+const LnsImportTable *_lns_import_tables (unsigned *ret_n);
+
+/* Rows of a table of events, as the cells of its columns say. */
+bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how);
+
+/* In which order the rows of TABLE are to be read so that each track's events come as
+ * _lns_import_append () wants them: RET_ORDER is NULL where they lie so. KEYS are the columns that
+ * tell tracks apart; MERGE (or NULL) makes those of one row equal that are of one track. */
+bool _lns_import_order (LnsImport *import,
+                        LnsForeignTable *table,
+                        const char *start,
+                        const char *end,
+                        const char *const *keys,
+                        unsigned n_keys,
+                        void (*merge) (int64_t *keys),
+                        const char **ret_order);
+
+/* Imported in ways of their own. */
+bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_thread_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_gpus (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_devices (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_contexts (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_streams (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_stream_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);
+
+/* The GPU with CUDA's NUMBER, as PROCESS sees it. */
+LnsCudaDevice _lns_import_describe_gpu (const LnsImport *import, uint32_t process, int64_t number);

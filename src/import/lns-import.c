@@ -1,0 +1,194 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/lns-import.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/import/lns-import-private.h"
+
+void
+_lns_import_leave_out (LnsImport *import, const char *format, ...)
+{
+  char line[512];
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (line, sizeof line - 1, format, arguments);
+  va_end (arguments);
+  strcat (line, "\n");
+  lns_buffer_append (&import->left_out, line, strlen (line));
+}
+
+/* ---- From beginning to end ------------------------------------------------------------------- */
+
+static bool
+start_cb (void *data, sqlite3_value **values)
+{
+  LnsWriterOptions *options = data;
+  options->t0_realtime_ns = _lns_import_number (values[0]);
+  return true;
+}
+
+/* When the session started. */
+static bool
+read_start (LnsImport *import, LnsWriterOptions *options)
+{
+  static const char *const columns[] = { "utcEpochNs" };
+  LnsForeignTable *table = lns_foreign_find (import->foreign, "TARGET_INFO_SESSION_START_TIME");
+
+  return table == NULL || lns_foreign_read (import->foreign, table, columns, 1, NULL, start_cb,
+                                            options, import->error);
+}
+
+/* Whether there is anything that a profiler would write. */
+static bool
+has_known_table (LnsImport *import, const char *path)
+{
+  unsigned n;
+  const LnsImportTable *tables = _lns_import_tables (&n);
+
+  for (unsigned i = 0; i < n; i++)
+    if (lns_foreign_find (import->foreign, tables[i].name) != NULL)
+      return true;
+  return lns_error_set (
+      import->error, LNS_ERROR_FORMAT, 0,
+      "%s: this SQLite file is neither a report nor an nsys export; give one that "
+      "\"nsys export --type sqlite\" wrote",
+      path);
+}
+
+static bool
+open_all (LnsImport *import, const char *path, const char *out_path)
+{
+  LnsStringTable **maps[] = { &import->strings, &import->processes, &import->threads,
+                              &import->domains, &import->devices,   &import->contexts,
+                              &import->streams, &import->launches,  &import->tracks };
+  LnsWriterOptions options = { .overwrite = import->options->overwrite };
+
+  import->foreign = lns_foreign_open (path, import->options->cancel, import->error);
+  if (import->foreign == NULL || !has_known_table (import, path) || !read_start (import, &options))
+    return false;
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+    if ((*maps[i] = lns_string_table_new ()) == NULL)
+      return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0,
+                            "%s: not enough memory to import it", path);
+  import->writer = lns_writer_create (out_path, &options, import->error);
+  return import->writer != NULL;
+}
+
+static void
+free_all (LnsImport *import)
+{
+  lns_string_table_free (import->strings);
+  lns_string_table_free (import->processes);
+  lns_string_table_free (import->threads);
+  lns_string_table_free (import->domains);
+  lns_string_table_free (import->devices);
+  lns_string_table_free (import->contexts);
+  lns_string_table_free (import->streams);
+  lns_string_table_free (import->launches);
+  lns_string_table_free (import->tracks);
+  _lns_import_end_table (import);
+  free (import->process_list);
+  free (import->thread_list);
+  free (import->domain_list);
+  free (import->device_list);
+  free (import->context_list);
+  free (import->stream_list);
+  free (import->gpu_list);
+  free (import->track_list);
+  lns_buffer_clear (&import->left_out);
+  lns_foreign_close (import->foreign);
+}
+
+/* The tables that are there, one after the other. */
+static bool
+import_tables (LnsImport *import)
+{
+  unsigned n;
+  const LnsImportTable *tables = _lns_import_tables (&n);
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      LnsForeignTable *table = lns_foreign_find (import->foreign, tables[i].name);
+      if (table == NULL)
+        continue;
+      table->is_known = true;
+      if (!(tables[i].import != NULL ? tables[i].import (import, table)
+                                     : _lns_import_events (import, table, &tables[i])))
+        return false;
+      _lns_import_end_table (import);
+    }
+  return true;
+}
+
+/* Constants of the format, which exports have of their own. */
+static bool
+is_enum (const char *name)
+{
+  return strncasecmp (name, "ENUM_", 5) == 0 || strcasecmp (name, "UnwindMethodType") == 0;
+}
+
+/* Notes the tables and columns that nobody asked for. */
+static bool
+list_rest (LnsImport *import)
+{
+  unsigned n;
+  const LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      uint64_t n_rows = 0;
+      if (!tables[i].is_known && !is_enum (tables[i].name))
+        {
+          if (!lns_foreign_count (import->foreign, &tables[i], &n_rows, import->error))
+            return false;
+          if (n_rows > 0)
+            _lns_import_leave_out (import, "%s: %llu rows", tables[i].name,
+                                   (unsigned long long)n_rows);
+        }
+      for (unsigned c = 0; tables[i].is_known && c < tables[i].n_columns; c++)
+        if (!tables[i].is_used[c])
+          _lns_import_leave_out (import, "%s.%s: unknown column", tables[i].name,
+                                 tables[i].columns[c]);
+    }
+  return true;
+}
+
+bool
+lns_import_sqlite (const char *path,
+                   const char *out_path,
+                   const LnsImportOptions *options,
+                   LnsImportResult *ret_result,
+                   LnsError *error)
+{
+  static const LnsImportOptions none = { 0 };
+  LnsError local = { 0 };
+  LnsImport import = { .options = options != NULL ? options : &none, .error = &local };
+
+  bool good = open_all (&import, path, out_path) && import_tables (&import) && list_rest (&import);
+  lns_buffer_append (&import.left_out, "", 1);
+  if (good)
+    {
+      lns_writer_set_meta (import.writer, "imported_from", path);
+      lns_writer_set_meta (import.writer, "import_left_out", (const char *)import.left_out.bytes);
+      good = lns_writer_finish (import.writer, LNS_STATE_COMPLETE, import.end_ns, &local);
+    }
+  else if (import.writer != NULL)
+    lns_writer_abandon (import.writer);
+  if (good && ret_result != NULL)
+    *ret_result = (LnsImportResult){ .n_rows = import.n_rows,
+                                     .n_bad = import.n_bad,
+                                     .left_out = strdup ((const char *)import.left_out.bytes) };
+  if (!good)
+    lns_error_set (error, local.domain, local.code, "%s", local.message);
+  free_all (&import);
+  return good;
+}

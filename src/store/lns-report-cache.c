@@ -1,0 +1,110 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/store/lns-report-cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/lns-folders.h"
+#include "src/base/lns-hash.h"
+#include "src/store/lns-sql.h"
+
+char *
+lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error)
+{
+  const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
+  char folder[PATH_MAX], key[PATH_MAX + 64], *real = realpath (path, NULL), *text = NULL;
+  struct stat status;
+
+  /* The specification of base folders has relative ones ignored. */
+  if (cache != NULL && cache[0] == '/')
+    snprintf (folder, sizeof folder, "%s/lanescope/%s/", cache, kind);
+  else
+    snprintf (folder, sizeof folder, "%s/.cache/lanescope/%s/",
+              home != NULL && home[0] == '/' ? home : "/tmp", kind);
+  if (real == NULL || stat (real, &status) != 0)
+    lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
+  else if (!lns_make_folders (folder, 0700, NULL))
+    lns_error_set_errno (error, errno,
+                         "%s: no copy of the report can be made there; set XDG_CACHE_HOME to a "
+                         "folder that can be written",
+                         folder);
+  else
+    {
+      int n = snprintf (key, sizeof key, "%s %" PRId64 " %" PRId64 ".%09ld%s", real,
+                        (int64_t)status.st_size, (int64_t)status.st_mtim.tv_sec,
+                        status.st_mtim.tv_nsec, version);
+      const char *slash = strrchr (real, '/');
+      if (asprintf (&text, "%s%.64s-%016" PRIx64 ".rep", folder, slash + 1,
+                    lns_hash (key, (size_t)n)) < 0)
+        {
+          text = NULL;
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it", path);
+        }
+    }
+  free (real);
+  return text;
+}
+
+static bool
+is_copy (int folder_fd, const char *name, struct stat *ret_status)
+{
+  const size_t length = strlen (name);
+
+  return length > 4 && strcmp (name + length - 4, ".rep") == 0 &&
+         fstatat (folder_fd, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG (ret_status->st_mode);
+}
+
+/* Removes the oldest copy in FOLDER but NEWEST, if there are too many. Whether it did. */
+static bool
+remove_oldest (
+    DIR *folder, const char *folder_path, const char *newest, int64_t max_copies, int64_t max_bytes)
+{
+  char oldest[PATH_MAX] = "";
+  struct stat status, oldest_status = { 0 };
+  int64_t n = 0, n_bytes = 0;
+
+  rewinddir (folder);
+  for (struct dirent *entry; (entry = readdir (folder)) != NULL;)
+    {
+      if (!is_copy (dirfd (folder), entry->d_name, &status))
+        continue;
+      n++;
+      n_bytes += status.st_size;
+      if (strcmp (entry->d_name, newest) == 0 ||
+          (oldest[0] != '\0' && status.st_mtime >= oldest_status.st_mtime))
+        continue;
+      snprintf (oldest, sizeof oldest, "%s/%s", folder_path, entry->d_name);
+      oldest_status = status;
+    }
+  if (oldest[0] == '\0' || (n <= max_copies && n_bytes <= max_bytes))
+    return false;
+  lns_sql_remove (oldest);
+  return access (oldest, F_OK) != 0;
+}
+
+void
+lns_report_cache_prune (const char *newest_path, int64_t max_copies, int64_t max_bytes)
+{
+  const char *slash = strrchr (newest_path, '/');
+  char *folder_path = slash != NULL ? strndup (newest_path, (size_t)(slash - newest_path)) : NULL;
+  DIR *folder = folder_path != NULL ? opendir (folder_path) : NULL;
+
+  while (folder != NULL && remove_oldest (folder, folder_path, slash + 1, max_copies, max_bytes))
+    ;
+  if (folder != NULL)
+    closedir (folder);
+  free (folder_path);
+}
