@@ -54,8 +54,9 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, lazy),
     .choices = "true,false",
-    .default_text = "true, but false for sqlite",
-    .help = "Leave out tables without rows. Programs that read SQLite exports expect them." },
+    .default_text = "true, but for sqlite",
+    .help = "Leave out tables without rows; false has all tables there are. Without it sqlite has "
+            "those with rows and the empty ones that programs expect." },
   { .name = "tables",
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, tables),
@@ -175,11 +176,11 @@ make_options (const Values *values,
     return false;
   ret_options->overwrite = values->overwrite;
   ret_options->append = values->append;
-  ret_options->lazy =
-      strcmp (values->lazy != NULL                                           ? values->lazy
-              : values->type != NULL && strcmp (values->type, "sqlite") != 0 ? "true"
-                                                                             : "false",
-              "true") == 0;
+  if (values->lazy != NULL)
+    ret_options->extent =
+        strcmp (values->lazy, "true") == 0 ? LNS_EXPORT_FILLED_TABLES : LNS_EXPORT_ALL_TABLES;
+  else if (values->type != NULL && strcmp (values->type, "sqlite") != 0)
+    ret_options->extent = LNS_EXPORT_FILLED_TABLES;
   ret_options->tables = values->tables.items;
   ret_options->n_tables = values->tables.n_items;
   ret_options->times = values->times != NULL ? ret_times : NULL;

@@ -132,7 +132,7 @@ choose_tables (Export *export, LnsError *error)
         export->chosen[i] = true;
       uint64_t n_rows = lns_tables_n_rows (export->job.tables, &tables[i]);
       if ((export->type->takes != NULL && !export->type->takes (&tables[i])) ||
-          (tables[i].is_optional && n_rows == 0))
+          (tables[i].is_optional && n_rows == 0 && options->extent != LNS_EXPORT_ALL_TABLES))
         export->chosen[i] = false;
       if (export->chosen[i])
         export->n_all += n_rows;
@@ -258,7 +258,7 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
   Copy copy = { .export = export, .table = table, .columns = time_columns (table) };
   LnsRowConstraint constraints[2];
   unsigned n = constrain (export->job.options->times, copy.columns, constraints);
-  bool good = export->job.options->lazy || begin (&copy, error);
+  bool good = export->job.options->extent == LNS_EXPORT_FILLED_TABLES || begin (&copy, error);
 
   if (good && table->source != LNS_ROWS_NONE)
     {

@@ -31,13 +31,20 @@ typedef struct
       doubled; /* each frame twice, and each stack twice, as llm.c's script has them               */
 } LnsExportFolding;
 
+typedef enum
+{
+  LNS_EXPORT_EXPECTED_TABLES, /* those with rows and those that readers expect anyway            */
+  LNS_EXPORT_FILLED_TABLES,
+  LNS_EXPORT_ALL_TABLES
+} LnsExportExtent;
+
 typedef struct
 {
-  bool overwrite;      /* an existing file may be replaced                                 */
-  bool append;         /* an existing folder keeps its files and gets those it lacks       */
-  bool lazy;           /* tables without rows are left out                                 */
-  char *const *tables; /* POSIX basic regular expressions of whole names, in any case      */
-  size_t n_tables;     /* 0 = all tables                                                   */
+  bool overwrite;         /* an existing file may be replaced                                 */
+  bool append;            /* an existing folder keeps its files and gets those it lacks       */
+  LnsExportExtent extent; /* which tables there are, of those that are asked for                */
+  char *const *tables;    /* POSIX basic regular expressions of whole names, in any case      */
+  size_t n_tables;        /* 0 = all tables                                                   */
   const LnsExportTimes *times; /* or NULL: all                                                   */
   int64_t shift_ns; /* added to each time                                               */
   LnsExportFolding folding;

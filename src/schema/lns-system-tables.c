@@ -101,7 +101,8 @@ static const LnsTableColumn MPI_OTHER_EVENTS[] = {
 const LnsTable _lns_system_tables[LNS_N_SYSTEM_TABLES] = {
   OPTIONAL (OSRT_API, OS_CALL),
   OPTIONAL (SCHED_EVENTS, SCHED),
-  OPTIONAL (COMPOSITE_EVENTS, CPU_SAMPLE),
+  /* Readers ask for its share of threads without looking whether it is there. */
+  { COLUMNS (COMPOSITE_EVENTS, EVENTS), .kinds = 1u << LNS_LANE_CPU_SAMPLE },
   { COLUMNS (GPU_METRICS, EVENTS), .kinds = 1u << LNS_LANE_COUNTER,
     .tracks = 1u << LNS_TRACK_GPU_METRIC, .is_optional = true },
   MPI (MPI_P2P_EVENTS, P2P),

@@ -53,7 +53,7 @@ typedef struct LnsTable
    * more as 1 << 63); 0 = all. The others leave gaps in the rowids.                              */
   LnsCell filter;
   uint64_t passes;
-  bool is_optional; /* an export leaves it out where it has no row, as real files do             */
+  bool is_optional; /* an export leaves it out where it has no row, unless all are asked for    */
 } LnsTable;
 
 /* What a column of events tells, as far as a search can use it. */

@@ -173,7 +173,7 @@ def test_csv_holds_the_same_rows():
     _, err = golden.run("export", "-t", "csv", REPORT, code=125)
     assert b"demo_csvdir exists" in err, err
     golden.run("export", "-t", "csv", "-f", "true", "--lazy=false", REPORT)
-    assert len(os.listdir(golden.path("demo_csvdir"))) == len(tables(database))
+    assert {name + ".csv" for name in tables(database)} < set(os.listdir(golden.path("demo_csvdir")))
 
 
 def test_a_folder_is_added_to_or_kept():
