@@ -50,15 +50,16 @@ move_high (int fd)
   return (int)high;
 }
 
-/* Waits for EVENTS on FD; returns 0, -ETIMEDOUT at DEADLINE_MS, or -errno. */
+/* Waits for EVENTS on FD; returns 0, -ETIMEDOUT at DEADLINE_MS, or -errno. What is there already counts
+ * also after that: this thread may not have run for long. */
 static int
 wait_for (int fd, short events, int64_t deadline_ms)
 {
   for (;;)
     {
       int64_t left_ms = deadline_ms - lns_inject_monotonic_ms ();
-      if (left_ms <= 0)
-        return -ETIMEDOUT;
+      if (left_ms < 0)
+        left_ms = 0;
       struct pollfd poll_fd = { .fd = fd, .events = events };
       struct timespec timeout = { .tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000 };
       long n = LNS_SYSCALL (SYS_ppoll, &poll_fd, 1, &timeout, NULL, 0);
@@ -66,6 +67,8 @@ wait_for (int fd, short events, int64_t deadline_ms)
         return 0;
       if (n < 0 && n != -EINTR)
         return (int)n;
+      if (n == 0 && left_ms == 0)
+        return -ETIMEDOUT;
     }
 }
 
@@ -144,12 +147,12 @@ shake_hands (int fd, const LnsWireHello *hello, int64_t deadline_ms, LnsWirePool
 }
 
 int
-lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool)
+lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool)
 {
   const char *path = getenv (LNS_WIRE_ENVIRONMENT);
   if (path == NULL || path[0] == '\0' || strlen (path) >= LNS_WIRE_PATH_MAX_BYTES)
     return -ENOENT;
-  int64_t deadline_ms = lns_inject_monotonic_ms () + LNS_WIRE_HANDSHAKE_MS;
+  int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
   long result = LNS_SYSCALL (SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (result < 0)
     return (int)result;
@@ -166,6 +169,7 @@ lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool)
       (void)LNS_SYSCALL (SYS_close, fd);
       return error;
     }
+  __atomic_store_n (&ret_pool->header->joined, 1, __ATOMIC_RELEASE);
   connection.device = identity.st_dev;
   connection.inode = identity.st_ino;
   connection.fd = fd;

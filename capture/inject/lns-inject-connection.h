@@ -11,11 +11,11 @@
 #include "capture/wire/lns-wire-pool.h"
 #include "capture/wire/lns-wire-protocol.h"
 
-/* Says HELLO to the session named in the environment, within LNS_WIRE_HANDSHAKE_MS.
+/* Says HELLO to the session named in the environment, within BOUND_MS.
  * Returns 0 and the mapped pool in RET_POOL, or -errno: -ENOENT when there is no session to join,
  * -ETIMEDOUT, the session's own refusal, or a system call's error. No descriptor is left open then.
  * To be called by one thread at a time. */
-int lns_connection_open (const LnsWireHello *hello, LnsWirePoolView *ret_pool);
+int lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool);
 
 /* Sends NOTICE without waiting. Returns 0; -EPIPE when the session is gone; -EBADF where the
  * descriptor is gone, or its number is the program's now; -EAGAIN when the session does not take it. */

@@ -181,7 +181,7 @@ InitializeInjection (void)
 {
   static uint32_t is_started;
   LNS_KEEP_ERRNO;
-  uint64_t generation = lns_process_join ();
+  uint64_t generation = lns_process_join_patiently ();
   if (generation < LNS_GENERATION_FIRST)
     return 1;
   const LnsWireOptions *options = lns_cuda_options ();

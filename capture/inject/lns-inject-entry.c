@@ -22,6 +22,9 @@ takes_part (void)
   uint64_t generation = lns_process_generation ();
   if (generation < LNS_GENERATION_FIRST)
     generation = lns_process_join ();
+  /* It is asked once for each link unit: what CUDA may bring about later is not to be missed. */
+  if (generation == LNS_GENERATION_LATE || generation == LNS_GENERATION_STARTING)
+    return true;
   if (generation < LNS_GENERATION_FIRST)
     return false;
   const LnsWireOptions *options = &lns_process.pool.header->options;

@@ -74,15 +74,16 @@ leave_parent (void)
 
 /* The joining thread's part: it alone runs this. */
 static uint64_t
-join_session (void)
+join_session (int bound_ms)
 {
-  bool forked = lns_process.n_joined > 0;
+  const uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  bool forked = lns_process.n_joined > 0 && lns_process.pid != pid;
   if (forked)
     leave_parent ();
-  else
+  else if (lns_process.n_joined == 0)
     wipe_on_fork ();
   lns_process.n_joined++;
-  lns_process.pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  lns_process.pid = pid;
 
   LnsWireHello hello = {
     .magic = LNS_WIRE_MAGIC,
@@ -93,21 +94,25 @@ join_session (void)
     .forked = forked,
   };
   name_program (hello.program, sizeof hello.program);
-  if (lns_streams_prepare () < 0 || lns_connection_open (&hello, &lns_process.pool) < 0)
+  if (lns_streams_prepare () < 0)
     return LNS_GENERATION_OFF;
+  int error = lns_connection_open (&hello, bound_ms, &lns_process.pool);
+  if (error < 0)
+    return error == -ETIMEDOUT && bound_ms < LNS_WIRE_PATIENT_MS ? LNS_GENERATION_LATE
+                                                                 : LNS_GENERATION_OFF;
   lns_process.clock = lns_process.pool.header->clock;
   return LNS_GENERATION_FIRST + lns_process.n_joined;
 }
 
-/* Waits until the thread that shakes hands is done; it takes LNS_WIRE_HANDSHAKE_MS at most. */
+/* Waits until the thread that shakes hands is done, or has been at it for BOUND_MS. */
 static uint64_t
-wait_for_join (void)
+wait_for_join (int bound_ms)
 {
   uint64_t *word = &lns_generation_page.generation;
-  for (int tries = 0; tries < LNS_WIRE_HANDSHAKE_MS / 10 + 5; tries++)
+  while (lns_process_generation () == LNS_GENERATION_STARTING &&
+         lns_inject_monotonic_ms () <=
+             __atomic_load_n (&lns_process.asked_ms, __ATOMIC_RELAXED) + bound_ms + 10)
     {
-      if (lns_process_generation () != LNS_GENERATION_STARTING)
-        break;
       struct timespec timeout = { .tv_nsec = 10000000 };
       (void)LNS_SYSCALL (SYS_futex, word, FUTEX_WAIT_PRIVATE, LNS_GENERATION_STARTING, &timeout,
                          NULL, 0);
@@ -115,22 +120,47 @@ wait_for_join (void)
   return lns_process_generation ();
 }
 
-uint64_t
-lns_process_join (void)
+/* Makes the calling thread the one that joins, if GENERATION is still what is known. */
+static bool
+begin_join (uint64_t generation)
 {
-  LNS_KEEP_ERRNO;
-  uint64_t generation = LNS_GENERATION_FRESH;
   if (!__atomic_compare_exchange_n (&lns_generation_page.generation, &generation,
                                     LNS_GENERATION_STARTING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
-    return generation == LNS_GENERATION_STARTING ? wait_for_join () : generation;
+    return false;
+  __atomic_store_n (&lns_process.asked_ms, lns_inject_monotonic_ms (), __ATOMIC_RELAXED);
+  return true;
+}
+
+static uint64_t
+join_within (int bound_ms)
+{
+  LNS_KEEP_ERRNO;
+  const bool is_patient = bound_ms >= LNS_WIRE_PATIENT_MS;
+  bool is_mine = begin_join (LNS_GENERATION_FRESH);
+  if (!is_mine && lns_process_generation () == LNS_GENERATION_STARTING)
+    (void)wait_for_join (bound_ms);
+  if (!is_mine && (!is_patient || !begin_join (LNS_GENERATION_LATE)))
+    return lns_process_generation ();
   uint64_t mask = lns_inject_block_signals ();
-  generation = join_session ();
+  uint64_t generation = join_session (bound_ms);
   __atomic_store_n (&lns_generation_page.generation, generation, __ATOMIC_RELEASE);
   (void)LNS_SYSCALL (SYS_futex, &lns_generation_page.generation, FUTEX_WAKE_PRIVATE, INT32_MAX,
                      NULL, NULL, 0);
   lns_inject_unblock_signals (mask);
   return generation;
+}
+
+uint64_t
+lns_process_join (void)
+{
+  return join_within (LNS_WIRE_HANDSHAKE_MS);
+}
+
+uint64_t
+lns_process_join_patiently (void)
+{
+  return join_within (LNS_WIRE_PATIENT_MS);
 }
 
 void

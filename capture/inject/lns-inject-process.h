@@ -22,6 +22,7 @@ enum
   LNS_GENERATION_FRESH = 0,    /* not asked yet, or a fork's child */
   LNS_GENERATION_STARTING = 1, /* a thread is shaking hands */
   LNS_GENERATION_OFF = 2,      /* not in a session, for good */
+  LNS_GENERATION_LATE = 3,     /* the session did not answer in time: CUDA may ask again */
   LNS_GENERATION_FIRST = 16,   /* from here on: in a session */
 };
 
@@ -35,6 +36,7 @@ typedef struct
   LnsWirePoolView pool;
   LnsWireClock clock;
   uint32_t pid;
+  int64_t asked_ms;  /* when the handshake under way, or the last one, began */
   uint64_t n_joined; /* how many times this image and those it was forked from have joined */
 } LnsProcess;
 
@@ -47,10 +49,13 @@ lns_process_generation (void)
   return __atomic_load_n (&lns_generation_page.generation, __ATOMIC_ACQUIRE);
 }
 
-/* Joins the session named in the environment, once; other threads that come meanwhile wait, as long
- * as the handshake may take. Returns the generation: LNS_GENERATION_FIRST or more on success, else
- * LNS_GENERATION_OFF. Signals of the thread are blocked meanwhile. */
+/* Joins the session named in the environment, once, within LNS_WIRE_HANDSHAKE_MS; other threads that come
+ * meanwhile wait, no longer than that. Returns the generation: LNS_GENERATION_FIRST or more on
+ * success. Signals of the thread are blocked meanwhile. */
 uint64_t lns_process_join (void);
+
+/* The same within LNS_WIRE_PATIENT_MS, and once more where the session was late. */
+uint64_t lns_process_join_patiently (void);
 
 /* Tells the session that free chunks are running out, once each time that it has lent some. */
 void lns_process_notice_low (void);

@@ -222,6 +222,19 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
               "cannot be recorded, its memory for records was refused", error_code);
 }
 
+static void
+tell_late (LnsCollector *collector, int32_t pid)
+{
+  pthread_mutex_lock (&collector->lock);
+  collector->counters.n_late++;
+  pthread_mutex_unlock (&collector->lock);
+  diagnose (
+      collector, pid, "LNS-POOL-003",
+      "could not be answered in time, as the machine was too busy: it is not recorded, unless "
+      "it begins to use CUDA later",
+      0);
+}
+
 /* How large a pool for PID may be: it is mapped whole, though little of it is used. Where there is
  * little room, buffers for CUPTI get a quarter of it. */
 static void
@@ -289,12 +302,7 @@ answer (LnsCollector *collector, LnsWatch *connection)
     {
       lns_process_info_clear (&info);
       count_joined (collector, -1);
-      pthread_mutex_lock (&collector->lock);
-      collector->counters.n_late++;
-      pthread_mutex_unlock (&collector->lock);
-      diagnose (collector, connection->pid, "LNS-POOL-003",
-                "is not recorded, as it could not be answered in time: the machine was too busy",
-                0);
+      tell_late (collector, connection->pid);
       lns_peer_free (peer);
       return false;
     }
@@ -375,6 +383,14 @@ hear (LnsCollector *collector, LnsWatch *connection)
       /* The process ended, became another program, or closed what was not its own. Where there is a
        * pidfd, that will tell. */
       LnsPeer *peer = connection->peer;
+      if (peer != NULL && !lns_wire_pool_is_joined (peer->pool) && !lns_peer_has_ended (peer))
+        {
+          /* It had given up when the answer came. */
+          tell_late (collector, connection->pid);
+          pthread_mutex_lock (&collector->lock);
+          collector->counters.n_joined--;
+          pthread_mutex_unlock (&collector->lock);
+        }
       bool is_end = peer != NULL && peer->pid_fd < 0;
       if (is_end)
         mark_gone (peer);

@@ -5,21 +5,49 @@
 
 #include "capture/session/lns-kernel-name.h"
 
+#include <libiberty/demangle.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/lns-kernel-text.h"
 
-/* Of the C++ runtime: Itanium C++ ABI, chapter 3.4. */
-char *__cxa_demangle (const char *mangled, char *buffer, size_t *n_bytes, int *ret_status);
+/* The demangler takes 90 bytes of stack for each byte of the name, and more for each level of nesting: what
+ * is longer than most gets a stack of its own, and what is longer than any real name stays as it is. */
+#define SHORT_BYTES 1024
+#define LONG_BYTES  65536
+#define STACK_BYTES (64u << 20)
+
+/* The same as the C++ runtime's, which refuses what is longer than 1 KiB. */
+static void *
+demangle (void *mangled)
+{
+  return cplus_demangle_v3 (mangled, DMGL_PARAMS | DMGL_TYPES | DMGL_NO_RECURSE_LIMIT);
+}
+
+static void *
+demangle_on_large_stack (char *mangled)
+{
+  void *demangled = NULL;
+  pthread_t thread;
+  pthread_attr_t attributes;
+  pthread_attr_init (&attributes);
+  pthread_attr_setstacksize (&attributes, STACK_BYTES);
+  if (pthread_create (&thread, &attributes, demangle, mangled) == 0)
+    pthread_join (thread, &demangled);
+  pthread_attr_destroy (&attributes);
+  return demangled;
+}
 
 char *
 lns_kernel_name_demangle (const char *mangled)
 {
-  int status;
+  const size_t n_bytes = strlen (mangled);
+  char *demangled = NULL, *text = (char *)(uintptr_t)mangled; /* which is only read */
   /* Anything else it would take for the letter of a builtin type. */
-  char *demangled =
-      strncmp (mangled, "_Z", 2) == 0 ? __cxa_demangle (mangled, NULL, NULL, &status) : NULL;
+  if (strncmp (mangled, "_Z", 2) == 0 && n_bytes <= LONG_BYTES)
+    demangled = n_bytes <= SHORT_BYTES ? demangle (text) : demangle_on_large_stack (text);
   return demangled != NULL ? demangled : strdup (mangled);
 }
 

@@ -101,11 +101,22 @@ lns_environment_clear (LnsEnvironment *environment)
 /* --- Start ------------------------------------------------------------------------------------ */
 
 /* In the child, where other threads of the session may have held any lock at the fork: only
- * async-signal-safe calls. Writes an errno to REPORT_FD if the program cannot be started. */
-static void __attribute__ ((noreturn)) become (
-    char *const *argv, char *const *environment, const LnsCaller *caller, bool mute, int report_fd)
+ * async-signal-safe calls. Waits for a byte from GO_FD; writes an errno to REPORT_FD if the program
+ * cannot be started. */
+static void __attribute__ ((noreturn)) become (char *const *argv,
+                                               char *const *environment,
+                                               const LnsCaller *caller,
+                                               bool mute,
+                                               int go_fd,
+                                               int report_fd)
 {
   int failed = 0;
+  char go;
+  ssize_t got;
+  while ((got = read (go_fd, &go, 1)) < 0 && errno == EINTR)
+    ;
+  if (got != 1)
+    _exit (127);
   setrlimit (RLIMIT_NOFILE, &caller->files);
   sigaction (SIGPIPE, &caller->on_pipe, NULL);
   sigaction (SIGXFSZ, &caller->on_file_size, NULL);
@@ -126,6 +137,94 @@ static void __attribute__ ((noreturn)) become (
   _exit (127);
 }
 
+bool
+lns_launch_hold (char *const *argv,
+                 const LnsEnvironment *environment,
+                 const LnsCaller *caller,
+                 bool mute,
+                 LnsHeldLaunch *ret_held,
+                 LnsError *error)
+{
+  static char *const nothing[] = { NULL };
+  int go[2], report[2];
+  if (pipe2 (report, O_CLOEXEC) != 0)
+    return lns_error_set_errno (error, errno, "%s cannot be started", argv[0]);
+  if (pipe2 (go, O_CLOEXEC) != 0)
+    {
+      lns_error_set_errno (error, errno, "%s cannot be started", argv[0]);
+      close (report[0]);
+      close (report[1]);
+      return false;
+    }
+  const pid_t pid = fork ();
+  if (pid == 0)
+    {
+      close (go[1]); /* or it would wait for itself when we are gone */
+      become (argv, environment->items != NULL ? environment->items : nothing, caller, mute, go[0],
+              report[1]);
+    }
+  const int failed = errno;
+  close (go[0]);
+  close (report[1]);
+  if (pid > 0)
+    {
+      *ret_held = (LnsHeldLaunch){ .pid = pid, .go_fd = go[1], .report_fd = report[0] };
+      return true;
+    }
+  close (go[1]);
+  close (report[0]);
+  return lns_error_set_errno (error, failed, "%s cannot be started", argv[0]);
+}
+
+void
+lns_launch_abandon (LnsHeldLaunch *held)
+{
+  if (held->pid <= 0)
+    return;
+  close (held->go_fd);
+  close (held->report_fd);
+  waitpid (held->pid, NULL, 0);
+  *held = (LnsHeldLaunch){ 0 };
+}
+
+pid_t
+lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *error)
+{
+  const pid_t pid = held->pid;
+  int failed = 0;
+  ssize_t n;
+  while ((n = write (held->go_fd, "", 1)) < 0 && errno == EINTR)
+    ;
+  while ((n = read (held->report_fd, &failed, sizeof failed)) < 0 && errno == EINTR)
+    ;
+  if (failed == 0)
+    {
+      close (held->go_fd);
+      close (held->report_fd);
+      *held = (LnsHeldLaunch){ 0 };
+      return pid;
+    }
+  lns_launch_abandon (held);
+  struct stat status;
+  if (failed == ENOENT)
+    lns_error_set (error, LNS_ERROR_IO, failed,
+                   "there is no program %s: check its name, or give its whole path", program);
+  else if (failed == EACCES && stat (program, &status) == 0 && S_ISDIR (status.st_mode))
+    lns_error_set (error, LNS_ERROR_IO, failed, "%s is a folder: name a program in it", program);
+  else if (failed == EACCES)
+    lns_error_set (error, LNS_ERROR_IO, failed,
+                   "%s may not be executed: allow it (chmod +x), or name the interpreter before it",
+                   program);
+  else if (failed == ENOEXEC)
+    lns_error_set (error, LNS_ERROR_IO, failed,
+                   "%s is no program for this machine: a script needs a first line that names its "
+                   "interpreter",
+                   program);
+  else
+    lns_error_set_errno (error, failed, "%s cannot be started", program);
+  return -1;
+}
+
 pid_t
 lns_launch (char *const *argv,
             const LnsEnvironment *environment,
@@ -133,44 +232,8 @@ lns_launch (char *const *argv,
             bool mute,
             LnsError *error)
 {
-  static char *const nothing[] = { NULL };
-  int report[2], failed = 0;
-  if (pipe2 (report, O_CLOEXEC) != 0)
-    {
-      lns_error_set_errno (error, errno, "%s cannot be started", argv[0]);
-      return -1;
-    }
-  pid_t pid = fork ();
-  if (pid == 0)
-    become (argv, environment->items != NULL ? environment->items : nothing, caller, mute,
-            report[1]);
-  if (pid < 0)
-    failed = errno;
-  close (report[1]);
-  ssize_t got;
-  while (pid > 0 && (got = read (report[0], &failed, sizeof failed)) < 0 && errno == EINTR)
-    ;
-  close (report[0]);
-  if (failed == 0)
-    return pid;
-  if (pid > 0)
-    waitpid (pid, NULL, 0);
-  struct stat status;
-  if (failed == ENOENT)
-    lns_error_set (error, LNS_ERROR_IO, failed,
-                   "there is no program %s: check its name, or give its whole path", argv[0]);
-  else if (failed == EACCES && stat (argv[0], &status) == 0 && S_ISDIR (status.st_mode))
-    lns_error_set (error, LNS_ERROR_IO, failed, "%s is a folder: name a program in it", argv[0]);
-  else if (failed == EACCES)
-    lns_error_set (error, LNS_ERROR_IO, failed,
-                   "%s may not be executed: allow it (chmod +x), or name the interpreter before it",
-                   argv[0]);
-  else if (failed == ENOEXEC)
-    lns_error_set (error, LNS_ERROR_IO, failed,
-                   "%s is no program for this machine: a script needs a first line that names its "
-                   "interpreter",
-                   argv[0]);
-  else
-    lns_error_set_errno (error, failed, "%s cannot be started", argv[0]);
-  return -1;
+  LnsHeldLaunch held;
+  return lns_launch_hold (argv, environment, caller, mute, &held, error)
+             ? lns_launch_release (&held, argv[0], error)
+             : -1;
 }

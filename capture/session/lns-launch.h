@@ -42,9 +42,31 @@ bool lns_environment_set (LnsEnvironment *environment, const char *name, const c
 const char *lns_environment_get (const LnsEnvironment *environment, const char *name);
 void lns_environment_clear (LnsEnvironment *environment);
 
-/* Starts ARGV[0], found as execvp(3) does by this process's PATH, in our process group. With MUTE,
- * its output and errors go to /dev/null. Returns its pid; or -1 with ERROR, whose code is the errno
- * of what failed: ENOENT where there is no such program. */
+/* A program that is about to run: its process exists, and waits. */
+typedef struct
+{
+  pid_t pid;
+  int go_fd, report_fd;
+} LnsHeldLaunch;
+
+/* Makes the process, in our process group, that lns_launch_release () turns into ARGV[0], found as
+ * execvp(3) does by this process's PATH. With MUTE, its output and errors go to /dev/null. It ends by
+ * itself if this process does. */
+bool lns_launch_hold (char *const *argv,
+                      const LnsEnvironment *environment,
+                      const LnsCaller *caller,
+                      bool mute,
+                      LnsHeldLaunch *ret_held,
+                      LnsError *error);
+
+/* Runs the program. Returns its pid; or -1 with ERROR, whose code is the errno of what failed: ENOENT
+ * where there is no such program. */
+pid_t lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *error);
+
+/* Ends the process instead. Nothing where it was released, or never made: zeroed. */
+void lns_launch_abandon (LnsHeldLaunch *held);
+
+/* Both at once. */
 pid_t lns_launch (char *const *argv,
                   const LnsEnvironment *environment,
                   const LnsCaller *caller,

@@ -294,17 +294,19 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   LnsCollectorCounters processes = lns_session_processes (session);
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
+  const uint64_t n_unjoined = processes.n_refused + processes.n_late;
   /* Those that were refused, or late, have a diagnostic of their own. */
   const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX) ? NULL
                        : has_joined                                    ? NO_EVENTS
-                       : processes.n_refused + processes.n_late > 0    ? NULL
+                       : n_unjoined > 0                                ? NULL
                        : session->has_root_exited && lns_session_may_be_joined (session)
                            ? NOT_YET
                            : NOT_CONNECTED;
-  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
-                                  .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
-                                  .wants_cuda = session->wants_cuda,
-                                  .text = reason != NULL ? strdup (reason) : NULL });
+  post (session,
+        (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
+                         .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
+                         .wants_cuda = session->wants_cuda && (has_joined || n_unjoined == 0),
+                         .text = reason != NULL ? strdup (reason) : NULL });
   lns_recorder_wait (session->recorder, ret_result);
   session->is_started = false;
   return ret_result->is_written;

@@ -157,6 +157,12 @@ lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_re
 }
 
 bool
+lns_wire_pool_is_joined (const LnsWirePool *pool)
+{
+  return __atomic_load_n (&pool->view.header->joined, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool
 lns_wire_pool_listens (const LnsWirePool *pool)
 {
   return __atomic_load_n (&pool->view.header->listens, __ATOMIC_ACQUIRE) != 0;

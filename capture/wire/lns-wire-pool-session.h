@@ -135,5 +135,8 @@ void lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_
  * no sense. */
 bool lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_readings);
 
+/* Whether the target has got the pool: one that had given up before never will. */
+bool lns_wire_pool_is_joined (const LnsWirePool *pool);
+
 /* Whether somebody in the target reads LnsWireCommand. */
 bool lns_wire_pool_listens (const LnsWirePool *pool);

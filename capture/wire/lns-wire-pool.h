@@ -99,7 +99,7 @@ typedef struct
   uint32_t n_streams;             /* streams that the process has opened */
   uint64_t domains_refused;       /* domains beyond LNS_WIRE_DOMAINS: recorded as the default one */
   uint32_t listens;               /* 1: a thread of the target reads LnsWireCommand */
-  uint32_t reserved2;
+  uint32_t joined;                /* 1: the target has the pool, and takes part */
   LnsWireCuptiSizes cupti;
   LnsWireCuptiClock cupti_clock;
 

@@ -9,8 +9,10 @@
  * path, shorter than 100 bytes, in the environment of what it starts. A process that uses NVTX for
  * the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which carries the
  * pool's memfd (SCM_RIGHTS, one descriptor). What does not come within LNS_WIRE_HANDSHAKE_MS turns
- * capture off in that process for good: it then closes the connection, by which the session, when
- * it reads the hello at last, sees and counts it (EPIPE on its answer).
+ * capture off in that process: it then closes the connection, by which the session, when it reads the
+ * hello at last, sees and counts it (EPIPE on its answer, or the end of a connection whose pool nobody
+ * has joined). A process that initialises CUDA, which takes longer than any handshake, asks with more
+ * patience, and asks again where NVTX got no answer.
  *
  *   target                                session
  *   connect, LnsWireHello          ->     accept; SO_PEERCRED; a pool for it
@@ -34,6 +36,7 @@
 #define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION" /* the socket's path */
 #define LNS_WIRE_PATH_MAX_BYTES 100                 /* with its terminator */
 #define LNS_WIRE_HANDSHAKE_MS   200                 /* connect, hello and welcome together */
+#define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
 #define LNS_WIRE_ABI            3 /* layout of messages, pool and records; equal on both sides */
 

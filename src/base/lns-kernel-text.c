@@ -27,8 +27,8 @@ sign_bytes (const char *text)
   return strspn (text, "=!-+*/%^&|~,");
 }
 
-/* The function's own name in MANGLED, which the C++ runtime would not demangle: it refuses what is longer
- * than a KiB, as many a template of kernels is. All of it where there is none. */
+/* The function's own name in MANGLED, which was not demangled: it is broken, or longer than any demangler
+ * takes. All of it where there is none. */
 static const char *
 shorten_mangled (const char *mangled, size_t *ret_size_bytes)
 {

@@ -22,90 +22,6 @@
 /* Names tried before a folder counts as full of reports. */
 #define REPORTS_MAX 1000000
 
-static bool
-ends_with (const char *text, const char *end)
-{
-  size_t n_text = strlen (text), n_end = strlen (end);
-  return n_text > n_end && strcmp (text + n_text - n_end, end) == 0;
-}
-
-static bool
-is_folder (const char *path)
-{
-  struct stat status;
-  return ends_with (path, "/") || strcmp (path, "/") == 0 ||
-         (stat (path, &status) == 0 && S_ISDIR (status.st_mode));
-}
-
-/* The path that --output means, with the extension, not yet absolute. NULL if memory is short. */
-static char *
-named_path (const char *output)
-{
-  char *path;
-  int n = (int)strlen (output);
-  if (ends_with (output, ".nsys-rep"))
-    {
-      n -= (int)strlen (".nsys-rep");
-      lns_cli_say ("note", "the report is written as %.*s.rep: .nsys-rep is another format", n,
-                   output);
-    }
-  else if (ends_with (output, ".rep"))
-    n -= (int)strlen (".rep");
-  return asprintf (&path, "%.*s.rep", n, output) < 0 ? NULL : path;
-}
-
-/* PATH from the root on; frees PATH. */
-static char *
-absolute (char *path)
-{
-  char *folder, *whole = NULL;
-  if (path == NULL || path[0] == '/' || (folder = getcwd (NULL, 0)) == NULL)
-    return path;
-  if (asprintf (&whole, "%s/%s", strcmp (folder, "/") == 0 ? "" : folder,
-                strncmp (path, "./", 2) == 0 ? path + 2 : path) < 0)
-    whole = NULL;
-  free (folder);
-  free (path);
-  return whole;
-}
-
-static bool
-out_of_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: nothing was started");
-}
-
-/* Creates FOLDER/report1.rep, or with the next number that is free. */
-static bool
-create_numbered (LnsProfile *profile, const char *folder, LnsError *error)
-{
-  const char *between =
-      folder[0] == '\0' || ends_with (folder, "/") || strcmp (folder, "/") == 0 ? "" : "/";
-  for (int i = 1; i < REPORTS_MAX; i++)
-    {
-      char *path;
-      if (asprintf (&path, "%s%sreport%d.rep", folder, between, i) < 0 ||
-          (path = absolute (path)) == NULL)
-        return out_of_memory (error);
-      struct stat status;
-      LnsError failed = { 0 };
-      if (lstat (path, &status) != 0 &&
-          lns_session_create_report (profile->session, path, false, &failed))
-        {
-          profile->path = path;
-          return true;
-        }
-      free (path);
-      /* Somebody else may have taken the name a moment ago. */
-      if (failed.domain != LNS_ERROR_NONE && failed.code != EEXIST)
-        {
-          *error = failed;
-          return false;
-        }
-    }
-  return lns_error_set (error, LNS_ERROR_IO, EEXIST, "no name report1.rep … is free: use --output");
-}
-
 /* Whether the report can be at PATH, as far as can be known before. */
 static bool
 check_path (const LnsProfile *profile, const char *path, LnsError *error)
@@ -122,22 +38,6 @@ check_path (const LnsProfile *profile, const char *path, LnsError *error)
                         path);
 }
 
-bool
-lns_profile_create_report (LnsProfile *profile, LnsError *error)
-{
-  const char *output = profile->options.output;
-  if (output == NULL || is_folder (output))
-    return create_numbered (profile, output != NULL ? output : "", error);
-  profile->path = absolute (named_path (output));
-  if (profile->path == NULL)
-    return out_of_memory (error);
-  return check_path (profile, profile->path, error) &&
-         lns_session_create_report (profile->session, profile->path,
-                                    profile->options.force_overwrite, error);
-}
-
-/* --- Reports of capture ranges ---------------------------------------------------------------- */
-
 static bool
 repeats (const LnsProfile *profile)
 {
@@ -145,8 +45,65 @@ repeats (const LnsProfile *profile)
          profile->target.range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
 }
 
+/* Whether something has the name that PATH has with ENDING in place of .rep. */
+static bool
+exists_with (const char *path, const char *ending)
+{
+  char *other;
+  struct stat status;
+  if (asprintf (&other, "%.*s%s", (int)(strlen (path) - strlen (".rep")), path, ending) < 0)
+    return false;
+  const bool exists = lstat (other, &status) == 0;
+  free (other);
+  return exists;
+}
+
+/* Finds what the report is to be called, profile->path: a name with a number is the first from NUMBER
+ * on that nothing has. Any other is refused where something is in its place. */
+static bool
+choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
+{
+  for (; *number < REPORTS_MAX; ++*number)
+    {
+      free (profile->path);
+      profile->path = lns_profile_name_report (profile, *number, error);
+      if (profile->path == NULL)
+        return false;
+      if (!profile->is_numbered)
+        return repeats (profile) || check_path (profile, profile->path, error);
+      if (!exists_with (profile->path, ".rep") &&
+          !(repeats (profile) && exists_with (profile->path, ".1.rep")))
+        return true;
+    }
+  return lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        "no name like %s is free: give another --output", profile->path);
+}
+
+bool
+lns_profile_create_report (LnsProfile *profile, LnsError *error)
+{
+  for (unsigned number = 1;; number++)
+    {
+      LnsError failed = { 0 };
+      if (!choose_path (profile, &number, error))
+        return false;
+      if (lns_session_create_report (profile->session, profile->path,
+                                     profile->options.force_overwrite && !profile->is_numbered,
+                                     &failed))
+        return true;
+      /* Somebody else may have taken the number a moment ago. */
+      if (!profile->is_numbered || failed.code != EEXIST)
+        {
+          *error = failed;
+          return false;
+        }
+    }
+}
+
+/* --- Reports of capture ranges ---------------------------------------------------------------- */
+
 /* The report at profile->path, or the next of those numbered after it that is free: reports of ranges
- * never replace one another. */
+ * never replace one another, nor what got the name meanwhile. */
 static LnsWriter *
 create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
 {
@@ -158,8 +115,9 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
       *error = (LnsError){ 0 };
       free (*ret_path);
       *ret_path = NULL;
-      if (asprintf (ret_path, repeats (profile) ? "%.*s.%u.rep" : "%.*s.rep", n_stem, profile->path,
-                    number + profile->n_skipped) < 0)
+      const unsigned count = repeats (profile) ? number + profile->n_skipped : profile->n_skipped;
+      if ((count > 0 ? asprintf (ret_path, "%.*s.%u.rep", n_stem, profile->path, count)
+                     : asprintf (ret_path, "%s", profile->path)) < 0)
         {
           *ret_path = NULL;
           lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: a range is not recorded");
@@ -169,7 +127,7 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
           lns_session_new_writer (profile->session, *ret_path,
                                   profile->options.force_overwrite && !repeats (profile), error);
     }
-  while (writer == NULL && error->code == EEXIST && repeats (profile) &&
+  while (writer == NULL && (error->code == EEXIST || error->code == EBUSY) &&
          ++profile->n_skipped < REPORTS_MAX);
   if (writer == NULL)
     return NULL;
@@ -178,42 +136,11 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
   return writer;
 }
 
-/* profile->path for FOLDER: its first name report1.rep … that nothing has, with or without a number. */
-static bool
-find_number (LnsProfile *profile, const char *folder, LnsError *error)
-{
-  const char *between = folder[0] == '\0' || ends_with (folder, "/") ? "" : "/";
-  struct stat status;
-  for (int i = 1; i < REPORTS_MAX; i++)
-    {
-      char *first;
-      free (profile->path);
-      profile->path = NULL;
-      if (asprintf (&profile->path, "%s%sreport%d.rep", folder, between, i) < 0 ||
-          (profile->path = absolute (profile->path)) == NULL ||
-          asprintf (&first, "%.*s.1.rep", (int)(strlen (profile->path) - strlen (".rep")),
-                    profile->path) < 0)
-        return out_of_memory (error);
-      const bool is_free = lstat (profile->path, &status) != 0 && lstat (first, &status) != 0;
-      free (first);
-      if (is_free)
-        return true;
-    }
-  return lns_error_set (error, LNS_ERROR_IO, EEXIST, "no name report1.rep … is free: use --output");
-}
-
 bool
 lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
 {
-  const char *output = profile->options.output;
-  if (output == NULL || is_folder (output))
-    {
-      if (!find_number (profile, output != NULL ? output : "", error))
-        return false;
-    }
-  else if ((profile->path = absolute (named_path (output))) == NULL)
-    return out_of_memory (error);
-  else if (!repeats (profile) && !check_path (profile, profile->path, error))
+  unsigned number = 1;
+  if (!choose_path (profile, &number, error))
     return false;
   lns_session_record_ranges (profile->session, create_for_range, profile,
                              repeats (profile) ? profile->target.n_ranges : 1);

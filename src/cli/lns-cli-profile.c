@@ -97,6 +97,10 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
                           "--discard-environment and --env-record=%s exclude each other: leave out "
                           "one",
                           given->env_record);
+  if (given->output_dir != NULL && given->output != NULL && given->output[0] == '/')
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--output-dir and the path of --output from the root on exclude each "
+                          "other: leave out one");
   if (given->run_as != NULL && strcmp (given->run_as, "none") != 0)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--run-as: the program runs as who runs Lanescope: write `sudo -u %s "
@@ -131,11 +135,13 @@ prepare (LnsProfile *profile, LnsError *error)
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
   profile->session = lns_session_new (&session, error);
-  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
-  if (profile->session == NULL || !(has_ranges ? lns_profile_prepare_ranges (profile, error)
-                                               : lns_profile_create_report (profile, error)))
+  if (profile->session == NULL || !lns_profile_make_environment (profile, error) ||
+      !lns_launch_hold (profile->argv, &profile->environment, &profile->caller,
+                        !profile->options.show_output, &profile->launch, error))
     return false;
-  if (!lns_profile_make_environment (profile, error))
+  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
+  if (!(has_ranges ? lns_profile_prepare_ranges (profile, error)
+                   : lns_profile_create_report (profile, error)))
     return false;
   LnsWriter *report = lns_session_report (profile->session);
   if (report != NULL)
@@ -155,8 +161,7 @@ start_and_run (LnsProfile *profile)
     return fail (profile, &error, LNS_EXIT_FAILED);
   if (profile->options.delay_ns == 0)
     lns_session_start_report (profile->session);
-  profile->pid = lns_launch (profile->argv, &profile->environment, &profile->caller,
-                             !profile->options.show_output, &error);
+  profile->pid = lns_launch_release (&profile->launch, profile->argv[0], &error);
   if (profile->pid < 0)
     return fail (profile, &error,
                  error.code == ENOENT ? LNS_EXIT_NOT_FOUND : LNS_EXIT_NOT_EXECUTABLE);
@@ -175,6 +180,7 @@ run (const LnsCommand *command, int argc, char **argv)
   if (lns_cli_parse (command, &argc, argv, &profile.options, &code))
     code = check (&profile, argc, argv, &error) ? start_and_run (&profile)
                                                 : fail (&profile, &error, LNS_EXIT_FAILED);
+  lns_launch_abandon (&profile.launch);
   lns_session_free (profile.session);
   lns_environment_clear (&profile.environment);
   lns_profile_options_clear (&profile.options);

@@ -21,10 +21,12 @@ typedef struct
   int kill_signal;       /* 0: none */
   char **argv;           /* of the program */
   char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
-  unsigned n_skipped; /* numbers of reports that were taken */
+  bool is_numbered;   /* its name has a number that was free */
+  unsigned n_skipped; /* numbers of reports of ranges that were taken */
   int progress_fd;    /* -1: none, or nobody reads it any more */
   LnsCaller caller;
   LnsEnvironment environment;
+  LnsHeldLaunch launch; /* the program, until it runs */
   LnsSession *session;
   pid_t pid;
   uint32_t process; /* instance in the session */
@@ -41,6 +43,13 @@ bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
 
 /* What is recorded, as --trace says it: "cuda,nvtx". */
 void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max);
+
+/* --- lns-cli-profile-name.c ------------------------------------------------------------------- */
+
+/* What --output means, its macros replaced, %n by NUMBER, in --output-dir, with the ending .rep, from the
+ * root on; sets profile->is_numbered where NUMBER is in it. The program's process must be there, for %p.
+ * Owned; NULL with ERROR. */
+char *lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error);
 
 /* --- lns-cli-profile-output.c ----------------------------------------------------------------- */
 

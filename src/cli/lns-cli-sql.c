@@ -6,17 +6,16 @@
 /* `lanescope sql`: SQL over a report's tables, for reading. */
 
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <string.h>
 
 #include "src/base/lns-json.h"
-#include "src/cli/lns-cli-report.h"
-#include "src/sql/lns-sql-module.h"
+#include "src/cli/lns-cli-query.h"
 
 typedef struct
 {
   bool header;
   bool json;
+  int64_t timeout_ns;
 } Values;
 
 static const LnsOption options[] = {
@@ -29,39 +28,8 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, json),
     .help = "Print an array of objects, one a row. Bytes that are no UTF-8 become U+FFFD." },
+  LNS_CLI_TIMEOUT (Values, "0"),
 };
-
-/* Lets pass what reads. */
-static int
-authorize (void *data,
-           int action,
-           const char *first,
-           const char *second,
-           const char *third,
-           const char *fourth)
-{
-  switch (action)
-    {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_FUNCTION:
-    case SQLITE_RECURSIVE:
-      return SQLITE_OK;
-    case SQLITE_PRAGMA:
-      return strcasecmp (first, "table_info") == 0 || strcasecmp (first, "table_xinfo") == 0 ||
-                     strcasecmp (first, "table_list") == 0
-                 ? SQLITE_OK
-                 : SQLITE_DENY;
-    default:
-      return SQLITE_DENY;
-    }
-}
-
-static int
-stop_if_interrupted (void *data)
-{
-  return atomic_load_explicit ((const atomic_bool *)data, memory_order_relaxed);
-}
 
 static void
 print_hexadecimal (sqlite3_stmt *statement, int column)
@@ -143,45 +111,8 @@ print_header (sqlite3_stmt *statement)
   putchar ('\n');
 }
 
-/* What to do about MESSAGE, which SQLite has for a statement that it does not understand. */
-static const char *
-advice_for (const char *message)
-{
-  if (strncmp (message, "no such table", strlen ("no such table")) == 0)
-    return "SELECT name FROM sqlite_temp_master lists the tables";
-  if (strncmp (message, "no such column", strlen ("no such column")) == 0)
-    return "PRAGMA table_info(TABLE) lists a table's columns, and texts are put in 'single quotes'";
-  if (strncmp (message, "no such function", strlen ("no such function")) == 0)
-    return "the functions are those of SQLite";
-  return "correct the statement and try again";
-}
-
 static bool
-fail (sqlite3 *db, LnsError *error)
-{
-  const char *message = sqlite3_errmsg (db);
-  int code = sqlite3_errcode (db);
-
-  if (code == SQLITE_INTERRUPT)
-    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
-  /* Writing to a virtual table fails before anybody is asked for leave. */
-  if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
-      strstr (message, "not authorized") != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "sql only reads, and this statement would change something: export the "
-                          "report to change a copy");
-  /* The report itself: it has said which file, why and what to do.                               */
-  if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
-    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
-  if (code == SQLITE_NOMEM)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for the query; ask for fewer rows or columns at once");
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "the query failed: %s; %s", message,
-                        advice_for (message));
-}
-
-static bool
-run_statement (sqlite3 *db, sqlite3_stmt *statement, const Values *values, LnsError *error)
+run_statement (LnsCliQuery *query, sqlite3_stmt *statement, const Values *values, LnsError *error)
 {
   bool first = true;
   int result;
@@ -194,22 +125,24 @@ run_statement (sqlite3 *db, sqlite3_stmt *statement, const Values *values, LnsEr
     else
       print_row (statement);
   if (result != SQLITE_ROW && result != SQLITE_DONE)
-    return fail (db, error);
+    return lns_cli_query_fail (query, error);
   if (values->json)
     fputs (first ? "[]\n" : "]\n", stdout);
   return lns_cli_flush (error);
 }
 
 static bool
-run_statements (sqlite3 *db, const char *sql, const Values *values, LnsError *error)
+run_statements (LnsCliQuery *query, const char *sql, const Values *values, LnsError *error)
 {
   bool good = true, any = false;
 
   while (good && *sql != '\0')
     {
       sqlite3_stmt *statement = NULL;
-      good = sqlite3_prepare_v2 (db, sql, -1, &statement, &sql) == SQLITE_OK || fail (db, error);
-      good = good && (statement == NULL || run_statement (db, statement, values, error));
+      good = sqlite3_prepare_v2 (lns_cli_query_database (query), sql, -1, &statement, &sql) ==
+                 SQLITE_OK ||
+             lns_cli_query_fail (query, error);
+      good = good && (statement == NULL || run_statement (query, statement, values, error));
       any = any || statement != NULL;
       sqlite3_finalize (statement);
     }
@@ -225,7 +158,6 @@ run (const LnsCommand *command, int argc, char **argv)
 {
   Values values = { 0 };
   LnsError error = { 0 };
-  sqlite3 *db = NULL;
   int exit_code;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
@@ -239,17 +171,9 @@ run (const LnsCommand *command, int argc, char **argv)
   LnsReport *report = lns_cli_open_report (argv[1], &error);
   if (report == NULL)
     return lns_cli_fail (&error);
-  bool good = sqlite3_open_v2 (":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                               NULL) == SQLITE_OK ||
-              fail (db, &error);
-  good = good && lns_sql_attach (db, report, &error);
-  if (good)
-    {
-      sqlite3_progress_handler (db, 1000, stop_if_interrupted, (void *)lns_cli_catch_interrupt ());
-      sqlite3_set_authorizer (db, authorize, NULL);
-      good = run_statements (db, argv[2], &values, &error);
-    }
-  sqlite3_close (db);
+  LnsCliQuery *query = lns_cli_query_new (report, values.timeout_ns, &error);
+  bool good = query != NULL && run_statements (query, argv[2], &values, &error);
+  lns_cli_query_free (query);
   lns_report_close (report);
   return good ? 0 : lns_cli_fail (&error);
 }

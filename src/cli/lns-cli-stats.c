@@ -10,15 +10,20 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report.h"
-#include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-query.h"
+#include "src/cli/lns-cli-stats-sql.h"
 #include "src/cli/lns-cli-tables.h"
 
 typedef struct
 {
   LnsCliTableValues tables;
   LnsOptionList reports;
+  LnsOptionList folders;
+  int64_t timeout_ns;
   const char *help_reports;
 } Values;
+
+#define TIMEOUT_NS (INT64_C (600) * 1000000000)
 
 #define NO_SQLITE "no SQLite file is written, as none is needed: the report itself is read"
 
@@ -36,7 +41,15 @@ static const LnsOption options[] = {
     .open_choices = true,
     .value_name = "REPORT",
     .default_text = "what --help-reports marks with an asterisk",
-    .help = "What to print. Arguments follow after colons (`cuda_gpu_kern_sum:base`)." },
+    .help = "What to print. Arguments follow after colons (`cuda_gpu_kern_sum:base`). A path "
+            "(`./mine.sql`) is one of your own: a query, of which NAME=VALUE sets :NAME." },
+  { .name = "report-dir",
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, folders),
+    .value_name = "FOLDER",
+    .help = "Where -r NAME finds NAME.sql, before it is looked for among ours; the variable "
+            "LANESCOPE_STATS_REPORT_PATH lists more folders between colons." },
+  LNS_CLI_TIMEOUT (Values, "600"),
   LNS_CLI_TABLE_SWITCHES,
   { .name = "help-reports",
     .kind = LNS_OPTION_TEXT,
@@ -60,6 +73,7 @@ static const LnsOption options[] = {
 typedef struct
 {
   const LnsStatsReport *stats;
+  char *sql;        /* path of a query instead, or NULL                                         */
   const char *name; /* with its arguments                                                       */
   LnsCliTableOutput output;
 } Job;
@@ -89,52 +103,94 @@ make_job (
     const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
 {
   job->name = name;
-  job->stats = lns_stats_report_find (name, error);
-  if (job->stats == NULL ||
+  if (!lns_stats_sql_find (name, &values->folders, &job->sql, error))
+    return false;
+  if (job->sql == NULL)
+    job->stats = lns_stats_report_find (name, error);
+  if ((job->sql == NULL && job->stats == NULL) ||
       !lns_cli_table_output_init (&job->output, &values->tables, i, input, name, "", error))
     return false;
-  if (job->output.style.title == NULL)
-    {
-      job->output.style.title = job->stats->title;
-      job->output.style.title_size = strlen (job->stats->title);
-    }
   return true;
 }
 
-static bool
-write_result (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+/* A table with rows. */
+typedef struct
 {
-  return lns_stats_result_write (data, stream, style, error);
+  LnsStatsResult *result; /* of a report of ours, or NULL                                        */
+  LnsStatsSql *sql;       /* of a query, or NULL                                                 */
+} Table;
+
+static bool
+write_table (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  const Table *table = data;
+
+  return table->sql != NULL ? lns_stats_sql_write (table->sql, stream, style, error)
+                            : lns_stats_result_write (table->result, stream, style, error);
+}
+
+/* Makes the table of JOB. NULL text: it has rows; else why not, after the report's name. False and ERROR
+ * where it cannot be made. */
+static bool
+make_table (const Job *job,
+            const Values *values,
+            LnsTables *tables,
+            const atomic_bool *cancel,
+            Table *table,
+            const char **ret_title,
+            LnsError *error)
+{
+  if (job->sql != NULL)
+    {
+      table->sql = lns_stats_sql_run (job->sql, job->name, lns_tables_report (tables),
+                                      values->timeout_ns, error);
+      *ret_title = table->sql != NULL ? lns_stats_sql_title (table->sql) : NULL;
+      return table->sql != NULL;
+    }
+  table->result = lns_stats_report_run (job->stats, job->name, tables, cancel, error);
+  *ret_title = job->stats->title;
+  return table->result != NULL;
+}
+
+/* What the report lacks for TABLE, or NULL where it has rows. */
+static const char *
+lacks (const Table *table)
+{
+  if (table->sql != NULL)
+    return lns_stats_sql_has_rows (table->sql) ? NULL : "what the query asks for";
+  return lns_stats_result_n_rows (table->result) > 0 ? NULL
+                                                     : lns_stats_result_lacks (table->result);
 }
 
 static bool
-run_job (const Job *job,
-         bool quiet,
+run_job (Job *job,
+         const Values *values,
          LnsTables *tables,
          const char *input,
          const atomic_bool *cancel,
          LnsError *error)
 {
-  bool for_people = lns_cli_table_output_is_for_people (&job->output), says = for_people && !quiet;
+  bool for_people = lns_cli_table_output_is_for_people (&job->output),
+       says = for_people && !values->tables.quiet;
+  Table table = { 0 };
+  const char *title;
 
   if (says)
     printf ("Processing [%s] with [%s]... \n", input, job->name);
-  LnsStatsResult *result = lns_stats_report_run (job->stats, job->name, tables, cancel, error);
-  if (result == NULL)
-    return false;
-  bool good = true;
-  if (lns_stats_result_n_rows (result) == 0)
-    fprintf (for_people ? stdout : stderr, "SKIPPED: %s does not contain %s.\n\n", input,
-             lns_stats_result_lacks (result));
-  else
+  bool good = make_table (job, values, tables, cancel, &table, &title, error);
+  const char *missing = good ? lacks (&table) : NULL;
+  if (missing != NULL)
+    fprintf (for_people ? stdout : stderr, "SKIPPED: %s does not contain %s.\n\n", input, missing);
+  else if (good)
     {
       if (for_people)
-        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->stats->title, job->name);
-      good = lns_cli_table_output_write (&job->output, write_result, result, error);
+        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", title, job->name);
+      good = lns_cli_table_output_write (&job->output, title, write_table, &table, error);
       if (for_people)
         putchar ('\n');
     }
-  lns_stats_result_free (result);
+  lns_stats_result_free (table.result);
+  lns_stats_sql_free (table.sql);
   return good && lns_cli_flush (error);
 }
 
@@ -177,11 +233,14 @@ run_jobs (const Values *values, const char *input, LnsError *error)
   good = good && tables != NULL;
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
-    good = run_job (&jobs[i], values->tables.quiet, tables, input, cancel, error);
+    good = run_job (&jobs[i], values, tables, input, cancel, error);
   lns_tables_free (tables);
   lns_report_close (report);
   for (size_t i = 0; i < n_jobs; i++)
-    lns_cli_table_output_clear (&jobs[i].output);
+    {
+      lns_cli_table_output_clear (&jobs[i].output);
+      free (jobs[i].sql);
+    }
   free (jobs);
   return good;
 }
@@ -189,7 +248,7 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { 0 };
+  Values values = { .timeout_ns = TIMEOUT_NS };
   LnsError error = { 0 };
   int exit_code;
   bool good;
@@ -208,6 +267,7 @@ run (const LnsCommand *command, int argc, char **argv)
       good = input != NULL && run_jobs (&values, input, &error);
     }
   lns_option_list_clear (&values.reports);
+  lns_option_list_clear (&values.folders);
   lns_cli_table_values_clear (&values.tables);
   return good ? 0 : lns_cli_fail (&error);
 }

@@ -260,11 +260,17 @@ write_command (const LnsCliTableOutput *output,
 }
 
 bool
-lns_cli_table_output_write (const LnsCliTableOutput *output,
+lns_cli_table_output_write (LnsCliTableOutput *output,
+                            const char *title,
                             LnsCliTableFunc function,
                             void *data,
                             LnsError *error)
 {
+  if (output->style.title == NULL)
+    {
+      output->style.title = title;
+      output->style.title_size = strlen (title);
+    }
   if (output->path != NULL)
     return write_file (output, function, data, error);
   if (output->command != NULL)

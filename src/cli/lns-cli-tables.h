@@ -82,8 +82,10 @@ typedef bool (*LnsCliTableFunc) (void *data,
                                  LnsError *error);
 
 /* Has FUNCTION write to OUTPUT: stdout, a file that appears once it is whole, or a command, whose end is
- * waited for. False and ERROR where FUNCTION or the writing failed. */
-bool lns_cli_table_output_write (const LnsCliTableOutput *output,
+ * waited for. TITLE is a document's, where the format gave none. False and ERROR where FUNCTION or the
+ * writing failed. */
+bool lns_cli_table_output_write (LnsCliTableOutput *output,
+                                 const char *title,
                                  LnsCliTableFunc function,
                                  void *data,
                                  LnsError *error);

@@ -86,7 +86,7 @@ static bool
 choose (Export *export, const char *pattern, LnsError *error)
 {
   unsigned n, n_found = 0;
-  const LnsTable *tables = lns_table_all (&n);
+  const LnsTable *tables = lns_tables_all (export->job.tables, &n);
   char *whole = NULL;
   regex_t regex;
 
@@ -117,7 +117,7 @@ choose_tables (Export *export, LnsError *error)
 {
   const LnsExportOptions *options = export->job.options;
   unsigned n;
-  const LnsTable *tables = lns_table_all (&n);
+  const LnsTable *tables = lns_tables_all (export->job.tables, &n);
 
   export->chosen = calloc (n, sizeof *export->chosen);
   if (export->chosen == NULL)
@@ -274,7 +274,7 @@ static bool
 export_tables (Export *export, LnsError *error)
 {
   unsigned n;
-  const LnsTable *tables = lns_table_all (&n);
+  const LnsTable *tables = lns_tables_all (export->job.tables, &n);
 
   if (!choose_tables (export, error))
     return false;

@@ -50,6 +50,10 @@ struct LnsRowCursor
   uint64_t string, last_string;
   const uint64_t *payload_strings;
   char *text[2]; /* the last JSON text and binary data made                                     */
+  bool has_remainders; /* events may say more than their lanes                               */
+  uint64_t remainder;  /* LNS_COLUMN_REMAINDER of the one at hand, 0 = none yet              */
+  LnsKeptValue *told;  /* its values; owned                                                  */
+  int8_t told_at[LNS_KEPT_MAX_COLUMNS + 1]; /* by column: index of its value, or -1              */
 };
 
 /* Turns the constraints into bounds. False where nothing can meet all of them. */

@@ -87,7 +87,7 @@ lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal)
   *ret_only_equal = role > LNS_ROLE_END;
   if (role == LNS_ROLE_ROWID)
     return table->source != LNS_ROWS_NONE;
-  if (table->source == LNS_ROWS_DEFINITIONS)
+  if (table->source == LNS_ROWS_DEFINITIONS || table->source == LNS_ROWS_KEPT)
     return table->columns[column].type[0] == 'I';
   return role != LNS_ROLE_NONE;
 }

@@ -4,6 +4,8 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "src/schema/lns-row-cursor-private.h"
 
@@ -54,6 +56,8 @@ lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask)
     return;
   cursor->column_mask = column_mask;
   cursor->columns = lane_columns (cursor->table, column_mask);
+  if (cursor->has_remainders)
+    cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_REMAINDER);
 }
 
 LnsRowCursor *
@@ -63,9 +67,11 @@ lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
 
   if (cursor != NULL)
     {
+      const size_t position = _lns_tables_position (tables, table);
       cursor->tables = tables;
-      cursor->table = table;
+      cursor->table = table = &tables->all[position];
       cursor->table_lanes = _lns_tables_lanes (tables, table);
+      cursor->has_remainders = tables->has_remainders[position];
       lns_row_cursor_set_columns (cursor, ~UINT64_C (0));
       cursor->place = LNS_ROW_AT_END;
       if (cursor->table_lanes != NULL)
@@ -100,6 +106,7 @@ lns_row_cursor_free (LnsRowCursor *cursor)
   free (cursor->lanes);
   free (cursor->text[0]);
   free (cursor->text[1]);
+  free (cursor->told);
   free (cursor);
 }
 
@@ -399,6 +406,50 @@ payload_value (LnsRowCursor *cursor, bool json)
   return value;
 }
 
+/* Reads the remainder called REMAINDER; one of another table, or a damaged one, says nothing. */
+static void
+read_remainder (LnsRowCursor *cursor, uint64_t remainder)
+{
+  const LnsTables *tables = cursor->tables;
+  uint32_t n, n_rows, n_columns;
+  const LnsKeptRows *all = lns_report_kept_rows (tables->report, &n);
+  uint32_t n_tables;
+  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_tables);
+
+  free (cursor->told);
+  cursor->told = NULL;
+  cursor->remainder = remainder;
+  memset (cursor->told_at, -1, sizeof cursor->told_at);
+  if (remainder > n || all[remainder - 1].table >= n_tables)
+    return;
+  const uint32_t table = all[remainder - 1].table;
+  const LnsRemainder *places = &tables->remainders[table];
+  size_t size;
+  if (!kept[table].is_remainder ||
+      strcasecmp (lns_report_string (tables->report, kept[table].name, NULL),
+                  cursor->table->name) != 0)
+    return;
+  const char *bytes = lns_report_string (tables->report, all[remainder - 1].rows, &size);
+  cursor->told = lns_kept_decode (bytes, size, &n_rows, &n_columns);
+  for (uint32_t i = 0; cursor->told != NULL && n_rows > 0 && i < n_columns && i < places->n_columns;
+       i++)
+    if (places->column[i] >= 0 && cursor->told[i].type != LNS_KEPT_UNSET)
+      cursor->told_at[places->column[i]] = (int8_t)i;
+}
+
+/* What the event's remainder says of COLUMN, or NULL. */
+static const LnsKeptValue *
+told_value (LnsRowCursor *cursor, unsigned column)
+{
+  uint64_t remainder = _lns_row_lane_extra (lane_of (cursor), LNS_COLUMN_REMAINDER);
+
+  if (remainder == 0)
+    return NULL;
+  if (remainder != cursor->remainder)
+    read_remainder (cursor, remainder);
+  return cursor->told_at[column] >= 0 ? &cursor->told[cursor->told_at[column]] : NULL;
+}
+
 LnsValue
 lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
 {
@@ -414,6 +465,9 @@ lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
     }
   if (cursor->row != NULL)
     return cursor->row[column];
+  const LnsKeptValue *told = cursor->has_remainders ? told_value (cursor, column) : NULL;
+  if (told != NULL)
+    return _lns_kept_value (told);
   if (cursor->table->source == LNS_ROWS_EVENTS)
     return _lns_row_lane_cell (lane_of (cursor), cursor->tables,
                                &cursor->table->columns[column].cell);

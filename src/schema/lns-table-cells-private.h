@@ -47,5 +47,8 @@ _lns_builder_named_threads (LnsCellBuilder *builder, uint32_t *ret_n, uint32_t *
 /* The tables about the session, in lns-session-cells.c. False where TABLE is none of them. */
 bool _lns_builder_session (LnsCellBuilder *builder, const char *table);
 
+/* A table of kept rows, in lns-kept-cells.c. */
+void _lns_builder_kept (LnsCellBuilder *builder, const LnsTable *table);
+
 /* The tables about GPUs, in lns-cuda-cells.c. False where TABLE is none of them. */
 bool _lns_builder_cuda (LnsCellBuilder *builder, const char *table);

@@ -70,18 +70,9 @@ _lns_builder_string_or_null (LnsCellBuilder *builder, uint32_t id)
 LnsValue
 _lns_builder_keep (LnsCellBuilder *builder, char *text)
 {
-  LnsTables *tables = builder->tables;
-  char **kept = text == NULL ? NULL : realloc (tables->kept, (tables->n_kept + 1) * sizeof *kept);
-
-  if (kept == NULL)
-    {
-      free (text);
-      builder->good = false;
-      return (LnsValue){ 0 };
-    }
-  tables->kept = kept;
-  kept[tables->n_kept++] = text;
-  return _lns_cell_constant (text);
+  text = _lns_tables_own (builder->tables, text);
+  builder->good = builder->good && text != NULL;
+  return text != NULL ? _lns_cell_constant (text) : (LnsValue){ 0 };
 }
 
 LnsValue
@@ -471,7 +462,9 @@ _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells
   const char *name = table->name;
 
   cells->n_rows = 0;
-  if (table->source == LNS_ROWS_ENUM)
+  if (table->source == LNS_ROWS_KEPT)
+    _lns_builder_kept (&builder, table);
+  else if (table->source == LNS_ROWS_ENUM)
     build_enum (&builder, name);
   else if (table->source == LNS_ROWS_NVTX)
     build_nvtx (&builder);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -263,6 +264,28 @@ lns_table_find (const char *name)
   return NULL;
 }
 
+static bool
+is_word (const char *name)
+{
+  for (; *name != '\0'; name++)
+    if (!isalnum ((unsigned char)*name) && *name != '_')
+      return false;
+  return true;
+}
+
+static void
+write_name (FILE *stream, const char *name)
+{
+  fputc ('"', stream);
+  for (; *name != '\0'; name++)
+    {
+      if (*name == '"')
+        fputc ('"', stream);
+      fputc (*name, stream);
+    }
+  fputc ('"', stream);
+}
+
 char *
 lns_table_sql (const LnsTable *table, const char *schema)
 {
@@ -273,10 +296,17 @@ lns_table_sql (const LnsTable *table, const char *schema)
 
   if (stream == NULL)
     return NULL;
-  fprintf (stream, "CREATE TABLE %s%s%s (", schema ? schema : "", schema ? "." : "", table->name);
+  fprintf (stream, "CREATE TABLE %s%s", schema ? schema : "", schema ? "." : "");
+  if (is_word (table->name))
+    fputs (table->name, stream);
+  else
+    write_name (stream, table->name);
   for (unsigned i = 0; i < table->n_columns; i++)
-    fprintf (stream, "%s\"%s\" %s%s", i > 0 ? ", " : "", table->columns[i].name,
-             table->columns[i].type, rules[table->columns[i].rule]);
+    {
+      fputs (i > 0 ? ", " : " (", stream);
+      write_name (stream, table->columns[i].name);
+      fprintf (stream, " %s%s", table->columns[i].type, rules[table->columns[i].rule]);
+    }
   fputs (")", stream);
   return fclose (stream) == 0 ? sql : NULL;
 }

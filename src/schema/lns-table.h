@@ -39,6 +39,7 @@ typedef enum
   LNS_ROWS_COUNTERS,    /* one per counter sample                                                */
   LNS_ROWS_EVENTS,      /* one per event of some lanes, column by column as its cell says        */
   LNS_ROWS_ENUM,        /* the constants of lns-enums.h                                          */
+  LNS_ROWS_KEPT,        /* kept as they came from elsewhere                                      */
 } LnsRowSource;
 
 typedef struct LnsTable
@@ -53,6 +54,7 @@ typedef struct LnsTable
    * more as 1 << 63); 0 = all. The others leave gaps in the rowids.                              */
   LnsCell filter;
   uint64_t passes;
+  uint32_t kept;    /* LNS_ROWS_KEPT: id of the LnsKeptTable                                     */
   bool is_optional; /* an export leaves it out where it has no row, unless all are asked for    */
 } LnsTable;
 
@@ -134,7 +136,7 @@ enum
   LNS_EVENT_TYPE_DOMAIN_DESTROY = 76,
 };
 
-/* All tables, in the order in which an export creates them. Static, O(1). */
+/* The tables that every report has, in the order in which an export creates them. Static, O(1). */
 const LnsTable *lns_table_all (unsigned *ret_n);
 
 /* The table called NAME (as SQL compares: ASCII letters of either case), or NULL. O(tables). */

@@ -11,6 +11,7 @@
 
 #include "src/schema/lns-payload.h"
 #include "src/schema/lns-tables.h"
+#include "src/store/lns-kept-codec.h"
 
 /* A lane as part of a table. What all of its rows share is looked up once. */
 typedef struct
@@ -47,11 +48,22 @@ typedef struct
   uint32_t *index[64]; /* rows ascending by the integers of a column; built when first asked for */
 } LnsTableCells;
 
+/* A kept table that is a remainder. */
+typedef struct
+{
+  uint32_t n_columns; /* 0 = no remainder                                                       */
+  int8_t column[LNS_KEPT_MAX_COLUMNS]; /* position in its table, or -1                          */
+} LnsRemainder;
+
 struct LnsTables
 {
   LnsReport *report;
+  LnsTable *all; /* n_all: lns_tables_all ()                                                     */
+  unsigned n_all;
+  bool *has_remainders;     /* by position of the table in `all`                                 */
+  LnsRemainder *remainders; /* by LnsKeptTable                                                   */
   LnsPayloadDecoder *payloads;
-  LnsTableLanes *lanes; /* by position of the table in lns_table_all ()                        */
+  LnsTableLanes *lanes; /* by position of the table in `all`                                    */
   const LnsTableLanes *nvtx;
   int8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* lns_lane_kind_extra ()                      */
   uint64_t
@@ -60,18 +72,35 @@ struct LnsTables
       *strings_by_hash; /* id + 1 of texts, 1 << string_bits slots; built when first asked for */
   unsigned string_bits;
   pthread_mutex_t lock; /* over what is built when first asked for                         */
-  LnsTableCells *cells; /* by position of the table in lns_table_all ()                    */
-  char **kept;          /* texts that cells point to                                       */
+  LnsTableCells *cells; /* by position of the table in `all`                               */
+  void **kept;          /* what cells and tables point to                                  */
   size_t n_kept;
 };
+
+/* The position in `all` of TABLE, which may be one of lns_table_all ().                          */
+static inline size_t
+_lns_tables_position (const LnsTables *tables, const LnsTable *table)
+{
+  unsigned n;
+  const LnsTable *common = lns_table_all (&n);
+  return (size_t)(table >= common && table < common + n ? table - common : table - tables->all);
+}
 
 /* The lanes of TABLE, or NULL where it has none. */
 static inline const LnsTableLanes *
 _lns_tables_lanes (const LnsTables *tables, const LnsTable *table)
 {
-  unsigned n;
-  return lns_table_has_events (table) ? &tables->lanes[table - lns_table_all (&n)] : NULL;
+  return lns_table_has_events (table) ? &tables->lanes[_lns_tables_position (tables, table)] : NULL;
 }
+
+/* A kept value as a cell; its bytes are those of the block. */
+LnsValue _lns_kept_value (const LnsKeptValue *kept);
+
+/* Makes `all`, and what remainders say of which columns. False without memory. */
+bool _lns_tables_make_all (LnsTables *tables);
+
+/* Has TABLES free POINTER (NULL: no memory) at its end. Returns it, or NULL (and has freed it). */
+void *_lns_tables_own (LnsTables *tables, void *pointer);
 
 /* The rows of TABLE that come from definitions (none for strings). Built once. NULL and ERROR
  * without memory. */

@@ -138,12 +138,10 @@ collect_lanes (const LnsTables *tables, const LnsTable *table, LnsTableLanes *re
 static bool
 collect_all_lanes (LnsTables *tables)
 {
-  unsigned n;
-  const LnsTable *all = lns_table_all (&n);
-
-  tables->lanes = calloc (n, sizeof *tables->lanes);
-  for (unsigned i = 0; tables->lanes != NULL && i < n; i++)
-    if (lns_table_has_events (&all[i]) && !collect_lanes (tables, &all[i], &tables->lanes[i]))
+  tables->lanes = calloc (tables->n_all, sizeof *tables->lanes);
+  for (unsigned i = 0; tables->lanes != NULL && i < tables->n_all; i++)
+    if (lns_table_has_events (&tables->all[i]) &&
+        !collect_lanes (tables, &tables->all[i], &tables->lanes[i]))
       return false;
   tables->nvtx =
       tables->lanes != NULL ? _lns_tables_lanes (tables, lns_table_find ("NVTX_EVENTS")) : NULL;
@@ -154,9 +152,7 @@ LnsTables *
 lns_tables_new (LnsReport *report, LnsError *error)
 {
   LnsTables *tables = calloc (1, sizeof *tables);
-  unsigned n_tables;
 
-  lns_table_all (&n_tables);
   if (tables != NULL)
     {
       tables->report = report;
@@ -165,8 +161,9 @@ lns_tables_new (LnsReport *report, LnsError *error)
         for (LnsColumnId column = 0; column < LNS_N_COLUMNS; column++)
           tables->extra[kind][column] = (int8_t)lns_lane_kind_extra (kind, column);
       tables->payloads = lns_payload_decoder_new (report);
-      tables->cells = calloc (n_tables, sizeof *tables->cells);
-      if (tables->payloads != NULL && tables->cells != NULL && collect_all_lanes (tables))
+      if (tables->payloads != NULL && _lns_tables_make_all (tables) &&
+          (tables->cells = calloc (tables->n_all, sizeof *tables->cells)) != NULL &&
+          collect_all_lanes (tables))
         return tables;
     }
   lns_tables_free (tables);
@@ -178,12 +175,9 @@ lns_tables_new (LnsReport *report, LnsError *error)
 void
 lns_tables_free (LnsTables *tables)
 {
-  unsigned n_tables;
-
   if (tables == NULL)
     return;
-  lns_table_all (&n_tables);
-  for (unsigned i = 0; tables->cells != NULL && i < n_tables; i++)
+  for (unsigned i = 0; tables->cells != NULL && i < tables->n_all; i++)
     {
       free (tables->cells[i].values);
       for (unsigned column = 0; column < 64; column++)
@@ -195,12 +189,15 @@ lns_tables_free (LnsTables *tables)
   free (tables->cells);
   free (tables->payload_strings);
   free (tables->strings_by_hash);
-  for (unsigned i = 0; tables->lanes != NULL && i < n_tables; i++)
+  for (unsigned i = 0; tables->lanes != NULL && i < tables->n_all; i++)
     {
       free (tables->lanes[i].lanes);
       free (tables->lanes[i].by_thread);
     }
   free (tables->lanes);
+  free (tables->all);
+  free (tables->has_remainders);
+  free (tables->remainders);
   lns_payload_decoder_free (tables->payloads);
   pthread_mutex_destroy (&tables->lock);
   free (tables);
@@ -247,12 +244,12 @@ lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane,
 const LnsTableCells *
 _lns_tables_cells (LnsTables *tables, const LnsTable *table, LnsError *error)
 {
-  unsigned n_tables;
-  LnsTableCells *cells = &tables->cells[table - lns_table_all (&n_tables)];
+  const size_t position = _lns_tables_position (tables, table);
+  LnsTableCells *cells = &tables->cells[position];
 
   pthread_mutex_lock (&tables->lock);
   if (!cells->built)
-    cells->built = _lns_cells_build (tables, table, cells);
+    cells->built = _lns_cells_build (tables, &tables->all[position], cells);
   bool built = cells->built;
   pthread_mutex_unlock (&tables->lock);
   if (!built)
@@ -288,9 +285,9 @@ compare_rows (const void *a, const void *b, void *data)
 const uint32_t *
 _lns_tables_index (LnsTables *tables, const LnsTable *table, unsigned column, LnsError *error)
 {
-  unsigned n_tables;
-  LnsTableCells *cells = &tables->cells[table - lns_table_all (&n_tables)];
-  IndexOrder order = { cells, table->n_columns, column };
+  const size_t position = _lns_tables_position (tables, table);
+  LnsTableCells *cells = &tables->cells[position];
+  IndexOrder order = { cells, tables->all[position].n_columns, column };
 
   if (_lns_tables_cells (tables, table, error) == NULL)
     return NULL;
@@ -341,6 +338,22 @@ mark_payloads_of_lane (LnsTables *tables,
   return local.domain == LNS_ERROR_NONE;
 }
 
+static void
+mark_kept_blocks (LnsTables *tables, uint64_t *bitmap)
+{
+  uint32_t n_tables, n_rows, n_strings = lns_report_n_strings (tables->report);
+  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_tables);
+  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n_rows);
+
+  for (uint32_t i = 0; i < n_tables + n_rows; i++)
+    {
+      uint32_t id = i < n_tables ? kept[i].columns : rows[i - n_tables].rows;
+      if (id < n_strings)
+        bitmap[id / 64] |= UINT64_C (1) << (id % 64);
+    }
+  bitmap[0] &= ~UINT64_C (1); /* the empty string stays one                                       */
+}
+
 bool
 _lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, LnsError *error)
 {
@@ -351,6 +364,8 @@ _lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, Lns
     {
       uint64_t *bitmap = calloc (lns_report_n_strings (tables->report) / 64 + 1, sizeof *bitmap);
       good = bitmap != NULL;
+      if (good)
+        mark_kept_blocks (tables, bitmap);
       for (uint32_t i = 0; good && i < tables->nvtx->n_lanes; i++)
         good = mark_payloads_of_lane (tables, &tables->nvtx->lanes[i], bitmap, error);
       if (good)

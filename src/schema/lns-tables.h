@@ -27,6 +27,14 @@ void lns_tables_free (LnsTables *tables); /* NULL is fine                       
 
 LnsReport *lns_tables_report (const LnsTables *tables);
 
+/* The tables of this report: those of lns_table_all (), in which rows and columns that it keeps from elsewhere
+ * come in addition, then tables that it alone has. Owned by TABLES. Wherever these functions and
+ * cursors take a table they take one of lns_table_all () too, and mean this report's. O(1). */
+const LnsTable *lns_tables_all (const LnsTables *tables, unsigned *ret_n);
+
+/* The one called NAME (as SQL compares), or NULL. O(tables). */
+const LnsTable *lns_tables_find (const LnsTables *tables, const char *name);
+
 /* How many rows TABLE has; for StringIds at most so many, as payloads count but are not rows. */
 uint64_t lns_tables_n_rows (LnsTables *tables, const LnsTable *table);
 

@@ -36,7 +36,7 @@ connect_table (sqlite3 *db,
                sqlite3_vtab **ret_table,
                char **ret_message)
 {
-  const LnsTable *definition = lns_table_find (argv[2]);
+  const LnsTable *definition = lns_tables_find (data, argv[2]);
   char *sql = definition != NULL ? lns_table_sql (definition, NULL) : NULL;
   Table *table = sql != NULL ? sqlite3_malloc (sizeof *table) : NULL;
   int result = definition == NULL ? SQLITE_ERROR
@@ -204,11 +204,11 @@ lns_sql_attach (sqlite3 *db, LnsReport *report, LnsError *error)
 {
   LnsTables *tables = lns_tables_new (report, error);
   unsigned n;
-  const LnsTable *all = lns_table_all (&n);
-  char sql[256];
+  char sql[512];
 
   if (tables == NULL)
     return false;
+  const LnsTable *all = lns_tables_all (tables, &n);
   /* On failure SQLite frees the tables itself.                                                   */
   if (sqlite3_create_module_v2 (db, MODULE, &module, tables, free_tables) != SQLITE_OK)
     return lns_error_set (

@@ -177,6 +177,13 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
                                 U32 (22, LnsCudaLaunch, cluster_policy),
                                 U32 (23, LnsCudaLaunch, max_potential_cluster),
                                 U32 (24, LnsCudaLaunch, max_active_clusters) } },
+  [LNS_DEFINITION_KEPT_TABLE] = { sizeof (LnsKeptTable),
+                                  { U32 (1, LnsKeptTable, name), U32 (2, LnsKeptTable, columns),
+                                    U32 (3, LnsKeptTable, is_remainder) } },
+  [LNS_DEFINITION_KEPT_ROWS] = { sizeof (LnsKeptRows),
+                                 { U32 (1, LnsKeptRows, table), U32 (2, LnsKeptRows, rows),
+                                   U32 (3, LnsKeptRows, n_rows), I64 (4, LnsKeptRows, min),
+                                   I64 (5, LnsKeptRows, max) } },
 };
 
 size_t

@@ -31,6 +31,8 @@ typedef enum
   LNS_DEFINITION_CONTEXT,
   LNS_DEFINITION_STREAM,
   LNS_DEFINITION_LAUNCH,
+  LNS_DEFINITION_KEPT_TABLE,
+  LNS_DEFINITION_KEPT_ROWS,
   LNS_N_DEFINITION_KINDS
 } LnsDefinitionKind;
 
@@ -62,6 +64,8 @@ typedef union
   LnsCudaContext context;
   LnsCudaStream stream;
   LnsCudaLaunch launch;
+  LnsKeptTable kept_table;
+  LnsKeptRows kept_rows;
 } LnsDefinition;
 
 /* Bytes of the struct of KIND; 0 where KIND is not known. */

@@ -242,6 +242,24 @@ typedef struct
   uint64_t bytes;
 } LnsLoss;
 
+/* A table that is no lane's, kept as it came from elsewhere; or what rows of the events of the table NAME
+ * say beside what their lanes have. */
+typedef struct
+{
+  uint32_t name;
+  uint32_t columns; /* string id of a block (lns-kept-codec.h): name, type, is not NULL          */
+  uint32_t is_remainder;
+} LnsKeptTable;
+
+/* Some rows of a kept table, in its order, or the remainder of one event. */
+typedef struct
+{
+  uint32_t table; /* LnsKeptTable                                                               */
+  uint32_t rows;  /* string id of a block                                                       */
+  uint32_t n_rows;
+  int64_t min, max; /* of its first column; all of int64 where that does not only hold integers  */
+} LnsKeptRows;
+
 /* Events that nobody has because of LOSS: kept and lost together are those that were made. A lost pop
  * or end loses no event: its range is kept, with an end that is not known. */
 static inline uint64_t

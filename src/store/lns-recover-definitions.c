@@ -42,6 +42,9 @@ static const struct
   { LNS_DEFINITION_LAUNCH, offsetof (LnsCudaLaunch, mangled_name) },
   { LNS_DEFINITION_DIAGNOSTIC, offsetof (LnsDiagnostic, code) },
   { LNS_DEFINITION_DIAGNOSTIC, offsetof (LnsDiagnostic, text) },
+  { LNS_DEFINITION_KEPT_TABLE, offsetof (LnsKeptTable, name) },
+  { LNS_DEFINITION_KEPT_TABLE, offsetof (LnsKeptTable, columns) },
+  { LNS_DEFINITION_KEPT_ROWS, offsetof (LnsKeptRows, rows) },
 };
 
 /* What stands for a lost definition: it refers to nothing and tells no time. */
@@ -143,6 +146,14 @@ parse_strings (LnsRecover *recover,
          lns_strings_parse (&view, offsets, ret_bytes, ret_total_bytes, NULL);
 }
 
+static uint32_t
+write_string (LnsRecover *recover, uint32_t old_id, const uint8_t *bytes, size_t size_bytes)
+{
+  return _lns_recover_is_block (recover, old_id)
+             ? _lns_recover_write_block (recover, bytes, size_bytes)
+             : lns_writer_string (recover->writer, bytes, size_bytes);
+}
+
 /* Puts a long string together from the chunks of its pieces, CHUNKS[0 …]; as much as is there. */
 static uint32_t
 write_pieces (LnsRecover *recover, const LnsFoundChunk *chunks, size_t n_chunks, uint32_t *offsets)
@@ -159,7 +170,7 @@ write_pieces (LnsRecover *recover, const LnsFoundChunk *chunks, size_t n_chunks,
         break;
       lns_buffer_append (&whole, bytes, offsets[1] - offsets[0] - 1);
     }
-  uint32_t id = lns_writer_bytes (recover->writer, whole.bytes, whole.size_bytes);
+  uint32_t id = write_string (recover, chunks[0].header.lane, whole.bytes, whole.size_bytes);
   lns_buffer_clear (&whole);
   return id;
 }
@@ -175,11 +186,13 @@ _lns_recover_write_strings (LnsRecover *recover)
     n_ids += chunks[c].header.n;
   recover->runs = calloc (n_chunks + 1, sizeof *recover->runs);
   recover->new_ids = calloc (n_ids + 1, sizeof *recover->new_ids);
-  if (offsets == NULL || recover->runs == NULL || recover->new_ids == NULL)
+  if (offsets == NULL || recover->runs == NULL || recover->new_ids == NULL ||
+      !_lns_recover_find_blocks (recover))
     {
       free (offsets);
       return _lns_recover_no_memory (recover);
     }
+  recover->lost_name = lns_writer_string (recover->writer, "(lost)", 6);
   size_t at = 0;
   for (size_t c = 0; c < n_chunks; c++)
     {
@@ -193,12 +206,12 @@ _lns_recover_write_strings (LnsRecover *recover)
         recover->new_ids[at] = write_pieces (recover, &chunks[c], n_chunks - c, offsets);
       else
         for (uint32_t i = 0; i < n; i++)
-          recover->new_ids[at + i] = lns_writer_string (recover->writer, bytes + offsets[i],
-                                                        offsets[i + 1] - offsets[i] - 1);
+          recover->new_ids[at + i] =
+              write_string (recover, chunks[c].header.lane + i, bytes + offsets[i],
+                            offsets[i + 1] - offsets[i] - 1);
       at += n;
     }
   free (offsets);
-  recover->lost_name = lns_writer_string (recover->writer, "(lost)", 6);
   return true;
 }
 
@@ -407,6 +420,12 @@ write_definition (LnsRecover *recover, LnsDefinitionKind kind, const LnsDefiniti
       break;
     case LNS_DEFINITION_LAUNCH:
       lns_writer_add_launch (writer, &definition->launch);
+      break;
+    case LNS_DEFINITION_KEPT_TABLE:
+      lns_writer_add_kept_table (writer, &definition->kept_table);
+      break;
+    case LNS_DEFINITION_KEPT_ROWS:
+      lns_writer_add_kept_rows (writer, &definition->kept_rows);
       break;
     default:
       break;

@@ -35,7 +35,9 @@ typedef struct
   size_t n_runs;
   uint32_t *new_ids;  /* owned                                                                   */
   uint32_t lost_name; /* new id of what stands for a lost string                                */
-  uint8_t *bytes;     /* LNS_CHUNK_MAX_BYTES; owned                                             */
+  uint32_t *blocks; /* n_blocks ascending old ids of strings that are blocks of kept rows; owned */
+  size_t n_blocks;
+  uint8_t *bytes; /* LNS_CHUNK_MAX_BYTES; owned                                             */
   LnsRecovery counts;
   const char *path;
   const LnsOpenOptions *options; /* who may cancel it and is told how far it is; or NULL         */
@@ -47,6 +49,15 @@ bool _lns_recover_read_definitions (LnsRecover *recover);
 
 /* Gives the strings found to the writer. */
 bool _lns_recover_write_strings (LnsRecover *recover);
+
+/* Notes which strings are blocks of kept rows. */
+bool _lns_recover_find_blocks (LnsRecover *recover);
+
+/* Whether string OLD_ID is one. O(log blocks). */
+bool _lns_recover_is_block (const LnsRecover *recover, uint32_t old_id);
+
+/* Gives the block to the writer, with the new ids of the strings in it; 0 where it is damaged. */
+uint32_t _lns_recover_write_block (LnsRecover *recover, const uint8_t *bytes, size_t size_bytes);
 
 /* The new id of string OLD_ID: 0 stays 0, a lost one gets LOST. O(log runs). */
 uint32_t _lns_recover_string (const LnsRecover *recover, uint32_t old_id, uint32_t lost);

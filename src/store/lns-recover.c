@@ -409,6 +409,7 @@ lns_recover (const char *path,
     free (recover.tables[kind].definitions);
   free (recover.runs);
   free (recover.new_ids);
+  free (recover.blocks);
   free (recover.bytes);
   _lns_scan_clear (&recover.scan);
   if (ok && ret_recovery != NULL)

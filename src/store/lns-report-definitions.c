@@ -176,6 +176,7 @@ const LnsDefinitionReference _lns_definition_references[] = {
   { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_THREAD, offsetof (LnsDomain, thread), false },
   { LNS_DEFINITION_THREAD, LNS_DEFINITION_PROCESS, offsetof (LnsThread, process), true },
   { LNS_DEFINITION_PROCESS, LNS_DEFINITION_PROCESS, offsetof (LnsProcess, parent), false },
+  { LNS_DEFINITION_KEPT_ROWS, LNS_DEFINITION_KEPT_TABLE, offsetof (LnsKeptRows, table), true },
 };
 const size_t _lns_n_definition_references =
     sizeof _lns_definition_references / sizeof *_lns_definition_references;
@@ -189,6 +190,7 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_META] = "meta value",       [LNS_DEFINITION_RESOURCE] = "resource",
   [LNS_DEFINITION_DEVICE] = "device",         [LNS_DEFINITION_CONTEXT] = "context",
   [LNS_DEFINITION_STREAM] = "stream",         [LNS_DEFINITION_LAUNCH] = "launch",
+  [LNS_DEFINITION_KEPT_TABLE] = "kept table", [LNS_DEFINITION_KEPT_ROWS] = "kept rows",
 };
 
 static bool
@@ -372,6 +374,8 @@ DEFINITIONS (LnsCudaDevice, devices, LNS_DEFINITION_DEVICE)
 DEFINITIONS (LnsCudaContext, contexts, LNS_DEFINITION_CONTEXT)
 DEFINITIONS (LnsCudaStream, streams, LNS_DEFINITION_STREAM)
 DEFINITIONS (LnsCudaLaunch, launches, LNS_DEFINITION_LAUNCH)
+DEFINITIONS (LnsKeptTable, kept_tables, LNS_DEFINITION_KEPT_TABLE)
+DEFINITIONS (LnsKeptRows, kept_rows, LNS_DEFINITION_KEPT_ROWS)
 
 /* What is attached repeats what the report has. */
 #define DERIVED_DEFINITIONS(Type, name, kind)                                                      \

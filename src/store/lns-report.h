@@ -89,6 +89,8 @@ const LnsCudaDevice *lns_report_devices (const LnsReport *report, uint32_t *ret_
 const LnsCudaContext *lns_report_contexts (const LnsReport *report, uint32_t *ret_n);
 const LnsCudaStream *lns_report_streams (const LnsReport *report, uint32_t *ret_n);
 const LnsCudaLaunch *lns_report_launches (const LnsReport *report, uint32_t *ret_n);
+const LnsKeptTable *lns_report_kept_tables (const LnsReport *report, uint32_t *ret_n);
+const LnsKeptRows *lns_report_kept_rows (const LnsReport *report, uint32_t *ret_n);
 
 /* What the directory knows of a lane without reading it. Its last event may be open. */
 typedef struct

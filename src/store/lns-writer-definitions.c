@@ -218,6 +218,8 @@ ADD (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
 ADD (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
 ADD (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
 ADD (LnsCudaLaunch, launch, LNS_DEFINITION_LAUNCH)
+ADD (LnsKeptTable, kept_table, LNS_DEFINITION_KEPT_TABLE)
+ADD (LnsKeptRows, kept_rows, LNS_DEFINITION_KEPT_ROWS)
 
 SET (LnsProcess, process, LNS_DEFINITION_PROCESS)
 SET (LnsThread, thread, LNS_DEFINITION_THREAD)

@@ -76,6 +76,8 @@ void lns_writer_set_context (LnsWriter *writer, uint32_t id, const LnsCudaContex
 uint32_t lns_writer_add_stream (LnsWriter *writer, const LnsCudaStream *stream);
 void lns_writer_set_stream (LnsWriter *writer, uint32_t id, const LnsCudaStream *stream);
 uint32_t lns_writer_add_launch (LnsWriter *writer, const LnsCudaLaunch *launch);
+uint32_t lns_writer_add_kept_table (LnsWriter *writer, const LnsKeptTable *kept_table);
+uint32_t lns_writer_add_kept_rows (LnsWriter *writer, const LnsKeptRows *kept_rows);
 
 /* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. The keys
  * that the format itself uses are in FORMAT.md. */

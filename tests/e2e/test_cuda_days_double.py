@@ -67,6 +67,16 @@ def test_without_cuda_being_asked_for_nobody_wonders():
         assert folder.report("b.rep").codes() == ["LNS-CUDA-011"], run.err
 
 
+def test_a_session_that_answers_late():
+    # It is stopped for twice as long as NVTX would wait; cuInit has more patience.
+    script = 'kill -STOP $PPID; (sleep 0.4; kill -CONT $PPID) & exec "$@"'
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "cuda,nvtx", "sh", "-c", script, "sh", program("cuda-vectoradd"),
+                             before=[WITH], env=environment({}))
+        report = folder.report()
+    assert run.code == 0 and not report.codes() and len(kernels(report)) == 100, run
+
+
 def test_cupti_is_missing():
     # None lies in the folder that is named, and the loader finds none either.
     with profiling.Folder() as nowhere:

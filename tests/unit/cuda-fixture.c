@@ -18,6 +18,7 @@ void (*cuda_on_visit) (MiniSession *);
 bool cuda_has_buffers = true;
 uint32_t cuda_n_free;
 int cuda_drain_every_ms;
+int cuda_answer_after_ms;
 size_t n_cuda_unknown_slots;
 
 static const char *scene_name;
@@ -151,6 +152,7 @@ cuda_run (const char *scene,
                           .no_buffers = !cuda_has_buffers,
                           .n_free = cuda_n_free,
                           .drain_every_ms = cuda_drain_every_ms,
+                          .answer_after_ms = cuda_answer_after_ms,
                           .on_visit = cuda_on_visit,
                           .on_cuda = keep,
                           .keep_events = true };

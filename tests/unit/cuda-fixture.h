@@ -92,6 +92,9 @@ extern bool cuda_has_buffers;
 extern uint32_t cuda_n_free;
 extern int cuda_drain_every_ms;
 
+/* How long the next sessions let each hello wait: 0 at first. */
+extern int cuda_answer_after_ms;
+
 /* Kernels of the last session whose launch slot had no meaning when they came. */
 extern size_t n_cuda_unknown_slots;
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -122,11 +123,13 @@ accept_process (MiniSession *session)
   return true;
 }
 
-/* Answers in a thread of its own: a target waits 200 ms, a drain may take longer. */
+/* Answers in a thread of its own: a target waits 200 ms, a drain may take longer; and before others, where
+ * that is allowed, as the real one does. */
 static void *
 answer (void *argument)
 {
   MiniSession *session = argument;
+  setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   while (!__atomic_load_n (&session->is_over, __ATOMIC_ACQUIRE))
     {
       struct pollfd wake = { .fd = session->listener, .events = POLLIN };

@@ -118,6 +118,21 @@ scene_forked (void)
   return status == 7 << 8 ? 0 : 1;
 }
 
+/* NVTX asks first; its patience ends before the answer comes. */
+static int
+scene_late (void)
+{
+  nvtx_start ();
+  nvtx_push ("unheard");
+  nvtx_pop ();
+  cuda_start ();
+  cuda_launch (10, false, 4, 64, NULL);
+  cuda.cudaDeviceSynchronize ();
+  nvtx_push ("heard");
+  nvtx_pop ();
+  return 0;
+}
+
 static int
 scene_reset (void)
 {
@@ -191,13 +206,17 @@ scene_closing (void)
   return 0;
 }
 
-static const CudaScene scenes[] = {
-  { "killed", scene_killed },     { "killed-later", scene_killed_later },
-  { "left", scene_left },         { "forked", scene_forked },
-  { "reset", scene_reset },       { "reset-and-killed", scene_reset_and_killed },
-  { "faulting", scene_faulting }, { "threads", scene_threads },
-  { "closing", scene_closing },   { NULL, NULL }
-};
+static const CudaScene scenes[] = { { "killed", scene_killed },
+                                    { "killed-later", scene_killed_later },
+                                    { "left", scene_left },
+                                    { "forked", scene_forked },
+                                    { "late", scene_late },
+                                    { "reset", scene_reset },
+                                    { "reset-and-killed", scene_reset_and_killed },
+                                    { "faulting", scene_faulting },
+                                    { "threads", scene_threads },
+                                    { "closing", scene_closing },
+                                    { NULL, NULL } };
 
 /* --- Salvage, as the session does it. -------------------------------------------------------- */
 
@@ -329,6 +348,24 @@ test_fork (void)
   mini_session_free (session);
 }
 
+/* A session that takes longer than NVTX waits for is asked again by CUDA, which has the time. */
+static void
+test_late (void)
+{
+  cuda_answer_after_ms = LNS_WIRE_HANDSHAKE_MS + 150;
+  MiniSession *session = cuda_run ("late", &plain, false, NULL);
+  cuda_answer_after_ms = 0;
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK_INT (session->n_processes, 2);
+  LNS_CHECK (!lns_wire_pool_is_joined (session->processes[0].pool));
+  LNS_CHECK (lns_wire_pool_is_joined (session->processes[1].pool));
+  LNS_CHECK_INT (session->processes[1].hello.forked, 0);
+  LNS_CHECK_INT (session->processes[0].n_type[LNS_WIRE_PUSH], 0);
+  LNS_CHECK_INT (session->processes[1].n_type[LNS_WIRE_PUSH], 1);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 10);
+  mini_session_free (session);
+}
+
 static void
 test_reset (void)
 {
@@ -417,6 +454,7 @@ main (int argc, char **argv)
   LNS_TEST (test_killed);
   LNS_TEST (test_left_by_a_worker);
   LNS_TEST (test_fork);
+  LNS_TEST (test_late);
   LNS_TEST (test_reset);
   LNS_TEST (test_fault);
   LNS_TEST (test_threads);

@@ -119,6 +119,58 @@ unbalanced_names_end (void)
     }
 }
 
+/* Of 10 KB, as those of CUTLASS and Eigen are. */
+static void
+long_names_are_demangled (void)
+{
+  static char mangled[12000], demangled[20000];
+  size_t n = (size_t)sprintf (mangled, "_ZN7cutlass6KernelI"), n_out = 0;
+  n_out += (size_t)sprintf (demangled, "void cutlass::Kernel<");
+  for (int i = 0; i < 270; i++)
+    {
+      n += (size_t)sprintf (mangled + n, "N4gemm6Tile%02dIfLi128EN4warp3MmaEEE", i % 100);
+      n_out += (size_t)sprintf (demangled + n_out, "%sgemm::Tile%02d<float, 128, warp::Mma>",
+                                i == 0 ? "" : ", ", i % 100);
+    }
+  strcpy (mangled + n, "EEvi");
+  strcpy (demangled + n_out, " >(int)");
+  LNS_CHECK (strlen (mangled) > 9000);
+  check (&(Name){ mangled, demangled, "Kernel" }, 1);
+
+  n = (size_t)sprintf (mangled, "_ZN5Eigen8internal4evalI");
+  n_out = (size_t)sprintf (demangled, "void Eigen::internal::eval<");
+  for (int i = 0; i < 100; i++)
+    {
+      n += (size_t)sprintf (mangled + n,
+                            "N5Eigen19TensorCwiseBinaryOpINS_8internal13scalar_sum_opIKffEEKdLi3E");
+      n_out += (size_t)sprintf (demangled + n_out,
+                                "Eigen::TensorCwiseBinaryOp<Eigen::internal::scalar_sum_op<"
+                                "float const, float>, double const, 3, ");
+    }
+  n += (size_t)sprintf (mangled + n, "f");
+  n_out += (size_t)sprintf (demangled + n_out, "float");
+  for (int i = 0; i < 100; i++)
+    {
+      n += (size_t)sprintf (mangled + n, "EE");
+      n_out += (size_t)sprintf (demangled + n_out, "%s", i == 0 ? ">" : " >");
+    }
+  strcpy (mangled + n, "EEvv");
+  strcpy (demangled + n_out, " >()");
+  check (&(Name){ mangled, demangled, "eval" }, 1);
+}
+
+/* What nobody calls a kernel, but a program may: neither the stack nor the time ends by it. */
+static void
+endless_names_stay (void)
+{
+  static char name[100000];
+  memset (name, 'P', sizeof name - 1);
+  memcpy (name, "_Z1f", 4);
+  check (&(Name){ name, name, "f" }, 1);
+  name[60000] = '\0';
+  check (&(Name){ name, name, "f" }, 1);
+}
+
 /* A name of 10 KiB, nested a thousand deep. */
 static void
 long_names_pass (void)
@@ -133,7 +185,7 @@ long_names_pass (void)
   LNS_CHECK (short_name != NULL);
   free (short_name);
 
-  /* The C++ runtime demangles no more than a KiB, of which the name itself is still known. */
+  /* Where it cannot be demangled, the name itself is still known. */
   n = (size_t)sprintf (name, "_Z10200");
   memset (name + n, 'k', 10200);
   strcpy (name + n + 10200, "i");
@@ -162,6 +214,8 @@ main (void)
   LNS_TEST (lambdas_are_arguments_only);
   LNS_TEST (what_is_not_mangled_stays);
   LNS_TEST (unbalanced_names_end);
+  LNS_TEST (long_names_are_demangled);
+  LNS_TEST (endless_names_stay);
   LNS_TEST (long_names_pass);
   return lns_tap_done ();
 }

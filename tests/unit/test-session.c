@@ -80,6 +80,7 @@ join (Target *target)
   int fd = say_hello (target, &hello);
   LNS_CHECK (fd >= 0);
   LNS_CHECK_INT (lns_wire_pool_map (fd, target->welcome.pool_bytes, &target->view), 0);
+  target->view.header->joined = 1;
   close (fd);
   target->chunk = lns_wire_pool_claim (&target->view, 1, 0, (uint32_t)getpid (), 7);
   LNS_CHECK (target->chunk >= 0);
@@ -236,6 +237,34 @@ who_gives_up_is_late (void)
   end ();
 }
 
+/* The answer is on its way when the process gives up: it has not joined either. */
+static void
+who_gives_up_at_the_last_moment_is_late (void)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  LnsWireHello hello = { .magic = LNS_WIRE_MAGIC, .abi = LNS_WIRE_ABI, .pid = (uint32_t)getpid () };
+  begin (0);
+  start_report ("later.rep");
+  snprintf (address.sun_path, sizeof address.sun_path, "%s",
+            lns_environment_get (&environment, LNS_WIRE_ENVIRONMENT));
+  int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  LNS_CHECK_INT (connect (fd, (struct sockaddr *)&address, sizeof address), 0);
+  LNS_CHECK_INT (send (fd, &hello, sizeof hello, 0), sizeof hello);
+  for (int i = 0; i < 500 && lns_session_processes (session).n_joined == 0; i++)
+    usleep (10000);
+  close (fd);
+  for (int i = 0; i < 500 && lns_session_processes (session).n_late == 0; i++)
+    usleep (10000);
+  LNS_CHECK_INT (lns_session_processes (session).n_late, 1);
+  LNS_CHECK_INT (lns_session_processes (session).n_joined, 0);
+  LnsReportResult result;
+  LNS_CHECK (lns_session_stop_report (session, &result));
+  LNS_CHECK_INT (result.n_diagnostics, 1);
+  LNS_CHECK_STR (result.diagnostics[0].code, "LNS-POOL-003");
+  lns_report_result_clear (&result);
+  end ();
+}
+
 /* The cap is kept: what finds no room is the target's to count, and the report says so. */
 static void
 a_pool_is_no_larger_than_allowed (void)
@@ -295,6 +324,7 @@ main (void)
   LNS_TEST (two_reports_of_one_session);
   LNS_TEST (others_are_refused);
   LNS_TEST (who_gives_up_is_late);
+  LNS_TEST (who_gives_up_at_the_last_moment_is_late);
   LNS_TEST (a_pool_is_no_larger_than_allowed);
   LNS_TEST (a_cancelled_report_is_no_file);
   LNS_TEST (the_folder_goes_with_the_session);

@@ -1,0 +1,101 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The rows that a report keeps as they came. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/schema/lns-table-cells-private.h"
+
+LnsValue
+_lns_kept_value (const LnsKeptValue *kept)
+{
+  LnsValue value = { .size_bytes = kept->size_bytes };
+
+  switch (kept->type)
+    {
+    case LNS_KEPT_INTEGER:
+    case LNS_KEPT_STRING:
+      value.type = LNS_VALUE_INTEGER;
+      value.integer = kept->integer;
+      break;
+    case LNS_KEPT_REAL:
+      value.type = LNS_VALUE_REAL;
+      value.real = kept->real;
+      break;
+    case LNS_KEPT_TEXT:
+    case LNS_KEPT_BLOB:
+      value.type = kept->type == LNS_KEPT_TEXT ? LNS_VALUE_TEXT : LNS_VALUE_BLOB;
+      value.bytes = kept->bytes;
+      break;
+    default:
+      break;
+    }
+  return value;
+}
+
+/* The rows of one block behind those that are there. */
+static void
+add_block (LnsCellBuilder *builder, const LnsTable *table, const LnsKeptRows *rows)
+{
+  const LnsRemainder *places = &builder->tables->remainders[table->kept];
+  size_t size;
+  uint32_t n_rows, n_columns;
+  const char *bytes = lns_report_string (builder->report, rows->rows, &size);
+  LnsKeptValue *values = lns_kept_decode (bytes, size, &n_rows, &n_columns);
+
+  if (values != NULL && n_columns == places->n_columns)
+    for (uint32_t i = 0; i < n_rows; i++)
+      {
+        LnsValue *row = _lns_builder_add_row (builder);
+        for (uint32_t column = 0; row != NULL && column < n_columns; column++)
+          if (places->column[column] >= 0)
+            row[places->column[column]] = _lns_kept_value (&values[(size_t)i * n_columns + column]);
+      }
+  free (values);
+}
+
+/* Leaves out, of the rows from N on, those whose name one of the first N has: what this export says of
+ * itself holds. */
+static void
+drop_known_names (LnsCellBuilder *builder, uint64_t n)
+{
+  LnsTableCells *cells = builder->cells;
+  uint64_t n_rows = n;
+
+  for (uint64_t i = n; i < cells->n_rows; i++)
+    {
+      const LnsValue *row = &cells->values[i * builder->n_columns];
+      bool known = false;
+      for (uint64_t k = 0; k < n && !known; k++)
+        {
+          const LnsValue *own = &cells->values[k * builder->n_columns];
+          known = row->type == own->type && row->size_bytes == own->size_bytes &&
+                  memcmp (row->bytes, own->bytes, own->size_bytes) == 0;
+        }
+      if (!known)
+        memmove (&cells->values[n_rows++ * builder->n_columns], row,
+                 builder->n_columns * sizeof *row);
+    }
+  cells->n_rows = n_rows;
+}
+
+void
+_lns_builder_kept (LnsCellBuilder *builder, const LnsTable *table)
+{
+  const bool is_of_export = strcmp (table->name, "META_DATA_EXPORT") == 0;
+  uint32_t n;
+  const LnsKeptRows *rows = lns_report_kept_rows (builder->report, &n);
+
+  if (is_of_export)
+    _lns_builder_session (builder, table->name);
+  const uint64_t n_own = builder->cells->n_rows;
+  for (uint32_t i = 0; i < n; i++)
+    if (rows[i].table == table->kept)
+      add_block (builder, table, &rows[i]);
+  if (is_of_export)
+    drop_known_names (builder, n_own);
+}

@@ -1,0 +1,220 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tables of one report: those that every report has, with what this one keeps from elsewhere. */
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/schema/lns-tables-private.h"
+
+#define NAME_MAX_BYTES 120
+
+void *
+_lns_tables_own (LnsTables *tables, void *pointer)
+{
+  void **kept = pointer == NULL
+                    ? NULL
+                    : reallocarray (tables->kept, tables->n_kept + 1, sizeof *tables->kept);
+
+  if (kept == NULL)
+    {
+      free (pointer);
+      return NULL;
+    }
+  tables->kept = kept;
+  return kept[tables->n_kept++] = pointer;
+}
+
+const LnsTable *
+lns_tables_all (const LnsTables *tables, unsigned *ret_n)
+{
+  *ret_n = tables->n_all;
+  return tables->all;
+}
+
+const LnsTable *
+lns_tables_find (const LnsTables *tables, const char *name)
+{
+  for (unsigned i = 0; i < tables->n_all; i++)
+    if (strcasecmp (tables->all[i].name, name) == 0)
+      return &tables->all[i];
+  return NULL;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+/* The columns of KEPT, to be freed; names and types are owned by TABLES. NULL where they are damaged. */
+static LnsTableColumn *
+read_columns (LnsTables *tables, const LnsKeptTable *kept, unsigned *ret_n)
+{
+  size_t size;
+  uint32_t n, n_facts;
+  const char *bytes = lns_report_string (tables->report, kept->columns, &size);
+  LnsKeptValue *facts = lns_kept_decode (bytes, size, &n, &n_facts);
+  bool good = facts != NULL && n_facts == 3 && n > 0 && n <= LNS_KEPT_MAX_COLUMNS;
+  LnsTableColumn *columns = good ? calloc (n, sizeof *columns) : NULL;
+
+  for (uint32_t i = 0; good && i < n; i++)
+    {
+      const LnsKeptValue *name = &facts[3 * i], *type = &facts[3 * i + 1];
+      good = columns != NULL && name->type == LNS_KEPT_TEXT && type->type == LNS_KEPT_TEXT;
+      if (!good)
+        break;
+      columns[i].name = _lns_tables_own (tables, strndup (name->bytes, name->size_bytes));
+      columns[i].type = _lns_tables_own (tables, strndup (type->bytes, type->size_bytes));
+      columns[i].rule = facts[3 * i + 2].integer != 0 ? LNS_COLUMN_NOT_NULL : LNS_COLUMN_PLAIN;
+      good = columns[i].name != NULL && columns[i].type != NULL && columns[i].name[0] != '\0';
+      /* SQL takes a type as it is written.                                                       */
+      for (const char *c = columns[i].type; good && *c != '\0'; c++)
+        if (!isalnum ((unsigned char)*c) && strchr (" _(),", *c) == NULL)
+          columns[i].type = "";
+      if (good && strcasestr (columns[i].type, "hidden") != NULL)
+        columns[i].type = "";
+    }
+  free (facts);
+  if (!good)
+    {
+      free (columns);
+      return NULL;
+    }
+  *ret_n = n;
+  return columns;
+}
+
+static int
+position_of (const LnsTableColumn *columns, unsigned n, const char *name)
+{
+  for (unsigned i = 0; i < n; i++)
+    if (strcasecmp (columns[i].name, name) == 0)
+      return (int)i;
+  return -1;
+}
+
+/* Gives TABLE the columns of KEPT that it lacks, behind its own. RET_POSITIONS gets where each is, or -1
+ * where there is no room. False without memory. */
+static bool
+add_columns (LnsTables *tables,
+             LnsTable *table,
+             const LnsTableColumn *kept,
+             unsigned n_kept,
+             int8_t *ret_positions)
+{
+  LnsTableColumn *columns =
+      _lns_tables_own (tables, calloc (table->n_columns + n_kept, sizeof *columns));
+  unsigned n = table->n_columns;
+
+  if (columns == NULL)
+    return false;
+  if (n > 0)
+    memcpy (columns, table->columns, n * sizeof *columns);
+  for (unsigned i = 0; i < n_kept; i++)
+    {
+      int at = position_of (columns, n, kept[i].name);
+      if (at < 0 && n < LNS_KEPT_MAX_COLUMNS)
+        {
+          columns[n] = kept[i];
+          at = (int)n++;
+        }
+      ret_positions[i] = (int8_t)at;
+    }
+  table->columns = columns;
+  table->n_columns = n;
+  return true;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* A name under which SQL can offer a table. */
+static bool
+is_name (const char *name)
+{
+  size_t length = strlen (name);
+  return length > 0 && length <= NAME_MAX_BYTES && strncasecmp (name, "sqlite_", 7) != 0;
+}
+
+/* Rows of events cannot be replaced, those of definitions can. */
+static bool
+can_be_kept (const LnsTable *table)
+{
+  return table->source == LNS_ROWS_NONE || table->source == LNS_ROWS_DEFINITIONS ||
+         table->source == LNS_ROWS_ENUM;
+}
+
+/* Makes TABLE, whose columns are those of KEPT at POSITIONS, one of kept rows. What they do not say is
+ * NULL there, and no row has a number of its own. */
+static void
+become_kept (LnsTable *table,
+             uint32_t id,
+             const LnsTableColumn *kept,
+             unsigned n_kept,
+             const int8_t *positions)
+{
+  LnsTableColumn *columns = (LnsTableColumn *)table->columns;
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    columns[i].rule = LNS_COLUMN_PLAIN;
+  for (unsigned i = 0; i < n_kept; i++)
+    if (positions[i] >= 0)
+      columns[positions[i]].rule = kept[i].rule;
+  table->source = LNS_ROWS_KEPT;
+  table->kept = id;
+}
+
+static bool
+add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
+{
+  const char *name = lns_report_string (tables->report, kept->name, NULL);
+  LnsRemainder *remainder = &tables->remainders[id];
+  unsigned n;
+  LnsTableColumn *columns = is_name (name) ? read_columns (tables, kept, &n) : NULL;
+  LnsTable *table = (LnsTable *)lns_tables_find (tables, name);
+  bool good = true;
+
+  if (columns == NULL ||
+      (table != NULL ? lns_table_has_events (table) != (kept->is_remainder != 0) ||
+                           (kept->is_remainder == 0 && !can_be_kept (table))
+                     : kept->is_remainder != 0))
+    {
+      free (columns);
+      return true;
+    }
+  if (table == NULL)
+    {
+      table = &tables->all[tables->n_all++];
+      *table = (LnsTable){ .name = name };
+    }
+  good = add_columns (tables, table, columns, n, remainder->column);
+  remainder->n_columns = n;
+  if (kept->is_remainder)
+    tables->has_remainders[table - tables->all] = true;
+  else if (good)
+    become_kept (table, id, columns, n, remainder->column);
+  free (columns);
+  return good;
+}
+
+bool
+_lns_tables_make_all (LnsTables *tables)
+{
+  unsigned n_common;
+  uint32_t n_kept;
+  const LnsTable *common = lns_table_all (&n_common);
+  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_kept);
+
+  tables->all = calloc ((size_t)n_common + n_kept, sizeof *tables->all);
+  tables->has_remainders = calloc ((size_t)n_common + n_kept, sizeof *tables->has_remainders);
+  tables->remainders = calloc ((size_t)n_kept + 1, sizeof *tables->remainders);
+  if (tables->all == NULL || tables->has_remainders == NULL || tables->remainders == NULL)
+    return false;
+  memcpy (tables->all, common, n_common * sizeof *common);
+  tables->n_all = n_common;
+  for (uint32_t i = 0; i < n_kept; i++)
+    if (!add_kept (tables, i, &kept[i]))
+      return false;
+  return true;
+}

@@ -1,0 +1,289 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Tables kept as they came, and what rows of events say beside their lanes: in SQL's tables, after a
+ * recovery, and from damaged files. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/sql/lns-sql-module.h"
+#include "src/store/lns-kept-table.h"
+#include "src/store/lns-recover.h"
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+#include "tests/unit/table-fixture.h"
+
+#define INTEGER(number)                                                                            \
+ {                                                                                                 \
+  .type = LNS_KEPT_INTEGER, .integer = number                                                      \
+ }
+#define STRING(id)                                                                                 \
+ {                                                                                                 \
+  .type = LNS_KEPT_STRING, .integer = id                                                           \
+ }
+#define REAL(number)                                                                               \
+ {                                                                                                 \
+  .type = LNS_KEPT_REAL, .real = number                                                            \
+ }
+#define TEXT(text)                                                                                 \
+ {                                                                                                 \
+  .type = LNS_KEPT_TEXT, .bytes = text, .size_bytes = sizeof text - 1                              \
+ }
+#define NOTHING                                                                                    \
+ {                                                                                                 \
+  .type = LNS_KEPT_NULL                                                                            \
+ }
+#define UNSET                                                                                      \
+ {                                                                                                 \
+  .type = LNS_KEPT_UNSET                                                                           \
+ }
+
+static void
+add_table (LnsWriter *writer,
+           const char *name,
+           const LnsKeptColumn *columns,
+           unsigned n_columns,
+           const LnsKeptValue *values,
+           unsigned n_rows)
+{
+  LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, name, columns, n_columns, false);
+
+  for (unsigned i = 0; i < n_rows; i++)
+    lns_kept_table_maker_add (maker, values + (size_t)i * n_columns);
+  lns_kept_table_maker_free (maker);
+}
+
+/* Many rows of call chains: (id, symbol, stackDepth), a few to an id. */
+#define N_CHAIN_ROWS 5000
+
+static void
+add_chains (LnsWriter *writer)
+{
+  static const LnsKeptColumn columns[] = { { "id", "INTEGER", true },
+                                           { "symbol", "INTEGER", true },
+                                           { "stackDepth", "INTEGER", true } };
+  LnsKeptTableMaker *maker =
+      lns_kept_table_maker_new (writer, "OSRT_CALLCHAINS", columns, 3, false);
+
+  for (int i = 0; i < N_CHAIN_ROWS; i++)
+    {
+      char symbol[32];
+      int n = snprintf (symbol, sizeof symbol, "function %d", i % 100);
+      lns_kept_table_maker_add (
+          maker,
+          (LnsKeptValue[]){ INTEGER (i / 4), STRING (lns_writer_string (writer, symbol, (size_t)n)),
+                            INTEGER (i % 4) });
+    }
+  lns_kept_table_maker_free (maker);
+}
+
+static void
+add_events (LnsWriter *writer)
+{
+  static const LnsKeptColumn columns[] = { { "nestingLevel", "INTEGER", false },
+                                           { "file", "TEXT", false },
+                                           { "start", "INTEGER", true } };
+  LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, "OSRT_API", columns, 3, true);
+  uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_OS_CALLS,
+                                                              .domain = LNS_ID_NONE,
+                                                              .device = LNS_ID_NONE,
+                                                              .stream = LNS_ID_NONE });
+  uint32_t lane =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = track, .kind = LNS_LANE_OS_CALL });
+  uint64_t null =
+      lns_kept_table_maker_remainder (maker, (LnsKeptValue[]){ NOTHING, TEXT ("/tmp/a"), UNSET });
+  uint64_t again =
+      lns_kept_table_maker_remainder (maker, (LnsKeptValue[]){ NOTHING, TEXT ("/tmp/a"), UNSET });
+  uint64_t seven =
+      lns_kept_table_maker_remainder (maker, (LnsKeptValue[]){ INTEGER (7), UNSET, UNSET });
+
+  LNS_CHECK (null != 0 && null == again && seven != null);
+  for (int i = 0; i < 4; i++)
+    table_append (writer, lane, LNS_LANE_OS_CALL, 100 * i, 10,
+                  (LnsTableValue[]){
+                      { LNS_COLUMN_REMAINDER, (uint64_t[]){ 0, null, seven, 999 }[i] }, { 0 } });
+  lns_kept_table_maker_free (maker);
+}
+
+static void
+write_report (const char *path)
+{
+  LnsWriter *writer = fixture_writer (path);
+  static const LnsKeptColumn pairs[] = { { "name", "TEXT", true }, { "value", "TEXT", false } };
+  static const LnsKeptColumn odd[] = { { "a \"b\"", "INTEGER", false },
+                                       { "c", "REAL", true },
+                                       { "d", "x'; DROP", false } };
+  static const LnsKeptColumn gpu[] = { { "id", "INTEGER", true },
+                                       { "name", "TEXT", false },
+                                       { "extra", "INTEGER", false } };
+
+  add_table (writer, "META_DATA_EXPORT", pairs, 2,
+             (LnsKeptValue[]){ TEXT ("EXPORT_USER"), TEXT ("somebody"),
+                               TEXT ("EXPORT_PRODUCT_NAME"), TEXT ("another"),
+                               TEXT ("EXPORT_EMPTY"), NOTHING },
+             3);
+  add_table (writer, "strange table", odd, 3,
+             (LnsKeptValue[]){ INTEGER (INT64_MIN),
+                               REAL (1.5),
+                               NOTHING,
+                               TEXT ("it's"),
+                               REAL (-0.25),
+                               { .type = LNS_KEPT_BLOB, .bytes = "\0x", .size_bytes = 2 } },
+             2);
+  add_table (writer, "TARGET_INFO_GPU", gpu, 3,
+             (LnsKeptValue[]){ INTEGER (3), TEXT ("GPU"), INTEGER (42) }, 1);
+  add_table (writer, "ENUM_OPENMP_MUTEX", (LnsKeptColumn[]){ { "id", "INTEGER", true } }, 1,
+             (LnsKeptValue[]){ INTEGER (5), INTEGER (5) }, 2);
+  /* Names that SQL does not offer, or that are of events.                                        */
+  add_table (writer, "sqlite_stat1", pairs, 2, (LnsKeptValue[]){ NOTHING, NOTHING }, 1);
+  add_table (writer, "OSRT_API", pairs, 2, (LnsKeptValue[]){ NOTHING, NOTHING }, 1);
+  add_table (writer, "", pairs, 2, (LnsKeptValue[]){ NOTHING, NOTHING }, 1);
+  add_chains (writer);
+  add_events (writer);
+  fixture_finish (writer, 1000);
+}
+
+static int
+count_cb (void *data, int n, char **values, char **names)
+{
+  (void)n, (void)names;
+  snprintf (data, 2048, "%s", values[0] != NULL ? values[0] : "-");
+  return 0;
+}
+
+static const char *
+ask (LnsReport *report, const char *sql)
+{
+  static char answer[2048];
+  sqlite3 *db;
+  char *problem = NULL;
+  LnsError error = { 0 };
+
+  answer[0] = '\0';
+  if (sqlite3_open (":memory:", &db) == SQLITE_OK && !lns_sql_attach (db, report, &error))
+    snprintf (answer, sizeof answer, "%s", error.message);
+  else if (sqlite3_exec (db, sql, count_cb, answer, &problem) != SQLITE_OK)
+    snprintf (answer, sizeof answer, "%s", problem);
+  sqlite3_free (problem);
+  sqlite3_close (db);
+  return answer;
+}
+
+/* The same in the report and in one that was recovered from it. */
+static void
+check_report (const char *path)
+{
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+
+  LNS_CHECK_STR (
+      ask (report,
+           "SELECT quote (\"a \"\"b\"\"\") || quote (c) || quote (d) FROM \"strange table\""),
+      "'it''s'-0.25X'0078'");
+  LNS_CHECK (strncmp (table_text (tables, "TARGET_INFO_GPU"), "1:-,3,GPU,-,", 12) == 0);
+  LNS_CHECK_STR (ask (report, "SELECT extra FROM TARGET_INFO_GPU WHERE id = 3"), "42");
+  LNS_CHECK_STR (table_text (tables, "ENUM_OPENMP_MUTEX"), "1:5,-,- 2:5,-,- ");
+  LNS_CHECK_STR (ask (report, "SELECT group_concat (name || '=' || ifnull (value, '-'), ' ') FROM "
+                              "META_DATA_EXPORT WHERE name IN ('EXPORT_USER', 'EXPORT_EMPTY', "
+                              "'EXPORT_PRODUCT_NAME')"),
+                 "EXPORT_PRODUCT_NAME=Lanescope EXPORT_USER=somebody EXPORT_EMPTY=-");
+  LNS_CHECK_INT (lns_tables_n_rows (tables, lns_tables_find (tables, "OSRT_CALLCHAINS")),
+                 N_CHAIN_ROWS);
+  LNS_CHECK_STR (ask (report, "SELECT value FROM OSRT_CALLCHAINS c JOIN StringIds s ON s.id = "
+                              "c.symbol WHERE c.id = 777 AND stackDepth = 2"),
+                 "function 10");
+  LNS_CHECK_STR (ask (report, "SELECT count (*) FROM OSRT_CALLCHAINS c JOIN StringIds s ON s.id = "
+                              "c.symbol WHERE s.value = 'function ' || ((c.rowid - 1) % 100)"),
+                 "5000");
+  /* What an event's remainder says, and what its lane does.                                       */
+  LNS_CHECK_STR (ask (report, "SELECT group_concat (start || ':' || ifnull (nestingLevel, '-') || "
+                              "ifnull (file, '')) FROM OSRT_API"),
+                 "0:0,100:-/tmp/a,200:7,300:0");
+  LNS_CHECK_STR (ask (report,
+                      "SELECT count (*) FROM StringIds WHERE value LIKE '%/tmp/a%' OR value "
+                      "LIKE '%EXPORT_USER%' OR value LIKE '%DROP%'"),
+                 "0");
+  LNS_CHECK_STR (ask (report, "SELECT * FROM sqlite_stat1"), "no such table: sqlite_stat1");
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+static void
+test_rows (void)
+{
+  char path[256], recovered[256];
+  LnsError error = { 0 };
+
+  snprintf (path, sizeof path, "%s", fixture_path ("kept.rep"));
+  snprintf (recovered, sizeof recovered, "%s", fixture_path ("recovered.rep"));
+  write_report (path);
+  check_report (path);
+  LNS_CHECK (lns_recover (path, recovered, true, NULL, NULL, &error));
+  check_report (recovered);
+}
+
+static void
+test_opening_reads_little (void)
+{
+  const char *path = fixture_path ("large.rep");
+  LnsWriter *writer = fixture_writer (path);
+  static const LnsKeptColumn columns[] = { { "id", "INTEGER", true }, { "ip", "INTEGER", true } };
+  LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, "CHAINS", columns, 2, false);
+  uint64_t state = 1;
+
+  for (int i = 0; i < 400000; i++)
+    lns_kept_table_maker_add (
+        maker, (LnsKeptValue[]){ INTEGER (i), INTEGER ((int64_t)fixture_random (&state)) });
+  lns_kept_table_maker_free (maker);
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK (lns_report_info (report)->file_bytes > 3200000);
+  LNS_CHECK (lns_report_counters (report).bytes_read < 400000);
+  LNS_CHECK_STR (ask (report, "SELECT count (*) || ' ' || max (id) FROM CHAINS"), "400000 399999");
+  lns_report_close (report);
+}
+
+static void
+test_damaged_blocks (void)
+{
+  const LnsKeptValue values[] = {
+    INTEGER (1), TEXT ("abc"), NOTHING, INTEGER (2), REAL (2), UNSET
+  };
+  LnsBuffer block = { 0 };
+  uint32_t n_rows, n_columns;
+  uint64_t state = 7;
+
+  lns_kept_encode (&block, values, 2, 3);
+  LnsKeptValue *good =
+      lns_kept_decode ((const char *)block.bytes, block.size_bytes, &n_rows, &n_columns);
+  LNS_CHECK (good != NULL && n_rows == 2 && n_columns == 3);
+  LNS_CHECK (good[1].size_bytes == 3 && memcmp (good[1].bytes, "abc", 3) == 0);
+  LNS_CHECK (good[4].real == 2 && good[5].type == LNS_KEPT_UNSET);
+  free (good);
+  for (size_t cut = 0; cut < block.size_bytes; cut++)
+    LNS_CHECK (lns_kept_decode ((const char *)block.bytes, cut, &n_rows, &n_columns) == NULL);
+  /* Whatever stands there, nothing beyond the block is read: for the sanitizers.                   */
+  for (int i = 0; i < 20000; i++)
+    {
+      uint8_t *bytes = malloc (block.size_bytes);
+      memcpy (bytes, block.bytes, block.size_bytes);
+      for (int k = 0; k < 3; k++)
+        bytes[fixture_random (&state) % block.size_bytes] = (uint8_t)fixture_random (&state);
+      free (lns_kept_decode ((const char *)bytes, block.size_bytes, &n_rows, &n_columns));
+      free (bytes);
+    }
+  lns_buffer_clear (&block);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_rows);
+  LNS_TEST (test_opening_reads_little);
+  LNS_TEST (test_damaged_blocks);
+  return lns_tap_done ();
+}
