@@ -12,6 +12,7 @@
 #include "src/base/lns-format.h"
 #include "ui/lns-cuda-text.h"
 #include "ui/lns-event-text.h"
+#include "ui/lns-linked-events.h"
 
 /* The event whose fields are being written. */
 typedef struct
@@ -101,6 +102,8 @@ lns_details_cuda_kind_name (LnsLaneKind kind)
       return _ ("Page fault");
     case LNS_LANE_CUDA_JIT:
       return _ ("Compilation");
+    case LNS_LANE_NVTX_PROJECTED:
+      return _ ("Range on the GPU");
     default:
       return NULL;
     }
@@ -266,6 +269,21 @@ add_call (const Subject *self)
   add_address (self, _ ("Stream handle"), LNS_COLUMN_CUDA_STREAM);
 }
 
+/* The range itself was read when the projection was: it is in memory. */
+static void
+add_projection (const Subject *self)
+{
+  char text[LNS_FORMAT_SIZE];
+  LnsEvent range;
+  LnsEventId id = lns_projected_range (self->report, self->lane, self->event);
+  add_number (self, _ ("GPU operations"), LNS_COLUMN_COPY_COUNT);
+  if (!lns_report_event (self->report, id.lane, id.ordinal, &range, NULL))
+    return;
+  add (self, _ ("Start on the CPU"), lns_event_text_time (range.start_ns));
+  add (self, _ ("Duration on the CPU"),
+       g_strdup (lns_format_duration_exact (range.duration_ns, text)));
+}
+
 void
 lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
 {
@@ -310,6 +328,10 @@ lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const Ln
     case LNS_LANE_LIBRARY_CALL:
       add_call (&self);
       break;
+    case LNS_LANE_NVTX_PROJECTED:
+      add_projection (&self);
+      add_place (&self);
+      return;
     default:
       break;
     }

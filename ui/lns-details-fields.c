@@ -170,7 +170,7 @@ lns_details_fields_new (LnsReport *report,
     }
   add (fields, _ ("Kind"), g_strdup (kind_name (kind)));
   bool is_cuda = lns_details_cuda_kind_name (kind) != NULL;
-  if (!is_cuda && track->device == LNS_ID_NONE)
+  if ((!is_cuda && track->device == LNS_ID_NONE) || kind == LNS_LANE_NVTX_PROJECTED)
     add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
   lns_details_cuda_add (fields, report, lane, event);
   add_kind (fields, report, decoder, lane, track, event);

@@ -218,7 +218,8 @@ lanes_of (LnsReport *report, const LnsTrack *track)
   const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
   GArray *chosen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   for (uint32_t lane = 0; lane < n_lanes; lane++)
-    if (track == NULL || (lanes[lane].track < n_tracks && &tracks[lanes[lane].track] == track))
+    if (track == NULL ? lanes[lane].kind != LNS_LANE_NVTX_PROJECTED
+                      : lanes[lane].track < n_tracks && &tracks[lanes[lane].track] == track)
       g_array_append_val (chosen, lane);
   return chosen;
 }

@@ -28,6 +28,7 @@ static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), "Bytes", 110, true },
   [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), "Grid and block", 190, false },
   [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), "Result", 190, false },
+  [LNS_EVENT_COLUMN_OPERATIONS] = { N_ ("GPU operations"), "GPU operations", 130, true },
 };
 
 const LnsEventColumnInfo *
@@ -59,6 +60,8 @@ lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
       return (set->values & 1u << LNS_EVENT_SET_LAUNCH) != 0;
     case LNS_EVENT_COLUMN_RESULT:
       return (set->values & 1u << LNS_EVENT_SET_RESULT) != 0;
+    case LNS_EVENT_COLUMN_OPERATIONS:
+      return (set->values & 1u << LNS_EVENT_SET_OPERATIONS) != 0;
     default:
       return true;
     }
@@ -104,8 +107,9 @@ value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
 {
   static const int types[LNS_N_EVENT_COLUMNS] = { [LNS_EVENT_COLUMN_BYTES] = LNS_EVENT_SET_BYTES,
                                                   [LNS_EVENT_COLUMN_SHAPE] = LNS_EVENT_SET_LAUNCH,
-                                                  [LNS_EVENT_COLUMN_RESULT] =
-                                                      LNS_EVENT_SET_RESULT };
+                                                  [LNS_EVENT_COLUMN_RESULT] = LNS_EVENT_SET_RESULT,
+                                                  [LNS_EVENT_COLUMN_OPERATIONS] =
+                                                      LNS_EVENT_SET_OPERATIONS };
   uint32_t n;
   char number[LNS_FORMAT_SIZE];
   const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
@@ -113,7 +117,7 @@ value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
   uint64_t value = set->payload != NULL ? set->payload[row] : 0;
   if (set->payload_type == NULL || set->payload_type[row] != types[column] || track == NULL)
     return g_strdup ("");
-  if (column == LNS_EVENT_COLUMN_BYTES)
+  if (column == LNS_EVENT_COLUMN_BYTES || column == LNS_EVENT_COLUMN_OPERATIONS)
     return g_strdup (lns_format_unsigned (value, number));
   if (column == LNS_EVENT_COLUMN_RESULT)
     return lns_cuda_result_text (track->kind, true, (int32_t)value);
@@ -142,6 +146,7 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     case LNS_EVENT_COLUMN_BYTES:
     case LNS_EVENT_COLUMN_SHAPE:
     case LNS_EVENT_COLUMN_RESULT:
+    case LNS_EVENT_COLUMN_OPERATIONS:
       return value_text (set, row, column);
     case LNS_EVENT_COLUMN_PAYLOAD:
       if (set->payload_type != NULL && set->payload_type[row] > 15)

@@ -324,6 +324,9 @@ lns_event_keys_new (const LnsEventSet *set, LnsEventColumn column)
     case LNS_EVENT_COLUMN_SHAPE:
       fill_values (set, LNS_EVENT_SET_LAUNCH, keys);
       break;
+    case LNS_EVENT_COLUMN_OPERATIONS:
+      fill_values (set, LNS_EVENT_SET_OPERATIONS, keys);
+      break;
     case LNS_EVENT_COLUMN_RESULT:
       fill_values (set, LNS_EVENT_SET_RESULT, keys);
       break;

@@ -27,6 +27,7 @@ typedef enum
   LNS_EVENT_COLUMN_BYTES,
   LNS_EVENT_COLUMN_SHAPE, /* of a kernel: grid and block */
   LNS_EVENT_COLUMN_RESULT,
+  LNS_EVENT_COLUMN_OPERATIONS,
   LNS_N_EVENT_COLUMNS
 } LnsEventColumn;
 

@@ -24,7 +24,8 @@
   LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |                \
   LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |                       \
   LNS_COLUMN_BIT (LNS_COLUMN_VALUE) | LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH) |                         \
-  LNS_COLUMN_BIT (LNS_COLUMN_BYTES) | LNS_COLUMN_BIT (LNS_COLUMN_RETURN_VALUE))
+  LNS_COLUMN_BIT (LNS_COLUMN_COPY_COUNT) | LNS_COLUMN_BIT (LNS_COLUMN_BYTES) |                     \
+  LNS_COLUMN_BIT (LNS_COLUMN_RETURN_VALUE))
 
 typedef struct
 {
@@ -173,6 +174,11 @@ traits_of (LnsReport *report, uint32_t lane)
     {
       traits.payload_type = LNS_EVENT_SET_LAUNCH;
       traits.payload = LNS_COLUMN_LAUNCH;
+    }
+  else if (traits.kind == LNS_LANE_NVTX_PROJECTED)
+    {
+      traits.payload_type = LNS_EVENT_SET_OPERATIONS;
+      traits.payload = LNS_COLUMN_COPY_COUNT;
     }
   else if (lns_lane_kind_extra (traits.kind, LNS_COLUMN_BYTES) >= 0)
     {
@@ -405,9 +411,10 @@ note_lanes (LnsEventSet *set)
       const LnsTrack *track = lns_event_track (set->report, set->lanes[i]);
       if (track == NULL)
         continue;
-      bool is_nvtx = track->kind <= LNS_TRACK_COUNTER && track->device == LNS_ID_NONE;
+      bool is_nvtx = (track->kind <= LNS_TRACK_COUNTER && track->device == LNS_ID_NONE) ||
+                     track->kind == LNS_TRACK_NVTX_PROJECTED;
       set->has_streams |= track->stream != LNS_ID_NONE;
-      set->has_threads |= track->device == LNS_ID_NONE;
+      set->has_threads |= track->device == LNS_ID_NONE || is_nvtx;
       set->has_domains |= is_nvtx;
       set->has_depths |= is_nvtx || track->kind == LNS_TRACK_CUDA_API ||
                          lanes[set->lanes[i]].kind == LNS_LANE_LIBRARY_CALL;

@@ -29,7 +29,8 @@ typedef enum
   LNS_EVENT_SET_PAYLOAD, /* values below 16: LnsPayloadType                                       */
   LNS_EVENT_SET_BYTES = 16, /* of a copy, a memset, an allocation                               */
   LNS_EVENT_SET_LAUNCH,     /* LnsCudaLaunch id                                                 */
-  LNS_EVENT_SET_RESULT      /* of a call that did not succeed                                   */
+  LNS_EVENT_SET_RESULT,     /* of a call that did not succeed                                   */
+  LNS_EVENT_SET_OPERATIONS  /* of a range on the GPU: how many it has there                     */
 } LnsEventSetValue;
 
 /* A row is the event's place in time order: by start, then lane (in the order given to

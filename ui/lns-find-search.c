@@ -121,8 +121,12 @@ walk (LnsFindSearch *self,
 {
   uint64_t n_all = MAX (lns_report_info (self->report)->n_events, 1);
   uint64_t n_seen = 0;
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (self->report, &n);
   for (uint32_t id = 0; id < self->n_lanes; id++)
     {
+      if (lanes[id].kind == LNS_LANE_NVTX_PROJECTED)
+        continue; /* would find each range once more for each stream */
       LnsChunkWalker *walker =
           lns_chunk_walker_new (self->report, id, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
       LnsError problem = { 0 };

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The other ends of an event: which call began it, or what it began. */
+/* The other ends of an event: which call began it, or what it began; of a range, where it was on the GPU. */
 
 #pragma once
 
@@ -18,5 +18,11 @@ G_BEGIN_DECLS
 GArray *lns_linked_events_new (LnsReport *report,
                                const LnsCudaLinks *links,
                                LnsEventId id) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether events of LANE may have other ends. O(1). */
+bool lns_linked_events_possible (LnsReport *report, uint32_t lane);
+
+/* The range that EVENT of LANE, a projection, is of. */
+LnsEventId lns_projected_range (LnsReport *report, uint32_t lane, const LnsEvent *event);
 
 G_END_DECLS

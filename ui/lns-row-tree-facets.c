@@ -64,29 +64,6 @@ lns_row_tree_wanted_lanes (const LnsRowTree *self,
 
 /* --- The tree with what was read ------------------------------------------------------------- */
 
-static LnsRowTree *
-copy (const LnsRowTree *self)
-{
-  LnsRowTree *tree = g_atomic_rc_box_new0 (LnsRowTree);
-  tree->rows = g_array_copy (self->rows);
-  tree->order = g_array_copy (self->order);
-  tree->lanes = g_array_copy (self->lanes);
-  tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
-  tree->n_report_lanes = self->n_report_lanes;
-  tree->row_of_lane =
-      g_memdup2 (self->row_of_lane, (self->n_report_lanes + 1) * sizeof *self->row_of_lane);
-  tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);
-  for (guint i = 0; i < self->sets->len; i++)
-    g_ptr_array_add (tree->sets, lns_facet_set_ref (g_ptr_array_index (self->sets, i)));
-  for (uint32_t row = 0; row < tree->rows->len; row++)
-    {
-      LnsRow *it = &g_array_index (tree->rows, LnsRow, row);
-      it->label = g_strdup (it->label);
-    }
-  return tree;
-}
-
 static char *
 facet_label (LnsReport *report, LnsFacetBy by, const LnsFacet *facet, int64_t whole_ns)
 {
@@ -154,7 +131,7 @@ lns_row_tree_with (const LnsRowTree *self,
                    const LnsRowWant *want,
                    LnsFacetSet *set)
 {
-  LnsRowTree *tree = copy (self);
+  LnsRowTree *tree = _lns_row_tree_copy (self);
   g_ptr_array_add (tree->sets, lns_facet_set_ref (set));
   if (want->by != LNS_FACET_BY_NOTHING)
     split (tree, report, want, set);

@@ -160,6 +160,7 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
     case LNS_ROW_THREAD:
       return thread_label (report, row->thread);
     case LNS_ROW_RANGES:
+    case LNS_ROW_PROJECTION:
       return domain_label (report, "NVTX", row->domain);
     case LNS_ROW_START_END:
       return domain_label (report, "NVTX start/end", row->domain);

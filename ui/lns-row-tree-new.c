@@ -4,6 +4,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ui/lns-row-tree-private.h"
 
@@ -50,6 +51,8 @@ typedef struct
   uint32_t *n_contexts_of;        /* per device: contexts with events */
   uint32_t *n_streams_of;         /* per context: streams with kernels or memory operations … */
   bool *has_kernels, *has_memory; /* … and whether there is any of either */
+  uint32_t *work_lane_of;         /* per stream: a lane of what ranges may have begun, or none */
+  bool *has_ranges, *has_calls;   /* per process */
   LnsRowTree *tree;
 } Builder;
 
@@ -132,7 +135,7 @@ push_stream (const Builder *builder, Leaf *leaf, uint32_t stream)
       push (leaf, LNS_ROW_GPU, track->kind, 0, 0);
       break;
     default:
-      push (leaf, LNS_ROW_GPU, 2, track->kind, 0);
+      push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
     }
 }
 
@@ -167,6 +170,16 @@ place (const Builder *builder, Leaf *leaf)
     }
   else
     push_own (builder, leaf);
+}
+
+/* The row for ranges on a stream, below those for what it did. */
+static void
+push_projection (const Builder *builder, Leaf *leaf)
+{
+  place (builder, leaf);
+  while (leaf->levels[leaf->n_levels - 1].kind != LNS_ROW_STREAM)
+    leaf->n_levels--;
+  push (leaf, LNS_ROW_PROJECTION, 2, 0, 0);
 }
 
 /* Siblings that are no threads or GPUs come first: their kinds count up from 0 like the parts. */
@@ -230,6 +243,10 @@ count_contexts (Builder *builder)
   builder->n_streams_of = g_new0 (uint32_t, builder->n_contexts + 1);
   builder->has_kernels = g_new0 (bool, builder->n_contexts + 1);
   builder->has_memory = g_new0 (bool, builder->n_contexts + 1);
+  builder->has_ranges = g_new0 (bool, builder->n_processes + 1);
+  builder->has_calls = g_new0 (bool, builder->n_processes + 1);
+  builder->work_lane_of = g_new (uint32_t, builder->n_streams + 1);
+  memset (builder->work_lane_of, 0xff, (builder->n_streams + 1) * sizeof (uint32_t));
   for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
     {
       const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
@@ -237,8 +254,17 @@ count_contexts (Builder *builder)
         continue;
       const LnsTrack *track = &builder->tracks[builder->lanes[lane].track];
       uint32_t context = context_of (builder, track);
+      if (track->process < builder->n_processes)
+        {
+          LnsLaneKind kind = builder->lanes[lane].kind;
+          builder->has_ranges[track->process] |=
+              kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
+          builder->has_calls[track->process] |= kind == LNS_LANE_CUDA_API;
+        }
       if (context == LNS_ID_NONE)
         continue;
+      if (_lns_row_is_work (builder->report, lane) || track->kind == LNS_TRACK_CUDA_GRAPHS)
+        builder->work_lane_of[track->stream] = lane;
       if (!context_seen[context])
         builder->n_contexts_of[track->device]++;
       context_seen[context] = true;
@@ -251,6 +277,32 @@ count_contexts (Builder *builder)
         builder->has_kernels[context] = true;
       else
         builder->has_memory[context] = true;
+    }
+}
+
+/* Whether ranges of PROCESS may have begun work. */
+static bool
+may_project (const Builder *builder, uint32_t process)
+{
+  return process < builder->n_processes && builder->has_ranges[process] &&
+         builder->has_calls[process];
+}
+
+/* Adds the rows for ranges, whose lanes are not known yet. */
+static void
+collect_projections (const Builder *builder, GArray *leaves)
+{
+  for (uint32_t stream = 0; stream < builder->n_streams; stream++)
+    {
+      uint32_t lane = builder->work_lane_of[stream];
+      if (lane == LNS_ID_NONE)
+        continue;
+      Leaf leaf = { .lane = LNS_ID_NONE, .track = builder->lanes[lane].track };
+      leaf.context = context_of (builder, &builder->tracks[leaf.track]);
+      if (!may_project (builder, builder->tracks[leaf.track].process))
+        continue;
+      push_projection (builder, &leaf);
+      g_array_append_val (leaves, leaf);
     }
 }
 
@@ -271,6 +323,7 @@ collect_leaves (const Builder *builder)
       place (builder, &leaf);
       g_array_append_val (leaves, leaf);
     }
+  collect_projections (builder, leaves);
   if (leaves->len > 0)
     qsort (leaves->data, leaves->len, sizeof (Leaf), compare_leaves);
   return leaves;
@@ -294,7 +347,8 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
                    (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY,
+    .expanded = kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
+                kind != LNS_ROW_PROJECTION,
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
     .process = track->process,
@@ -317,6 +371,8 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
 static void
 add_lane (LnsRowTree *tree, uint32_t row, const Leaf *leaf)
 {
+  if (leaf->lane == LNS_ID_NONE)
+    return;
   g_array_append_val (tree->lanes, leaf->lane);
   tree->row_of_lane[leaf->lane] = row;
   row_at (tree, row)->n_own++;
@@ -337,6 +393,8 @@ add_all_streams (Builder *builder, uint32_t parent, const Leaf *leaf)
     add_row (builder, LNS_ROW_KERNELS, all, leaf);
   if (builder->has_memory[leaf->context])
     add_row (builder, LNS_ROW_MEMORY, all, leaf);
+  if (may_project (builder, builder->tracks[leaf->track].process))
+    add_row (builder, LNS_ROW_PROJECTION, all, leaf);
 }
 
 static void
@@ -380,7 +438,7 @@ borrow_lanes (Builder *builder, uint32_t row, uint32_t owner)
       bool is_kernel = builder->lanes[lane].kind == LNS_LANE_CUDA_KERNEL;
       bool is_wanted =
           it->kind == LNS_ROW_ALL_STREAMS || is_kernel == (it->kind == LNS_ROW_KERNELS);
-      if (!is_wanted || !_lns_row_is_work (builder->report, lane))
+      if (!is_wanted || it->kind == LNS_ROW_PROJECTION || !_lns_row_is_work (builder->report, lane))
         continue;
       g_array_append_val (tree->lanes, lane);
       it->n_own++;
@@ -471,5 +529,8 @@ lns_row_tree_new (LnsReport *report)
   g_free (builder.n_streams_of);
   g_free (builder.has_kernels);
   g_free (builder.has_memory);
+  g_free (builder.work_lane_of);
+  g_free (builder.has_ranges);
+  g_free (builder.has_calls);
   return tree;
 }

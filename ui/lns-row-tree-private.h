@@ -27,6 +27,9 @@ struct LnsRowTree
 /* Computes what shows anew, after a fold. */
 void _lns_row_tree_lay_out (LnsRowTree *self);
 
+/* A tree of its own with all that SELF has, and nothing of it laid out. */
+LnsRowTree *_lns_row_tree_copy (const LnsRowTree *self);
+
 /* Writes the ranks of the rows into them. */
 void _lns_row_tree_rank (LnsRowTree *self);
 

@@ -73,7 +73,7 @@ lns_row_tree_height_px (const LnsRowTree *self, uint32_t row)
     return LNS_SUMMARY_PX;
   if (kind == LNS_ROW_COUNTER)
     return LNS_COUNTER_PX;
-  return (int)lns_row_tree_n_shown_lanes (self, row) * LNS_LANE_PX + 2 * LNS_ROW_PAD_PX;
+  return (int)MAX (lns_row_tree_n_shown_lanes (self, row), 1) * LNS_LANE_PX + 2 * LNS_ROW_PAD_PX;
 }
 
 void
@@ -189,6 +189,31 @@ lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row)
   if (changed)
     _lns_row_tree_lay_out (self);
   return changed;
+}
+
+/* --- Trees --------------------------------------------------------------------------------- */
+
+LnsRowTree *
+_lns_row_tree_copy (const LnsRowTree *self)
+{
+  LnsRowTree *tree = g_atomic_rc_box_new0 (LnsRowTree);
+  tree->rows = g_array_copy (self->rows);
+  tree->order = g_array_copy (self->order);
+  tree->lanes = g_array_copy (self->lanes);
+  tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
+  tree->n_report_lanes = self->n_report_lanes;
+  tree->row_of_lane =
+      g_memdup2 (self->row_of_lane, (self->n_report_lanes + 1) * sizeof *self->row_of_lane);
+  tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);
+  for (guint i = 0; i < self->sets->len; i++)
+    g_ptr_array_add (tree->sets, lns_facet_set_ref (g_ptr_array_index (self->sets, i)));
+  for (uint32_t row = 0; row < tree->rows->len; row++)
+    {
+      LnsRow *it = &g_array_index (tree->rows, LnsRow, row);
+      it->label = g_strdup (it->label);
+    }
+  return tree;
 }
 
 static void

@@ -39,7 +39,9 @@ typedef enum
   LNS_ROW_KERNELS,     /* all kernels of a stream or of all streams, in one lane                  */
   LNS_ROW_MEMORY,      /* their copies and memsets, in one lane                                   */
   LNS_ROW_GPU,         /* what else there is of a GPU, a stream or the capture: lanes             */
-  LNS_ROW_FACET        /* the kernels of one name, or the copies of one kind                      */
+  LNS_ROW_FACET,       /* the kernels of one name, or the copies of one kind                      */
+  LNS_ROW_PROJECTION   /* ranges of one domain where a stream, or all, worked for them; without   */
+                       /* lanes until these are worked out                                        */
 } LnsRowKind;
 
 /* Whether rows of KIND are charts of how busy what is below them is. */
@@ -146,3 +148,15 @@ LnsRowTree *lns_row_tree_with (const LnsRowTree *self,
                                LnsReport *report,
                                const LnsRowWant *want,
                                LnsFacetSet *set);
+
+/* SELF with the lanes that were derived from REPORT and are attached to it: a tree of its own, in which each
+ * row LNS_ROW_PROJECTION has those of its stream, with a row more for each further domain, or is gone
+ * where there are none. */
+LnsRowTree *lns_row_tree_with_projections (const LnsRowTree *self, LnsReport *report);
+
+/* Whether ROW waits for its lanes. */
+static inline bool
+lns_row_is_waiting (const LnsRow *row)
+{
+  return row->kind == LNS_ROW_PROJECTION && row->n_own == 0;
+}

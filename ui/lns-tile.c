@@ -56,6 +56,8 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   if (lns_row_kind_is_group (it->kind))
     return strip;
   strip.kind = LNS_STRIP_RANGES;
+  if (lns_row_is_waiting (it))
+    return strip;
   /* One lane is drawn as it is; several have to be merged. */
   if (lns_row_kind_is_merged (it->kind))
     {

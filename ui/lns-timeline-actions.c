@@ -4,6 +4,7 @@
  */
 
 #include "ui/lns-display-text.h"
+#include "ui/lns-linked-events.h"
 #include "ui/lns-timeline-private.h"
 
 #define ZOOM_STEP 1.5
@@ -80,7 +81,6 @@ gboolean
 _lns_timeline_has_other_end (LnsTimeline *self)
 {
   guint n;
-  uint32_t n_lanes;
   LnsReport *report = lns_view_get_report (self->context.view);
   LnsEventId id = subject (self);
   if (id.lane == LNS_ID_NONE)
@@ -88,8 +88,7 @@ _lns_timeline_has_other_end (LnsTimeline *self)
   lns_view_get_linked_events (self->context.view, &n);
   if (lns_event_id_equal (id, lns_view_get_selected_event (self->context.view, NULL)))
     return n > 0;
-  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[id.lane].kind;
-  return lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION) >= 0;
+  return lns_linked_events_possible (report, id.lane);
 }
 
 static void

@@ -46,9 +46,8 @@ read_set (GTask *task, gpointer source, gpointer data, GCancellable *cancellable
     g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
 }
 
-/* Puts TREE in the place of the timeline's. */
-static void
-replace_tree (LnsTimeline *self, LnsRowTree *tree)
+void
+_lns_timeline_replace_tree (LnsTimeline *self, LnsRowTree *tree)
 {
   LnsRowTree *old = self->context.tree;
   lns_tile_set_replace_tree (self->context.tiles, tree);
@@ -75,9 +74,9 @@ read_cb (GObject *source, GAsyncResult *result, gpointer data)
       g_warning ("%s", error->message);
       return;
     }
-  replace_tree (self,
-                lns_row_tree_with (self->context.tree, lns_view_get_report (self->context.view),
-                                   &reading->want, set));
+  _lns_timeline_replace_tree (self, lns_row_tree_with (self->context.tree,
+                                                       lns_view_get_report (self->context.view),
+                                                       &reading->want, set));
   lns_facet_set_unref (set);
   _lns_timeline_rows_changed (self);
 }

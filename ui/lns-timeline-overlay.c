@@ -141,7 +141,9 @@ _lns_timeline_link_line (LnsTimeline *self, const LnsLinkedEvent *linked, LnsLin
       !event_area (self, id.lane, event.start_ns, event.duration_ns, &call) ||
       !event_area (self, linked->id.lane, linked->event.start_ns, linked->event.duration_ns, &work))
     return FALSE;
-  if (lns_report_lanes (report, &n_lanes)[id.lane].kind != LNS_LANE_CUDA_API)
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[id.lane].kind;
+  if (kind != LNS_LANE_CUDA_API && kind != LNS_LANE_NVTX_PUSH_POP &&
+      kind != LNS_LANE_NVTX_START_END)
     {
       graphene_rect_t other = call;
       call = work;

@@ -6,7 +6,7 @@
 /* What the files of LnsTimeline share: lns-timeline.c (parts and layout), lns-timeline-actions.c,
  * lns-timeline-pointer.c (mouse and menu), lns-timeline-overlay.c (what is drawn over the rows),
  * lns-timeline-tooltip.c (what is under the pointer, in words), lns-timeline-facets.c (rows that have
- * to be read first). */
+ * to be read first), lns-timeline-projections.c (ranges on the GPU). */
 
 #pragma once
 
@@ -70,6 +70,11 @@ struct _LnsTimeline
 
   GCancellable *reading; /* of what rows want to be read, or NULL */
 
+  GCancellable *projecting;              /* of the search for ranges on the GPU, or NULL */
+  const atomic_uint *projected_permille; /* of that: how far it is */
+  guint telling;                         /* source that shows it */
+  gboolean cannot_project;               /* it failed */
+
   LnsDragMode drag;
   int64_t drag_start_ns;
   int64_t drag_first_px;
@@ -118,6 +123,15 @@ void _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
 /* Has a worker read what rows in view want, unless one is at it. */
 void _lns_timeline_read_wanted (LnsTimeline *self);
 void _lns_timeline_stop_reading (LnsTimeline *self);
+
+/* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
+void _lns_timeline_replace_tree (LnsTimeline *self, LnsRowTree *tree);
+
+/* Has a worker find the ranges on the GPU that rows in view wait for, unless one is at it. */
+void _lns_timeline_project_wanted (LnsTimeline *self);
+void _lns_timeline_stop_projecting (LnsTimeline *self);
+/* The same where folds hide all rows that wait. */
+void _lns_timeline_stop_unwanted_projecting (LnsTimeline *self);
 
 /* The rows were folded: lays them out anew. */
 void _lns_timeline_rows_changed (LnsTimeline *self);

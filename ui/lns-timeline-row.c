@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 #include <math.h>
+#include <string.h>
 
 #include "src/base/lns-format.h"
 #include "ui/lns-palette.h"
@@ -63,7 +64,7 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
 {
   const LnsRow *it = lns_row_tree_row (self->context->tree, row);
   gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
-  if (self->row != row)
+  if (self->row != row || strcmp (gtk_label_get_text (self->label), it->label) != 0)
     {
       gtk_label_set_text (self->label, it->label);
       gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), it->label);
@@ -238,6 +239,8 @@ zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   const uint32_t *lanes = lns_row_tree_lanes (self->context->tree) + it->lanes;
   LnsReport *report = lns_view_get_report (self->context->view);
   int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+  if (it->n_lanes == 0)
+    return;
   if (it->kind == LNS_ROW_FACET)
     {
       const LnsFacet *facet = &lns_facet_set_facets (it->set, NULL)[it->facet];
@@ -339,6 +342,28 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   gtk_snapshot_restore (snapshot);
 }
 
+/* What a row says that has no lanes yet. */
+static void
+snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  GdkRGBA back = rgba_of (palette->background[self->row & 1]), front = rgba_of (palette->text);
+  const char *text =
+      self->context->waiting_text != NULL ? self->context->waiting_text : _ ("Finding ranges…");
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  int text_px, line_px;
+  pango_layout_set_width (layout, (int)(body->size.width - 2 * LNS_LABEL_PAD_PX) * PANGO_SCALE);
+  pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
+  pango_layout_get_pixel_size (layout, &text_px, &line_px);
+  gtk_snapshot_append_color (snapshot, &back, body);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (
+      snapshot,
+      &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, floorf ((body->size.height - (float)line_px) / 2)));
+  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
 /* All strips in one node: a pointer that moves over them makes GTK walk the nodes of every row. */
 static void
 snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
@@ -378,7 +403,10 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
                           (float)gtk_widget_get_height (widget));
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)self->context->header_px, 0));
-  snapshot_strips (self, snapshot, &body);
+  if (lns_row_is_waiting (model_row (self)))
+    snapshot_waiting (self, snapshot, &body);
+  else
+    snapshot_strips (self, snapshot, &body);
   gtk_snapshot_push_clip (snapshot, &body);
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {

@@ -25,6 +25,7 @@ typedef struct
   LnsTileSet *tiles;
   LnsTileLabels *labels; /* of the main thread */
   int header_px;         /* where time begins */
+  char *waiting_text;    /* owned; what rows say that wait for their lanes, or NULL */
   gboolean dark;
 } LnsRowContext;
 

@@ -14,6 +14,8 @@
 #include "ui/lns-cuda-text.h"
 #include "ui/lns-details-cuda.h"
 #include "ui/lns-display-text.h"
+#include "ui/lns-event-text.h"
+#include "ui/lns-linked-events.h"
 #include "ui/lns-palette.h"
 #include "ui/lns-timeline-private.h"
 
@@ -129,8 +131,16 @@ read_details (GTask *task, gpointer source, gpointer data, GCancellable *cancell
 {
   Details *details = data;
   LnsReport *report = lns_view_get_report (source);
-  g_task_return_boolean (task, lns_report_event (report, details->id.lane, details->id.ordinal,
-                                                 &details->event, NULL));
+  LnsEvent range;
+  gboolean found =
+      lns_report_event (report, details->id.lane, details->id.ordinal, &details->event, NULL);
+  if (found && lns_event_track (report, details->id.lane)->kind == LNS_TRACK_NVTX_PROJECTED)
+    {
+      /* So that it is in memory. */
+      LnsEventId id = lns_projected_range (report, details->id.lane, &details->event);
+      lns_report_event (report, id.lane, id.ordinal, &range, NULL);
+    }
+  g_task_return_boolean (task, found);
 }
 
 static uint64_t

@@ -131,6 +131,7 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   _lns_timeline_update_actions (self);
   describe_later (self);
   _lns_timeline_read_wanted (self);
+  _lns_timeline_stop_unwanted_projecting (self);
 }
 
 static void
@@ -271,6 +272,7 @@ prepare (LnsTimeline *self)
   lns_tile_set_prepare (self->context.tiles, (const LnsStripSpan *)(void *)self->spans->data,
                         self->spans->len, gtk_widget_get_scale_factor (GTK_WIDGET (self)),
                         self->context.dark);
+  _lns_timeline_project_wanted (self);
 }
 
 static void
@@ -293,7 +295,8 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return self->reading == NULL && lns_tile_set_is_complete (self->context.tiles) &&
+  return self->reading == NULL && self->projecting == NULL &&
+         lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
 
@@ -381,6 +384,7 @@ lns_timeline_dispose (GObject *object)
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
   _lns_timeline_stop_reading (self);
+  _lns_timeline_stop_projecting (self);
   if (self->tooltip != NULL)
     _lns_timeline_hide_tooltip (self);
   self->tooltip = NULL;
@@ -399,6 +403,7 @@ lns_timeline_finalize (GObject *object)
   lns_row_tree_unref (self->context.tree);
   g_clear_object (&self->context.view);
   g_free (self->tooltip_about);
+  g_free (self->context.waiting_text);
   g_array_unref (self->pinned_rows);
   g_array_unref (self->spans);
   G_OBJECT_CLASS (lns_timeline_parent_class)->finalize (object);

@@ -302,10 +302,11 @@ write_file (LnsReport *report,
                                      .t0_monotonic_ns = info->t0_monotonic_ns,
                                      .t0_realtime_ns = info->t0_realtime_ns,
                                      .t0_tsc = info->t0_tsc };
+  static atomic_uint n_written;
   char key[KEY_SIZE], *beside = NULL;
   Layout layout = { .report = report, .cancel = cancel };
 
-  if (asprintf (&beside, "%s.%d", path, (int)getpid ()) < 0)
+  if (asprintf (&beside, "%s.%d-%u", path, (int)getpid (), atomic_fetch_add (&n_written, 1)) < 0)
     return no_memory (error);
   layout.lanes = lns_report_lanes (report, NULL);
   layout.tracks = lns_report_tracks (report, NULL);

@@ -15,6 +15,7 @@ typedef struct LnsProjection LnsProjection;
 /* A call that began some, and what. */
 typedef struct
 {
+  uint64_t correlation;
   uint32_t thread, n, stream;
   int64_t call_start_ns, call_end_ns;
   int64_t start_ns, end_ns;

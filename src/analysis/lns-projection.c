@@ -132,7 +132,8 @@ add_launches (LnsProjection *projection, const LnsTrack *track, const LnsChunk *
           if (launch == NULL)
             return false;
           *launch =
-              (LnsProjectionLaunch){ .thread = track->thread,
+              (LnsProjectionLaunch){ .correlation = id,
+                                     .thread = track->thread,
                                      .n = work->n,
                                      .stream = work->stream,
                                      .call_start_ns = chunk->start_ns[i],
@@ -151,14 +152,47 @@ compare_launches (const void *a, const void *b)
 
   if (la->thread != lb->thread)
     return la->thread < lb->thread ? -1 : 1;
-  return la->call_start_ns < lb->call_start_ns ? -1 : la->call_start_ns > lb->call_start_ns;
+  if (la->call_start_ns != lb->call_start_ns)
+    return la->call_start_ns < lb->call_start_ns ? -1 : 1;
+  return la->call_end_ns > lb->call_end_ns ? -1 : la->call_end_ns < lb->call_end_ns;
+}
+
+/* Whether the launch at I is by a call within one that began the same: the driver's in the runtime's. */
+static bool
+is_inner (const LnsProjectionLaunch *launches, size_t i)
+{
+  for (size_t outer = i; outer > 0 && launches[outer - 1].thread == launches[i].thread &&
+                         launches[outer - 1].call_end_ns >= launches[i].call_end_ns;
+       outer--)
+    if (launches[outer - 1].correlation == launches[i].correlation &&
+        launches[outer - 1].stream == launches[i].stream)
+      return true;
+  return false;
+}
+
+/* Orders the launches, and drops those that are told by an outer call. */
+static void
+order_launches (LnsArray *array)
+{
+  LnsProjectionLaunch *launches = array->items;
+  size_t n = 0;
+
+  lns_order (launches, array->n, sizeof *launches, compare_launches);
+  for (size_t i = 0; i < array->n; i++)
+    {
+      launches[n] = launches[i];
+      n += !is_inner (launches, n);
+    }
+  array->n = n;
 }
 
 size_t
 _lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t start_ns)
 {
   const LnsProjectionLaunch *launches = projection->launches.items;
-  const LnsProjectionLaunch wanted = { .thread = thread, .call_start_ns = start_ns };
+  const LnsProjectionLaunch wanted = { .thread = thread,
+                                       .call_start_ns = start_ns,
+                                       .call_end_ns = INT64_MAX };
   size_t low = 0, high = projection->launches.n;
 
   while (low < high)
@@ -337,8 +371,7 @@ project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError
     return true;
   if (!walk (projection, first, n, is_call, add_launches, error))
     return false;
-  lns_order (projection->launches.items, projection->launches.n, sizeof (LnsProjectionLaunch),
-             compare_launches);
+  order_launches (&projection->launches);
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 

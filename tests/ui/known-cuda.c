@@ -11,6 +11,9 @@
  * 0, one after the other from 100 µs on; then copies of 20 µs to the device, of 10 µs back, and a
  * memset of 5 µs. Another kernel runs 400 µs on stream 14, from 600 µs on: beside them. GPU 1 has two
  * contexts; in the first one, 100 kernels of one name each run one after the other in the first step.
+ * Call k of a step begins at k × 10 µs and lasts 6, those of the copies and the memset begin at 110, 120
+ * and 130 µs. The range "step i" is around all of them, "forward" in it around calls 1–8, from 5 to 95 µs,
+ * and in the domain "io" the red range "move" around the copies' and memset's, from 105 to 140 µs.
  */
 
 #include <stdio.h>
@@ -100,7 +103,8 @@ set (LnsEvent *it, LnsLaneKind kind, LnsColumnId column, uint64_t value)
 
 typedef struct
 {
-  uint32_t api, driver, sync, kernels, copies, sets, side, ranges, events, graphs, usage, cublas;
+  uint32_t api, driver, sync, kernels, copies, sets, side, ranges, inner, io, events, graphs, usage,
+      cublas;
 } Lanes;
 
 static uint32_t launches[LNS_KNOWN_KERNELS];
@@ -185,6 +189,11 @@ step (const Lanes *lanes, int64_t i)
   snprintf (text, sizeof text, "step %d", (int)i);
   LnsEvent range = event (at_ns, 1190 * LNS_KNOWN_US, text);
   lns_writer_append (writer, lanes->ranges, &range);
+  LnsEvent forward = event (at_ns + 5 * LNS_KNOWN_US, 90 * LNS_KNOWN_US, "forward");
+  lns_writer_append (writer, lanes->inner, &forward);
+  LnsEvent move = event (at_ns + 105 * LNS_KNOWN_US, 35 * LNS_KNOWN_US, "move");
+  set (&move, LNS_LANE_NVTX_PUSH_POP, LNS_COLUMN_COLOR, LNS_KNOWN_RED);
+  lns_writer_append (writer, lanes->io, &move);
   for (int k = 0; k < 10; k++)
     {
       launch (lanes, at_ns, k, first_id + (uint64_t)k);
@@ -283,6 +292,24 @@ usage_track (uint32_t on)
                                                     .stream = LNS_ID_NONE });
 }
 
+static uint32_t
+io_track (void)
+{
+  const LnsDomain domain = { .process = the_process,
+                             .number = 1,
+                             .name = string ("io"),
+                             .created_ns = LNS_TIME_UNKNOWN,
+                             .destroyed_ns = LNS_TIME_UNKNOWN,
+                             .thread = the_thread };
+  return lns_writer_add_track (writer,
+                               &(LnsTrack){ .kind = LNS_TRACK_NVTX_RANGES,
+                                            .process = the_process,
+                                            .thread = the_thread,
+                                            .domain = lns_writer_add_domain (writer, &domain),
+                                            .device = LNS_ID_NONE,
+                                            .stream = LNS_ID_NONE });
+}
+
 static void
 write_cuda (int64_t n_steps)
 {
@@ -304,12 +331,14 @@ write_cuda (int64_t n_steps)
                                   .dynamic_shared_bytes = 1024 });
   const uint32_t gpu = device (0, "0000:b2:00.0"), ctx = context (gpu, 1, 7);
   const uint32_t main_stream = stream (ctx, 7, ""), side = stream (ctx, 14, "");
+  const uint32_t ranges = track (LNS_TRACK_NVTX_RANGES, the_thread, LNS_ID_NONE, LNS_ID_NONE);
   const uint32_t api = track (LNS_TRACK_CUDA_API, the_thread, LNS_ID_NONE, LNS_ID_NONE);
   const Lanes lanes = {
     .api = lane (api, 0, LNS_LANE_CUDA_API),
     .driver = lane (api, 1, LNS_LANE_CUDA_API),
-    .ranges = lane (track (LNS_TRACK_NVTX_RANGES, the_thread, LNS_ID_NONE, LNS_ID_NONE), 0,
-                    LNS_LANE_NVTX_PUSH_POP),
+    .ranges = lane (ranges, 0, LNS_LANE_NVTX_PUSH_POP),
+    .inner = lane (ranges, 1, LNS_LANE_NVTX_PUSH_POP),
+    .io = lane (io_track (), 0, LNS_LANE_NVTX_PUSH_POP),
     .cublas = lane (track (LNS_TRACK_CUBLAS, the_thread, LNS_ID_NONE, LNS_ID_NONE), 0,
                     LNS_LANE_LIBRARY_CALL),
     .kernels = gpu_lane (LNS_TRACK_CUDA_KERNELS, gpu, main_stream, LNS_LANE_CUDA_KERNEL),

@@ -14,6 +14,7 @@
 #define LNS_KNOWN_STEPS   1000
 #define LNS_KNOWN_IDS     20 /* correlation ids a step: kernel k's is 1 + k                         */
 #define LNS_KNOWN_KERNELS 11
+#define LNS_KNOWN_RED     0xffcc2222
 
 static const struct
 {
