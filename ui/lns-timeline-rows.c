@@ -306,6 +306,10 @@ lns_timeline_rows_scroll_to (LnsTimelineRows *self, uint32_t row, int top_px, in
   uint32_t place = lns_row_tree_place_of (self->context->tree, row);
   if (self->adjustment == NULL || place == LNS_ID_NONE)
     return;
+  /* Rows that were unfolded just now have not been laid out yet. */
+  gtk_adjustment_set_upper (
+      self->adjustment,
+      MAX (lns_timeline_rows_total_px (self), gtk_adjustment_get_page_size (self->adjustment)));
   int row_px = lns_row_tree_top_px (self->context->tree, place);
   gtk_adjustment_clamp_page (self->adjustment, row_px + top_px, row_px + bottom_px);
 }

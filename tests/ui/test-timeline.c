@@ -417,6 +417,7 @@ thousands_of_rows_share_widgets (void)
   /* An event of the last thread, folded away and far below, comes into view. */
   lns_row_tree_set_all_expanded (timeline->context.tree, false);
   _lns_timeline_rows_changed (timeline);
+  settle ();
   uint32_t lane = lns_row_tree_lanes (timeline->context.tree)[3000 * 2 - 1];
   lns_view_reveal_event (timeline->context.view, (LnsEventId){ lane, 2 });
   wait_for (has_selected, timeline->context.view);
