@@ -151,7 +151,7 @@ write_sample (LnsDecoder *decoder,
               uint64_t bits,
               int64_t time_ns)
 {
-  if (decoder->writer == NULL || time_ns < decoder->report_start_ns)
+  if (decoder->writer == NULL || counter->domain->is_left_out || time_ns < decoder->report_start_ns)
     return;
   if (number->track.report != decoder->report)
     {

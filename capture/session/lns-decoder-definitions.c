@@ -163,6 +163,7 @@ _lns_decoder_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t n
     .process = process,
     .id = (uint32_t)decoder->domains.n - 1,
     .number = number,
+    .is_left_out = number == 0 && lns_domain_filter_leaves_out (&decoder->filter, NULL, 0),
     .created_ns = lns_decoder_now_ns (decoder),
     .destroyed_ns = LNS_TIME_UNKNOWN,
   };
@@ -175,6 +176,9 @@ static void
 name_domain (LnsDecoder *decoder, LnsDecodedDomain *domain, LnsWireText text)
 {
   replace_name (&domain->name, _lns_decoder_name (text));
+  domain->is_left_out = lns_domain_filter_leaves_out (
+      &decoder->filter, domain->name != NULL ? domain->name->bytes : "",
+      domain->name != NULL ? domain->name->n_bytes : 0);
   domain->destroyed_ns = LNS_TIME_UNKNOWN;
   if (decoder->writer != NULL)
     write_domain (decoder, domain, false);

@@ -80,6 +80,7 @@ struct LnsDecodedDomain
   uint32_t id; /* instance in the session */
   uint32_t number;
   LnsName *name;
+  bool is_left_out; /* its events are not for reports */
   int64_t created_ns, destroyed_ns;
   LnsReportRef track;      /* of start/end ranges */
   LnsOverlap lanes;        /* of start/end ranges */
@@ -190,6 +191,7 @@ struct LnsDecoder
   LnsPointers unrecorded; /* LnsUnrecorded */
   uint32_t stack_epoch;   /* how many stacks were freed */
   LnsPointers changed;    /* LnsRangeStack with frames that the writer does not know; NULL: none */
+  LnsDomainFilter filter;
   LnsDecoderCounters counters;
   LnsCudaState cuda_state; /* of all processes, without regard to events */
   uint64_t n_cuda_events;  /* in this report */

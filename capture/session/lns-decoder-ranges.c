@@ -72,7 +72,7 @@ write_frame (
 {
   LnsFrame *frame = &stack->frames[depth];
   LnsEvent event;
-  if (!frame->is_there || decoder->writer == NULL ||
+  if (!frame->is_there || decoder->writer == NULL || stack->domain->is_left_out ||
       !_lns_decoder_event (decoder, LNS_LANE_NVTX_PUSH_POP, &frame->detail, frame->start_ns, end_ns,
                            &event))
     return;
@@ -133,7 +133,7 @@ make_room (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth)
 static void
 note_change (LnsDecoder *decoder, LnsRangeStack *stack)
 {
-  if (decoder->writer != NULL && stack->changed_at == 0 &&
+  if (decoder->writer != NULL && stack->changed_at == 0 && !stack->domain->is_left_out &&
       _lns_pointers_add (&decoder->changed, stack))
     stack->changed_at = decoder->changed.n;
 }
@@ -203,7 +203,7 @@ _lns_stack_mark (LnsDecoder *decoder,
                  const LnsEventDetail *detail)
 {
   LnsEvent event;
-  if (decoder->writer == NULL || time_ns < decoder->report_start_ns ||
+  if (decoder->writer == NULL || stack->domain->is_left_out || time_ns < decoder->report_start_ns ||
       !_lns_decoder_event (decoder, LNS_LANE_NVTX_MARK, detail, time_ns, time_ns, &event))
     return;
   if (stack->mark_lane.report != decoder->report)

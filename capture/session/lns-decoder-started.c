@@ -107,7 +107,7 @@ event_of (LnsDecoder *decoder,
           LnsEvent *ret_event)
 {
   const uint8_t *extra = decoder->extra[LNS_LANE_NVTX_START_END];
-  if (decoder->writer == NULL ||
+  if (decoder->writer == NULL || range->domain->is_left_out ||
       !_lns_decoder_event (decoder, LNS_LANE_NVTX_START_END, &range->detail, range->start_ns,
                            end_ns, ret_event))
     return false;

@@ -41,6 +41,12 @@ lns_decoder_new (const LnsWireClockPair *first)
 }
 
 void
+lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter)
+{
+  decoder->filter = *filter;
+}
+
+void
 lns_decoder_free (LnsDecoder *decoder)
 {
   if (decoder == NULL)

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/session/lns-domain-filter.h"
 #include "capture/session/lns-process-info.h"
 #include "capture/wire/lns-wire-buffers.h"
 #include "capture/wire/lns-wire-clock.h"
@@ -74,6 +75,8 @@ typedef enum
 
 /* A decoder whose time 0 is FIRST's. NULL if memory is short. */
 LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
+/* Leaves events of domains out, of those that are named from now on. */
+void lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter);
 void lns_decoder_free (LnsDecoder *decoder); /* accepts NULL; the writer is the caller's */
 
 /* Adds a pair of clock readings; all records of batches up to now are before it. */

@@ -368,7 +368,7 @@ run (void *data)
 /* --- From other threads ----------------------------------------------------------------------- */
 
 LnsRecorder *
-lns_recorder_new (const LnsWireClockPair *first, LnsError *error)
+lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, LnsError *error)
 {
   LnsRecorder *recorder = calloc (1, sizeof *recorder);
   if (recorder != NULL)
@@ -379,6 +379,7 @@ lns_recorder_new (const LnsWireClockPair *first, LnsError *error)
       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
       return NULL;
     }
+  lns_decoder_set_filter (recorder->decoder, filter);
   recorder->t0_ns = first->monotonic_ns;
   pthread_mutex_init (&recorder->lock, NULL);
   pthread_cond_init (&recorder->changed, NULL);

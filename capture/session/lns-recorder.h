@@ -63,7 +63,8 @@ typedef struct
 } LnsRangeNews;
 
 /* Starts the thread; report time 0 is FIRST. */
-LnsRecorder *lns_recorder_new (const LnsWireClockPair *first, LnsError *error);
+LnsRecorder *
+lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, LnsError *error);
 
 /* Ends the thread when all batches are done. Accepts NULL. */
 void lns_recorder_free (LnsRecorder *recorder);

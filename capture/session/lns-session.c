@@ -124,7 +124,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   sigset_t all, old;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &old);
-  session->recorder = lns_recorder_new (&session->first, error);
+  session->recorder = lns_recorder_new (&session->first, &options->domains, error);
   if (session->recorder != NULL)
     session->collector = lns_collector_new (&limits, session->recorder, error);
   pthread_sigmask (SIG_SETMASK, &old, NULL);

@@ -41,10 +41,11 @@ typedef struct LnsSession LnsSession;
 
 typedef struct
 {
-  uint64_t process_bytes; /* what records of one process may take in memory; 0: the smaller of
+  uint64_t process_bytes;  /* what records of one process may take in memory; 0: the smaller of
                              64 MiB and 5 % of what this process's control group allows */
-  bool wants_cuda;        /* a report without CUDA's events says why */
-  LnsWireOptions target;  /* what is asked of each process; without any trace, a report without
+  bool wants_cuda;         /* a report without CUDA's events says why */
+  LnsDomainFilter domains; /* of NVTX: which events reports get */
+  LnsWireOptions target;   /* what is asked of each process; without any trace, a report without
                              events is not wondered at */
 } LnsSessionOptions;
 

@@ -31,6 +31,18 @@ static const LnsOption switches_trace_options[] = {
     .kind = LNS_OPTION_FLAG,
     .offset = AT (mpi),
     .help = "The same as mpi in --trace." },
+  { .name = "nvtx-domain-include",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (nvtx_domain_include),
+    .value_name = "default|NAME,…",
+    .help =
+        "Record these NVTX domains alone; default is the one without a name. A backslash makes a "
+        "comma, or the word default, part of a name." },
+  { .name = "nvtx-domain-exclude",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (nvtx_domain_exclude),
+    .value_name = "default|NAME,…",
+    .help = "Record all NVTX domains but these." },
   { .name = "mpi-impl",
     .kind = LNS_OPTION_CHOICE,
     .choices = "openmpi,mpich",

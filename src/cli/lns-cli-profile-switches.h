@@ -15,6 +15,7 @@ typedef struct
 {
   LnsOptionList trace;
   bool nvtx, mpi; /* in addition */
+  const char *nvtx_domain_include, *nvtx_domain_exclude;
   const char *output, *output_dir;
   bool force_overwrite;
   bool show_output;

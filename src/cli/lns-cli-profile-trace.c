@@ -362,6 +362,10 @@ check_range (LnsProfile *profile, LnsError *error)
 bool
 lns_profile_check_trace (LnsProfile *profile, LnsError *error)
 {
+  if (profile->options.nvtx_domain_include != NULL && profile->options.nvtx_domain_exclude != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--nvtx-domain-include and --nvtx-domain-exclude both say which domains "
+                          "are recorded: leave out one");
   if (!check_trace_names (profile, error))
     return false;
   lns_profile_check_python (profile);

@@ -131,6 +131,8 @@ prepare (LnsProfile *profile, LnsError *error)
   sigset_t masked;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
                                 .wants_cuda = profile->wants_cuda,
+                                .domains = { profile->options.nvtx_domain_include,
+                                             profile->options.nvtx_domain_exclude },
                                 .target = profile->target };
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);

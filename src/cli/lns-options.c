@@ -230,11 +230,10 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
   const LnsOption *option = lns_command_option (parser->command, i);
   Given *given = &parser->given[i];
   const bool adds_up = option->kind == LNS_OPTION_LIST || option->kind == LNS_OPTION_FILE;
+  if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "a file of switches cannot name another");
   if (given->is_fixed && parser->origin != NULL)
     return true;
-  if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: a file of switches cannot name another",
-                          parser->origin);
   if (!lns_option_set (option, text, option->instead != NULL ? NULL : parser->values, error))
     return false;
   if (given->text != NULL && text != NULL && !adds_up && strcmp (given->text, text) != 0)
@@ -306,7 +305,7 @@ tell_what_does_not_happen (const Parser *parser)
 {
   for (size_t i = 0; i < parser->n_options; i++)
     {
-      char names[256] = "";
+      char names[1024] = "";
       const char *instead = lns_command_option (parser->command, i)->instead;
       for (size_t k = i; parser->given[i].asks && k < parser->n_options; k++)
         {

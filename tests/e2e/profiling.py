@@ -81,10 +81,9 @@ class Folder:
         return Run(run.returncode, run.stdout.decode(), run.stderr.decode(), self)
 
     def start(self, *arguments, before=(), **options):
-        options.setdefault("stderr", subprocess.PIPE)
-        options.setdefault("stdout", subprocess.PIPE)
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.Popen([*before, tap.LANESCOPE, "profile"] + [str(a) for a in arguments],
-                                cwd=self.path, stdin=subprocess.DEVNULL, **options)
+                                cwd=self.path, **options)
 
     def report(self, name="report1.rep", counts=False):
         return Report(self.file(name), counts)

@@ -15,6 +15,7 @@
 
 #include "capture/session/lns-batch.h"
 #include "capture/session/lns-clock-line.h"
+#include "capture/session/lns-domain-filter.h"
 #include "capture/session/lns-id-map.h"
 #include "capture/session/lns-launch.h"
 #include "capture/session/lns-memory-limit.h"
@@ -263,6 +264,59 @@ some_memory_is_allowed (void)
   LNS_CHECK (limit <= (uint64_t)sysconf (_SC_PHYS_PAGES) * (uint64_t)sysconf (_SC_PAGESIZE));
 }
 
+static void
+programs_wait_until_they_are_let_go (void)
+{
+  const char *const argv[] = { "sh", "-c", "exit 7", NULL };
+  LnsEnvironment environment = { 0 };
+  LnsCaller caller;
+  LnsHeldLaunch held = { 0 };
+  LnsError error = { 0 };
+  sigset_t none;
+  int status;
+  sigemptyset (&none);
+  lns_caller_save (&caller, &none);
+  for (int released = 0; released < 2; released++)
+    {
+      LNS_CHECK (lns_launch_hold ((char *const *)(uintptr_t)argv, &environment, &caller, true,
+                                  &held, &error));
+      const pid_t pid = held.pid;
+      LNS_CHECK (pid > 0 && waitpid (pid, &status, WNOHANG) == 0);
+      if (released)
+        {
+          LNS_CHECK (lns_launch_release (&held, argv[0], &error) == pid);
+          LNS_CHECK (waitpid (pid, &status, 0) == pid && WEXITSTATUS (status) == 7);
+        }
+      lns_launch_abandon (&held);
+      LNS_CHECK (waitpid (pid, &status, WNOHANG) < 0 && errno == ECHILD);
+    }
+}
+
+static void
+domains_are_left_out (void)
+{
+  static const struct
+  {
+    LnsDomainFilter filter;
+    const char *name;
+    bool is_left_out;
+  } cases[] = {
+    { { NULL, NULL }, "a", false },           { { NULL, NULL }, NULL, false },
+    { { "a,b", NULL }, "b", false },          { { "a,b", NULL }, "ab", true },
+    { { "a,b", NULL }, NULL, true },          { { "default", NULL }, NULL, false },
+    { { "default", NULL }, "default", true }, { { "\\default", NULL }, "default", false },
+    { { "\\default", NULL }, NULL, true },    { { "a\\,b", NULL }, "a,b", false },
+    { { "a\\,b", NULL }, "a", true },         { { NULL, "a,default" }, NULL, true },
+    { { NULL, "a,default" }, "a", true },     { { NULL, "a,default" }, "b", false },
+    { { NULL, "a\\" }, "a\\", true },         { { "", NULL }, "", false },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (lns_domain_filter_leaves_out (&cases[i].filter, cases[i].name,
+                                      cases[i].name != NULL ? strlen (cases[i].name) : 0) !=
+        cases[i].is_left_out)
+      LNS_FAIL ("case %zu", i);
+}
+
 int
 main (void)
 {
@@ -274,6 +328,8 @@ main (void)
   LNS_TEST (batches_hold_pieces);
   LNS_TEST (environments_are_set_and_replaced);
   LNS_TEST (programs_are_started_or_not);
+  LNS_TEST (programs_wait_until_they_are_let_go);
+  LNS_TEST (domains_are_left_out);
   LNS_TEST (arguments_are_quoted_for_a_shell);
   LNS_TEST (processes_are_described);
   LNS_TEST (processes_are_known_by_their_environment);
