@@ -17,6 +17,7 @@
 
 extern const LnsCommand lns_command_profile;
 extern const LnsCommand lns_command_stats;
+extern const LnsCommand lns_command_analyze;
 extern const LnsCommand lns_command_export;
 extern const LnsCommand lns_command_import;
 extern const LnsCommand lns_command_sql;

@@ -29,11 +29,16 @@ def source(name):
     return sqlite3.connect(f"file:{FOLDER}/{name}.sqlite?immutable=1", uri=True)
 
 
+def make(sqlite, path):
+    """Makes the report PATH of the events of an export."""
+    golden.run("import", "-q", "-o", path, sqlite)
+
+
 def report(name):
     """The path of a report of the same events."""
     path = golden.path(name + ".rep")
     if not os.path.exists(path):
-        golden.run("import", "-q", "-o", path, os.path.join(FOLDER, name + ".sqlite"))
+        make(os.path.join(FOLDER, name + ".sqlite"), path)
     return path
 
 

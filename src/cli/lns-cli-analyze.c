@@ -1,0 +1,268 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope analyze`: what keeps GPUs waiting, by rules. */
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/lns-rule.h"
+#include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-tables.h"
+
+typedef struct
+{
+  LnsCliTableValues tables;
+  LnsOptionList rules;
+  const char *help_rules;
+  int64_t n_rows, gap_ms, busy_percent, n_chunks;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "rule",
+    .letter = 'r',
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, rules),
+    .choices = "all,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_sync,gpu_gaps,"
+               "gpu_time_util",
+    .open_choices = true,
+    .value_name = "RULE",
+    .default_text = "all",
+    .help = "What to look for. Arguments follow after colons (`gpu_gaps:gap=100`)." },
+  { .name = "rows",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, n_rows),
+    .value_name = "N",
+    .default_text = "50",
+    .help = "How many findings of a rule to print, the worst first; 0 prints all." },
+  { .name = "gap",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, gap_ms),
+    .value_name = "MILLISECONDS",
+    .default_text = "500",
+    .help = "gpu_gaps finds times longer than this." },
+  { .name = "threshold",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, busy_percent),
+    .value_name = "PERCENT",
+    .default_text = "50",
+    .help = "gpu_time_util finds times in which a GPU was less busy." },
+  { .name = "chunks",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, n_chunks),
+    .value_name = "N",
+    .least = 1,
+    .most = 10000,
+    .default_text = "30",
+    .help = "gpu_time_util looks at so many equal parts of the time." },
+  LNS_CLI_TABLE_SWITCHES,
+  { .name = "help-rules",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, help_rules),
+    .implied = "ALL",
+    .value_name = "NAME",
+    .help = "Print all rules, their arguments and their advice, or NAME's alone." },
+};
+
+/* One rule to look by. */
+typedef struct
+{
+  const LnsRule *rule;
+  const char *name; /* with its arguments                                                       */
+  LnsRuleOptions options;
+  LnsCliTableOutput output;
+} Job;
+
+/* Prints TEXT in lines of at most 80 characters. */
+static void
+print_filled (const char *text)
+{
+  for (int at = 0; *text != '\0';)
+    {
+      int length = (int)strcspn (text, " ");
+      if (at > 0 && at + 1 + length > 80)
+        {
+          putchar ('\n');
+          at = 0;
+        }
+      at += printf (at > 0 ? " %.*s" : "%.*s", length, text);
+      text += length + (text[length] == ' ');
+    }
+  putchar ('\n');
+}
+
+static bool
+print_rules (const char *name, LnsError *error)
+{
+  const LnsRule *rule;
+  bool any = false;
+
+  for (size_t i = 0; (rule = lns_rule_at (i)) != NULL; i++)
+    {
+      if (strcmp (name, "ALL") != 0 && strcmp (name, rule->name) != 0)
+        continue;
+      printf ("%s%s%s -- %s\n", any ? "\n" : "", rule->name, rule->arguments, rule->title);
+      print_filled (rule->advice);
+      any = true;
+    }
+  return any ? lns_cli_flush (error)
+             : lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--help-rules knows no “%s”: it lists all of them without a name",
+                              name);
+}
+
+static bool
+write_result (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  return lns_rule_result_write (data, stream, style, error);
+}
+
+static bool
+run_job (Job *job,
+         bool quiet,
+         LnsTables *tables,
+         const char *input,
+         const atomic_bool *cancel,
+         LnsError *error)
+{
+  bool for_people = lns_cli_table_output_is_for_people (&job->output), says = for_people && !quiet;
+
+  if (says)
+    printf ("Processing [%s] with [%s]... \n", input, job->name);
+  LnsRuleResult *result = lns_rule_run (job->rule, &job->options, tables, cancel, error);
+  if (result == NULL)
+    return false;
+  bool good = true;
+  if (!lns_rule_result_has_data (result))
+    fprintf (for_people ? stdout : stderr,
+             "SKIPPED: %s could not be analyzed because it does not contain the required CUDA "
+             "data. Does the program %s?\n",
+             input, job->rule->needs);
+  else
+    {
+      bool any = lns_rule_result_n_rows (result) > 0;
+      if (for_people)
+        {
+          printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->rule->title, job->name);
+          print_filled (any ? job->rule->advice : job->rule->none);
+        }
+      if (for_people && any)
+        putchar ('\n');
+      if (!for_people || any)
+        good = lns_cli_table_output_write (&job->output, job->rule->title, write_result, result,
+                                           error);
+    }
+  if (for_people)
+    putchar ('\n');
+  lns_rule_result_free (result);
+  return good && lns_cli_flush (error);
+}
+
+static bool
+make_job (
+    const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
+{
+  *job = (Job){ .name = name,
+                .options = { .gap_ns = values->gap_ms * 1000000,
+                             .busy_percent = (double)values->busy_percent,
+                             .n_chunks = values->n_chunks,
+                             .n_rows = values->n_rows == 0 ? -1 : values->n_rows } };
+  job->rule = lns_rule_find (name, &job->options, error);
+  return job->rule != NULL &&
+         lns_cli_table_output_init (&job->output, &values->tables, i, input, name, "", error);
+}
+
+/* Fills JOBS, of which there is room for all: RET_N of them. "all" is each rule once. */
+static bool
+make_jobs (const Values *values, const char *input, Job *jobs, size_t *ret_n, LnsError *error)
+{
+  size_t n_items = values->rules.n_items, n = 0;
+  const LnsRule *rule;
+  bool good = true;
+
+  for (size_t i = 0; good && i < (n_items > 0 ? n_items : 1); i++)
+    if (n_items > 0 && strcmp (values->rules.items[i], "all") != 0)
+      {
+        good = make_job (values, n, values->rules.items[i], input, &jobs[n], error);
+        n++;
+      }
+    else
+      for (size_t k = 0; good && (rule = lns_rule_at (k)) != NULL; k++, n++)
+        good = make_job (values, n, rule->name, input, &jobs[n], error);
+  *ret_n = n;
+  return good;
+}
+
+static bool
+run_jobs (const Values *values, const char *input, LnsError *error)
+{
+  size_t n_rules = 0, n_jobs = 0;
+  LnsReport *report = NULL;
+  LnsTables *tables = NULL;
+
+  while (lns_rule_at (n_rules) != NULL)
+    n_rules++;
+  Job *jobs = calloc (n_rules * (values->rules.n_items + 1), sizeof *jobs);
+  bool good = jobs != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                                             "not enough memory for rules; close other programs");
+  good = good && make_jobs (values, input, jobs, &n_jobs, error);
+  if (good)
+    report = lns_cli_open_report (input, error);
+  if (report != NULL)
+    tables = lns_tables_new (report, error);
+  good = good && tables != NULL;
+  const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  for (size_t i = 0; good && i < n_jobs; i++)
+    good = run_job (&jobs[i], values->tables.quiet, tables, input, cancel, error);
+  lns_tables_free (tables);
+  lns_report_close (report);
+  for (size_t i = 0; i < n_jobs; i++)
+    lns_cli_table_output_clear (&jobs[i].output);
+  free (jobs);
+  return good;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { .n_rows = 50, .gap_ms = 500, .busy_percent = 50, .n_chunks = 30 };
+  LnsError error = { 0 };
+  int exit_code;
+  bool good;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  setlocale (LC_NUMERIC, "");
+  if (values.help_rules != NULL)
+    good = print_rules (values.help_rules, &error);
+  else if (values.tables.help_formats != NULL)
+    good = lns_cli_print_formats (values.tables.help_formats, &error);
+  else
+    {
+      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+      good = input != NULL && run_jobs (&values, input, &error);
+    }
+  lns_option_list_clear (&values.rules);
+  lns_cli_table_values_clear (&values.tables);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_analyze = {
+  .name = "analyze",
+  .usage = "[switches] REPORT",
+  .summary = "find what keeps GPUs waiting, and say what helps",
+  .details =
+      "Rules:\n"
+      "  cuda_memcpy_async  asynchronous copies that wait, as their host memory is pageable\n"
+      "  cuda_memcpy_sync   copies that block the host\n"
+      "  cuda_memset_sync   memsets that block the host\n"
+      "  cuda_api_sync      calls that wait for all work of a device or stream\n"
+      "  gpu_gaps           times in which a GPU had nothing to do\n"
+      "  gpu_time_util      times in which a GPU had little to do",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

@@ -1,0 +1,230 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope analyze: each rule on each public export, against plain SQL over it; switches and looks."""
+
+import csv
+import io
+import json
+import sqlite3
+
+import cuda_corpus
+import golden
+import tap
+
+RULES = ["cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps", "gpu_time_util"]
+KINDS = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"]
+
+
+def rows(name, rule, *switches):
+    """What RULE finds in the report of export NAME: None where it lacks what it needs."""
+    out, err = golden.run("analyze", "-r", rule, "-f", "csv", *switches, cuda_corpus.report(name))
+    if out == b"":
+        assert b"SKIPPED: " in err and b"does not contain the required CUDA data" in err, err
+        return None
+    return list(csv.DictReader(io.StringIO(out.decode())))
+
+
+def select(database, statement):
+    """The rows of STATEMENT; none where its table is not there."""
+    try:
+        return database.execute(statement).fetchall()
+    except sqlite3.OperationalError as error:
+        assert "no such" in str(error), error
+        return None
+
+
+def calls(database):
+    """The first of the calls with one correlation, by (pid, correlation): its name."""
+    found = {}
+    for tid, correlation, start, name in select(database, "SELECT globalTid, correlationId, start, value FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+                                                " JOIN StringIds ON id = nameId WHERE eventClass < 2 ORDER BY start DESC") or []:
+        found[tid >> 24 & 0xFFFFFF, correlation] = name
+    return found
+
+
+def check(name, rule, wanted, columns):
+    """WANTED rows (duration, start, …), or None: all of them, and by default the 50 that last longest."""
+    ours = rows(name, rule, "--rows=0")
+    if wanted is None:
+        assert ours is None, (name, rule)
+        return 0
+    texts = [tuple(row[c] for c in columns) for row in ours]
+    durations = [(-int(row["Duration (ns)"]), int(row["Start (ns)"])) for row in ours]
+    assert durations == sorted(durations), (name, rule)
+    wanted = sorted(tuple(map(str, w)) for w in wanted)
+    assert sorted(texts) == wanted, (name, rule, len(texts), len(wanted), set(texts) ^ set(wanted))
+    assert [tuple(row[c] for c in columns)[:2] for row in rows(name, rule)] == [t[:2] for t in texts[:50]], (name, rule)
+    return len(ours)
+
+
+COPY = ["Duration (ns)", "Start (ns)", "Src Kind", "Dst Kind", "Bytes (MB)", "PID", "Device ID", "Context ID", "Stream ID", "API Name"]
+
+
+def copies(name, is_asked):
+    """Copies of which IS_ASKED (copyKind, bytes, srcKind, dstKind, name of the call) holds."""
+    database = cuda_corpus.source(name)
+    by = calls(database)
+    found = select(database, "SELECT end - start, start, srcKind, dstKind, bytes, globalPid, deviceId, contextId, streamId, correlationId, copyKind"
+                   " FROM CUPTI_ACTIVITY_KIND_MEMCPY")
+    return found and [(duration, start, KINDS[source], KINDS[target], f"{size / 1e6:.3f}", pid >> 24 & 0xFFFFFF, device, context, stream,
+                       by[pid >> 24 & 0xFFFFFF, correlation])
+                      for duration, start, source, target, size, pid, device, context, stream, correlation, kind in found
+                      if is_asked(kind, size, source, target, by.get((pid >> 24 & 0xFFFFFF, correlation), ""))]
+
+
+def test_asynchronous_copies_of_pageable_memory():
+    cuda_corpus.need()
+    n = sum(check(name, "cuda_memcpy_async", copies(name, lambda kind, size, source, target, call:
+                                                    0 in (source, target) and "emcpy" in call and "Async" in call), COPY)
+            for name in cuda_corpus.names())
+    assert n > 350, n
+
+
+def test_synchronous_copies():
+    cuda_corpus.need()
+    n = sum(check(name, "cuda_memcpy_sync", copies(name, lambda kind, size, source, target, call:
+                                                   kind in (1, 2, 3, 4, 9) and "emcpy" in call and "Async" not in call
+                                                   and (kind != 1 or size > 65536)), COPY)
+            for name in cuda_corpus.names())
+    assert n > 200, n
+
+
+def test_synchronous_memsets():
+    """No export has one: a report where the memory of all memsets is managed, and their calls synchronous, does."""
+    cuda_corpus.need()
+    for name in cuda_corpus.names():
+        found = select(cuda_corpus.source(name), "SELECT memKind FROM CUPTI_ACTIVITY_KIND_MEMSET")
+        assert not [kind for kind, in found or [] if kind in (1, 4, 6)], name
+        check(name, "cuda_memset_sync", [] if found else None, COPY)
+    changed = golden.path("memset.sqlite")
+    with open(f"{cuda_corpus.FOLDER}/h100x2-nccl.sqlite", "rb") as source, open(changed, "wb") as target:
+        target.write(source.read())
+    database = sqlite3.connect(changed)
+    database.execute("UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET memKind = 4 WHERE rowid % 2")
+    database.execute("UPDATE StringIds SET value = 'cudaMemset_v3020' WHERE value LIKE 'cudaMemsetAsync%'")
+    database.commit()
+    by = calls(database)
+    wanted = sorted((duration, start, f"{size / 1e6:.3f}", pid >> 24 & 0xFFFFFF)
+                    for duration, start, size, pid, correlation in
+                    database.execute("SELECT end - start, start, bytes, globalPid, correlationId FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE memKind = 4")
+                    if by.get((pid >> 24 & 0xFFFFFF, correlation)) == "cudaMemset_v3020")
+    cuda_corpus.make(changed, golden.path("memset.rep"))
+    out = golden.run("analyze", "-r", "cuda_memset_sync:rows=-1", "-f", "csv", golden.path("memset.rep"))[0]
+    ours = list(csv.DictReader(io.StringIO(out.decode())))
+    assert {(r["Memory Kind"], r["API Name"]) for r in ours} == {("Managed", "cudaMemset_v3020")}
+    assert sorted((int(r["Duration (ns)"]), int(r["Start (ns)"]), r["Bytes (MB)"], int(r["PID"])) for r in ours) == wanted and len(wanted) > 5
+
+
+def test_waits():
+    cuda_corpus.need()
+    n = 0
+    for name in cuda_corpus.names():
+        found = select(cuda_corpus.source(name), "SELECT end - start, start, globalTid, value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId")
+        wanted = found and [(duration, start, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF, call) for duration, start, tid, call in found
+                            if call.startswith(("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaThreadSynchronize",
+                                                "cuCtxSynchronize", "cuStreamSynchronize"))]
+        n += check(name, "cuda_api_sync", wanted, ["Duration (ns)", "Start (ns)", "PID", "TID", "API Name"])
+    assert n > 1000, n
+
+
+def gpus(name):
+    """By (pid, device): (start, end) of its operations, and of the profiler's overhead."""
+    database, found = cuda_corpus.source(name), {}
+    for table in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"):
+        for pid, device, start, end in select(database, f"SELECT globalPid, deviceId, start, end FROM CUPTI_ACTIVITY_KIND_{table}") or []:
+            found.setdefault((pid >> 24 & 0xFFFFFF, device), ([], []))[0].append((start, end))
+    for table in ("PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"):
+        for tid, start, end in select(database, f"SELECT globalTid, start, end FROM {table}") or []:
+            for key in found:
+                if key[0] == tid >> 24 & 0xFFFFFF:
+                    found[key][1].append((start, end))
+    return found
+
+
+def test_gaps():
+    cuda_corpus.need()
+    n = 0
+    for name in cuda_corpus.names():
+        for limit_ms in (500, 1):
+            wanted = []
+            for (pid, device), (operations, overhead) in gpus(name).items():
+                # Between neighbouring ends and starts nothing else is there.
+                last = max(end for _, end in operations)
+                until = min(start for start, _ in operations)
+                for start, end in sorted(operations + overhead):
+                    if start - until > limit_ms * 1000000 and start <= last:
+                        wanted.append((start - until, until, pid, device))
+                    until = max(until, end)
+            wanted = wanted if gpus(name) else None
+            found = rows(name, f"gpu_gaps:gap={limit_ms}:rows=-1")
+            ours = found and [tuple(int(r[c]) for c in ("Duration (ns)", "Start (ns)", "PID", "Device ID")) for r in found]
+            assert (ours or []) == sorted(wanted or [], key=lambda w: (-w[0], w[1])) and (ours is None) == (wanted is None), (name, ours, wanted)
+            assert found is None or [r["Row#"] for r in found] == [str(i + 1) for i in range(len(found))]
+            assert found == rows(name, "gpu_gaps", f"--gap={limit_ms}", "--rows=0")
+            n += len(ours or [])
+    assert n > 50, n
+
+
+def test_little_use():
+    cuda_corpus.need()
+    n = 0
+    for name in cuda_corpus.names():
+        for percent, parts in ((50, 30), (90, 100)):
+            wanted = []
+            for (pid, device), (operations, overhead) in gpus(name).items():
+                first, last = min(start for start, _ in operations), max(end for _, end in operations)
+                edges = [first + (last - first) * i // parts for i in range(parts + 1)]
+                low = []
+                for a, b in zip(edges, edges[1:]):
+                    busy = sum(max(0, min(end, b) - max(start, a)) for start, end in operations + overhead)
+                    if b > a and 100 * busy / (b - a) < percent:
+                        if low and low[-1][1] == a:
+                            low[-1] = (low[-1][0], b, low[-1][2] + busy)
+                        else:
+                            low.append((a, b, busy))
+                wanted += [(100 * busy / (b - a), b - a, a, pid, device) for a, b, busy in low]
+            wanted.sort(key=lambda w: (w[0], w[2]))
+            found = rows(name, f"gpu_time_util:threshold={percent}:chunks={parts}:rows=-1") or []
+            assert [tuple(int(r[c]) for c in ("Duration (ns)", "Start (ns)", "PID", "Device ID")) for r in found] == [w[1:] for w in wanted], (name, found, wanted)
+            for row, (share, *_) in zip(found, wanted):
+                assert abs(float(row["In-Use (%)"]) - share) <= 0.0501, (row, share)
+            assert found == (rows(name, "gpu_time_util", f"--threshold={percent}", f"--chunks={parts}", "--rows=0") or [])
+            n += len(wanted)
+    assert n > 50, n
+
+
+def test_looks():
+    cuda_corpus.need()
+    report = cuda_corpus.report("a100-pytorch-lm")
+    out = golden.run("analyze", "--rows=1", report)[0].decode()
+    titles = [line[4:] for line in out.splitlines() if line.startswith(" ** ")]
+    assert [t[t.index("(cuda") + 1 if "(cuda" in t else t.index("(gpu") + 1:-2] for t in titles] == [r for r in RULES if r != "cuda_memset_sync"], titles
+    assert out.count("Processing [") == 6 and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
+    assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for long." in out
+    assert max(len(line) for line in out.splitlines() if not line.startswith((" ", "Processing", "SKIPPED"))) <= 80
+    assert golden.run("analyze", "-q", "-r", "gpu_gaps", report)[0].startswith(b" ** GPU Gaps (gpu_gaps):\n\n")
+
+
+def test_outputs():
+    cuda_corpus.need()
+    report = cuda_corpus.report("a100-pytorch-lm")
+    golden.run("analyze", "-r", "gpu_gaps,cuda_api_sync", "-f", "json,csv", "-o", golden.path("rule"), report)
+    assert json.load(open(golden.path("rule_gpu_gaps.json"), encoding="utf-8")) == []
+    with open(golden.path("rule_cuda_api_sync.csv"), encoding="utf-8") as file:
+        assert len(file.readlines()) == 51
+    assert b"Duration (ms)" in golden.run("analyze", "-r", "cuda_api_sync", "-f", "csv", "--timeunit=msec", report)[0]
+
+
+def test_what_can_be_asked_for():
+    out = golden.run("analyze", "--help-rules")[0].decode()
+    assert [line.split("[")[0] for line in out.splitlines() if " -- " in line] == RULES
+    assert "gpu_gaps[:gap=MILLISECONDS][:rows=N] -- GPU Gaps\n" in golden.run("analyze", "--help-rules=gpu_gaps")[0].decode()
+    for words in (["-r", "gpu_gap"], ["-r", "gpu_gaps:gap"], ["-r", "gpu_gaps:gap=x"], ["-r", "gpu_gaps:threshold=5"], ["-r", "gpu_time_util:chunks=0"],
+                  ["-r", "gpu_time_util:rows=-2"], ["--help-rules=x"], ["--chunks=0"], ["--chunks=10001"], ["--gap=-1"]):
+        _, err = golden.run("analyze", *words, golden.make_report(), code=125)
+        assert len(err.splitlines()) == 1 and err.startswith(b"lanescope: error: "), (words, err)
+
+
+tap.main(globals())
