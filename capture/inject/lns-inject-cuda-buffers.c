@@ -186,7 +186,10 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
   if (sink.launches == NULL)
     sink.launches = &nowhere;
   else
-    sink.context = stream;
+    {
+      sink.context = stream;
+      sink.names_epoch = __atomic_load_n (&lns_cuda_engine.names_epoch, __ATOMIC_ACQUIRE);
+    }
   lns_wire_cupti_compact (&lns_process.pool.header->cupti, bytes, valid, &sink, ret_compacted,
                           &counts);
   if (stream != NULL)

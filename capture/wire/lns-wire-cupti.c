@@ -3,34 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/wire/lns-wire-cupti.h"
+#include "capture/wire/lns-wire-cupti-private.h"
 
-#include <cupti.h>
 #include <string.h>
-
-/* A record, at least as long as the newest struct of its kind. */
-typedef union __attribute__ ((may_alias))
-{
-  CUpti_ActivityKind kind;
-  CUpti_ActivityAPI api;
-  CUpti_ActivityKernel10 kernel;
-  CUpti_ActivityMemcpy6 copy;
-  CUpti_ActivityMemcpyPtoP4 copy_between;
-  CUpti_ActivityMemset4 set;
-  CUpti_ActivitySynchronization2 sync;
-  CUpti_ActivityCudaEvent2 event;
-  CUpti_ActivityGraphTrace2 graph;
-  CUpti_ActivityDeviceGraphTrace device_graph;
-  CUpti_ActivityOverhead3 overhead;
-  CUpti_ActivityMemory4 memory;
-  CUpti_ActivityMemoryPool3 pool;
-  CUpti_ActivityUnifiedMemoryCounter3 unified;
-  CUpti_ActivityJit2 jit;
-  CUpti_ActivityDevice5 device;
-  CUpti_ActivityContext3 context;
-  CUpti_ActivityStream stream;
-  CUpti_ActivityMemDecompress decompress;
-} Record;
 
 /* Where CUPTI 13.0 has its fields: a header that moved one would not be read by this code. */
 _Static_assert(sizeof (CUpti_ActivityKernel10) == 216, "as in CUPTI 13.0");
@@ -47,90 +22,72 @@ _Static_assert(offsetof (CUpti_ActivityKernel10, graphNodeId) == 144, "as in CUP
 _Static_assert(offsetof (CUpti_ActivityMemcpy6, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
 _Static_assert(offsetof (CUpti_ActivityMemset4, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
 
-/* One record on its way. */
-typedef struct
+#define PADDED(n_bytes)                                                                            \
+ (uint32_t) (((n_bytes) + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1))
+
+/* Room for a record of N_BYTES, padded; null, and lost, where there is none. */
+static void *
+begin (const LnsCuptiWork *work, size_t n_bytes)
 {
-  const LnsWireCuptiSink *sink;
-  const Record *from;
-  size_t n_bytes; /* that the loaded CUPTI has of it */
-} Work;
-
-typedef enum
-{
-  DONE,
-  SKIPPED,
-  LOST,
-  UNFINISHED
-} Result;
-
-/* Whether the loaded CUPTI has FIELD: only for those whose absence is not 0. */
-#define HAS(work, type, field)                                                                     \
- (offsetof (type, field) + sizeof (((type *)NULL)->field) <= (work)->n_bytes)
-
-#define SIZE_OF(record) ((sizeof (record) + LNS_WIRE_ALIGN_BYTES - 1) & ~(LNS_WIRE_ALIGN_BYTES - 1))
-
-/* Writes the N_BYTES of RECORD, whose size is filled in, and padding. */
-static Result
-put (const Work *work, void *record, size_t n_bytes)
-{
-  const LnsWireCuptiSink *sink = work->sink;
-  uint32_t n_padded =
-      (uint32_t)((n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1));
-  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n_padded, sizeof n_padded);
-  uint8_t *at = sink->reserve (sink->context, n_padded);
+  uint8_t *at = work->sink->reserve (work->sink->context, PADDED (n_bytes));
   if (at == NULL)
-    {
-      sink->lose (sink->context, n_padded);
-      return LOST;
-    }
+    work->sink->lose (work->sink->context, PADDED (n_bytes));
+  return at;
+}
+
+LnsCuptiResult
+_lns_cupti_put (const LnsCuptiWork *work, void *record, size_t n_bytes)
+{
+  uint32_t n_padded = PADDED (n_bytes);
+  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n_padded, sizeof n_padded);
+  uint8_t *at = begin (work, n_bytes);
+  if (at == NULL)
+    return LNS_CUPTI_LOST;
   memcpy (at, record, n_bytes);
   memset (at + n_bytes, 0, n_padded - n_bytes);
-  sink->commit (sink->context, n_padded);
-  return DONE;
+  work->sink->commit (work->sink->context, n_padded);
+  return LNS_CUPTI_DONE;
 }
 
-static uint32_t
-text (const Work *work, const char *address, bool is_lasting)
-{
-  return work->sink->text (work->sink->context, (uintptr_t)address, is_lasting);
-}
-
-static uint64_t
-later (uint64_t start, uint64_t end)
-{
-  return end > start ? end : start;
-}
-
-static Result
-put_api (const Work *work)
+static LnsCuptiResult
+put_api (const LnsCuptiWork *work)
 {
   const CUpti_ActivityAPI *from = &work->from->api;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   if (from->threadId == work->sink->skipped_tid && from->threadId != 0)
-    return SKIPPED;
+    return LNS_CUPTI_SKIPPED;
   bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-  LnsWireCudaApiBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_API, .depth = is_runtime },
+  uint32_t name = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
+  /* Where it goes at once, as the next: a busy report is of these. */
+  LnsWireCudaApiBytes *to = begin (work, sizeof *to);
+  if (to == NULL)
+    return LNS_CUPTI_LOST;
+  *to = (LnsWireCudaApiBytes){
+    .head = { .ticks = from->start,
+              .type = LNS_WIRE_CUDA_API,
+              .depth = is_runtime,
+              .string = name },
+    .n_bytes = sizeof *to,
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .cbid = from->cbid,
     .return_value = from->returnValue,
     .tid = from->threadId,
   };
-  record.head.string = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
-  return put (work, &record, sizeof record);
+  work->sink->commit (work->sink->context, sizeof *to);
+  return LNS_CUPTI_DONE;
 }
 
 /* --- Kernels. -------------------------------------------------------------------------------- */
 
 static LnsWireCudaLaunchBytes
-launch_of (const Work *work)
+launch_of (const LnsCuptiWork *work)
 {
   const CUpti_ActivityKernel10 *from = &work->from->kernel;
   return (LnsWireCudaLaunchBytes){
     .head.type = LNS_WIRE_CUDA_LAUNCH,
-    .name = text (work, from->name, true),
+    .name = _lns_cupti_text (work, from->name, true),
     .grid = { (uint32_t)from->gridX, (uint32_t)from->gridY, (uint32_t)from->gridZ },
     .block = { (uint32_t)from->blockX, (uint32_t)from->blockY, (uint32_t)from->blockZ },
     .cluster = { from->clusterX, from->clusterY, from->clusterZ },
@@ -153,60 +110,120 @@ launch_of (const Work *work)
   };
 }
 
-/* A slot by all that a launch consists of, its name included. */
-static uint32_t
-slot_of (const LnsWireCudaLaunchBytes *launch)
+static uint64_t
+word_at (const LnsCuptiWork *work, size_t offset)
 {
-  const uint64_t factor = UINT64_C (0x9e3779b97f4a7c15);
-  uint64_t hash = launch->name;
-  for (int i = 0; i < 3; i++)
-    hash = (hash ^ launch->grid[i] ^ (uint64_t)launch->block[i] << 32) * factor;
-  hash = (hash ^ launch->dynamic_shared_bytes ^ (uint64_t)launch->cluster[0] << 32) * factor;
-  return (uint32_t)(hash >> 32) % LNS_WIRE_CUDA_LAUNCHES;
+  uint64_t word;
+  memcpy (&word, (const uint8_t *)work->from + offset, sizeof word);
+  return word;
 }
 
-static Result
-put_kernel (const Work *work)
+/* All that launch_of() looks at. */
+static inline LnsWireLaunch
+raw_launch_of (const LnsCuptiWork *work)
+{
+  const uint64_t padding = UINT64_C (0xff) << 24;
+  return (LnsWireLaunch){ {
+      word_at (work, 0), /* kind, configurations, registers */
+      word_at (work, offsetof (CUpti_ActivityKernel10, gridX)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, gridZ)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, blockY)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, staticSharedMemory)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, localMemoryPerThread)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, name)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, launchType)) & ~padding,
+      word_at (work, offsetof (CUpti_ActivityKernel10, clusterX)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, clusterZ)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, localMemoryTotal_v2)),
+      word_at (work, offsetof (CUpti_ActivityKernel10, maxPotentialClusterSize)),
+  } };
+}
+
+static inline bool
+is_same (const LnsWireLaunch *a, const LnsWireLaunch *b)
+{
+  uint64_t difference = 0;
+  for (size_t i = 0; i < sizeof a->words / sizeof *a->words; i++)
+    difference |= a->words[i] ^ b->words[i];
+  return difference == 0;
+}
+
+/* The slot of LAUNCH by its shape and its name: where two want the same, the neighbour serves one. False:
+ * it has to be told what is in it. */
+static inline bool
+find_slot (const LnsWireLaunches *launches, const LnsWireLaunch *launch, uint32_t *ret_slot)
+{
+  const uint64_t *words = launch->words;
+  uint64_t hash = words[6] * UINT64_C (0x9e3779b97f4a7c15) ^
+                  words[1] * UINT64_C (0xc2b2ae3d27d4eb4f) ^
+                  words[2] * UINT64_C (0x165667b19e3779f9) ^
+                  (words[3] + words[4]) * UINT64_C (0xff51afd7ed558ccd);
+  const uint32_t slot = (uint32_t)((hash ^ hash >> 29) >> 32) % LNS_WIRE_CUDA_LAUNCHES;
+  *ret_slot = slot;
+  if (is_same (&launches->launches[slot], launch))
+    return true;
+  *ret_slot = slot ^ 1;
+  if (is_same (&launches->launches[slot ^ 1], launch))
+    return true;
+  if (launches->launches[slot].words[0] == 0 || (hash & 1) != 0)
+    *ret_slot = slot;
+  return false;
+}
+
+/* Tells what LAUNCH in SLOT is. */
+static LnsCuptiResult
+define_launch (const LnsCuptiWork *work, uint32_t slot, const LnsWireLaunch *raw)
+{
+  LnsWireCudaLaunchBytes launch = launch_of (work);
+  launch.head.string = slot;
+  LnsCuptiResult result = _lns_cupti_put (work, &launch, sizeof launch);
+  if (result == LNS_CUPTI_DONE)
+    work->sink->launches->launches[slot] = *raw;
+  return result;
+}
+
+static LnsCuptiResult
+put_kernel (const LnsCuptiWork *work)
 {
   const CUpti_ActivityKernel10 *from = &work->from->kernel;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
-  LnsWireCudaLaunchBytes launch = launch_of (work);
-  launch.head.string = slot_of (&launch);
-  launch.n_bytes = SIZE_OF (launch);
-  LnsWireCudaLaunchBytes *known = &work->sink->launches->launches[launch.head.string];
-  if (memcmp (known, &launch, sizeof launch) != 0)
-    {
-      if (put (work, &launch, sizeof launch) != DONE)
-        return LOST;
-      *known = launch;
-    }
-  LnsWireCudaKernelBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_KERNEL, .string = launch.head.string },
+    return LNS_CUPTI_UNFINISHED;
+  const LnsWireLaunch launch = raw_launch_of (work);
+  uint32_t slot;
+  if (!find_slot (work->sink->launches, &launch, &slot) &&
+      define_launch (work, slot, &launch) != LNS_CUPTI_DONE)
+    return LNS_CUPTI_LOST;
+  LnsWireCudaKernelBytes *to = begin (work, sizeof *to);
+  if (to == NULL)
+    return LNS_CUPTI_LOST;
+  *to = (LnsWireCudaKernelBytes){
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_KERNEL, .string = slot },
+    .n_bytes = sizeof *to,
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .grid_id = (uint64_t)from->gridId,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
-  return put (work, &record, sizeof record);
+  work->sink->commit (work->sink->context, sizeof *to);
+  return LNS_CUPTI_DONE;
 }
 
 #define NO_PEERS                                                                                   \
  .source_device = LNS_WIRE_CUDA_NONE, .source_context = LNS_WIRE_CUDA_NONE,                        \
  .destination_device = LNS_WIRE_CUDA_NONE, .destination_context = LNS_WIRE_CUDA_NONE
 
-static Result
-put_copy (const Work *work)
+static LnsCuptiResult
+put_copy (const LnsCuptiWork *work)
 {
   const CUpti_ActivityMemcpy6 *from = &work->from->copy;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemcpyBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .copy_count = from->copyCount,
@@ -217,19 +234,19 @@ put_copy (const Work *work)
     .flags = from->flags,
     NO_PEERS,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_copy_between (const Work *work)
+static LnsCuptiResult
+put_copy_between (const LnsCuptiWork *work)
 {
   const CUpti_ActivityMemcpyPtoP4 *from = &work->from->copy_between;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemcpyBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -242,37 +259,37 @@ put_copy_between (const Work *work)
     .destination_device = from->dstDeviceId,
     .destination_context = from->dstContextId,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_decompress (const Work *work)
+static LnsCuptiResult
+put_decompress (const LnsCuptiWork *work)
 {
   const CUpti_ActivityMemDecompress *from = &work->from->decompress;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemcpyBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_DECOMPRESS },
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .size_bytes = from->sourceBytes,
     .copy_count = from->numberOfOperations,
     .place = { from->deviceId, from->contextId, from->streamId },
     NO_PEERS,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_set (const Work *work)
+static LnsCuptiResult
+put_set (const LnsCuptiWork *work)
 {
   const CUpti_ActivityMemset4 *from = &work->from->set;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemsetBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMSET },
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -280,30 +297,30 @@ put_set (const Work *work)
     .memory_kind = from->memoryKind,
     .flags = from->flags,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_sync (const Work *work)
+static LnsCuptiResult
+put_sync (const LnsCuptiWork *work)
 {
   const CUpti_ActivitySynchronization2 *from = &work->from->sync;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaSyncBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_SYNC },
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .event_sync = from->cudaEventSyncId,
     .place = { LNS_WIRE_CUDA_NONE, from->contextId, from->streamId },
     .type = (uint32_t)from->type,
     .event = from->cudaEventId,
     .return_value = from->returnValue,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_event (const Work *work)
+static LnsCuptiResult
+put_event (const LnsCuptiWork *work)
 {
   const CUpti_ActivityCudaEvent2 *from = &work->from->event;
   LnsWireCudaEventBytes record = {
@@ -314,206 +331,39 @@ put_event (const Work *work)
                from->contextId, from->streamId },
     .event = from->eventId,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_graph (const Work *work)
+static LnsCuptiResult
+put_graph (const LnsCuptiWork *work)
 {
   const CUpti_ActivityGraphTrace2 *from = &work->from->graph;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaGraphBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
     .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
-static Result
-put_device_graph (const Work *work)
+static LnsCuptiResult
+put_device_graph (const LnsCuptiWork *work)
 {
   const CUpti_ActivityDeviceGraphTrace *from = &work->from->device_graph;
   if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
+    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaGraphBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = _lns_cupti_later (from->start, from->end),
     .place = { from->deviceId, from->contextId, (uint32_t)from->streamId },
     .graph = from->graphId,
     .launcher = from->launcherGraphId,
   };
-  return put (work, &record, sizeof record);
-}
-
-/* --- Around it. ------------------------------------------------------------------------------ */
-
-static Result
-put_overhead (const Work *work)
-{
-  const CUpti_ActivityOverhead3 *from = &work->from->overhead;
-  if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
-  LnsWireCudaOverheadBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_OVERHEAD },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
-    .kind = (uint32_t)from->overheadKind,
-    .tid = from->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? from->objectId.pt.threadId : 0,
-  };
-  return put (work, &record, sizeof record);
-}
-
-static Result
-put_memory (const Work *work)
-{
-  const CUpti_ActivityMemory4 *from = &work->from->memory;
-  LnsWireCudaMemoryBytes record = {
-    .head = { .ticks = from->timestamp,
-              .type = LNS_WIRE_CUDA_MEMORY,
-              .string = text (work, from->name, false) },
-    .correlation = from->correlationId,
-    .address = from->address,
-    .size_bytes = from->bytes,
-    .pc = from->PC,
-    .pool_address = from->memoryPoolConfig.address,
-    .pool_threshold = from->memoryPoolConfig.releaseThreshold,
-    .pool_size = from->memoryPoolConfig.pool.size,
-    .pool_utilized = from->memoryPoolConfig.utilizedSize,
-    .place = { from->deviceId, from->contextId, from->streamId },
-    .operation = (uint8_t)from->memoryOperationType,
-    .memory_kind = (uint8_t)from->memoryKind,
-    .pool_type = (uint8_t)from->memoryPoolConfig.memoryPoolType,
-    .is_async = from->isAsync != 0,
-  };
-  return put (work, &record, sizeof record);
-}
-
-static Result
-put_pool (const Work *work)
-{
-  const CUpti_ActivityMemoryPool3 *from = &work->from->pool;
-  LnsWireCudaPoolBytes record = {
-    .head = { .ticks = from->timestamp, .type = LNS_WIRE_CUDA_POOL },
-    .correlation = from->correlationId,
-    .address = from->address,
-    .min_bytes_to_keep = from->minBytesToKeep,
-    .pool_threshold = from->releaseThreshold,
-    .pool_size = from->size,
-    .pool_utilized = from->utilizedSize,
-    .device = from->deviceId,
-    .operation = (uint8_t)from->memoryPoolOperationType,
-    .pool_type = (uint8_t)from->memoryPoolType,
-  };
-  return put (work, &record, sizeof record);
-}
-
-static Result
-put_unified (const Work *work)
-{
-  const CUpti_ActivityUnifiedMemoryCounter3 *from = &work->from->unified;
-  LnsWireCudaUnifiedBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_UNIFIED },
-    .counter = (uint32_t)from->counterKind,
-    .end_ticks = later (from->start, from->end),
-    .value = from->value,
-    .address = from->address,
-    .source = from->srcId,
-    .destination = from->dstId,
-    .stream = from->streamId,
-    .flags = from->flags,
-  };
-  return put (work, &record, sizeof record);
-}
-
-static Result
-put_jit (const Work *work)
-{
-  const CUpti_ActivityJit2 *from = &work->from->jit;
-  if (from->start == 0 || from->end == 0)
-    return UNFINISHED;
-  LnsWireCudaJitBytes record = {
-    .head = { .ticks = from->start,
-              .type = LNS_WIRE_CUDA_JIT,
-              .string = text (work, from->cachePath, false) },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
-    .cache_bytes = from->cacheSize,
-    .device = from->deviceId,
-    .entry = (uint8_t)from->jitEntryType,
-    .operation = (uint8_t)from->jitOperationType,
-    .tid = from->threadId,
-  };
-  return put (work, &record, sizeof record);
-}
-
-/* --- What there is. -------------------------------------------------------------------------- */
-
-static Result
-put_device (const Work *work)
-{
-  const CUpti_ActivityDevice5 *from = &work->from->device;
-  LnsWireCudaDeviceBytes record = {
-    .head = { .type = LNS_WIRE_CUDA_DEVICE, .string = text (work, from->name, false) },
-    .number = from->id,
-    .compute_major = from->computeCapabilityMajor,
-    .compute_minor = from->computeCapabilityMinor,
-    .n_multiprocessors = from->numMultiprocessors,
-    .core_clock = from->coreClockRate,
-    .memory_bytes = from->globalMemorySize,
-    .memory_bandwidth = from->globalMemoryBandwidth,
-    .constant_bytes = from->constantMemorySize,
-    .l2_bytes = from->l2CacheSize,
-    .n_copy_engines = from->numMemcpyEngines,
-    .threads_per_warp = from->numThreadsPerWarp,
-    .max_ipc = from->maxIPC,
-    .max_warps_per_sm = from->maxWarpsPerMultiprocessor,
-    .max_blocks_per_sm = from->maxBlocksPerMultiprocessor,
-    .max_registers_per_block = from->maxRegistersPerBlock,
-    .max_registers_per_sm = from->maxRegistersPerMultiprocessor,
-    .max_shared_per_block = from->maxSharedMemoryPerBlock,
-    .max_shared_per_sm = from->maxSharedMemoryPerMultiprocessor,
-    .max_threads_per_block = from->maxThreadsPerBlock,
-    .max_block = { from->maxBlockDimX, from->maxBlockDimY, from->maxBlockDimZ },
-    .max_grid = { from->maxGridDimX, from->maxGridDimY, from->maxGridDimZ },
-    .is_mig = from->isMigEnabled,
-  };
-  memcpy (record.uuid, from->isMigEnabled ? &from->migUuid : &from->uuid, sizeof record.uuid);
-  work->sink->bus (work->sink->context, from->id, record.bus, sizeof record.bus);
-  return put (work, &record, sizeof record);
-}
-
-static Result
-put_context (const Work *work)
-{
-  const CUpti_ActivityContext3 *from = &work->from->context;
-  LnsWireCudaContextBytes record = {
-    .head.type = LNS_WIRE_CUDA_CONTEXT,
-    .number = from->contextId,
-    .device = from->deviceId,
-    .null_stream = from->nullStreamId,
-    .parent = from->isGreenContext ? from->parentContextId : LNS_WIRE_CUDA_NONE,
-    .is_green = from->isGreenContext,
-    .n_multiprocessors = from->numMultiprocessors,
-  };
-  return put (work, &record, sizeof record);
-}
-
-static Result
-put_stream (const Work *work)
-{
-  const CUpti_ActivityStream *from = &work->from->stream;
-  LnsWireCudaStreamBytes record = {
-    .head.type = LNS_WIRE_CUDA_STREAM,
-    .number = from->streamId,
-    .context = from->contextId,
-    .priority = (int32_t)from->priority,
-    .flags = (uint32_t)from->flag,
-  };
-  return put (work, &record, sizeof record);
+  return _lns_cupti_put (work, &record, sizeof record);
 }
 
 /* By kind, with the newest struct's size, and where the times of its kind lie; of the others nothing is
@@ -525,7 +375,7 @@ put_stream (const Work *work)
 
 static const struct
 {
-  Result (*put) (const Work *);
+  LnsCuptiResult (*put) (const LnsCuptiWork *);
   size_t n_bytes;
   size_t times[2]; /* 0: none */
 } writers[LNS_WIRE_CUPTI_KINDS] = {
@@ -543,15 +393,19 @@ static const struct
   [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, SPAN (CUpti_ActivityGraphTrace2) },
   [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = { put_device_graph,
                                                SPAN (CUpti_ActivityDeviceGraphTrace) },
-  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, SPAN (CUpti_ActivityOverhead3) },
-  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, MOMENT (CUpti_ActivityMemory4, timestamp) },
-  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
-  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { put_unified,
+  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { _lns_cupti_put_overhead, SPAN (CUpti_ActivityOverhead3) },
+  [CUPTI_ACTIVITY_KIND_MEMORY2] = { _lns_cupti_put_memory,
+                                    MOMENT (CUpti_ActivityMemory4, timestamp) },
+  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { _lns_cupti_put_pool,
+                                        MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
+  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { _lns_cupti_put_unified,
                                                    SPAN (CUpti_ActivityUnifiedMemoryCounter3) },
-  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, SPAN (CUpti_ActivityJit2) },
-  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5), { 0 } },
-  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3), { 0 } },
-  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream), { 0 } },
+  [CUPTI_ACTIVITY_KIND_JIT] = { _lns_cupti_put_jit, SPAN (CUpti_ActivityJit2) },
+  [CUPTI_ACTIVITY_KIND_DEVICE] = { _lns_cupti_put_device, sizeof (CUpti_ActivityDevice5), { 0 } },
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = { _lns_cupti_put_context,
+                                    sizeof (CUpti_ActivityContext3),
+                                    { 0 } },
+  [CUPTI_ACTIVITY_KIND_STREAM] = { _lns_cupti_put_stream, sizeof (CUpti_ActivityStream), { 0 } },
 };
 
 void
@@ -562,6 +416,11 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
                         uint32_t *ret_compacted,
                         LnsWireCuptiCounts *ret_counts)
 {
+  if (sink->launches->names_epoch != sink->names_epoch)
+    {
+      memset (sink->launches, 0, sizeof *sink->launches);
+      sink->launches->names_epoch = sink->names_epoch;
+    }
   for (size_t at = 0; n_bytes - at >= sizeof (uint64_t);)
     {
       uint32_t kind;
@@ -576,8 +435,10 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
         }
       if (writers[kind].put != NULL)
         {
-          Record longer;
-          Work work = { .sink = sink, .from = (const Record *)(bytes + at), .n_bytes = size };
+          LnsCuptiRecord longer;
+          LnsCuptiWork work = { .sink = sink,
+                                .from = (const LnsCuptiRecord *)(bytes + at),
+                                .n_bytes = size };
           if (size < writers[kind].n_bytes || sink->clock != NULL)
             {
               size_t n = size < sizeof longer ? size : sizeof longer;
@@ -587,10 +448,10 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
             }
           for (int i = 0; i < 2 && sink->clock != NULL && writers[kind].times[i] != 0; i++)
             lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer + writers[kind].times[i]);
-          Result result = writers[kind].put (&work);
-          ret_counts->n_compacted += result == DONE;
-          ret_counts->n_lost += result == LOST;
-          ret_counts->n_unfinished += result == UNFINISHED;
+          LnsCuptiResult result = writers[kind].put (&work);
+          ret_counts->n_compacted += result == LNS_CUPTI_DONE;
+          ret_counts->n_lost += result == LNS_CUPTI_LOST;
+          ret_counts->n_unfinished += result == LNS_CUPTI_UNFINISHED;
         }
       at += size;
       if (ret_compacted != NULL)

@@ -20,10 +20,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The parts of CUPTI's record that make up a launch, as they are there: the name's address among them. */
+typedef struct
+{
+  uint64_t words[12];
+} LnsWireLaunch;
+
 /* What the launch slots of a stream mean: zero at first, and again where the stream tells LOST. */
 typedef struct
 {
-  LnsWireCudaLaunchBytes launches[LNS_WIRE_CUDA_LAUNCHES];
+  uint32_t names_epoch; /* of the names' addresses */
+  LnsWireLaunch launches[LNS_WIRE_CUDA_LAUNCHES];
 } LnsWireLaunches;
 
 /* Where records go. CONTEXT is given to each function. */
@@ -44,6 +51,7 @@ typedef struct
   void (*bus) (void *context, uint32_t device, char *ret_bus, size_t n_max);
   LnsWireLaunches *launches;
   const LnsWireCuptiReadings *clock; /* by which times become ticks; NULL: they are ticks */
+  uint32_t names_epoch;              /* another one than before: names may lie elsewhere now */
   uint32_t skipped_tid;              /* calls of this thread are not kept; 0: none */
 } LnsWireCuptiSink;
 
