@@ -12,6 +12,7 @@
 
 #include "src/base/lns-format.h"
 #include "ui/lns-details-cuda.h"
+#include "ui/lns-details-system.h"
 #include "ui/lns-display-text.h"
 #include "ui/lns-event-text.h"
 
@@ -46,7 +47,8 @@ kind_name (LnsLaneKind kind)
     case LNS_LANE_COUNTER:
       return _ ("Counter sample");
     default:
-      return lns_details_cuda_kind_name (kind);
+      return lns_details_system_kind_name (kind) != NULL ? lns_details_system_kind_name (kind)
+                                                         : lns_details_cuda_kind_name (kind);
     }
 }
 
@@ -138,7 +140,7 @@ add_kind (GArray *fields,
     add (fields, _ ("Color"), g_strdup_printf ("#%08" PRIX64, color));
   if (range_id != 0)
     add (fields, _ ("Range id"), g_strdup_printf ("%" PRIu64, range_id));
-  if (track->kind == LNS_TRACK_COUNTER)
+  if (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC)
     add (fields, _ ("Value"),
          lns_event_text_payload (report, track->value_type,
                                  lns_event_extra (report, lane, event, LNS_COLUMN_VALUE)));
@@ -162,17 +164,18 @@ lns_details_fields_new (LnsReport *report,
   LnsLaneKind kind = lanes[lane].kind;
   uint32_t thread = lns_event_thread (report, lane, event);
   add (fields, _ ("Start"), lns_event_text_time (event->start_ns));
-  if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER)
+  if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_SAMPLE)
     {
       add (fields, _ ("Duration"), lns_event_text_duration (event->duration_ns, event->flags));
       if (!(event->flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)))
         add (fields, _ ("End"), lns_event_text_time (event->start_ns + event->duration_ns));
     }
   add (fields, _ ("Kind"), g_strdup (kind_name (kind)));
-  bool is_cuda = lns_details_cuda_kind_name (kind) != NULL;
-  if ((!is_cuda && track->device == LNS_ID_NONE) || kind == LNS_LANE_NVTX_PROJECTED)
+  if (track->domain != LNS_ID_NONE &&
+      (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
     add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
   lns_details_cuda_add (fields, report, lane, event);
+  lns_details_system_add (fields, report, lane, event);
   add_kind (fields, report, decoder, lane, track, event);
   if (thread != LNS_ID_NONE)
     add (fields, _ ("Thread"), lns_event_text_thread (report, thread));

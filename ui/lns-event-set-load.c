@@ -417,7 +417,8 @@ note_lanes (LnsEventSet *set)
       set->has_threads |= track->device == LNS_ID_NONE || is_nvtx;
       set->has_domains |= is_nvtx;
       set->has_depths |= is_nvtx || track->kind == LNS_TRACK_CUDA_API ||
-                         lanes[set->lanes[i]].kind == LNS_LANE_LIBRARY_CALL;
+                         lanes[set->lanes[i]].kind == LNS_LANE_LIBRARY_CALL ||
+                         track->kind == LNS_TRACK_OS_CALLS || track->kind == LNS_TRACK_MPI;
     }
 }
 

@@ -104,8 +104,6 @@ push_own (const Builder *builder, Leaf *leaf)
     case LNS_TRACK_CUDA_API:
     case LNS_TRACK_CUBLAS:
     case LNS_TRACK_CUDNN:
-    case LNS_TRACK_OS_CALLS:
-    case LNS_TRACK_MPI:
       push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
       break;
     default:

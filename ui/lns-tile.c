@@ -44,7 +44,7 @@ static bool
 is_marks (LnsLaneKind kind)
 {
   return kind == LNS_LANE_NVTX_MARK || kind == LNS_LANE_CUDA_EVENT ||
-         kind == LNS_LANE_CUDA_MEMORY || kind == LNS_LANE_CUDA_POOL;
+         kind == LNS_LANE_CUDA_MEMORY || kind == LNS_LANE_CUDA_POOL || kind == LNS_LANE_CPU_SAMPLE;
 }
 
 LnsStrip

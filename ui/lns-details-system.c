@@ -1,0 +1,163 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-details-system.h"
+
+#include <glib/gi18n.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "src/base/lns-format.h"
+#include "src/schema/lns-call-chain.h"
+#include "src/schema/lns-enums.h"
+#include "ui/lns-event-text.h"
+
+/* The event whose fields are being written. */
+typedef struct
+{
+  GArray *fields;
+  LnsReport *report;
+  uint32_t lane;
+  const LnsEvent *event;
+} Subject;
+
+static void
+add (const Subject *self, const char *title, char *text)
+{
+  LnsDetailsField field = { title, text };
+  if (text == NULL || *text == '\0')
+    g_free (text);
+  else
+    g_array_append_val (self->fields, field);
+}
+
+static uint64_t
+value_of (const Subject *self, LnsColumnId column)
+{
+  return lns_event_extra (self->report, self->lane, self->event, column);
+}
+
+static void
+add_signed (const Subject *self, const char *title, LnsColumnId column)
+{
+  add (self, title, g_strdup_printf ("%" PRId64, (int64_t)value_of (self, column)));
+}
+
+static void
+add_number (const Subject *self, const char *title, LnsColumnId column)
+{
+  char text[LNS_FORMAT_SIZE];
+  if (value_of (self, column) != 0)
+    add (self, title, g_strdup (lns_format_unsigned (value_of (self, column), text)));
+}
+
+/* What the reference's enumeration TABLE calls the value, or its number. */
+static void
+add_enum (const Subject *self, const char *title, const char *table, LnsColumnId column)
+{
+  const int64_t id = (int64_t)value_of (self, column);
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    for (unsigned v = 0; g_str_equal (lns_enums[i].name, table) && v < lns_enums[i].n_values; v++)
+      if (lns_enums[i].values[v].id == id)
+        {
+          add (self, title, g_strdup (lns_enums[i].values[v].label));
+          return;
+        }
+  add_signed (self, title, column);
+}
+
+const char *
+lns_details_system_kind_name (LnsLaneKind kind)
+{
+  switch (kind)
+    {
+    case LNS_LANE_OS_CALL:
+      return _ ("OS runtime call");
+    case LNS_LANE_SCHED:
+      return _ ("CPU scheduling");
+    case LNS_LANE_CPU_SAMPLE:
+      return _ ("CPU sample");
+    case LNS_LANE_MPI_CALL:
+      return _ ("MPI call");
+    default:
+      return NULL;
+    }
+}
+
+static void
+add_mpi (const Subject *self)
+{
+  const uint64_t class = value_of (self, LNS_COLUMN_EVENT_CLASS);
+  if (class == LNS_MPI_P2P)
+    {
+      add_signed (self, _ ("Other rank"), LNS_COLUMN_PEER_RANK);
+      add_signed (self, _ ("Tag"), LNS_COLUMN_TAG);
+    }
+  else if (class == LNS_MPI_COLLECTIVE)
+    add_signed (self, _ ("Root rank"), LNS_COLUMN_PEER_RANK);
+  add_number (self, _ ("Bytes"), LNS_COLUMN_BYTES);
+  add_number (self, _ ("Bytes received"), LNS_COLUMN_RECEIVED_BYTES);
+  if (value_of (self, LNS_COLUMN_COMMUNICATOR) != 0)
+    add (self, _ ("Communicator"),
+         g_strdup_printf ("0x%" PRIx64, value_of (self, LNS_COLUMN_COMMUNICATOR)));
+  if (value_of (self, LNS_COLUMN_REQUEST) != 0)
+    add (self, _ ("Request"), g_strdup_printf ("0x%" PRIx64, value_of (self, LNS_COLUMN_REQUEST)));
+}
+
+/* "function (module)" a line, the innermost first. */
+static void
+add_call_chain (const Subject *self, LnsLaneKind kind)
+{
+  const char *table = lns_call_chain_table (kind);
+  const uint64_t id = value_of (self, LNS_COLUMN_CALL_CHAIN);
+  unsigned n = 0;
+  if (table == NULL || (id == 0 && kind != LNS_LANE_CPU_SAMPLE))
+    return;
+  LnsCallFrame *frames = lns_call_chain_read (self->report, table, (int64_t)id, &n);
+  GString *text = g_string_new (NULL);
+  for (unsigned i = 0; i < n; i++)
+    {
+      g_autofree char *symbol = lns_event_text_string (self->report, frames[i].symbol, true);
+      g_autofree char *module = lns_event_text_string (self->report, frames[i].module, true);
+      g_string_append_printf (text, i > 0 ? "\n%s" : "%s", symbol);
+      if (*module != '\0')
+        g_string_append_printf (text, " (%s)", module);
+    }
+  free (frames);
+  add (self, _ ("Call chain"), g_string_free (text, FALSE));
+}
+
+void
+lns_details_system_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  const Subject self = { fields, report, lane, event };
+  uint32_t n;
+  const LnsLaneKind kind = lns_report_lanes (report, &n)[lane].kind;
+  switch (kind)
+    {
+    case LNS_LANE_OS_CALL:
+      add_signed (&self, _ ("Returned"), LNS_COLUMN_RETURN_VALUE);
+      break;
+    case LNS_LANE_SCHED:
+      add (&self, _ ("What"),
+           g_strdup (value_of (&self, LNS_COLUMN_SCHED_IN) != 0 ? _ ("The thread got a CPU")
+                                                                : _ ("The thread left its CPU")));
+      add_signed (&self, _ ("CPU"), LNS_COLUMN_CPU);
+      if (value_of (&self, LNS_COLUMN_SCHED_IN) == 0)
+        add_enum (&self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
+      break;
+    case LNS_LANE_CPU_SAMPLE:
+      add_signed (&self, _ ("CPU"), LNS_COLUMN_CPU);
+      add_enum (&self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
+      add_number (&self, _ ("Cycles"), LNS_COLUMN_CYCLES);
+      break;
+    case LNS_LANE_MPI_CALL:
+      add_mpi (&self);
+      break;
+    default:
+      break;
+    }
+  add_call_chain (&self, kind);
+}
