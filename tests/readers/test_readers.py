@@ -1,0 +1,95 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Other people's programs on our exports. They are brought by tests/readers/fetch, never kept in the tree;
+what is not there is skipped. CUDA is recorded on the double: nothing about a real GPU is shown. Real exports
+that others made are read by tests/readers/table.py, which prints what each program made of each."""
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+
+import readers
+import tap
+
+FOLDER = tempfile.mkdtemp(prefix="lanescope-readers-")
+atexit.register(shutil.rmtree, FOLDER, True)
+WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
+PROGRAMS = os.path.join(tap.BUILD, "tests", "programs")
+
+# What fails in a reader itself, and says so on real exports too.
+OWN_ERRORS = {
+    ("pipit", "cuda-training"): "no such column: cuda_memcpy.copyKind",  # in its SQL for memsets
+    ("collapse", "demo"): "Bad stack",  # it has one stack for all threads
+    ("nsys2json", "demo"): "KeyError",  # a process with ranges and no kernels
+    ("gputrc2graph", "cuda-ranges"): "ZeroDivisionError",  # fewer than 100 operations
+    ("gputrc2graph", "demo"): "FileNotFoundError",  # no GPU trace
+}
+
+
+def report(program):
+    """What PROGRAM does, as a report; without CUPTI's headers there is only the demo."""
+    path = os.path.join(FOLDER, program + ".rep")
+    binary = os.path.join(PROGRAMS, program)
+    if not os.path.exists(binary):
+        raise tap.Skip(f"{program} is built where the CUDA and NVTX headers are")
+    if not os.path.exists(path):
+        arguments = ["1"] if program == "demo" else []
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
+        subprocess.run([WITH, tap.LANESCOPE, "profile", "-t", "cuda,nvtx", "-o", path, binary, *arguments],
+                       check=True, capture_output=True, env=environment, cwd=FOLDER, timeout=120)
+    return path
+
+
+def exported(path, *switches):
+    target = path + "".join(switches) + ".sqlite"
+    if not os.path.exists(target):
+        subprocess.run([tap.LANESCOPE, "export", "-q", *switches, "-o", target, path], check=True, capture_output=True)
+    return target
+
+
+def read(name, program):
+    """Has reader NAME read what PROGRAM did."""
+    if not readers.is_here(name):
+        raise tap.Skip(f"{name} is not here: tests/readers/fetch brings it")
+    path = report(program)
+    lazy = ["--lazy=true"] if name in readers.WANTS_FILLED_TABLES else []
+    folder = tempfile.mkdtemp(dir=FOLDER)
+    own_error = OWN_ERRORS.get((name, program))
+    try:
+        readers.READERS[name](exported(path, *lazy), path, folder)
+    except readers.Failed as error:
+        assert own_error is not None and own_error in str(error), f"{name} on {program}: {error}"
+        return
+    assert own_error is None, f"{name} reads {program} now: take it out of OWN_ERRORS"
+
+
+def make_test(name):
+    def test():
+        for program in ("cuda-training", "cuda-ranges", "demo"):
+            read(name, program)
+    return test
+
+
+for reader in readers.READERS:
+    globals()["test_" + reader.replace("-", "_")] = make_test(reader)
+
+
+def test_folded_is_what_the_script_of_llm_c_prints():
+    """The script has one stack for all threads: programs that call CUDA from one are those it is right for."""
+    if not readers.is_here("collapse"):
+        raise tap.Skip("llm.c's script is not here: tests/readers/fetch brings it")
+    n_lines = 0
+    for program in ("cuda-training", "cuda-ranges", "cuda-streams", "cuda-memory", "cuda-launches"):
+        script = readers.collapse(None, report(program), None)
+        ours = subprocess.run([tap.LANESCOPE, "export", "-t", "folded", "--doubled=true", "-o", "-", report(program)],
+                              check=True, capture_output=True, text=True).stdout
+        assert ours == script, program
+        n_lines += len(ours.splitlines())
+    assert n_lines > 500, n_lines
+
+
+tap.main(globals())
