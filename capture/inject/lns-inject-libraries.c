@@ -18,6 +18,8 @@ static bool
 is_asked_for (LnsWireLibrary library, bool is_nested)
 {
   uint32_t traces = lns_process.pool.header->options.traces;
+  if (library == LNS_WIRE_MPI)
+    return traces & LNS_WIRE_TRACE_MPI;
   if (library == LNS_WIRE_CUDNN)
     return traces & LNS_WIRE_TRACE_CUDNN;
   if (is_nested)
@@ -37,6 +39,35 @@ begin (LnsWireLibrary library, bool is_nested)
   return lns_wire_clock_ticks (lns_process.clock);
 }
 
+/* Writes the record of N_BYTES that begins with HEAD, which is filled in. */
+static void
+write_call (uint8_t type,
+            uint64_t begin_ticks,
+            const char *name,
+            uint32_t *string,
+            uint32_t depth,
+            LnsWireHead *head,
+            size_t n_bytes)
+{
+  if (lns_process_generation () < LNS_GENERATION_FIRST)
+    return; /* a fork's child: the call began in the parent */
+  if (*string == 0)
+    *string = lns_definitions_string (0, name, strlen (name));
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_OTHER);
+  if (stream == NULL)
+    return;
+  if (lns_definitions_are_pending ())
+    lns_definitions_send (stream); /* the name comes before who bears it */
+  *head = (LnsWireHead){ .ticks = begin_ticks,
+                         .type = type,
+                         .depth = (uint8_t)(depth < 255 ? depth : 255),
+                         .string = *string };
+  LnsPart whole = { .bytes = head, .n_bytes = n_bytes };
+  if (lns_stream_write_parts (stream, &whole, 1) < 0)
+    lns_stream_lose (stream, LNS_WIRE_LOSS_OTHER, n_bytes);
+  lns_stream_leave (stream);
+}
+
 static void
 end (uint64_t begin_ticks,
      LnsWireLibrary library,
@@ -46,32 +77,29 @@ end (uint64_t begin_ticks,
      uint64_t stream_handle,
      uint32_t return_value)
 {
-  if (lns_process_generation () < LNS_GENERATION_FIRST)
-    return; /* a fork's child: the call began in the parent */
-  if (*string == 0)
-    *string = lns_definitions_string (0, name, strlen (name));
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_OTHER);
-  if (stream == NULL)
-    return;
   LnsWireLibraryCallBytes record = {
-    .head = { .ticks = begin_ticks,
-              .type = LNS_WIRE_LIBRARY_CALL,
-              .depth = (uint8_t)(depth < 255 ? depth : 255),
-              .string = *string },
     .library = library,
     .end_ticks = lns_wire_clock_ticks (lns_process.clock),
     .stream = stream_handle,
     .return_value = return_value,
   };
-  LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
-  if (lns_stream_write_parts (stream, &whole, 1) < 0)
-    lns_stream_lose (stream, LNS_WIRE_LOSS_OTHER, sizeof record);
-  lns_stream_leave (stream);
+  write_call (LNS_WIRE_LIBRARY_CALL, begin_ticks, name, string, depth, &record.head, sizeof record);
+}
+
+static void
+end_mpi (uint64_t begin_ticks,
+         const char *name,
+         uint32_t *string,
+         uint32_t depth,
+         LnsWireMpiCallBytes *call)
+{
+  call->end_ticks = lns_wire_clock_ticks (lns_process.clock);
+  write_call (LNS_WIRE_MPI_CALL, begin_ticks, name, string, depth, &call->head, sizeof *call);
 }
 
 const LnsLibraryHooks *
 lanescope_library_hooks (void)
 {
-  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end };
+  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end, end_mpi };
   return &hooks;
 }

@@ -55,10 +55,11 @@ unless_ours (void *address)
                                                                                      : NULL;
 }
 
-/* NAME in the loaded object at PATH or in what that was linked with. */
-static void *
-find_in (const char *path, const char *name)
+void *
+lns_library_symbol (const char *path, const char *name)
 {
+  if (path == NULL)
+    return unless_ours (dlsym (RTLD_NEXT, name));
   void *handle = dlopen (path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == NULL)
     return NULL;
@@ -100,11 +101,11 @@ lns_library_find (LnsLibraryFunction *function, void *caller)
    * that is loaded without being seen by all. */
   Dl_info info;
   if (dladdr (caller, &info) && info.dli_fname != NULL)
-    real = find_in (info.dli_fname, function->name);
+    real = lns_library_symbol (info.dli_fname, function->name);
   if (real == NULL)
-    real = unless_ours (dlsym (RTLD_NEXT, function->name));
+    real = lns_library_symbol (NULL, function->name);
   if (real == NULL && search.n > 0)
-    real = find_in (search.path, function->name);
+    real = lns_library_symbol (search.path, function->name);
   /* With two copies in one process the handles of one are none of the other's: each caller its own. */
   if (search.n <= 1)
     __atomic_store_n (&function->real, real, __ATOMIC_RELEASE);
@@ -133,8 +134,8 @@ find_hooks (void)
   return hooks != NULL && hooks->abi == LNS_LIBRARY_HOOKS_ABI ? hooks : NULL;
 }
 
-static const LnsLibraryHooks *
-get_hooks (void)
+const LnsLibraryHooks *
+lns_library_hooks (void)
 {
   static const LnsLibraryHooks none = { .abi = 0 };
   static const LnsLibraryHooks *known;
@@ -151,7 +152,7 @@ LnsLibraryCall
 lns_library_begin (LnsLibraryFunction *function)
 {
   int saved = errno;
-  const LnsLibraryHooks *hooks = get_hooks ();
+  const LnsLibraryHooks *hooks = lns_library_hooks ();
   bool is_nested = (depths[1] | depths[2] | depths[3]) != 0;
   LnsLibraryCall call = { .depth = depths[function->library]++ };
   if (hooks != NULL)
@@ -170,8 +171,8 @@ stream_of (LnsLibraryFunction *function, void *handle)
   void *real = __atomic_load_n (&function->real, __ATOMIC_ACQUIRE), *stream = NULL;
   if (get == NULL && real != NULL && dladdr (real, &info) && info.dli_fname != NULL)
     {
-      get = (int (*) (void *, void **))find_in (info.dli_fname,
-                                                libraries[function->library].stream_getter);
+      get = (int (*) (void *, void **))lns_library_symbol (
+          info.dli_fname, libraries[function->library].stream_getter);
       __atomic_store_n (&function->stream_getter, (void *)get, __ATOMIC_RELEASE);
     }
   return get != NULL && get (handle, &stream) == 0 ? (uint64_t)(uintptr_t)stream : 0;
@@ -190,7 +191,7 @@ lns_library_end (LnsLibraryFunction *function,
   int saved = errno;
   if (handle != NULL && libraries[function->library].stream_getter != NULL)
     stream = stream_of (function, handle);
-  get_hooks ()->end (call->begin_ticks, function->library, function->name, &function->string,
-                     call->depth, stream, return_value);
+  lns_library_hooks ()->end (call->begin_ticks, function->library, function->name,
+                             &function->string, call->depth, stream, return_value);
   errno = saved;
 }

@@ -20,7 +20,7 @@
 
 /* What the injection offers to the wrappers; looked up in it by this name. */
 #define LNS_LIBRARY_HOOKS     "lanescope_library_hooks"
-#define LNS_LIBRARY_HOOKS_ABI 1u
+#define LNS_LIBRARY_HOOKS_ABI 2u
 
 typedef struct
 {
@@ -36,6 +36,12 @@ typedef struct
                uint32_t depth,
                uint64_t stream,
                uint32_t return_value);
+  /* The same of a call of MPI: CALL's class, sizes, handles and numbers are filled in. */
+  void (*end_mpi) (uint64_t begin_ticks,
+                   const char *name,
+                   uint32_t *string,
+                   uint32_t depth,
+                   LnsWireMpiCallBytes *call);
 } LnsLibraryHooks;
 
 /* One function of a library; static, zero but for what is known of it. */
@@ -53,6 +59,13 @@ typedef struct
   uint64_t begin_ticks; /* 0: not recorded */
   uint32_t depth;
 } LnsLibraryCall;
+
+/* What the injection offers, found once; null where it is not there. */
+const LnsLibraryHooks *lns_library_hooks (void);
+
+/* NAME in the object at PATH, which is loaded, or in what that was linked with, but for this very
+ * library; PATH null: in what is loaded after this library. Null where it is not there. */
+void *lns_library_symbol (const char *path, const char *name);
 
 /* The function behind FUNCTION, for who calls from CALLER; null where no such library is loaded. */
 void *lns_library_find (LnsLibraryFunction *function, void *caller);

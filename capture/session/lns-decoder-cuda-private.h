@@ -72,6 +72,7 @@ struct LnsDecodedCuda
   bool is_told;      /* what CUDA this is, in the report's meta data */
   LnsWireCudaInfoBytes info;
   uint64_t n_dropped; /* by CUPTI */
+  LnsReportRef rank;  /* told in that report */
 };
 
 /* Whether PROCESS has room for what is known of its CUDA; where not, that is counted. */

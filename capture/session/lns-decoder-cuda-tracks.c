@@ -187,7 +187,7 @@ _lns_cuda_add (LnsDecoder *decoder,
       start_ns = decoder->report_start_ns;
       event->flags |= LNS_EVENT_OPEN_START;
     }
-  decoder->n_cuda_events++;
+  decoder->n_cuda_events += track->kind != LNS_TRACK_MPI;
   event->start_ns = start_ns;
   event->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
   if (!lns_reorder_push (track->reorder, event))

@@ -12,6 +12,7 @@
 #include "capture/session/lns-id-map.h"
 #include "capture/session/lns-name.h"
 #include "capture/wire/lns-wire-record.h"
+#include "src/store/lns-kept-table.h"
 #include "src/store/lns-overlap.h"
 
 typedef struct LnsDecodedProcess LnsDecodedProcess;
@@ -196,6 +197,7 @@ struct LnsDecoder
   LnsCudaState cuda_state; /* of all processes, without regard to events */
   uint64_t n_cuda_events;  /* in this report */
   bool is_double_told;
+  LnsKeptTableMaker *mpi_ranks;                   /* of this report; NULL: none is known */
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
   LnsClockLine clock;
 };

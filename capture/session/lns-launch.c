@@ -82,6 +82,19 @@ lns_environment_set (LnsEnvironment *environment, const char *name, const char *
   return true;
 }
 
+bool
+lns_environment_prepend (LnsEnvironment *environment, const char *name, const char *item)
+{
+  const char *old = lns_environment_get (environment, name);
+  const bool has_old = old != NULL && old[0] != '\0';
+  char *whole = NULL;
+  const bool done =
+      asprintf (&whole, "%s%s%s", item, has_old ? ":" : "", has_old ? old : "") >= 0 &&
+      lns_environment_set (environment, name, whole);
+  free (whole);
+  return done;
+}
+
 const char *
 lns_environment_get (const LnsEnvironment *environment, const char *name)
 {

@@ -39,6 +39,9 @@ bool lns_environment_add_all (LnsEnvironment *environment, char *const *environ_
 
 /* Sets NAME to VALUE in place of what it was. */
 bool lns_environment_set (LnsEnvironment *environment, const char *name, const char *value);
+
+/* Puts ITEM before those that NAME holds, with a colon between. */
+bool lns_environment_prepend (LnsEnvironment *environment, const char *name, const char *item);
 const char *lns_environment_get (const LnsEnvironment *environment, const char *name);
 void lns_environment_clear (LnsEnvironment *environment);
 

@@ -35,6 +35,7 @@ typedef enum
   LNS_WIRE_CUDA_JIT = 0x8c, /* STRING: the cache's path, or 0 */
   LNS_WIRE_CUDA_DECOMPRESS =
       0x8d,                     /* by the copy engine; LnsWireCudaMemcpyBytes, COPY_COUNT blocks */
+  LNS_WIRE_MPI_CALL = 0x8e,     /* DEPTH: how many calls of MPI it is within */
   LNS_WIRE_LIBRARY_CALL = 0x8f, /* DEPTH: how many calls of the same library it is within */
 
   /* About the stream. */
@@ -250,8 +251,36 @@ typedef enum
 {
   LNS_WIRE_CUBLAS = 1,
   LNS_WIRE_CUBLAS_LT = 2,
-  LNS_WIRE_CUDNN = 3
+  LNS_WIRE_CUDNN = 3,
+  LNS_WIRE_MPI = 4
 } LnsWireLibrary;
+
+/* What kind of call: LnsMpiClass of the store. */
+typedef enum
+{
+  LNS_WIRE_MPI_OTHER,
+  LNS_WIRE_MPI_START_WAIT,
+  LNS_WIRE_MPI_P2P,
+  LNS_WIRE_MPI_COLLECTIVE
+} LnsWireMpiClass;
+
+/* Of the thread that writes the stream. Handles are as the implementation has them: numbers or
+ * addresses. */
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t class; /* LnsWireMpiClass */
+  uint64_t end_ticks;
+  uint64_t bytes, received_bytes;
+  uint64_t communicator;
+  uint64_t request; /* 0: none */
+  int32_t
+      peer; /* rank in the communicator of the other side, or of the root; below 0 the implementation's own */
+  int32_t tag;
+  int32_t world_rank; /* of this process, in MPI_COMM_WORLD; below 0: not known yet */
+  uint32_t reserved;
+} LnsWireMpiCallBytes;
 
 /* Units as in CUpti_ActivityDevice5. */
 typedef struct

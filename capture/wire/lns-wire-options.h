@@ -18,6 +18,7 @@ enum
   LNS_WIRE_TRACE_CUBLAS = 1 << 2,
   LNS_WIRE_TRACE_CUBLAS_VERBOSE = 1 << 3, /* the calls that cuBLAS makes of itself too */
   LNS_WIRE_TRACE_CUDNN = 1 << 4,
+  LNS_WIRE_TRACE_MPI = 1 << 5,
 };
 
 /* LnsWireOptions.cuda: only with LNS_WIRE_TRACE_CUDA. */

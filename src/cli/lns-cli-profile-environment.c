@@ -14,8 +14,9 @@
 
 #include "lns-config.h"
 
-#define INJECTION "liblanescope-inject.so"
-#define LIBRARIES "liblanescope-libraries.so"
+#define INJECTION   "liblanescope-inject.so"
+#define LIBRARIES   "liblanescope-libraries.so"
+#define MPI_LIBRARY "liblanescope-mpi.so"
 
 /* Variables that explain a run and hold no secrets: what --env-record=list keeps. */
 static const char *const recorded[] = { "CUDA_*",
@@ -116,30 +117,37 @@ add_given (LnsProfile *profile, LnsError *error)
   return true;
 }
 
-/* Where calls of cuBLAS or cuDNN are asked for, has the program load what stands before them, which lies
- * beside the library INJECTION. */
+/* Has the program load FILE, which lies beside the library INJECTION and stands before functions of WHAT, if
+ * IS_WANTED. */
+static bool
+add_library (
+    LnsProfile *profile, const char *injection, bool is_wanted, const char *file, const char *what)
+{
+  char *path = NULL;
+  if (!is_wanted)
+    return true;
+  bool done = asprintf (&path, "%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection,
+                        file) >= 0;
+  if (done && access (path, R_OK) != 0)
+    lns_cli_say ("warning",
+                 "--trace: %s: %s is not beside " INJECTION
+                 ": these calls are not recorded [LNS-TRACE-002]",
+                 what, file);
+  else
+    done = done && lns_environment_prepend (&profile->environment, "LD_PRELOAD", path);
+  free (path);
+  return done;
+}
+
 static bool
 add_libraries (LnsProfile *profile, const char *injection)
 {
-  const uint32_t libraries =
-      LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN;
-  char *path = NULL, *whole = NULL;
-  if (!(profile->target.traces & libraries))
-    return true;
-  const char *other = lns_environment_get (&profile->environment, "LD_PRELOAD");
-  bool done = asprintf (&path, "%.*s" LIBRARIES, (int)(strlen (injection) - strlen (INJECTION)),
-                        injection) >= 0;
-  if (done && access (path, R_OK) != 0)
-    lns_cli_say ("warning", "--trace: cublas, cudnn: " LIBRARIES " is not beside " INJECTION
-                            ": calls of these libraries are not recorded [LNS-TRACE-002]");
-  else
-    done = done &&
-           asprintf (&whole, "%s%s%s", path, other != NULL && other[0] != '\0' ? ":" : "",
-                     other != NULL ? other : "") >= 0 &&
-           lns_environment_set (&profile->environment, "LD_PRELOAD", whole);
-  free (path);
-  free (whole);
-  return done;
+  const uint32_t traces = profile->target.traces;
+  return add_library (profile, injection,
+                      traces & (LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE |
+                                LNS_WIRE_TRACE_CUDNN),
+                      LIBRARIES, "cublas, cudnn") &&
+         add_library (profile, injection, traces & LNS_WIRE_TRACE_MPI, MPI_LIBRARY, "mpi");
 }
 
 static bool

@@ -149,19 +149,6 @@ add_file (FILE *list, const char *kind, const char *path, LnsError *error)
 
 /* --- The environment -------------------------------------------------------------------------- */
 
-/* Puts VALUE before what NAME holds. */
-static bool
-prepend (LnsEnvironment *environment, const char *name, const char *value)
-{
-  const char *old = lns_environment_get (environment, name);
-  char *whole = NULL;
-  bool done = asprintf (&whole, "%s%s%s", value, old != NULL && old[0] != '\0' ? ":" : "",
-                        old != NULL ? old : "") >= 0 &&
-              lns_environment_set (environment, name, whole);
-  free (whole);
-  return done;
-}
-
 /* Whether the program's own words show a Python that looks at no PYTHONPATH: python3 -I x.py. */
 static bool
 ignores_environment (char **argv)
@@ -190,10 +177,10 @@ set_variables (LnsProfile *profile, const char *folder, const char *functions, L
   char *starter = NULL;
   bool done = lns_environment_set (environment, FUNCTIONS_VARIABLE, functions) &&
               lns_environment_set (environment, FOLDER_VARIABLE, folder) &&
-              prepend (environment, "PYTHONPATH", folder) &&
+              lns_environment_prepend (environment, "PYTHONPATH", folder) &&
               asprintf (&starter, "%s/" STARTER, folder) >= 0;
   if (done && ignores_environment (profile->argv))
-    done = prepend (environment, "LD_PRELOAD", starter);
+    done = lns_environment_prepend (environment, "LD_PRELOAD", starter);
   free (starter);
   return done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
 }

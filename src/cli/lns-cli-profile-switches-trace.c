@@ -17,12 +17,12 @@ static const LnsOption switches_trace_options[] = {
     .letter = 't',
     .kind = LNS_OPTION_LIST,
     .offset = AT (trace),
-    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,none",
+    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,none",
     .open_choices = true,
     .default_text = "cuda,nvtx",
     .help = "What to record: CUDA calls and what the GPU did; ranges, marks and counters of NVTX; "
             "calls of cuBLAS (with those it makes itself: cublas-verbose) and cuDNN, which turn "
-            "CUDA on; or nothing but the process." },
+            "CUDA on; calls of MPI; or nothing but the process." },
   { .name = "nvtx",
     .kind = LNS_OPTION_FLAG,
     .offset = AT (nvtx),
@@ -47,7 +47,7 @@ static const LnsOption switches_trace_options[] = {
     .kind = LNS_OPTION_CHOICE,
     .choices = "openmpi,mpich",
     .help = "Which MPI the program uses.",
-    .instead = LNS_NO_MPI },
+    .instead = "one library records each MPI: which one it is need not be said" },
   { .name = "nccl-trace",
     .kind = LNS_OPTION_LIST,
     .choices = "none,all,default,api,api-coll,api-group,api-p2p,group,coll,p2p,kernel-launch,rt,"

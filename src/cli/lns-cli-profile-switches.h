@@ -39,6 +39,7 @@ typedef struct
   const char *stop_on_range_end;      /* NULL: not given */
   const char *python_functions_trace; /* NULL: not given */
   LnsOptionList pytorch, dask;
+  const char *mpi_impl;            /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
 } LnsProfileOptions;
 
@@ -51,7 +52,6 @@ typedef struct
  }
 
 /* What is said where --trace and a switch of its own ask for the same. */
-#define LNS_NO_MPI "calls of MPI are not recorded by this version: ranges of NVTX around them are"
 #define LNS_NO_CALLS                                                                               \
  "calls of the C library and of the kernel are not recorded by this version: `strace -f -T "       \
  "PROGRAM` shows them"

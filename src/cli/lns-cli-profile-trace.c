@@ -19,7 +19,6 @@ static const struct
   bool cuda;
 } not_recorded[] = {
   { "osrt,syscall", LNS_NO_CALLS, false },
-  { "mpi", LNS_NO_MPI, false },
   { "nccl", LNS_NO_NCCL, false },
   { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
     "calls of this library are not recorded by this version: the CUDA calls and kernels in them "
@@ -51,6 +50,7 @@ static const struct
                  { "cublas", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS },
                  { "cublas-verbose", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS_VERBOSE },
                  { "cudnn", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUDNN },
+                 { "mpi", LNS_WIRE_TRACE_MPI },
                  { "none", 0 } };
 #define N_RECORDED (sizeof recorded / sizeof *recorded)
 
@@ -92,10 +92,11 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     }
   for (size_t i = 0; i < trace->n_items; i++)
     if (!known[i])
-      return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                            "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, cudnn "
-                            "and none are",
-                            trace->items[i]);
+      return lns_error_set (
+          error, LNS_ERROR_USAGE, 0,
+          "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, cudnn, "
+          "mpi and none are",
+          trace->items[i]);
   return true;
 }
 
@@ -137,11 +138,11 @@ lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max)
   {
     const char *name;
     uint32_t trace;
-  } all[] = { { "cuda", LNS_WIRE_TRACE_CUDA },
-              { "nvtx", LNS_WIRE_TRACE_NVTX },
-              { "cublas", LNS_WIRE_TRACE_CUBLAS },
-              { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE },
-              { "cudnn", LNS_WIRE_TRACE_CUDNN } };
+  } all[] = {
+    { "cuda", LNS_WIRE_TRACE_CUDA },     { "nvtx", LNS_WIRE_TRACE_NVTX },
+    { "cublas", LNS_WIRE_TRACE_CUBLAS }, { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE },
+    { "cudnn", LNS_WIRE_TRACE_CUDNN },   { "mpi", LNS_WIRE_TRACE_MPI }
+  };
   snprintf (ret_text, n_max, "none");
   for (size_t i = 0, n = 0; i < sizeof all / sizeof *all; i++)
     if (profile->target.traces & all[i].trace)

@@ -100,8 +100,8 @@ find_span (const LnsKeptTableMaker *maker, LnsKeptRows *rows)
     }
 }
 
-static void
-write_block (LnsKeptTableMaker *maker)
+void
+lns_kept_table_maker_flush (LnsKeptTableMaker *maker)
 {
   LnsKeptRows rows = { .table = maker->id, .n_rows = maker->n_rows };
 
@@ -140,7 +140,7 @@ lns_kept_table_maker_add (LnsKeptTableMaker *maker, const LnsKeptValue *values)
       maker->text_bytes += row[i].size_bytes;
     }
   if (maker->n_rows == BLOCK_ROWS || maker->text_bytes > BLOCK_BYTES)
-    write_block (maker);
+    lns_kept_table_maker_flush (maker);
 }
 
 uint64_t
@@ -166,7 +166,7 @@ lns_kept_table_maker_free (LnsKeptTableMaker *maker)
   if (maker == NULL)
     return;
   if (maker->values != NULL)
-    write_block (maker);
+    lns_kept_table_maker_flush (maker);
   free (maker->values);
   lns_buffer_clear (&maker->block);
   lns_string_table_free (maker->remainders);

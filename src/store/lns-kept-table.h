@@ -37,5 +37,8 @@ void lns_kept_table_maker_add (LnsKeptTableMaker *maker, const LnsKeptValue *val
  * event). Equal rows share one. 0 without memory. */
 uint64_t lns_kept_table_maker_remainder (LnsKeptTableMaker *maker, const LnsKeptValue *values);
 
+/* Writes the rows that wait: the next commit has them. */
+void lns_kept_table_maker_flush (LnsKeptTableMaker *maker);
+
 /* Writes the rows that wait, and frees MAKER (NULL is fine). */
 void lns_kept_table_maker_free (LnsKeptTableMaker *maker);

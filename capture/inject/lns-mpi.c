@@ -1,0 +1,259 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* liblanescope-mpi.so: loaded first into a program (LD_PRELOAD) where calls of MPI are asked for. It has
+ * functions of MPI's names, which note the call and pass it on to the one behind: that of another tool, or
+ * MPI's own.
+ *
+ * One library for all implementations. What their types differ in is never looked at: each parameter of these
+ * functions is an integer or an address, which the ABIs of x86-64 and AArch64 pass as a word each, and words
+ * are what is passed on. What is read of them: integers, the first word of arrays, and handles, which Open MPI
+ * has as addresses and MPICH (with those made of it) as 32-bit numbers. */
+
+#include "capture/inject/lns-libraries.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+__asm__(".symver dladdr, dladdr@GLIBC_2.17");
+#endif
+
+#define N_WORDS 12
+
+typedef uint64_t Word;
+typedef Word (*Function) (Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+
+/* Where counts have one item for each process of the communicator. */
+typedef enum
+{
+  ONE_COUNT,
+  EVERYWHERE,
+  AT_ROOT, /* in the root alone */
+} PerRank;
+
+/* One function of MPI. Numbers of parameters count from 1; 0: it has none. */
+typedef struct
+{
+  const char *name;
+  LnsWireMpiClass class;
+  uint8_t count, type, received_count, received_type, peer, tag, communicator;
+  uint8_t request, n_requests;             /* that are waited for or begun */
+  uint8_t made_request, made_communicator; /* what the call makes */
+  uint8_t sent_per_rank, received_per_rank;
+  bool begins, ends; /* MPI can be asked from then on, until then */
+  uint32_t string;
+  Function real;
+} MpiFunction;
+
+/* What is asked of the implementation beside the program's calls, by the names of its profiling interface, which
+ * no tool stands before. */
+static struct
+{
+  int (*type_size) (Word type, int *size);
+  int (*size) (Word communicator, int *size);
+  int (*rank) (Word communicator, int *rank);
+  bool handles_are_words;
+  int world_rank;
+  bool is_running; /* between MPI_Init () and MPI_Finalize () */
+} mpi = { .world_rank = -1 };
+
+static __thread uint8_t depth __attribute__ ((tls_model ("initial-exec")));
+
+/* --- The implementation ----------------------------------------------------------------------- */
+
+/* NAME as the caller at CALLER would have got it without us. */
+static void *
+find (const char *name, void *caller)
+{
+  Dl_info info;
+  void *address = NULL;
+  if (dladdr (caller, &info) && info.dli_fname != NULL)
+    address = lns_library_symbol (info.dli_fname, name);
+  return address != NULL ? address : lns_library_symbol (NULL, name);
+}
+
+static Function
+find_real (MpiFunction *self, void *caller)
+{
+  Function real = __atomic_load_n (&self->real, __ATOMIC_ACQUIRE);
+  if (real == NULL)
+    {
+      const int saved = errno;
+      *(void **)&real = find (self->name, caller);
+      __atomic_store_n (&self->real, real, __ATOMIC_RELEASE);
+      errno = saved;
+    }
+  return real;
+}
+
+/* MPI runs from here on. Called by one thread, before others may call MPI. */
+static void
+start (void *caller)
+{
+  *(void **)&mpi.type_size = find ("PMPI_Type_size", caller);
+  *(void **)&mpi.size = find ("PMPI_Comm_size", caller);
+  *(void **)&mpi.rank = find ("PMPI_Comm_rank", caller);
+  /* Open MPI's handle is the address of an object, MPICH's a number (mpi.h of both). */
+  void *world = dlsym (RTLD_DEFAULT, "ompi_mpi_comm_world"); /* a program may hold a copy of it */
+  if (world == NULL)
+    world = find ("ompi_mpi_comm_world", caller);
+  mpi.handles_are_words = world != NULL;
+  if (mpi.rank == NULL ||
+      mpi.rank (world != NULL ? (Word)(uintptr_t)world : 0x44000000, &mpi.world_rank) != 0)
+    mpi.world_rank = -1;
+  __atomic_store_n (&mpi.is_running, mpi.type_size != NULL && mpi.size != NULL && mpi.rank != NULL,
+                    __ATOMIC_RELEASE);
+}
+
+/* --- What a call is about --------------------------------------------------------------------- */
+
+static inline Word
+argument (const Word *words, uint8_t number)
+{
+  return number == 0 ? 0 : words[number - 1];
+}
+
+static inline Word
+handle (Word word)
+{
+  return mpi.handles_are_words ? word : (uint32_t)word;
+}
+
+static Word
+handle_at (Word address)
+{
+  if (address == 0)
+    return 0;
+  return mpi.handles_are_words ? *(const Word *)(uintptr_t)address
+                               : *(const uint32_t *)(uintptr_t)address;
+}
+
+/* How many items the parameter COUNT tells of: itself, or the sum of an array of them. */
+static uint64_t
+n_items (const MpiFunction *self, const Word *words, uint8_t count, PerRank per_rank)
+{
+  const Word communicator = argument (words, self->communicator);
+  const int *counts = (const int *)(uintptr_t)argument (words, count);
+  int n_ranks = 0, rank = -1;
+  uint64_t n = 0;
+  if (per_rank == ONE_COUNT)
+    return (int)argument (words, count) > 0 ? (uint64_t)(int)argument (words, count) : 0;
+  if (per_rank == AT_ROOT &&
+      (mpi.rank (communicator, &rank) != 0 || rank != (int)argument (words, self->peer)))
+    return 0;
+  if (counts == NULL || mpi.size (communicator, &n_ranks) != 0)
+    return 0;
+  for (int i = 0; i < n_ranks; i++)
+    n += counts[i] > 0 ? (uint64_t)counts[i] : 0;
+  return n;
+}
+
+/* What the parameters COUNT and TYPE make in bytes. */
+static uint64_t
+n_bytes (const MpiFunction *self, const Word *words, uint8_t count, uint8_t type, PerRank per_rank)
+{
+  int size = 0;
+  const uint64_t n = count == 0 || type == 0 ? 0 : n_items (self, words, count, per_rank);
+  return n > 0 && mpi.type_size (argument (words, type), &size) == 0 && size > 0
+             ? n * (uint64_t)size
+             : 0;
+}
+
+static void
+describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
+{
+  call->class = self->class;
+  call->peer = (int)argument (words, self->peer);
+  call->tag = (int)argument (words, self->tag);
+  call->communicator = handle (argument (words, self->communicator));
+  /* What it makes of buffers that stand for others (MPI_IN_PLACE) is not looked at: counts are as given. */
+  call->bytes = n_bytes (self, words, self->count, self->type, self->sent_per_rank);
+  call->received_bytes =
+      n_bytes (self, words, self->received_count, self->received_type, self->received_per_rank);
+  if (self->made_request != 0)
+    call->request = handle_at (argument (words, self->made_request));
+}
+
+/* --- A call ----------------------------------------------------------------------------------- */
+
+static int
+call (MpiFunction *self, void *caller, const Word *w)
+{
+  Function real = find_real (self, caller);
+  if (real == NULL)
+    return 15; /* MPI_ERR_OTHER: there is no MPI in this process */
+  const int saved = errno;
+  const LnsLibraryHooks *hooks = lns_library_hooks ();
+  LnsWireMpiCallBytes told = { 0 };
+  uint64_t begin_ticks = hooks == NULL ? 0 : hooks->begin (LNS_WIRE_MPI, depth > 0);
+  if (begin_ticks != 0 && self->request != 0 && mpi.is_running &&
+      (self->n_requests == 0 || (int)argument (w, self->n_requests) > 0))
+    told.request = handle_at (argument (w, self->request));
+  if (self->ends)
+    __atomic_store_n (&mpi.is_running, false, __ATOMIC_RELEASE);
+  errno = saved;
+  depth++;
+  const int result =
+      (int)real (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
+  depth--;
+  const int error = errno;
+  if (self->begins && result == 0)
+    start (caller);
+  /* Questions about handles are safe where the call has found them good. */
+  if (begin_ticks != 0)
+    {
+      told.class = self->class;
+      told.world_rank = mpi.world_rank;
+      if (result == 0 && __atomic_load_n (&mpi.is_running, __ATOMIC_ACQUIRE))
+        describe (self, w, &told);
+      hooks->end_mpi (begin_ticks, self->name, &self->string, depth, &told);
+    }
+  errno = error;
+  return result;
+}
+
+#define W(i)          Word a##i
+#define PARAMETERS_0  void
+#define PARAMETERS_1  W (1)
+#define PARAMETERS_2  PARAMETERS_1, W (2)
+#define PARAMETERS_3  PARAMETERS_2, W (3)
+#define PARAMETERS_4  PARAMETERS_3, W (4)
+#define PARAMETERS_5  PARAMETERS_4, W (5)
+#define PARAMETERS_6  PARAMETERS_5, W (6)
+#define PARAMETERS_7  PARAMETERS_6, W (7)
+#define PARAMETERS_8  PARAMETERS_7, W (8)
+#define PARAMETERS_9  PARAMETERS_8, W (9)
+#define PARAMETERS_10 PARAMETERS_9, W (10)
+#define PARAMETERS_12 PARAMETERS_10, W (11), W (12)
+#define WORDS_0       0
+#define WORDS_1       a1
+#define WORDS_2       WORDS_1, a2
+#define WORDS_3       WORDS_2, a3
+#define WORDS_4       WORDS_3, a4
+#define WORDS_5       WORDS_4, a5
+#define WORDS_6       WORDS_5, a6
+#define WORDS_7       WORDS_6, a7
+#define WORDS_8       WORDS_7, a8
+#define WORDS_9       WORDS_8, a9
+#define WORDS_10      WORDS_9, a10
+#define WORDS_12      WORDS_10, a11, a12
+
+#define MPI_CALL(n, function, kind, ...)                                                           \
+ LNS_LIBRARY_FUNCTION int MPI_##function (PARAMETERS_##n);                                         \
+ LNS_LIBRARY_FUNCTION int MPI_##function (PARAMETERS_##n)                                          \
+ {                                                                                                 \
+  static MpiFunction self = { .name = "MPI_" #function,                                            \
+                              .class = LNS_WIRE_MPI_##kind,                                        \
+                              ##__VA_ARGS__ };                                                     \
+  const Word words[N_WORDS] = { WORDS_##n };                                                       \
+  return call (&self, __builtin_return_address (0), words);                                        \
+ }
+#include "capture/inject/lns-mpi-functions.h"
