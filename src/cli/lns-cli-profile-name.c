@@ -88,7 +88,7 @@ write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number,
       fputs (gethostname (host, sizeof host) == 0 ? host : "localhost", file);
       return 2;
     case 'p':
-      fprintf (file, "%d", (int)profile->launch.pid);
+      fprintf (file, "%d", (int)(profile->pid > 0 ? profile->pid : profile->launch.pid));
       return 2;
     case 'n':
       profile->is_numbered = true;
@@ -150,12 +150,14 @@ expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
 
 /* PATH from the root on; frees PATH. NULL if memory is short. */
 static char *
-absolute (char *path, const char *output_folder)
+absolute (const LnsProfile *profile, char *path, const char *output_folder)
 {
   char *whole = NULL, *here;
   if (path[0] == '/')
     return path;
-  here = output_folder[0] == '/' ? strdup ("") : getcwd (NULL, 0);
+  here = output_folder[0] == '/'   ? strdup ("")
+         : profile->folder != NULL ? strdup (profile->folder)
+                                   : getcwd (NULL, 0);
   if (here == NULL ||
       asprintf (&whole, "%s%s%s%s%s", strcmp (here, "/") == 0 ? "" : here,
                 here[0] != '\0' ? "/" : "", output_folder,
@@ -197,7 +199,7 @@ lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error)
   char *name = expand (profile, output != NULL ? output : "report%n", number, error);
   char *place = name != NULL ? expand (profile, folder != NULL ? folder : "", number, error) : NULL;
   if (place != NULL && name[0] != '\0')
-    name = absolute (name, place);
+    name = absolute (profile, name, place);
   if (name != NULL && place != NULL && name[0] != '\0' && is_folder (name))
     {
       char *stem = name;

@@ -90,7 +90,11 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
       if (lns_session_create_report (profile->session, profile->path,
                                      profile->options.force_overwrite && !profile->is_numbered,
                                      &failed))
-        return true;
+        {
+          lns_profile_describe (profile, lns_session_report (profile->session));
+          lns_profile_record_environment (profile, lns_session_report (profile->session));
+          return true;
+        }
       /* Somebody else may have taken the number a moment ago. */
       if (!profile->is_numbered || failed.code != EEXIST)
         {

@@ -83,7 +83,8 @@ lns_progress_hello (LnsProfile *profile)
     return;
   add_text (&line, "version", LNS_VERSION);
   fprintf (line.stream, ",\"pid\":%d", (int)getpid ());
-  add_path (&line, "report", profile->path);
+  if (profile->path != NULL)
+    add_path (&line, "report", profile->path);
   send (profile, &line);
 }
 

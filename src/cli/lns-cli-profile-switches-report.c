@@ -9,10 +9,6 @@
 
 #define AT(member) offsetof (LnsProfileOptions, member)
 
-#define SESSIONS                                                                                   \
- "sessions have no names and no commands in this version: --capture-range, --delay and "           \
- "--control-fd begin reports"
-
 static const LnsOption switches_report_options[] = {
   { .name = "output",
     .letter = 'o',
@@ -41,33 +37,39 @@ const LnsOptionGroup lns_profile_switches_report =
 static const LnsOption switches_session_options[] = {
   { .name = "session-new",
     .kind = LNS_OPTION_TEXT,
+    .offset = AT (session_new),
     .value_name = "NAME",
-    .help = "The name of the session.",
-    .instead = SESSIONS },
+    .default_text = "profile-ID-PROGRAM",
+    .help =
+        "The name by which start, stop, cancel and shutdown in other terminals find this run." },
   { .name = "start-later",
     .letter = 'Y',
     .kind = LNS_OPTION_BOOL,
+    .offset = AT (start_later),
     .default_text = "false",
-    .help = "Wait for a command before the report begins.",
-    .instead = SESSIONS },
-  { .name = "after-collection-start",
-    .kind = LNS_OPTION_TEXT,
-    .value_name = "COMMAND",
-    .help = "A command to run when the report begins.",
-    .instead = SESSIONS },
-  { .name = "after-report-ready",
-    .kind = LNS_OPTION_TEXT,
-    .value_name = "COMMAND",
-    .help = "A command to run when the report is written.",
-    .instead = SESSIONS },
+    .help = "Collect nothing until `lanescope start` says so, in another terminal." },
 };
 
-const LnsOptionGroup lns_profile_switches_session = {
-  .tag = "session",
-  .title = "The session",
-  .options = switches_session_options,
-  .n_options = sizeof switches_session_options / sizeof *switches_session_options
+const LnsOptionGroup lns_profile_switches_session =
+    LNS_OPTION_GROUP ("session", "The session", switches_session_options);
+
+static const LnsOption switches_collection_options[] = {
+  { .name = "after-collection-start",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (after_collection_start),
+    .value_name = "COMMAND",
+    .help = "A command for the shell to run when a report begins; its environment holds "
+            "LANESCOPE_SESSION_NAME." },
+  { .name = "after-report-ready",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (after_report_ready),
+    .value_name = "COMMAND",
+    .help = "A command for the shell to run when a report is ready, whose path is in "
+            "LANESCOPE_REPORT_PATH." },
 };
+
+const LnsOptionGroup lns_profile_switches_collection =
+    LNS_OPTION_GROUP ("collection", "Commands during a collection", switches_collection_options);
 
 static const LnsOption switches_tool_options[] = {
   { .name = "buffer-size",

@@ -41,6 +41,9 @@ typedef struct
   LnsOptionList pytorch, dask;
   const char *mpi_impl;            /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
+  bool start_later;
+  const char *session, *session_new; /* NULL: not given, as the next */
+  const char *after_collection_start, *after_report_ready;
 } LnsProfileOptions;
 
 #define LNS_PROFILE_DEFAULTS                                                                       \
@@ -65,8 +68,9 @@ extern const LnsOptionGroup lns_profile_switches_cuda;    /* the same, of CUDA  
 extern const LnsOptionGroup lns_profile_switches_range;   /* from when to when                    */
 extern const LnsOptionGroup lns_profile_switches_report;  /* where the report goes                */
 extern const LnsOptionGroup lns_profile_switches_program; /* how the program runs                 */
+extern const LnsOptionGroup lns_profile_switches_session; /* its name, and when it begins         */
 extern const LnsOptionGroup
-    lns_profile_switches_session;                        /* names of sessions, commands of theirs */
+    lns_profile_switches_collection;                     /* commands at moments of a report     */
 extern const LnsOptionGroup lns_profile_switches_cpu;    /* samples, threads, counters           */
 extern const LnsOptionGroup lns_profile_switches_system; /* calls of the operating system        */
 extern const LnsOptionGroup

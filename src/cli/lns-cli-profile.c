@@ -16,20 +16,11 @@
 #include <strings.h>
 
 static const LnsOptionGroup *const groups[] = {
-  &lns_profile_switches_trace,
-  &lns_profile_switches_cuda,
-  &lns_profile_switches_range,
-  &lns_profile_switches_report,
-  &lns_profile_switches_program,
-  &lns_profile_switches_session,
-  &lns_profile_switches_cpu,
-  &lns_profile_switches_system,
-  &lns_profile_switches_hardware,
-  &lns_profile_switches_tool,
-  NULL,
+  &lns_profile_switches_trace,      &lns_profile_switches_cuda,    &lns_profile_switches_range,
+  &lns_profile_switches_report,     &lns_profile_switches_program, &lns_profile_switches_session,
+  &lns_profile_switches_collection, &lns_profile_switches_cpu,     &lns_profile_switches_system,
+  &lns_profile_switches_hardware,   &lns_profile_switches_tool,    NULL,
 };
-
-static int run (const LnsCommand *command, int argc, char **argv);
 
 const LnsCommand lns_command_profile = {
   .name = "profile",
@@ -44,25 +35,24 @@ const LnsCommand lns_command_profile = {
   .groups = groups,
   .refusals = lns_profile_refusals,
   .n_refusals = LNS_PROFILE_N_REFUSALS,
-  .run = run,
+  .run = lns_profile_main,
 };
 
 /* --- What the switches say together ----------------------------------------------------------- */
 
-static bool
-check_kill (LnsProfile *profile, LnsError *error)
+bool
+lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error)
 {
-  const char *kill = profile->options.kill;
   char *end;
   long number = strtol (kill, &end, 10);
   if (strcasecmp (kill, "none") == 0 || strcasecmp (kill, "false") == 0)
-    profile->kill_signal = 0;
+    *ret_signal = 0;
   else if (strcasecmp (kill, "sigterm") == 0 || strcasecmp (kill, "true") == 0)
-    profile->kill_signal = SIGTERM;
+    *ret_signal = SIGTERM;
   else if (strcasecmp (kill, "sigkill") == 0)
-    profile->kill_signal = SIGKILL;
+    *ret_signal = SIGKILL;
   else if (end != kill && *end == '\0' && number > 0 && number <= SIGRTMAX)
-    profile->kill_signal = (int)number;
+    *ret_signal = (int)number;
   else
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--kill: “%s” is not none, sigterm, sigkill or a signal's number", kill);
@@ -79,14 +69,83 @@ check_fd (int64_t fd, const char *name, LnsError *error)
   return true;
 }
 
+/* --- The session ------------------------------------------------------------------------------ */
+
+/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
+static bool
+keep_words (LnsProfile *profile, char *bytes)
+{
+  char **words = realloc (profile->words, (profile->n_words + 1) * sizeof *words);
+  if (words == NULL)
+    return false;
+  profile->words = words;
+  words[profile->n_words++] = bytes;
+  return true;
+}
+
+bool
+lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error)
+{
+  const LnsProfileOptions defaults = LNS_PROFILE_DEFAULTS;
+  LnsProfileOptions *values = &profile->options;
+  const char *help;
+  int argc = request->argc;
+  if (!keep_words (profile, request->bytes))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  request->bytes = NULL;
+  if (profile->is_launch)
+    {
+      values->output = values->output_dir = NULL;
+      values->force_overwrite = defaults.force_overwrite;
+      values->stop_on_exit = defaults.stop_on_exit;
+      values->duration_ns = defaults.duration_ns;
+      values->delay_ns = defaults.delay_ns;
+      values->after_collection_start = values->after_report_ready = NULL;
+    }
+  profile->folder = request->folder;
+  return lns_options_parse (&lns_command_start, &argc, request->argv, values, &help, error);
+}
+
+/* Makes the session known to other terminals. A run that can do without being found goes on. */
+static bool
+open_place (LnsProfile *profile, LnsError *error)
+{
+  const LnsProfileOptions *given = &profile->options;
+  const char *name = given->session_new != NULL ? given->session_new : given->session;
+  const bool is_needed = profile->is_launch || given->start_later || name != NULL;
+  const char *slash = strrchr (profile->argv[0], '/');
+  LnsError failed = { 0 };
+  LnsSessionRequest start = { .fd = -1 };
+  char *bytes;
+  size_t n_bytes;
+  if (name != NULL && !lns_session_check_name (name, error))
+    return false;
+  if (!lns_session_place_open (&profile->place, name, profile->command->name,
+                               slash != NULL ? slash + 1 : profile->argv[0], profile->is_launch,
+                               &bytes, &n_bytes, &failed))
+    {
+      if (is_needed)
+        return lns_error_set (error, failed.domain, failed.code, "%s", failed.message);
+      lns_cli_say ("warning", "other terminals cannot find this run: %s", failed.message);
+    }
+  const bool is_started = bytes != NULL;
+  if (is_started && !lns_session_request_unpack (&start, bytes, n_bytes))
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "the waiting `lanescope start` is damaged");
+  const bool done = !is_started || lns_profile_take_start (profile, &start, error);
+  free (start.argv);
+  profile->begins_by_itself = profile->is_launch ? is_started : !given->start_later;
+  return done;
+}
+
 static bool
 check (LnsProfile *profile, int argc, char **argv, LnsError *error)
 {
   const LnsProfileOptions *given = &profile->options;
   if (argc < 2)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "profile needs a program to run: `lanescope profile --help`");
-  if (!given->stop_on_exit && given->duration_ns < 0)
+                          "%s needs a program to run: `lanescope %s --help`",
+                          profile->command->name, profile->command->name);
+  if (!given->stop_on_exit && given->duration_ns < 0 && !profile->is_launch)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--stop-on-exit=false needs --duration: else nothing ends the report");
   if (given->duration_ns == 0)
@@ -108,9 +167,10 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
                           given->run_as);
   profile->argv = argv + 1;
   profile->progress_fd = (int)given->progress_fd;
-  return lns_profile_check_trace (profile, error) && check_kill (profile, error) &&
+  return lns_profile_parse_kill (given->kill, &profile->kill_signal, error) &&
          check_fd (given->progress_fd, "progress-fd", error) &&
-         check_fd (given->control_fd, "control-fd", error);
+         check_fd (given->control_fd, "control-fd", error) && open_place (profile, error) &&
+         lns_profile_check_trace (profile, error);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -142,15 +202,12 @@ prepare (LnsProfile *profile, LnsError *error)
                         !profile->options.show_output, &profile->launch, error))
     return false;
   const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
-  if (!(has_ranges ? lns_profile_prepare_ranges (profile, error)
-                   : lns_profile_create_report (profile, error)))
+  if (!profile->begins_by_itself)
+    lns_session_set_recording (profile->session, false);
+  if (has_ranges ? !lns_profile_prepare_ranges (profile, error)
+                 : !(profile->is_launch && !profile->begins_by_itself) &&
+                       !lns_profile_create_report (profile, error))
     return false;
-  LnsWriter *report = lns_session_report (profile->session);
-  if (report != NULL)
-    {
-      lns_profile_describe (profile, report);
-      lns_profile_record_environment (profile, report);
-    }
   lns_progress_hello (profile);
   return true;
 }
@@ -161,7 +218,7 @@ start_and_run (LnsProfile *profile)
   LnsError error = { 0 };
   if (!prepare (profile, &error))
     return fail (profile, &error, LNS_EXIT_FAILED);
-  if (profile->options.delay_ns == 0)
+  if (profile->begins_by_itself && profile->options.delay_ns == 0)
     lns_session_start_report (profile->session);
   profile->pid = lns_launch_release (&profile->launch, profile->argv[0], &error);
   if (profile->pid < 0)
@@ -173,19 +230,29 @@ start_and_run (LnsProfile *profile)
   return profile->exit_code == 0 && profile->report_failed ? LNS_EXIT_FAILED : profile->exit_code;
 }
 
-static int
-run (const LnsCommand *command, int argc, char **argv)
+int
+lns_profile_main (const LnsCommand *command, int argc, char **argv)
 {
-  LnsProfile profile = { .options = LNS_PROFILE_DEFAULTS, .progress_fd = -1 };
+  LnsProfile profile = {
+    .command = command,
+    .is_launch = command == &lns_command_launch,
+    .options = LNS_PROFILE_DEFAULTS,
+    .place = LNS_SESSION_NOWHERE,
+    .progress_fd = -1,
+  };
   LnsError error = { 0 };
   int code = 0;
   if (lns_cli_parse (command, &argc, argv, &profile.options, &code))
     code = check (&profile, argc, argv, &error) ? start_and_run (&profile)
                                                 : fail (&profile, &error, LNS_EXIT_FAILED);
   lns_launch_abandon (&profile.launch);
+  lns_session_place_close (&profile.place, false);
   lns_session_free (profile.session);
   lns_environment_clear (&profile.environment);
   lns_profile_options_clear (&profile.options);
+  for (size_t i = 0; i < profile.n_words; i++)
+    free (profile.words[i]);
+  free (profile.words);
   free (profile.path);
   return code;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "capture/session/lns-launch.h"
+#include "capture/session/lns-session-request.h"
 #include "capture/session/lns-session.h"
 #include "src/cli/lns-cli-profile-switches.h"
 #include "src/cli/lns-cli-say.h"
@@ -15,7 +16,14 @@
 
 typedef struct
 {
+  const LnsCommand *command;
+  bool is_launch;        /* of `launch`, which collects when and as often as it is told to */
+  bool begins_by_itself; /* to collect, after its delay */
   LnsProfileOptions options;
+  LnsSessionPlace place; /* where other terminals find this */
+  char **words;          /* of requests: switches point to them */
+  size_t n_words;
+  const char *folder;    /* where names of reports begin; NULL: this process's */
   LnsWireOptions target; /* what is asked of each process */
   bool wants_cuda;       /* it was asked for by name */
   int kill_signal;       /* 0: none */
@@ -36,6 +44,23 @@ typedef struct
   bool report_failed; /* it is not written, or not whole */
 } LnsProfile;
 
+/* --- lns-cli-profile.c ------------------------------------------------------------------------ */
+
+/* Runs COMMAND, which is `profile` or `launch`. */
+int lns_profile_main (const LnsCommand *command, int argc, char **argv);
+
+/* Takes over the words of REQUEST, a `start`, and lets its switches hold; those of an earlier one no more,
+ * where this is `launch`. */
+bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error);
+
+/* The signal that --kill=KILL means; 0: none. */
+bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error);
+
+/* --- lns-cli-sessions.c ----------------------------------------------------------------------- */
+
+/* The signal that the command `shutdown` in ARGV asks for; 0: none. */
+bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error);
+
 /* --- lns-cli-profile-trace.c ------------------------------------------------------------------ */
 
 /* Fills profile->target with what the switches ask of each process; warns of what is not recorded. */
@@ -53,7 +78,7 @@ char *lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *e
 
 /* --- lns-cli-profile-output.c ----------------------------------------------------------------- */
 
-/* Finds what the report is to be called (profile->path) and creates it. */
+/* Finds what the report is to be called (profile->path), creates it, and describes this run in it. */
 bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
 
 /* The same for reports of capture ranges, which are created when these begin. */

@@ -16,6 +16,13 @@
 #define LNS_EXIT_NOT_FOUND      127
 
 extern const LnsCommand lns_command_profile;
+extern const LnsCommand lns_command_launch;
+extern const LnsCommand lns_command_start;
+extern const LnsCommand lns_command_stop;
+extern const LnsCommand lns_command_cancel;
+extern const LnsCommand lns_command_shutdown;
+extern const LnsCommand lns_command_sessions;
+extern const LnsCommand lns_command_status;
 extern const LnsCommand lns_command_stats;
 extern const LnsCommand lns_command_analyze;
 extern const LnsCommand lns_command_export;

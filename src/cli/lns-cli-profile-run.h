@@ -1,0 +1,89 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The run of `profile` and `launch`: from the program's start to its end. One thread waits for signals,
+ * processes, control lines, requests of other terminals and times, whichever comes first. `profile`
+ * collects once, and the end of the report is the end of the run; `launch` collects as often as it is
+ * asked to, and each time makes a report of its own. Shared by the files of the run alone. */
+
+#pragma once
+
+#include "capture/session/lns-session-request.h"
+#include "src/cli/lns-cli-profile.h"
+
+#define LNS_NEVER INT64_MAX
+
+typedef struct
+{
+  LnsProfile *profile;
+  int signal_fd;
+  int control_fd; /* -1: none, or its writer is gone */
+  char control[64];
+  size_t n_control;                            /* bytes of an unfinished line */
+  int64_t start_at_ns, stop_at_ns, tick_at_ns; /* CLOCK_MONOTONIC, or LNS_NEVER */
+  bool is_collecting;
+  bool is_lingering;
+  bool is_over;          /* nothing will be collected any more */
+  unsigned n_interrupts; /* Ctrl-C */
+  int64_t exited_at_ns;
+  unsigned n_ranges; /* that began: none where there are none */
+  bool is_in_range;  /* one has a report now */
+  char *range_path;  /* of that */
+  LnsReportResult result;
+  double lag_ms; /* from the last process's end to the written report */
+  FILE *answer;  /* what the terminal is told that asked for what is done now; NULL: none did */
+  pid_t *hooks;  /* commands that run */
+  size_t n_hooks;
+} LnsRun;
+
+int64_t lns_run_now_ns (void);
+
+/* --- lns-cli-profile-run.c -------------------------------------------------------------------- */
+
+/* Sends SIGNAL to the program and to all other processes that are recorded; 0: nothing. */
+void lns_run_end_processes (LnsRun *run, int signal_number);
+
+/* --- lns-cli-profile-collect.c ---------------------------------------------------------------- */
+
+/* Prints to stderr, and to the terminal that has asked. */
+void lns_run_print (LnsRun *run, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+
+/* Begins to collect into the report that was created. */
+void lns_run_start (LnsRun *run);
+
+/* The same, when the delay is over that the switches ask for. */
+void lns_run_start_in_time (LnsRun *run);
+
+/* Ends the report with what there is, and the run but of `launch`. */
+void lns_run_stop (LnsRun *run);
+
+/* The same, and ends the program, but not that of `launch`. */
+void lns_run_cut_short (LnsRun *run);
+
+/* Throws the report away. */
+void lns_run_cancel (LnsRun *run);
+
+/* Does what is to be done for capture ranges that began or ended. */
+void lns_run_take_ranges (LnsRun *run);
+
+/* Tells other terminals how far the run is. */
+void lns_run_tell_state (LnsRun *run);
+
+/* --- lns-cli-profile-control.c ---------------------------------------------------------------- */
+
+/* Does what --control-fd says. */
+void lns_run_take_control (LnsRun *run);
+
+/* Does what other terminals ask for. */
+void lns_run_take_requests (LnsRun *run);
+
+/* --- lns-cli-profile-hook.c ------------------------------------------------------------------- */
+
+/* Runs COMMAND (NULL: none) by the shell and does not wait for it. WHEN is its switch; PATH a report that is
+ * ready, or NULL. */
+void lns_run_call (LnsRun *run, const char *when, const char *command, const char *path);
+
+/* Says which commands have failed; with WAIT, when all have ended. */
+void lns_run_reap_hooks (LnsRun *run, bool wait);
