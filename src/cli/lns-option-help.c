@@ -198,6 +198,7 @@ lns_command_print_json (const LnsCommand *command, FILE *file)
   print_text (file, "usage", command->usage);
   print_text (file, "summary", command->summary);
   print_text (file, "details", command->details);
+  fprintf (file, ",\"program\":%s", command->words_end_it ? "true" : "false");
   fputs (",\"groups\":[", file);
   for (const LnsOptionGroup *const *group = command->groups; group != NULL && *group != NULL;
        group++, comma = ",")

@@ -49,11 +49,15 @@ const char *
 lns_nearest_name (const char *text, const char *const *names, size_t n)
 {
   const char *nearest = NULL;
-  size_t least = strlen (text) / 3 + 1;
+  const size_t n_text = strlen (text);
+  size_t least = n_text / 3 + 1;
   for (size_t i = 0; i < n; i++)
     {
       size_t distance = edit_distance (text, names[i]);
-      if (distance < least || (distance == least && nearest == NULL))
+      /* Of names that are equally near, one that TEXT begins: its end was not typed. */
+      if (distance < least ||
+          (distance == least && (nearest == NULL || (strncmp (names[i], text, n_text) == 0 &&
+                                                     strncmp (nearest, text, n_text) != 0))))
         {
           nearest = names[i];
           least = distance;

@@ -141,7 +141,8 @@ char **lns_option_file_read (const char *path, LnsError *error);
 bool
 lns_command_print_help (const LnsCommand *command, const char *tag, FILE *file, LnsError *error);
 
-/* COMMAND as a JSON object: name, usage, summary, details, groups, switches, refused. */
+/* COMMAND as a JSON object: name, usage, summary, details, program (whether one's words follow), groups,
+ * switches, refused. */
 void lns_command_print_json (const LnsCommand *command, FILE *file);
 
 /* The one of N names that TEXT may have been meant to be, or NULL when none is near. O(n). */

@@ -21,8 +21,8 @@ UNHONOURED = {name: switch for name, switch in SWITCHES.items() if "instead" in 
 
 # Where the effect of each other switch is seen: FILE TEST.
 EFFECTS = {
-    "after-collection-start": "e2e/test_sessions.py",
-    "after-report-ready": "e2e/test_sessions.py",
+    "after-collection-start": "e2e/test_switches.py test_commands_are_run",
+    "after-report-ready": "e2e/test_switches.py test_commands_are_run",
     "buffer-size": "e2e/test_profile_scale.py test_fifty_threads_kept_or_counted",
     "capture-range": "e2e/test_ranges.py test_one_range",
     "capture-range-end": "e2e/test_ranges.py test_each_range_has_a_report",
@@ -48,6 +48,7 @@ EFFECTS = {
     "force-overwrite": "e2e/test_profile.py test_an_existing_report_is_kept_unless_forced",
     "inherit-environment": "e2e/test_profile.py test_environment_switches",
     "kill": "e2e/test_ranges.py test_shutdown_ends_the_program",
+    "mpi-impl": "e2e/test_mpi.py",
     "mpi": "e2e/test_switches.py test_shorthands_of_trace",
     "nvtx": "e2e/test_switches.py test_shorthands_of_trace",
     "nvtx-capture": "e2e/test_ranges.py test_plain_strings_match_by_domain",
@@ -59,9 +60,9 @@ EFFECTS = {
     "python-functions-trace": "e2e/test_python_functions.py",
     "pytorch": "e2e/test_python_functions.py test_presets_name_functions_of_modules",
     "run-as": "e2e/test_switches.py test_another_user_is_refused",
-    "session-new": "e2e/test_sessions.py",
+    "session-new": "e2e/test_switches.py test_another_terminal_starts",
     "show-output": "e2e/test_profile.py test_show_output_false",
-    "start-later": "e2e/test_sessions.py",
+    "start-later": "e2e/test_switches.py test_another_terminal_starts",
     "stats": "e2e/test_profile_after.py test_statistics_go_into_the_log",
     "stop-on-exit": "e2e/test_profile_life.py test_the_report_may_outlive_the_program",
     "stop-on-range-end": "e2e/test_ranges.py test_shutdown_ends_the_program",
@@ -231,7 +232,7 @@ def test_shorthands_of_trace():
     with profiling.Folder() as folder:
         run = folder.profile("-t", "osrt", "--nvtx", "--mpi", ACT, "mark", "m")
         assert run.code == 0 and dict(folder.report().names()) == {"m": 1}, run
-        assert folder.report().info["trace"].split(",")[0] == "nvtx", folder.report().info
+        assert {"nvtx", "mpi"} <= set(folder.report().info["trace"].split(",")), folder.report().info
 
 
 def test_files_of_switches():
@@ -270,6 +271,29 @@ def test_the_environment_may_be_left_out():
             database = sqlite3.connect(folder.file("r.rep"))
             assert database.execute("SELECT count(*) FROM lns_meta WHERE key = 'env.LANG'").fetchone() == (count,)
             database.close()
+
+
+def test_commands_are_run():
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "none", "-o", "r", "--session-new", "mine", "--after-collection-start", 'echo "$LANESCOPE_SESSION_NAME" >begun',
+                             "--after-report-ready", 'echo "$LANESCOPE_REPORT_PATH" >ready', "true")
+        assert run.code == 0, run
+        for name, text in (("begun", "mine\n"), ("ready", folder.file("r.rep") + "\n")):
+            with open(folder.file(name), encoding="utf-8") as file:
+                assert file.read() == text, name
+
+
+def test_another_terminal_starts():
+    with profiling.Folder() as folder:
+        name = f"later-{os.getpid()}"
+        waiting = folder.start("-t", "nvtx", "-o", "r", "-Y", "true", f"--session-new={name}", ACT, "mark", "early", "print", "ready", "sleep", "20000")
+        assert waiting.stdout.readline() == b"ready\n"
+        start = profiling.wait_for(lambda: (done := subprocess.run([tap.LANESCOPE, "start", f"--session={name}"], capture_output=True)).returncode == 0
+                                   and done, "the session")
+        profiling.wait_for(lambda: folder.report("r.rep").processes, "the report")
+        stop = subprocess.run([tap.LANESCOPE, "shutdown", f"--session={name}"], capture_output=True, check=False)
+        waiting.communicate(timeout=30)
+        assert stop.returncode == 0 and not folder.report("r.rep").named("early"), (start, stop)
 
 
 def test_functions_of_dask():
