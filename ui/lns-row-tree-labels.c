@@ -105,6 +105,8 @@ track_label (LnsTrackKind kind)
     {
     case LNS_TRACK_CUDA_API:
       return "CUDA API";
+    case LNS_TRACK_CUDA_BACKTRACES:
+      return "CUDA API backtraces";
     case LNS_TRACK_CUBLAS:
       return "cuBLAS";
     case LNS_TRACK_CUDNN:

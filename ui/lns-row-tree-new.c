@@ -102,6 +102,7 @@ push_own (const Builder *builder, Leaf *leaf)
       push (leaf, LNS_ROW_COUNTER, track->kind, track->metric, leaf->track);
       break;
     case LNS_TRACK_CUDA_API:
+    case LNS_TRACK_CUDA_BACKTRACES:
     case LNS_TRACK_CUBLAS:
     case LNS_TRACK_CUDNN:
       push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);

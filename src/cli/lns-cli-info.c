@@ -159,6 +159,7 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_MPI] = "MPI calls",
     [LNS_TRACK_GPU_METRIC] = "GPU metrics",
     [LNS_TRACK_NVTX_PROJECTED] = "NVTX ranges on the GPU",
+    [LNS_TRACK_CUDA_BACKTRACES] = "call chains of CUDA calls",
   };
   uint32_t n, n_lanes;
   const LnsTrack *tracks = lns_report_tracks (report, &n);

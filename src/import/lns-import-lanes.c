@@ -20,7 +20,7 @@
 /* What tells tracks apart. */
 typedef struct
 {
-  uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type;
+  uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type, metric, zero;
   uint64_t number;
 } Key;
 
@@ -28,7 +28,8 @@ static LnsImportTrack *
 find_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
 {
   const Key key = { track->kind,   kind,          track->process,    track->thread, track->domain,
-                    track->device, track->stream, track->value_type, track->number };
+                    track->device, track->stream, track->value_type, track->metric, 0,
+                    track->number };
   uint32_t i = lns_string_table_intern (import->tracks, &key, sizeof key, import->n_tracks);
 
   if (i < import->n_tracks)
@@ -86,22 +87,32 @@ look_up (LnsImport *import)
 }
 
 bool
-_lns_import_append (LnsImport *import,
-                    const LnsTrack *track,
-                    LnsLaneKind kind,
-                    const LnsEvent *event)
+_lns_import_take_place (LnsImport *import,
+                        const LnsTrack *track,
+                        LnsLaneKind kind,
+                        int64_t start_ns,
+                        LnsImportPlace *ret_place)
 {
   LnsImportTrack *found = find_track (import, track, kind);
-  uint32_t ordinal = found != NULL ? take_lane (import, found, event->start_ns) : LNS_ID_NONE;
-  const int64_t end_ns = event->start_ns + event->duration_ns;
+  uint32_t ordinal = found != NULL ? take_lane (import, found, start_ns) : LNS_ID_NONE;
 
   if (ordinal == LNS_ID_NONE)
     {
       import->n_bad++;
-      return true;
+      return false;
     }
-  lns_overlap_release (&found->overlap, ordinal, end_ns);
-  lns_writer_append (import->writer, found->lanes[ordinal], event);
+  *ret_place =
+      (LnsImportPlace){ (uint32_t)(found - import->track_list), found->lanes[ordinal], ordinal };
+  return true;
+}
+
+bool
+_lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event)
+{
+  const int64_t end_ns = event->start_ns + event->duration_ns;
+
+  lns_overlap_release (&import->track_list[place->track].overlap, place->ordinal, end_ns);
+  lns_writer_append (import->writer, place->lane, event);
   import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
   return ++import->n_rows % ROWS_PER_LOOK != 0 || look_up (import);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "src/import/lns-import-private.h"
+#include "src/import/lns-import-remainder.h"
 
 static const char *const columns[] = {
   [LNS_NVTX_START] = "start",
@@ -37,7 +37,8 @@ typedef struct
 {
   LnsImport *import;
   uint64_t n_unknown; /* rows of types that nobody knows                                         */
-  uint64_t n_lost[N_COLUMNS];
+  bool is_there[N_COLUMNS];
+  LnsImportRemainder beside;
 } Rows;
 
 static bool
@@ -58,22 +59,31 @@ text_of (LnsImport *import, sqlite3_value **values, uint32_t *ret_flags)
 
 /* ---- Payloads -------------------------------------------------------------------------------- */
 
-static uint64_t
-bits_of (sqlite3_value *value, LnsPayloadType type)
+/* VALUE as the bits of a payload of TYPE; false where they are not all of it. */
+static bool
+bits_of (sqlite3_value *value, LnsPayloadType type, uint64_t *ret_bits)
 {
   double wide = sqlite3_value_double (value);
   float single = (float)wide;
-  uint64_t bits = 0;
+  int64_t number = 0;
 
-  if (type == LNS_PAYLOAD_DOUBLE)
-    memcpy (&bits, &wide, sizeof wide);
-  else if (type == LNS_PAYLOAD_FLOAT)
-    memcpy (&bits, &single, sizeof single);
-  else if (type == LNS_PAYLOAD_UINT32 || type == LNS_PAYLOAD_INT32)
-    bits = (uint32_t)sqlite3_value_int64 (value);
-  else
-    bits = (uint64_t)sqlite3_value_int64 (value);
-  return bits;
+  *ret_bits = 0;
+  if (type == LNS_PAYLOAD_DOUBLE || type == LNS_PAYLOAD_FLOAT)
+    {
+      if (type == LNS_PAYLOAD_DOUBLE)
+        memcpy (ret_bits, &wide, sizeof wide);
+      else
+        memcpy (ret_bits, &single, sizeof single);
+      return sqlite3_value_type (value) == SQLITE_FLOAT &&
+             (type == LNS_PAYLOAD_DOUBLE || (double)single == wide);
+    }
+  bool is_number = _lns_import_integer (value, &number);
+  *ret_bits = (uint64_t)number;
+  if (type == LNS_PAYLOAD_UINT32 || type == LNS_PAYLOAD_INT32)
+    *ret_bits = (uint32_t)number;
+  return is_number && (type == LNS_PAYLOAD_UINT32  ? number == (uint32_t)number
+                       : type == LNS_PAYLOAD_INT32 ? number == (int32_t)number
+                                                   : true);
 }
 
 /* An event has one payload: the first that the row has. */
@@ -81,26 +91,30 @@ static void
 set_payload (Rows *rows, sqlite3_value **values, LnsLaneKind kind, LnsEvent *event)
 {
   static const LnsPayloadType types[] = {
-    [LNS_NVTX_UINT64] = LNS_PAYLOAD_UINT64, [LNS_NVTX_INT64] = LNS_PAYLOAD_INT64,
-    [LNS_NVTX_DOUBLE] = LNS_PAYLOAD_DOUBLE, [LNS_NVTX_UINT32] = LNS_PAYLOAD_UINT32,
-    [LNS_NVTX_INT32] = LNS_PAYLOAD_INT32,   [LNS_NVTX_FLOAT] = LNS_PAYLOAD_FLOAT,
+    [LNS_NVTX_UINT64] = LNS_PAYLOAD_UINT64,     [LNS_NVTX_INT64] = LNS_PAYLOAD_INT64,
+    [LNS_NVTX_DOUBLE] = LNS_PAYLOAD_DOUBLE,     [LNS_NVTX_UINT32] = LNS_PAYLOAD_UINT32,
+    [LNS_NVTX_INT32] = LNS_PAYLOAD_INT32,       [LNS_NVTX_FLOAT] = LNS_PAYLOAD_FLOAT,
+    [LNS_NVTX_JSON_TEXT_ID] = LNS_PAYLOAD_JSON, [LNS_NVTX_JSON_TEXT] = LNS_PAYLOAD_JSON,
   };
   uint64_t *type = &event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE)],
            *payload = &event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD)];
 
   for (unsigned i = LNS_NVTX_UINT64; i <= LNS_NVTX_BINARY_DATA; i++)
     {
-      if (is_null (values[i]))
+      if (is_null (values[i]) ||
+          (i == LNS_NVTX_JSON_TEXT && !is_null (values[LNS_NVTX_JSON_TEXT_ID])))
         continue;
-      if (i == LNS_NVTX_BINARY_DATA || *type != LNS_PAYLOAD_NONE)
-        {
-          rows->n_lost[i]++;
-          continue;
-        }
-      *type = i <= LNS_NVTX_FLOAT ? types[i] : LNS_PAYLOAD_JSON;
-      *payload = i <= LNS_NVTX_FLOAT          ? bits_of (values[i], types[i])
-                 : i == LNS_NVTX_JSON_TEXT_ID ? _lns_import_string (rows->import, values[i])
-                                              : _lns_import_text (rows->import, values[i]);
+      bool is_kept = i != LNS_NVTX_BINARY_DATA && *type == LNS_PAYLOAD_NONE;
+      if (is_kept)
+        *type = types[i];
+      if (is_kept && i == LNS_NVTX_JSON_TEXT_ID)
+        *payload = _lns_import_string (rows->import, values[i]);
+      else if (is_kept && i == LNS_NVTX_JSON_TEXT)
+        *payload = _lns_import_text (rows->import, values[i]);
+      else if (is_kept)
+        is_kept = bits_of (values[i], types[i], payload);
+      if (!is_kept)
+        _lns_import_remainder_tell (&rows->beside, i, values[i]);
     }
 }
 
@@ -133,6 +147,49 @@ set_times (LnsImport *import, sqlite3_value **values, LnsEvent *event)
   return true;
 }
 
+/* A number of which the event says that it is not there where it is 0. */
+static int64_t
+number_of (Rows *rows, sqlite3_value **values, unsigned column)
+{
+  int64_t number = 0;
+
+  if (!is_null (values[column]) && (!_lns_import_integer (values[column], &number) || number == 0))
+    _lns_import_remainder_tell (&rows->beside, column, values[column]);
+  return number;
+}
+
+/* Keeps what a row of KIND says and EVENT, which is otherwise complete, does not. */
+static void
+tell_rest (Rows *rows, sqlite3_value **values, LnsLaneKind kind, const LnsEvent *event)
+{
+  const bool is_started = kind == LNS_LANE_NVTX_START_END;
+  const bool has_end = !is_null (values[LNS_NVTX_END]),
+             says_end = kind != LNS_LANE_NVTX_MARK && (event->flags & LNS_EVENT_END_UNKNOWN) == 0,
+             has_end_tid = !is_null (values[LNS_NVTX_END_GLOBAL_TID]),
+             has_text = !is_null (values[LNS_NVTX_TEXT]) || !is_null (values[LNS_NVTX_TEXT_ID]);
+  const int extra_end = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
+            extra_begin = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
+  const struct
+  {
+    unsigned column;
+    bool is_off;
+  } rest[] = {
+    { LNS_NVTX_END, has_end != says_end },
+    { LNS_NVTX_RANGE_ID, !is_started && !is_null (values[LNS_NVTX_RANGE_ID]) },
+    { LNS_NVTX_TEXT, !has_text },
+    { LNS_NVTX_TEXT_ID, !has_text },
+    { LNS_NVTX_GLOBAL_TID, is_null (values[LNS_NVTX_GLOBAL_TID]) },
+    { LNS_NVTX_END_GLOBAL_TID,
+      has_end_tid &&
+          (!is_started || !says_end || event->extra[extra_end] == event->extra[extra_begin]) },
+    { LNS_NVTX_DOMAIN_ID, is_null (values[LNS_NVTX_DOMAIN_ID]) },
+  };
+
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+    if (rest[i].is_off && rows->is_there[rest[i].column])
+      _lns_import_remainder_tell (&rows->beside, rest[i].column, values[rest[i].column]);
+}
+
 static bool
 add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneKind kind)
 {
@@ -151,8 +208,9 @@ add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneK
       return true;
     }
   event.name = text_of (import, values, &event.flags);
-  set (&event, kind, LNS_COLUMN_COLOR, _lns_import_number (values[LNS_NVTX_COLOR]));
-  set (&event, kind, LNS_COLUMN_CATEGORY, _lns_import_number (values[LNS_NVTX_CATEGORY]));
+  _lns_import_remainder_begin (&rows->beside);
+  set (&event, kind, LNS_COLUMN_COLOR, number_of (rows, values, LNS_NVTX_COLOR));
+  set (&event, kind, LNS_COLUMN_CATEGORY, number_of (rows, values, LNS_NVTX_CATEGORY));
   set_payload (rows, values, kind, &event);
   track.process = thread < import->n_threads ? import->thread_list[thread].process : 0;
   track.domain =
@@ -160,7 +218,7 @@ add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneK
   if (kind == LNS_LANE_NVTX_START_END)
     {
       int64_t end_tid;
-      set (&event, kind, LNS_COLUMN_RANGE_ID, _lns_import_number (values[LNS_NVTX_RANGE_ID]));
+      set (&event, kind, LNS_COLUMN_RANGE_ID, number_of (rows, values, LNS_NVTX_RANGE_ID));
       set (&event, kind, LNS_COLUMN_THREAD, thread);
       set (&event, kind, LNS_COLUMN_END_THREAD,
            _lns_import_integer (values[LNS_NVTX_END_GLOBAL_TID], &end_tid)
@@ -172,7 +230,11 @@ add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneK
       event.duration_ns = 0;
       event.flags &= ~(uint32_t)(LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
     }
-  return _lns_import_append (import, &track, kind, &event);
+  tell_rest (rows, values, kind, &event);
+  set (&event, kind, LNS_COLUMN_REMAINDER, (int64_t)_lns_import_remainder_id (&rows->beside));
+  LnsImportPlace place;
+  return !_lns_import_take_place (import, &track, kind, event.start_ns, &place) ||
+         _lns_import_append (import, &place, &event);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -272,6 +334,9 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
   Rows rows = { .import = import };
   const char *order;
 
+  _lns_import_remainder_init (&rows.beside, import, table->name, columns, N_COLUMNS);
+  for (unsigned i = 0; i < N_COLUMNS; i++)
+    rows.is_there[i] = lns_foreign_has_column (table, columns[i]);
   bool good = _lns_import_order (import, table, "start", "end", keys, 3, merge_keys, &order) &&
               lns_foreign_read (import->foreign, table, columns, N_COLUMNS, order, row_cb, &rows,
                                 import->error);
@@ -279,9 +344,6 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
   if (rows.n_unknown > 0)
     _lns_import_leave_out (import, "%s: %llu rows of unknown types", table->name,
                            (unsigned long long)rows.n_unknown);
-  for (unsigned i = 0; i < N_COLUMNS; i++)
-    if (rows.n_lost[i] > 0)
-      _lns_import_leave_out (import, "%s.%s: %llu values", table->name, columns[i],
-                             (unsigned long long)rows.n_lost[i]);
+  _lns_import_remainder_clear (&rows.beside);
   return good;
 }

@@ -13,14 +13,12 @@
 #include "src/import/lns-foreign.h"
 #include "src/import/lns-import.h"
 #include "src/schema/lns-table.h"
+#include "src/store/lns-kept-codec.h"
 #include "src/store/lns-overlap.h"
 #include "src/store/lns-writer.h"
 
 /* Times beyond ±146 years are no times: sums and differences of the others fit into 64 bits. */
 #define LNS_IMPORT_TIME_MAX (INT64_C (1) << 62)
-
-/* The callback of rows of calls that are none. */
-#define LNS_IMPORT_NO_CALL UINT64_MAX
 
 /* A track, and the lanes that the table being imported has given it so far. */
 typedef struct
@@ -85,6 +83,9 @@ uint32_t _lns_import_text (LnsImport *import, sqlite3_value *value);
 /* The string of StringIds row VALUE; 0 where there is none. */
 uint32_t _lns_import_string (LnsImport *import, sqlite3_value *value);
 
+/* VALUE as it is; text and bytes live as long as it does. */
+LnsKeptValue _lns_import_keep (sqlite3_value *value);
+
 /* ---- Objects, made when first asked for ------------------------------------------------------ */
 
 /* Of a globalPid or globalTid. */
@@ -98,12 +99,23 @@ uint32_t _lns_import_launch (LnsImport *import, const LnsCudaLaunch *launch);
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Appends EVENT to the lowest lane of TRACK that is free. Each track's events come by start, those of
- * equal starts the longest first. False and import->error where the writing cannot go on. */
-bool _lns_import_append (LnsImport *import,
-                         const LnsTrack *track,
-                         LnsLaneKind kind,
-                         const LnsEvent *event);
+/* Where an event goes: the lane, and which of its track's lanes that is. */
+typedef struct
+{
+  uint32_t track, lane, ordinal;
+} LnsImportPlace;
+
+/* Finds the lowest lane of TRACK that is free from START_NS on, for _lns_import_append () next. Each track's
+ * events come by start, those of equal starts the longest first. False (and counted) where there would be
+ * too many lanes. */
+bool _lns_import_take_place (LnsImport *import,
+                             const LnsTrack *track,
+                             LnsLaneKind kind,
+                             int64_t start_ns,
+                             LnsImportPlace *ret_place);
+
+/* Appends EVENT there. False and import->error where the writing cannot go on. */
+bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event);
 
 /* Ends the lanes of all tracks: the events of the next table begin anew. */
 void _lns_import_end_table (LnsImport *import);
@@ -120,8 +132,9 @@ typedef struct LnsImportTable
   const char *name;   /* in the foreign file                                                    */
   const char *schema; /* the table of lns-table.h whose columns say what is kept; NULL = `name`  */
   LnsTrackKind track;
-  /* Finishes an event: names it where no column does. False leaves it out. NULL = nothing to do. */
-  bool (*finish) (LnsImport *import, LnsEvent *event);
+  /* Finishes an event: names it where no column does, and may put it on a track and lane of other kinds.
+   * NULL = nothing to do. */
+  void (*finish) (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane);
   /* Imports the table in its own way; NULL = row by row, as the schema's cells say. */
   bool (*import) (LnsImport *import, LnsForeignTable *table);
 } LnsImportTable;

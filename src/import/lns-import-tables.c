@@ -10,15 +10,17 @@
 
 #include "src/import/lns-import-private.h"
 
-static bool
+/* Of ENUM_NSYS_EVENT_CLASS */
+#define CLASS_BACKTRACE 67
+
+static void
 name_event (LnsImport *import, LnsEvent *event, const char *name)
 {
   event->name = lns_writer_string (import->writer, name, strlen (name));
-  return true;
 }
 
-static bool
-finish_copy (LnsImport *import, LnsEvent *event)
+static void
+finish_copy (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
 {
   static const char *const names[] = {
     "[CUDA memcpy Unknown]",
@@ -38,21 +40,24 @@ finish_copy (LnsImport *import, LnsEvent *event)
   };
   uint64_t kind = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_COPY_KIND)];
 
-  return name_event (import, event, names[kind < sizeof names / sizeof *names ? kind : 0]);
+  name_event (import, event, names[kind < sizeof names / sizeof *names ? kind : 0]);
 }
 
-static bool
-finish_set (LnsImport *import, LnsEvent *event)
+static void
+finish_set (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
 {
-  return name_event (import, event, "[CUDA memset]");
+  name_event (import, event, "[CUDA memset]");
 }
 
 /* Rows that tell the call chain of another row's call are no calls. */
-static bool
-finish_call (LnsImport *import, LnsEvent *event)
+static void
+finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
 {
   uint64_t callback = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CALLBACK)];
-  return callback != LNS_IMPORT_NO_CALL;
+
+  *lane = callback >> 40 == CLASS_BACKTRACE ? LNS_LANE_CUDA_BACKTRACE : LNS_LANE_CUDA_API;
+  if (*lane == LNS_LANE_CUDA_BACKTRACE)
+    *track = LNS_TRACK_CUDA_BACKTRACES;
 }
 
 /* Strings and names come first, as all others refer to them; of GPU work kernels, whose rows tell best

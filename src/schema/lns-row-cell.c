@@ -108,6 +108,14 @@ overhead_kind (uint64_t kind)
   return kind == 1 ? 2 : kind >= 1 << 16 && kind <= 6 << 16 ? (int64_t)(kind >> 16) + 2 : kind != 0;
 }
 
+static int64_t
+call_class (uint64_t callback)
+{
+  return callback >> 40 != 0   ? (int64_t)(callback >> 40)
+         : callback >> 32 != 0 ? CLASS_RUNTIME
+                               : CLASS_DRIVER;
+}
+
 static LnsValue
 bits (const LnsRowLane *rows, const LnsCell *cell)
 {
@@ -167,8 +175,7 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_OVERHEAD_KIND:
       return integer (overhead_kind (_lns_row_lane_extra (rows, cell->column)));
     case LNS_CELL_CUDA_CALL_CLASS:
-      return integer (_lns_row_lane_extra (rows, LNS_COLUMN_CALLBACK) >> 32 != 0 ? CLASS_RUNTIME
-                                                                                 : CLASS_DRIVER);
+      return integer (call_class (_lns_row_lane_extra (rows, LNS_COLUMN_CALLBACK)));
     case LNS_CELL_GRAPH_CLASS:
       return integer (_lns_row_lane_extra (rows, LNS_COLUMN_GRAPH_EXEC) != 0 ? CLASS_GRAPH_EXEC
                       : _lns_row_lane_extra (rows, LNS_COLUMN_ORIGINAL) != 0 ? CLASS_GRAPH_CLONE
@@ -181,14 +188,11 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
       thread =
           thread < LNS_ID_NONE ? (uint64_t)lns_tables_global_tid (tables, (uint32_t)thread) : 0;
       return thread != 0 ? integer ((int64_t)thread) : (LnsValue){ 0 };
-    case LNS_CELL_GREEN_CONTEXT:
-      if (rows->lane->green_unknown)
-        return (LnsValue){ 0 };
-      return integer (_lns_lane_cell (rows->lane, cell));
     case LNS_CELL_GLOBAL_TID:
     case LNS_CELL_GLOBAL_PID:
     case LNS_CELL_DEVICE:
     case LNS_CELL_CONTEXT:
+    case LNS_CELL_GREEN_CONTEXT:
     case LNS_CELL_STREAM:
     case LNS_CELL_STREAM_OR_ALL:
     case LNS_CELL_DEPTH:

@@ -26,7 +26,7 @@ typedef struct
   uint32_t domain_number;
   uint32_t track;
   uint32_t device, context, stream; /* CUDA's and CUPTI's numbers, 0 where it has none          */
-  bool is_green, green_unknown;     /* the context                                              */
+  bool is_green;                    /* the context                                              */
   uint32_t ordinal, metric;
   int64_t track_number; /* LnsTrack.number                                                      */
 } LnsTableLane;

@@ -45,8 +45,6 @@ describe_place (LnsReport *report, const LnsTrack *track, LnsTableLane *lane)
   const LnsCudaStream *stream = &streams[track->stream];
   lane->stream = stream->number;
   lane->context = stream->context < n_contexts ? contexts[stream->context].number : 0;
-  lane->green_unknown =
-      stream->context < n_contexts && contexts[stream->context].green_unknown != 0;
   lane->is_green = stream->context < n_contexts && contexts[stream->context].is_green != 0;
 }
 

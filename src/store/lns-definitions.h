@@ -128,7 +128,6 @@ typedef struct
   uint32_t parent;      /* CUPTI's contextId of a green context's parent, or 0                  */
   uint32_t is_green;    /* 0 or 1                                                               */
   uint32_t n_multiprocessors; /* that a green context may use, or 0                             */
-  uint32_t green_unknown; /* imported: 1 = from before there were green contexts                */
 } LnsCudaContext;
 
 typedef struct
@@ -186,6 +185,7 @@ typedef enum
   LNS_TRACK_MPI,              /* calls of (thread)                                              */
   LNS_TRACK_GPU_METRIC,       /* samples of one metric of a GPU                                 */
   LNS_TRACK_NVTX_PROJECTED,   /* of (stream, domain), or of (device, domain): of its streams   */
+  LNS_TRACK_CUDA_BACKTRACES,  /* of (thread)                                                    */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 

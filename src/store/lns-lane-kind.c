@@ -288,6 +288,14 @@ static const LnsLaneKindInfo kinds[LNS_N_LANE_KINDS] = {
                                   { LNS_COLUMN_ORIGINAL, "range-lane", "number" },
                                   { LNS_COLUMN_COPY_COUNT, "operations", "number" },
                                   REMAINDER } },
+  [LNS_LANE_CUDA_BACKTRACE] = { LNS_LANE_CUDA_BACKTRACE,
+                                "cuda-backtrace",
+                                5,
+                                { CORRELATION,
+                                  { LNS_COLUMN_CALLBACK, "callback", "bits" },
+                                  RETURN_VALUE,
+                                  CALL_CHAIN,
+                                  REMAINDER } },
 };
 
 const LnsLaneKindInfo *

@@ -40,6 +40,7 @@ typedef enum
   LNS_LANE_CPU_SAMPLE, /* where one thread was found on a CPU, duration 0                    */
   LNS_LANE_MPI_CALL,   /* MPI calls of one thread, lane = nesting depth                      */
   LNS_LANE_NVTX_PROJECTED, /* where on the GPU ranges of one domain had their work: derived  */
+  LNS_LANE_CUDA_BACKTRACE, /* imported: call chains of CUDA calls of one thread, lane = depth  */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -60,7 +61,8 @@ typedef enum
   LNS_COLUMN_VALUE = 12,       /* a counter's sample: bits of the type its track names           */
   LNS_COLUMN_CORRELATION = 13, /* of API call and GPU work, unique in the process; 0 = none; of   */
                                /* projections: 1 + the range's ordinal in its lane               */
-  LNS_COLUMN_CALLBACK = 14,    /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls    */
+  LNS_COLUMN_CALLBACK = 14,    /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls;   */
+                               /* others (imported): their ENUM_NSYS_EVENT_CLASS << 40           */
   LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult, cublasStatus_t or cudnnStatus_t        */
   LNS_COLUMN_LAUNCH = 16,  /* LnsCudaLaunch id: which kernel, in what shape                      */
   LNS_COLUMN_GRID_ID = 17, /* the driver's number of a kernel launch                         */

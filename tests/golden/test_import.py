@@ -30,8 +30,7 @@ def rows_of(database, table, columns):
     """The rows as a multiset of tuples, names as text."""
     strings = dict(database.execute("SELECT id, value FROM StringIds"))
     found = collections.Counter()
-    calls = " WHERE eventClass < 2" if table == "CUPTI_ACTIVITY_KIND_RUNTIME" else ""
-    for row in database.execute(f'SELECT {", ".join(chr(34) + name + chr(34) for name in columns)} FROM {table}{calls}'):
+    for row in database.execute(f'SELECT {", ".join(chr(34) + name + chr(34) for name in columns)} FROM {table}'):
         values = dict(zip(columns, row))
         for name in NAMES & values.keys():
             values[name] = strings.get(values[name])

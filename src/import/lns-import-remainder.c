@@ -1,0 +1,93 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/lns-import-remainder.h"
+
+static void
+forget (LnsImportRemainder *remainder)
+{
+  for (unsigned i = 0; i < remainder->n_columns; i++)
+    remainder->told[i] = (LnsKeptValue){ .type = LNS_KEPT_UNSET };
+  remainder->has_told = false;
+}
+
+void
+_lns_import_remainder_init (LnsImportRemainder *remainder,
+                            LnsImport *import,
+                            const char *table,
+                            const char *const *columns,
+                            unsigned n_columns)
+{
+  *remainder = (LnsImportRemainder){
+    .import = import, .table = table, .columns = columns, .n_columns = n_columns
+  };
+  forget (remainder);
+}
+
+void
+_lns_import_remainder_clear (LnsImportRemainder *remainder)
+{
+  lns_kept_table_maker_free (remainder->maker);
+}
+
+void
+_lns_import_remainder_begin (LnsImportRemainder *remainder)
+{
+  if (remainder->has_told)
+    forget (remainder);
+}
+
+LnsKeptValue
+_lns_import_keep (sqlite3_value *value)
+{
+  LnsKeptValue kept = { .type = LNS_KEPT_NULL };
+
+  switch (sqlite3_value_type (value))
+    {
+    case SQLITE_INTEGER:
+      kept.type = LNS_KEPT_INTEGER;
+      kept.integer = sqlite3_value_int64 (value);
+      break;
+    case SQLITE_FLOAT:
+      kept.type = LNS_KEPT_REAL;
+      kept.real = sqlite3_value_double (value);
+      break;
+    case SQLITE_TEXT:
+      kept.type = LNS_KEPT_TEXT;
+      kept.bytes = (const char *)sqlite3_value_text (value);
+      break;
+    case SQLITE_BLOB:
+      kept.type = LNS_KEPT_BLOB;
+      kept.bytes = sqlite3_value_blob (value);
+      break;
+    }
+  if (kept.type == LNS_KEPT_TEXT || kept.type == LNS_KEPT_BLOB)
+    kept.size_bytes = kept.bytes != NULL ? (size_t)sqlite3_value_bytes (value) : 0;
+  return kept;
+}
+
+void
+_lns_import_remainder_tell (LnsImportRemainder *remainder, unsigned column, sqlite3_value *value)
+{
+  remainder->told[column] = _lns_import_keep (value);
+  remainder->has_told = true;
+}
+
+uint64_t
+_lns_import_remainder_id (LnsImportRemainder *remainder)
+{
+  LnsKeptColumn columns[LNS_KEPT_MAX_COLUMNS];
+
+  if (!remainder->has_told)
+    return 0;
+  for (unsigned i = 0; remainder->maker == NULL && i < remainder->n_columns; i++)
+    columns[i] = (LnsKeptColumn){ .name = remainder->columns[i], .type = "" };
+  if (remainder->maker == NULL)
+    remainder->maker = lns_kept_table_maker_new (remainder->import->writer, remainder->table,
+                                                 columns, remainder->n_columns, true);
+  return remainder->maker != NULL
+             ? lns_kept_table_maker_remainder (remainder->maker, remainder->told)
+             : 0;
+}
