@@ -16,10 +16,7 @@
 #define STRETCH 65536
 
 static const LnsExportType *const types[] = {
-  &lns_sink_sqlite,
-  &lns_sink_jsonlines,
-  &lns_sink_csv,
-  &lns_sink_folded,
+  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv, &lns_sink_chrome, &lns_sink_folded,
 };
 
 typedef struct
@@ -52,6 +49,15 @@ const char *
 lns_export_type_ending (const LnsExportType *type)
 {
   return type->ending;
+}
+
+int
+lns_export_column (const LnsTable *table, const char *name)
+{
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (strcmp (table->columns[i].name, name) == 0)
+      return (int)i;
+  return -1;
 }
 
 bool

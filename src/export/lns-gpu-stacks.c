@@ -112,15 +112,6 @@ lns_gpu_stacks_free (LnsGpuStacks *stacks)
 
 /* ---- Gathering -------------------------------------------------------------------------------- */
 
-static int
-column_of (const LnsTable *table, const char *name)
-{
-  for (unsigned i = 0; i < table->n_columns; i++)
-    if (strcmp (table->columns[i].name, name) == 0)
-      return (int)i;
-  return -1;
-}
-
 bool
 lns_gpu_stacks_takes (const LnsTable *table)
 {
@@ -131,10 +122,10 @@ lns_gpu_stacks_takes (const LnsTable *table)
 void
 lns_gpu_stacks_begin (LnsGpuStacks *stacks, const LnsTable *table)
 {
-  stacks->start = column_of (table, "start");
-  stacks->end = column_of (table, "end");
-  stacks->correlation = column_of (table, "correlationId");
-  stacks->name = column_of (table, "demangledName");
+  stacks->start = lns_export_column (table, "start");
+  stacks->end = lns_export_column (table, "end");
+  stacks->correlation = lns_export_column (table, "correlationId");
+  stacks->name = lns_export_column (table, "demangledName");
 }
 
 /* The process instance that LANE's events are of; RET_THREAD gets the thread instance. */
@@ -335,9 +326,9 @@ open_sweep (LnsGpuStacks *stacks,
 {
   const LnsTable *table = lns_table_find (table_name);
 
-  sweep->start = column_of (table, "start");
-  sweep->end = column_of (table, "end");
-  sweep->value = column_of (table, value);
+  sweep->start = lns_export_column (table, "start");
+  sweep->end = lns_export_column (table, "end");
+  sweep->value = lns_export_column (table, value);
   sweep->cursor = lns_row_cursor_new (stacks->job->tables, table, error);
   if (sweep->cursor == NULL)
     return false;

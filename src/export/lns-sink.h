@@ -53,7 +53,11 @@ struct LnsExportType
 extern const LnsExportType lns_sink_sqlite;
 extern const LnsExportType lns_sink_jsonlines;
 extern const LnsExportType lns_sink_csv;
+extern const LnsExportType lns_sink_chrome;
 extern const LnsExportType lns_sink_folded;
+
+/* The position of TABLE's column called NAME, or -1. O(columns). */
+int lns_export_column (const LnsTable *table, const char *name);
 
 /* Fills ERROR for what could not be written because of CODE (errno): a full disk is told apart. False. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

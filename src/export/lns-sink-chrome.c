@@ -1,0 +1,507 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A trace as Perfetto and chrome://tracing read it: processes with their threads and, as threads too, the
+ * streams of their GPUs; an arrow from each launch to what it began. Times are microseconds, to the ns. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/lns-json.h"
+#include "src/export/lns-export-text.h"
+#include "src/schema/lns-enums.h"
+
+/* Rows that are no threads of the system have ids above theirs, which have 22 bits: streams, then lanes. */
+#define FIRST_STREAM (1 << 24)
+#define FIRST_LANE   (1 << 25)
+
+/* What a table's rows are drawn as. */
+typedef struct
+{
+  const char *table;
+  const char *category;
+  const char
+      *name; /* column of the name: its text or string id, or the id in `names`             */
+  const char *names; /* enumeration, or NULL                                                    */
+  bool is_call;      /* that may begin something on a GPU                                        */
+  bool is_begun;     /* by such a call                                                          */
+} Kind;
+
+static const Kind kinds[] = {
+  { "NVTX_EVENTS", "nvtx", "text" },
+  { "CUPTI_ACTIVITY_KIND_RUNTIME", "cuda_runtime", "nameId", .is_call = true },
+  { "CUPTI_ACTIVITY_KIND_KERNEL", "kernel", "demangledName", .is_begun = true },
+  { "CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", "copyKind", "ENUM_CUDA_MEMCPY_OPER",
+    .is_begun = true },
+  { "CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", NULL, .is_begun = true },
+  { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "cuda_graph", NULL, .is_begun = true },
+  { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "cuda_sync", "syncType", "ENUM_CUPTI_SYNC_TYPE" },
+  { "CUBLAS_EVENTS", "cublas", "nameId" },
+  { "CUDNN_EVENTS", "cudnn", "nameId" },
+  { "OSRT_API", "osrt", "nameId" },
+  { "MPI_P2P_EVENTS", "mpi", "textId" },
+  { "MPI_COLLECTIVES_EVENTS", "mpi", "textId" },
+  { "MPI_START_WAIT_EVENTS", "mpi", "textId" },
+  { "MPI_OTHER_EVENTS", "mpi", "textId" },
+  { "LNS_COUNTERS", "counter", "name" },
+};
+
+/* Columns that are told as arguments where a table has them and a row a value. */
+static const char *const arguments[] = {
+  "correlationId",
+  "returnValue",
+  "deviceId",
+  "contextId",
+  "streamId",
+  "bytes",
+  "gridX",
+  "gridY",
+  "gridZ",
+  "blockX",
+  "blockY",
+  "blockZ",
+  "registersPerThread",
+  "staticSharedMemory",
+  "dynamicSharedMemory",
+  "graphId",
+  "graphNodeId",
+  "srcKind",
+  "dstKind",
+  "category",
+  "uint64Value",
+  "int64Value",
+  "doubleValue",
+  "uint32Value",
+  "int32Value",
+  "floatValue",
+  "jsonText",
+  "size",
+  "tag",
+  "remoteRank",
+  "rootRank",
+};
+#define MAX_ARGUMENTS (sizeof arguments / sizeof *arguments)
+
+/* Where events of a lane are drawn. */
+typedef struct
+{
+  bool is_known;
+  int32_t pid;
+  int64_t tid;
+} Row;
+
+typedef struct
+{
+  const LnsExportJob *job;
+  FILE *stream;
+  bool has_events;
+  Row *rows; /* by lane                                                                         */
+  uint32_t n_lanes;
+  bool *named; /* by stream                                                                     */
+
+  const Kind *kind; /* of the table that was begun last                                          */
+  const LnsEnum *names;
+  int start, end, name, correlation, value;
+  unsigned n_arguments;
+  struct
+  {
+    int column;
+    const char *name;
+  } arguments[MAX_ARGUMENTS];
+} Sink;
+
+/* ---- Rows of the picture ---------------------------------------------------------------------- */
+
+static void
+begin_event (Sink *sink, char phase, const Row *row)
+{
+  lns_export_put_text (sink->stream, sink->has_events ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+  putc_unlocked (phase, sink->stream);
+  lns_export_put_text (sink->stream, "\",\"pid\":");
+  lns_export_put_integer (sink->stream, row->pid);
+  lns_export_put_text (sink->stream, ",\"tid\":");
+  lns_export_put_integer (sink->stream, row->tid);
+  sink->has_events = true;
+}
+
+static void
+put_name (Sink *sink, const Row *row, const char *what, const char *text, size_t size)
+{
+  begin_event (sink, 'M', row);
+  fprintf (sink->stream, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+  lns_json_write_string (sink->stream, text, size);
+  lns_export_put_text (sink->stream, "}}");
+}
+
+/* What the row of a lane without a thread of its own is called. */
+static void
+name_lane (
+    Sink *sink, const Row *row, const LnsTrack *track, const LnsLane *lane, const char *stream_text)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (sink->job->report, &n);
+  size_t domain_size = 0;
+  const char *domain = track->domain < n && domains[track->domain].name != 0
+                           ? lns_report_string (sink->job->report, domains[track->domain].name,
+                                                &domain_size)
+                           : "",
+             *what = track->kind == LNS_TRACK_NVTX_START_END ? "NVTX start/end "
+                     : track->kind == LNS_TRACK_CUDA_SYNC    ? " waits"
+                     : track->kind == LNS_TRACK_CUDA_GRAPHS  ? " graphs"
+                                                             : "";
+  char *text = NULL;
+  int size = asprintf (&text, "%s%s%.*s", stream_text, what, (int)domain_size, domain);
+
+  if (size >= 0 && lane->ordinal > 0)
+    {
+      char *first = text;
+      size = asprintf (&text, "%s (%u)", first, lane->ordinal + 1);
+      free (first);
+    }
+  if (size >= 0)
+    {
+      put_name (sink, row, "thread_name", text, (size_t)size);
+      free (text);
+    }
+}
+
+/* "GPU 0 stream 7" */
+static void
+describe_stream (LnsReport *report, const LnsTrack *track, char ret_text[64])
+{
+  uint32_t n_devices, n_streams;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+  const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
+  unsigned device = track->device < n_devices ? devices[track->device].number : 0;
+
+  ret_text[0] = '\0';
+  if (track->stream < n_streams)
+    snprintf (ret_text, 64, "GPU %u stream %u", device, streams[track->stream].number);
+}
+
+/* Where LANE is drawn. Kernels, copies and sets of a stream share a row, as they do not overlap; the
+ * others that no thread does have one each. */
+static const Row *
+row_of (Sink *sink, uint32_t lane_id)
+{
+  LnsReport *report = sink->job->report;
+  uint32_t n_lanes, n_tracks, n_threads, n_processes, n_streams;
+  const LnsLane *lane = &lns_report_lanes (report, &n_lanes)[lane_id];
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks), *track = &tracks[lane->track];
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  Row *row = &sink->rows[lane_id];
+  char stream_text[64];
+
+  if (row->is_known)
+    return row;
+  lns_report_streams (report, &n_streams);
+  bool has_thread = track->thread < n_threads;
+  uint32_t process = has_thread ? threads[track->thread].process : track->process;
+  row->is_known = true;
+  row->pid = process < n_processes ? processes[process].pid : 0;
+  row->tid = FIRST_LANE + (int64_t)lane_id;
+  if (has_thread)
+    {
+      const LnsThread *thread = &threads[track->thread];
+      row->tid = thread->tid != 0 ? thread->tid : thread->target_tid;
+      return row;
+    }
+  bool shares = track->stream < n_streams && lane->ordinal == 0 &&
+                (track->kind == LNS_TRACK_CUDA_KERNELS || track->kind == LNS_TRACK_CUDA_MEMCPY ||
+                 track->kind == LNS_TRACK_CUDA_MEMSET);
+  if (shares)
+    {
+      row->tid = FIRST_STREAM + (int64_t)track->stream;
+      if (sink->named[track->stream])
+        return row;
+      sink->named[track->stream] = true;
+    }
+  describe_stream (report, track, stream_text);
+  name_lane (sink, row, track, lane, stream_text);
+  return row;
+}
+
+static void
+name_threads (Sink *sink)
+{
+  LnsReport *report = sink->job->report;
+  uint32_t n_processes, n_threads;
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  size_t size;
+
+  for (uint32_t i = 0; i < n_processes; i++)
+    {
+      Row row = { .pid = processes[i].pid };
+      const char *name = lns_report_string (report, processes[i].name, &size);
+      put_name (sink, &row, "process_name", name, size);
+    }
+  for (uint32_t i = 0; i < n_threads; i++)
+    if (threads[i].process < n_processes && threads[i].name != 0)
+      {
+        Row row = { .pid = processes[threads[i].process].pid,
+                    .tid = threads[i].tid != 0 ? threads[i].tid : threads[i].target_tid };
+        const char *name = lns_report_string (report, threads[i].name, &size);
+        put_name (sink, &row, "thread_name", name, size);
+      }
+}
+
+/* ---- Tables ----------------------------------------------------------------------------------- */
+
+static const Kind *
+kind_of (const LnsTable *table)
+{
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp (kinds[i].table, table->name) == 0)
+      return &kinds[i];
+  return NULL;
+}
+
+static bool
+chrome_takes (const LnsTable *table)
+{
+  return kind_of (table) != NULL;
+}
+
+static void
+free_sink (Sink *sink)
+{
+  if (sink != NULL)
+    {
+      free (sink->rows);
+      free (sink->named);
+    }
+  free (sink);
+}
+
+static void *
+chrome_open (const LnsExportJob *job, LnsError *error)
+{
+  Sink *sink = calloc (1, sizeof *sink);
+  uint32_t n_streams;
+
+  if (sink != NULL)
+    {
+      sink->job = job;
+      lns_report_lanes (job->report, &sink->n_lanes);
+      lns_report_streams (job->report, &n_streams);
+      sink->rows = calloc (sink->n_lanes + 1, sizeof *sink->rows);
+      sink->named = calloc (n_streams + 1, sizeof *sink->named);
+    }
+  if (sink == NULL || sink->rows == NULL || sink->named == NULL)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory for an export; close other programs");
+  else
+    sink->stream = lns_export_text_open (job, job->temporary, error);
+  if (sink != NULL && sink->stream != NULL)
+    {
+      lns_export_put_text (sink->stream, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+      name_threads (sink);
+      return sink;
+    }
+  free_sink (sink);
+  return NULL;
+}
+
+static bool
+chrome_begin (void *data, const LnsTable *table, LnsError *error)
+{
+  Sink *sink = data;
+
+  sink->kind = kind_of (table);
+  sink->start = lns_export_column (table, "start");
+  if (sink->start < 0)
+    sink->start = lns_export_column (table, "timestamp");
+  sink->end = lns_export_column (table, "end");
+  sink->name = sink->kind->name != NULL ? lns_export_column (table, sink->kind->name) : -1;
+  sink->correlation = lns_export_column (table, "correlationId");
+  sink->value = table->source == LNS_ROWS_COUNTERS ? lns_export_column (table, "value") : -1;
+  sink->names = NULL;
+  for (unsigned i = 0; sink->kind->names != NULL && i < LNS_N_ENUMS; i++)
+    if (strcmp (lns_enums[i].name, sink->kind->names) == 0)
+      sink->names = &lns_enums[i];
+  sink->n_arguments = 0;
+  for (size_t i = 0; sink->value < 0 && i < MAX_ARGUMENTS; i++)
+    {
+      int column = lns_export_column (table, arguments[i]);
+      if (column < 0)
+        continue;
+      sink->arguments[sink->n_arguments].column = column;
+      sink->arguments[sink->n_arguments++].name = arguments[i];
+    }
+  return true;
+}
+
+/* ---- Events ----------------------------------------------------------------------------------- */
+
+static void
+put_microseconds (FILE *stream, int64_t time_ns)
+{
+  uint64_t left = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
+
+  if (time_ns < 0)
+    putc_unlocked ('-', stream);
+  lns_export_put_integer (stream, (int64_t)(left / 1000));
+  putc_unlocked ('.', stream);
+  putc_unlocked ((char)('0' + left / 100 % 10), stream);
+  putc_unlocked ((char)('0' + left / 10 % 10), stream);
+  putc_unlocked ((char)('0' + left % 10), stream);
+}
+
+/* The name of an event. */
+static const char *
+name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
+{
+  const LnsValue *value = sink->name >= 0 ? &row->values[sink->name] : NULL;
+  const char *text = sink->kind->category;
+
+  if (value != NULL && value->type == LNS_VALUE_TEXT)
+    {
+      *ret_size = value->size_bytes;
+      return value->bytes;
+    }
+  if (value != NULL && value->type == LNS_VALUE_INTEGER && sink->names == NULL)
+    return lns_report_string (sink->job->report, (uint32_t)value->integer, ret_size);
+  for (unsigned i = 0; value != NULL && sink->names != NULL && i < sink->names->n_values; i++)
+    if (value->type == LNS_VALUE_INTEGER && sink->names->values[i].id == value->integer)
+      text = sink->names->values[i].label;
+  *ret_size = strlen (text);
+  return text;
+}
+
+static void
+put_value (FILE *stream, const LnsValue *value)
+{
+  if (value->type == LNS_VALUE_INTEGER)
+    lns_export_put_integer (stream, value->integer);
+  else if (value->type == LNS_VALUE_REAL)
+    lns_json_write_double (stream, value->real);
+  else
+    lns_json_write_string (stream, value->bytes, value->size_bytes);
+}
+
+static void
+put_arguments (const Sink *sink, const LnsSinkRow *row)
+{
+  bool has_any = false;
+
+  for (unsigned i = 0; i < sink->n_arguments; i++)
+    {
+      const LnsValue *value = &row->values[sink->arguments[i].column];
+      if (value->type == LNS_VALUE_NULL || value->type == LNS_VALUE_BLOB)
+        continue;
+      lns_export_put_text (sink->stream, has_any ? ",\"" : ",\"args\":{\"");
+      lns_export_put_text (sink->stream, sink->arguments[i].name);
+      lns_export_put_text (sink->stream, "\":");
+      put_value (sink->stream, value);
+      has_any = true;
+    }
+  if (has_any)
+    putc_unlocked ('}', sink->stream);
+}
+
+/* One end of the arrow from a call to what it began. Correlations are of one process. */
+static void
+put_arrow (Sink *sink, char phase, const Row *row, int64_t time_ns, int64_t correlation)
+{
+  begin_event (sink, phase, row);
+  lns_export_put_text (sink->stream, ",\"ts\":");
+  put_microseconds (sink->stream, time_ns);
+  fprintf (sink->stream, ",\"id\":\"0x%x%08x\",\"cat\":\"launch\",\"name\":\"launch\"%s}",
+           (unsigned)row->pid, (unsigned)correlation, phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* Whether a call of this name begins work on a GPU. */
+static bool
+may_begin (const char *name)
+{
+  static const char *const verbs[] = { "Launch", "Memcpy", "Memset", "GraphLaunch" };
+
+  if (strncmp (name, "cu", 2) != 0)
+    return false;
+  name += strncmp (name, "cuda", 4) == 0 ? 4 : 2;
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    if (strncmp (name, verbs[i], strlen (verbs[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool
+chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
+{
+  Sink *sink = data;
+  FILE *stream = sink->stream;
+
+  if (values->lane >= sink->n_lanes)
+    return true; /* a definition                                                                 */
+  const Row *row = row_of (sink, values->lane);
+  const LnsValue *end = sink->end >= 0 ? &values->values[sink->end] : NULL;
+  int64_t start_ns = values->values[sink->start].integer;
+  bool is_whole = end != NULL && end->type == LNS_VALUE_INTEGER;
+  bool is_mark =
+      end == NULL || (strcmp (sink->kind->category, "nvtx") == 0 && !is_whole &&
+                      values->values[LNS_NVTX_EVENT_TYPE].integer == LNS_EVENT_TYPE_MARK);
+  size_t size;
+  const char *name = name_of (sink, values, &size);
+
+  begin_event (sink, sink->value >= 0 ? 'C' : is_mark ? 'i' : is_whole ? 'X' : 'B', row);
+  lns_export_put_text (stream, ",\"ts\":");
+  put_microseconds (stream, start_ns);
+  if (is_whole)
+    {
+      lns_export_put_text (stream, ",\"dur\":");
+      put_microseconds (stream, end->integer - start_ns);
+    }
+  lns_export_put_text (stream,
+                       is_mark && sink->value < 0 ? ",\"s\":\"t\",\"cat\":\"" : ",\"cat\":\"");
+  lns_export_put_text (stream, sink->kind->category);
+  lns_export_put_text (stream, "\",\"name\":");
+  lns_json_write_string (stream, name, size);
+  if (sink->value >= 0)
+    {
+      lns_export_put_text (stream, ",\"args\":{\"value\":");
+      put_value (stream, &values->values[sink->value]);
+      putc_unlocked ('}', stream);
+    }
+  put_arguments (sink, values);
+  putc_unlocked ('}', stream);
+  if (sink->correlation >= 0 && values->values[sink->correlation].type == LNS_VALUE_INTEGER &&
+      values->values[sink->correlation].integer != 0 &&
+      (sink->kind->is_begun || (sink->kind->is_call && may_begin (name))))
+    put_arrow (sink, sink->kind->is_call ? 's' : 'f', row, start_ns,
+               values->values[sink->correlation].integer);
+  return !ferror_unlocked (stream) || lns_export_fail (sink->job, errno, error);
+}
+
+static bool
+chrome_end (void *data, LnsError *error)
+{
+  return true;
+}
+
+static bool
+chrome_close (void *data, bool good, LnsError *error)
+{
+  Sink *sink = data;
+
+  lns_export_put_text (sink->stream, "\n]}\n");
+  good = lns_export_text_close (sink->job, sink->stream, good, error) && good;
+  free_sink (sink);
+  return good;
+}
+
+const LnsExportType lns_sink_chrome = {
+  .name = "chrome",
+  .ending = ".json",
+  .is_stream = true,
+  .open = chrome_open,
+  .takes = chrome_takes,
+  .begin = chrome_begin,
+  .row = chrome_row,
+  .end = chrome_end,
+  .close = chrome_close,
+};

@@ -1,0 +1,119 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope export --type chrome: what Perfetto and chrome://tracing ask of a trace, and that it holds what the
+tables hold."""
+
+import collections
+import json
+import sqlite3
+
+import cuda_corpus
+import golden
+import tap
+
+REPORT = golden.make_report()
+
+
+def trace(report):
+    out, _ = golden.run("export", "-t", "chrome", "-o", "-", report)
+    return check_trace(json.loads(out.decode("utf-8")))  # strict: bad UTF-8 fails
+
+
+def check_trace(document):
+    """The format's rules: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU"""
+    assert document["displayTimeUnit"] == "ns"
+    events = document["traceEvents"]
+    rows, named, slices = set(), set(), collections.defaultdict(list)
+    for event in events:
+        assert event["ph"] in "XBiCMsf" and isinstance(event["pid"], int) and isinstance(event["tid"], int), event
+        assert isinstance(event["name"], str), event
+        row = (event["pid"], event["tid"])
+        if event["ph"] == "M":
+            assert event["name"] in ("process_name", "thread_name") and isinstance(event["args"]["name"], str), event
+            assert row + (event["name"],) not in named, event
+            named.add(row + (event["name"],))
+            continue
+        assert isinstance(event["ts"], (int, float)), event
+        rows.add(row)
+        if event["ph"] in "XB":
+            assert event["ph"] == "B" or event["dur"] >= 0, event
+            slices[row].append((round(1000 * event["ts"]), round(1000 * (event["ts"] + event.get("dur", 0)))))
+        elif event["ph"] == "C":
+            assert isinstance(event["args"]["value"], (int, float)), event
+        elif event["ph"] == "i":
+            assert event["s"] == "t", event
+    # What is no thread of the system has a name of its own.
+    assert all(row + ("thread_name",) in named for row in rows if row[1] >= 1 << 24), rows
+    starts = {row: {start for start, _ in found} for row, found in slices.items()}
+    for event in events:
+        if event["ph"] in "sf":
+            assert event["id"].startswith("0x") and int(event["id"], 16) > 0, event
+            assert event.get("bp") == ("e" if event["ph"] == "f" else None), event
+            assert round(1000 * event["ts"]) in starts[(event["pid"], event["tid"])], event
+    return events, slices
+
+
+def crossing(found):
+    """How many slices of one row cross another."""
+    n, open_ends = 0, []
+    for start, end in sorted(found, key=lambda s: (s[0], -s[1])):
+        while open_ends and open_ends[-1] <= start:
+            open_ends.pop()
+        n += bool(open_ends) and end > open_ends[-1]
+        open_ends.append(end)
+    return n
+
+
+def test_nvtx():
+    events, _ = trace(REPORT)
+    golden.run("export", "-q", REPORT)
+    database = sqlite3.connect(golden.path("demo.sqlite"))
+    database.text_factory = lambda b: b.decode("utf-8", "replace")
+    rows = database.execute("SELECT start, end, text, eventType FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)").fetchall()
+    wanted = collections.Counter((start, end - start if end is not None else None, text, "i" if kind == 34 else "B" if end is None else "X")
+                                 for start, end, text, kind in rows)
+    got = collections.Counter((round(1000 * e["ts"]), round(1000 * e["dur"]) if "dur" in e else None, e["name"], e["ph"])
+                              for e in events if e.get("cat") == "nvtx")
+    # How many U+FFFD a broken byte gives is the decoder's choice.
+    plain = lambda names: {k: n for k, n in names.items() if k[2] is None or "\ufffd" not in k[2]}
+    assert len(rows) > 20 and {k[:2] + (k[2] or "",) + k[3:]: n for k, n in plain(wanted).items()} == plain(got), wanted - got
+    counters = [(round(1000 * e["ts"]), e["name"], e["args"]["value"]) for e in events if e["ph"] == "C"]
+    assert sorted(counters) == sorted(database.execute("SELECT timestamp, name, value FROM LNS_COUNTERS").fetchall())
+
+
+def test_cuda():
+    cuda_corpus.need()
+    n_kernels = 0
+    for name in ("rtx3080-tiny", "a100-pytorch-lm", "a100-mpi-saxpy"):
+        events, slices = trace(cuda_corpus.report(name))
+        database = cuda_corpus.exported(name)
+        for table, category in [("KERNEL", "kernel"), ("MEMCPY", "gpu_memcpy"), ("MEMSET", "gpu_memset"), ("RUNTIME", "cuda_runtime")]:
+            n, = database.execute(f"SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{table}").fetchone()
+            assert n == sum(e.get("cat") == category for e in events), (name, table)
+        wanted = {(start, end - start, text) for start, end, text in database.execute(
+            "SELECT start, end, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName")}
+        got = {(round(1000 * e["ts"]), round(1000 * e["dur"]), e["name"]) for e in events if e.get("cat") == "kernel"}
+        assert got == wanted, name
+        n_kernels += len(wanted)
+        begins = {e["id"] for e in events if e["ph"] == "s"}
+        ends = {e["id"] for e in events if e["ph"] == "f"}
+        linked, = database.execute("SELECT count(DISTINCT globalTid >> 24 << 32 | correlationId) FROM CUPTI_ACTIVITY_KIND_RUNTIME r"
+                                   " WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)").fetchone()
+        assert len(begins & ends) >= linked, (name, len(begins & ends), linked)
+        for row, found in slices.items():
+            assert row[1] < 1 << 24 or crossing(found) == 0, (name, row)
+    assert n_kernels > 5000
+
+
+def test_switches_of_tables():
+    """Times and tables are chosen as in the other types."""
+    out, _ = golden.run("export", "-t", "chrome", "-o", "-", "--times", "3us/9us", "--tables", "NVTX_EVENTS", "--ts-shift=1000000", REPORT)
+    events, _ = check_trace(json.loads(out))
+    whole = [e for e in events if e["ph"] == "X"]
+    assert whole and all(1003 <= e["ts"] and e["ts"] + e["dur"] <= 1009.001 for e in whole)
+    assert not [e for e in events if e["ph"] == "C"]
+
+
+tap.main(globals())
