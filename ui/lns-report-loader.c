@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 
+#include "src/import/lns-import-open.h"
 #include "src/store/lns-recover.h"
 
 G_DEFINE_QUARK (lns - load - error - quark, lns_load_error)
@@ -78,6 +79,21 @@ cancelled_cb (GCancellable *cancellable, gpointer data)
   atomic_store (&load->cancelled, true);
 }
 
+/* What another program recorded comes through the cache of imported reports. */
+static LnsReport *
+open_any (Load *load, const LnsOpenOptions *options, LnsError *error)
+{
+  const LnsImportOptions importing = { .cancel = options->cancel,
+                                       .progress = options->progress,
+                                       .progress_data = options->progress_data };
+  bool recovered;
+
+  if (lns_import_kind (load->path) != LNS_INPUT_REPORT)
+    return lns_import_open (load->path, &importing, error);
+  return load->recover ? lns_report_open_or_recover (load->path, options, &recovered, error)
+                       : lns_report_open (load->path, options, error);
+}
+
 static void
 load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
 {
@@ -86,12 +102,9 @@ load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *can
                              .progress = progress_cb,
                              .progress_data = task };
   LnsError error = { 0 };
-  bool recovered;
   gulong handler = g_cancellable_connect (cancellable, G_CALLBACK (cancelled_cb),
                                           g_object_ref (task), g_object_unref);
-  LnsReport *report = load->recover
-                          ? lns_report_open_or_recover (load->path, &options, &recovered, &error)
-                          : lns_report_open (load->path, &options, &error);
+  LnsReport *report = open_any (load, &options, &error);
 
   g_cancellable_disconnect (cancellable, handler);
   if (report != NULL)

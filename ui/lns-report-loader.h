@@ -22,7 +22,7 @@ GQuark lns_load_error_quark (void);
 typedef void (*LnsLoadProgressFunc) (double fraction, gpointer data);
 
 /* Opens FILE on a worker thread; with RECOVER a damaged report is first rebuilt into a copy under
- * the user's cache folder. CALLBACK and PROGRESS (with DATA) are called on the main thread;
+ * the user's cache folder, and what is no report is imported into one. CALLBACK and PROGRESS (with DATA) are called on the main thread;
  * cancelling answers at once with G_IO_ERROR_CANCELLED. */
 void lns_report_load_async (GFile *file,
                             gboolean recover,

@@ -45,6 +45,8 @@ open_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 
   gtk_file_filter_set_name (reports, _ ("Reports"));
   gtk_file_filter_add_pattern (reports, "*.rep");
+  gtk_file_filter_add_pattern (reports, "*.sqlite");
+  gtk_file_filter_add_pattern (reports, "*.nsys-rep");
   gtk_file_filter_set_name (all, _ ("All Files"));
   gtk_file_filter_add_pattern (all, "*");
   gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), reports);

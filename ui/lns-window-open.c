@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#include "src/import/lns-import-open.h"
 #include "ui/lns-recents.h"
 #include "ui/lns-report-loader.h"
 #include "ui/lns-window-private.h"
@@ -104,11 +105,16 @@ show_progress_cb (gpointer data)
 static void
 open_file (LnsWindow *self, gboolean recover)
 {
+  const char *path = g_file_peek_path (self->file);
+  const gboolean imports = path != NULL && lns_import_kind (path) != LNS_INPUT_REPORT;
+
   _lns_window_drop_report (self);
   self->opening = g_cancellable_new ();
   set_title (self);
   gtk_progress_bar_set_fraction (self->progress, 0);
-  adw_status_page_set_title (self->loading_page, recover ? _ ("Recovering…") : _ ("Opening…"));
+  adw_status_page_set_title (self->loading_page, recover   ? _ ("Recovering…")
+                                                 : imports ? _ ("Importing…")
+                                                           : _ ("Opening…"));
   self->progress_timer = g_timeout_add (PROGRESS_AFTER_MS, show_progress_cb, self);
   _lns_window_update_actions (self);
   lns_report_load_async (self->file, recover, self->opening, progress_cb, loaded_cb,

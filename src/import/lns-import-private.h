@@ -161,6 +161,7 @@ bool _lns_import_order (LnsImport *import,
 bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_thread_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_details (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_gpus (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_devices (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_contexts (LnsImport *import, LnsForeignTable *table);

@@ -66,6 +66,7 @@ static const LnsImportTable tables[] = {
   { .name = "StringIds", .import = _lns_import_string_ids },
   { .name = "PROCESSES", .import = _lns_import_process_names },
   { .name = "ThreadNames", .import = _lns_import_thread_names },
+  { .name = "ANALYSIS_DETAILS", .import = _lns_import_details },
   { .name = "TARGET_INFO_GPU", .import = _lns_import_gpus },
   { .name = "TARGET_INFO_CUDA_DEVICE", .import = _lns_import_devices },
   { .name = "TARGET_INFO_CUDA_CONTEXT_INFO", .import = _lns_import_contexts },

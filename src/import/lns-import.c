@@ -29,6 +29,25 @@ _lns_import_leave_out (LnsImport *import, const char *format, ...)
 /* ---- From beginning to end ------------------------------------------------------------------- */
 
 static bool
+details_cb (void *data, sqlite3_value **values)
+{
+  LnsImport *import = data;
+  int64_t duration_ns;
+
+  if (_lns_import_time (values[0], &duration_ns) && duration_ns > import->end_ns)
+    import->end_ns = duration_ns;
+  return true;
+}
+
+bool
+_lns_import_details (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "duration" };
+  return lns_foreign_read (import->foreign, table, columns, 1, NULL, details_cb, import,
+                           import->error);
+}
+
+static bool
 start_cb (void *data, sqlite3_value **values)
 {
   LnsWriterOptions *options = data;

@@ -151,6 +151,17 @@ def test_bad_files_get_a_sentence_each():
     assert "text.rep" in sentence, sentence
 
 
+def test_what_others_recorded_is_imported():
+    where = folder()
+    export = os.path.join(where, "other.sqlite")
+    subprocess.run([tap.LANESCOPE, "export", "-q", "-o", export, make_report(where=where)], check=True)
+    with harness.App(export) as app:
+        opened(app, "other.sqlite")
+        # What a capture notes beside events of its own is no row of an export.
+        assert title(app)[1].endswith(" events · 100.000 ms"), title(app)
+    assert sorted(os.listdir(where)) == ["demo.rep", "other.sqlite"]
+
+
 def test_recover():
     path = make_report()
     with open(path, "r+b") as file:
