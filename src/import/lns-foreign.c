@@ -108,18 +108,29 @@ distrust (LnsForeign *foreign)
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 static bool
-add_column (LnsForeignTable *table, const char *name)
+add_column (LnsForeignTable *table, const char *name, const char *type, bool is_not_null)
 {
-  char **columns = reallocarray (table->columns, table->n_columns + 1, sizeof *columns);
-  if (columns == NULL)
+  const unsigned n = table->n_columns;
+  char **columns = reallocarray (table->columns, n + 1, sizeof *columns);
+  if (columns != NULL)
+    table->columns = columns;
+  char **types = reallocarray (table->types, n + 1, sizeof *types);
+  if (types != NULL)
+    table->types = types;
+  bool *flags = reallocarray (table->is_not_null, n + 1, sizeof *flags);
+  if (flags != NULL)
+    table->is_not_null = flags;
+  bool *is_used = reallocarray (table->is_used, n + 1, sizeof *is_used);
+  if (is_used != NULL)
+    table->is_used = is_used;
+  if (columns == NULL || types == NULL || flags == NULL || is_used == NULL)
     return false;
-  table->columns = columns;
-  bool *is_used = reallocarray (table->is_used, table->n_columns + 1, sizeof *is_used);
-  if (is_used == NULL || (columns[table->n_columns] = strdup (name)) == NULL)
-    return false;
-  table->is_used = is_used;
-  is_used[table->n_columns++] = false;
-  return true;
+  columns[n] = strdup (name);
+  types[n] = strdup (type);
+  flags[n] = is_not_null;
+  is_used[n] = false;
+  table->n_columns++;
+  return columns[n] != NULL && types[n] != NULL;
 }
 
 /* The columns of all true tables, in one query. */
@@ -127,18 +138,20 @@ static bool
 list_tables (LnsForeign *foreign, LnsError *error)
 {
   sqlite3_stmt *rows = NULL;
-  int code = sqlite3_prepare_v2 (foreign->db,
-                                 "SELECT m.name, c.name FROM sqlite_master m, "
-                                 "pragma_table_info (m.name) c WHERE m.type = 'table' AND "
-                                 "m.rootpage > 0 AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-                                 "ORDER BY m.rowid, c.cid",
-                                 -1, &rows, NULL);
+  int code =
+      sqlite3_prepare_v2 (foreign->db,
+                          "SELECT m.name, c.name, c.type, c.\"notnull\" FROM sqlite_master m, "
+                          "pragma_table_info (m.name) c WHERE m.type = 'table' AND "
+                          "m.rootpage > 0 AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+                          "ORDER BY m.rowid, c.cid",
+                          -1, &rows, NULL);
   bool good = code == SQLITE_OK;
 
   while (good && (code = sqlite3_step (rows)) == SQLITE_ROW)
     {
       const char *name = (const char *)sqlite3_column_text (rows, 0),
-                 *column = (const char *)sqlite3_column_text (rows, 1);
+                 *column = (const char *)sqlite3_column_text (rows, 1),
+                 *type = (const char *)sqlite3_column_text (rows, 2);
       LnsForeignTable *last =
           foreign->n_tables > 0 ? &foreign->tables[foreign->n_tables - 1] : NULL;
       if (name == NULL || column == NULL)
@@ -156,7 +169,7 @@ list_tables (LnsForeign *foreign, LnsError *error)
             break;
           foreign->n_tables++;
         }
-      if (!add_column (last, column))
+      if (!add_column (last, column, type != NULL ? type : "", sqlite3_column_int (rows, 3) != 0))
         break;
     }
   good = good && code == SQLITE_DONE;
@@ -211,8 +224,13 @@ lns_foreign_close (LnsForeign *foreign)
   for (unsigned i = 0; i < foreign->n_tables; i++)
     {
       for (unsigned c = 0; c < foreign->tables[i].n_columns; c++)
-        free (foreign->tables[i].columns[c]);
+        {
+          free (foreign->tables[i].columns[c]);
+          free (foreign->tables[i].types[c]);
+        }
       free (foreign->tables[i].columns);
+      free (foreign->tables[i].types);
+      free (foreign->tables[i].is_not_null);
       free (foreign->tables[i].is_used);
       free (foreign->tables[i].name);
     }

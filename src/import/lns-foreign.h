@@ -22,6 +22,8 @@ typedef struct
 {
   char *name;
   char **columns;
+  char **types;      /* of the columns, as declared; "" where none is                            */
+  bool *is_not_null; /* the columns, as declared                                                 */
   bool *is_used; /* by column: set by who reads it                                              */
   unsigned n_columns;
   bool is_known; /* set by who reads it                                                         */

@@ -72,10 +72,11 @@ take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
   return ordinal;
 }
 
-/* Now and then: progress, and what waits goes into the file. */
-static bool
-look_up (LnsImport *import)
+bool
+_lns_import_look_up (LnsImport *import)
 {
+  if (import->n_done % ROWS_PER_LOOK != 0)
+    return true;
   const LnsImportOptions *options = import->options;
 
   if (options->progress != NULL && import->n_total > 0)
@@ -114,7 +115,8 @@ _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEve
   lns_overlap_release (&import->track_list[place->track].overlap, place->ordinal, end_ns);
   lns_writer_append (import->writer, place->lane, event);
   import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
-  return ++import->n_rows % ROWS_PER_LOOK != 0 || look_up (import);
+  import->n_rows++;
+  return _lns_import_look_up (import);
 }
 
 void

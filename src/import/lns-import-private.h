@@ -157,6 +157,15 @@ bool _lns_import_order (LnsImport *import,
                         void (*merge) (int64_t *keys),
                         const char **ret_order);
 
+/* Every table that is no events, as it is. */
+bool _lns_import_keep_tables (LnsImport *import);
+
+/* VALUE as kept tables have it; bytes are SQLite's. IS_STRING: an integer is an id of StringIds. */
+LnsKeptValue _lns_import_kept_value (LnsImport *import, sqlite3_value *value, bool is_string);
+
+/* Now and then: progress, and what waits goes into the file. False and import->error where it cannot. */
+bool _lns_import_look_up (LnsImport *import);
+
 /* Imported in ways of their own. */
 bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);

@@ -91,6 +91,14 @@ static const LnsImportTable tables[] = {
   { .name = "CUPTI_ACTIVITY_KIND_JIT", .track = LNS_TRACK_CUDA_JIT },
   { .name = "CUBLAS_EVENTS", .track = LNS_TRACK_CUBLAS },
   { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
+  { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
+  { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED },
+  { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES },
+  { .name = "GPU_METRICS", .track = LNS_TRACK_GPU_METRIC },
+  { .name = "MPI_P2P_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_COLLECTIVES_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_START_WAIT_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_OTHER_EVENTS", .track = LNS_TRACK_MPI },
   /* Last: ranges that are open end with the report.                                               */
   { .name = "NVTX_EVENTS", .import = _lns_import_nvtx },
 };

@@ -148,13 +148,6 @@ import_tables (LnsImport *import)
   return true;
 }
 
-/* Constants of the format, which exports have of their own. */
-static bool
-is_enum (const char *name)
-{
-  return strncasecmp (name, "ENUM_", 5) == 0 || strcasecmp (name, "UnwindMethodType") == 0;
-}
-
 /* Notes the tables and columns that nobody asked for. */
 static bool
 list_rest (LnsImport *import)
@@ -165,7 +158,7 @@ list_rest (LnsImport *import)
   for (unsigned i = 0; i < n; i++)
     {
       uint64_t n_rows = 0;
-      if (!tables[i].is_known && !is_enum (tables[i].name))
+      if (!tables[i].is_known && strncasecmp (tables[i].name, "ENUM_", 5) != 0)
         {
           if (!lns_foreign_count (import->foreign, &tables[i], &n_rows, import->error))
             return false;
@@ -192,7 +185,8 @@ lns_import_sqlite (const char *path,
   LnsError local = { 0 };
   LnsImport import = { .options = options != NULL ? options : &none, .error = &local };
 
-  bool good = open_all (&import, path, out_path) && import_tables (&import) && list_rest (&import);
+  bool good = open_all (&import, path, out_path) && import_tables (&import) &&
+              _lns_import_keep_tables (&import) && list_rest (&import);
   lns_buffer_append (&import.left_out, "", 1);
   if (good)
     {

@@ -119,6 +119,12 @@ lns_writer_bytes (LnsWriter *writer, const void *bytes, size_t size_bytes)
   return id;
 }
 
+uint32_t
+lns_writer_n_strings (const LnsWriter *writer)
+{
+  return writer->n_strings;
+}
+
 static void
 put_record (LnsWriter *writer, LnsDefinitionKind kind, uint32_t id, const void *definition)
 {

@@ -51,6 +51,9 @@ uint32_t lns_writer_string (LnsWriter *writer, const void *bytes, size_t size_by
 /* A new id for the bytes without looking for equal ones: for payloads, of which few repeat. */
 uint32_t lns_writer_bytes (LnsWriter *writer, const void *bytes, size_t size_bytes);
 
+/* One more than the highest id of a string so far. */
+uint32_t lns_writer_n_strings (const LnsWriter *writer);
+
 /* Defines, or redefines, an object. The id of a new one is returned; ids count up from 0 per kind.
  */
 uint32_t lns_writer_add_process (LnsWriter *writer, const LnsProcess *process);

@@ -1,0 +1,191 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Tables that are no events: kept as they are (LnsKeptTable), whether or not definitions are made of them
+ * too, so that an export has all that the file had. */
+
+#include <string.h>
+#include <strings.h>
+
+#include "src/import/lns-import-private.h"
+#include "src/schema/lns-enums.h"
+#include "src/store/lns-kept-table.h"
+
+typedef struct
+{
+  LnsImport *import;
+  LnsKeptTableMaker *maker;
+  unsigned n_columns;
+  bool is_string[LNS_KEPT_MAX_COLUMNS]; /* the column holds ids of StringIds                    */
+} Rows;
+
+/* Whether columns called NAME hold ids of StringIds, in whatever table. */
+static bool
+is_string_id (const char *name)
+{
+  static const char *const names[] = {
+    "nameId",     "shortName",  "demangledName", "mangledName", "textId",
+    "jsonTextId", "filenameId", "contentId",     "symbol",      "module",
+    "srcFile",    "funcName",   "varName",       "kernelName",  "endNameId",
+    "sourceFile", "taskName",   "providerName",  "description",
+  };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcasecmp (names[i], name) == 0)
+      return true;
+  return false;
+}
+
+/* The string that ID of StringIds is. One that the file lacks stays the number it was, which nobody will take
+ * for a string of the report: all of these are there already. */
+static LnsKeptValue
+keep_string (LnsImport *import, int64_t id)
+{
+  uint32_t string = lns_string_table_intern (import->strings, &id, sizeof id, UINT32_MAX);
+  bool is_known = string != UINT32_MAX;
+
+  if (!is_known && id >= 0 && id < lns_writer_n_strings (import->writer))
+    id = -1;
+  return (LnsKeptValue){ .type = is_known ? LNS_KEPT_STRING : LNS_KEPT_INTEGER,
+                         .integer = is_known ? (int64_t)string : id };
+}
+
+LnsKeptValue
+_lns_import_kept_value (LnsImport *import, sqlite3_value *value, bool is_string)
+{
+  LnsKeptValue kept = { .type = LNS_KEPT_NULL };
+
+  switch (sqlite3_value_type (value))
+    {
+    case SQLITE_INTEGER:
+      kept.type = LNS_KEPT_INTEGER;
+      kept.integer = sqlite3_value_int64 (value);
+      return is_string ? keep_string (import, kept.integer) : kept;
+    case SQLITE_FLOAT:
+      kept.type = LNS_KEPT_REAL;
+      kept.real = sqlite3_value_double (value);
+      break;
+    case SQLITE_TEXT:
+      kept.type = LNS_KEPT_TEXT;
+      kept.bytes = (const char *)sqlite3_value_text (value);
+      kept.size_bytes = (size_t)sqlite3_value_bytes (value);
+      break;
+    case SQLITE_BLOB:
+      kept.type = LNS_KEPT_BLOB;
+      kept.bytes = sqlite3_value_blob (value);
+      kept.size_bytes = (size_t)sqlite3_value_bytes (value);
+      break;
+    }
+  return kept;
+}
+
+static bool
+row_cb (void *data, sqlite3_value **values)
+{
+  Rows *rows = data;
+  LnsKeptValue kept[LNS_KEPT_MAX_COLUMNS];
+
+  for (unsigned i = 0; i < rows->n_columns; i++)
+    kept[i] = _lns_import_kept_value (rows->import, values[i], rows->is_string[i]);
+  lns_kept_table_maker_add (rows->maker, kept);
+  rows->import->n_done++;
+  return _lns_import_look_up (rows->import);
+}
+
+static bool
+keep_table (LnsImport *import, LnsForeignTable *table)
+{
+  LnsKeptColumn columns[LNS_KEPT_MAX_COLUMNS];
+  Rows rows = { .import = import, .n_columns = table->n_columns };
+
+  if (table->n_columns > LNS_KEPT_MAX_COLUMNS)
+    return true;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    {
+      columns[i] = (LnsKeptColumn){ table->columns[i], table->types[i], table->is_not_null[i] };
+      rows.is_string[i] = is_string_id (table->columns[i]);
+    }
+  rows.maker =
+      lns_kept_table_maker_new (import->writer, table->name, columns, table->n_columns, false);
+  if (rows.maker == NULL)
+    return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
+  table->is_known = true;
+  bool good = lns_foreign_read (import->foreign, table, (const char *const *)table->columns,
+                                table->n_columns, NULL, row_cb, &rows, import->error);
+  lns_kept_table_maker_free (rows.maker);
+  return good;
+}
+
+/* ---- Which tables ---------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const LnsEnum *constants;
+  bool is_known;
+} Constants;
+
+static bool
+is_text (sqlite3_value *value, const char *text)
+{
+  const char *found = (const char *)sqlite3_value_text (value);
+  return strcmp (found != NULL ? found : "", text) == 0;
+}
+
+static bool
+constant_cb (void *data, sqlite3_value **values)
+{
+  Constants *look = data;
+  bool found = false;
+
+  for (unsigned i = 0; i < look->constants->n_values && !found; i++)
+    {
+      const LnsEnumValue *value = &look->constants->values[i];
+      found = _lns_import_number (values[0]) == value->id && is_text (values[1], value->name) &&
+              is_text (values[2], value->label);
+    }
+  look->is_known = found;
+  return found;
+}
+
+/* Whether TABLE has nothing but constants that every export has. */
+static bool
+has_only_known_constants (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "id", "name", "label" };
+  Constants look = { .is_known = true };
+
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    if (strcasecmp (lns_enums[i].name, table->name) == 0)
+      look.constants = &lns_enums[i];
+  if (look.constants == NULL)
+    return false;
+  lns_foreign_read (import->foreign, table, columns, 3, NULL, constant_cb, &look, NULL);
+  return look.is_known;
+}
+
+/* Whether the report would not have all of TABLE without it: events are lanes, strings are strings. */
+static bool
+is_to_be_kept (LnsImport *import, LnsForeignTable *table)
+{
+  const LnsTable *schema = lns_table_find (table->name);
+  uint64_t n_rows;
+
+  if (schema != NULL && (lns_table_has_events (schema) || schema->source == LNS_ROWS_STRINGS))
+    return false;
+  return lns_foreign_count (import->foreign, table, &n_rows, NULL) && n_rows > 0 &&
+         !has_only_known_constants (import, table);
+}
+
+bool
+_lns_import_keep_tables (LnsImport *import)
+{
+  unsigned n;
+  LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+
+  for (unsigned i = 0; i < n; i++)
+    if (is_to_be_kept (import, &tables[i]) && !keep_table (import, &tables[i]))
+      return false;
+  return true;
+}
