@@ -15,6 +15,9 @@ import sys
 LISTS = {
     'launches': (r'_*cudaLaunch(Kernel|CooperativeKernel)\w*|cudaGraphLaunch\w*',
                  r'cuLaunch|cuLaunchGrid\w*|cuLaunch(Kernel|CooperativeKernel)\w*|cuGraphLaunch\w*'),
+    # Of these, those that launch one kernel and no more.
+    'single_launches': (r'_*cudaLaunchKernel\w*|cudaLaunchCooperativeKernel(_ptsz)?',
+                        r'cuLaunch|cuLaunchGrid\w*|cuLaunchKernel\w*|cuLaunchCooperativeKernel(_ptsz)?'),
     'range_begins': (r'cudaProfilerStart', r'cuProfilerStart'),
     'range_ends': (r'cudaProfilerStop', r'cuProfilerStop'),
     # After these, what CUPTI has of a context may be gone.

@@ -14,6 +14,10 @@
 #define SPARES_MAX  1024u
 #define SPARE_BYTES (64u << 10)
 
+/* How long kernels that run on at a range's end are waited for, by a thread of ours. */
+#define LAUNCHED_MS       1000
+#define LAUNCHED_PAUSE_MS 5
+
 typedef struct
 {
   uint8_t *bytes;
@@ -177,6 +181,8 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .call_name = call_name,
     .bus = bus,
     .clock = lns_cuda_readings (&readings),
+    .roles = lns_cuda_roles,
+    .launch_role = LNS_CUDA_SINGLE_LAUNCH,
     .skipped_tid = lns_cuda_engine.control_tid,
   };
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
@@ -199,6 +205,10 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
         lns_definitions_send (stream);
       lns_stream_leave (stream);
     }
+  __atomic_fetch_add (&lns_cuda_engine.n_running, counts.n_launched - counts.n_run,
+                      __ATOMIC_RELAXED);
+  __atomic_fetch_add (&lns_cuda_engine.running_sum, counts.launched_sum - counts.run_sum,
+                      __ATOMIC_RELAXED);
   if (counts.n_unfinished > 0)
     {
       LnsWireCudaDroppedBytes record = {
@@ -258,6 +268,24 @@ lns_cuda_buffer_completed (
       }
   __atomic_fetch_sub (&lns_cuda_engine.n_compacting, 1, __ATOMIC_ACQ_REL);
   lns_cuda_tell_dropped (context, stream);
+}
+
+void
+lns_cuda_flush_all_launched (void)
+{
+  struct timespec pause = { .tv_nsec = LAUNCHED_PAUSE_MS * 1000000 };
+  for (int left_ms = LAUNCHED_MS;; left_ms -= LAUNCHED_PAUSE_MS)
+    {
+      lns_cuda_flush (false);
+      if ((__atomic_load_n (&lns_cuda_engine.n_running, __ATOMIC_RELAXED) |
+           __atomic_load_n (&lns_cuda_engine.running_sum, __ATOMIC_RELAXED)) == 0 ||
+          left_ms <= 0 || __atomic_load_n (&lns_cuda_engine.is_over, __ATOMIC_ACQUIRE))
+        break;
+      (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
+    }
+  /* What is missing was dropped, or takes too long: nobody waits for it twice. */
+  __atomic_store_n (&lns_cuda_engine.n_running, 0, __ATOMIC_RELAXED);
+  __atomic_store_n (&lns_cuda_engine.running_sum, 0, __ATOMIC_RELAXED);
 }
 
 void

@@ -11,18 +11,17 @@
 
 #include "lns-cuda-calls-generated.h"
 
-#define CALLS_MAX 2048u
-
-/* What a call means to us; bits, by domain (0 driver, 1 runtime) and number. */
+/* What a call means to us; bits. */
 enum
 {
   LAUNCH = 1 << 0,
   RANGE_BEGIN = 1 << 1,
   RANGE_END = 1 << 2,
   RESET = 1 << 3,
+  /* LNS_CUDA_SINGLE_LAUNCH = 1 << 4 */
 };
 
-static uint8_t roles[2][CALLS_MAX];
+uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];
 
 static void
 set_callback (bool is_on, CUpti_CallbackDomain domain, uint32_t cbid)
@@ -40,7 +39,7 @@ set_calls (bool is_on, bool is_runtime, const uint16_t *calls, size_t n_calls, u
 {
   for (size_t i = 0; i < n_calls; i++)
     {
-      roles[is_runtime][calls[i] % CALLS_MAX] |= role;
+      lns_cuda_roles[is_runtime][calls[i] % LNS_WIRE_CUPTI_CALLS] |= role;
       set_callback (is_on, is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
                     calls[i]);
     }
@@ -91,7 +90,10 @@ lns_cuda_enable_callbacks (void)
       (options->cuda & LNS_WIRE_CUDA_FLUSH_ON_STOP))
     SET_CALLS (true, range_ends, RANGE_END);
   if (options->traces & LNS_WIRE_TRACE_CUDA)
-    lns_cuda_watch_launches (true);
+    {
+      lns_cuda_watch_launches (true);
+      SET_CALLS (true, single_launches, LNS_CUDA_SINGLE_LAUNCH);
+    }
 }
 
 /* A kernel's name as it is launched: were the process killed, what CUPTI has of the launch would only
@@ -114,7 +116,7 @@ learn_name (const CUpti_CallbackData *call)
 static void
 on_call (bool is_runtime, uint32_t cbid, const CUpti_CallbackData *call)
 {
-  uint8_t role = cbid < CALLS_MAX ? roles[is_runtime][cbid] : 0;
+  uint8_t role = cbid < LNS_WIRE_CUPTI_CALLS ? lns_cuda_roles[is_runtime][cbid] : 0;
   bool is_enter = call->callbackSite == CUPTI_API_ENTER;
   if (role & LAUNCH)
     learn_name (call);

@@ -42,7 +42,10 @@ obey (const LnsWireCommand *command)
   if (command->kind == LNS_WIRE_COMMAND_STOP)
     lns_cuda_set_recording (false);
   if (command->kind == LNS_WIRE_COMMAND_FLUSH || command->kind == LNS_WIRE_COMMAND_STOP)
-    flush (false);
+    {
+      lns_cuda_flush_all_launched ();
+      lns_cuda_tell_dropped (NULL, 0);
+    }
   if (command->kind == LNS_WIRE_COMMAND_FINISH)
     flush (true);
   LnsWireNotice answer = { .magic = LNS_WIRE_MAGIC,

@@ -24,6 +24,8 @@ typedef struct
   uint32_t n_modules;    /* that were loaded: with each come names of kernels */
   uint32_t names_epoch;  /* grows when names that CUPTI gave out may have gone */
   uint32_t n_compacting; /* threads that are at it */
+  uint64_t n_running;    /* kernels that were launched, and are not known to have ended … */
+  uint64_t running_sum;  /* … and the sum of their correlations */
   bool has_own_clock;    /* CUPTI's times are not ours: lns-inject-cuda-clock.c */
   bool is_over;          /* the session is gone, or the process is at its end */
 } LnsCudaEngine;
@@ -102,6 +104,9 @@ bool lns_cuda_learn_sizes (bool is_needed);
 /* Tells what CUPTI has dropped since it was asked last, in CONTEXT and STREAM. */
 void lns_cuda_tell_dropped (CUcontext context, uint32_t stream);
 
+/* Has CUPTI give back what is finished until all kernels that were launched are, for a second at most. */
+void lns_cuda_flush_all_launched (void);
+
 /* Has CUPTI give back what is finished, or everything by force. */
 void lns_cuda_flush (bool by_force);
 
@@ -117,6 +122,10 @@ void lns_cuda_enable_callbacks (void);
 
 /* Enables or disables those of launches, by which kernels' names are known before the kernels end. */
 void lns_cuda_watch_launches (bool watch);
+
+/* What calls mean to the engine, by [driver, runtime] and number. */
+#define LNS_CUDA_SINGLE_LAUNCH (1u << 4)
+extern uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];
 
 /* --- Kinds of activity: lns-inject-cuda-kinds.c. --------------------------------------------- */
 

@@ -17,9 +17,6 @@
 /* One that does not listen, as it has just begun, does so by itself. */
 #define UNASKED_FLUSH_NS INT64_C (100000000)
 
-/* Serials of flushes at ranges' ends and those of commands to all never meet. */
-#define FLUSH_SERIAL 0x80000000u
-
 static int64_t
 monotonic_ns (void)
 {
@@ -153,10 +150,8 @@ _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer, int fd)
   leave_range (collector, peer);
   const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
                                    .kind = LNS_WIRE_COMMAND_FLUSH,
-                                   .serial = FLUSH_SERIAL | ++collector->flush_serial };
-  if (peer->flush != 0)
-    _lns_collector_range_flushed (collector, peer);
-  peer->flush = command.serial;
+                                   .serial = LNS_FLUSH_SERIAL | ++collector->flush_serial };
+  peer->n_flushes++;
   const bool is_sent =
       lns_wire_pool_listens (peer->pool) &&
       send (fd, &command, sizeof command, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof command;
@@ -166,7 +161,7 @@ _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer, int fd)
 void
 _lns_collector_range_flushed (LnsCollector *collector, LnsPeer *peer)
 {
-  peer->flush = 0;
+  peer->n_flushes--;
   lns_collector_post (collector,
                       &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = peer->process });
 }
@@ -177,7 +172,7 @@ _lns_collector_hurry (LnsCollector *collector, int64_t now_ns)
   for (size_t i = 0; i < collector->n_peers; i++)
     {
       LnsPeer *peer = collector->peers[i];
-      if (peer->flush != 0 && (peer->is_gone || now_ns > peer->flush_until_ns))
+      while (peer->n_flushes > 0 && (peer->is_gone || now_ns > peer->flush_until_ns))
         _lns_collector_range_flushed (collector, peer);
       if (peer->is_gone)
         leave_range (collector, peer);

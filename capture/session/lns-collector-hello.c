@@ -358,7 +358,7 @@ take_notice (LnsCollector *collector, LnsPeer *peer, int fd, const LnsWireNotice
     case LNS_WIRE_NOTICE_FLUSHED:
       if (notice->value == peer->awaited && peer->awaited != 0)
         _lns_collector_answered (collector, peer);
-      if (notice->value == peer->flush && peer->flush != 0)
+      if ((notice->value & LNS_FLUSH_SERIAL) != 0 && peer->n_flushes > 0)
         _lns_collector_range_flushed (collector, peer);
       return false;
     default:

@@ -14,6 +14,9 @@
 #include "capture/session/lns-listener.h"
 #include "capture/session/lns-peer.h"
 
+/* Serials of flushes at ranges' ends and those of commands to all never meet. */
+#define LNS_FLUSH_SERIAL 0x80000000u
+
 /* What an epoll event is about: the collector's own descriptors, a connection or a peer. */
 typedef struct
 {

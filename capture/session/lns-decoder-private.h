@@ -351,6 +351,9 @@ void _lns_decoder_deferred (LnsDecoder *decoder, LnsStream *stream, const LnsWir
 void _lns_decoder_cuda_definition (LnsDecoder *decoder,
                                    LnsDecodedProcess *process,
                                    const LnsWireRecord *record);
+/* The stream of SOURCE, made where it is new; NULL if its process is unknown or memory is short. */
+LnsStream *_lns_decoder_find_stream (LnsDecoder *decoder, const LnsDecoderSource *source);
+
 /* Plays a record of CUDA's. */
 void _lns_decoder_cuda (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
 /* Writes what is old enough that nothing earlier will come, or all. */

@@ -226,8 +226,8 @@ _lns_event_detail_clear (LnsEventDetail *detail)
 
 /* --- Streams ---------------------------------------------------------------------------------- */
 
-static LnsStream *
-find_stream (LnsDecoder *decoder, const LnsDecoderSource *source)
+LnsStream *
+_lns_decoder_find_stream (LnsDecoder *decoder, const LnsDecoderSource *source)
 {
   if (source->process >= decoder->processes.n)
     return NULL;
@@ -493,7 +493,7 @@ lns_decoder_play (LnsDecoder *decoder,
                   const uint8_t *bytes,
                   size_t n_bytes)
 {
-  LnsStream *stream = find_stream (decoder, source);
+  LnsStream *stream = _lns_decoder_find_stream (decoder, source);
   size_t at = 0;
   while (stream != NULL && at < n_bytes)
     {
@@ -516,7 +516,7 @@ lns_decoder_define (LnsDecoder *decoder,
                     const uint8_t *bytes,
                     size_t n_bytes)
 {
-  LnsStream *stream = find_stream (decoder, source);
+  LnsStream *stream = _lns_decoder_find_stream (decoder, source);
   size_t at = 0;
   while (stream != NULL && at + sizeof (LnsWireHead) <= n_bytes)
     {

@@ -118,6 +118,17 @@ void lns_decoder_play (LnsDecoder *decoder,
                        const uint8_t *bytes,
                        size_t n_bytes);
 
+/* Plays of the N_BYTES of records only the CUDA events that IS_WANTED says, by their HEAD and the id by
+ * which their call is known, and moves the others together. Returns how many bytes they are. */
+size_t lns_decoder_take_cuda (LnsDecoder *decoder,
+                              const LnsDecoderSource *source,
+                              uint8_t *bytes,
+                              size_t n_bytes,
+                              bool (*is_wanted) (const void *data,
+                                                 const LnsWireHead *head,
+                                                 uint32_t correlation),
+                              const void *data);
+
 /* Plays what CUPTI has left in a buffer of PROCESS, which was killed: the N_BYTES at BYTES, records of the
  * lengths that SIZES tells and times by CLOCK, up to a kind of 0. All of the process's own records must be played. */
 void lns_decoder_salvage (LnsDecoder *decoder,

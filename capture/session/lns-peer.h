@@ -13,13 +13,13 @@
 
 typedef struct
 {
-  uint32_t process; /* instance in the session */
-  int32_t pid;      /* 0: in a pid namespace that we do not see into */
-  int pid_fd;       /* -1: the kernel has none */
-  uint32_t serial;  /* of the pool */
-  uint32_t awaited; /* serial of the command that it has not answered; 0: none */
-  bool is_in_range; /* by its notices: a capture range is open */
-  uint32_t flush;   /* serial of what it was sent at its range's end; 0: answered, or nothing was */
+  uint32_t process;       /* instance in the session */
+  int32_t pid;            /* 0: in a pid namespace that we do not see into */
+  int pid_fd;             /* -1: the kernel has none */
+  uint32_t serial;        /* of the pool */
+  uint32_t awaited;       /* serial of the command that it has not answered; 0: none */
+  bool is_in_range;       /* by its notices: a capture range is open */
+  uint32_t n_flushes;     /* ends of ranges whose records it has not said to have handed over */
   int64_t flush_until_ns; /* CLOCK_MONOTONIC: then it is not waited for any more */
   bool is_gone;           /* nobody can write to the pool any more */
   int64_t gone_ns;        /* CLOCK_MONOTONIC */

@@ -6,7 +6,8 @@
 /* Reports of capture ranges. A range begins and ends at a time that its process tells, among records that
  * come 50 ms at once, perhaps with the next range behind it; so what waits to be played is played up to that
  * time, stream by stream, before the report begins or ends. An end also waits until CUPTI has handed over
- * what was finished by then. */
+ * what was finished by then, or soon after: work of the GPU belongs to the range that its call is in,
+ * however late it runs. */
 
 #include "capture/session/lns-recorder-private.h"
 
@@ -183,6 +184,84 @@ play_all_until (LnsRecorder *recorder, uint64_t ticks)
   lns_id_map_clear (&later);
 }
 
+/* --- Work that runs on ------------------------------------------------------------------------ */
+
+/* Which of a process's events belong to a range that ends. */
+typedef struct
+{
+  uint64_t end_ticks;
+  uint64_t next_ticks;  /* when its next range begins, or UINT64_MAX */
+  uint32_t correlation; /* of the first call after the end, or UINT32_MAX: CUPTI counts them */
+} Belonging;
+
+static bool
+belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
+{
+  const Belonging *range = data;
+  if (head->ticks <= range->end_ticks)
+    return true;
+  switch ((LnsWireCudaType)head->type)
+    {
+    case LNS_WIRE_CUDA_KERNEL:
+    case LNS_WIRE_CUDA_MEMCPY:
+    case LNS_WIRE_CUDA_MEMSET:
+    case LNS_WIRE_CUDA_GRAPH:
+    case LNS_WIRE_CUDA_DECOMPRESS:
+      return correlation != 0 && correlation < range->correlation &&
+             (range->correlation != UINT32_MAX || head->ticks < range->next_ticks);
+    default:
+      return false;
+    }
+}
+
+/* The smallest correlation of the calls in PIECE that begin after TICKS. */
+static uint32_t
+first_call_after (const LnsBatchPiece *piece, uint64_t ticks)
+{
+  uint32_t first = UINT32_MAX;
+  LnsWireRecord record;
+  for (size_t at = 0, next = 0;
+       lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
+    if (record.type == (LnsWireType)LNS_WIRE_CUDA_API && next - at >= sizeof (LnsWireCudaApiBytes))
+      {
+        LnsWireCudaApiBytes call;
+        memcpy (&call, piece->bytes + at, sizeof call);
+        if (call.head.ticks > ticks && call.correlation != 0 && call.correlation < first)
+          first = call.correlation;
+      }
+  return first;
+}
+
+/* Plays what belongs to the range of EDGE, its end, in the batches up to the one by which all is here. */
+static void
+play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
+{
+  Belonging range = { .end_ticks = edge->ticks,
+                      .next_ticks = UINT64_MAX,
+                      .correlation = UINT32_MAX };
+  for (size_t i = recorder->ranges.n_edges; i-- > 0;)
+    if (recorder->ranges.edges[i].process == edge->process && !recorder->ranges.edges[i].is_end &&
+        recorder->ranges.edges[i].ticks >= edge->ticks)
+      range.next_ticks = recorder->ranges.edges[i].ticks;
+  for (LnsBatch *batch = recorder->waiting; batch != NULL; batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      if (batch->pieces[i].source.process == edge->process)
+        {
+          const uint32_t first = first_call_after (&batch->pieces[i], edge->ticks);
+          range.correlation = first < range.correlation ? first : range.correlation;
+        }
+  for (LnsBatch *batch = recorder->waiting; batch != edge->ready->next; batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      {
+        LnsBatchPiece *piece = &batch->pieces[i];
+        /* The batch's own memory. */
+        if (piece->source.process == edge->process)
+          piece->n_bytes = lns_decoder_take_cuda (recorder->decoder, &piece->source,
+                                                  (uint8_t *)(uintptr_t)piece->bytes,
+                                                  piece->n_bytes, belongs, &range);
+      }
+}
+
 /* --- Edges ------------------------------------------------------------------------------------ */
 
 static void
@@ -269,6 +348,8 @@ _lns_recorder_pass_edges (LnsRecorder *recorder)
       if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
         return false;
       play_all_until (recorder, edge.ticks);
+      if (edge.is_end)
+        play_work_of (recorder, &edge);
       pass (recorder, &edge);
       memmove (ranges->edges, ranges->edges + 1, --ranges->n_edges * sizeof edge);
     }

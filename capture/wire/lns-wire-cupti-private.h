@@ -39,6 +39,7 @@ typedef union __attribute__ ((may_alias))
 typedef struct
 {
   const LnsWireCuptiSink *sink;
+  LnsWireCuptiCounts *counts;
   const LnsCuptiRecord *from;
   size_t n_bytes; /* that the loaded CUPTI has of it */
 } LnsCuptiWork;

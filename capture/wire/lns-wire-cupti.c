@@ -58,6 +58,12 @@ put_api (const LnsCuptiWork *work)
   if (from->threadId == work->sink->skipped_tid && from->threadId != 0)
     return LNS_CUPTI_SKIPPED;
   bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+  if (work->sink->roles != NULL && from->cbid < LNS_WIRE_CUPTI_CALLS && from->returnValue == 0 &&
+      (work->sink->roles[is_runtime][from->cbid] & work->sink->launch_role) != 0)
+    {
+      work->counts->n_launched++;
+      work->counts->launched_sum += from->correlationId;
+    }
   uint32_t name = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
   /* Where it goes at once, as the next: a busy report is of these. */
   LnsWireCudaApiBytes *to = begin (work, sizeof *to);
@@ -188,6 +194,11 @@ put_kernel (const LnsCuptiWork *work)
   const CUpti_ActivityKernel10 *from = &work->from->kernel;
   if (from->start == 0 || from->end == 0)
     return LNS_CUPTI_UNFINISHED;
+  if (from->graphNodeId == 0)
+    {
+      work->counts->n_run++;
+      work->counts->run_sum += from->correlationId;
+    }
   const LnsWireLaunch launch = raw_launch_of (work);
   uint32_t slot;
   if (!find_slot (work->sink->launches, &launch, &slot) &&
@@ -437,6 +448,7 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
         {
           LnsCuptiRecord longer;
           LnsCuptiWork work = { .sink = sink,
+                                .counts = ret_counts,
                                 .from = (const LnsCuptiRecord *)(bytes + at),
                                 .n_bytes = size };
           if (size < writers[kind].n_bytes || sink->clock != NULL)

@@ -33,6 +33,8 @@ typedef struct
   LnsWireLaunch launches[LNS_WIRE_CUDA_LAUNCHES];
 } LnsWireLaunches;
 
+#define LNS_WIRE_CUPTI_CALLS 2048u
+
 /* Where records go. CONTEXT is given to each function. */
 typedef struct
 {
@@ -52,7 +54,10 @@ typedef struct
   LnsWireLaunches *launches;
   const LnsWireCuptiReadings *clock; /* by which times become ticks; NULL: they are ticks */
   uint32_t names_epoch;              /* another one than before: names may lie elsewhere now */
-  uint32_t skipped_tid;              /* calls of this thread are not kept; 0: none */
+  /* By [driver, runtime] and number: bits of LAUNCH_ROLE are set for calls that launch one kernel; or NULL. */
+  const uint8_t (*roles)[LNS_WIRE_CUPTI_CALLS];
+  uint8_t launch_role;
+  uint32_t skipped_tid; /* calls of this thread are not kept; 0: none */
 } LnsWireCuptiSink;
 
 typedef struct
@@ -60,7 +65,10 @@ typedef struct
   uint64_t n_compacted;
   uint64_t n_lost;       /* there was no room */
   uint64_t n_unfinished; /* without times: still running when the process died, or never measured */
-  uint32_t unknown_kind; /* not 0: the walk ended at a record of this kind */
+  /* Of calls that launch one kernel, and of kernels that one launched: where all have run, these are equal. */
+  uint64_t n_launched, n_run;
+  uint64_t launched_sum, run_sum; /* of their correlations */
+  uint32_t unknown_kind;          /* not 0: the walk ended at a record of this kind */
 } LnsWireCuptiCounts;
 
 /* Compacts the records in the N_BYTES at BYTES, which nobody changes meanwhile and which is at a

@@ -106,8 +106,8 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
 
 /* --- Reports of capture ranges ---------------------------------------------------------------- */
 
-/* The report at profile->path, or the next of those numbered after it that is free: reports of ranges
- * never replace one another, nor what got the name meanwhile. */
+/* The report at profile->path, or of those numbered after it the next that is free, or may be replaced:
+ * reports of one run never replace one another. */
 static LnsWriter *
 create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
 {
@@ -129,7 +129,7 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
         }
       writer =
           lns_session_new_writer (profile->session, *ret_path,
-                                  profile->options.force_overwrite && !repeats (profile), error);
+                                  profile->options.force_overwrite && !profile->is_numbered, error);
     }
   while (writer == NULL && (error->code == EEXIST || error->code == EBUSY) &&
          ++profile->n_skipped < REPORTS_MAX);

@@ -28,7 +28,9 @@ static const LnsOption switches_report_options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = AT (force_overwrite),
     .default_text = "false",
-    .help = "Replace the report if it exists. The old one stays until the new one holds data." },
+    .help = "Replace the report if it exists, each of several too. The old one stays until the new "
+            "one holds "
+            "data." },
 };
 
 const LnsOptionGroup lns_profile_switches_report =

@@ -321,5 +321,36 @@ def test_ranges_of_the_profiler_api():
                 expect_links(report)
 
 
+def test_kernels_belong_to_the_range_that_launched_them():
+    # cuda-ranges.cu with "async": 2 ms a kernel, so that all run when their range, and mostly the next, has ended.
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat", "-o", "run",
+                             program("cuda-ranges"), "async", before=[WITH], env=environment({}))
+        assert run.code == 0, run
+        for n in (1, 2, 3):
+            report = folder.report(f"run.{n}.rep")
+            blocks = [k["grid"][0] for k in kernels(report) if k["short"] == "inside"]
+            assert blocks == [(1 << 18) + n] * 10, (n, blocks, [len(folder.report(f"run.{i}.rep").of("cuda-kernel")) for i in (1, 2, 3)])
+            assert len(kernels(report)) == 10 and not report.codes(), (n, report.codes())
+            expect_links(report)
+
+
+def test_ranges_of_two_processes():
+    # One after the other, each has its reports; at once, a report goes on until none is in its range, and records both.
+    for script, least in (('"$0"; "$0"', 6), ('"$0" & "$0"; wait', 3)):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat", "-o", "run",
+                                 "sh", "-c", script, program("cuda-ranges"), before=[WITH], env=environment({}))
+            assert run.code == 0, run
+            reports = [folder.report(name) for name in sorted(os.listdir(folder.path))]
+        assert least <= len(reports) <= 6 and not any(r.codes() for r in reports), (script, len(reports))
+        for report in reports if least == 6 else []: # what another's range begins may be amid a call
+            expect_links(report)
+        inside = [sum(k["short"] == "inside" for k in kernels(r)) for r in reports]
+        assert sum(inside) == 60 and min(inside) >= 10, (script, inside)
+        assert least == 3 or inside == [10] * 6 and len(kernels(reports[0])) == 10, (script, inside)
+        assert len({r.processes[r.threads[e["thread"]]["process"]]["pid"] for r in reports for e in r.of("cuda-api")}) == 2
+
+
 if __name__ == "__main__":
     tap.main(globals())

@@ -58,14 +58,19 @@ def test_ranges_beyond_the_count_are_not_recorded():
         assert sorted(os.listdir(folder.path)) == ["run.1.rep", "run.2.rep"]
 
 
-def test_reports_of_ranges_replace_none():
+def test_reports_of_ranges_replace_others_where_that_is_asked_for():
     with profiling.Folder() as folder:
         with open(folder.file("run.2.rep"), "w", encoding="ascii") as file:
             file.write("mine")
-        profile(folder, "-f", "true", "--capture-range-end=repeat")
+        profile(folder, "--capture-range-end=repeat")
         with open(folder.file("run.2.rep"), encoding="ascii") as file:
             assert file.read() == "mine"
         assert sorted(os.listdir(folder.path)) == [f"run.{n}.rep" for n in (1, 2, 3, 4)]
+        os.remove(folder.file("run.4.rep"))
+        for _ in range(2):
+            profile(folder, "-f", "true", "--capture-range-end=repeat")
+            assert sorted(os.listdir(folder.path)) == [f"run.{n}.rep" for n in (1, 2, 3)]
+            assert names(folder, "run.2.rep") == {"step": 1, "inner": 1}
 
 
 def test_the_end_may_be_ignored():

@@ -23,8 +23,8 @@ The report (--help=report):
       --output-dir=FOLDER
           The folder that --output is in. Default: the working directory.
   -f, --force-overwrite=true|false
-          Replace the report if it exists. The old one stays until the new one holds data. Default:
-          false.
+          Replace the report if it exists, each of several too. The old one stays until the new one
+          holds data. Default: false.
 """)
     out = golden.run("profile", "--help=overwrite")[0].decode()
     assert out.count("--") == 2 and "-f, --force-overwrite" in out, out

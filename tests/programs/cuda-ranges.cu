@@ -4,7 +4,8 @@
  */
 
 /* REPEATS ranges by cudaProfilerStart and cudaProfilerStop, INSIDE kernels in each and OUTSIDE
- * around each. */
+ * around each. With "async" nobody waits for the kernels, which take longer than the program, until its end;
+ * those of the first range have one block more than INSIDE_BLOCKS, of the second two, and so on. */
 
 #include "cuda-program.h"
 
@@ -13,6 +14,7 @@
 #define REPEATS 3
 #define INSIDE 10
 #define OUTSIDE 4
+#define INSIDE_BLOCKS (1 << 18)
 
 __global__ void
 inside (int *cell)
@@ -26,11 +28,31 @@ outside (int *cell)
   *cell += 2;
 }
 
+static void
+run_ahead (int *cell)
+{
+  for (int repeat = 0; repeat < REPEATS; repeat++)
+    {
+      for (int i = 0; i < OUTSIDE; i++)
+        outside<<<1, 32>>> (cell);
+      CHECK (cudaProfilerStart ());
+      for (int i = 0; i < INSIDE; i++)
+        inside<<<INSIDE_BLOCKS + repeat + 1, 1024>>> (cell);
+      CHECK (cudaProfilerStop ());
+    }
+  CHECK (cudaDeviceSynchronize ());
+}
+
 int
-main (void)
+main (int argc, char **argv)
 {
   int *cell;
   CHECK (cudaMalloc (&cell, sizeof *cell));
+  if (argc > 1)
+    {
+      run_ahead (cell);
+      return 0;
+    }
   for (int repeat = 0; repeat < REPEATS; repeat++)
     {
       for (int i = 0; i < OUTSIDE; i++)
