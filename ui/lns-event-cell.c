@@ -11,6 +11,7 @@
 
 #include "src/base/lns-format.h"
 #include "ui/lns-cuda-text.h"
+#include "ui/lns-display-text.h"
 #include "ui/lns-event-text.h"
 
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
@@ -101,6 +102,18 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     }
 }
 
+/* The name; what a copy of the row holds is whole. */
+static char *
+name_text (const LnsEventSet *set, uint32_t row)
+{
+  const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
+  bool is_call = track != NULL && track->kind == LNS_TRACK_CUDA_API;
+  size_t size_bytes;
+  const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+  name = lns_event_short_name (is_call ? LNS_NAMES_CALLS : LNS_NAMES_OWN, name, &size_bytes);
+  return lns_display_text (name, size_bytes, TRUE);
+}
+
 /* What is in the payload's place. */
 static char *
 value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
@@ -137,7 +150,7 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     case LNS_EVENT_COLUMN_NUMBER:
       return g_strdup (lns_format_unsigned ((uint64_t)row + 1, number));
     case LNS_EVENT_COLUMN_NAME:
-      return lns_event_text_string (set->report, set->names[set->name[row]], true);
+      return name_text (set, row);
     case LNS_EVENT_COLUMN_START:
       return lns_event_text_time (set->start_ns[row]);
     case LNS_EVENT_COLUMN_DURATION:

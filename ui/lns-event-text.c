@@ -9,10 +9,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/analysis/lns-cuda-keys.h"
 #include "src/base/lns-format.h"
+#include "src/base/lns-kernel-text.h"
 #include "ui/lns-display-text.h"
 
 #define NOTHING "—"
+
+const char *
+lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes)
+{
+  if (names == LNS_NAMES_KERNELS)
+    return lns_kernel_text_short (name, size_bytes);
+  if (names == LNS_NAMES_CALLS)
+    *size_bytes = lns_cuda_call_name_size (name, *size_bytes);
+  return name;
+}
 
 char *
 lns_event_text_string (LnsReport *report, uint32_t id, bool one_line)

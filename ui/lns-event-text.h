@@ -15,6 +15,17 @@
 
 G_BEGIN_DECLS
 
+/* What events' names are, and with it how they are written where there is little room. */
+typedef enum
+{
+  LNS_NAMES_OWN,     /* the program's: whole                                                    */
+  LNS_NAMES_KERNELS, /* without return type, template arguments and parameters                  */
+  LNS_NAMES_CALLS    /* without the version that a symbol bears ("cudaLaunchKernel_v7000")      */
+} LnsNames;
+
+/* The part of NAME that is written; *SIZE_BYTES, its size, becomes that one's. O(size). */
+const char *lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes);
+
 /* String ID as lns_display_text () shows it. */
 char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);
 

@@ -146,8 +146,8 @@ write_name (
 {
   int text_px, line_px;
   const LnsRow *row = lns_row_tree_row (self->tree, self->tile->key.strip.row);
-  PangoLayout *layout = lns_tile_labels_layout (self->labels, name, lns_row_has_kernels (row),
-                                                width_px, &text_px, &line_px);
+  PangoLayout *layout = lns_tile_labels_layout (self->labels, name, lns_row_names (row), width_px,
+                                                &text_px, &line_px);
   if (layout == NULL || x_px + text_px <= 0)
     return;
   cairo_move_to (cr, x_px, (BAR_PX - line_px) / 2);

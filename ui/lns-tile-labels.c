@@ -5,7 +5,6 @@
 
 #include "ui/lns-tile-labels.h"
 
-#include "src/base/lns-kernel-text.h"
 #include "ui/lns-display-text.h"
 
 #define FONT_PX     11
@@ -20,7 +19,7 @@ struct LnsTileLabels
   LnsReport *report;
   PangoContext *context; /* owned */
   GHashTable
-      *layouts; /* name << 32 | kernel << 31 | width in steps (0 = uncut) → PangoLayout, owned */
+      *layouts; /* name << 32 | LnsNames << 30 | width in steps (0 = uncut) → PangoLayout, owned */
 };
 
 LnsTileLabels *
@@ -54,12 +53,11 @@ lns_tile_labels_free (LnsTileLabels *self)
 }
 
 static PangoLayout *
-new_layout (LnsTileLabels *self, uint32_t name, gboolean is_kernel, int width_px)
+new_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int width_px)
 {
   size_t size_bytes;
   const char *bytes = lns_report_string (self->report, name, &size_bytes);
-  if (is_kernel)
-    bytes = lns_kernel_text_short (bytes, &size_bytes);
+  bytes = lns_event_short_name (names, bytes, &size_bytes);
   g_autofree char *text = lns_display_text (bytes, MIN (size_bytes, MAX_NAME_LEN), TRUE);
   PangoLayout *layout = pango_layout_new (self->context);
   pango_layout_set_single_paragraph_mode (layout, TRUE);
@@ -73,15 +71,15 @@ new_layout (LnsTileLabels *self, uint32_t name, gboolean is_kernel, int width_px
 }
 
 static PangoLayout *
-kept_layout (LnsTileLabels *self, uint32_t name, gboolean is_kernel, int steps)
+kept_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int steps)
 {
-  gint64 key = (gint64)((guint64)name << 32 | (guint32)(is_kernel != FALSE) << 31 | (guint32)steps);
+  gint64 key = (gint64)((guint64)name << 32 | (guint32)names << 30 | (guint32)steps);
   PangoLayout *layout = g_hash_table_lookup (self->layouts, &key);
   if (layout != NULL)
     return layout;
   if (g_hash_table_size (self->layouts) >= MAX_LAYOUTS)
     g_hash_table_remove_all (self->layouts);
-  layout = new_layout (self, name, is_kernel, steps * WIDTH_STEP);
+  layout = new_layout (self, name, names, steps * WIDTH_STEP);
   g_hash_table_insert (self->layouts, g_memdup2 (&key, sizeof key), layout);
   return layout;
 }
@@ -89,18 +87,18 @@ kept_layout (LnsTileLabels *self, uint32_t name, gboolean is_kernel, int steps)
 PangoLayout *
 lns_tile_labels_layout (LnsTileLabels *self,
                         uint32_t name,
-                        gboolean is_kernel,
+                        LnsNames names,
                         double width_px,
                         int *ret_width_px,
                         int *ret_height_px)
 {
   if (name == 0 || width_px < WIDTH_STEP)
     return NULL;
-  PangoLayout *layout = kept_layout (self, name, is_kernel, 0);
+  PangoLayout *layout = kept_layout (self, name, names, 0);
   pango_layout_get_pixel_size (layout, ret_width_px, ret_height_px);
   if (*ret_width_px > width_px)
     {
-      layout = kept_layout (self, name, is_kernel, (int)MIN (width_px, 4096.0) / WIDTH_STEP);
+      layout = kept_layout (self, name, names, (int)MIN (width_px, 4096.0) / WIDTH_STEP);
       pango_layout_get_pixel_size (layout, ret_width_px, ret_height_px);
     }
   return *ret_width_px > 0 ? layout : NULL;

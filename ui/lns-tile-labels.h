@@ -10,7 +10,7 @@
 
 #include <pango/pangocairo.h>
 
-#include "src/store/lns-report.h"
+#include "ui/lns-event-text.h"
 
 G_BEGIN_DECLS
 
@@ -24,11 +24,11 @@ typedef struct LnsTileLabels LnsTileLabels;
 LnsTileLabels *lns_tile_labels_new (LnsReport *report, const PangoFontDescription *font);
 void lns_tile_labels_free (LnsTileLabels *self);
 
-/* Name NAME (IS_KERNEL: its short form) cut with "…" to at most WIDTH_PX; owned by SELF until the next
+/* Name NAME, short as of NAMES, cut with "…" to at most WIDTH_PX; owned by SELF until the next
  * call. NULL for a name without text. RET_WIDTH_PX gets its own width. */
 PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,
                                      uint32_t name,
-                                     gboolean is_kernel,
+                                     LnsNames names,
                                      double width_px,
                                      int *ret_width_px,
                                      int *ret_height_px);

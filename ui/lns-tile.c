@@ -5,7 +5,6 @@
 
 #include "ui/lns-tile.h"
 
-#include "src/base/lns-kernel-text.h"
 #include "ui/lns-cuda-text.h"
 #include "ui/lns-palette.h"
 
@@ -91,11 +90,15 @@ lns_strip_top_px (LnsStripKind kind, uint32_t i)
 
 /* --- Tiles --------------------------------------------------------------------------------- */
 
-bool
-lns_row_has_kernels (const LnsRow *row)
+LnsNames
+lns_row_names (const LnsRow *row)
 {
-  return row->kind == LNS_ROW_KERNELS ||
-         (row->kind == LNS_ROW_FACET && lns_facet_set_by (row->set) == LNS_FACET_BY_KERNEL);
+  if (row->kind == LNS_ROW_CALLS)
+    return LNS_NAMES_CALLS;
+  bool is_kernels =
+      row->kind == LNS_ROW_KERNELS ||
+      (row->kind == LNS_ROW_FACET && lns_facet_set_by (row->set) == LNS_FACET_BY_KERNEL);
+  return is_kernels ? LNS_NAMES_KERNELS : LNS_NAMES_OWN;
 }
 
 uint64_t
@@ -108,8 +111,7 @@ lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name)
   const char *bytes = lns_report_string (report, name, &name_bytes);
   if (row->kind == LNS_ROW_CALLS)
     return lns_cuda_call_hue (lns_cuda_call_kind (bytes, name_bytes));
-  if (lns_row_has_kernels (row))
-    bytes = lns_kernel_text_short (bytes, &name_bytes);
+  bytes = lns_event_short_name (lns_row_names (row), bytes, &name_bytes);
   const char *prefix = lns_report_string (report, domain_name, &domain_bytes);
   return lns_palette_hash (prefix, domain_bytes, bytes, name_bytes);
 }

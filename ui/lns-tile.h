@@ -12,6 +12,7 @@
 #include <gtk/gtk.h>
 
 #include "src/store/lns-pixels.h"
+#include "ui/lns-event-text.h"
 #include "ui/lns-row-tree.h"
 #include "ui/lns-scale.h"
 
@@ -84,8 +85,8 @@ lns_tile_origin_ns (const LnsTileKey *key)
  * short name, a CUDA call's that of what it is for, others' that of domain and name. */
 uint64_t lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name);
 
-/* Whether the events of ROW are kernels, which are labelled with their short names. */
-bool lns_row_has_kernels (const LnsRow *row);
+/* What the names of ROW's events are. */
+LnsNames lns_row_names (const LnsRow *row);
 
 /* Memory that TILE holds. */
 gsize lns_tile_bytes (const LnsTile *tile);

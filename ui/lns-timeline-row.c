@@ -323,7 +323,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
       right_px < LNS_LABEL_MIN_PX
           ? NULL
           : lns_tile_labels_layout (self->context->labels, event->name,
-                                    lns_row_has_kernels (model_row (self)),
+                                    lns_row_names (model_row (self)),
                                     right_px - 2 * LNS_LABEL_PAD_PX, &text_px, &line_px);
   if (layout == NULL)
     return;

@@ -23,12 +23,15 @@
 
 /* --- Words --------------------------------------------------------------------------------- */
 
+/* Kernels are written whole: there is room. */
 static char *
-text_of (LnsTimeline *self, uint32_t string)
+text_of (LnsTimeline *self, uint32_t string, LnsNames names)
 {
   size_t size_bytes;
   const char *bytes =
       lns_report_string (lns_view_get_report (self->context.view), string, &size_bytes);
+  if (names == LNS_NAMES_CALLS)
+    bytes = lns_event_short_name (names, bytes, &size_bytes);
   g_autofree char *text = lns_display_text (bytes, size_bytes, FALSE);
   return lns_display_cut (text);
 }
@@ -55,9 +58,10 @@ append_flags (GString *markup, uint32_t flags)
 }
 
 static void
-append_name (LnsTimeline *self, GString *markup, uint32_t name)
+append_name (LnsTimeline *self, GString *markup, uint32_t row, uint32_t name)
 {
-  g_autofree char *text = text_of (self, name);
+  LnsNames names = lns_row_names (lns_row_tree_row (self->context.tree, row));
+  g_autofree char *text = text_of (self, name, names);
   g_autofree char *escaped = g_markup_escape_text (*text != '\0' ? text : _ ("(no name)"), -1);
   g_string_append_printf (markup, "<b>%s</b>", escaped);
 }
@@ -66,7 +70,7 @@ static void
 append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
 {
   char text[LNS_FORMAT_SIZE];
-  append_name (self, markup, hit->event.name);
+  append_name (self, markup, hit->strip.row, hit->event.name);
   append_line (markup, _ ("Start"), lns_format_duration_exact (hit->event.start_ns, text));
   if (hit->strip.kind != LNS_STRIP_MARKS && !(hit->event.flags & LNS_EVENT_END_UNKNOWN))
     append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
@@ -77,17 +81,17 @@ append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
       lns_report_domains (lns_view_get_report (self->context.view), &n_domains);
   if (domain < n_domains && domains[domain].name != 0)
     {
-      g_autofree char *name = text_of (self, domains[domain].name);
+      g_autofree char *name = text_of (self, domains[domain].name, LNS_NAMES_OWN);
       append_line (markup, _ ("Domain"), name);
     }
 }
 
 static void
-append_narrow (LnsTimeline *self, GString *markup, const LnsPixel *pixel)
+append_narrow (LnsTimeline *self, GString *markup, uint32_t row, const LnsPixel *pixel)
 {
   char count[LNS_FORMAT_SIZE];
   if (pixel->name != 0)
-    append_name (self, markup, pixel->name);
+    append_name (self, markup, row, pixel->name);
   g_autofree char *busy = g_strdup_printf ("%.1f %%", 100.0 * pixel->busy);
   if (markup->len > 0 && pixel->count > 1)
     append_line (markup, _ ("and"), _ ("others, too narrow to be told apart"));
@@ -160,7 +164,7 @@ append_category (LnsTimeline *self, GString *markup, uint32_t row, uint32_t cate
   for (uint32_t i = 0; i < n; i++)
     if (all[i].domain == domain && all[i].category == category)
       {
-        g_autofree char *name = text_of (self, all[i].name);
+        g_autofree char *name = text_of (self, all[i].name, LNS_NAMES_OWN);
         append_line (markup, _ ("Category"), name);
         return;
       }
@@ -306,7 +310,7 @@ _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
     append_sample (self, markup, &tile->samples[p]);
   else if (tile != NULL && tile->pixels != NULL &&
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
-    append_narrow (self, markup, &tile->pixels[p]);
+    append_narrow (self, markup, hit->strip.row, &tile->pixels[p]);
 
   const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
   if (*text == '\0')

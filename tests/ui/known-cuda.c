@@ -127,7 +127,7 @@ call (const Lanes *lanes,
 static void
 launch (const Lanes *lanes, int64_t step_ns, int at, uint64_t id)
 {
-  call (lanes, step_ns + at * 10 * LNS_KNOWN_US, 6 * LNS_KNOWN_US, "cudaLaunchKernel", id,
+  call (lanes, step_ns + at * 10 * LNS_KNOWN_US, 6 * LNS_KNOWN_US, "cudaLaunchKernel_v7000", id,
         id == 1 ? 2 : 0);
   LnsEvent inner =
       event (step_ns + at * 10 * LNS_KNOWN_US + LNS_KNOWN_US, 4 * LNS_KNOWN_US, "cuLaunchKernel");

@@ -449,6 +449,35 @@ the_table_has_columns_of_its_rows (void)
   lns_report_close (report);
 }
 
+/* Versions are for who asks: the details and copies have them. */
+static void
+calls_go_without_their_versions (void)
+{
+  LnsReport *report = open_report (cuda_path);
+  const uint32_t calls = lane_of (report, LNS_LANE_CUDA_API, 0);
+  LnsEventSet *set =
+      lns_event_set_load (report, &calls, 1, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);
+  check_cell (set, 0, LNS_EVENT_COLUMN_NAME, "cudaLaunchKernel");
+  g_autoptr (GString) copy = g_string_new (NULL);
+  lns_event_cell_append_row (copy, set, 0);
+  LNS_CHECK (strstr (copy->str, "cudaLaunchKernel_v7000\t") != NULL);
+  lns_event_set_unref (set);
+
+  PangoFontDescription *font = pango_font_description_from_string ("Sans");
+  LnsTileLabels *labels = lns_tile_labels_new (report, font);
+  LnsEvent event;
+  int unused;
+  LNS_CHECK (lns_report_event (report, calls, 0, &event, NULL));
+  PangoLayout *layout =
+      lns_tile_labels_layout (labels, event.name, LNS_NAMES_CALLS, 500, &unused, &unused);
+  LNS_CHECK_STR (pango_layout_get_text (layout), "cudaLaunchKernel");
+  layout = lns_tile_labels_layout (labels, event.name, LNS_NAMES_OWN, 500, &unused, &unused);
+  LNS_CHECK_STR (pango_layout_get_text (layout), "cudaLaunchKernel_v7000");
+  lns_tile_labels_free (labels);
+  pango_font_description_free (font);
+  lns_report_close (report);
+}
+
 static void
 the_table_shows_one_kernel_alone (void)
 {
@@ -494,6 +523,7 @@ main (int argc, char **argv)
   LNS_TEST (a_line_leads_from_the_call_to_the_kernel);
   LNS_TEST (details_tell_what_cuda_did);
   LNS_TEST (the_table_has_columns_of_its_rows);
+  LNS_TEST (calls_go_without_their_versions);
   LNS_TEST (the_table_shows_one_kernel_alone);
   return lns_tap_done ();
 }
