@@ -12,6 +12,7 @@
 #include "ui/lns-details-fields.h"
 #include "ui/lns-display-text.h"
 #include "ui/lns-event-text.h"
+#include "ui/lns-row-tree.h"
 #include "ui/lns-shortcuts.h"
 
 struct _LnsDetailsPane
@@ -230,7 +231,9 @@ counted_text (LnsReport *report, const LnsTrack *track)
 {
   if (track == NULL)
     return g_strdup (_ ("all rows"));
-  g_autofree char *domain = lns_event_text_domain (report, track->domain);
+  g_autofree char *domain = track->domain != LNS_ID_NONE
+                                ? lns_event_text_domain (report, track->domain)
+                                : g_strdup (lns_track_label (track->kind));
   g_autofree char *owner = track->thread != LNS_ID_NONE
                                ? lns_event_text_thread (report, track->thread)
                                : lns_event_text_process (report, track->process);

@@ -68,7 +68,7 @@ lns_event_text_stream (LnsReport *report, uint32_t stream)
   const LnsCudaStream *it = &streams[stream];
   bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
   g_autofree char *name = lns_event_text_string (report, it->name, true);
-  return *name != '\0' ? g_strdup_printf ("%u: %s", it->number, name)
+  return *name != '\0' ? g_strdup_printf ("%u (%s)", it->number, name)
          : is_null     ? g_strdup_printf (_ ("%u (default)"), it->number)
                        : g_strdup_printf ("%u", it->number);
 }

@@ -5,6 +5,7 @@
 
 /* Rows that have to be read first: kernels by name, copies by kind, and streams together. */
 
+#include <glib/gi18n.h>
 #include <string.h>
 
 #include "ui/lns-cuda-text.h"
@@ -69,12 +70,12 @@ facet_label (LnsReport *report, LnsFacetBy by, const LnsFacet *facet, int64_t wh
 {
   g_autofree char *name = NULL;
   if (facet->key == LNS_FACET_OTHERS)
-    name = g_strdup_printf ("others (%u)", facet->n_keys);
+    name = g_strdup_printf (_ ("others (%u)"), facet->n_keys);
   else if (by == LNS_FACET_BY_KERNEL)
     name = _lns_row_text (report, (uint32_t)facet->key);
   else
     name = g_strdup (lns_cuda_copy_kind_name ((uint32_t)facet->key));
-  return _lns_row_share_label (facet->total_ns, whole_ns, *name != '\0' ? name : "(no name)");
+  return _lns_row_share_label (facet->total_ns, whole_ns, *name != '\0' ? name : _ ("(no name)"));
 }
 
 /* Time of the work of ROW, which is what its facets are shares of. */

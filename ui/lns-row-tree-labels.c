@@ -3,13 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What rows are called: names that stay the same in every language, as scripts and assistive
- * technology look for them. */
+/* What rows are called. */
 
+#include <glib/gi18n.h>
 #include <math.h>
 
 #include "ui/lns-display-text.h"
 #include "ui/lns-row-tree-private.h"
+
+/* NVTX_RESOURCE_TYPE_CUDA_DEVICE and …_CUDART_DEVICE; the identifier is CUDA's number. */
+#define RESOURCE_CUDA_DEVICE   (4u << 16 | 1)
+#define RESOURCE_CUDART_DEVICE (5u << 16)
 
 char *
 _lns_row_text (LnsReport *report, uint32_t string)
@@ -34,9 +38,10 @@ char *
 _lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name)
 {
   double share = whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0;
+  bool is_small = share > 0 && share < 0.05;
   char number[G_ASCII_DTOSTR_BUF_SIZE];
-  g_ascii_formatd (number, sizeof number, "%.1f", share);
-  return g_strdup_printf ("%s%% %s", number, name);
+  g_ascii_formatd (number, sizeof number, "%.1f", is_small ? 0.1 : share);
+  return g_strdup_printf ("%s%s%% %s", is_small ? "<" : "", number, name);
 }
 
 static char *
@@ -52,15 +57,15 @@ process_label (LnsReport *report, uint32_t process)
   uint32_t n;
   const LnsProcess *all = lns_report_processes (report, &n);
   if (process >= n)
-    return g_strdup ("No process");
-  return numbered (report, all[process].name, "Process", all[process].pid);
+    return g_strdup (_ ("No process"));
+  return numbered (report, all[process].name, _ ("Process"), all[process].pid);
 }
 
 static char *
 thread_label (LnsReport *report, uint32_t thread)
 {
   const LnsThread *it = &lns_report_threads (report, NULL)[thread];
-  return numbered (report, it->name, "Thread", it->tid != 0 ? it->tid : it->target_tid);
+  return numbered (report, it->name, _ ("Thread"), it->tid != 0 ? it->tid : it->target_tid);
 }
 
 static char *
@@ -72,6 +77,34 @@ domain_label (LnsReport *report, const char *what, uint32_t domain)
   return *name == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, name);
 }
 
+/* "Stream 13 (compute)": LABEL, which is taken over, and what the program named it. */
+static char *
+with_name (LnsReport *report, char *label, uint32_t name)
+{
+  g_autofree char *text = _lns_row_text (report, name);
+  if (*text == '\0')
+    return label;
+  char *named = g_strdup_printf ("%s (%s)", label, text);
+  g_free (label);
+  return named;
+}
+
+/* What the program named its device, by CUDA's number: the last name. */
+static uint32_t
+device_name (LnsReport *report, const LnsCudaDevice *device)
+{
+  uint32_t n, n_domains, name = 0;
+  const LnsResource *resources = lns_report_resources (report, &n);
+  const LnsDomain *domains = lns_report_domains (report, &n_domains);
+  for (uint32_t i = 0; i < n; i++)
+    if ((resources[i].type == RESOURCE_CUDA_DEVICE ||
+         resources[i].type == RESOURCE_CUDART_DEVICE) &&
+        resources[i].identifier == device->number && resources[i].domain < n_domains &&
+        domains[resources[i].domain].process == device->process)
+      name = resources[i].name;
+  return name;
+}
+
 static char *
 device_label (LnsReport *report, uint32_t device)
 {
@@ -79,7 +112,9 @@ device_label (LnsReport *report, uint32_t device)
   g_autofree char *name = _lns_row_text (report, it->name);
   g_autofree char *bus =
       it->bus != 0 ? _lns_row_text (report, it->bus) : g_strdup_printf ("GPU %u", it->number);
-  return g_strdup_printf ("CUDA HW (%s - %s)", bus, name);
+  char *label = *name != '\0' ? g_strdup_printf ("CUDA HW (%s - %s)", bus, name)
+                              : g_strdup_printf ("CUDA HW (%s)", bus);
+  return with_name (report, label, device_name (report, it));
 }
 
 static char *
@@ -90,16 +125,14 @@ stream_label (LnsReport *report, uint32_t stream)
   const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
   bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
   if (it->number == 0 && !is_null)
-    return g_strdup ("Whole context"); /* CUDA counts streams from 1: waits for all of them */
-  const char *what = is_null ? "Default stream" : "Stream";
-  if (it->name == 0)
-    return g_strdup_printf ("%s %u", what, it->number);
-  g_autofree char *name = _lns_row_text (report, it->name);
-  return g_strdup_printf ("%s %u: %s", what, it->number, name);
+    return g_strdup (_ ("Whole context")); /* CUDA counts streams from 1: waits for all of them */
+  char *label = is_null ? g_strdup_printf (_ ("Default stream %u"), it->number)
+                        : g_strdup_printf (_ ("Stream %u"), it->number);
+  return with_name (report, label, it->name);
 }
 
-static const char *
-track_label (LnsTrackKind kind)
+const char *
+lns_track_label (LnsTrackKind kind)
 {
   switch (kind)
     {
@@ -111,40 +144,42 @@ track_label (LnsTrackKind kind)
       return "cuBLAS";
     case LNS_TRACK_CUDNN:
       return "cuDNN";
+    case LNS_TRACK_CUDA_KERNELS:
+      return _ ("Kernels");
     case LNS_TRACK_CUDA_MEMCPY:
-      return "Memcpy";
+      return _ ("Memcpy");
     case LNS_TRACK_CUDA_MEMSET:
-      return "Memset";
+      return _ ("Memset");
     case LNS_TRACK_CUDA_SYNC:
-      return "Synchronization";
+      return _ ("Synchronization");
     case LNS_TRACK_CUDA_EVENTS:
-      return "CUDA events";
+      return _ ("CUDA events");
     case LNS_TRACK_CUDA_GRAPHS:
-      return "CUDA graphs";
+      return _ ("CUDA graphs");
     case LNS_TRACK_CUDA_GRAPH_NODES:
-      return "CUDA graph nodes";
+      return _ ("CUDA graph nodes");
     case LNS_TRACK_CUDA_OVERHEAD:
-      return "Profiler overhead";
+      return _ ("Profiler overhead");
     case LNS_TRACK_CUDA_MEMORY:
-      return "Memory operations";
+      return _ ("Memory operations");
     case LNS_TRACK_CUDA_POOLS:
-      return "Memory pools";
+      return _ ("Memory pools");
     case LNS_TRACK_CUDA_CPU_FAULTS:
-      return "CPU page faults";
+      return _ ("CPU page faults");
     case LNS_TRACK_CUDA_GPU_FAULTS:
-      return "GPU page faults";
+      return _ ("GPU page faults");
     case LNS_TRACK_CUDA_JIT:
-      return "JIT compilation";
+      return _ ("JIT compilation");
     case LNS_TRACK_OS_CALLS:
-      return "OS runtime libraries";
+      return _ ("OS runtime libraries");
     case LNS_TRACK_SCHED:
-      return "CPU scheduling";
+      return _ ("CPU scheduling");
     case LNS_TRACK_CPU_SAMPLES:
-      return "CPU samples";
+      return _ ("CPU samples");
     case LNS_TRACK_MPI:
       return "MPI";
     default:
-      return "Events";
+      return _ ("Events");
     }
 }
 
@@ -165,24 +200,24 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
     case LNS_ROW_PROJECTION:
       return domain_label (report, "NVTX", row->domain);
     case LNS_ROW_START_END:
-      return domain_label (report, "NVTX start/end", row->domain);
+      return domain_label (report, _ ("NVTX start/end"), row->domain);
     case LNS_ROW_COUNTER:
       return track != NULL && track->name != 0 ? _lns_row_text (report, track->name)
-                                               : g_strdup ("Counter");
+                                               : g_strdup (_ ("Counter"));
     case LNS_ROW_DEVICE:
       return device_label (report, row->device);
     case LNS_ROW_CONTEXT:
-      return g_strdup_printf ("Context %u",
+      return g_strdup_printf (_ ("Context %u"),
                               lns_report_contexts (report, NULL)[row->context].number);
     case LNS_ROW_STREAM:
       return stream_label (report, row->stream);
     case LNS_ROW_ALL_STREAMS:
-      return g_strdup ("All Streams");
+      return g_strdup (_ ("All Streams"));
     case LNS_ROW_KERNELS:
-      return g_strdup ("Kernels");
+      return g_strdup (_ ("Kernels"));
     case LNS_ROW_MEMORY:
-      return g_strdup ("Memory");
+      return g_strdup (_ ("Memory"));
     default:
-      return g_strdup (track_label (track != NULL ? track->kind : LNS_N_TRACK_KINDS));
+      return g_strdup (lns_track_label (track != NULL ? track->kind : LNS_N_TRACK_KINDS));
     }
 }

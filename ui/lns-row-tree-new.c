@@ -15,7 +15,8 @@ typedef enum
 {
   PART_OF_PROCESS,
   PART_THREAD,
-  PART_DEVICE
+  PART_DEVICE,
+  PART_OVERHEAD
 } Part;
 
 /* One row on the way from the process down to a lane's. */
@@ -181,13 +182,16 @@ push_projection (const Builder *builder, Leaf *leaf)
   push (leaf, LNS_ROW_PROJECTION, 2, 0, 0);
 }
 
-/* Siblings that are no threads or GPUs come first: their kinds count up from 0 like the parts. */
+/* Siblings that are no threads or GPUs come first: their kinds count up from 0 like the parts. What the
+ * capture itself cost is the last that somebody looks for. */
 static uint64_t
 part_of (const Level *level)
 {
   return level->kind == LNS_ROW_THREAD   ? PART_THREAD
          : level->kind == LNS_ROW_DEVICE ? PART_DEVICE
-                                         : PART_OF_PROCESS;
+         : level->kind == LNS_ROW_GPU && level->order[0] == LNS_TRACK_CUDA_OVERHEAD
+             ? PART_OVERHEAD
+             : PART_OF_PROCESS;
 }
 
 static int
@@ -347,7 +351,8 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
   LnsRow row = {
     .kind = kind,
     .expanded = kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
-                kind != LNS_ROW_PROJECTION,
+                kind != LNS_ROW_PROJECTION &&
+                !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
     .process = track->process,

@@ -96,6 +96,9 @@ const LnsRow *lns_row_tree_row (const LnsRowTree *self, uint32_t row);
 /* The lanes of all rows: those of row r and what is below it are the n_lanes from r->lanes on. */
 const uint32_t *lns_row_tree_lanes (const LnsRowTree *self);
 
+/* What a row of tracks of KIND is called where it has no name of its own. */
+const char *lns_track_label (LnsTrackKind kind);
+
 /* The row that stands at RANK (0 … n_rows - 1). */
 uint32_t lns_row_tree_at_rank (const LnsRowTree *self, uint32_t rank);
 

@@ -14,7 +14,9 @@
 #include "ui/lns-timeline-private.h"
 
 #define HEADER_PX           240
-#define GPU_HEADER_PX       330 /* "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)" */
+#define MAX_HEADER_PX       480  /* wider ones are dragged to be so */
+#define HEADER_SCALE        0.88 /* of the font, as in lns-style.css */
+#define HEADER_EXTRA_PX     56   /* what a GPU's label has beside it: indents, expander, margins */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 200
 #define TOOLTIP_DX_PX       14
@@ -325,6 +327,29 @@ add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
   return rows;
 }
 
+/* Where GPUs are told apart by their labels: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */
+static int
+fitting_header_px (LnsTimeline *self)
+{
+  int header_px = HEADER_PX;
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (self->context.tree); row++)
+    {
+      int width_px;
+      const LnsRow *it = lns_row_tree_row (self->context.tree, row);
+      if (it->kind != LNS_ROW_DEVICE)
+        continue;
+      g_autoptr (PangoLayout) layout =
+          gtk_widget_create_pango_layout (GTK_WIDGET (self), it->label);
+      g_autoptr (PangoAttrList) bold = pango_attr_list_new ();
+      pango_attr_list_insert (bold, pango_attr_weight_new (PANGO_WEIGHT_BOLD));
+      pango_attr_list_insert (bold, pango_attr_scale_new (HEADER_SCALE));
+      pango_layout_set_attributes (layout, bold);
+      pango_layout_get_pixel_size (layout, &width_px, NULL);
+      header_px = MAX (header_px, width_px + HEADER_EXTRA_PX);
+    }
+  return MIN (header_px, MAX_HEADER_PX);
+}
+
 static void
 set_view (LnsTimeline *self, LnsView *view)
 {
@@ -335,9 +360,7 @@ set_view (LnsTimeline *self, LnsView *view)
   context->tree = lns_row_tree_new (lns_view_get_report (view));
   context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
-  uint32_t n_devices;
-  lns_report_devices (lns_view_get_report (view), &n_devices);
-  context->header_px = n_devices > 0 ? GPU_HEADER_PX : HEADER_PX;
+  context->header_px = fitting_header_px (self);
   context->dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
 
   self->pinned = add_rows (self, NULL);

@@ -23,7 +23,8 @@
 #include "src/store/lns-writer.h"
 #include "tests/ui/known-cuda.h"
 
-#define RUNTIME (UINT64_C (1) << 32)
+#define RUNTIME       (UINT64_C (1) << 32)
+#define CUDART_DEVICE (5u << 16) /* NVTX_RESOURCE_TYPE_CUDART_DEVICE */
 
 static LnsWriter *writer;
 static uint32_t the_process, the_thread;
@@ -301,13 +302,19 @@ io_track (void)
                              .created_ns = LNS_TIME_UNKNOWN,
                              .destroyed_ns = LNS_TIME_UNKNOWN,
                              .thread = the_thread };
-  return lns_writer_add_track (writer,
-                               &(LnsTrack){ .kind = LNS_TRACK_NVTX_RANGES,
-                                            .process = the_process,
-                                            .thread = the_thread,
-                                            .domain = lns_writer_add_domain (writer, &domain),
-                                            .device = LNS_ID_NONE,
-                                            .stream = LNS_ID_NONE });
+  const uint32_t io = lns_writer_add_domain (writer, &domain);
+  lns_writer_add_resource (writer, &(LnsResource){ .domain = io,
+                                                   .type = CUDART_DEVICE,
+                                                   .identifier = 1,
+                                                   .name = string ("second"),
+                                                   .created_ns = LNS_TIME_UNKNOWN,
+                                                   .destroyed_ns = LNS_TIME_UNKNOWN });
+  return lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_NVTX_RANGES,
+                                                    .process = the_process,
+                                                    .thread = the_thread,
+                                                    .domain = io,
+                                                    .device = LNS_ID_NONE,
+                                                    .stream = LNS_ID_NONE });
 }
 
 static void
@@ -330,7 +337,7 @@ write_cuda (int64_t n_steps)
                                   .static_shared_bytes = 4096,
                                   .dynamic_shared_bytes = 1024 });
   const uint32_t gpu = device (0, "0000:b2:00.0"), ctx = context (gpu, 1, 7);
-  const uint32_t main_stream = stream (ctx, 7, ""), side = stream (ctx, 14, "");
+  const uint32_t main_stream = stream (ctx, 7, ""), side = stream (ctx, 14, "side");
   const uint32_t ranges = track (LNS_TRACK_NVTX_RANGES, the_thread, LNS_ID_NONE, LNS_ID_NONE);
   const uint32_t api = track (LNS_TRACK_CUDA_API, the_thread, LNS_ID_NONE, LNS_ID_NONE);
   const Lanes lanes = {

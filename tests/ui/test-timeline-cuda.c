@@ -11,6 +11,7 @@
 #include "ui/lns-details-fields.h"
 #include "ui/lns-event-cell.h"
 #include "ui/lns-event-keys.h"
+#include "ui/lns-row-tree-private.h"
 
 #include "tests/ui/known-cuda.h"
 #include "tests/ui/lns-timeline-fixture.h"
@@ -66,12 +67,12 @@ rows_stand_in_their_order (void)
                        "      NVTX\n"
                        "      Synchronization\n"
                        "      CUDA events\n"
-                       "    Stream 14\n"
+                       "    Stream 14 (side)\n"
                        "      100.0% Kernels\n"
                        "      NVTX\n"
                        "      CUDA graphs\n"
                        "    Device memory\n"
-                       "  CUDA HW (0000:b3:00.0 - Tesla V100-SXM2-32GB)\n"
+                       "  CUDA HW (0000:b3:00.0 - Tesla V100-SXM2-32GB) (second)\n"
                        "    Context 2\n"
                        "      Default stream 7\n"
                        "        100.0% Kernels\n"
@@ -155,6 +156,21 @@ copies_have_their_shares (void)
   row_called (tree, "100.0% PtoP", 0);
   lns_row_tree_unref (tree);
   lns_report_close (report);
+}
+
+static void
+small_shares_are_not_nothing (void)
+{
+  char *labels[] = { _lns_row_share_label (0, 1000, "none"),
+                     _lns_row_share_label (1, 10000, "some"),
+                     _lns_row_share_label (5, 10000, "a tenth"),
+                     _lns_row_share_label (982, 1000, "most") };
+  static const char *const wanted[] = { "0.0% none", "<0.1% some", "0.1% a tenth", "98.2% most" };
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+    {
+      LNS_CHECK_STR (labels[i], wanted[i]);
+      g_free (labels[i]);
+    }
 }
 
 /* GPU 1 has 100 names, of which name k takes 100 × (k + 1) ns: the 64 longest are rows. */
@@ -515,6 +531,7 @@ main (int argc, char **argv)
   LNS_TEST (rows_stand_in_their_order);
   LNS_TEST (kernels_have_their_shares);
   LNS_TEST (copies_have_their_shares);
+  LNS_TEST (small_shares_are_not_nothing);
   LNS_TEST (the_64_busiest_and_others);
   LNS_TEST (streams_together_count_time_once);
   LNS_TEST (kernels_are_rows_once_unfolded);

@@ -91,7 +91,7 @@ ranges_lie_where_their_work_ran (void)
   const LnsRowTree *tree = timeline->context.tree;
   uint32_t main_row = row_below (tree, "Default stream 7", "NVTX");
   uint32_t io_row = row_below (tree, "Default stream 7", "NVTX: io");
-  uint32_t side_row = row_below (tree, "Stream 14", "NVTX");
+  uint32_t side_row = row_below (tree, "Stream 14 (side)", "NVTX");
   uint32_t all_row = row_below (tree, "All Streams", "NVTX");
   check_lane (timeline, main_row, 0, NULL, 100, 1169, 13);
   check_lane (timeline, main_row, 1, "forward", 612, 1122, 8);
@@ -283,8 +283,9 @@ a_range_and_its_projections_find_each_other (void)
   while (lns_report_lanes (report, &n_lanes)[ranges].kind != LNS_LANE_NVTX_PUSH_POP)
     ranges++;
   LnsEventId step = { ranges, 7 };
-  lns_view_select_event (view, projected (timeline, "Stream 14", "NVTX", 0, 7));
-  wait_for (is_selected, &(Awaited){ view, projected (timeline, "Stream 14", "NVTX", 0, 7) });
+  lns_view_select_event (view, projected (timeline, "Stream 14 (side)", "NVTX", 0, 7));
+  wait_for (is_selected,
+            &(Awaited){ view, projected (timeline, "Stream 14 (side)", "NVTX", 0, 7) });
   gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.go-to-other-end", NULL);
   wait_for (is_selected, &(Awaited){ view, step });
   /* The stream with the most work, the other one, then both. */
@@ -292,7 +293,8 @@ a_range_and_its_projections_find_each_other (void)
   LNS_CHECK_INT (n, 3);
   LNS_CHECK (
       lns_event_id_equal (linked[0].id, projected (timeline, "Default stream 7", "NVTX", 0, 7)));
-  LNS_CHECK (lns_event_id_equal (linked[1].id, projected (timeline, "Stream 14", "NVTX", 0, 7)));
+  LNS_CHECK (
+      lns_event_id_equal (linked[1].id, projected (timeline, "Stream 14 (side)", "NVTX", 0, 7)));
   LNS_CHECK (lns_event_id_equal (linked[2].id, projected (timeline, "All Streams", "NVTX", 0, 7)));
   close_timeline (timeline);
 }
