@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/import/lns-import-nsys.h"
 #include "src/store/lns-report-cache.h"
 #include "src/store/lns-sql.h"
 
@@ -62,11 +63,7 @@ lns_import_file (const char *path,
   switch (lns_import_kind (path))
     {
     case LNS_INPUT_NSYS:
-      return lns_error_set (
-          error, LNS_ERROR_UNSUPPORTED, 0,
-          "%s: only nsys can read it; run \"nsys export --type sqlite %s\" where it "
-          "was recorded, and import the .sqlite file",
-          path, path);
+      return lns_import_nsys (path, out_path, options, ret_result, error);
     case LNS_INPUT_REPORT:
       if (access (path, R_OK) == 0)
         return lns_error_set (error, LNS_ERROR_FORMAT, 0,

@@ -190,7 +190,8 @@ lns_import_sqlite (const char *path,
   lns_buffer_append (&import.left_out, "", 1);
   if (good)
     {
-      lns_writer_set_meta (import.writer, "imported_from", path);
+      lns_writer_set_meta (import.writer, "imported_from",
+                           import.options->origin != NULL ? import.options->origin : path);
       lns_writer_set_meta (import.writer, "import_left_out", (const char *)import.left_out.bytes);
       good = lns_writer_finish (import.writer, LNS_STATE_COMPLETE, import.end_ns, &local);
     }

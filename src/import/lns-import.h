@@ -19,6 +19,7 @@ typedef struct
   const atomic_bool *cancel;                      /* or NULL; true ends it, LNS_ERROR_CANCELLED */
   void (*progress) (double fraction, void *data); /* or NULL; 0 to 1, ascending                 */
   void *progress_data;
+  const char *origin; /* what the report says that it was imported from; NULL = the path      */
 } LnsImportOptions;
 
 typedef struct

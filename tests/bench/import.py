@@ -1,0 +1,98 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Speed and memory of importing an nsys export: ./run bench import [ROWS] makes one of so many rows (3,000,000;
+28,000,000 are 2 GB) with calls, kernels, copies and ranges of eight threads, and imports it as it lies
+and with its rows shuffled.
+"""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import tap
+
+PID = 1 << 48 | 4711 << 24
+
+TABLES = {
+    "CUPTI_ACTIVITY_KIND_RUNTIME": (
+        0.4, "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, correlationId INTEGER, "
+        "nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER",
+        f"i * 5000, i * 5000 + 1800 + i % 977, i % 2, {PID} + 4711 + i % 8, i, 100 + i % 40, 0, NULL"),
+    "NVTX_EVENTS": (
+        0.3, "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, color INTEGER, "
+        "text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, "
+        "int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonTextId INTEGER, "
+        "jsonText TEXT, binaryData TEXT",
+        "(i / 4) * 26000 + (i % 4) * 900, (i / 4) * 26000 + 25000 - (i % 4) * 900, 59, NULL, NULL, NULL, "
+        f"CASE i % 3 WHEN 0 THEN 'layer ' || i % 500 END, {PID} + 4711 + (i / 4) % 8, NULL, CASE i % 3 WHEN 0 THEN NULL ELSE 200 + i % 300 END, "
+        "0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"),
+    "CUPTI_ACTIVITY_KIND_KERNEL": (
+        0.2, "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+        "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL, "
+        "shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER, registersPerThread INTEGER NOT NULL, "
+        "gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, "
+        "blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL, "
+        "localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, "
+        "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER",
+        f"i * 10000 + 4000, i * 10000 + 9000, 0, 1, 0, 7 + i % 4, i * 2, {PID}, 300 + i % 60, 400 + i % 60, 500 + i % 60, 1, 1, 32, "
+        "1 + i % 64, 1, 1, 256, 1, 1, 0, 1024, 0, 205258752, i, 16384, NULL, 0"),
+    "CUPTI_ACTIVITY_KIND_MEMCPY": (
+        0.1, "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+        "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL, "
+        "copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, "
+        "srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER, graphNodeId INTEGER, "
+        "virtualAddress INTEGER, copyCount INTEGER",
+        f"i * 20000, i * 20000 + 4000, 0, 1, 0, 7 + i % 4, i * 4 + 1, {PID}, 4096 * (1 + i % 100), 1 + i % 2, NULL, "
+        "i % 2 * 2, 2 - i % 2 * 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1"),
+}
+
+
+def make(path, rows, shuffled):
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA journal_mode = OFF")
+    database.execute("PRAGMA synchronous = OFF")
+    database.execute("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)")
+    database.executemany("INSERT INTO StringIds VALUES (?, ?)", ((i, f"name of something {i}") for i in range(1000)))
+    for table, (part, columns, values) in TABLES.items():
+        n = int(rows * part)
+        database.execute(f"CREATE TABLE {table} ({columns})")
+        # A step that has no divisor in common with N visits each number once.
+        number = f"k * 1000003 % {n}" if shuffled else "k"
+        database.execute(f"WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < {n - 1}), "
+                         f"r (i) AS (SELECT {number} FROM c) INSERT INTO {table} SELECT {values} FROM r")
+    database.commit()
+    database.close()
+
+
+def measure(source, report):
+    start = time.monotonic()
+    process = subprocess.Popen([tap.LANESCOPE, "import", "-q", "-f", "true", "-o", report, source])
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit("bench import: the import failed")
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def main():
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 3000000
+    figures = {"rows": rows}
+    with tempfile.TemporaryDirectory(prefix="lanescope-bench-") as folder:
+        for kind in ("ordered", "shuffled"):
+            source, report = os.path.join(folder, kind + ".sqlite"), os.path.join(folder, kind + ".rep")
+            make(source, rows, kind == "shuffled")
+            best = min((measure(source, report) for _ in range(3)), key=lambda figure: figure[0])
+            figures[kind] = {"source_mb": round(os.path.getsize(source) / 1e6), "report_mb": round(os.path.getsize(report) / 1e6),
+                             "seconds": round(best[0], 2), "cpu_seconds": round(best[1], 2), "mrows_per_second": round(rows / best[0] / 1e6, 2),
+                             "peak_mb": round(best[2])}
+            print(kind, figures[kind], flush=True)
+            os.remove(source)
+    print(json.dumps(figures))
+
+
+main()
