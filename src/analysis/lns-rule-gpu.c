@@ -256,7 +256,7 @@ static int64_t
 part_start (const Parts *parts, int64_t i)
 {
   return parts->gpu->first_ns +
-         (int64_t)((__int128)(parts->gpu->last_ns - parts->gpu->first_ns) * i / parts->n_parts);
+         (int64_t)(((__int128)parts->gpu->last_ns - parts->gpu->first_ns) * i / parts->n_parts);
 }
 
 static bool
@@ -270,7 +270,8 @@ add_span (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
   end_ns = end_ns < last_ns ? end_ns : last_ns;
   if (end_ns <= start_ns)
     return true;
-  int64_t i = (int64_t)((__int128)(start_ns - first_ns) * parts->n_parts / (last_ns - first_ns));
+  int64_t i =
+      (int64_t)(((__int128)start_ns - first_ns) * parts->n_parts / ((__int128)last_ns - first_ns));
   for (; i < parts->n_parts && part_start (parts, i) < end_ns; i++)
     {
       int64_t from_ns = part_start (parts, i), to_ns = part_start (parts, i + 1);

@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "src/analysis/lns-rule.h"
+#include "src/cli/lns-cli-doctor.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/cli/lns-cli-tables.h"
+
+#define DOCTOR "What Is Wrong with the Report"
 
 typedef struct
 {
@@ -26,8 +29,9 @@ static const LnsOption options[] = {
     .letter = 'r',
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, rules),
-    .choices = "all,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_sync,gpu_gaps,"
-               "gpu_time_util",
+    .choices =
+        "all,doctor,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_sync,gpu_gaps,"
+        "gpu_time_util",
     .open_choices = true,
     .value_name = "RULE",
     .default_text = "all",
@@ -70,8 +74,8 @@ static const LnsOption options[] = {
 /* One rule to look by. */
 typedef struct
 {
-  const LnsRule *rule;
-  const char *name; /* with its arguments                                                       */
+  const LnsRule *rule; /* NULL: the doctor                                                      */
+  const char *name;    /* with its arguments                                                    */
   LnsRuleOptions options;
   LnsCliTableOutput output;
 } Job;
@@ -98,8 +102,10 @@ static bool
 print_rules (const char *name, LnsError *error)
 {
   const LnsRule *rule;
-  bool any = false;
+  bool any = strcmp (name, "ALL") == 0 || strcmp (name, "doctor") == 0;
 
+  if (any)
+    printf ("doctor -- " DOCTOR "\n");
   for (size_t i = 0; (rule = lns_rule_at (i)) != NULL; i++)
     {
       if (strcmp (name, "ALL") != 0 && strcmp (name, rule->name) != 0)
@@ -161,6 +167,29 @@ run_job (Job *job,
   return good && lns_cli_flush (error);
 }
 
+/* What is wrong with the report itself. */
+static bool
+run_doctor (Job *job, bool quiet, LnsReport *report, const char *input, LnsError *error)
+{
+  bool for_people = lns_cli_table_output_is_for_people (&job->output);
+  LnsCliDoctor doctor;
+
+  if (for_people && !quiet)
+    printf ("Processing [%s] with [doctor]... \n", input);
+  if (!lns_cli_doctor_init (&doctor, report, error))
+    return false;
+  bool any = lns_cli_doctor_n_rows (&doctor) > 0, good = true;
+  if (for_people)
+    printf ("%s ** " DOCTOR " (doctor):\n\n%s", quiet ? "" : "\n",
+            any ? "" : "Nothing is wrong with this report.\n");
+  if (!for_people || any)
+    good = lns_cli_table_output_write (&job->output, DOCTOR, lns_cli_doctor_write, &doctor, error);
+  if (for_people)
+    putchar ('\n');
+  lns_cli_doctor_clear (&doctor);
+  return good && lns_cli_flush (error);
+}
+
 static bool
 make_job (
     const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
@@ -170,8 +199,9 @@ make_job (
                              .busy_percent = (double)values->busy_percent,
                              .n_chunks = values->n_chunks,
                              .n_rows = values->n_rows == 0 ? -1 : values->n_rows } };
-  job->rule = lns_rule_find (name, &job->options, error);
-  return job->rule != NULL &&
+  bool is_doctor = strcmp (name, "doctor") == 0;
+  job->rule = is_doctor ? NULL : lns_rule_find (name, &job->options, error);
+  return (is_doctor || job->rule != NULL) &&
          lns_cli_table_output_init (&job->output, &values->tables, i, input, name, "", error);
 }
 
@@ -190,8 +220,12 @@ make_jobs (const Values *values, const char *input, Job *jobs, size_t *ret_n, Ln
         n++;
       }
     else
-      for (size_t k = 0; good && (rule = lns_rule_at (k)) != NULL; k++, n++)
-        good = make_job (values, n, rule->name, input, &jobs[n], error);
+      {
+        good = make_job (values, n, "doctor", input, &jobs[n], error);
+        n++;
+        for (size_t k = 0; good && (rule = lns_rule_at (k)) != NULL; k++, n++)
+          good = make_job (values, n, rule->name, input, &jobs[n], error);
+      }
   *ret_n = n;
   return good;
 }
@@ -205,7 +239,7 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 
   while (lns_rule_at (n_rules) != NULL)
     n_rules++;
-  Job *jobs = calloc (n_rules * (values->rules.n_items + 1), sizeof *jobs);
+  Job *jobs = calloc ((n_rules + 1) * (values->rules.n_items + 1), sizeof *jobs);
   bool good = jobs != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                                              "not enough memory for rules; close other programs");
   good = good && make_jobs (values, input, jobs, &n_jobs, error);
@@ -216,7 +250,9 @@ run_jobs (const Values *values, const char *input, LnsError *error)
   good = good && tables != NULL;
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
-    good = run_job (&jobs[i], values->tables.quiet, tables, input, cancel, error);
+    good = jobs[i].rule == NULL
+               ? run_doctor (&jobs[i], values->tables.quiet, report, input, error)
+               : run_job (&jobs[i], values->tables.quiet, tables, input, cancel, error);
   lns_tables_free (tables);
   lns_report_close (report);
   for (size_t i = 0; i < n_jobs; i++)
@@ -256,6 +292,7 @@ const LnsCommand lns_command_analyze = {
   .summary = "find what keeps GPUs waiting, and say what helps",
   .details =
       "Rules:\n"
+      "  doctor             what is wrong with the report as a recording, and what to do about it\n"
       "  cuda_memcpy_async  asynchronous copies that wait, as their host memory is pageable\n"
       "  cuda_memcpy_sync   copies that block the host\n"
       "  cuda_memset_sync   memsets that block the host\n"

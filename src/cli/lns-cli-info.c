@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "src/base/lns-format.h"
+#include "src/cli/lns-cli-doctor.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/store/lns-pixels.h"
 
@@ -219,10 +220,25 @@ print_losses (LnsReport *report)
     }
 }
 
+/* What the doctor finds besides. */
+static bool
+print_findings (LnsReport *report, LnsError *error)
+{
+  LnsCliDoctor doctor;
+
+  if (!lns_cli_doctor_init (&doctor, report, error))
+    return false;
+  printf ("findings: %zu\n", doctor.n);
+  for (size_t i = 0; i < doctor.n; i++)
+    printf ("  %s %s: %s\n", doctor.findings[i].code,
+            lns_cli_severity (doctor.findings[i].severity), doctor.findings[i].text);
+  lns_cli_doctor_clear (&doctor);
+  return true;
+}
+
 static void
 print_diagnostics (LnsReport *report)
 {
-  static const char *const severities[] = { "info", "warning", "error" };
   uint32_t n;
   const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
 
@@ -230,8 +246,7 @@ print_diagnostics (LnsReport *report)
   for (uint32_t i = 0; i < n; i++)
     {
       printf ("  %s %s: ", text (report, diagnostics[i].code),
-              (unsigned)diagnostics[i].severity < 3 ? severities[diagnostics[i].severity]
-                                                    : "error");
+              lns_cli_severity (diagnostics[i].severity));
       print_escaped (text (report, diagnostics[i].text));
       putchar ('\n');
     }
@@ -326,7 +341,7 @@ run (const LnsCommand *command, int argc, char **argv)
   if (report == NULL)
     return lns_cli_fail (&error);
   print_report (report, path);
-  bool good = check_detail (report, &error);
+  bool good = print_findings (report, &error) && check_detail (report, &error);
   if (!good)
     printf ("damaged: %s\n", error.message);
   good = lns_cli_flush (&error) && good;

@@ -97,6 +97,7 @@ tell (LnsRun *run, const char *path, const LnsReportResult *result)
                      (unsigned long long)result->n_lost, (unsigned long long)result->n_processes,
                      result->n_processes == 1 ? "process" : "processes");
       lns_progress_generated (profile, path, result);
+      lns_run_examine (run, path);
       profile->place.entry.n_reports++;
       snprintf (profile->place.entry.report, sizeof profile->place.entry.report, "%s", path);
       lns_run_call (run, "after-report-ready", profile->options.after_report_ready, path);
@@ -116,6 +117,7 @@ tell_no_range (LnsRun *run)
 {
   static const char text[] =
       "no report: the capture range never began; the program made no such call, or ended before";
+  run->profile->lacks_data = true;
   lns_run_print (run, "lanescope: warning: %s [LNS-RANGE-001]\n", text);
   lns_progress_diagnostic (run->profile, "LNS-RANGE-001", LNS_SEVERITY_WARNING, text);
 }

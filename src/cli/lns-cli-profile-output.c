@@ -202,6 +202,8 @@ lns_profile_describe (const LnsProfile *profile, LnsWriter *report)
   char trace[64];
   lns_profile_trace_text (profile, trace, sizeof trace);
   lns_writer_set_meta (report, "trace", trace);
+  if (profile->wants_cuda)
+    lns_writer_set_meta (report, "trace_asked", "cuda");
   free (command_line);
   free (folder);
 }

@@ -50,6 +50,10 @@ void lns_run_end_processes (LnsRun *run, int signal_number);
 /* Prints to stderr, and to the terminal that has asked. */
 void lns_run_print (LnsRun *run, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
+/* Says what is wrong with the report at PATH, which is written, beside its diagnostics. Sets
+ * profile->lacks_data where something that was asked for is missing. lns-cli-profile-doctor.c. */
+void lns_run_examine (LnsRun *run, const char *path);
+
 /* Begins to collect into the report that was created. */
 void lns_run_start (LnsRun *run);
 

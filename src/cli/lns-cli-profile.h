@@ -42,6 +42,7 @@ typedef struct
   int exit_code;      /* of the program: 0–255, 128+N after signal N */
   int exit_signal;    /* N, or 0 */
   bool report_failed; /* it is not written, or not whole */
+  bool lacks_data;    /* something that was asked for is missing: --strict */
 } LnsProfile;
 
 /* --- lns-cli-profile.c ------------------------------------------------------------------------ */

@@ -13,7 +13,7 @@ import cuda_corpus
 import golden
 import tap
 
-RULES = ["cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps", "gpu_time_util"]
+RULES = ["doctor", "cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps", "gpu_time_util"]
 KINDS = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"]
 
 
@@ -199,9 +199,10 @@ def test_looks():
     cuda_corpus.need()
     report = cuda_corpus.report("a100-pytorch-lm")
     out = golden.run("analyze", "--rows=1", report)[0].decode()
-    titles = [line[4:] for line in out.splitlines() if line.startswith(" ** ")]
-    assert [t[t.index("(cuda") + 1 if "(cuda" in t else t.index("(gpu") + 1:-2] for t in titles] == [r for r in RULES if r != "cuda_memset_sync"], titles
-    assert out.count("Processing [") == 6 and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
+    titles = [line[:-2].rpartition("(")[2] for line in out.splitlines() if line.startswith(" ** ")]
+    assert titles == [r for r in RULES if r != "cuda_memset_sync"], titles
+    assert "Nothing is wrong with this report." in out
+    assert out.count("Processing [") == 7 and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
     assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for long." in out
     assert max(len(line) for line in out.splitlines() if not line.startswith((" ", "Processing", "SKIPPED"))) <= 80
     assert golden.run("analyze", "-q", "-r", "gpu_gaps", report)[0].startswith(b" ** GPU Gaps (gpu_gaps):\n\n")
@@ -217,9 +218,45 @@ def test_outputs():
     assert b"Duration (ms)" in golden.run("analyze", "-r", "cuda_api_sync", "-f", "csv", "--timeunit=msec", report)[0]
 
 
+def test_what_is_wrong_with_reports():
+    """Each export: launches of graphs that hide their kernels, and processes of which the GPU's side is missing."""
+    cuda_corpus.need()
+    n = 0
+    for name in cuda_corpus.names():
+        database = cuda_corpus.source(name)
+        out = golden.run("analyze", "-r", "doctor", "-f", "json", cuda_corpus.report(name))[0]
+        found = {row["Code"]: row for row in json.loads(out) if row["Code"].startswith("LNS-DOCTOR")}
+        wanted = set()
+        graphs = select(database, "SELECT count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE")
+        if graphs and graphs[0][0]:
+            wanted.add("LNS-DOCTOR-003")
+            row = found["LNS-DOCTOR-003"]
+            busy = sum((select(database, f"SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_{table}") or [(0,)])[0][0] or 0
+                       for table in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"))
+            assert row["Severity"] == "info" and row["Finding"].startswith(f"{graphs[0][0]} launches of CUDA graphs, {100 * graphs[0][1] / busy:.1f} % "), row
+            assert "--cuda-graph-trace=node" in row["Finding"]
+        launching = {tid >> 24 & 0xFFFFFF for tid, in select(database, "SELECT DISTINCT globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId"
+                                                             " WHERE value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%'") or []}
+        working = {pid for pid, _ in gpus(name)}
+        if launching - working:
+            wanted.add("LNS-DOCTOR-002")
+            assert found["LNS-DOCTOR-002"]["PID"] in launching - working
+        assert set(found) == wanted, (name, found, wanted)
+        info = golden.run("info", cuda_corpus.report(name))[0].decode()
+        assert f"findings: {len(found)}\n" in info and all(f"  {code} {row['Severity']}: {row['Finding']}\n" in info for code, row in found.items())
+        n += len(found)
+    assert n > 0
+
+
+def test_its_own_diagnostics_are_findings():
+    rows = list(csv.DictReader(io.StringIO(golden.run("analyze", "-r", "doctor", "-f", "csv", golden.make_report())[0].decode())))
+    assert [(r["Severity"], r["Code"], r["PID"]) for r in rows] == [("warning", "LNS-NVTX-003", "1000"), ("warning", "LNS-DOCTOR-004", "")], rows
+    assert rows[1]["Finding"].startswith("4 events are lost: record with a larger --buffer-size"), rows
+
+
 def test_what_can_be_asked_for():
     out = golden.run("analyze", "--help-rules")[0].decode()
-    assert [line.split("[")[0] for line in out.splitlines() if " -- " in line] == RULES
+    assert [line.split("[")[0] for line in out.replace(" --", "[").splitlines() if "[" in line] == RULES
     assert "gpu_gaps[:gap=MILLISECONDS][:rows=N] -- GPU Gaps\n" in golden.run("analyze", "--help-rules=gpu_gaps")[0].decode()
     for words in (["-r", "gpu_gap"], ["-r", "gpu_gaps:gap"], ["-r", "gpu_gaps:gap=x"], ["-r", "gpu_gaps:threshold=5"], ["-r", "gpu_time_util:chunks=0"],
                   ["-r", "gpu_time_util:rows=-2"], ["--help-rules=x"], ["--chunks=0"], ["--chunks=10001"], ["--gap=-1"]):

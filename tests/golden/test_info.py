@@ -43,6 +43,8 @@ gaps: 1
   4 events lost and 2 ends from 40 µs to 41 µs in thread 1001
 diagnostics: 1
   LNS-NVTX-003 warning: A range was popped that nobody pushed.
+findings: 1
+  LNS-DOCTOR-004 warning: 4 events are lost: record with a larger --buffer-size, or to a faster disk
 """
 
 

@@ -1,0 +1,32 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the doctor finds, for the terminal. */
+
+#pragma once
+
+#include "src/analysis/lns-doctor.h"
+#include "src/analysis/lns-stats-table.h"
+
+/* "info", "warning" or "error". Static. */
+const char *lns_cli_severity (LnsSeverity severity);
+
+/* What is wrong with a report: its own diagnostics, and what the doctor finds besides. */
+typedef struct
+{
+  LnsReport *report; /* borrowed                                                                */
+  LnsFinding *findings;
+  size_t n;
+} LnsCliDoctor;
+
+/* Examines REPORT; to be cleared. False and ERROR without memory or where a chunk is damaged. */
+bool lns_cli_doctor_init (LnsCliDoctor *doctor, LnsReport *report, LnsError *error);
+void lns_cli_doctor_clear (LnsCliDoctor *doctor);
+
+/* How many rows lns_cli_doctor_write () writes. */
+size_t lns_cli_doctor_n_rows (const LnsCliDoctor *doctor);
+
+/* Writes DOCTOR (an LnsCliDoctor) as a table: LnsCliTableFunc. */
+bool lns_cli_doctor_write (void *doctor, FILE *stream, const LnsStatsStyle *style, LnsError *error);
