@@ -7,7 +7,12 @@
 
 #include "capture/inject/lns-inject-cuda-private.h"
 
+#include <stdlib.h>
+
 #include "lns-cuda-calls-generated.h"
+
+/* cuDriverGetVersion() of the first that times events. */
+#define EVENTS_DRIVER 12080
 
 /* Not options, but what an option's absence asks for. */
 #define WITHOUT_GRAPH_NODES (1u << 31)
@@ -39,6 +44,33 @@ static const struct
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
+/* With one connection to the device, what times an event would hold up all streams. */
+static bool
+are_events_free (void)
+{
+  const char *connections = getenv ("CUDA_DEVICE_MAX_CONNECTIONS");
+  int version = 0;
+  return lns_cupti.ActivityEnableCudaEventDeviceTimestamps != NULL &&
+         lns_cuda_driver.driver_version != NULL &&
+         lns_cuda_driver.driver_version (&version) == CUDA_SUCCESS && version >= EVENTS_DRIVER &&
+         (connections == NULL || strcmp (connections, "1") != 0);
+}
+
+/* What is asked for of CUDA, EVENTS_AUTO decided. */
+static uint32_t
+options_asked (void)
+{
+  static uint32_t known; /* with the highest bit set */
+  uint32_t options = __atomic_load_n (&known, __ATOMIC_RELAXED);
+  if (options != 0)
+    return options & ~(1u << 31);
+  options = lns_cuda_options ()->cuda;
+  if ((options & LNS_WIRE_CUDA_EVENTS_AUTO) && are_events_free ())
+    options |= LNS_WIRE_CUDA_EVENTS;
+  __atomic_store_n (&known, options | 1u << 31, __ATOMIC_RELAXED);
+  return options;
+}
+
 /* A kind that was refused is not asked for again. */
 static bool is_refused[N_KINDS];
 static bool is_unified_ready;
@@ -50,7 +82,7 @@ static uint32_t enabled;
 static bool
 is_asked_for (size_t i)
 {
-  uint32_t options = lns_cuda_options ()->cuda;
+  uint32_t options = options_asked ();
   if (!(options & LNS_WIRE_CUDA_GRAPH_NODES))
     options |= WITHOUT_GRAPH_NODES;
   if (kinds[i].kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !is_unified_ready)
@@ -153,7 +185,7 @@ set_attribute (CUpti_ActivityAttribute attribute, void *value, size_t n_bytes)
 void
 lns_cuda_set_attributes (void)
 {
-  uint32_t options = lns_cuda_options ()->cuda;
+  uint32_t options = options_asked ();
   uint8_t yes = 1;
   /* Else CUPTI zeroes each buffer, on the program's thread. */
   set_attribute (CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &yes, sizeof yes);
@@ -162,7 +194,10 @@ lns_cuda_set_attributes (void)
     set_attribute (CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &device_bytes, sizeof device_bytes);
   if (!(options & LNS_WIRE_CUDA_GRAPH_NODES) && is_known (CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE))
     (void)LNS_CUPTI_TRY (ActivityEnableDeviceGraph, 1);
-  if (options & LNS_WIRE_CUDA_EVENTS)
+  if ((options & LNS_WIRE_CUDA_EVENTS) && lns_cupti.ActivityEnableCudaEventDeviceTimestamps == NULL)
+    lns_cuda_problem (LNS_WIRE_PROBLEM_ENABLE, CUPTI_ERROR_INVALID_KIND,
+                      CUPTI_ACTIVITY_KIND_CUDA_EVENT, NULL);
+  else if (options & LNS_WIRE_CUDA_EVENTS)
     (void)LNS_CUPTI_TRY (ActivityEnableCudaEventDeviceTimestamps, 1);
   /* Programs that poll make thousands of queries a second which find their stream at work. */
   if (!(options & LNS_WIRE_CUDA_ALL_APIS))

@@ -31,7 +31,8 @@ enum
   LNS_WIRE_CUDA_ALL_APIS = 1 << 4, /* also those that only ask, such as cudaGetLastError() */
   LNS_WIRE_CUDA_EVENTS = 1 << 5,
   LNS_WIRE_CUDA_FLUSH_ON_STOP =
-      1 << 6, /* at cudaProfilerStop() everything is handed over at once */
+      1 << 6,                         /* at cudaProfilerStop() everything is handed over at once */
+  LNS_WIRE_CUDA_EVENTS_AUTO = 1 << 7, /* EVENTS where they cost no order of the program's streams */
 };
 
 /* What begins and ends recording. */

@@ -32,7 +32,10 @@ static const LnsOption switches_cuda_options[] = {
     .offset = AT (cuda_event_trace),
     .choices = "auto,true,false",
     .default_text = "false",
-    .help = "Record when CUDA events came about on the GPU." },
+    .help =
+        "Record when CUDA events came about on the GPU, which takes CUDA 13 and may make streams "
+        "wait for each other; auto: where the driver is of CUDA 12.8 or newer and "
+        "CUDA_DEVICE_MAX_CONNECTIONS is not 1." },
   { .name = "cuda-um-cpu-page-faults",
     .kind = LNS_OPTION_BOOL,
     .offset = AT (cuda_um_cpu_page_faults),

@@ -195,7 +195,8 @@ check_cuda (LnsProfile *profile, LnsError *error)
                 { given->cuda_um_gpu_page_faults, LNS_WIRE_CUDA_UM_GPU_FAULTS },
                 { given->cuda_trace_all_apis, LNS_WIRE_CUDA_ALL_APIS },
                 { given->flush_on_cudaprofilerstop, LNS_WIRE_CUDA_FLUSH_ON_STOP },
-                { strcmp (given->cuda_event_trace, "true") == 0, LNS_WIRE_CUDA_EVENTS } };
+                { strcmp (given->cuda_event_trace, "true") == 0, LNS_WIRE_CUDA_EVENTS },
+                { strcmp (given->cuda_event_trace, "auto") == 0, LNS_WIRE_CUDA_EVENTS_AUTO } };
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
     target->cuda |= flags[i].is_wanted ? flags[i].flag : 0;
   if (given->cuda_flush_ms > 3600000)

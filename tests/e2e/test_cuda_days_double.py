@@ -143,6 +143,21 @@ def test_what_cupti_answers_is_said_in_words():
         assert words in text_of(done, "LNS-CUDA-005") and "kernels" in done.err, done.err
 
 
+def test_times_of_events_where_they_are_free():
+    # cuda-streams.cu records events. By themselves they are timed from CUDA 12.8 on, and not on one connection.
+    for value, env, timed, codes in (("true", {}, True, []), ("auto", {}, True, []), ("false", {}, False, []),
+                                     ("auto", {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, False, []),
+                                     ("true", {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, True, []),
+                                     ("auto", {"LNS_DOUBLE_DRIVER_VERSION": "12040", "LNS_DOUBLE_CUPTI_VERSION": "22"}, False, []),
+                                     ("true", {"LNS_DOUBLE_DRIVER_VERSION": "12040", "LNS_DOUBLE_CUPTI_VERSION": "22"}, False,
+                                      ["LNS-CUDA-005"])):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda", f"--cuda-event-trace={value}", program("cuda-streams"), before=[WITH],
+                                 env=environment(env))
+            report = folder.report()
+        assert run.code == 0 and bool(report.of("cuda-event")) == timed and report.codes() == codes, (value, env, run)
+
+
 def test_what_an_old_cupti_cannot_record():
     done = day("cuda-driver", switches=["--cuda-memory-usage=true"],
                env={"LNS_DOUBLE_CUPTI_VERSION": "13", "LNS_DOUBLE_DRIVER_VERSION": "11000"})
