@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/import/lns-import-nsys.h"
+#include "src/import/lns-trace-json.h"
 #include "src/store/lns-report-cache.h"
 #include "src/store/lns-sql.h"
 
@@ -49,8 +50,9 @@ lns_import_kind (const char *path)
     return ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == LNS_SQL_APPLICATION_ID
                ? LNS_INPUT_REPORT
                : LNS_INPUT_SQLITE;
-  return n > 0 && (ends_with (path, ".nsys-rep") || ends_with (path, ".qdrep")) ? LNS_INPUT_NSYS
-                                                                                : LNS_INPUT_REPORT;
+  if (n > 0 && (ends_with (path, ".nsys-rep") || ends_with (path, ".qdrep")))
+    return LNS_INPUT_NSYS;
+  return n > 0 && lns_trace_is_one (path) ? LNS_INPUT_TRACE : LNS_INPUT_REPORT;
 }
 
 bool
@@ -62,6 +64,8 @@ lns_import_file (const char *path,
 {
   switch (lns_import_kind (path))
     {
+    case LNS_INPUT_TRACE:
+      return lns_import_trace (path, out_path, options, ret_result, error);
     case LNS_INPUT_NSYS:
       return lns_import_nsys (path, out_path, options, ret_result, error);
     case LNS_INPUT_REPORT:

@@ -16,6 +16,7 @@ typedef enum
 {
   LNS_INPUT_REPORT, /* a .rep, or nothing that is known: opening it says what is wrong           */
   LNS_INPUT_SQLITE, /* of another program, or an export                                          */
+  LNS_INPUT_TRACE,  /* of PyTorch or Chrome: JSON, plain or gzipped                              */
   LNS_INPUT_NSYS    /* a .nsys-rep, which only nsys can read                                     */
 } LnsInputKind;
 

@@ -13,6 +13,23 @@
 
 #include "src/import/lns-import-private.h"
 
+/* Tells those who open the report WHAT: TEXT. */
+static void
+tell (LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text)
+{
+  char sentence[1024];
+  const int n = snprintf (sentence, sizeof sentence, "%s: %s", what, text);
+  lns_writer_add_diagnostic (
+      import->writer,
+      &(LnsDiagnostic){
+          .code = lns_writer_string (import->writer, code, strlen (code)),
+          .severity = severity,
+          .time_ns = LNS_TIME_UNKNOWN,
+          .process = LNS_ID_NONE,
+          .text = lns_writer_string (import->writer, sentence,
+                                     n < (int)sizeof sentence ? (size_t)n : sizeof sentence - 1) });
+}
+
 void
 _lns_import_leave_out (LnsImport *import, const char *format, ...)
 {
@@ -22,6 +39,8 @@ _lns_import_leave_out (LnsImport *import, const char *format, ...)
   va_start (arguments, format);
   vsnprintf (line, sizeof line - 1, format, arguments);
   va_end (arguments);
+  if (import->writer != NULL)
+    tell (import, LNS_SEVERITY_INFO, "LNS-IMPORT-001", "left out", line);
   strcat (line, "\n");
   lns_buffer_append (&import->left_out, line, strlen (line));
 }
@@ -187,12 +206,21 @@ lns_import_sqlite (const char *path,
 
   bool good = open_all (&import, path, out_path) && import_tables (&import) &&
               _lns_import_keep_tables (&import) && list_rest (&import);
+  if (good && import.options->n_flows > 0)
+    _lns_import_leave_out (&import, "flow arrows: %llu",
+                           (unsigned long long)import.options->n_flows);
+  if (good && import.options->n_counters > 0)
+    _lns_import_leave_out (&import, "samples of counters: %llu",
+                           (unsigned long long)import.options->n_counters);
+  if (good && import.options->complaint != NULL)
+    tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
+          "the file could not be read to its end, and what came before is here",
+          import.options->complaint);
   lns_buffer_append (&import.left_out, "", 1);
   if (good)
     {
       lns_writer_set_meta (import.writer, "imported_from",
                            import.options->origin != NULL ? import.options->origin : path);
-      lns_writer_set_meta (import.writer, "import_left_out", (const char *)import.left_out.bytes);
       good = lns_writer_finish (import.writer, LNS_STATE_COMPLETE, import.end_ns, &local);
     }
   else if (import.writer != NULL)

@@ -20,6 +20,8 @@ typedef struct
   void (*progress) (double fraction, void *data); /* or NULL; 0 to 1, ascending                 */
   void *progress_data;
   const char *origin; /* what the report says that it was imported from; NULL = the path      */
+  uint64_t n_flows, n_counters; /* what of the source is left out already                        */
+  const char *complaint; /* NULL, or why the source could not be read to its end                 */
 } LnsImportOptions;
 
 typedef struct
@@ -37,3 +39,11 @@ bool lns_import_sqlite (const char *path,
                         const LnsImportOptions *options,
                         LnsImportResult *ret_result,
                         LnsError *error);
+
+/* The same for a trace of PyTorch's profiler or in Chrome's format, as JSON, plain or gzipped. What is
+ * whole of one that is cut off is kept. */
+bool lns_import_trace (const char *path,
+                       const char *out_path,
+                       const LnsImportOptions *options,
+                       LnsImportResult *ret_result,
+                       LnsError *error);

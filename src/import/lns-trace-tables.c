@@ -1,0 +1,272 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/lns-trace-tables.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Ids of our own begin here. */
+#define OWN_FIRST_ID 0xf00000u
+
+static const char schema[] =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
+    "INTEGER,"
+    " textId INTEGER, domainId INTEGER, jsonText TEXT);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
+    "globalTid INTEGER,"
+    " correlationId INTEGER, nameId INTEGER, returnValue INTEGER);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, "
+    "contextId INTEGER,"
+    " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName "
+    "INTEGER,"
+    " gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER,"
+    " registersPerThread INTEGER, staticSharedMemory INTEGER);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, "
+    "contextId INTEGER,"
+    " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER, "
+    "srcKind INTEGER,"
+    " dstKind INTEGER);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, end INTEGER, deviceId INTEGER, "
+    "contextId INTEGER,"
+    " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, value INTEGER, bytes INTEGER, "
+    "memKind INTEGER);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId "
+    "INTEGER,"
+    " contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType "
+    "INTEGER);"
+    "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);"
+    "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+    "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, cuDevice INTEGER, totalMemory INTEGER, "
+    "smCount INTEGER,"
+    " computeMajor INTEGER, computeMinor INTEGER);"
+    "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);";
+
+static const char *const statements[LNS_TRACE_N_ROWS] = {
+  [LNS_TRACE_ROW_STRING] = "INSERT INTO StringIds VALUES (?,?)",
+  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_CALL] = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?,?,0)",
+  [LNS_TRACE_ROW_KERNEL] =
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,?,?,?,?,0,?,?,?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_COPY] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,?,?,?,?,0,?,?,?,?)",
+  [LNS_TRACE_ROW_SET] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (?,?,?,?,?,?,0,0,?,?)",
+  [LNS_TRACE_ROW_SYNC] = "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?,?,?,?,?,?,0,?)",
+  [LNS_TRACE_ROW_THREAD_NAME] = "INSERT INTO ThreadNames VALUES (?,0,?)",
+  [LNS_TRACE_ROW_PROCESS] = "INSERT INTO PROCESSES VALUES (?,?,?)",
+  [LNS_TRACE_ROW_GPU] = "INSERT INTO TARGET_INFO_GPU VALUES (?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_START] = "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?)",
+};
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static bool
+fail (LnsTraceTables *tables, LnsError *error)
+{
+  return lns_error_set (
+      error, LNS_ERROR_IO, 0,
+      "%s: the rows of its events cannot be kept in the temporary folder: %s; TMPDIR names another",
+      tables->path, sqlite3_errmsg (tables->db));
+}
+
+bool
+lns_trace_put (
+    LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error)
+{
+  sqlite3_stmt *statement = tables->statements[kind];
+  for (int i = 0; i < n; i++)
+    sqlite3_bind_int64 (statement, i + 1, values[i]);
+  const bool good = sqlite3_step (statement) == SQLITE_DONE;
+  sqlite3_reset (statement);
+  return good || fail (tables, error);
+}
+
+bool
+lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  char *statement = sqlite3_vmprintf (format, arguments);
+  va_end (arguments);
+  const bool good =
+      statement != NULL && sqlite3_exec (tables->db, statement, NULL, NULL, NULL) == SQLITE_OK;
+  sqlite3_free (statement);
+  return good || fail (tables, error);
+}
+
+/* --- Texts and ids ---------------------------------------------------------------------------- */
+
+bool
+lns_trace_intern (
+    LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error)
+{
+  const uint32_t id =
+      lns_string_table_intern (tables->strings, text, size_bytes, tables->n_strings);
+  *ret_id = id;
+  if (id != tables->n_strings)
+    return true;
+  tables->n_strings++;
+  sqlite3_bind_text64 (tables->statements[LNS_TRACE_ROW_STRING], 2, text, size_bytes, SQLITE_STATIC,
+                       SQLITE_UTF8);
+  return lns_trace_put (tables, LNS_TRACE_ROW_STRING, (int64_t[]){ id }, 1, error);
+}
+
+bool
+lns_trace_intern_value (LnsTraceTables *tables,
+                        LnsTraceValue value,
+                        int64_t *ret_id,
+                        LnsError *error)
+{
+  return lns_trace_intern (tables, value.text != NULL ? value.text : "", value.size_bytes, ret_id,
+                           error);
+}
+
+uint32_t
+lns_trace_id (LnsTraceTables *tables, LnsTraceValue value)
+{
+  int64_t number;
+  if (value.text == NULL)
+    return 0;
+  if (lns_trace_integer (value, &number) && number >= 0 && number < (int64_t)OWN_FIRST_ID)
+    return (uint32_t)number;
+  const uint32_t id =
+      lns_string_table_intern (tables->ids, value.text, value.size_bytes, tables->n_ids);
+  if (id == tables->n_ids && tables->n_ids < (1u << LNS_TRACE_ID_BITS) - OWN_FIRST_ID - 1)
+    tables->n_ids++;
+  return OWN_FIRST_ID + id;
+}
+
+bool
+lns_trace_put_process (LnsTraceTables *tables,
+                       uint32_t process,
+                       LnsTraceValue name,
+                       LnsError *error)
+{
+  sqlite3_bind_text64 (tables->statements[LNS_TRACE_ROW_PROCESS], 3, name.text, name.size_bytes,
+                       SQLITE_STATIC, SQLITE_UTF8);
+  return lns_trace_put (tables, LNS_TRACE_ROW_PROCESS,
+                        (int64_t[]){ (int64_t)process << LNS_TRACE_ID_BITS, process }, 2, error);
+}
+
+/* Whether ID is ours and stands for the text VALUE, not for a number. */
+static bool
+is_text (uint32_t id, LnsTraceValue value)
+{
+  int64_t number;
+  return id >= OWN_FIRST_ID && !lns_trace_integer (value, &number);
+}
+
+/* Remembers that threads of PROCESS have events. */
+static bool
+note_process (LnsTraceTables *tables, uint32_t process, LnsTraceValue pid, LnsError *error)
+{
+  for (unsigned i = tables->n_processes; i > 0; i--)
+    if (tables->processes[i - 1].id == process)
+      return true;
+  if (tables->n_processes < LNS_TRACE_PROCESSES_MAX)
+    tables->processes[tables->n_processes++].id = process;
+  return !is_text (process, pid) || lns_trace_put_process (tables, process, pid, error);
+}
+
+bool
+lns_trace_thread (
+    LnsTraceTables *tables, LnsTraceValue pid, LnsTraceValue tid, int64_t *ret_tid, LnsError *error)
+{
+  const uint32_t process = lns_trace_id (tables, pid), thread = lns_trace_id (tables, tid);
+  int64_t name;
+  *ret_tid = (int64_t)process << LNS_TRACE_ID_BITS | thread;
+  if (!note_process (tables, process, pid, error))
+    return false;
+  if (!is_text (thread, tid) || lns_string_table_intern (tables->threads, ret_tid, sizeof *ret_tid,
+                                                         tables->n_threads) != tables->n_threads)
+    return true;
+  tables->n_threads++;
+  return lns_trace_intern_value (tables, tid, &name, error) &&
+         lns_trace_put (tables, LNS_TRACE_ROW_THREAD_NAME, (int64_t[]){ name, *ret_tid }, 2, error);
+}
+
+void
+lns_trace_count_call (LnsTraceTables *tables, int64_t tid)
+{
+  for (unsigned i = tables->n_processes; i > 0; i--)
+    if (tables->processes[i - 1].id == tid >> LNS_TRACE_ID_BITS)
+      {
+        tables->processes[i - 1].n_calls++;
+        return;
+      }
+}
+
+/* --- From beginning to end -------------------------------------------------------------------- */
+
+bool
+lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error)
+{
+  static const char settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                                 "PRAGMA cache_size = -32768; PRAGMA locking_mode = EXCLUSIVE;"
+                                 "PRAGMA page_size = 16384; BEGIN;";
+  *tables = (LnsTraceTables){ .path = path, .n_strings = 1, .n_domains = 1 };
+  tables->strings = lns_string_table_new ();
+  tables->ids = lns_string_table_new ();
+  tables->domains = lns_string_table_new ();
+  tables->threads = lns_string_table_new ();
+  if (tables->strings == NULL || tables->ids == NULL || tables->domains == NULL ||
+      tables->threads == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
+                          path);
+  if (sqlite3_open (file, &tables->db) != SQLITE_OK ||
+      sqlite3_exec (tables->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
+      sqlite3_exec (tables->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+    return fail (tables, error);
+  for (int i = 0; i < LNS_TRACE_N_ROWS; i++)
+    if (sqlite3_prepare_v2 (tables->db, statements[i], -1, &tables->statements[i], NULL) !=
+        SQLITE_OK)
+      return fail (tables, error);
+  return true;
+}
+
+/* Forgets the names of processes and threads that have no events. */
+static bool
+drop_names (LnsTraceTables *tables, LnsError *error)
+{
+  char list[LNS_TRACE_PROCESSES_MAX * 10 + 8] = "-1";
+  size_t n = 2;
+  for (unsigned i = 0; i < tables->n_processes; i++)
+    n += (size_t)snprintf (list + n, sizeof list - n, ",%u", tables->processes[i].id);
+  return lns_trace_run (tables, error, "DELETE FROM PROCESSES WHERE pid NOT IN (%s)", list) &&
+         lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE globalTid >> 24 NOT IN (%s)",
+                        list);
+}
+
+bool
+lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error)
+{
+  static const char *const work[] = { "KERNEL", "MEMCPY", "MEMSET", "SYNCHRONIZATION" };
+  unsigned most = 0;
+  for (unsigned i = 1; i < tables->n_processes; i++)
+    if (tables->processes[i].n_calls > tables->processes[most].n_calls)
+      most = i;
+  const int64_t process = (int64_t)tables->processes[most].id << LNS_TRACE_ID_BITS;
+  for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+    if (!lns_trace_run (tables, error, "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld",
+                        work[i], (long long)process))
+      return false;
+  return drop_names (tables, error) &&
+         lns_trace_put (tables, LNS_TRACE_ROW_START, (int64_t[]){ start_ns }, 1, error) &&
+         lns_trace_run (tables, error, "COMMIT");
+}
+
+void
+lns_trace_tables_close (LnsTraceTables *tables)
+{
+  for (int i = 0; i < LNS_TRACE_N_ROWS; i++)
+    sqlite3_finalize (tables->statements[i]);
+  sqlite3_close (tables->db);
+  lns_string_table_free (tables->strings);
+  lns_string_table_free (tables->ids);
+  lns_string_table_free (tables->domains);
+  lns_string_table_free (tables->threads);
+  *tables = (LnsTraceTables){ 0 };
+}

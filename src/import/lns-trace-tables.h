@@ -1,0 +1,98 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The nsys tables that a trace's events become on their way to a report: an SQLite file for the time being, with
+ * what rows have in common (texts, processes, threads). Every function that returns false has filled ERROR. One
+ * thread owns them. */
+
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/lns-string-table.h"
+#include "src/import/lns-trace-json.h"
+
+/* Ids of processes and threads have so many bits; those that are texts, or too large, get one of our own. */
+#define LNS_TRACE_ID_BITS 24
+
+/* Names of more processes, and calls of more, are not told apart. */
+#define LNS_TRACE_PROCESSES_MAX 256
+
+/* Rows of nsys that an event can become. */
+typedef enum
+{
+  LNS_TRACE_ROW_STRING,
+  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText */
+  LNS_TRACE_ROW_CALL,  /* start, end, eventClass, globalTid, correlationId, nameId */
+  LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, … */
+  LNS_TRACE_ROW_COPY,
+  LNS_TRACE_ROW_SET,
+  LNS_TRACE_ROW_SYNC,
+  LNS_TRACE_ROW_THREAD_NAME, /* nameId, globalTid */
+  LNS_TRACE_ROW_PROCESS,     /* globalPid, pid, name */
+  LNS_TRACE_ROW_GPU, /* id, name, cuDevice, totalMemory, smCount, computeMajor, computeMinor */
+  LNS_TRACE_ROW_START,
+  LNS_TRACE_N_ROWS
+} LnsTraceRow;
+
+typedef struct
+{
+  const char *path; /* of the trace, for errors */
+  sqlite3 *db;
+  sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
+  LnsStringTable *strings, *ids, *domains, *threads;
+  uint32_t n_strings, n_ids, n_domains, n_threads;
+  struct
+  {
+    uint32_t id;
+    uint64_t n_calls;                   /* of CUDA */
+  } processes[LNS_TRACE_PROCESSES_MAX]; /* with threads that have events */
+  unsigned n_processes;
+} LnsTraceTables;
+
+/* Creates them in FILE, which exists and is empty. To be closed also where that fails. */
+bool
+lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error);
+
+/* Ends them: the GPUs' work goes to the process with the most calls; what is called only as GPUs and streams are
+ * loses its name; the trace began at START_NS since 1970. */
+bool lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error);
+void lns_trace_tables_close (LnsTraceTables *tables);
+
+/* Writes a row of KIND of the N integers VALUES; the values beyond are as they were bound. */
+bool lns_trace_put (
+    LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error);
+
+/* Runs a statement made of FORMAT, as sqlite3_mprintf () does, which changes rows. */
+bool lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...);
+
+/* The id of a text in StringIds. */
+bool lns_trace_intern (
+    LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error);
+bool lns_trace_intern_value (LnsTraceTables *tables,
+                             LnsTraceValue value,
+                             int64_t *ret_id,
+                             LnsError *error);
+
+/* The number that stands for a pid or tid. */
+uint32_t lns_trace_id (LnsTraceTables *tables, LnsTraceValue value);
+
+/* The globalTid of the thread TID of the process PID, which has an event; where they are texts, these are its
+ * names. */
+bool lns_trace_thread (LnsTraceTables *tables,
+                       LnsTraceValue pid,
+                       LnsTraceValue tid,
+                       int64_t *ret_tid,
+                       LnsError *error);
+
+/* Counts a call of CUDA by the thread. */
+void lns_trace_count_call (LnsTraceTables *tables, int64_t tid);
+
+bool lns_trace_put_process (LnsTraceTables *tables,
+                            uint32_t process,
+                            LnsTraceValue name,
+                            LnsError *error);

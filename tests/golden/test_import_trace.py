@@ -1,0 +1,230 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Traces of PyTorch and Chrome: what is in a report made of one, against the JSON as Python reads it."""
+
+import collections
+import decimal
+import glob
+import gzip
+import json
+import os
+import subprocess
+import tempfile
+
+import tap
+
+KINETO = os.path.join(tap.SHARED, "corpus", "kineto")
+GPU = {"kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "gpu_memcpy": "CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memset": "CUPTI_ACTIVITY_KIND_MEMSET",
+       "cuda_sync": "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"}
+
+
+def load(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file, parse_float=decimal.Decimal)
+    return trace if isinstance(trace, list) else trace["traceEvents"]
+
+
+def ns(value):
+    return int(decimal.Decimal(value) * 1000)
+
+
+def convert(work, path):
+    report = os.path.join(work, "trace.rep")
+    run = subprocess.run([tap.LANESCOPE, "import", "-q", "-f", "true", "-o", report, path], capture_output=True, text=True,
+                         env={**os.environ, "TMPDIR": work})
+    assert run.returncode == 0, run.stderr
+    assert os.listdir(work) == ["trace.rep"] or "lanescope-import" not in " ".join(os.listdir(work)), os.listdir(work)
+    return report
+
+
+def rows(report, statement):
+    run = subprocess.run([tap.LANESCOPE, "sql", report, statement], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return [tuple(line.split("\t")) for line in run.stdout.split("\n")[:-1]]
+
+
+def first_ns(events):
+    return next(ns(event["ts"]) for event in events if event.get("ph") not in ("M", None) and "ts" in event)
+
+
+def check_gpu(report, events, base):
+    for category, table in GPU.items():
+        expected = collections.Counter()
+        for event in events:
+            if event.get("cat") == category and event["ph"] == "X":
+                arguments = event["args"]
+                expected[ns(event["ts"]) - base, ns(event["ts"]) - base + ns(event["dur"]), arguments.get("correlation", 0),
+                         arguments["stream"] & 0xffffffff] += 1
+        got = collections.Counter(tuple(map(int, row)) for row in
+                                  rows(report, f"SELECT start, end, correlationId, streamId & 0xffffffff FROM {table}"))
+        assert got == expected, (category, list((expected - got).items())[:3], list((got - expected).items())[:3])
+
+
+def check_kernels(report, events):
+    expected = collections.Counter((event["name"], *map(str, event["args"].get("grid", (0, 0, 0))), *map(str, event["args"].get("block", (0, 0, 0))),
+                                    str(event["args"].get("registers per thread", 0)))
+                                   for event in events if event.get("cat") == "kernel")
+    got = collections.Counter(rows(report, "SELECT s.value, gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread "
+                                           "FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds AS s ON s.id = demangledName"))
+    assert got == expected, (list((expected - got).items())[:3], list((got - expected).items())[:3])
+
+
+def check_calls(report, events, base):
+    expected = collections.Counter((event["name"], str(event["pid"]), str(event["tid"]) if 0 <= event["tid"] < 1 << 23 else "other", str(ns(event["ts"]) - base), str(ns(event["dur"])),
+                                    str(event["args"]["correlation"]))
+                                   for event in events if event.get("cat") in ("cuda_runtime", "cuda_driver"))
+    got = collections.Counter(rows(report, "SELECT s.value, globalTid >> 24, CASE WHEN globalTid & 0xffffff < 1 << 23 THEN globalTid & 0xffffff ELSE 'other' END, start, end - start, correlationId "
+                                           "FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS s ON s.id = nameId"))
+    assert got == expected, (list((expected - got).items())[:3], list((got - expected).items())[:3])
+
+
+def check_ranges(report, events, base):
+    """All else is ranges, in a domain called as the category."""
+    expected = collections.Counter()
+    for event in events:
+        if event.get("ph") == "X" and event.get("cat") not in (*GPU, "cuda_runtime", "cuda_driver"):
+            start = ns(event["ts"]) - base
+            expected[event["name"], event["cat"], str(start), str(start + ns(event["dur"]))] += 1
+    got = collections.Counter(rows(report, "SELECT coalesce(e.text, s.value), d.text, e.start, e.end FROM NVTX_EVENTS AS e "
+                                           "LEFT JOIN StringIds AS s ON s.id = e.textId "
+                                           "JOIN NVTX_EVENTS AS d ON d.eventType = 75 AND d.domainId = e.domainId "
+                                           "AND d.globalTid >> 24 = e.globalTid >> 24 WHERE e.eventType = 59"))
+    assert got == expected, (list((expected - got).items())[:3], list((got - expected).items())[:3])
+
+
+def test_traces_of_pytorch():
+    files = sorted(glob.glob(os.path.join(KINETO, "*.json.gz")))
+    if not files:
+        raise tap.Skip("no corpus beside the project")
+    for path in files:
+        with tempfile.TemporaryDirectory() as work:
+            events, report = load(path), convert(work, path)
+            base = first_ns(events)
+            check_gpu(report, events, base)
+            check_kernels(report, events)
+            check_calls(report, events, base)
+            check_ranges(report, events, base)
+            launched = {event["args"]["correlation"] for event in events if event.get("cat") == "kernel"} & \
+                       {event["args"]["correlation"] for event in events if event.get("cat") in ("cuda_runtime", "cuda_driver")}
+            linked = rows(report, "SELECT count(DISTINCT k.correlationId) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
+                                  "JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.correlationId = k.correlationId AND r.globalTid >> 24 = k.globalPid >> 24")
+            assert linked == [(str(len(launched)),)], (path, linked, len(launched))
+
+
+def test_copies_tell_where_from_and_to():
+    path = os.path.join(KINETO, "sampled_rank-1.json.gz")
+    if not os.path.exists(path):
+        raise tap.Skip("no corpus beside the project")
+    with tempfile.TemporaryDirectory() as work:
+        report = convert(work, path)
+        kinds = {"HtoD": 1, "DtoH": 2, "DtoD": 8}
+        memory = {"Pageable": 0, "Pinned": 1, "Device": 2}
+        expected = collections.Counter()
+        for event in load(path):
+            if event.get("cat") == "gpu_memcpy":
+                oper, places = event["name"].split(" ", 2)[1:]
+                source, target = places.strip("()").split(" -> ")
+                expected[str(event["args"]["bytes"]), str(kinds[oper]), str(memory[source]), str(memory[target])] += 1
+        got = collections.Counter(rows(report, "SELECT bytes, copyKind, srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY"))
+        assert got == expected, (got, expected)
+
+
+SMALL = [
+    {"ph": "M", "name": "process_name", "pid": 10, "tid": 0, "args": {"name": "worker"}},
+    {"ph": "M", "name": "thread_name", "pid": 10, "tid": 11, "args": {"name": "main \"loop\"\n"}},
+    {"ph": "B", "pid": 10, "tid": 11, "ts": 1700000000000000.001, "name": "outer", "cat": "a"},
+    {"ph": "B", "pid": 10, "tid": 11, "ts": 1700000000000001.5, "name": "inner", "cat": "a", "args": {"x": [1, {"y": None}], "z": "q\"q"}},
+    {"ph": "X", "pid": 10, "tid": 11, "ts": 1700000000000002, "dur": 5, "name": "overlaps", "cat": "b"},
+    {"ph": "X", "pid": 10, "tid": 11, "ts": 1700000000000004, "dur": 5, "name": "overlapping", "cat": "b"},
+    {"ph": "E", "pid": 10, "tid": 11, "ts": 1700000000000010.25},
+    {"ph": "E", "pid": 10, "tid": 99, "ts": 1700000000000011},
+    {"ph": "b", "pid": 10, "tid": 11, "ts": 1700000000000012, "id": "0x7", "name": "request", "cat": "net"},
+    {"ph": "b", "pid": 10, "tid": 11, "ts": 1700000000000013, "id": "0x8", "name": "request", "cat": "net"},
+    {"ph": "e", "pid": 10, "tid": 12, "ts": 1700000000000014, "id": "0x7", "name": "request", "cat": "net"},
+    {"ph": "X", "pid": "Spans", "tid": "text thread", "ts": 1700000000000020, "dur": 1, "name": "span", "cat": "Trace"},
+    {"ph": "i", "pid": 10, "tid": 11, "ts": 1700000000000021, "name": "mark", "s": "t"},
+    {"ph": "C", "pid": 10, "ts": 1700000000000022, "name": "memory", "args": {"bytes": 7}},
+    {"ph": "s", "pid": 10, "tid": 11, "ts": 1700000000000023, "id": 5, "name": "fwdbwd", "cat": "fwdbwd"},
+    {"name": "no phase"}, {"ph": "X", "name": "no time", "pid": 1, "tid": 1},
+]
+
+
+def write(work, name, text):
+    path = os.path.join(work, name)
+    with (gzip.open if name.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def decimals(value):
+    """As JSON with times to the nanosecond, which a double of these times does not hold."""
+    return json.dumps(value).replace("1700000000000000.0", "1700000000000000.001").replace("1700000000000010.2", "1700000000000010.25")
+
+
+def check_small(report):
+    got = sorted(rows(report, "SELECT coalesce(text, value), eventType, start, coalesce(end, 'open'), globalTid >> 24, globalTid & 0xffffff "
+                              "FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE eventType IN (34, 59, 60)"))
+    own = {"span": got[-1][4:] if got[-1][0] == "span" else None}
+    assert got == sorted([
+        ("outer", "59", "0", "open", "10", "11"), ("inner", "59", "1499", "10249", "10", "11"), ("overlaps", "59", "1999", "6999", "10", "11"),
+        ("overlapping", "59", "3999", "8999", "10", "11"), ("request", "60", "11999", "13999", "10", "11"), ("request", "60", "12999", "open", "10", "11"),
+        ("span", "59", "19999", "20999", *own["span"]), ("mark", "34", "20999", "open", "10", "11")]), got
+    names = rows(report, "SELECT globalTid >> 24, replace(value, char(10), '/') FROM ThreadNames JOIN StringIds ON id = nameId ORDER BY 1")
+    assert ("10", 'main "loop"/') in names and "text thread" in [name for _, name in names], names
+    assert ("10", "worker") in rows(report, "SELECT pid, name FROM PROCESSES") and "Spans" in [name for _, name in rows(report, "SELECT pid, name FROM PROCESSES")]
+    (arguments,) = rows(report, "SELECT jsonText FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE value = 'inner'")
+    assert json.loads(arguments[0]) == {"x": [1, {"y": None}], "z": "q\"q"}, arguments
+
+
+def test_events_of_each_phase():
+    for name, text in (("list.json", decimals(SMALL)), ("object.json.gz", '{"otherData": [{"traceEvents": 1}], "traceEvents": ' + decimals(SMALL) + ', "baseTimeNanoseconds": 5}'),
+                       ("spaced.json", "\n \t" + decimals(SMALL).replace(",", " ,\n"))):
+        with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as source:
+            path = write(source, name, text)
+            report = convert(work, path)
+            check_small(report)
+            told = subprocess.run([tap.LANESCOPE, "info", report], capture_output=True, text=True).stdout
+            assert "flow arrows: 1" in told and "samples of counters: 1" in told, told
+
+
+def test_traces_that_are_cut_off():
+    """Whole events are kept, and it is said that there were more."""
+    text = json.dumps({"traceEvents": [{"ph": "X", "pid": 1, "tid": 2, "ts": i, "dur": 1, "name": "n%d" % i} for i in range(100)]})
+    with tempfile.TemporaryDirectory() as source:
+        whole = write(source, "whole.json.gz", text)
+        with open(whole, "rb") as file:
+            packed = file.read()
+        cut = os.path.join(source, "cut.json.gz")
+        with open(cut, "wb") as file:
+            file.write(packed[:-200])
+        for path in (write(source, "cut.json", text[:len(text) // 2]), write(source, "wrong.json", text[:len(text) // 2] + " oops " + text[len(text) // 2:]), cut):
+            with tempfile.TemporaryDirectory() as work:
+                report = convert(work, path)
+                (count,) = rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59")
+                assert 20 < int(count[0]) < 100, (path, count)
+                told = subprocess.run([tap.LANESCOPE, "info", report], capture_output=True, text=True).stdout
+                assert "LNS-IMPORT-002" in told, told
+
+
+def test_what_is_no_trace():
+    for text in ("[]", "{}", '{"traceEvents": []}', "[1, 2", '{"traceEvents": 5}', "{" * 100, '{"a": "' + "x" * 100000):
+        with tempfile.TemporaryDirectory() as source:
+            path = write(source, "no.json", text)
+            run = subprocess.run([tap.LANESCOPE, "import", "-o", os.path.join(source, "out.rep"), path], capture_output=True, text=True)
+            assert run.returncode == 125 and run.stderr.count("lanescope: error:") == 1 and "no trace events" in run.stderr, run
+            assert os.listdir(source) == ["no.json"], os.listdir(source)
+
+
+def test_stats_opens_one():
+    path = os.path.join(KINETO, "step_based_trace_2543932.json.gz")
+    if not os.path.exists(path):
+        raise tap.Skip("no corpus beside the project")
+    with tempfile.TemporaryDirectory() as work:
+        run = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", "cuda_gpu_kern_sum", "--format", "csv", path], capture_output=True, text=True,
+                             env={**os.environ, "XDG_CACHE_HOME": work})
+        assert run.returncode == 0 and "vectorized_elementwise_kernel" in run.stdout, run
+
+
+tap.main(globals())
