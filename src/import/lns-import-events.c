@@ -20,6 +20,7 @@ typedef struct
   const LnsTable *schema;
   LnsLaneKind kind;
   int remainder; /* of LnsEvent.extra, or -1                                                     */
+  int filter; /* of LnsEvent.extra: tells tables of one kind of lanes apart; or -1              */
   /* Whether the table has starts and ends, and whose its rows are. */
   bool has_starts, has_ends, of_thread, of_device, of_stream;
   unsigned n_cells;
@@ -95,6 +96,8 @@ row_cb (void *data, sqlite3_value **values)
   import->n_done++;
   _lns_import_remainder_begin (&rows->beside);
   _lns_import_row_begin (row, rows->cells, rows->n_cells);
+  if (rows->filter >= 0)
+    row->event.extra[rows->filter] = (uint64_t)__builtin_ctzll (rows->schema->passes);
   for (unsigned i = 0; i < rows->n_cells; i++)
     if (!_lns_import_row_put (row, &rows->cells[i], values[i]) && rows->is_there[i])
       _lns_import_remainder_tell (&rows->beside, i, values[i]);
@@ -137,24 +140,6 @@ place_of (LnsCellRule rule)
   return rule == LNS_CELL_START ? 0 : rule == LNS_CELL_END || rule == LNS_CELL_END_IF_KNOWN ? 1 : 2;
 }
 
-/* The column of TABLE for that of the SCHEMA's called NAME: some had other names once. */
-static const char *
-name_in (LnsForeignTable *table, const char *name)
-{
-  static const struct
-  {
-    const char *table, *name, *before;
-  } renamed[] = {
-    { "PROFILER_OVERHEAD", "overheadType", "returnValue" },
-  };
-
-  for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-    if (strcmp (renamed[i].table, table->name) == 0 && strcmp (renamed[i].name, name) == 0 &&
-        !lns_foreign_has_column (table, name))
-      return renamed[i].before;
-  return name;
-}
-
 bool
 _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how)
 {
@@ -167,6 +152,9 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   /* Of several kinds the last, which has all columns of the others.                               */
   rows.kind = (LnsLaneKind)(31 - __builtin_clz (schema->kinds));
   rows.remainder = lns_lane_kind_extra (rows.kind, LNS_COLUMN_REMAINDER);
+  rows.filter = schema->filter.rule == LNS_CELL_BITS && __builtin_popcountll (schema->passes) == 1
+                    ? lns_lane_kind_extra (rows.kind, schema->filter.column)
+                    : -1;
   for (unsigned place = 0; place < 3; place++)
     for (unsigned i = 0; i < schema->n_columns; i++)
       {
@@ -174,7 +162,7 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
         const LnsCellRule rule = column->cell.rule;
         if (place != place_of (rule))
           continue;
-        columns[rows.n_cells] = name_in (table, column->name);
+        columns[rows.n_cells] = column->name;
         rows.is_there[rows.n_cells] = lns_foreign_has_column (table, columns[rows.n_cells]);
         names[rows.n_cells] = column->name;
         rows.cells[rows.n_cells] = _lns_import_cell (column, rows.kind);
@@ -190,7 +178,18 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
         rows.of_device |= rule == LNS_CELL_DEVICE;
         rows.of_stream |= rule == LNS_CELL_STREAM || rule == LNS_CELL_STREAM_OR_ALL;
       }
-  _lns_import_remainder_init (&rows.beside, import, schema->name, names, rows.n_cells);
+  /* What the schema does not know, or no more, is kept beside it under its own name.              */
+  static const LnsTableColumn unknown = { .cell = { .rule = LNS_CELL_NONE } };
+  for (unsigned i = 0; i < table->n_columns && rows.n_cells < COLUMNS_MAX; i++)
+    if (!table->is_used[i] && lns_foreign_has_column (table, table->columns[i]))
+      {
+        columns[rows.n_cells] = names[rows.n_cells] = table->columns[i];
+        rows.is_there[rows.n_cells] = true;
+        rows.cells[rows.n_cells++] = _lns_import_cell (&unknown, rows.kind);
+      }
+  _lns_import_remainder_init (&rows.beside, import, schema->name, names, rows.n_cells, table);
+  if (rows.n_cells > schema->n_columns)
+    _lns_import_remainder_define (&rows.beside);
   /* Schemas before 3.24 do not tell when CUDA events were recorded: theirs are at 0.              */
   rows.has_starts = lns_foreign_has_column (table, start);
   bool good = _lns_import_order (import, table, start, end, keys, n_keys, NULL, &order) &&

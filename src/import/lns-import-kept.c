@@ -9,9 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/import/lns-import-private.h"
+#include "src/import/lns-import-remainder.h"
 #include "src/schema/lns-enums.h"
-#include "src/store/lns-kept-table.h"
 
 typedef struct
 {
@@ -52,35 +51,6 @@ keep_string (LnsImport *import, int64_t id)
                          .integer = is_known ? (int64_t)string : id };
 }
 
-LnsKeptValue
-_lns_import_kept_value (LnsImport *import, sqlite3_value *value, bool is_string)
-{
-  LnsKeptValue kept = { .type = LNS_KEPT_NULL };
-
-  switch (sqlite3_value_type (value))
-    {
-    case SQLITE_INTEGER:
-      kept.type = LNS_KEPT_INTEGER;
-      kept.integer = sqlite3_value_int64 (value);
-      return is_string ? keep_string (import, kept.integer) : kept;
-    case SQLITE_FLOAT:
-      kept.type = LNS_KEPT_REAL;
-      kept.real = sqlite3_value_double (value);
-      break;
-    case SQLITE_TEXT:
-      kept.type = LNS_KEPT_TEXT;
-      kept.bytes = (const char *)sqlite3_value_text (value);
-      kept.size_bytes = (size_t)sqlite3_value_bytes (value);
-      break;
-    case SQLITE_BLOB:
-      kept.type = LNS_KEPT_BLOB;
-      kept.bytes = sqlite3_value_blob (value);
-      kept.size_bytes = (size_t)sqlite3_value_bytes (value);
-      break;
-    }
-  return kept;
-}
-
 static bool
 row_cb (void *data, sqlite3_value **values)
 {
@@ -88,7 +58,9 @@ row_cb (void *data, sqlite3_value **values)
   LnsKeptValue kept[LNS_KEPT_MAX_COLUMNS];
 
   for (unsigned i = 0; i < rows->n_columns; i++)
-    kept[i] = _lns_import_kept_value (rows->import, values[i], rows->is_string[i]);
+    kept[i] = rows->is_string[i] && sqlite3_value_type (values[i]) == SQLITE_INTEGER
+                  ? keep_string (rows->import, sqlite3_value_int64 (values[i]))
+                  : _lns_import_keep (values[i]);
   lns_kept_table_maker_add (rows->maker, kept);
   rows->import->n_done++;
   return _lns_import_look_up (rows->import);

@@ -43,9 +43,10 @@ find_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
       import->track_list = grown;
     }
   LnsImportTrack *result = &import->track_list[import->n_tracks++];
-  *result = (LnsImportTrack){ .track = *track,
-                              .kind = kind,
-                              .id = lns_writer_add_track (import->writer, track) };
+  *result = (LnsImportTrack){ .track = *track, .kind = kind };
+  if (track->kind == LNS_TRACK_GPU_METRIC)
+    _lns_import_name_metric (import, &result->track);
+  result->id = lns_writer_add_track (import->writer, &result->track);
   return result;
 }
 
@@ -107,13 +108,34 @@ _lns_import_take_place (LnsImport *import,
   return true;
 }
 
+/* Appends the event that waits: the time on a CPU lasts UNTIL_NS, when the thread's next row is. */
+static void
+append_held (LnsImport *import, LnsImportTrack *track, int64_t until_ns)
+{
+  if (!track->is_held)
+    return;
+  track->is_held = false;
+  if (track->held.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
+    track->held.duration_ns = until_ns - track->held.start_ns;
+  lns_writer_append (import->writer, track->held_lane, &track->held);
+}
+
 bool
 _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event)
 {
   const int64_t end_ns = event->start_ns + event->duration_ns;
+  LnsImportTrack *track = &import->track_list[place->track];
 
-  lns_overlap_release (&import->track_list[place->track].overlap, place->ordinal, end_ns);
-  lns_writer_append (import->writer, place->lane, event);
+  lns_overlap_release (&track->overlap, place->ordinal, end_ns);
+  if (track->kind == LNS_LANE_SCHED)
+    {
+      append_held (import, track, event->start_ns);
+      track->is_held = true;
+      track->held_lane = place->lane;
+      track->held = *event;
+    }
+  else
+    lns_writer_append (import->writer, place->lane, event);
   import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
   import->n_rows++;
   return _lns_import_look_up (import);
@@ -125,6 +147,7 @@ _lns_import_end_table (LnsImport *import)
   for (uint32_t i = 0; i < import->n_tracks; i++)
     {
       LnsImportTrack *track = &import->track_list[i];
+      append_held (import, track, track->held.start_ns);
       for (uint32_t lane = 0; lane < track->n_lanes; lane++)
         lns_writer_close_lane (import->writer, track->lanes[lane]);
       lns_overlap_clear (&track->overlap);

@@ -334,7 +334,7 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
   Rows rows = { .import = import };
   const char *order;
 
-  _lns_import_remainder_init (&rows.beside, import, table->name, columns, N_COLUMNS);
+  _lns_import_remainder_init (&rows.beside, import, table->name, columns, N_COLUMNS, table);
   for (unsigned i = 0; i < N_COLUMNS; i++)
     rows.is_there[i] = lns_foreign_has_column (table, columns[i]);
   bool good = _lns_import_order (import, table, "start", "end", keys, 3, merge_keys, &order) &&

@@ -29,6 +29,9 @@ typedef struct
   uint32_t n_lanes_before; /* of tables imported before                                         */
   uint32_t n_lanes;        /* in `lanes`                                                        */
   uint32_t *lanes;         /* owned; by ordinal - n_lanes_before                                */
+  bool is_held;            /* LNS_LANE_SCHED: `held` waits, for `held_lane`                     */
+  uint32_t held_lane;
+  LnsEvent held;
   LnsOverlap overlap;
 } LnsImportTrack;
 
@@ -47,7 +50,7 @@ typedef struct
   LnsError *error;
   /* Keys of the foreign file → ids of the report. */
   LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
-      *tracks;
+      *tracks, *metrics, *leaves;
   LnsProcess *process_list; /* as they were written, by id; owned                               */
   LnsThread *thread_list;
   LnsDomain *domain_list;
@@ -157,16 +160,18 @@ bool _lns_import_order (LnsImport *import,
                         void (*merge) (int64_t *keys),
                         const char **ret_order);
 
+/* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
+void _lns_import_name_metric (LnsImport *import, LnsTrack *track);
+
 /* Every table that is no events, as it is. */
 bool _lns_import_keep_tables (LnsImport *import);
-
-/* VALUE as kept tables have it; bytes are SQLite's. IS_STRING: an integer is an id of StringIds. */
-LnsKeptValue _lns_import_kept_value (LnsImport *import, sqlite3_value *value, bool is_string);
 
 /* Now and then: progress, and what waits goes into the file. False and import->error where it cannot. */
 bool _lns_import_look_up (LnsImport *import);
 
 /* Imported in ways of their own. */
+bool _lns_import_metric_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_leaves (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_thread_names (LnsImport *import, LnsForeignTable *table);

@@ -15,19 +15,25 @@ typedef struct
   LnsImport *import;
   const char *table;
   const char *const *columns; /* borrowed                                                       */
+  const LnsForeignTable *source;
   unsigned n_columns;
   LnsKeptTableMaker *maker; /* NULL until one is needed                                          */
   LnsKeptValue told[LNS_KEPT_MAX_COLUMNS];
   bool has_told;
 } LnsImportRemainder;
 
-/* For rows of the schema's TABLE with N_COLUMNS COLUMNS, which must stay as long as it does. */
+/* For rows of the schema's TABLE, which come from SOURCE, with N_COLUMNS COLUMNS; these must stay as long as
+ * it does. */
 void _lns_import_remainder_init (LnsImportRemainder *remainder,
                                  LnsImport *import,
                                  const char *table,
                                  const char *const *columns,
-                                 unsigned n_columns);
+                                 unsigned n_columns,
+                                 const LnsForeignTable *source);
 void _lns_import_remainder_clear (LnsImportRemainder *remainder);
+
+/* Makes the columns known, though no row may say anything in them. */
+void _lns_import_remainder_define (LnsImportRemainder *remainder);
 
 /* Begins a row. */
 void _lns_import_remainder_begin (LnsImportRemainder *remainder);

@@ -60,6 +60,27 @@ finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKin
     *track = LNS_TRACK_CUDA_BACKTRACES;
 }
 
+/* Times on a CPU are called by it, so that it shows where a thread went. */
+static void
+finish_sched (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  char name[32];
+
+  snprintf (name, sizeof name, "CPU %u",
+            (unsigned)event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)]);
+  if (event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
+    name_event (import, event, name);
+}
+
+/* A sample is called by the innermost function. */
+static void
+finish_sample (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  uint64_t id = event->extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN)];
+
+  event->name = lns_string_table_intern (import->leaves, &id, sizeof id, 0);
+}
+
 /* Strings and names come first, as all others refer to them; of GPU work kernels, whose rows tell best
  * which device a context is of. */
 static const LnsImportTable tables[] = {
@@ -92,8 +113,10 @@ static const LnsImportTable tables[] = {
   { .name = "CUBLAS_EVENTS", .track = LNS_TRACK_CUBLAS },
   { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
   { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
-  { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED },
-  { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES },
+  { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },
+  { .name = "SAMPLING_CALLCHAINS", .import = _lns_import_leaves },
+  { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES, .finish = finish_sample },
+  { .name = "TARGET_INFO_GPU_METRICS", .import = _lns_import_metric_names },
   { .name = "GPU_METRICS", .track = LNS_TRACK_GPU_METRIC },
   { .name = "MPI_P2P_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_COLLECTIVES_EVENTS", .track = LNS_TRACK_MPI },

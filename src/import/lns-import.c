@@ -107,7 +107,8 @@ open_all (LnsImport *import, const char *path, const char *out_path)
 {
   LnsStringTable **maps[] = { &import->strings, &import->processes, &import->threads,
                               &import->domains, &import->devices,   &import->contexts,
-                              &import->streams, &import->launches,  &import->tracks };
+                              &import->streams, &import->launches,  &import->tracks,
+                              &import->metrics, &import->leaves };
   LnsWriterOptions options = { .overwrite = import->options->overwrite };
 
   import->foreign = lns_foreign_open (path, import->options->cancel, import->error);
@@ -133,6 +134,8 @@ free_all (LnsImport *import)
   lns_string_table_free (import->streams);
   lns_string_table_free (import->launches);
   lns_string_table_free (import->tracks);
+  lns_string_table_free (import->metrics);
+  lns_string_table_free (import->leaves);
   _lns_import_end_table (import);
   free (import->process_list);
   free (import->thread_list);

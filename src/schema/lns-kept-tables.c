@@ -145,6 +145,18 @@ can_be_kept (const LnsTable *table)
          table->source == LNS_ROWS_ENUM;
 }
 
+/* What events say of themselves is never NULL where the schema has it so; what is kept beside them may be. */
+static void
+become_told (LnsTable *table, const LnsTableColumn *kept, unsigned n_kept, const int8_t *positions)
+{
+  LnsTableColumn *columns = (LnsTableColumn *)table->columns;
+
+  for (unsigned i = 0; i < n_kept; i++)
+    if (positions[i] >= 0 && kept[i].rule == LNS_COLUMN_PLAIN &&
+        columns[positions[i]].rule == LNS_COLUMN_NOT_NULL)
+      columns[positions[i]].rule = LNS_COLUMN_PLAIN;
+}
+
 /* Makes TABLE, whose columns are those of KEPT at POSITIONS, one of kept rows. What they do not say is
  * NULL there, and no row has a number of its own. */
 static void
@@ -190,8 +202,9 @@ add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
     }
   good = add_columns (tables, table, columns, n, remainder->column);
   remainder->n_columns = n;
-  if (kept->is_remainder)
-    tables->has_remainders[table - tables->all] = true;
+  tables->has_remainders[table - tables->all] |= kept->is_remainder != 0;
+  if (good && kept->is_remainder)
+    become_told (table, columns, n, remainder->column);
   else if (good)
     become_kept (table, id, columns, n, remainder->column);
   free (columns);

@@ -13,9 +13,6 @@ import tap
 # Columns that hold ids of StringIds.
 NAMES = {"nameId", "shortName", "demangledName", "mangledName"}
 
-# What columns were called before.
-RENAMED = {("PROFILER_OVERHEAD", "returnValue"): "overheadType"}
-
 TABLES = ["PROCESSES", "ThreadNames", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
           "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
           "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA_GRAPH_EVENTS",
@@ -46,11 +43,10 @@ def rows_of(database, table, columns):
 
 def compare(name, source, result, table):
     columns = [column for column in columns_of(source, table) if column != "eventId"]
-    ours = [RENAMED.get((table, column), column) for column in columns]
-    unknown = set(ours) - set(columns_of(result, table))
-    kept = [i for i, column in enumerate(ours) if column not in unknown]
-    expected = rows_of(source, table, [columns[i] for i in kept])
-    actual = rows_of(result, table, [ours[i] for i in kept])
+    unknown = set(columns) - set(columns_of(result, table))
+    kept = [column for column in columns if column not in unknown]
+    expected = rows_of(source, table, kept)
+    actual = rows_of(result, table, kept)
     missing, more = expected - actual, actual - expected
     assert not missing, f"{name}, {table}: {sum(missing.values())} rows are missing, as {next(iter(missing))}; there is {next(iter(more), None)}"
     assert not more, f"{name}, {table}: {sum(more.values())} rows too many, as {next(iter(more))}"

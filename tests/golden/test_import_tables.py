@@ -6,6 +6,7 @@
 field; names are compared as text, rows as multisets."""
 
 import collections
+import sqlite3
 
 import cuda_corpus
 import golden
@@ -67,6 +68,52 @@ def test_every_row_comes_back():
                 compare(name, source, result, table)
                 n_rows += count
     assert n_rows > 100000, n_rows
+
+
+MADE = """
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO StringIds VALUES (0, ''), (7, 'MPI_Send'), (9, 'MPI_Allreduce'), (11, 'MPI_Wait'), (13, 'MPI_Init');
+CREATE TABLE MPI_P2P_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER, commHandle INTEGER,
+    tag INTEGER, remoteRank INTEGER, size INTEGER, requestHandle INTEGER);
+INSERT INTO MPI_P2P_EVENTS VALUES (100, 200, 281474993487873, 7, 5, 0, 1, 8, NULL), (150, NULL, 281474993487874, 7, NULL, -1, -2, 0, 0);
+CREATE TABLE MPI_COLLECTIVES_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER, commHandle INTEGER,
+    commUid INTEGER, rootRank INTEGER, size INTEGER, recvSize INTEGER, requestHandle INTEGER);
+INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (300, 400, 281474993487873, 9, 5, 3, NULL, 64, 64, NULL);
+CREATE TABLE MPI_START_WAIT_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER, requestHandle INTEGER);
+INSERT INTO MPI_START_WAIT_EVENTS VALUES (500, 600, 281474993487873, 11, 77);
+CREATE TABLE MPI_OTHER_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER);
+INSERT INTO MPI_OTHER_EVENTS VALUES (10, 90, 281474993487873, 13);
+CREATE TABLE MPI_RANKS (globalTid INTEGER NOT NULL, rank INTEGER NOT NULL);
+INSERT INTO MPI_RANKS VALUES (281474993487873, 0), (281474993487874, 1);
+CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL,
+    metricName TEXT NOT NULL);
+INSERT INTO TARGET_INFO_GPU_METRICS VALUES (72057598332895232, 1, 'gpu', 1, 'SMs Active [Throughput %]'), (72057598332895232, 1, 'gpu', 2, 'GPC Clock');
+CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER NOT NULL, metricId INTEGER NOT NULL, value INTEGER NOT NULL);
+INSERT INTO GPU_METRICS VALUES (1100, 100, 72057598332895232, 1, 50), (1100, 100, 72057598332895232, 2, 1410000000),
+    (1200, 200, 72057598332895232, 1, 0), (NULL, 300, 72057598332895232, 1, 99);
+CREATE TABLE "people's own" ("a b" REAL, c);
+INSERT INTO "people's own" VALUES (0.5, x'00ff'), (NULL, 'text');
+ALTER TABLE MPI_OTHER_EVENTS ADD COLUMN comment TEXT;
+UPDATE MPI_OTHER_EVENTS SET comment = 'the beginning';
+CREATE TABLE SCHED_EVENTS (start INTEGER NOT NULL, cpu INTEGER NOT NULL, isSchedIn INTEGER NOT NULL, globalTid INTEGER);
+INSERT INTO SCHED_EVENTS VALUES (100, 3, 1, 281474993487873), (250, 3, 0, 281474993487873), (400, 5, 1, 281474993487873), (120, 4, 1, NULL);
+"""
+
+
+def test_tables_that_no_public_file_has():
+    path = golden.path("made.sqlite")
+    source = sqlite3.connect(path)
+    source.executescript(MADE)
+    golden.run("import", "-q", "-o", golden.path("made.rep"), path)
+    golden.run("export", "-q", "-o", golden.path("back.sqlite"), golden.path("made.rep"))
+    result = sqlite3.connect(golden.path("back.sqlite"))
+    for table in tables_of(source):
+        if table != "StringIds":
+            compare("made", source, result, table)
+    # What the viewer's rows show: metrics by name, times on CPUs up to the thread's next row.
+    told, _ = golden.run("info", golden.path("made.rep"))
+    for line in ("MPI calls: 5 events", "GPU metrics: 4 events in 2 tracks", "CPU scheduling: 4 events"):
+        assert line in told.decode(), told.decode()
 
 
 def test_chains_are_found_by_id():
