@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "src/base/lns-format.h"
+
 void
 lns_run_print (LnsRun *run, const char *format, ...)
 {
@@ -21,6 +23,14 @@ lns_run_print (LnsRun *run, const char *format, ...)
       vfprintf (streams[i], format, arguments);
       va_end (arguments);
     }
+}
+
+void
+lns_run_say (LnsRun *run, const char *word, const char *code, const char *text)
+{
+  lns_cli_say (word, "%s [%s]", text, code);
+  if (run->answer != NULL)
+    fprintf (run->answer, "lanescope: %s: %s [%s]\n", word, text, code);
 }
 
 static bool
@@ -86,15 +96,17 @@ tell (LnsRun *run, const char *path, const LnsReportResult *result)
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
-      lns_run_print (run, "lanescope: %s: %s [%s]\n", words[item->severity], item->text,
-                     item->code);
+      lns_run_say (run, words[item->severity], item->code, item->text);
       lns_progress_diagnostic (profile, item->code, item->severity, item->text);
     }
   if (result->is_written)
     {
-      lns_run_print (run, "Generated:\n    %s\n", path);
-      lns_run_print (run, "%llu events, %llu lost, %llu %s\n", (unsigned long long)result->n_events,
-                     (unsigned long long)result->n_lost, (unsigned long long)result->n_processes,
+      char events[LNS_FORMAT_SIZE], lost[LNS_FORMAT_SIZE], processes[LNS_FORMAT_SIZE];
+      lns_run_finish_report (run, path);
+      lns_run_print (run, "%s events, %s lost, %s %s\n",
+                     lns_format_unsigned (result->n_events, events),
+                     lns_format_unsigned (result->n_lost, lost),
+                     lns_format_unsigned (result->n_processes, processes),
                      result->n_processes == 1 ? "process" : "processes");
       lns_progress_generated (profile, path, result);
       lns_run_examine (run, path);
@@ -118,7 +130,7 @@ tell_no_range (LnsRun *run)
   static const char text[] =
       "no report: the capture range never began; the program made no such call, or ended before";
   run->profile->lacks_data = true;
-  lns_run_print (run, "lanescope: warning: %s [LNS-RANGE-001]\n", text);
+  lns_run_say (run, "warning", "LNS-RANGE-001", text);
   lns_progress_diagnostic (run->profile, "LNS-RANGE-001", LNS_SEVERITY_WARNING, text);
 }
 

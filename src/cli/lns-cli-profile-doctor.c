@@ -22,8 +22,7 @@ lns_run_examine (LnsRun *run, const char *path)
       for (size_t i = 0; i < doctor.n; i++)
         {
           const LnsFinding *finding = &doctor.findings[i];
-          lns_run_print (run, "lanescope: %s: %s [%s]\n", words[finding->severity], finding->text,
-                         finding->code);
+          lns_run_say (run, words[finding->severity], finding->code, finding->text);
           lns_progress_diagnostic (profile, finding->code, finding->severity, finding->text);
         }
       profile->lacks_data |= lns_doctor_lacks_data (report, doctor.findings, doctor.n);

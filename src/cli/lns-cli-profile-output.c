@@ -58,6 +58,28 @@ exists_with (const char *path, const char *ending)
   return exists;
 }
 
+/* The first export of profile->path that is there already; NULL: none is. */
+static const char *
+taken_export (const LnsProfile *profile)
+{
+  for (size_t i = 0; i < profile->n_exports; i++)
+    if (exists_with (profile->path, lns_export_type_ending (profile->exports[i])))
+      return lns_export_type_ending (profile->exports[i]);
+  return NULL;
+}
+
+/* Whether the exports can be beside the report. */
+static bool
+check_exports (const LnsProfile *profile, LnsError *error)
+{
+  const char *ending = taken_export (profile);
+  return ending == NULL || profile->options.force_overwrite ||
+         lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        "%.*s%s exists: use --force-overwrite=true to replace it, or another "
+                        "--output",
+                        (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
+}
+
 /* Finds what the report is to be called, profile->path: a name with a number is the first from NUMBER
  * on that nothing has. Any other is refused where something is in its place. */
 static bool
@@ -70,8 +92,9 @@ choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
       if (profile->path == NULL)
         return false;
       if (!profile->is_numbered)
-        return repeats (profile) || check_path (profile, profile->path, error);
-      if (!exists_with (profile->path, ".rep") &&
+        return repeats (profile) ||
+               (check_path (profile, profile->path, error) && check_exports (profile, error));
+      if (!exists_with (profile->path, ".rep") && taken_export (profile) == NULL &&
           !(repeats (profile) && exists_with (profile->path, ".1.rep")))
         return true;
     }

@@ -50,6 +50,9 @@ void lns_run_end_processes (LnsRun *run, int signal_number);
 /* Prints to stderr, and to the terminal that has asked. */
 void lns_run_print (LnsRun *run, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
+/* Says a warning, an error or a note of CODE: on stderr once, and to the terminal that has asked. */
+void lns_run_say (LnsRun *run, const char *word, const char *code, const char *text);
+
 /* Says what is wrong with the report at PATH, which is written, beside its diagnostics. Sets
  * profile->lacks_data where something that was asked for is missing. lns-cli-profile-doctor.c. */
 void lns_run_examine (LnsRun *run, const char *path);
@@ -74,6 +77,11 @@ void lns_run_take_ranges (LnsRun *run);
 
 /* Tells other terminals how far the run is. */
 void lns_run_tell_state (LnsRun *run);
+
+/* --- lns-cli-profile-after.c ------------------------------------------------------------------ */
+
+/* Makes of the report at PATH what --export and --stats ask for, and tells where all is. */
+void lns_run_finish_report (LnsRun *run, const char *path);
 
 /* --- lns-cli-profile-control.c ---------------------------------------------------------------- */
 

@@ -16,7 +16,11 @@ static const LnsOption switches_report_options[] = {
     .offset = AT (output),
     .value_name = "PATH",
     .default_text = "report1.rep, or the next number that is free",
-    .help = "The report; .rep is added, missing folders are made." },
+    .help =
+        "The report; .rep is added, missing folders are made. %n counts up, %h is the host, %p "
+        "the program's process, %q{NAME} (or %{NAME}) a variable, %% a percent; and "
+        "{PROCESS_NAME}, {TIMESTAMP} and {UID} are the program's name, the time in ms and eight "
+        "random digits." },
   { .name = "output-dir",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (output_dir),
@@ -29,8 +33,25 @@ static const LnsOption switches_report_options[] = {
     .offset = AT (force_overwrite),
     .default_text = "false",
     .help = "Replace the report if it exists, each of several too. The old one stays until the new "
-            "one holds "
-            "data." },
+            "one holds data." },
+  { .name = "export",
+    .kind = LNS_OPTION_LIST,
+    .offset = AT (export),
+    .choices = "none,sqlite,jsonlines,csv,folded",
+    .open_choices = true,
+    .default_text = "none",
+    .help = "Write the report in these formats too, beside it, as `lanescope export` does." },
+  { .name = "stats",
+    .kind = LNS_OPTION_BOOL,
+    .offset = AT (stats),
+    .default_text = "false",
+    .help = "Print statistics of the report at the end, as `lanescope stats` does." },
+  { .name = "strict",
+    .kind = LNS_OPTION_FLAG,
+    .offset = AT (strict),
+    .help =
+        "Exit with 124 where the program succeeded and something that was asked for is missing: "
+        "all that a warning tells." },
 };
 
 const LnsOptionGroup lns_profile_switches_report =

@@ -9,6 +9,7 @@ void
 lns_profile_options_clear (LnsProfileOptions *options)
 {
   lns_option_list_clear (&options->trace);
+  lns_option_list_clear (&options->export);
   lns_option_list_clear (&options->env_var);
   lns_option_list_clear (&options->pytorch);
   lns_option_list_clear (&options->dask);

@@ -17,6 +17,8 @@ typedef struct
   bool nvtx, mpi; /* in addition */
   const char *nvtx_domain_include, *nvtx_domain_exclude;
   const char *output, *output_dir;
+  LnsOptionList export;
+  bool stats, strict;
   bool force_overwrite;
   bool show_output;
   int64_t duration_ns; /* -1: until the program ends */

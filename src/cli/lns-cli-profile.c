@@ -27,10 +27,12 @@ const LnsCommand lns_command_profile = {
   .usage = "[switches] PROGRAM [ARGUMENTS…]",
   .summary = "run a program and record it into a report",
   .details =
-      "Exit code: the program's, 128+N if signal N ended it. 125: nothing was started, or the\n"
-      "report is not whole although the program succeeded; 126: the program cannot be executed;\n"
-      "127: it was not found; each with a line `lanescope: error: …`. Ctrl-C ends the run and\n"
-      "keeps the report. Lanescope writes to stderr alone.",
+      "Exit code: the program's, 128+N if signal N ended it. 124: it succeeded, and with --strict\n"
+      "something is missing. 125: nothing was started, or the report, an export or the statistics\n"
+      "are not whole although the program succeeded; 126: the program cannot be executed; 127: it\n"
+      "was not found; each of the last three with a line `lanescope: error: …`. Ctrl-C ends the "
+      "run\n"
+      "and keeps the report. Lanescope writes to stderr alone, but for --stats.",
   .words_end_it = true,
   .groups = groups,
   .refusals = lns_profile_refusals,
@@ -96,6 +98,8 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
   if (profile->is_launch)
     {
       values->output = values->output_dir = NULL;
+      lns_option_list_clear (&values->export);
+      values->stats = defaults.stats;
       values->force_overwrite = defaults.force_overwrite;
       values->stop_on_exit = defaults.stop_on_exit;
       values->duration_ns = defaults.duration_ns;
@@ -103,7 +107,8 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
       values->after_collection_start = values->after_report_ready = NULL;
     }
   profile->folder = request->folder;
-  return lns_options_parse (&lns_command_start, &argc, request->argv, values, &help, error);
+  return lns_options_parse (&lns_command_start, &argc, request->argv, values, &help, error) &&
+         lns_profile_check_exports (profile, error);
 }
 
 /* Makes the session known to other terminals. A run that can do without being found goes on. */
@@ -170,7 +175,7 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
   return lns_profile_parse_kill (given->kill, &profile->kill_signal, error) &&
          check_fd (given->progress_fd, "progress-fd", error) &&
          check_fd (given->control_fd, "control-fd", error) && open_place (profile, error) &&
-         lns_profile_check_trace (profile, error);
+         lns_profile_check_trace (profile, error) && lns_profile_check_exports (profile, error);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -227,7 +232,12 @@ start_and_run (LnsProfile *profile)
   profile->process = lns_session_add_root (profile->session, profile->pid);
   lns_progress_started (profile);
   lns_profile_run (profile);
-  return profile->exit_code == 0 && profile->report_failed ? LNS_EXIT_FAILED : profile->exit_code;
+  if (profile->exit_code != 0)
+    return profile->exit_code;
+  if (profile->report_failed)
+    return LNS_EXIT_FAILED;
+  const bool lacks_data = profile->lacks_data || lns_cli_n_warnings () > 0;
+  return profile->options.strict && lacks_data ? LNS_EXIT_INCOMPLETE : 0;
 }
 
 int
@@ -253,6 +263,7 @@ lns_profile_main (const LnsCommand *command, int argc, char **argv)
   for (size_t i = 0; i < profile.n_words; i++)
     free (profile.words[i]);
   free (profile.words);
+  free (profile.exports);
   free (profile.path);
   return code;
 }

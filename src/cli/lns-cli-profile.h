@@ -13,6 +13,7 @@
 #include "src/cli/lns-cli-profile-switches.h"
 #include "src/cli/lns-cli-say.h"
 #include "src/cli/lns-cli.h"
+#include "src/export/lns-export.h"
 
 typedef struct
 {
@@ -39,8 +40,10 @@ typedef struct
   pid_t pid;
   uint32_t process; /* instance in the session */
   bool has_exited;
-  int exit_code;      /* of the program: 0–255, 128+N after signal N */
-  int exit_signal;    /* N, or 0 */
+  int exit_code;                 /* of the program: 0–255, 128+N after signal N */
+  int exit_signal;               /* N, or 0 */
+  const LnsExportType **exports; /* what each report is written as, too */
+  size_t n_exports;
   bool report_failed; /* it is not written, or not whole */
   bool lacks_data;    /* something that was asked for is missing: --strict */
 } LnsProfile;
@@ -87,6 +90,11 @@ bool lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error);
 
 /* Tells REPORT about this machine and this run. */
 void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
+
+/* --- lns-cli-profile-after.c ------------------------------------------------------------------ */
+
+/* Finds what --export names: profile->exports. */
+bool lns_profile_check_exports (LnsProfile *profile, LnsError *error);
 
 /* --- lns-cli-profile-environment.c ------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 
 /* Exit codes of Lanescope's own, as in env(1) and timeout(1); each comes with a line
  * `lanescope: error: …` on stderr, by which a script tells it from a program's own. */
+#define LNS_EXIT_INCOMPLETE     124 /* what was asked for is not all there, with --strict */
 #define LNS_EXIT_FAILED         125
 #define LNS_EXIT_NOT_EXECUTABLE 126
 #define LNS_EXIT_NOT_FOUND      127
