@@ -77,6 +77,21 @@ update_state (LnsDetailsPane *self)
 
 /* --- The event ----------------------------------------------------------------------------- */
 
+/* What the event began, or what began it. */
+static void
+show_linked (LnsDetailsPane *self, int line)
+{
+  gboolean is_call;
+  const char *words = lns_view_get_linked_words (self->view, &is_call);
+  if (words == NULL)
+    return;
+  bool many = is_call && lns_view_get_n_linked (self->view) > 1;
+  g_autofree char *text =
+      many ? g_strdup_printf (_ ("%s\n“Go to the Other End” goes to the first."), words)
+           : g_strdup (words);
+  set_line (self->grid, line, is_call ? _ ("Began") : _ ("Begun by"), text);
+}
+
 static void
 update_event (LnsDetailsPane *self)
 {
@@ -98,6 +113,7 @@ update_event (LnsDetailsPane *self)
       const LnsDetailsField *field = &g_array_index (self->fields, LnsDetailsField, i);
       set_line (self->grid, (int)i, field->title, field->text);
     }
+  show_linked (self, (int)self->fields->len);
 }
 
 static void

@@ -5,8 +5,13 @@
 
 #include "ui/lns-linked-events.h"
 
+#include <glib/gi18n.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "src/base/lns-format.h"
+#include "ui/lns-details-cuda.h"
+#include "ui/lns-display-text.h"
 #include "ui/lns-event-text.h"
 
 typedef struct
@@ -96,10 +101,9 @@ is_range (LnsLaneKind kind)
   return kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
 }
 
-static GArray *
-projected_events (LnsReport *report, LnsEventId range)
+static void
+add_projections (GArray *events, LnsReport *report, LnsEventId range)
 {
-  GArray *events = g_array_new (FALSE, FALSE, sizeof (LnsLinkedEvent));
   const LnsTrack *of = lns_event_track (report, range.lane);
   uint32_t n;
   const LnsLane *lanes = lns_report_lanes (report, &n);
@@ -111,20 +115,17 @@ projected_events (LnsReport *report, LnsEventId range)
         add_projected (events, report, lane, range);
     }
   g_array_sort_with_data (events, compare_projected, report);
-  return events;
 }
 
-static GArray *
-range_of_projected (LnsReport *report, LnsEventId id)
+static void
+add_range (GArray *events, LnsReport *report, LnsEventId id)
 {
-  GArray *events = g_array_new (FALSE, FALSE, sizeof (LnsLinkedEvent));
   LnsEvent event;
   if (!lns_report_event (report, id.lane, id.ordinal, &event, NULL))
-    return events;
+    return;
   LnsLinkedEvent range = { .id = lns_projected_range (report, id.lane, &event) };
   if (lns_report_event (report, range.id.lane, range.id.ordinal, &range.event, NULL))
     g_array_append_val (events, range);
-  return events;
 }
 
 bool
@@ -140,33 +141,128 @@ lns_linked_events_possible (LnsReport *report, uint32_t lane)
 
 /* --- Calls and what they began --------------------------------------------------------------- */
 
-GArray *
-lns_linked_events_new (LnsReport *report, const LnsCudaLinks *links, LnsEventId id)
+/* "500 × Kernel, 2 × Copy": what RUNS hold, in their order. */
+static char *
+count_words (LnsReport *report, const Ranked *runs, size_t n_runs)
 {
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  if (id.lane < n_lanes && lanes[id.lane].kind == LNS_LANE_NVTX_PROJECTED)
-    return range_of_projected (report, id);
-  if (id.lane < n_lanes && is_range (lanes[id.lane].kind))
-    return projected_events (report, id);
-  GArray *events = g_array_new (FALSE, FALSE, sizeof (LnsLinkedEvent));
+  uint64_t counts[LNS_N_LANE_KINDS] = { 0 };
+  char number[LNS_FORMAT_SIZE];
+  GString *words = g_string_new (NULL);
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  for (size_t i = 0; i < n_runs; i++)
+    counts[lanes[runs[i].run.lane].kind] += runs[i].run.n;
+  for (size_t i = 0; i < n_runs; i++)
+    {
+      LnsLaneKind kind = lanes[runs[i].run.lane].kind;
+      const char *name = lns_details_cuda_kind_name (kind);
+      if (counts[kind] == 0 || name == NULL)
+        continue;
+      g_string_append_printf (words, "%s%s × %s", words->len > 0 ? ", " : "",
+                              lns_format_unsigned (counts[kind], number), name);
+      counts[kind] = 0;
+    }
+  return g_string_free (words, FALSE);
+}
+
+static char *
+call_words (LnsReport *report, const LnsLinkedEvent *call)
+{
+  char start[LNS_FORMAT_SIZE];
+  size_t size_bytes;
+  const char *name = lns_report_string (report, call->event.name, &size_bytes);
+  name = lns_event_short_name (LNS_NAMES_CALLS, name, &size_bytes);
+  g_autofree char *text = lns_display_text (name, size_bytes, TRUE);
+  /* Translators: a call and when it was, "cudaLaunchKernel, at 1.052 ms" */
+  return g_strdup_printf (_ ("%s, at %s"), text,
+                          lns_format_duration_exact (call->event.start_ns, start));
+}
+
+/* Puts the run that begins first before the others of its rank. */
+static void
+find_first (LnsReport *report, Ranked *runs, size_t n_runs)
+{
+  LnsEvent event;
+  int64_t first_ns = INT64_MAX;
+  size_t first = 0;
+  for (size_t i = 0; i < MIN (n_runs, LNS_LINKED_EVENTS_MAX) && runs[i].rank == runs[0].rank; i++)
+    if (lns_report_event (report, runs[i].run.lane, runs[i].run.ordinal, &event, NULL) &&
+        event.start_ns < first_ns)
+      {
+        first_ns = event.start_ns;
+        first = i;
+      }
+  if (first > 0)
+    {
+      Ranked moved = runs[first];
+      memmove (&runs[1], &runs[0], first * sizeof *runs);
+      runs[0] = moved;
+    }
+}
+
+/* Adds what the call began, or which calls began what is no call. */
+static void
+add_correlated (LnsLinkedEvents *self,
+                LnsReport *report,
+                const LnsCudaLinks *links,
+                LnsEventId id,
+                bool is_call)
+{
   LnsEventRun *runs = NULL;
   size_t n_runs = 0;
   LnsError error = { 0 };
   /* Where a chunk is damaged, its own row says so; there is no other end then. */
-  if (links == NULL || !lns_cuda_links_find (links, id.lane, id.ordinal, &runs, &n_runs, &error))
-    return events;
-  g_autofree Ranked *ranked = g_new (Ranked, n_runs + 1);
+  if (links == NULL || !lns_cuda_links_find (links, id.lane, id.ordinal, &runs, &n_runs, &error) ||
+      n_runs == 0)
+    return;
+  g_autofree Ranked *ranked = g_new (Ranked, n_runs);
   for (size_t i = 0; i < n_runs; i++)
-    ranked[i] = (Ranked){ runs[i], rank_of (report, runs[i].lane) };
+    {
+      ranked[i] = (Ranked){ runs[i], rank_of (report, runs[i].lane) };
+      self->n_all += runs[i].n;
+    }
   free (runs);
   qsort (ranked, n_runs, sizeof *ranked, compare_ranked);
+  if (is_call)
+    find_first (report, ranked, n_runs);
   for (size_t i = 0; i < n_runs; i++)
-    for (uint64_t k = 0; k < ranked[i].run.n && events->len < LNS_LINKED_EVENTS_MAX; k++)
+    for (uint64_t k = 0; k < ranked[i].run.n && self->events->len < LNS_LINKED_EVENTS_MAX; k++)
       {
         LnsLinkedEvent linked = { .id = { ranked[i].run.lane, ranked[i].run.ordinal + k } };
         if (lns_report_event (report, linked.id.lane, linked.id.ordinal, &linked.event, NULL))
-          g_array_append_val (events, linked);
+          g_array_append_val (self->events, linked);
       }
-  return events;
+  if (is_call)
+    self->words = count_words (report, ranked, n_runs);
+  else if (self->events->len > 0)
+    self->words = call_words (report, &g_array_index (self->events, LnsLinkedEvent, 0));
+}
+
+LnsLinkedEvents *
+lns_linked_events_new (LnsReport *report, const LnsCudaLinks *links, LnsEventId id)
+{
+  LnsLinkedEvents *self = g_new0 (LnsLinkedEvents, 1);
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  LnsLaneKind kind = id.lane < n_lanes ? lanes[id.lane].kind : LNS_LANE_NONE;
+  self->events = g_array_new (FALSE, FALSE, sizeof (LnsLinkedEvent));
+  self->is_call = kind == LNS_LANE_CUDA_API;
+  if (kind == LNS_LANE_NVTX_PROJECTED)
+    add_range (self->events, report, id);
+  else if (is_range (kind))
+    add_projections (self->events, report, id);
+  else
+    add_correlated (self, report, links, id, self->is_call);
+  self->n_all = MAX (self->n_all, self->events->len);
+  return self;
+}
+
+void
+lns_linked_events_free (LnsLinkedEvents *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->events);
+  g_free (self->words);
+  g_free (self);
 }

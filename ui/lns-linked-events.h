@@ -12,12 +12,22 @@
 
 G_BEGIN_DECLS
 
-/* The events tied to event ID of REPORT: an array of LnsLinkedEvent, the one that a person looks for
- * first (the outermost call; kernels before waits); empty where there is none. Reads: for a worker. Free
- * with g_array_unref (). */
-GArray *lns_linked_events_new (LnsReport *report,
-                               const LnsCudaLinks *links,
-                               LnsEventId id) G_GNUC_WARN_UNUSED_RESULT;
+/* The other ends of one event. */
+typedef struct
+{
+  GArray
+      *events; /* of LnsLinkedEvent: up to LNS_LINKED_EVENTS_MAX, the one looked for first first */
+  uint64_t n_all; /* how many there are                                                         */
+  bool is_call;   /* the event itself: they are what it began                                   */
+  char *words;    /* what they are, "500 × Kernel, 2 × Copy", or which call; or NULL            */
+} LnsLinkedEvents;
+
+/* The events tied to event ID of REPORT: the outermost call first; of what a call began the first kernel.
+ * Reads: for a worker. */
+LnsLinkedEvents *lns_linked_events_new (LnsReport *report,
+                                        const LnsCudaLinks *links,
+                                        LnsEventId id) G_GNUC_WARN_UNUSED_RESULT;
+void lns_linked_events_free (LnsLinkedEvents *self); /* NULL is fine */
 
 /* Whether events of LANE may have other ends. O(1). */
 bool lns_linked_events_possible (LnsReport *report, uint32_t lane);

@@ -6,6 +6,7 @@
 /* What lies over the rows. All of it is colour nodes: a pointer that moves costs a line's pixels,
  * and no row is drawn anew. */
 
+#include <glib/gi18n.h>
 #include <math.h>
 
 #include "src/base/lns-format.h"
@@ -18,6 +19,7 @@
 #define MIN_MARK_PX   3
 #define LINK_INSET_PX 6 /* from a call's left edge to where its line begins */
 #define LINK_HEAD_PX  6
+#define MAX_LINKS     8 /* with more, one line leads to the first, and says of how many */
 
 static GdkRGBA
 rgba_of (uint32_t rgb, float alpha)
@@ -35,15 +37,15 @@ append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, floa
 
 /* --- The selected time --------------------------------------------------------------------- */
 
+/* TEXT in a box around MIDDLE_PX whose upper edge is at TOP_PX. */
 static void
 snapshot_pill (LnsTimeline *self,
                GtkSnapshot *snapshot,
-               int64_t duration_ns,
+               const char *text,
                float middle_px,
+               float top_px,
                const graphene_rect_t *body)
 {
-  char text[LNS_FORMAT_SIZE];
-  lns_format_duration (duration_ns, text);
   g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
   int text_px, line_px;
   pango_layout_get_pixel_size (layout, &text_px, &line_px);
@@ -54,13 +56,13 @@ snapshot_pill (LnsTimeline *self,
                          MAX (body->origin.x + body->size.width - width_px, body->origin.x));
   GskRoundedRect pill;
   gsk_rounded_rect_init_from_rect (
-      &pill, &GRAPHENE_RECT_INIT (floorf (left_px), body->origin.y + 3, width_px, height_px), 5);
+      &pill, &GRAPHENE_RECT_INIT (floorf (left_px), top_px, width_px, height_px), 5);
   gtk_snapshot_push_rounded_clip (snapshot, &pill);
   gtk_snapshot_append_color (snapshot, &back, &pill.bounds);
   gtk_snapshot_pop (snapshot);
   gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (
-      snapshot, &GRAPHENE_POINT_INIT (pill.bounds.origin.x + PILL_PAD_PX, body->origin.y + 5));
+  gtk_snapshot_translate (snapshot,
+                          &GRAPHENE_POINT_INIT (pill.bounds.origin.x + PILL_PAD_PX, top_px + 2));
   gtk_snapshot_append_layout (snapshot, layout, &front);
   gtk_snapshot_restore (snapshot);
 }
@@ -83,8 +85,13 @@ snapshot_band (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *
   append_rect (snapshot, &edge, x1, body->origin.y, 1, body->size.height);
   append_rect (snapshot, &edge, x0, body->origin.y, x1 - x0, 2);
   if (right >= 0 && left < width)
-    snapshot_pill (self, snapshot, lns_time_sub (end_ns, start_ns),
-                   (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2, body);
+    {
+      char text[LNS_FORMAT_SIZE];
+      lns_format_duration (lns_time_sub (end_ns, start_ns), text);
+      snapshot_pill (self, snapshot, text,
+                     (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2,
+                     body->origin.y + 3, body);
+    }
 }
 
 /* --- Events -------------------------------------------------------------------------------- */
@@ -173,8 +180,23 @@ append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *colo
     }
 }
 
+/* Beside the head of the one line that is drawn: "first of 500". */
 static void
-snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot)
+snapshot_count (LnsTimeline *self,
+                GtkSnapshot *snapshot,
+                const LnsLinkLine *line,
+                const graphene_rect_t *body)
+{
+  char count[LNS_FORMAT_SIZE];
+  lns_format_unsigned (lns_view_get_n_linked (self->context.view), count);
+  /* Translators: where a line leads, "first of 500" kernels */
+  g_autofree char *text = g_strdup_printf (_ ("first of %s"), count);
+  float middle_px = (line->from_px + line->to_px) / 2;
+  snapshot_pill (self, snapshot, text, line->end_px, middle_px - 10, body);
+}
+
+static void
+snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
   guint n;
   const LnsLinkedEvent *linked = lns_view_get_linked_events (self->context.view, &n);
@@ -185,8 +207,13 @@ snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot)
     {
       graphene_rect_t area;
       LnsLinkLine line;
-      if (_lns_timeline_link_line (self, &linked[i], &line))
-        append_link (snapshot, &line, &text);
+      bool is_many = lns_view_get_n_linked (self->context.view) > MAX_LINKS;
+      if ((i == 0 || !is_many) && _lns_timeline_link_line (self, &linked[i], &line))
+        {
+          append_link (snapshot, &line, &text);
+          if (is_many)
+            snapshot_count (self, snapshot, &line, body);
+        }
       if (!event_area (self, linked[i].id.lane, linked[i].event.start_ns,
                        linked[i].event.duration_ns, &area))
         continue;
@@ -228,7 +255,7 @@ _lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot)
 {
   graphene_rect_t body = _lns_timeline_body (self);
   gtk_snapshot_push_clip (snapshot, &body);
-  snapshot_linked (self, snapshot);
+  snapshot_linked (self, snapshot, &body);
   snapshot_events (self, snapshot);
   snapshot_band (self, snapshot, &body);
   if (self->pointer_x >= body.origin.x)

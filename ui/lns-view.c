@@ -36,7 +36,7 @@ struct _LnsView
 
   LnsEventId selected;
   LnsEvent selected_event;
-  GArray *linked; /* of LnsLinkedEvent: the selected event's other ends, or NULL */
+  LnsLinkedEvents *linked; /* owned; the selected event's other ends, or NULL */
   LnsEventId hovered;
   GCancellable *selecting; /* of the read under way, or NULL */
 };
@@ -61,14 +61,14 @@ typedef struct
   gboolean reveal;
   gboolean other_end; /* ID is only where to begin */
   LnsEvent event;
-  GArray *linked;
+  LnsLinkedEvents *linked; /* owned */
 } Selecting;
 
 static void
 selecting_free (gpointer data)
 {
   Selecting *wanted = data;
-  g_clear_pointer (&wanted->linked, g_array_unref);
+  lns_linked_events_free (wanted->linked);
   g_free (wanted);
 }
 
@@ -338,7 +338,7 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   Selecting *wanted = data;
   LnsError error = { 0 };
   wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
-  if (wanted->other_end && wanted->linked->len == 0)
+  if (wanted->other_end && wanted->linked->events->len == 0)
     {
       g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
                                _ ("What this event is tied to was not recorded."));
@@ -346,8 +346,8 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
     }
   if (wanted->other_end)
     {
-      wanted->id = g_array_index (wanted->linked, LnsLinkedEvent, 0).id;
-      g_array_unref (wanted->linked);
+      wanted->id = g_array_index (wanted->linked->events, LnsLinkedEvent, 0).id;
+      lns_linked_events_free (wanted->linked);
       wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
     }
   if (lns_report_event (self->report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
@@ -371,7 +371,7 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   Selecting *wanted = g_task_get_task_data (G_TASK (result));
   self->selected = wanted->id;
   self->selected_event = wanted->event;
-  g_clear_pointer (&self->linked, g_array_unref);
+  g_clear_pointer (&self->linked, lns_linked_events_free);
   self->linked = g_steal_pointer (&wanted->linked);
   if (wanted->reveal)
     move_to (self, &wanted->event);
@@ -387,7 +387,7 @@ select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
   if (id.lane == LNS_ID_NONE)
     {
       self->selected = LNS_EVENT_NONE;
-      g_clear_pointer (&self->linked, g_array_unref);
+      g_clear_pointer (&self->linked, lns_linked_events_free);
       g_signal_emit (self, signals[EVENT_SELECTED], 0, FALSE);
       return;
     }
@@ -426,8 +426,23 @@ const LnsLinkedEvent *
 lns_view_get_linked_events (LnsView *self, guint *ret_n)
 {
   g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
-  *ret_n = self->linked != NULL ? self->linked->len : 0;
-  return self->linked != NULL ? (const LnsLinkedEvent *)(void *)self->linked->data : NULL;
+  *ret_n = self->linked != NULL ? self->linked->events->len : 0;
+  return self->linked != NULL ? (const LnsLinkedEvent *)(void *)self->linked->events->data : NULL;
+}
+
+guint64
+lns_view_get_n_linked (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
+  return self->linked != NULL ? self->linked->n_all : 0;
+}
+
+const char *
+lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
+  *ret_is_call = self->linked != NULL && self->linked->is_call;
+  return self->linked != NULL ? self->linked->words : NULL;
 }
 
 LnsEventId
@@ -499,7 +514,7 @@ lns_view_finalize (GObject *object)
   LnsView *self = LNS_VIEW (object);
   g_clear_object (&self->selecting);
   g_clear_pointer (&self->undo, g_array_unref);
-  g_clear_pointer (&self->linked, g_array_unref);
+  g_clear_pointer (&self->linked, lns_linked_events_free);
   lns_cuda_links_free (self->links);
   lns_report_close (self->report);
   G_OBJECT_CLASS (lns_view_parent_class)->finalize (object);

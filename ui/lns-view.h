@@ -115,6 +115,11 @@ typedef struct
 #define LNS_LINKED_EVENTS_MAX 64
 const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
 
+/* How many there are in all, and what they are in words ("500 × Kernel, 2 × Copy"; which call began the
+ * event), or NULL. RET_IS_CALL: the selected event is a call. */
+guint64 lns_view_get_n_linked (LnsView *self);
+const char *lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call);
+
 /* The selected event's id, or LNS_EVENT_NONE. RET_EVENT (may be NULL) gets its values. */
 LnsEventId lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event);
 

@@ -10,7 +10,8 @@
  * Step i begins at i × 1.2 ms. Its kernels 0–9 last 512, 256, … 1 µs on the default stream (7) of GPU
  * 0, one after the other from 100 µs on; then copies of 20 µs to the device, of 10 µs back, and a
  * memset of 5 µs. Another kernel runs 400 µs on stream 14, from 600 µs on: beside them. GPU 1 has two
- * contexts; in the first one, 100 kernels of one name each run one after the other in the first step.
+ * contexts; in the first one, 100 kernels of one name each run one after the other in the first step, begun
+ * by one call, the last of all.
  * Call k of a step begins at k × 10 µs and lasts 6, those of the copies and the memset begin at 110, 120
  * and 130 µs. The range "step i" is around all of them, "forward" in it around calls 1–8, from 5 to 95 µs,
  * and in the domain "io" the red range "move" around the copies' and memset's, from 105 to 140 µs.
@@ -231,7 +232,7 @@ step (const Lanes *lanes, int64_t i)
 /* --- The second GPU -------------------------------------------------------------------------- */
 
 static void
-write_second (void)
+write_second (const Lanes *lanes, int64_t end_ns)
 {
   const uint32_t gpu = device (1, "0000:b3:00.0");
   const uint32_t first = context (gpu, 2, 7), near = stream (first, 7, "");
@@ -244,6 +245,7 @@ write_second (void)
       snprintf (short_name, sizeof short_name, "small_%02d", k);
       snprintf (name, sizeof name, "void %s<float>(float*, int)", short_name);
       LnsEvent it = event (start_ns, (k + 1) * 100, name);
+      set (&it, LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION, LNS_KNOWN_GRAPH_ID);
       set (&it, LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH,
            lns_writer_add_launch (writer, &(LnsCudaLaunch){ .short_name = string (short_name),
                                                             .grid = { 1, 1, 1 },
@@ -251,6 +253,7 @@ write_second (void)
       lns_writer_append (writer, on, &it);
       start_ns += (k + 1) * 100;
     }
+  call (lanes, end_ns, 30 * LNS_KNOWN_US, "cudaGraphLaunch_v10000", LNS_KNOWN_GRAPH_ID, 0);
   LnsEvent wait = event (0, 40 * LNS_KNOWN_US, "Context sync");
   set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_SYNC_TYPE, 4);
   lns_writer_append (writer,
@@ -364,7 +367,7 @@ write_cuda (int64_t n_steps)
       if (lns_writer_waiting_bytes (writer) > 32 << 20)
         lns_writer_commit (writer, i * LNS_KNOWN_STEP_NS, &error);
     }
-  write_second ();
+  write_second (&lanes, n_steps * LNS_KNOWN_STEP_NS);
 }
 
 int

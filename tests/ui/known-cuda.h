@@ -14,7 +14,9 @@
 #define LNS_KNOWN_STEPS   1000
 #define LNS_KNOWN_IDS     20 /* correlation ids a step: kernel k's is 1 + k                         */
 #define LNS_KNOWN_KERNELS 11
-#define LNS_KNOWN_RED     0xffcc2222
+#define LNS_KNOWN_GRAPH_ID                                                                         \
+ (UINT64_C (1) << 40) /* correlation of a call that began 100 kernels      */
+#define LNS_KNOWN_RED 0xffcc2222
 
 static const struct
 {

@@ -306,6 +306,33 @@ a_kernel_and_its_call_find_each_other (void)
 }
 
 static void
+many_kernels_of_one_call_are_counted (void)
+{
+  LnsTimeline *timeline = show_timeline (cuda_path);
+  LnsView *view = timeline->context.view;
+  LnsReport *report = lns_view_get_report (view);
+  uint32_t calls = lane_of (report, LNS_LANE_CUDA_API, 0);
+  uint32_t kernels = lane_of (report, LNS_LANE_CUDA_KERNEL, 2);
+  LnsEventId call = { calls, lns_report_lane_info (report, calls)->n_events - 1 };
+  guint n;
+  gboolean is_call;
+  select_event (view, call);
+  LNS_CHECK_STR (lns_view_get_linked_words (view, &is_call), "100 × Kernel");
+  LNS_CHECK (is_call);
+  LNS_CHECK_INT (lns_view_get_n_linked (view), 100);
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (view, &n);
+  LNS_CHECK_INT (n, LNS_LINKED_EVENTS_MAX);
+  LNS_CHECK (lns_event_id_equal (linked[0].id, (LnsEventId){ kernels, 0 }));
+  /* From the last of them it is the call again. */
+  select_event (view, (LnsEventId){ kernels, 99 });
+  LNS_CHECK_STR (lns_view_get_linked_words (view, &is_call), "cudaGraphLaunch_v10000, at 1.2 s");
+  LNS_CHECK (!is_call);
+  linked = lns_view_get_linked_events (view, &n);
+  LNS_CHECK (n == 1 && lns_event_id_equal (linked[0].id, call));
+  close_timeline (timeline);
+}
+
+static void
 going_there_unfolds_rows (void)
 {
   LnsTimeline *timeline = show_timeline (cuda_path);
@@ -536,6 +563,7 @@ main (int argc, char **argv)
   LNS_TEST (streams_together_count_time_once);
   LNS_TEST (kernels_are_rows_once_unfolded);
   LNS_TEST (a_kernel_and_its_call_find_each_other);
+  LNS_TEST (many_kernels_of_one_call_are_counted);
   LNS_TEST (going_there_unfolds_rows);
   LNS_TEST (a_line_leads_from_the_call_to_the_kernel);
   LNS_TEST (details_tell_what_cuda_did);
