@@ -98,11 +98,20 @@ is_known (CUpti_ActivityKind kind)
   return sizes->version == 0 || sizes->record_bytes[kind] != 0;
 }
 
+/* What some GPUs have nothing of: that they do not support it is no news. */
+static bool
+may_lack (CUpti_ActivityKind kind, CUptiResult result)
+{
+  return (kind == CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS || kind == CUPTI_ACTIVITY_KIND_JIT ||
+          kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE) &&
+         (result == CUPTI_ERROR_NOT_SUPPORTED || result == CUPTI_ERROR_NOT_COMPATIBLE);
+}
+
 static bool
 enable_kind (CUpti_ActivityKind kind)
 {
   CUptiResult result = lns_cupti.ActivityEnable (kind);
-  if (result != CUPTI_SUCCESS)
+  if (result != CUPTI_SUCCESS && !may_lack (kind, result))
     lns_cuda_problem (LNS_WIRE_PROBLEM_ENABLE, result, kind, NULL);
   return result == CUPTI_SUCCESS;
 }

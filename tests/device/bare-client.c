@@ -5,12 +5,13 @@
 
 /* What recording cannot cost less than: a CUPTI client for CUDA_INJECTION64_PATH that has the kinds
  * recorded which `lanescope profile -t cuda` asks for, and throws the buffers away. Without
- * libcupti.so.13 it says so on stderr and is not there. */
+ * a libcupti of CUDA 13 or 12 it ends the program, so that nobody takes its absence for its cost. */
 
 #include <cupti.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define BUFFER_BYTES (1 << 20)
 
@@ -49,11 +50,17 @@ int InitializeInjection (void);
 __attribute__ ((visibility ("default"))) int
 InitializeInjection (void)
 {
-  void *library = dlopen ("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+  /* That which the program has, first: PyTorch brings its own. */
+  static const char *const names[] = { "libcupti.so.13", "libcupti.so.12" };
+  void *library = NULL;
+  for (int i = 0; i < 4 && library == NULL; i++)
+    library = dlopen (names[i % 2], RTLD_NOW | RTLD_LOCAL | (i < 2 ? RTLD_NOLOAD : 0));
+  if (library == NULL)
+    library = dlopen ("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
     {
       fprintf (stderr, "bare-client: %s\n", dlerror ());
-      return 1;
+      _exit (77);
     }
   __typeof__ (cuptiActivityRegisterCallbacks) *register_callbacks =
       dlsym (library, "cuptiActivityRegisterCallbacks");
@@ -63,7 +70,10 @@ InitializeInjection (void)
   for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
     result = enable (kinds[i]);
   if (result != CUPTI_SUCCESS)
-    fprintf (stderr, "bare-client: CUPTI result %d\n", (int)result);
+    {
+      fprintf (stderr, "bare-client: CUPTI result %d\n", (int)result);
+      _exit (77);
+    }
   atexit (flush_at_exit);
   return 1;
 }

@@ -141,8 +141,9 @@ def managed(machine):
                                "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true")
     expect_whole(report, {"touch": 1})
     moved = sum(c["bytes"] for c in report.rows("MEMCPY", rest=f"WHERE copyKind = {UM_HTOD}"))
-    assert moved == 3 * MIB, f"{moved} bytes of managed memory went to the device, not {3 * MIB}"
-    return "3 MiB moved to the device"
+    # A driver may move whole blocks around what is touched.
+    assert 3 * MIB <= moved <= (3 if machine.is_double else 8) * MIB, f"{moved} bytes of managed memory went to the device, not {3 * MIB}"
+    return f"{moved / MIB:g} MiB moved to the device"
 
 
 def cublas(machine):
@@ -177,6 +178,40 @@ def ranges(machine):
         expect_whole(Recording(machine, f"cuda-ranges.{number}"), {"inside": 10})
     assert not os.path.exists(machine.file("cuda-ranges.4.rep")), "there is a fourth report"
     return "3 reports of 10 kernels"
+
+
+def ranges_ahead(machine):
+    machine.execute([machine.program("cuda-ranges"), "async"], before=machine.profile_command(
+        "cuda-ranges-ahead", "-c", "cudaProfilerApi", "--capture-range-end=repeat"))
+    for number in (1, 2, 3):
+        report = Recording(machine, f"cuda-ranges-ahead.{number}")
+        blocks = collections.Counter((k["name"], k["gridX"]) for k in report.kernels())
+        assert blocks == {("inside", (1 << 18) + number): 10}, f"range {number} has {dict(blocks)}"
+        expect_links(report)
+    return "3 reports of 10 kernels, most of which ran after their range"
+
+
+def reset(machine):
+    report, _ = machine.record("cuda-days-reset", [machine.program("cuda-days"), "reset"])
+    expect_whole(report, {"step": 40})
+    return "20 kernels before and after cudaDeviceReset"
+
+
+def forked(machine):
+    report, out = machine.record("cuda-days-fork", [machine.program("cuda-days"), "fork"])
+    assert out.strip() == "3", f"the child's cudaMalloc gave {out.strip()}, not cudaErrorInitializationError"
+    assert collections.Counter(k["name"] for k in report.kernels()) == {"step": 40}
+    expect_links(report)
+    return f"the parent's 40 kernels; that the child is not recorded is {'' if 'LNS-CUDA-007' in report.info else 'not '}told"
+
+
+def faulting(machine):
+    report, out = machine.record("cuda-days-fault", [machine.program("cuda-days"), "fault"], code=4)
+    assert out.split()[0] not in ("0", ""), out
+    steps = sum(k["name"] == "step" for k in report.kernels())
+    assert steps == 20, f"{steps} kernels before the one that faults, not 20"
+    codes = sorted(set(re.findall(r"LNS-CUDA-\d+", report.info)))
+    return f"20 kernels before a fault; told: {', '.join(codes) or 'nothing'}"
 
 
 def children(pid):
@@ -249,6 +284,10 @@ ALL = {
     "cuBLAS": cublas,
     "threads": threads,
     "cudaProfilerStart and Stop, repeated": ranges,
+    "ranges that kernels outlive": ranges_ahead,
+    "cudaDeviceReset": reset,
+    "fork after cuInit": forked,
+    "kernel that faults": faulting,
     "kill -9 midway": killed,
     "python3 -m with workers": workers,
     "PyTorch training": training,

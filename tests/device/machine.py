@@ -32,6 +32,14 @@ class CouldNot(Exception):
     """Ends a check that this machine has no way to try; the argument says why."""
 
 
+def wheels():
+    """Where NVIDIA's wheels have their libraries, for a machine that has no toolkit; as patterns."""
+    asked = subprocess.run(["python3", "-c", "import sys; print(*filter(None, sys.path), sep='\\n')"], capture_output=True, text=True,
+                           check=False)
+    return [os.path.join(folder, "nvidia", *kind) for folder in asked.stdout.splitlines()
+            for kind in (("cu13", "lib"), ("cuda_runtime", "lib"), ("cuda_cupti", "lib"), ("cublas", "lib"))]
+
+
 def tail(text):
     return " / ".join(text.strip().splitlines()[-8:])
 
@@ -47,7 +55,8 @@ class Machine:
         self.env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         self.driver, self.gpu, self.is_double = self._ask_driver()
         if not self.is_double:
-            folders = glob.glob("/usr/local/cuda/lib64") + glob.glob("/usr/local/cuda/extras/CUPTI/lib64")
+            folders = [folder for place in ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64", *wheels())
+                       for folder in glob.glob(place)]
             self.env["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH", ""), *folders]))
         # PyTorch brings CUDA's libraries of its own.
         self.torch_env = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
@@ -104,27 +113,28 @@ class Machine:
     def program(self, name):
         """Its path: built on the spot where nvcc can build for this very GPU, else what the tree has."""
         built = os.path.join(BUILD, "tests", "programs" if name.startswith("cuda-") else "device", name)
+        path = self.file(os.path.join("programs", name))
+        why = "there is no nvcc here"
         if self.nvcc and not self.is_double:
-            path = self.file(os.path.join("programs", name))
-            if not os.path.exists(path):
-                self._compile(name, path)
+            why = None if os.path.exists(path) else self._compile(name, path)
+        if why is None:
             return path
         if not os.path.exists(built):
-            raise CouldNot(f"{os.path.relpath(built, BUILD)} was not built, and there is no nvcc here")
+            raise CouldNot(f"{os.path.relpath(built, BUILD)} was not built, and {why}")
         return built
 
     def _compile(self, name, path):
+        """Why it cannot be; None where it was."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         folder = "tests/programs" if name.startswith("cuda-") else "tests/device"
         source = os.path.join(ROOT, SOURCES.get(name, f"{folder}/{name}.cu"))
         runtime = "static" if name == "vectoradd-static" else "shared"
         done = subprocess.run([self.nvcc, "-arch=native", "-cudart", runtime, "-I", ROOT, "-o", path, source,
                                *NVCC_ARGUMENTS.get(name, [])], capture_output=True, text=True, timeout=self.left_s(), check=False)
-        if done.returncode != 0:
-            raise CouldNot(f"nvcc: {tail(done.stderr)}")
+        return f"nvcc says: {tail(done.stderr)}" if done.returncode != 0 else None
 
-    def execute(self, command, env=None, before=()):
-        """What COMMAND printed. It fails the check unless it ends well, and in time."""
+    def execute(self, command, env=None, before=(), code=0):
+        """What COMMAND printed. It fails the check unless it ends with CODE, and in time."""
         limit_s = self.left_s()
         process = subprocess.Popen([*before, *command], env={**self.env, **(env or {})}, cwd=HERE, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -134,15 +144,15 @@ class Machine:
             os.killpg(process.pid, signal.SIGKILL)  # what it started would keep the GPU and the pipes
             process.communicate()
             raise AssertionError(f"{os.path.basename(command[0])} took more than {limit_s:.0f} s") from None
-        assert process.returncode == 0, f"{os.path.basename(command[0])} ended with {process.returncode}: {tail(err)}"
+        assert process.returncode == code, f"{os.path.basename(command[0])} ended with {process.returncode}: {tail(err)}"
         return out
 
     def profile_command(self, name, *switches, trace="cuda,nvtx"):
         return [LANESCOPE, "profile", "-t", trace, "-f", "true", "-o", self.file(name), *switches]
 
-    def record(self, name, command, *switches, trace="cuda,nvtx", env=None):
-        """The report NAME of COMMAND, and what it printed."""
-        out = self.execute(command, env=env, before=self.profile_command(name, *switches, trace=trace))
+    def record(self, name, command, *switches, trace="cuda,nvtx", env=None, code=0):
+        """The report NAME of COMMAND, which ends with CODE, and what it printed."""
+        out = self.execute(command, env=env, before=self.profile_command(name, *switches, trace=trace), code=code)
         return Recording(self, name), out
 
 
