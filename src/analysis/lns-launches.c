@@ -116,6 +116,8 @@ add_kernels (Join *join, const LnsTrack *track, const LnsChunk *chunk)
           .launch = (uint32_t)extra (chunk, LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH, i),
           .thread = call->thread,
           .device = track->device,
+          .process = track->process,
+          .correlation = correlation,
         };
     }
 }

@@ -18,12 +18,14 @@ typedef struct
   uint32_t launch;          /* LnsCudaLaunch id                                                  */
   uint32_t thread;          /* thread instance of the call                                       */
   uint32_t device;          /* device id, or LNS_ID_NONE                                         */
+  uint32_t process;         /* process instance                                                  */
+  uint64_t correlation;
 } LnsLaunch;
 
 /* The launches of REPORT: RET_LAUNCHES (to be freed) gets RET_N by thread, then
  * by start of the call, then of the kernel. Of calls with one correlation the outermost counts. CANCEL
  * may be NULL. False and ERROR without memory, where a chunk is damaged, or cancelled. O(n log n) in time,
- * 40 bytes a call and 56 a kernel. */
+ * 40 bytes a call and 72 a kernel. */
 bool lns_launches (LnsReport *report,
                    const atomic_bool *cancel,
                    LnsLaunch **ret_launches,

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "src/analysis/lns-call-ranges.h"
 #include "src/analysis/lns-range-walk.h"
 
 typedef struct
@@ -16,6 +17,7 @@ typedef struct
   LnsRangeStyle style;
   uint32_t domain_name; /* string id; 0 = default domain                                        */
   uint32_t name;        /* string id, or the query's key                                        */
+  const LnsCallRange *range; /* that the call was in which began it; NULL from lns_range_stats () */
   uint64_t n;
   uint64_t total_ns;
   int64_t min_ns, max_ns;

@@ -202,8 +202,23 @@ megabytes (int64_t bytes)
   return _lns_stats_number (_lns_stats_rounded ((double)bytes / 1e6, 3));
 }
 
-static void
-fill_kernel (const LnsStatsResult *result, const Source *source, LnsStatsCell cells[21])
+/* The process of the row of SOURCE. */
+static uint32_t
+process_of (const LnsStatsResult *result, const Source *source)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  return lns_report_tracks (
+             report,
+             NULL)[lns_report_lanes (report, NULL)[lns_row_cursor_lane (source->rows)].track]
+      .process;
+}
+
+/* RET_TEXT gets what is to be freed when the cells are written. False without memory. */
+static bool
+fill_kernel (const LnsStatsResult *result,
+             const Source *source,
+             LnsStatsCell cells[21],
+             char **ret_text)
 {
   static const char *const shape[] = {
     "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread"
@@ -216,7 +231,13 @@ fill_kernel (const LnsStatsResult *result, const Source *source, LnsStatsCell ce
     cells[3 + i] = number (source->rows, source->table, shape[i]);
   cells[10] = megabytes (integer (source->rows, source->table, "staticSharedMemory"));
   cells[11] = megabytes (integer (source->rows, source->table, "dynamicSharedMemory"));
-  cells[20] = _lns_stats_string (result, (uint32_t)integer (source->rows, source->table, name));
+  uint32_t id = (uint32_t)integer (source->rows, source->table, name);
+  const LnsCallRange *range =
+      result->call_ranges != NULL
+          ? lns_call_ranges_find (result->call_ranges, process_of (result, source),
+                                  (uint64_t)integer (source->rows, source->table, "correlationId"))
+          : NULL;
+  return _lns_stats_name_in_range (result, range, id, &cells[20], ret_text);
 }
 
 static void
@@ -249,15 +270,16 @@ add_operation (const LnsStatsResult *result, LnsStatsTable *out, const Source *s
   LnsStatsCell cells[21];
   int64_t start_ns = integer (source->rows, source->table, "start"),
           duration_ns = integer (source->rows, source->table, "end") - start_ns;
-  char device[160];
+  char device[160], *text = NULL;
 
   for (unsigned c = 0; c < 21; c++)
     cells[c] = (LnsStatsCell){ .is_empty = true };
   cells[0] = _lns_stats_number (start_ns);
   cells[1] = _lns_stats_number (duration_ns);
   cells[2] = number (source->rows, source->table, "correlationId");
+  bool good = true;
   if (i == KERNELS)
-    fill_kernel (result, source, cells);
+    good = fill_kernel (result, source, cells, &text);
   else
     fill_memory (source, i == COPIES, duration_ns, cells);
   cells[16] = device_name (result, lns_row_cursor_lane (source->rows), device);
@@ -266,7 +288,9 @@ add_operation (const LnsStatsResult *result, LnsStatsTable *out, const Source *s
   if (green != 0)
     cells[18] = _lns_stats_number (green);
   cells[19] = number (source->rows, source->table, "streamId");
-  return lns_stats_table_add (out, cells);
+  good = good && lns_stats_table_add (out, cells);
+  free (text);
+  return good;
 }
 
 static bool

@@ -43,6 +43,15 @@ _lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *launch)
                                          : launches[launch->launch].mangled_name;
 }
 
+/* The range that LAUNCH goes by, too, or NULL. */
+static const LnsCallRange *
+range_of (const LnsStatsResult *result, const LnsLaunch *launch)
+{
+  return result->call_ranges != NULL
+             ? lns_call_ranges_find (result->call_ranges, launch->process, launch->correlation)
+             : NULL;
+}
+
 static int64_t
 device_number (const LnsStatsResult *result, uint32_t device)
 {
@@ -110,9 +119,15 @@ add_launch (const LnsStatsResult *result, LnsStatsTable *table, const LnsLaunch 
     call_name (result, launch->call_name),
     _lns_stats_text (grid, (size_t)grid_size),
     _lns_stats_text (block, (size_t)block_size),
-    _lns_stats_string (result, _lns_stats_kernel_name (result, launch)),
+    { 0 },
   };
-  return lns_stats_table_add (table, cells);
+  char *text = NULL;
+  bool good =
+      _lns_stats_name_in_range (result, range_of (result, launch),
+                                _lns_stats_kernel_name (result, launch), &cells[13], &text) &&
+      lns_stats_table_add (table, cells);
+  free (text);
+  return good;
 }
 
 bool
@@ -156,6 +171,7 @@ typedef struct
 {
   LnsLaunch launch;
   uint32_t call_key, kernel_key;
+  const LnsCallRange *range; /* or NULL                                                         */
 } Keyed;
 
 /* Launches FIRST … FIRST + N - 1 of one group. */
@@ -175,10 +191,15 @@ typedef struct
 static int
 compare_keys (const Keyed *a, const Keyed *b)
 {
-  const uint32_t ka[] = { a->launch.thread, a->launch.device, a->call_key, a->kernel_key },
-                 kb[] = { b->launch.thread, b->launch.device, b->call_key, b->kernel_key };
+  static const LnsCallRange none = { LNS_ID_NONE, LNS_ID_NONE };
+  const LnsCallRange *ra = a->range != NULL ? a->range : &none,
+                     *rb = b->range != NULL ? b->range : &none;
+  const uint32_t ka[] = { a->launch.thread, a->launch.device, a->call_key,
+                          a->kernel_key,    ra->domain_name,  ra->name },
+                 kb[] = { b->launch.thread, b->launch.device, b->call_key,
+                          b->kernel_key,    rb->domain_name,  rb->name };
 
-  for (unsigned i = 0; i < 4; i++)
+  for (unsigned i = 0; i < 6; i++)
     if (ka[i] != kb[i])
       return ka[i] < kb[i] ? -1 : 1;
   return 0;
@@ -240,8 +261,9 @@ _lns_stats_run_launch_sums (LnsStatsResult *result, const atomic_bool *cancel, L
   for (size_t i = 0; good && i < n; i++)
     {
       uint32_t name = launches[i].call_name;
-      keyed[i] = (Keyed){ launches[i], name < calls.n ? calls.keys[name] : name,
-                          _lns_stats_kernel_name (result, &launches[i]) };
+      keyed[i] =
+          (Keyed){ launches[i], name < calls.n ? calls.keys[name] : name,
+                   _lns_stats_kernel_name (result, &launches[i]), range_of (result, &launches[i]) };
     }
   if (good)
     result->n = group_launches (keyed, n, (Group *)(keyed + n));
@@ -315,8 +337,12 @@ add_sum (const LnsStatsResult *result,
       _lns_stats_spread (values, n_values, &cells[5 + 5 * what]);
     }
   cells[25] = call_name (result, first->call_key);
-  cells[26] = _lns_stats_string (result, first->kernel_key);
-  return lns_stats_table_add (table, cells);
+  char *text = NULL;
+  bool good =
+      _lns_stats_name_in_range (result, first->range, first->kernel_key, &cells[26], &text) &&
+      lns_stats_table_add (table, cells);
+  free (text);
+  return good;
 }
 
 bool

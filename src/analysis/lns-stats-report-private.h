@@ -50,6 +50,7 @@ struct LnsStatsResult
   size_t n;
   /* What the makers keep; freed with the result.                                                 */
   LnsRangeStat *sums;
+  LnsCallRanges *call_ranges; /* where kernels go by them, too                                  */
   LnsCudaKeys keys;
   LnsTraceRange *ranges;
   LnsProjectedRange *projected;
@@ -79,6 +80,19 @@ int64_t _lns_stats_rounded (double value, unsigned decimals);
 void
 _lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lane, uint32_t name);
 
+/* What a kernel called NAME (a string id) is called where it goes by RANGE, too: "range/name", or
+ * "domain:range/name"; its name alone where RANGE is NULL. TEXT gets what is to be freed, or NULL. False
+ * without memory. */
+bool _lns_stats_name_in_range (const LnsStatsResult *result,
+                               const LnsCallRange *range,
+                               uint32_t name,
+                               LnsStatsCell *ret_cell,
+                               char **ret_text);
+
+/* The sum of N durations, the shortest first, STRIDE_BYTES apart. */
+LnsRangeStat
+_lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyle style);
+
 /* Sorts the N VALUES and writes average, median, least, greatest and standard deviation into CELLS, of
  * which the first, second and fifth have one decimal; nothing where there are none. O(n log n). */
 void _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5]);
@@ -89,6 +103,10 @@ uint32_t _lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *
 
 /* Finds nothing: for what is neither recorded nor imported. */
 bool _lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+
+/* lns-stats-kernels.c: adds the sums of kernels by range and name to the result's. */
+bool
+_lns_stats_add_kernel_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 
 /* lns-stats-rows.c */
 bool _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);

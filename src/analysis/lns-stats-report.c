@@ -252,8 +252,11 @@ lns_stats_report_run (const LnsStatsReport *stats,
     }
   result->maker = (const LnsStatsMaker *)stats; /* its first member                               */
   result->tables = tables;
-  if (read_arguments (stats, name, &result->arguments, error) &&
-      result->maker->run (result, cancel, error))
+  bool good = read_arguments (stats, name, &result->arguments, error);
+  if (good && result->arguments.by_range)
+    good = (result->call_ranges =
+                lns_call_ranges_new (lns_tables_report (tables), cancel, error)) != NULL;
+  if (good && result->maker->run (result, cancel, error))
     return result;
   lns_stats_result_free (result);
   return NULL;
@@ -265,6 +268,7 @@ lns_stats_result_free (LnsStatsResult *result)
   if (result == NULL)
     return;
   lns_cuda_keys_clear (&result->keys);
+  lns_call_ranges_free (result->call_ranges);
   free (result->sums);
   free (result->ranges);
   free (result->projected);
@@ -334,6 +338,35 @@ _lns_stats_rounded (double value, unsigned decimals)
   for (unsigned i = 0; i < decimals; i++)
     scaled *= 10;
   return (int64_t)roundl (fminl (scaled, 9e18L));
+}
+
+bool
+_lns_stats_name_in_range (const LnsStatsResult *result,
+                          const LnsCallRange *range,
+                          uint32_t name,
+                          LnsStatsCell *ret_cell,
+                          char **ret_text)
+{
+  size_t size;
+
+  *ret_cell = _lns_stats_string (result, name);
+  *ret_text = NULL;
+  if (range == NULL)
+    return true;
+  LnsStatsCell domain = _lns_stats_string (result, range->domain_name),
+               text = _lns_stats_string (result, range->name);
+  FILE *stream = open_memstream (ret_text, &size);
+  if (stream == NULL)
+    return false;
+  fwrite (domain.bytes, 1, domain.size_bytes, stream);
+  fputs (domain.size_bytes > 0 ? ":" : "", stream);
+  fwrite (text.bytes, 1, text.size_bytes, stream);
+  putc ('/', stream);
+  fwrite (ret_cell->bytes, 1, ret_cell->size_bytes, stream);
+  if (fclose (stream) != 0)
+    return false;
+  *ret_cell = _lns_stats_text (*ret_text, size);
+  return true;
 }
 
 static uint32_t

@@ -5,7 +5,6 @@
 
 /* Sums by name of what only tables tell apart: calls of the operating system's libraries. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,31 +115,6 @@ compare_calls (const void *a, const void *b)
   return ca->duration_ns < cb->duration_ns ? -1 : ca->duration_ns > cb->duration_ns;
 }
 
-/* The sum of the N CALLS of one name, the shortest first. */
-static LnsRangeStat
-sum_calls (const Call *calls, size_t n)
-{
-  LnsRangeStat sum = { .style = LNS_STYLE_ROW,
-                       .name = calls->name,
-                       .n = n,
-                       .min_ns = calls[0].duration_ns,
-                       .max_ns = calls[n - 1].duration_ns,
-                       .doubled_median_ns =
-                           calls[(n - 1) / 2].duration_ns + calls[n / 2].duration_ns };
-  long double squares = 0;
-
-  for (size_t i = 0; i < n; i++)
-    sum.total_ns += (uint64_t)calls[i].duration_ns;
-  for (size_t i = 0; i < n; i++)
-    {
-      long double distance =
-          (long double)calls[i].duration_ns - (long double)sum.total_ns / (long double)n;
-      squares += distance * distance;
-    }
-  sum.deviation_ns = n > 1 ? (double)sqrtl (squares / (long double)(n - 1)) : 0;
-  return sum;
-}
-
 static int
 compare_totals (const void *a, const void *b)
 {
@@ -175,7 +149,9 @@ _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsE
     {
       for (to = from + 1; to < calls.n && calls.calls[to].name == calls.calls[from].name; to++)
         ;
-      result->sums[result->n++] = sum_calls (&calls.calls[from], to - from);
+      result->sums[result->n] = _lns_stats_sum_sorted (
+          &calls.calls[from].duration_ns, sizeof *calls.calls, to - from, LNS_STYLE_ROW);
+      result->sums[result->n++].name = calls.calls[from].name;
     }
   free (calls.calls);
   if (result->sums == NULL)

@@ -75,6 +75,7 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
       if (!good)
         return false;
     }
+  size_t n_calls = result->n;
   query.styles = styles & ~(unsigned)LNS_STYLE_CALL;
   query.keys = (LnsRangeKeys){ 0 };
   if (query.styles == 0)
@@ -87,10 +88,17 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
       query.keys = (LnsRangeKeys){ LNS_STYLE_KERNEL, LNS_COLUMN_LAUNCH, result->keys.keys,
                                    result->keys.names, result->keys.n };
     }
-  size_t n_calls = result->n;
-  if (!add_sums (result, &query, cancel, error))
+  bool by_range = result->arguments.by_range;
+  if (by_range && (query.styles & LNS_STYLE_KERNEL) != 0)
+    {
+      query.styles &= ~(unsigned)LNS_STYLE_KERNEL;
+      query.keys = (LnsRangeKeys){ 0 };
+      if (!_lns_stats_add_kernel_sums (result, cancel, error))
+        return false;
+    }
+  if (query.styles != 0 && !add_sums (result, &query, cancel, error))
     return false;
-  if (n_calls > 0)
+  if ((n_calls > 0 || by_range) && result->n > 0)
     qsort (result->sums, result->n, sizeof *result->sums, compare_totals);
   return true;
 }
@@ -205,23 +213,31 @@ make_numbers (const Layout *layout,
   return n;
 }
 
+/* The string id of what SUM is of. */
+static uint32_t
+kernel_name (const LnsStatsResult *result, const LnsRangeStat *sum)
+{
+  return sum->style == LNS_STYLE_KERNEL && sum->name < result->keys.n
+             ? result->keys.names[sum->name]
+             : sum->name;
+}
+
 /* The name of what SUM is of, and of a kernel that goes by a key its shape. */
 static LnsStatsCell
 make_name (const LnsStatsResult *result, const LnsRangeStat *sum, char grid[40], char block[40])
 {
-  uint32_t n, name = sum->name;
+  uint32_t n;
   const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
 
-  if (sum->style == LNS_STYLE_KERNEL && name < n && name < result->keys.n)
+  if (sum->style == LNS_STYLE_KERNEL && sum->name < n && sum->name < result->keys.n)
     {
-      const LnsCudaLaunch *launch = &launches[name];
+      const LnsCudaLaunch *launch = &launches[sum->name];
       snprintf (grid, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->grid[0], launch->grid[1],
                 launch->grid[2]);
       snprintf (block, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->block[0],
                 launch->block[1], launch->block[2]);
-      name = result->keys.names[name];
     }
-  LnsStatsCell cell = _lns_stats_string (result, name);
+  LnsStatsCell cell = _lns_stats_string (result, kernel_name (result, sum));
   if (sum->style == LNS_STYLE_CALL)
     cell.size_bytes = lns_cuda_call_name_size (cell.bytes, cell.size_bytes);
   return cell;
@@ -239,6 +255,10 @@ add_row (const LnsStatsResult *result,
   char grid[40] = "", block[40] = "", *range = NULL;
   size_t size;
   LnsStatsCell name = make_name (result, sum, grid, block);
+
+  if (sum->range != NULL &&
+      !_lns_stats_name_in_range (result, sum->range, kernel_name (result, sum), &name, &range))
+    return false;
 
   if ((result->maker->styles & RANGE_STYLES) != 0)
     {

@@ -302,7 +302,8 @@ const LnsCommand lns_command_stats = {
       "  um_total_sum            the same all together\n"
       "  um_cpu_page_faults_sum  pages that were missing, by the instruction that touched them\n"
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
-      "symbols with `:mangled`. Ranges are called DOMAIN:NAME; those without an end are left out.",
+      "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
+      "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,
