@@ -9,10 +9,8 @@
 
 #include "src/base/lns-json.h"
 
-/* The length of the valid UTF-8 sequence at BYTES, or 0. Refuses overlong forms, surrogates and
- * what is above U+10FFFF (RFC 3629). */
-static size_t
-sequence_length (const uint8_t *bytes, size_t size)
+size_t
+lns_utf8_sequence_length (const uint8_t *bytes, size_t size)
 {
   uint8_t lead = bytes[0];
   size_t length = lead < 0x80   ? 1
@@ -41,7 +39,9 @@ lns_json_write_string (FILE *stream, const void *bytes, size_t size_bytes)
   while (at < end)
     {
       bool is_special = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7F;
-      size_t length = is_special ? 1 : *at < 0x80 ? 1 : sequence_length (at, (size_t)(end - at));
+      size_t length = is_special   ? 1
+                      : *at < 0x80 ? 1
+                                   : lns_utf8_sequence_length (at, (size_t)(end - at));
       if (!is_special && length > 0)
         {
           at += length;

@@ -8,7 +8,12 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+/* The length of the valid UTF-8 sequence at BYTES, SIZE > 0 of them, or 0. Refuses overlong forms,
+ * surrogates and what is above U+10FFFF (RFC 3629). O(1). */
+size_t lns_utf8_sequence_length (const uint8_t *bytes, size_t size);
 
 /* Writes SIZE_BYTES of BYTES as a JSON string, quotes included. The result is valid JSON whatever
  * the bytes: each byte that is not part of valid UTF-8 becomes U+FFFD. O(size). */

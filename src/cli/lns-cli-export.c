@@ -34,7 +34,7 @@ static const LnsOption options[] = {
     .letter = 't',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, type),
-    .choices = "sqlite,jsonlines,csv,chrome,folded,info",
+    .choices = "sqlite,jsonlines,csv,chrome,folded,svg,info",
     .open_choices = true,
     .default_text = "sqlite",
     .help =
@@ -91,19 +91,21 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_layer_number),
     .default_text = "true",
-    .help = "folded: leave out ranges whose names begin with “Layer”, so that layers add up." },
+    .help =
+        "folded, svg: leave out ranges whose names begin with “Layer”, so that layers add up." },
   { .name = "strip-iteration-number",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_iteration_number),
     .default_text = "true",
-    .help = "folded: leave out ranges whose names begin with “Train step”." },
+    .help = "folded, svg: leave out ranges whose names begin with “Train step”." },
   { .name = "filter-out",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, folding.filter_out),
     .value_name = "REGEX",
     .default_text = "validation",
-    .help = "folded: leave out stacks with a name that this POSIX extended regular expression is "
-            "found in; none where it is empty." },
+    .help =
+        "folded, svg: leave out stacks with a name that this POSIX extended regular expression is "
+        "found in; none leaves out none." },
   { .name = "doubled",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.doubled),
@@ -185,6 +187,8 @@ make_options (const Values *values,
   ret_options->n_tables = values->tables.n_items;
   ret_options->times = values->times != NULL ? ret_times : NULL;
   ret_options->folding = values->folding;
+  if (strcmp (values->folding.filter_out, "none") == 0)
+    ret_options->folding.filter_out = NULL;
   ret_options->shift_ns =
       shift_ns + (values->ts_normalize ? lns_report_info (report)->t0_realtime_ns : 0);
   return true;

@@ -16,7 +16,8 @@
 #define STRETCH 65536
 
 static const LnsExportType *const types[] = {
-  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv, &lns_sink_chrome, &lns_sink_folded,
+  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv,
+  &lns_sink_chrome, &lns_sink_folded,    &lns_sink_svg,
 };
 
 typedef struct

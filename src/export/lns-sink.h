@@ -55,6 +55,7 @@ extern const LnsExportType lns_sink_jsonlines;
 extern const LnsExportType lns_sink_csv;
 extern const LnsExportType lns_sink_chrome;
 extern const LnsExportType lns_sink_folded;
+extern const LnsExportType lns_sink_svg;
 
 /* The position of TABLE's column called NAME, or -1. O(columns). */
 int lns_export_column (const LnsTable *table, const char *name);

@@ -1,0 +1,18 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Turns text files into C strings, lns-x.css into lns_x_css: embed.py IN… OUT. The licence comment stays out."""
+
+import json
+import os
+import sys
+
+*sources, target = sys.argv[1:]
+with open(target, "w", encoding="utf-8") as out:
+    for source in sources:
+        with open(source, encoding="utf-8") as file:
+            lines = file.read().split("*/\n", 1)[1].lstrip("\n").splitlines(True)
+        name = os.path.basename(source).replace("-", "_").replace(".", "_")
+        literals = "".join(f"\n  {json.dumps(line, ensure_ascii=False)}" for line in lines)
+        out.write(f"static const char {name}[] ={literals};\n")

@@ -1,0 +1,98 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope export --type folded and svg on real exports: the stacks that comparing all with all gives, and a
+picture that a browser takes, whose frames add up to them."""
+
+import collections
+import os
+import re
+import sqlite3
+import xml.etree.ElementTree as ET
+
+import golden
+import tap
+
+CORPUS = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def need():
+    if not os.path.isdir(CORPUS):
+        raise tap.Skip("../shared/corpus is not there")
+
+
+def folded(name, *switches):
+    out, _ = golden.run("export", "-t", "folded", "-o", "-", *switches, os.path.join(CORPUS, name + ".sqlite"))
+    return [(line.rsplit(" ", 1)[0], int(line.rsplit(" ", 1)[1])) for line in out.decode().splitlines()]
+
+
+def expected(name):
+    """Each call with its thread's ranges that are open from its start to its end, and what it began."""
+    database = sqlite3.connect(f"file:{CORPUS}/{name}.sqlite?immutable=1", uri=True)
+    strings = dict(database.execute("SELECT id, value FROM StringIds"))
+    ranges = collections.defaultdict(list)
+    for row in database.execute("SELECT globalTid, start, end, COALESCE(text, (SELECT value FROM StringIds WHERE id = textId))"
+                                " FROM NVTX_EVENTS WHERE eventType = 59 AND end NOT NULL ORDER BY start, end DESC"):
+        ranges[row[0]].append(row[1:])
+    work = collections.defaultdict(list)
+    for table, column in [("KERNEL", "demangledName"), ("MEMCPY", "NULL")]:
+        for pid, correlation, kernel, duration in database.execute(
+                f"SELECT globalPid >> 24, correlationId, {column}, end - start FROM CUPTI_ACTIVITY_KIND_{table} ORDER BY rowid"):
+            work[pid, correlation].append((strings.get(kernel, "memcpy"), duration))
+    stacks = []
+    for tid, start, end, correlation in database.execute(
+            "SELECT globalTid, start, end, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start"):
+        for kernel, duration in work.pop((tid >> 24, correlation), []):
+            names = [text for s, e, text in ranges[tid] if s <= start and e >= end] + [kernel]
+            stacks.append((";".join(n.replace(";", "_") for n in names), duration))
+    return stacks
+
+
+def test_stacks_are_those_of_all_with_all():
+    need()
+    n_deep = 0
+    for name in ("h100x2-nccl", "h100x2-before"):
+        got, wanted = folded(name, "--filter-out=none"), expected(name)
+        assert collections.Counter(got) == collections.Counter(wanted), (name, got[:2], wanted[:2], len(got), len(wanted))
+        n_deep += sum(stack.count(";") > 2 for stack, _ in got)
+    assert n_deep > 100, n_deep
+
+
+def test_switches():
+    need()
+    everything = folded("h100x2-nccl", "--filter-out=none")
+    assert folded("h100x2-nccl", "--filter-out", "aten::copy_|^memcpy$") == [
+        (s, n) for s, n in everything if not any(re.search("aten::copy_|^memcpy$", part) for part in s.split(";"))]
+    _, err = golden.run("export", "-t", "svg", "--filter-out", "[", "-o", "x.svg", os.path.join(CORPUS, "h100x2-nccl.sqlite"), code=125)
+    assert b"regular expression" in err and not os.path.exists(golden.path("x.svg")), err
+
+
+def test_the_picture():
+    need()
+    out, _ = golden.run("export", "-t", "svg", "-o", "-", "--filter-out=none", os.path.join(CORPUS, "h100x2-nccl.sqlite"))
+    root = ET.fromstring(out.decode())
+    assert not [e for e in root.iter() if "href" in "".join(e.keys())] and b"http" not in out.replace(b"http://www.w3.org/2000/svg", b"")
+    frames = [(int(g.get("data-depth")), float(g.get("data-x")), float(g.get("data-width")), g.find(SVG + "title").text)
+              for g in root.iter(SVG + "g") if g.get("data-depth")]
+    frames.sort()
+    stacks, whole = folded("h100x2-nccl", "--filter-out=none"), sum(n for _, n in folded("h100x2-nccl", "--filter-out=none"))
+    assert frames[0][:3] == (0, 0.0, 1180.0) and frames[0][3].startswith("all (")
+    by_depth = collections.Counter()
+    for stack, n in stacks:
+        for depth, part in enumerate(stack.split(";")):
+            by_depth[depth + 1, part] += n
+    drawn = collections.Counter()
+    for depth, _, width, title in frames[1:]:
+        drawn[depth, title.rsplit(" (", 1)[0].replace(";", "_")] += width
+    for key, width in drawn.items():
+        wanted = 1180 * by_depth[key] / whole  # of which frames that nobody can see are left out
+        assert width <= wanted + 0.01 and (wanted < 20 or width > 0.98 * wanted), (key, width, wanted)
+    for (depth, x, width, _), (next_depth, next_x, _, _) in zip(frames, frames[1:]):
+        assert depth != next_depth or x + width <= next_x + 0.001
+    below = {d: [(x, x + w) for e, x, w, _ in frames if e == d] for d in range(20)}
+    assert all(any(a - 0.001 <= x and x + w <= b + 0.001 for a, b in below[d - 1]) for d, x, w, _ in frames if d)
+
+
+tap.main(globals())
