@@ -7,32 +7,9 @@
 
 #include "capture/session/lns-decoder-cuda-private.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- Sentences -------------------------------------------------------------------------------- */
-
-/* Returns what was told, a warning; NULL if memory is short. */
-static LnsUnrecorded *__attribute__ ((format (printf, 4, 5)))
-tell (LnsDecoder *decoder, LnsDecodedProcess *process, const char *code, const char *format, ...)
-{
-  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
-  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
-    {
-      free (unrecorded);
-      return NULL;
-    }
-  va_list arguments;
-  va_start (arguments, format);
-  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
-  va_end (arguments);
-  unrecorded->process = process->id;
-  unrecorded->code = code;
-  unrecorded->severity = LNS_SEVERITY_WARNING;
-  return unrecorded;
-}
 
 /* --- Definitions ------------------------------------------------------------------------------ */
 
@@ -45,7 +22,7 @@ look_for_double (LnsDecoder *decoder,
   static const char uuid[16] = "lanescope-doubl";
   if (decoder->is_double_told || memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
     return;
-  LnsUnrecorded *told = tell (
+  LnsUnrecorded *told = _lns_decoder_tell (
       decoder, process, "LNS-CUDA-015",
       "recorded without a GPU, on the double that Lanescope is tested with: calls are those of "
       "the program, but times and all else of the GPU are made up");
@@ -196,29 +173,32 @@ say_other_problem (LnsDecoder *decoder,
 {
   unsigned result = said->result, detail = said->detail;
   if (said->problem == LNS_WIRE_PROBLEM_CALL)
-    tell (decoder, process, "LNS-CUDA-020",
-          "CUDA, or a part of it, is not recorded: %.*s failed: %s (CUPTI result %u)", n, text,
-          result_text (result), result);
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-020",
+                       "CUDA, or a part of it, is not recorded: %.*s failed: %s (CUPTI result %u)",
+                       n, text, result_text (result), result);
   else if (said->problem == LNS_WIRE_PROBLEM_THREAD)
-    tell (
+    _lns_decoder_tell (
         decoder, process, "LNS-CUDA-021",
         "GPU records come at the program's end alone, as it can start no more threads (%s): raise "
         "its limit of processes (ulimit -u)",
         strerror ((int)result));
   else if (said->problem == LNS_WIRE_PROBLEM_ATTRIBUTE)
-    tell (decoder, process, "LNS-CUDA-022",
-          "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)",
-          detail, result_text (result), result);
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-022",
+        "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)", detail,
+        result_text (result), result);
   else if (said->problem == LNS_WIRE_PROBLEM_CLOCK)
-    tell (decoder, process, "LNS-CUDA-023",
-          "the machine's time was set while this CUPTI, which is older than CUDA 11.6, recorded by "
-          "it: "
-          "what the GPU did about then may be shown too early or too late");
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-023",
+        "the machine's time was set while this CUPTI, which is older than CUDA 11.6, recorded by "
+        "it: "
+        "what the GPU did about then may be shown too early or too late");
   else
-    tell (decoder, process, "LNS-CUDA-010",
-          "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
-          "lanescope may know it",
-          (unsigned)said->problem, detail, result);
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-010",
+        "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
+        "lanescope may know it",
+        (unsigned)said->problem, detail, result);
 }
 
 static void
@@ -240,51 +220,60 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
   switch (said.problem)
     {
     case LNS_WIRE_PROBLEM_NO_CUPTI:
-      tell (decoder, process, "LNS-CUDA-001",
-            "CUDA is not recorded: libcupti cannot be loaded (%.*s); install the CUDA toolkit's "
-            "CUPTI, or name its folder with --cupti-path",
-            n, text);
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-001",
+          "CUDA is not recorded: libcupti cannot be loaded (%.*s); install the CUDA toolkit's "
+          "CUPTI, or name its folder with --cupti-path",
+          n, text);
       break;
     case LNS_WIRE_PROBLEM_OLD_CUPTI:
-      tell (decoder, process, "LNS-CUDA-002",
-            "CUDA is not recorded: CUPTI %u is too old; CUDA 11.0 or newer brings one that works",
-            result);
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-002",
+          "CUDA is not recorded: CUPTI %u is too old; CUDA 11.0 or newer brings one that works",
+          result);
       break;
     case LNS_WIRE_PROBLEM_BUSY:
-      tell (decoder, process, "LNS-CUDA-003",
-            "CUDA is not recorded: another profiler holds CUPTI in this process%s%.*s; end it, or "
-            "leave out its switch",
-            n > 0 ? ": " : "", n, text);
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-003",
+          "CUDA is not recorded: another profiler holds CUPTI in this process%s%.*s; end it, or "
+          "leave out its switch",
+          n > 0 ? ": " : "", n, text);
       break;
     case LNS_WIRE_PROBLEM_SUBSCRIBE:
-      tell (decoder, process, "LNS-CUDA-004", "CUDA is not recorded: %s (CUPTI result %u)",
-            result_text (result), result);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-004",
+                         "CUDA is not recorded: %s (CUPTI result %u)", result_text (result),
+                         result);
       break;
     case LNS_WIRE_PROBLEM_ENABLE:
-      tell (decoder, process, "LNS-CUDA-005", "CUDA is recorded without %s: %s (CUPTI result %u)",
-            kind_text (detail), result_text (result), result);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-005",
+                         "CUDA is recorded without %s: %s (CUPTI result %u)", kind_text (detail),
+                         result_text (result), result);
       break;
     case LNS_WIRE_PROBLEM_BUFFERS:
-      tell (decoder, process, "LNS-CUDA-006",
-            "CUPTI had no memory for %u buffers of GPU records, which are lost: record with a "
-            "larger --buffer-size",
-            detail);
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-006",
+          "CUPTI had no memory for %u buffers of GPU records, which are lost: record with a "
+          "larger --buffer-size",
+          detail);
       break;
     case LNS_WIRE_PROBLEM_FORK:
-      tell (decoder, process, "LNS-CUDA-007",
-            "this process uses CUDA after a fork, which CUDA does not support: it is not recorded");
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-007",
+          "this process uses CUDA after a fork, which CUDA does not support: it is not recorded");
       break;
     case LNS_WIRE_PROBLEM_FLUSH:
-      tell (decoder, process, "LNS-CUDA-008",
-            "GPU records may be missing at the end: %s (CUPTI "
-            "result %u)",
-            result_text (result), result);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-008",
+                         "GPU records may be missing at the end: %s (CUPTI "
+                         "result %u)",
+                         result_text (result), result);
       break;
     case LNS_WIRE_PROBLEM_STATE:
-      tell (decoder, process, "LNS-CUDA-009", "CUPTI says: %.*s (result %u)", n, text, result);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-009", "CUPTI says: %.*s (result %u)", n, text,
+                         result);
       break;
     case LNS_WIRE_PROBLEM_LIBRARY:
-      tell (decoder, process, "LNS-CUDA-012", "a library's calls are not recorded: %.*s", n, text);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-012",
+                         "a library's calls are not recorded: %.*s", n, text);
       break;
     default:
       say_other_problem (decoder, process, &said, n, text);
