@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/import/lns-foreign.h"
+#include "src/import/lns-foreign-private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,19 +17,6 @@
 #define CACHE_KIB      8192
 #define VALUE_BYTES    (64 << 20)
 #define STEPS_PER_POLL 20000
-
-struct LnsForeign
-{
-  sqlite3 *db;
-  char *path;
-  const atomic_bool *cancel;
-  LnsForeignTable *tables;
-  unsigned n_tables;
-  /* Of the reading in progress. */
-  LnsForeignRowFunc func;
-  void *data;
-  bool ended;
-};
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -45,9 +32,8 @@ cancel_cb (void *data)
   return is_cancelled (data);
 }
 
-/* What SQLite says of its last call, in a sentence. Returns false. */
-static bool
-fail (LnsForeign *foreign, LnsError *error)
+bool
+_lns_foreign_fail (LnsForeign *foreign, LnsError *error)
 {
   int code = sqlite3_errcode (foreign->db);
 
@@ -67,23 +53,6 @@ fail (LnsForeign *foreign, LnsError *error)
       foreign->path, sqlite3_errmsg (foreign->db));
 }
 
-/* The aggregate lns_rows (…): SQLite hands over each row without a return to the caller. */
-static void
-row_cb (sqlite3_context *context, int n, sqlite3_value **values)
-{
-  LnsForeign *foreign = sqlite3_user_data (context);
-
-  if (foreign->ended || foreign->func (foreign->data, values))
-    return;
-  foreign->ended = true;
-  sqlite3_result_error (context, "ended", -1);
-}
-
-static void
-final_cb (sqlite3_context *context)
-{
-}
-
 static bool
 distrust (LnsForeign *foreign)
 {
@@ -100,9 +69,7 @@ distrust (LnsForeign *foreign)
             "PRAGMA cache_size = -%d; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE",
             CACHE_KIB);
   return sqlite3_exec (db, pragmas, NULL, NULL, NULL) == SQLITE_OK &&
-         sqlite3_create_function (db, "lns_rows", -1,
-                                  SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, foreign,
-                                  NULL, row_cb, final_cb) == SQLITE_OK;
+         _lns_foreign_add_functions (foreign);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -177,7 +144,7 @@ list_tables (LnsForeign *foreign, LnsError *error)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
                    foreign->path);
   else if (!good)
-    fail (foreign, error);
+    _lns_foreign_fail (foreign, error);
   sqlite3_finalize (rows);
   return good;
 }
@@ -203,7 +170,7 @@ lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
       int code = sqlite3_open_v2 (
           is_fixed ? uri : path, &foreign->db,
           SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
-      good = (code == SQLITE_OK && distrust (foreign)) || fail (foreign, error);
+      good = (code == SQLITE_OK && distrust (foreign)) || _lns_foreign_fail (foreign, error);
       good = good && list_tables (foreign, error);
     }
   else
@@ -265,74 +232,6 @@ lns_foreign_has_column (LnsForeignTable *table, const char *column)
   return false;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-/* Appends FORMAT to TEXT (freed where memory ran out), as sqlite3_mprintf () does. */
-static char *
-append (char *text, const char *format, const char *argument)
-{
-  char *more = text != NULL ? sqlite3_mprintf (format, argument) : NULL,
-       *result = more != NULL ? sqlite3_mprintf ("%s%s", text, more) : NULL;
-
-  sqlite3_free (more);
-  sqlite3_free (text);
-  return result;
-}
-
-bool
-lns_foreign_read (LnsForeign *foreign,
-                  LnsForeignTable *table,
-                  const char *const *columns,
-                  unsigned n_columns,
-                  const char *order,
-                  LnsForeignRowFunc func,
-                  void *data,
-                  LnsError *error)
-{
-  char *names = sqlite3_mprintf (""), *sql = NULL;
-  sqlite3_stmt *rows = NULL;
-
-  for (unsigned i = 0; i < n_columns; i++)
-    {
-      names = append (names, "%s", i > 0 ? ", " : "");
-      names = lns_foreign_has_column (table, columns[i]) ? append (names, "\"%w\"", columns[i])
-                                                         : append (names, "%s", "NULL");
-    }
-  if (names != NULL && order == NULL)
-    sql = sqlite3_mprintf ("SELECT lns_rows (%s) FROM \"%w\"", names, table->name);
-  else if (names != NULL)
-    { /* Its columns are called by number, so that the outer query has no names to quote. */
-      char *outer = sqlite3_mprintf ("");
-      for (unsigned i = 0; i < n_columns; i++)
-        {
-          char number[16];
-          snprintf (number, sizeof number, "%sc%u", i > 0 ? ", " : "", i);
-          outer = append (outer, "%s", number);
-        }
-      sql = outer != NULL ? sqlite3_mprintf ("WITH r (%s) AS (SELECT %s FROM \"%w\" %s LIMIT -1) "
-                                             "SELECT lns_rows (%s) FROM r",
-                                             outer, names, table->name, order, outer)
-                          : NULL;
-      sqlite3_free (outer);
-    }
-  sqlite3_free (names);
-  if (sql == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory to read it; close other programs", foreign->path);
-  foreign->func = func;
-  foreign->data = data;
-  foreign->ended = false;
-  bool good = sqlite3_prepare_v2 (foreign->db, sql, -1, &rows, NULL) == SQLITE_OK;
-  while (good && sqlite3_step (rows) == SQLITE_ROW)
-    ;
-  good = good && sqlite3_errcode (foreign->db) == SQLITE_DONE;
-  if (!good && !foreign->ended)
-    fail (foreign, error);
-  sqlite3_finalize (rows);
-  sqlite3_free (sql);
-  return good;
-}
-
 bool
 lns_foreign_count (LnsForeign *foreign,
                    const LnsForeignTable *table,
@@ -347,7 +246,7 @@ lns_foreign_count (LnsForeign *foreign,
   if (good)
     *ret_n = (uint64_t)sqlite3_column_int64 (rows, 0);
   else
-    fail (foreign, error);
+    _lns_foreign_fail (foreign, error);
   sqlite3_finalize (rows);
   sqlite3_free (sql);
   return good;

@@ -9,12 +9,12 @@
 
 #pragma once
 
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/lns-error.h"
+#include "src/store/lns-kept-codec.h"
 
 typedef struct LnsForeign LnsForeign;
 
@@ -44,8 +44,9 @@ LnsForeignTable *lns_foreign_find (LnsForeign *foreign, const char *name);
 /* Whether TABLE (may be NULL) has the column; that it is used from now on is noted. O(columns). */
 bool lns_foreign_has_column (LnsForeignTable *table, const char *column);
 
-/* Gets a row: as many values as columns were asked for. False ends the reading. */
-typedef bool (*LnsForeignRowFunc) (void *data, sqlite3_value **values);
+/* Gets a row: as many values as columns were asked for; text and blobs live until it returns. False ends
+ * the reading. */
+typedef bool (*LnsForeignRowFunc) (void *data, const LnsKeptValue *values);
 
 /* Calls FUNC for each row of TABLE with the N_COLUMNS (at most 100) called COLUMNS, NULL for those
  * that it does not have; ORDER ("ORDER BY …") or NULL. False and ERROR where the file is damaged or
@@ -58,6 +59,15 @@ bool lns_foreign_read (LnsForeign *foreign,
                        LnsForeignRowFunc func,
                        void *data,
                        LnsError *error);
+
+/* Whether the rows of TABLE lie by START, those of equal starts by END from the last on. False and ERROR as
+ * above. O(rows). */
+bool lns_foreign_is_ordered (LnsForeign *foreign,
+                             LnsForeignTable *table,
+                             const char *start,
+                             const char *end,
+                             bool *ret_is_ordered,
+                             LnsError *error);
 
 /* The number of rows of TABLE; false and ERROR as above. O(pages). */
 bool lns_foreign_count (LnsForeign *foreign,

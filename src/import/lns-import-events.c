@@ -25,9 +25,9 @@ typedef struct
   bool has_starts, has_ends, of_thread, of_device, of_stream;
   unsigned n_cells;
   LnsImportCell cells[COLUMNS_MAX];
-  bool is_there[COLUMNS_MAX]; /* the column, in the file                                         */
   LnsImportRow row;
   LnsImportRemainder beside;
+  LnsImportOwners owners;
 } Rows;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -50,8 +50,7 @@ track_of (Rows *rows)
 {
   LnsImport *import = rows->import;
   const LnsImportRow *row = &rows->row;
-  LnsTrack track = { .kind = rows->how->track,
-                     .thread = LNS_ID_NONE,
+  LnsTrack track = { .thread = LNS_ID_NONE,
                      .domain = LNS_ID_NONE,
                      .value_type = row->value_type,
                      .number = (uint64_t)row->track_number,
@@ -75,6 +74,31 @@ track_of (Rows *rows)
   return track;
 }
 
+static uint32_t
+find_track (Rows *rows)
+{
+  LnsImportRow *row = &rows->row;
+  LnsTrackKind track_kind = rows->how->track;
+  LnsLaneKind kind = rows->kind;
+
+  if (rows->how->finish != NULL)
+    rows->how->finish (rows->import, &row->event, &track_kind, &kind);
+  const int64_t keys[LNS_IMPORT_OWNER_KEYS] = {
+    row->thread,       row->process, row->device,
+    row->context,      row->stream,  row->green,
+    row->track_number, row->metric,  (int64_t)kind << 32 | row->value_type,
+  };
+  bool is_new;
+  uint32_t *found = _lns_import_owner (&rows->owners, keys, &is_new);
+  if (is_new)
+    {
+      LnsTrack track = track_of (rows);
+      track.kind = track_kind;
+      *found = _lns_import_track (rows->import, &track, kind);
+    }
+  return *found;
+}
+
 static void
 set_times (Rows *rows)
 {
@@ -87,7 +111,7 @@ set_times (Rows *rows)
 }
 
 static bool
-row_cb (void *data, sqlite3_value **values)
+row_cb (void *data, const LnsKeptValue *values)
 {
   Rows *rows = data;
   LnsImport *import = rows->import;
@@ -99,8 +123,8 @@ row_cb (void *data, sqlite3_value **values)
   if (rows->filter >= 0)
     row->event.extra[rows->filter] = (uint64_t)__builtin_ctzll (rows->schema->passes);
   for (unsigned i = 0; i < rows->n_cells; i++)
-    if (!_lns_import_row_put (row, &rows->cells[i], values[i]) && rows->is_there[i])
-      _lns_import_remainder_tell (&rows->beside, i, values[i]);
+    if (!_lns_import_row_put (row, &rows->cells[i], &values[i]))
+      _lns_import_remainder_tell (&rows->beside, i, &values[i]);
   if (!row->has_start && rows->has_starts)
     {
       import->n_bad++;
@@ -110,16 +134,12 @@ row_cb (void *data, sqlite3_value **values)
   if (row->has_launch)
     row->event.extra[lns_lane_kind_extra (rows->kind, LNS_COLUMN_LAUNCH)] =
         _lns_import_launch (import, &row->launch);
-  LnsTrack track = track_of (rows);
-  LnsLaneKind kind = rows->kind;
-  if (rows->how->finish != NULL)
-    rows->how->finish (import, &row->event, &track.kind, &kind);
   LnsImportPlace place;
-  if (!_lns_import_take_place (import, &track, kind, row->event.start_ns, &place))
+  if (!_lns_import_take_place (import, find_track (rows), row->event.start_ns, &place))
     return true;
   for (unsigned i = 0; i < rows->n_cells; i++)
-    if (rows->is_there[i] && !_lns_import_row_says (row, &rows->cells[i], values[i], place.ordinal))
-      _lns_import_remainder_tell (&rows->beside, i, values[i]);
+    if (!_lns_import_row_says (row, &rows->cells[i], &values[i], place.ordinal))
+      _lns_import_remainder_tell (&rows->beside, i, &values[i]);
   if (rows->remainder >= 0)
     row->event.extra[rows->remainder] = _lns_import_remainder_id (&rows->beside);
   return _lns_import_append (import, &place, &row->event);
@@ -144,9 +164,9 @@ bool
 _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how)
 {
   const LnsTable *schema = lns_table_find (how->schema != NULL ? how->schema : how->name);
-  const char *columns[COLUMNS_MAX], *names[COLUMNS_MAX], *keys[COLUMNS_MAX], *start = "", *end = "",
-                                                                             *order;
+  const char *columns[COLUMNS_MAX], *keys[COLUMNS_MAX], *start = "", *end = "", *order;
   unsigned n_keys = 0;
+  bool is_unknown = false;
   Rows rows = { .import = import, .how = how, .schema = schema, .row.import = import };
 
   /* Of several kinds the last, which has all columns of the others.                               */
@@ -162,17 +182,17 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
         const LnsCellRule rule = column->cell.rule;
         if (place != place_of (rule))
           continue;
-        columns[rows.n_cells] = column->name;
-        rows.is_there[rows.n_cells] = lns_foreign_has_column (table, columns[rows.n_cells]);
-        names[rows.n_cells] = column->name;
-        rows.cells[rows.n_cells] = _lns_import_cell (column, rows.kind);
         if (place == 0)
-          start = columns[rows.n_cells];
+          start = column->name;
         else if (place == 1)
-          end = columns[rows.n_cells];
+          end = column->name;
         else if (is_key (rule))
-          keys[n_keys++] = columns[rows.n_cells];
-        rows.n_cells++;
+          keys[n_keys++] = column->name;
+        if (lns_foreign_has_column (table, column->name))
+          {
+            columns[rows.n_cells] = column->name;
+            rows.cells[rows.n_cells++] = _lns_import_cell (column, rows.kind);
+          }
         rows.has_ends |= place == 1;
         rows.of_thread |= rule == LNS_CELL_GLOBAL_TID;
         rows.of_device |= rule == LNS_CELL_DEVICE;
@@ -183,12 +203,12 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   for (unsigned i = 0; i < table->n_columns && rows.n_cells < COLUMNS_MAX; i++)
     if (!table->is_used[i] && lns_foreign_has_column (table, table->columns[i]))
       {
-        columns[rows.n_cells] = names[rows.n_cells] = table->columns[i];
-        rows.is_there[rows.n_cells] = true;
+        columns[rows.n_cells] = table->columns[i];
+        is_unknown = true;
         rows.cells[rows.n_cells++] = _lns_import_cell (&unknown, rows.kind);
       }
-  _lns_import_remainder_init (&rows.beside, import, schema->name, names, rows.n_cells, table);
-  if (rows.n_cells > schema->n_columns)
+  _lns_import_remainder_init (&rows.beside, import, schema->name, columns, rows.n_cells, table);
+  if (is_unknown)
     _lns_import_remainder_define (&rows.beside);
   /* Schemas before 3.24 do not tell when CUDA events were recorded: theirs are at 0.              */
   rows.has_starts = lns_foreign_has_column (table, start);

@@ -74,34 +74,34 @@ put_fact (LnsCudaDevice *device, const Fact *fact, int64_t number)
 
 /* "8f2c…" of there is "GPU-8f2c…" here. */
 static uint32_t
-uuid_of (LnsImport *import, sqlite3_value *value)
+uuid_of (LnsImport *import, const LnsKeptValue *value)
 {
-  const char *text = (const char *)sqlite3_value_text (value);
   char uuid[128];
 
-  if (text == NULL || text[0] == '\0')
+  if (value->type != LNS_KEPT_TEXT || value->size_bytes == 0)
     return 0;
-  int n = snprintf (uuid, sizeof uuid, "GPU-%.100s", text);
+  int n = snprintf (uuid, sizeof uuid, "GPU-%.*s",
+                    (int)(value->size_bytes < 100 ? value->size_bytes : 100), value->bytes);
   return lns_writer_string (import->writer, uuid, (size_t)n);
 }
 
 static bool
-gpu_cb (void *data, sqlite3_value **values)
+gpu_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
-  LnsImportGpu gpu = { .id = _lns_import_number (values[GPU_ID]) };
+  LnsImportGpu gpu = { .id = _lns_import_number (&values[GPU_ID]) };
   LnsImportGpu *list = reallocarray (import->gpu_list, import->n_gpus + 1, sizeof *list);
 
   if (list == NULL)
     return true;
   import->gpu_list = list;
-  if (!_lns_import_integer (values[GPU_CU_DEVICE], &gpu.number))
+  if (!_lns_import_integer (&values[GPU_CU_DEVICE], &gpu.number))
     gpu.number = gpu.id;
-  gpu.device.name = _lns_import_text (import, values[GPU_NAME]);
-  gpu.device.bus = _lns_import_text (import, values[GPU_BUS]);
-  gpu.device.uuid = uuid_of (import, values[GPU_UUID]);
+  gpu.device.name = _lns_import_text (import, &values[GPU_NAME]);
+  gpu.device.bus = _lns_import_text (import, &values[GPU_BUS]);
+  gpu.device.uuid = uuid_of (import, &values[GPU_UUID]);
   for (unsigned i = 0; i < N_FACTS; i++)
-    put_fact (&gpu.device, &facts[i], _lns_import_number (values[N_GPU_COLUMNS + i]));
+    put_fact (&gpu.device, &facts[i], _lns_import_number (&values[N_GPU_COLUMNS + i]));
   list[import->n_gpus++] = gpu;
   return true;
 }
@@ -138,22 +138,22 @@ _lns_import_describe_gpu (const LnsImport *import, uint32_t process, int64_t num
 
 /* Of a pid, which is told with the machine beside it. */
 static uint32_t
-process_of (LnsImport *import, sqlite3_value **values)
+process_of (LnsImport *import, const LnsKeptValue *values)
 {
-  uint64_t hardware = (uint64_t)_lns_import_number (values[0]) & 0xFF,
-           machine = (uint64_t)_lns_import_number (values[1]) & 0xFF,
-           pid = (uint64_t)_lns_import_number (values[2]) & 0xFFFFFF;
+  uint64_t hardware = (uint64_t)_lns_import_number (&values[0]) & 0xFF,
+           machine = (uint64_t)_lns_import_number (&values[1]) & 0xFF,
+           pid = (uint64_t)_lns_import_number (&values[2]) & 0xFFFFFF;
 
   return _lns_import_process (import, (int64_t)(hardware << 56 | machine << 48 | pid << 24));
 }
 
 /* CUDA's number of a GPU in one process. */
 static bool
-device_cb (void *data, sqlite3_value **values)
+device_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
-  int64_t gpu = _lns_import_number (values[0]), number = _lns_import_number (values[1]),
-          pid = _lns_import_number (values[2]);
+  int64_t gpu = _lns_import_number (&values[0]), number = _lns_import_number (&values[1]),
+          pid = _lns_import_number (&values[2]);
 
   for (uint32_t p = 0; p < import->n_processes; p++)
     for (uint32_t i = 0; import->process_list[p].pid == pid && i < import->n_gpus; i++)
@@ -179,20 +179,20 @@ _lns_import_devices (LnsImport *import, LnsForeignTable *table)
 }
 
 static bool
-context_cb (void *data, sqlite3_value **values)
+context_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
   uint32_t process = process_of (import, values),
-           device = _lns_import_device (import, process, _lns_import_number (values[3])),
-           id = _lns_import_context (import, process, device, _lns_import_number (values[4]));
+           device = _lns_import_device (import, process, _lns_import_number (&values[3])),
+           id = _lns_import_context (import, process, device, _lns_import_number (&values[4]));
   LnsCudaContext *context = id < import->n_contexts ? &import->context_list[id] : NULL;
 
   if (context == NULL)
     return true;
-  context->null_stream = (uint32_t)_lns_import_number (values[5]);
-  context->parent = (uint32_t)_lns_import_number (values[6]);
-  context->is_green = _lns_import_number (values[7]) != 0;
-  context->n_multiprocessors = (uint32_t)_lns_import_number (values[8]);
+  context->null_stream = (uint32_t)_lns_import_number (&values[5]);
+  context->parent = (uint32_t)_lns_import_number (&values[6]);
+  context->is_green = _lns_import_number (&values[7]) != 0;
+  context->n_multiprocessors = (uint32_t)_lns_import_number (&values[8]);
   lns_writer_set_context (import->writer, id, context);
   return true;
 }
@@ -218,27 +218,28 @@ _lns_import_contexts (LnsImport *import, LnsForeignTable *table)
 
 /* The stream of a row; its context must be known by now, or is of device 0. */
 static uint32_t
-stream_of (LnsImport *import, sqlite3_value **values, sqlite3_value *device)
+stream_of (LnsImport *import, const LnsKeptValue *values, const LnsKeptValue *device)
 {
   uint32_t process = process_of (import, values),
            device_id = _lns_import_device (import, process, _lns_import_number (device)),
            context =
-               _lns_import_context (import, process, device_id, _lns_import_number (values[3]));
+               _lns_import_context (import, process, device_id, _lns_import_number (&values[3]));
 
-  return _lns_import_stream (import, context, _lns_import_number (values[4]));
+  return _lns_import_stream (import, context, _lns_import_number (&values[4]));
 }
 
 static bool
-stream_cb (void *data, sqlite3_value **values)
+stream_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
-  uint32_t id = stream_of (import, values, values[7]);
+  uint32_t id = stream_of (import, values, &values[7]);
   LnsCudaStream *stream = id < import->n_streams ? &import->stream_list[id] : NULL;
 
   if (stream == NULL)
     return true;
-  stream->priority = (int32_t)_lns_import_number (values[5]); /* a negative one is a large number */
-  stream->flags = (uint32_t)_lns_import_number (values[6]);
+  stream->priority =
+      (int32_t)_lns_import_number (&values[5]); /* a negative one is a large number */
+  stream->flags = (uint32_t)_lns_import_number (&values[6]);
   lns_writer_set_stream (import->writer, id, stream);
   return true;
 }
@@ -253,15 +254,15 @@ _lns_import_streams (LnsImport *import, LnsForeignTable *table)
 }
 
 static bool
-stream_name_cb (void *data, sqlite3_value **values)
+stream_name_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
-  uint32_t id = stream_of (import, values, values[6]);
+  uint32_t id = stream_of (import, values, &values[6]);
   LnsCudaStream *stream = id < import->n_streams ? &import->stream_list[id] : NULL;
 
   if (stream == NULL)
     return true;
-  stream->name = _lns_import_text (import, values[5]);
+  stream->name = _lns_import_text (import, &values[5]);
   lns_writer_set_stream (import->writer, id, stream);
   return true;
 }

@@ -52,15 +52,15 @@ keep_string (LnsImport *import, int64_t id)
 }
 
 static bool
-row_cb (void *data, sqlite3_value **values)
+row_cb (void *data, const LnsKeptValue *values)
 {
   Rows *rows = data;
   LnsKeptValue kept[LNS_KEPT_MAX_COLUMNS];
 
   for (unsigned i = 0; i < rows->n_columns; i++)
-    kept[i] = rows->is_string[i] && sqlite3_value_type (values[i]) == SQLITE_INTEGER
-                  ? keep_string (rows->import, sqlite3_value_int64 (values[i]))
-                  : _lns_import_keep (values[i]);
+    kept[i] = rows->is_string[i] && values[i].type == LNS_KEPT_INTEGER
+                  ? keep_string (rows->import, values[i].integer)
+                  : values[i];
   lns_kept_table_maker_add (rows->maker, kept);
   rows->import->n_done++;
   return _lns_import_look_up (rows->import);
@@ -99,14 +99,16 @@ typedef struct
 } Constants;
 
 static bool
-is_text (sqlite3_value *value, const char *text)
+is_text (const LnsKeptValue *value, const char *text)
 {
-  const char *found = (const char *)sqlite3_value_text (value);
-  return strcmp (found != NULL ? found : "", text) == 0;
+  if (value->type == LNS_KEPT_NULL)
+    return text[0] == '\0';
+  return value->type == LNS_KEPT_TEXT && value->size_bytes == strlen (text) &&
+         memcmp (value->bytes, text, value->size_bytes) == 0;
 }
 
 static bool
-constant_cb (void *data, sqlite3_value **values)
+constant_cb (void *data, const LnsKeptValue *values)
 {
   Constants *look = data;
   bool found = false;
@@ -114,8 +116,8 @@ constant_cb (void *data, sqlite3_value **values)
   for (unsigned i = 0; i < look->constants->n_values && !found; i++)
     {
       const LnsEnumValue *value = &look->constants->values[i];
-      found = _lns_import_number (values[0]) == value->id && is_text (values[1], value->name) &&
-              is_text (values[2], value->label);
+      found = _lns_import_number (&values[0]) == value->id && is_text (&values[1], value->name) &&
+              is_text (&values[2], value->label);
     }
   look->is_known = found;
   return found;

@@ -7,6 +7,7 @@
  * by depth. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/import/lns-import-private.h"
 
@@ -24,8 +25,8 @@ typedef struct
   uint64_t number;
 } Key;
 
-static LnsImportTrack *
-find_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
+uint32_t
+_lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
 {
   const Key key = { track->kind,   kind,          track->process,    track->thread, track->domain,
                     track->device, track->stream, track->value_type, track->metric, 0,
@@ -33,21 +34,36 @@ find_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
   uint32_t i = lns_string_table_intern (import->tracks, &key, sizeof key, import->n_tracks);
 
   if (i < import->n_tracks)
-    return &import->track_list[i];
+    return i;
   if ((import->n_tracks & (import->n_tracks - 1)) == 0)
     {
       LnsImportTrack *grown = reallocarray (
           import->track_list, import->n_tracks == 0 ? 1 : 2 * import->n_tracks, sizeof *grown);
       if (grown == NULL)
-        return NULL;
+        return LNS_ID_NONE;
       import->track_list = grown;
     }
-  LnsImportTrack *result = &import->track_list[import->n_tracks++];
+  LnsImportTrack *result = &import->track_list[import->n_tracks];
   *result = (LnsImportTrack){ .track = *track, .kind = kind };
   if (track->kind == LNS_TRACK_GPU_METRIC)
     _lns_import_name_metric (import, &result->track);
   result->id = lns_writer_add_track (import->writer, &result->track);
-  return result;
+  return import->n_tracks++;
+}
+
+uint32_t *
+_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new)
+{
+  uint64_t mixed = 0;
+
+  for (unsigned i = 0; i < LNS_IMPORT_OWNER_KEYS; i++)
+    mixed = (mixed ^ (uint64_t)keys[i]) * UINT64_C (0x9E3779B97F4A7C15);
+  unsigned slot = (unsigned)(mixed >> 58);
+  *ret_is_new = !owners->slots[slot].is_used ||
+                memcmp (owners->slots[slot].keys, keys, sizeof owners->slots[slot].keys) != 0;
+  memcpy (owners->slots[slot].keys, keys, sizeof owners->slots[slot].keys);
+  owners->slots[slot].is_used = true;
+  return &owners->slots[slot].track;
 }
 
 /* The lowest lane that is free at START_NS; LNS_ID_NONE where there would be too many. */
@@ -90,12 +106,11 @@ _lns_import_look_up (LnsImport *import)
 
 bool
 _lns_import_take_place (LnsImport *import,
-                        const LnsTrack *track,
-                        LnsLaneKind kind,
+                        uint32_t track,
                         int64_t start_ns,
                         LnsImportPlace *ret_place)
 {
-  LnsImportTrack *found = find_track (import, track, kind);
+  LnsImportTrack *found = track != LNS_ID_NONE ? &import->track_list[track] : NULL;
   uint32_t ordinal = found != NULL ? take_lane (import, found, start_ns) : LNS_ID_NONE;
 
   if (ordinal == LNS_ID_NONE)
@@ -103,8 +118,7 @@ _lns_import_take_place (LnsImport *import,
       import->n_bad++;
       return false;
     }
-  *ret_place =
-      (LnsImportPlace){ (uint32_t)(found - import->track_list), found->lanes[ordinal], ordinal };
+  *ret_place = (LnsImportPlace){ track, found->lanes[ordinal], ordinal };
   return true;
 }
 

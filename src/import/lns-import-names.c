@@ -8,14 +8,14 @@
 #include "src/import/lns-import-private.h"
 
 static bool
-string_cb (void *data, sqlite3_value **values)
+string_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
   int64_t id;
 
   import->n_done++;
-  if (_lns_import_integer (values[0], &id))
-    lns_string_table_intern (import->strings, &id, sizeof id, _lns_import_text (import, values[1]));
+  if (_lns_import_integer (&values[0], &id))
+    _lns_import_note_string (import, id, _lns_import_text (import, &values[1]));
   return true;
 }
 
@@ -28,19 +28,19 @@ _lns_import_string_ids (LnsImport *import, LnsForeignTable *table)
 }
 
 static bool
-process_cb (void *data, sqlite3_value **values)
+process_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
   int64_t global_pid;
 
   import->n_done++;
-  if (!_lns_import_integer (values[0], &global_pid))
+  if (!_lns_import_integer (&values[0], &global_pid))
     return true;
   uint32_t id = _lns_import_process (import, global_pid);
   if (id < import->n_processes)
     {
       import->process_list[id].is_listed = 1;
-      import->process_list[id].name = _lns_import_text (import, values[1]);
+      import->process_list[id].name = _lns_import_text (import, &values[1]);
       lns_writer_set_process (import->writer, id, &import->process_list[id]);
     }
   return true;
@@ -55,20 +55,20 @@ _lns_import_process_names (LnsImport *import, LnsForeignTable *table)
 }
 
 static bool
-thread_cb (void *data, sqlite3_value **values)
+thread_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
   int64_t global_tid, priority;
 
   import->n_done++;
-  if (!_lns_import_integer (values[0], &global_tid))
+  if (!_lns_import_integer (&values[0], &global_tid))
     return true;
   uint32_t id = _lns_import_thread (import, global_tid);
   if (id < import->n_threads)
     {
       LnsThread *thread = &import->thread_list[id];
-      thread->name = _lns_import_string (import, values[1]);
-      thread->listed = _lns_import_integer (values[2], &priority) ? 2 : 1;
+      thread->name = _lns_import_string (import, &values[1]);
+      thread->listed = _lns_import_integer (&values[2], &priority) ? 2 : 1;
       thread->priority = thread->listed == 2 ? (int32_t)priority : 0;
       lns_writer_set_thread (import->writer, id, thread);
     }

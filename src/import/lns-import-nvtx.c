@@ -39,31 +39,32 @@ typedef struct
   uint64_t n_unknown; /* rows of types that nobody knows                                         */
   bool is_there[N_COLUMNS];
   LnsImportRemainder beside;
+  LnsImportOwners owners;
 } Rows;
 
 static bool
-is_null (sqlite3_value *value)
+is_null (const LnsKeptValue *value)
 {
-  return sqlite3_value_type (value) == SQLITE_NULL;
+  return value->type == LNS_KEPT_NULL;
 }
 
 /* The text of a row: its own, or that of a registered string. */
 static uint32_t
-text_of (LnsImport *import, sqlite3_value **values, uint32_t *ret_flags)
+text_of (LnsImport *import, const LnsKeptValue *values, uint32_t *ret_flags)
 {
-  if (!is_null (values[LNS_NVTX_TEXT]) || is_null (values[LNS_NVTX_TEXT_ID]))
-    return _lns_import_text (import, values[LNS_NVTX_TEXT]);
+  if (!is_null (&values[LNS_NVTX_TEXT]) || is_null (&values[LNS_NVTX_TEXT_ID]))
+    return _lns_import_text (import, &values[LNS_NVTX_TEXT]);
   *ret_flags |= LNS_EVENT_REGISTERED;
-  return _lns_import_string (import, values[LNS_NVTX_TEXT_ID]);
+  return _lns_import_string (import, &values[LNS_NVTX_TEXT_ID]);
 }
 
 /* ---- Payloads -------------------------------------------------------------------------------- */
 
 /* VALUE as the bits of a payload of TYPE; false where they are not all of it. */
 static bool
-bits_of (sqlite3_value *value, LnsPayloadType type, uint64_t *ret_bits)
+bits_of (const LnsKeptValue *value, LnsPayloadType type, uint64_t *ret_bits)
 {
-  double wide = sqlite3_value_double (value);
+  double wide = _lns_import_real (value);
   float single = (float)wide;
   int64_t number = 0;
 
@@ -74,8 +75,7 @@ bits_of (sqlite3_value *value, LnsPayloadType type, uint64_t *ret_bits)
         memcpy (ret_bits, &wide, sizeof wide);
       else
         memcpy (ret_bits, &single, sizeof single);
-      return sqlite3_value_type (value) == SQLITE_FLOAT &&
-             (type == LNS_PAYLOAD_DOUBLE || (double)single == wide);
+      return value->type == LNS_KEPT_REAL && (type == LNS_PAYLOAD_DOUBLE || (double)single == wide);
     }
   bool is_number = _lns_import_integer (value, &number);
   *ret_bits = (uint64_t)number;
@@ -88,7 +88,7 @@ bits_of (sqlite3_value *value, LnsPayloadType type, uint64_t *ret_bits)
 
 /* An event has one payload: the first that the row has. */
 static void
-set_payload (Rows *rows, sqlite3_value **values, LnsLaneKind kind, LnsEvent *event)
+set_payload (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, LnsEvent *event)
 {
   static const LnsPayloadType types[] = {
     [LNS_NVTX_UINT64] = LNS_PAYLOAD_UINT64,     [LNS_NVTX_INT64] = LNS_PAYLOAD_INT64,
@@ -101,20 +101,20 @@ set_payload (Rows *rows, sqlite3_value **values, LnsLaneKind kind, LnsEvent *eve
 
   for (unsigned i = LNS_NVTX_UINT64; i <= LNS_NVTX_BINARY_DATA; i++)
     {
-      if (is_null (values[i]) ||
-          (i == LNS_NVTX_JSON_TEXT && !is_null (values[LNS_NVTX_JSON_TEXT_ID])))
+      if (is_null (&values[i]) ||
+          (i == LNS_NVTX_JSON_TEXT && !is_null (&values[LNS_NVTX_JSON_TEXT_ID])))
         continue;
       bool is_kept = i != LNS_NVTX_BINARY_DATA && *type == LNS_PAYLOAD_NONE;
       if (is_kept)
         *type = types[i];
       if (is_kept && i == LNS_NVTX_JSON_TEXT_ID)
-        *payload = _lns_import_string (rows->import, values[i]);
+        *payload = _lns_import_string (rows->import, &values[i]);
       else if (is_kept && i == LNS_NVTX_JSON_TEXT)
-        *payload = _lns_import_text (rows->import, values[i]);
+        *payload = _lns_import_text (rows->import, &values[i]);
       else if (is_kept)
-        is_kept = bits_of (values[i], types[i], payload);
+        is_kept = bits_of (&values[i], types[i], payload);
       if (!is_kept)
-        _lns_import_remainder_tell (&rows->beside, i, values[i]);
+        _lns_import_remainder_tell (&rows->beside, i, &values[i]);
     }
 }
 
@@ -128,20 +128,20 @@ set (LnsEvent *event, LnsLaneKind kind, LnsColumnId column, int64_t number)
 
 /* What began before the file ends and does not end in it, ends with it. */
 static bool
-set_times (LnsImport *import, sqlite3_value **values, LnsEvent *event)
+set_times (LnsImport *import, const LnsKeptValue *values, LnsEvent *event)
 {
   int64_t end_ns;
 
-  if (!_lns_import_time (values[LNS_NVTX_START], &event->start_ns))
+  if (!_lns_import_time (&values[LNS_NVTX_START], &event->start_ns))
     return false;
-  if (_lns_import_time (values[LNS_NVTX_END], &end_ns) && end_ns >= event->start_ns)
+  if (_lns_import_time (&values[LNS_NVTX_END], &end_ns) && end_ns >= event->start_ns)
     event->duration_ns = end_ns - event->start_ns;
   else
     {
       event->flags |= LNS_EVENT_END_UNKNOWN;
-      if (is_null (values[LNS_NVTX_END]))
+      if (is_null (&values[LNS_NVTX_END]))
         event->flags |= LNS_EVENT_OPEN_END;
-      if (is_null (values[LNS_NVTX_END]) && import->end_ns > event->start_ns)
+      if (is_null (&values[LNS_NVTX_END]) && import->end_ns > event->start_ns)
         event->duration_ns = import->end_ns - event->start_ns;
     }
   return true;
@@ -149,24 +149,25 @@ set_times (LnsImport *import, sqlite3_value **values, LnsEvent *event)
 
 /* A number of which the event says that it is not there where it is 0. */
 static int64_t
-number_of (Rows *rows, sqlite3_value **values, unsigned column)
+number_of (Rows *rows, const LnsKeptValue *values, unsigned column)
 {
   int64_t number = 0;
 
-  if (!is_null (values[column]) && (!_lns_import_integer (values[column], &number) || number == 0))
-    _lns_import_remainder_tell (&rows->beside, column, values[column]);
+  if (!is_null (&values[column]) &&
+      (!_lns_import_integer (&values[column], &number) || number == 0))
+    _lns_import_remainder_tell (&rows->beside, column, &values[column]);
   return number;
 }
 
 /* Keeps what a row of KIND says and EVENT, which is otherwise complete, does not. */
 static void
-tell_rest (Rows *rows, sqlite3_value **values, LnsLaneKind kind, const LnsEvent *event)
+tell_rest (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, const LnsEvent *event)
 {
   const bool is_started = kind == LNS_LANE_NVTX_START_END;
-  const bool has_end = !is_null (values[LNS_NVTX_END]),
+  const bool has_end = !is_null (&values[LNS_NVTX_END]),
              says_end = kind != LNS_LANE_NVTX_MARK && (event->flags & LNS_EVENT_END_UNKNOWN) == 0,
-             has_end_tid = !is_null (values[LNS_NVTX_END_GLOBAL_TID]),
-             has_text = !is_null (values[LNS_NVTX_TEXT]) || !is_null (values[LNS_NVTX_TEXT_ID]);
+             has_end_tid = !is_null (&values[LNS_NVTX_END_GLOBAL_TID]),
+             has_text = !is_null (&values[LNS_NVTX_TEXT]) || !is_null (&values[LNS_NVTX_TEXT_ID]);
   const int extra_end = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
             extra_begin = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
   const struct
@@ -175,31 +176,56 @@ tell_rest (Rows *rows, sqlite3_value **values, LnsLaneKind kind, const LnsEvent 
     bool is_off;
   } rest[] = {
     { LNS_NVTX_END, has_end != says_end },
-    { LNS_NVTX_RANGE_ID, !is_started && !is_null (values[LNS_NVTX_RANGE_ID]) },
+    { LNS_NVTX_RANGE_ID, !is_started && !is_null (&values[LNS_NVTX_RANGE_ID]) },
     { LNS_NVTX_TEXT, !has_text },
     { LNS_NVTX_TEXT_ID, !has_text },
-    { LNS_NVTX_GLOBAL_TID, is_null (values[LNS_NVTX_GLOBAL_TID]) },
+    { LNS_NVTX_GLOBAL_TID, is_null (&values[LNS_NVTX_GLOBAL_TID]) },
     { LNS_NVTX_END_GLOBAL_TID,
       has_end_tid &&
           (!is_started || !says_end || event->extra[extra_end] == event->extra[extra_begin]) },
-    { LNS_NVTX_DOMAIN_ID, is_null (values[LNS_NVTX_DOMAIN_ID]) },
+    { LNS_NVTX_DOMAIN_ID, is_null (&values[LNS_NVTX_DOMAIN_ID]) },
   };
 
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
     if (rest[i].is_off && rows->is_there[rest[i].column])
-      _lns_import_remainder_tell (&rows->beside, rest[i].column, values[rest[i].column]);
+      _lns_import_remainder_tell (&rows->beside, rest[i].column, &values[rest[i].column]);
+}
+
+/* The track that THREAD's row of KIND is of. */
+static uint32_t *
+find_track (Rows *rows,
+            const LnsKeptValue *values,
+            uint32_t thread,
+            LnsTrackKind track_kind,
+            LnsLaneKind kind)
+{
+  LnsImport *import = rows->import;
+  const int64_t keys[LNS_IMPORT_OWNER_KEYS] = { thread, kind,
+                                                _lns_import_number (&values[LNS_NVTX_DOMAIN_ID]) };
+  bool is_new;
+  uint32_t *found = _lns_import_owner (&rows->owners, keys, &is_new);
+
+  if (is_new)
+    {
+      LnsTrack track = {
+        .kind = track_kind,
+        .process = thread < import->n_threads ? import->thread_list[thread].process : 0,
+        .thread = kind == LNS_LANE_NVTX_START_END ? LNS_ID_NONE : thread,
+        .device = LNS_ID_NONE,
+        .stream = LNS_ID_NONE,
+      };
+      track.domain = _lns_import_domain (import, track.process, keys[2]);
+      *found = _lns_import_track (import, &track, kind);
+    }
+  return found;
 }
 
 static bool
-add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneKind kind)
+add_event (Rows *rows, const LnsKeptValue *values, LnsTrackKind track_kind, LnsLaneKind kind)
 {
   LnsImport *import = rows->import;
-  const int64_t global_tid = _lns_import_number (values[LNS_NVTX_GLOBAL_TID]);
-  uint32_t thread = _lns_import_thread (import, global_tid);
-  LnsTrack track = { .kind = track_kind,
-                     .thread = kind == LNS_LANE_NVTX_START_END ? LNS_ID_NONE : thread,
-                     .device = LNS_ID_NONE,
-                     .stream = LNS_ID_NONE };
+  uint32_t thread = _lns_import_thread (import, _lns_import_number (&values[LNS_NVTX_GLOBAL_TID])),
+           *track = find_track (rows, values, thread, track_kind, kind);
   LnsEvent event = { 0 };
 
   if (!set_times (import, values, &event))
@@ -212,16 +238,13 @@ add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneK
   set (&event, kind, LNS_COLUMN_COLOR, number_of (rows, values, LNS_NVTX_COLOR));
   set (&event, kind, LNS_COLUMN_CATEGORY, number_of (rows, values, LNS_NVTX_CATEGORY));
   set_payload (rows, values, kind, &event);
-  track.process = thread < import->n_threads ? import->thread_list[thread].process : 0;
-  track.domain =
-      _lns_import_domain (import, track.process, _lns_import_number (values[LNS_NVTX_DOMAIN_ID]));
   if (kind == LNS_LANE_NVTX_START_END)
     {
       int64_t end_tid;
       set (&event, kind, LNS_COLUMN_RANGE_ID, number_of (rows, values, LNS_NVTX_RANGE_ID));
       set (&event, kind, LNS_COLUMN_THREAD, thread);
       set (&event, kind, LNS_COLUMN_END_THREAD,
-           _lns_import_integer (values[LNS_NVTX_END_GLOBAL_TID], &end_tid)
+           _lns_import_integer (&values[LNS_NVTX_END_GLOBAL_TID], &end_tid)
                ? _lns_import_thread (import, end_tid)
                : thread);
     }
@@ -233,36 +256,36 @@ add_event (Rows *rows, sqlite3_value **values, LnsTrackKind track_kind, LnsLaneK
   tell_rest (rows, values, kind, &event);
   set (&event, kind, LNS_COLUMN_REMAINDER, (int64_t)_lns_import_remainder_id (&rows->beside));
   LnsImportPlace place;
-  return !_lns_import_take_place (import, &track, kind, event.start_ns, &place) ||
+  return !_lns_import_take_place (import, *track, event.start_ns, &place) ||
          _lns_import_append (import, &place, &event);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 static void
-name_thread (LnsImport *import, sqlite3_value **values)
+name_thread (LnsImport *import, const LnsKeptValue *values)
 {
   uint32_t flags = 0,
-           id = _lns_import_thread (import, _lns_import_number (values[LNS_NVTX_GLOBAL_TID]));
+           id = _lns_import_thread (import, _lns_import_number (&values[LNS_NVTX_GLOBAL_TID]));
 
   if (id >= import->n_threads)
     return;
   LnsThread *thread = &import->thread_list[id];
   thread->name = text_of (import, values, &flags);
   thread->is_named = 1;
-  if (!_lns_import_time (values[LNS_NVTX_START], &thread->start_ns))
+  if (!_lns_import_time (&values[LNS_NVTX_START], &thread->start_ns))
     thread->start_ns = LNS_TIME_UNKNOWN;
   lns_writer_set_thread (import->writer, id, thread);
 }
 
 static void
-name_domain (LnsImport *import, sqlite3_value **values, int64_t type)
+name_domain (LnsImport *import, const LnsKeptValue *values, int64_t type)
 {
   uint32_t flags = 0,
-           thread = _lns_import_thread (import, _lns_import_number (values[LNS_NVTX_GLOBAL_TID])),
+           thread = _lns_import_thread (import, _lns_import_number (&values[LNS_NVTX_GLOBAL_TID])),
            process = thread < import->n_threads ? import->thread_list[thread].process : 0,
            id = _lns_import_domain (import, process,
-                                    _lns_import_number (values[LNS_NVTX_DOMAIN_ID]));
+                                    _lns_import_number (&values[LNS_NVTX_DOMAIN_ID]));
   LnsDomain *domain = id < import->n_domains ? &import->domain_list[id] : NULL;
 
   if (domain == NULL)
@@ -272,13 +295,13 @@ name_domain (LnsImport *import, sqlite3_value **values, int64_t type)
       lns_writer_add_category (
           import->writer,
           &(LnsCategory){ .domain = id,
-                          .category = (uint32_t)_lns_import_number (values[LNS_NVTX_CATEGORY]),
+                          .category = (uint32_t)_lns_import_number (&values[LNS_NVTX_CATEGORY]),
                           .name = text_of (import, values, &flags) });
       return;
     }
   int64_t *time_ns =
       type == LNS_EVENT_TYPE_DOMAIN_CREATE ? &domain->created_ns : &domain->destroyed_ns;
-  if (!_lns_import_time (values[LNS_NVTX_START], time_ns))
+  if (!_lns_import_time (&values[LNS_NVTX_START], time_ns))
     *time_ns = 0;
   if (type == LNS_EVENT_TYPE_DOMAIN_CREATE)
     {
@@ -291,10 +314,10 @@ name_domain (LnsImport *import, sqlite3_value **values, int64_t type)
 /* ---- The table ------------------------------------------------------------------------------- */
 
 static bool
-row_cb (void *data, sqlite3_value **values)
+row_cb (void *data, const LnsKeptValue *values)
 {
   Rows *rows = data;
-  const int64_t type = _lns_import_number (values[LNS_NVTX_EVENT_TYPE]);
+  const int64_t type = _lns_import_number (&values[LNS_NVTX_EVENT_TYPE]);
 
   rows->import->n_done++;
   switch (type)

@@ -29,17 +29,17 @@ typedef struct
 } Look;
 
 static bool
-look_cb (void *data, sqlite3_value **values)
+look_cb (void *data, const LnsKeptValue *values)
 {
   Look *look = data;
   int64_t start_ns, end_ns, keys[KEYS_MAX];
 
-  if (!_lns_import_time (values[0], &start_ns))
+  if (!_lns_import_time (&values[0], &start_ns))
     return true;
-  if (!_lns_import_time (values[1], &end_ns))
+  if (!_lns_import_time (&values[1], &end_ns))
     end_ns = INT64_MAX;
   for (unsigned i = 0; i < look->n_keys; i++)
-    keys[i] = _lns_import_number (values[2 + i]);
+    keys[i] = _lns_import_number (&values[2 + i]);
   if (look->merge != NULL)
     look->merge (keys);
   Last *last = &look->lasts[lns_hash (keys, look->n_keys * sizeof *keys) % SLOTS];
@@ -70,6 +70,14 @@ _lns_import_order (LnsImport *import,
     }
   if (look == NULL)
     return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
+  /* Mostly all rows lie in order; then those of each track do.                                    */
+  bool is_ordered;
+  if (!lns_foreign_is_ordered (import->foreign, table, start, end, &is_ordered, import->error) ||
+      is_ordered)
+    {
+      free (look);
+      return import->error->domain == LNS_ERROR_NONE;
+    }
   look->n_keys = n_keys < KEYS_MAX ? n_keys : KEYS_MAX;
   look->merge = merge;
   look->is_ordered = true;

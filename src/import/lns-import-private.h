@@ -49,6 +49,8 @@ typedef struct
   const LnsImportOptions *options;
   LnsError *error;
   /* Keys of the foreign file → ids of the report. */
+  uint32_t *string_list; /* of StringIds by id, as far as ids are small; owned                  */
+  uint32_t n_string_list;
   LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
       *tracks, *metrics, *leaves;
   LnsProcess *process_list; /* as they were written, by id; owned                               */
@@ -72,22 +74,25 @@ typedef struct
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 /* The whole number in VALUE; false where it has none (NULL, text, a fraction). */
-bool _lns_import_integer (sqlite3_value *value, int64_t *ret_number);
+bool _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number);
 
 /* The same, 0 where there is none. */
-int64_t _lns_import_number (sqlite3_value *value);
+int64_t _lns_import_number (const LnsKeptValue *value);
+
+/* The number in VALUE, 0 where there is none. */
+double _lns_import_real (const LnsKeptValue *value);
+
+/* Notes that row ID of StringIds is STRING. */
+void _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string);
 
 /* VALUE as a time of at most LNS_IMPORT_TIME_MAX. */
-bool _lns_import_time (sqlite3_value *value, int64_t *ret_ns);
+bool _lns_import_time (const LnsKeptValue *value, int64_t *ret_ns);
 
 /* The text in VALUE as a string of the report; 0 for NULL. */
-uint32_t _lns_import_text (LnsImport *import, sqlite3_value *value);
+uint32_t _lns_import_text (LnsImport *import, const LnsKeptValue *value);
 
 /* The string of StringIds row VALUE; 0 where there is none. */
-uint32_t _lns_import_string (LnsImport *import, sqlite3_value *value);
-
-/* VALUE as it is; text and bytes live as long as it does. */
-LnsKeptValue _lns_import_keep (sqlite3_value *value);
+uint32_t _lns_import_string (LnsImport *import, const LnsKeptValue *value);
 
 /* ---- Objects, made when first asked for ------------------------------------------------------ */
 
@@ -108,14 +113,33 @@ typedef struct
   uint32_t track, lane, ordinal;
 } LnsImportPlace;
 
-/* Finds the lowest lane of TRACK that is free from START_NS on, for _lns_import_append () next. Each track's
- * events come by start, those of equal starts the longest first. False (and counted) where there would be
- * too many lanes. */
+/* The place of TRACK with lanes of KIND in `track_list`; LNS_ID_NONE without memory. */
+uint32_t _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind);
+
+/* Finds the lowest lane of TRACK (which may be LNS_ID_NONE) that is free from START_NS on, for
+ * _lns_import_append () next. Each track's events come by start, those of equal starts the longest
+ * first. False (and counted) where there would be too many lanes. */
 bool _lns_import_take_place (LnsImport *import,
-                             const LnsTrack *track,
-                             LnsLaneKind kind,
+                             uint32_t track,
                              int64_t start_ns,
                              LnsImportPlace *ret_place);
+
+/* Which tracks the last rows were of, by the numbers of the file: most rows need look no further. Zero it
+ * before first use. */
+#define LNS_IMPORT_OWNER_KEYS 9
+
+typedef struct
+{
+  struct
+  {
+    int64_t keys[LNS_IMPORT_OWNER_KEYS];
+    uint32_t track;
+    bool is_used;
+  } slots[64];
+} LnsImportOwners;
+
+/* Where the track of what has KEYS is remembered; RET_IS_NEW: it is to be put there. */
+uint32_t *_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new);
 
 /* Appends EVENT there. False and import->error where the writing cannot go on. */
 bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event);

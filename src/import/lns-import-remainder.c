@@ -42,39 +42,12 @@ _lns_import_remainder_begin (LnsImportRemainder *remainder)
     forget (remainder);
 }
 
-LnsKeptValue
-_lns_import_keep (sqlite3_value *value)
-{
-  LnsKeptValue kept = { .type = LNS_KEPT_NULL };
-
-  switch (sqlite3_value_type (value))
-    {
-    case SQLITE_INTEGER:
-      kept.type = LNS_KEPT_INTEGER;
-      kept.integer = sqlite3_value_int64 (value);
-      break;
-    case SQLITE_FLOAT:
-      kept.type = LNS_KEPT_REAL;
-      kept.real = sqlite3_value_double (value);
-      break;
-    case SQLITE_TEXT:
-      kept.type = LNS_KEPT_TEXT;
-      kept.bytes = (const char *)sqlite3_value_text (value);
-      break;
-    case SQLITE_BLOB:
-      kept.type = LNS_KEPT_BLOB;
-      kept.bytes = sqlite3_value_blob (value);
-      break;
-    }
-  if (kept.type == LNS_KEPT_TEXT || kept.type == LNS_KEPT_BLOB)
-    kept.size_bytes = kept.bytes != NULL ? (size_t)sqlite3_value_bytes (value) : 0;
-  return kept;
-}
-
 void
-_lns_import_remainder_tell (LnsImportRemainder *remainder, unsigned column, sqlite3_value *value)
+_lns_import_remainder_tell (LnsImportRemainder *remainder,
+                            unsigned column,
+                            const LnsKeptValue *value)
 {
-  remainder->told[column] = _lns_import_keep (value);
+  remainder->told[column] = *value;
   remainder->has_told = true;
 }
 

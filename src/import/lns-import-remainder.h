@@ -39,8 +39,9 @@ void _lns_import_remainder_define (LnsImportRemainder *remainder);
 void _lns_import_remainder_begin (LnsImportRemainder *remainder);
 
 /* Keeps VALUE of COLUMN, which lives until the row's end. */
-void
-_lns_import_remainder_tell (LnsImportRemainder *remainder, unsigned column, sqlite3_value *value);
+void _lns_import_remainder_tell (LnsImportRemainder *remainder,
+                                 unsigned column,
+                                 const LnsKeptValue *value);
 
 /* The LNS_COLUMN_REMAINDER of the row's event. */
 uint64_t _lns_import_remainder_id (LnsImportRemainder *remainder);

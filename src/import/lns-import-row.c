@@ -78,7 +78,7 @@ put_call_class (LnsImportRow *row, const LnsImportCell *cell, int64_t class)
 }
 
 static bool
-put_launch (LnsImportRow *row, const LnsCell *cell, sqlite3_value *value, int64_t number)
+put_launch (LnsImportRow *row, const LnsCell *cell, const LnsKeptValue *value, int64_t number)
 {
   char *at = (char *)&row->launch + cell->argument;
   uint32_t narrow;
@@ -139,7 +139,7 @@ put_owner (LnsImportRow *row, LnsCellRule rule, int64_t number)
 }
 
 static bool
-put_number (LnsImportRow *row, const LnsImportCell *cell, sqlite3_value *value, int64_t number)
+put_number (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *value, int64_t number)
 {
   const LnsCell *rule = &cell->column->cell;
 
@@ -198,9 +198,9 @@ put_number (LnsImportRow *row, const LnsImportCell *cell, sqlite3_value *value, 
 
 /* Text and numbers with fractions. */
 static bool
-put_other (LnsImportRow *row, const LnsImportCell *cell, sqlite3_value *value)
+put_other (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *value)
 {
-  double real = sqlite3_value_double (value);
+  double real = _lns_import_real (value);
   uint64_t bits;
 
   switch (cell->column->cell.rule)
@@ -209,9 +209,10 @@ put_other (LnsImportRow *row, const LnsImportCell *cell, sqlite3_value *value)
       row->event.name = _lns_import_text (row->import, value);
       return row->event.name != 0;
     case LNS_CELL_EMPTY_LIST:
-      return sqlite3_value_bytes (value) == 2 && memcmp (sqlite3_value_text (value), "[]", 2) == 0;
+      return value->type == LNS_KEPT_TEXT && value->size_bytes == 2 &&
+             memcmp (value->bytes, "[]", 2) == 0;
     case LNS_CELL_VALUE:
-      if (sqlite3_value_type (value) != SQLITE_FLOAT)
+      if (value->type != LNS_KEPT_REAL)
         return false;
       row->value_type = LNS_PAYLOAD_DOUBLE;
       memcpy (&bits, &real, sizeof bits);
@@ -230,16 +231,14 @@ is_null_by_itself (LnsCellRule rule)
 }
 
 bool
-_lns_import_row_put (LnsImportRow *row, const LnsImportCell *cell, sqlite3_value *value)
+_lns_import_row_put (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *value)
 {
   int64_t number;
-  const int type = sqlite3_value_type (value);
 
-  if (type == SQLITE_NULL)
+  if (value->type == LNS_KEPT_NULL)
     return is_null_by_itself (cell->column->cell.rule);
-  return type != SQLITE_TEXT && _lns_import_integer (value, &number)
-             ? put_number (row, cell, value, number)
-             : put_other (row, cell, value);
+  return _lns_import_integer (value, &number) ? put_number (row, cell, value, number)
+                                              : put_other (row, cell, value);
 }
 
 /* ---- What the whole row says ----------------------------------------------------------------- */
@@ -258,10 +257,10 @@ graph_class (const LnsEvent *event)
 bool
 _lns_import_row_says (const LnsImportRow *row,
                       const LnsImportCell *cell,
-                      sqlite3_value *value,
+                      const LnsKeptValue *value,
                       uint32_t ordinal)
 {
-  const bool is_null = sqlite3_value_type (value) == SQLITE_NULL;
+  const bool is_null = value->type == LNS_KEPT_NULL;
 
   switch (cell->column->cell.rule)
     {

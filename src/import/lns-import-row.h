@@ -35,11 +35,11 @@ LnsImportCell _lns_import_cell (const LnsTableColumn *column, LnsLaneKind kind);
 void _lns_import_row_begin (LnsImportRow *row, const LnsImportCell *cells, unsigned n_cells);
 
 /* Puts VALUE, that of CELL's column, into ROW. False where the event will not say the same. */
-bool _lns_import_row_put (LnsImportRow *row, const LnsImportCell *cell, sqlite3_value *value);
+bool _lns_import_row_put (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *value);
 
 /* The same question for cells whose answer depends on the whole row, and the lane that the event got.
  * Others: true. */
 bool _lns_import_row_says (const LnsImportRow *row,
                            const LnsImportCell *cell,
-                           sqlite3_value *value,
+                           const LnsKeptValue *value,
                            uint32_t ordinal);

@@ -18,12 +18,13 @@ typedef struct
 } MetricKey;
 
 static bool
-metric_cb (void *data, sqlite3_value **values)
+metric_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
-  const MetricKey key = { _lns_import_number (values[0]), _lns_import_number (values[1]) };
+  const MetricKey key = { _lns_import_number (&values[0]), _lns_import_number (&values[1]) };
 
-  lns_string_table_intern (import->metrics, &key, sizeof key, _lns_import_text (import, values[2]));
+  lns_string_table_intern (import->metrics, &key, sizeof key,
+                           _lns_import_text (import, &values[2]));
   return true;
 }
 
@@ -58,15 +59,15 @@ typedef struct
 } Leaves;
 
 static bool
-leaf_cb (void *data, sqlite3_value **values)
+leaf_cb (void *data, const LnsKeptValue *values)
 {
   Leaves *leaves = data;
   LnsImport *import = leaves->import;
-  const int64_t id = _lns_import_number (values[0]);
+  const int64_t id = _lns_import_number (&values[0]);
 
-  if (_lns_import_number (values[2]) == 0 && leaves->n++ < LEAVES_MAX)
+  if (_lns_import_number (&values[2]) == 0 && leaves->n++ < LEAVES_MAX)
     lns_string_table_intern (import->leaves, &id, sizeof id,
-                             _lns_import_string (import, values[1]));
+                             _lns_import_string (import, &values[1]));
   return true;
 }
 

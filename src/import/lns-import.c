@@ -48,12 +48,12 @@ _lns_import_leave_out (LnsImport *import, const char *format, ...)
 /* ---- From beginning to end ------------------------------------------------------------------- */
 
 static bool
-details_cb (void *data, sqlite3_value **values)
+details_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
   int64_t duration_ns;
 
-  if (_lns_import_time (values[0], &duration_ns) && duration_ns > import->end_ns)
+  if (_lns_import_time (&values[0], &duration_ns) && duration_ns > import->end_ns)
     import->end_ns = duration_ns;
   return true;
 }
@@ -67,10 +67,10 @@ _lns_import_details (LnsImport *import, LnsForeignTable *table)
 }
 
 static bool
-start_cb (void *data, sqlite3_value **values)
+start_cb (void *data, const LnsKeptValue *values)
 {
   LnsWriterOptions *options = data;
-  options->t0_realtime_ns = _lns_import_number (values[0]);
+  options->t0_realtime_ns = _lns_import_number (&values[0]);
   return true;
 }
 
@@ -137,6 +137,7 @@ free_all (LnsImport *import)
   lns_string_table_free (import->metrics);
   lns_string_table_free (import->leaves);
   _lns_import_end_table (import);
+  free (import->string_list);
   free (import->process_list);
   free (import->thread_list);
   free (import->domain_list);
