@@ -347,9 +347,13 @@ class App:
         """X window ids of the viewer's visible windows, oldest first."""
         listed = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
                                 capture_output=True, text=True).stdout.split()
-        return sorted(int(window) for window in listed
-                      if "_NET_WM_WINDOW_TYPE_NORMAL" in run("xprop", "-id", window, "_NET_WM_WINDOW_TYPE")
-                      or "_NET_WM_WINDOW_TYPE_DIALOG" in run("xprop", "-id", window, "_NET_WM_WINDOW_TYPE"))
+
+        def is_one(window):
+            told = subprocess.run(["xprop", "-id", window, "_NET_WM_WINDOW_TYPE"], capture_output=True, text=True)
+            # One that has closed since it was listed is none.
+            return told.returncode == 0 and any(kind in told.stdout for kind in ("_TYPE_NORMAL", "_TYPE_DIALOG"))
+
+        return sorted(int(window) for window in listed if is_one(window))
 
     def _window(self):
         windows = self.windows()
