@@ -14,6 +14,9 @@
 
 #define NAME_MAX_BYTES 120
 
+/* From so many values on (24 bytes each) a table's rows are not held in memory. */
+#define STREAMED_VALUES 2000000
+
 void *
 _lns_tables_own (LnsTables *tables, void *pointer)
 {
@@ -44,6 +47,13 @@ lns_tables_find (const LnsTables *tables, const char *name)
     if (strcasecmp (tables->all[i].name, name) == 0)
       return &tables->all[i];
   return NULL;
+}
+
+bool
+_lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table)
+{
+  return table->source == LNS_ROWS_KEPT &&
+         tables->n_kept_rows[table->kept] > STREAMED_VALUES / table->n_columns;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -222,8 +232,14 @@ _lns_tables_make_all (LnsTables *tables)
   tables->all = calloc ((size_t)n_common + n_kept, sizeof *tables->all);
   tables->has_remainders = calloc ((size_t)n_common + n_kept, sizeof *tables->has_remainders);
   tables->remainders = calloc ((size_t)n_kept + 1, sizeof *tables->remainders);
-  if (tables->all == NULL || tables->has_remainders == NULL || tables->remainders == NULL)
+  tables->n_kept_rows = calloc ((size_t)n_kept + 1, sizeof *tables->n_kept_rows);
+  if (tables->all == NULL || tables->has_remainders == NULL || tables->remainders == NULL ||
+      tables->n_kept_rows == NULL)
     return false;
+  uint32_t n_rows;
+  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n_rows);
+  for (uint32_t i = 0; i < n_rows; i++)
+    tables->n_kept_rows[rows[i].table] += rows[i].n_rows;
   memcpy (tables->all, common, n_common * sizeof *common);
   tables->n_all = n_common;
   for (uint32_t i = 0; i < n_kept; i++)

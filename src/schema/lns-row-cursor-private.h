@@ -17,8 +17,22 @@ typedef enum
   LNS_ROW_AT_LANES,
   LNS_ROW_AT_CELLS,
   LNS_ROW_AT_STRINGS,
+  LNS_ROW_AT_KEPT,
   LNS_ROW_AT_END
 } LnsRowPlace;
+
+/* Where a cursor is in a large kept table. */
+typedef struct
+{
+  LnsRowRange firsts;   /* what constraints leave of the first column                            */
+  uint32_t block;       /* LnsKeptRows to look at next                                           */
+  uint64_t n_before;    /* rows of the table before the block at hand                            */
+  uint32_t row, n_rows; /* of it: the next one, and how many                                    */
+  uint32_t loaded;      /* LnsKeptRows that `values` are of                                      */
+  LnsKeptValue *values; /* n_loaded × n_columns; owned                                          */
+  uint32_t n_loaded, n_columns;
+  LnsValue cells[LNS_KEPT_MAX_COLUMNS]; /* the row                                              */
+} LnsRowKept;
 
 struct LnsRowCursor
 {
@@ -49,6 +63,7 @@ struct LnsRowCursor
   uint64_t row_number;
   uint64_t string, last_string;
   const uint64_t *payload_strings;
+  LnsRowKept kept;
   char *text[2]; /* the last JSON text and binary data made                                     */
   bool has_remainders; /* events may say more than their lanes                               */
   uint64_t remainder;  /* LNS_COLUMN_REMAINDER of the one at hand, 0 = none yet              */
@@ -64,6 +79,13 @@ void _lns_row_cursor_collect_lanes (LnsRowCursor *cursor);
 
 /* Chooses the rows of definitions to look at: an equality if there is one, else a range. */
 bool _lns_row_cursor_start_cells (LnsRowCursor *cursor, LnsError *error);
+
+/* Whether the integers of ROW, whose rowid is ROWID, meet all constraints. */
+bool _lns_row_cursor_matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid);
+
+/* Rows of a large kept table: begins, and goes to the next one that meets the constraints. */
+void _lns_row_kept_start (LnsRowCursor *cursor);
+bool _lns_row_kept_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error);
 
 /* The same for strings. */
 bool _lns_row_cursor_start_strings (LnsRowCursor *cursor, LnsError *error);

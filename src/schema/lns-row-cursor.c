@@ -107,6 +107,7 @@ lns_row_cursor_free (LnsRowCursor *cursor)
   free (cursor->text[0]);
   free (cursor->text[1]);
   free (cursor->told);
+  free (cursor->kept.values);
   free (cursor);
 }
 
@@ -210,6 +211,12 @@ lns_row_cursor_start (LnsRowCursor *cursor,
       cursor->place = LNS_ROW_AT_STRINGS;
       return _lns_row_cursor_start_strings (cursor, error);
     }
+  if (_lns_tables_is_streamed (cursor->tables, cursor->table))
+    {
+      cursor->place = LNS_ROW_AT_KEPT;
+      _lns_row_kept_start (cursor);
+      return true;
+    }
   _lns_row_cursor_collect_lanes (cursor);
   if (!_lns_row_cursor_start_cells (cursor, error) || (by_start && !fill_heap (cursor, error)))
     return false;
@@ -219,9 +226,8 @@ lns_row_cursor_start (LnsRowCursor *cursor,
 
 /* ---- Next ------------------------------------------------------------------------------------ */
 
-/* Whether the integers of definition ROW meet all constraints. */
-static bool
-row_matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
+bool
+_lns_row_cursor_matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
 {
   for (unsigned i = 0; i < cursor->n_constraints; i++)
     {
@@ -246,7 +252,7 @@ settle_cell (LnsRowCursor *cursor)
     {
       uint64_t number = cursor->index != NULL ? cursor->index[cursor->cell] : cursor->cell;
       const LnsValue *row = &cursor->cells->values[number * cursor->table->n_columns];
-      if (row_matches (cursor, row, before + number + 1))
+      if (_lns_row_cursor_matches (cursor, row, before + number + 1))
         {
           cursor->row = row;
           cursor->row_number = before + number;
@@ -321,6 +327,11 @@ lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
   *ret_row = false;
   if (cursor->place == LNS_ROW_AT_STRINGS)
     *ret_row = next_string (cursor);
+  else if (cursor->place == LNS_ROW_AT_KEPT)
+    {
+      if (!_lns_row_kept_next (cursor, ret_row, error))
+        return false;
+    }
   else if (cursor->place == LNS_ROW_AT_LANES && cursor->by_start)
     {
       if (!next_by_start (cursor, ret_row, error))

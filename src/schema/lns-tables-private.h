@@ -48,10 +48,10 @@ typedef struct
   uint32_t *index[64]; /* rows ascending by the integers of a column; built when first asked for */
 } LnsTableCells;
 
-/* A kept table that is a remainder. */
+/* Where the columns of a kept table are. */
 typedef struct
 {
-  uint32_t n_columns; /* 0 = no remainder                                                       */
+  uint32_t n_columns; /* 0 = it is not offered                                                  */
   int8_t column[LNS_KEPT_MAX_COLUMNS]; /* position in its table, or -1                          */
 } LnsRemainder;
 
@@ -62,6 +62,7 @@ struct LnsTables
   unsigned n_all;
   bool *has_remainders;     /* by position of the table in `all`                                 */
   LnsRemainder *remainders; /* by LnsKeptTable                                                   */
+  uint64_t *n_kept_rows;    /* by LnsKeptTable                                                   */
   LnsPayloadDecoder *payloads;
   LnsTableLanes *lanes; /* by position of the table in `all`                                    */
   const LnsTableLanes *nvtx;
@@ -92,6 +93,9 @@ _lns_tables_lanes (const LnsTables *tables, const LnsTable *table)
 {
   return lns_table_has_events (table) ? &tables->lanes[_lns_tables_position (tables, table)] : NULL;
 }
+
+/* Whether TABLE is so large that its rows are read block by block instead of being held as cells. */
+bool _lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table);
 
 /* A kept value as a cell; its bytes are those of the block. */
 LnsValue _lns_kept_value (const LnsKeptValue *kept);

@@ -196,6 +196,7 @@ lns_tables_free (LnsTables *tables)
   free (tables->all);
   free (tables->has_remainders);
   free (tables->remainders);
+  free (tables->n_kept_rows);
   lns_payload_decoder_free (tables->payloads);
   pthread_mutex_destroy (&tables->lock);
   free (tables);
@@ -212,8 +213,11 @@ lns_tables_n_rows (LnsTables *tables, const LnsTable *table)
 {
   const LnsTableLanes *lanes = _lns_tables_lanes (tables, table);
 
+  table = &tables->all[_lns_tables_position (tables, table)];
   if (table->source == LNS_ROWS_STRINGS)
     return lns_report_n_strings (tables->report);
+  if (_lns_tables_is_streamed (tables, table))
+    return tables->n_kept_rows[table->kept];
   const LnsTableCells *cells = _lns_tables_cells (tables, table, NULL);
   return (lanes != NULL ? lanes->n_events : 0) + (cells != NULL ? cells->n_rows : 0);
 }
