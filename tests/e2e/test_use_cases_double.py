@@ -1,0 +1,214 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""The command lines of the documents in shared/use-cases, with `lanescope` for `nsys`, run by a shell on real
+programs: Python with the nvtx package, and CUDA programs; GPUs are the double's. Times are shortened."""
+
+import contextlib
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+
+import profiling
+import tap
+
+WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
+PROGRAMS = os.path.join(tap.BUILD, "tests", "programs")
+NVTX = os.path.join(tap.SOURCE, ".deps", "nvtx")
+DOCUMENTS = os.path.join(tap.SHARED, "use-cases")
+
+# Ranges around copies to a GPU, of which the second and third batch are between the profiler's start and stop.
+TRAIN = """
+import ctypes, nvtx, os, time
+from training import local_func
+runtime, device = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+host = (ctypes.c_char * 4096)()
+assert runtime.cudaMalloc(ctypes.byref(device), 4096) == 0
+for i in range(5):
+    if i == 1:
+        runtime.cudaProfilerStart()
+    with nvtx.annotate("Batch" + str(i), color="green"):
+        with nvtx.annotate("Copy to device", color="red"):
+            assert runtime.cudaMemcpy(device, host, 4096, 1) == 0
+        with nvtx.annotate("Forward Pass", color="yellow"):
+            assert runtime.cudaMemset(device, 0, 4096) == 0
+        local_func()
+    if i == 2:
+        runtime.cudaDeviceSynchronize()
+        runtime.cudaProfilerStop()
+elapsed = nvtx.start_range(message="Total Elapsed Time", color="orange")
+time.sleep(float(os.environ.get("PAUSE", "0")))
+nvtx.end_range(elapsed)
+runtime.cudaFree(device)
+print("trained")
+"""
+
+
+class Desk(profiling.Folder):
+    """A folder with the programs of the documents, where `nsys` is spelt `lanescope`."""
+
+    def __enter__(self):
+        if not os.path.exists(os.path.join(NVTX, ".complete")):
+            raise tap.Skip("the nvtx package is not there (./run test fetches it)")
+        super().__enter__()
+        os.mkdir(self.file("bin"))
+        os.symlink(tap.LANESCOPE, self.file("bin/lanescope"))
+        for name in ("python_script.py", "test.py", "junk.py", "main.py", "train_nvtx.py"):
+            self.write(name, TRAIN)
+        self.write("training.py", "def local_func():\n    return 1\n")
+        if os.path.exists(os.path.join(PROGRAMS, "cuda-ranges")):
+            shutil.copy(os.path.join(PROGRAMS, "cuda-ranges"), self.file("train_gpt2cu"))
+        return self
+
+    def write(self, name, text):
+        with open(self.file(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def line(self, line, code=0, **environment):
+        """Runs LINE of a document as its reader would type it."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
+        env.update(environment, PATH=":".join([self.file("bin"), os.path.join(NVTX, "venv", "bin"), os.environ["PATH"]]))
+        run = subprocess.run([WITH, "bash", "-c", re.sub(r"^nsys\b", "lanescope", line)], cwd=self.path, env=env, capture_output=True,
+                             stdin=subprocess.DEVNULL, timeout=60, check=False)
+        run = profiling.Run(run.returncode, run.stdout.decode(), run.stderr.decode(), self)
+        assert run.code == code, (line, run)
+        return run
+
+    def counts(self, name):
+        return dict(self.report(name).names())
+
+
+def quoted(document, line):
+    """LINE, which stands in DOCUMENT."""
+    path = os.path.join(DOCUMENTS, document)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            assert line in file.read(), f"{document} has no {line}"
+    return line
+
+
+def warnings(run):
+    return re.findall(r"lanescope: warning: (--[^:]+)", run.err)
+
+
+# --- 000: PyTorch, ranges of the profiler, Python functions ------------------------------------------
+
+
+def test_000_proof_of_life():
+    with Desk() as desk:
+        run = desk.line(quoted("000.txt", "nsys profile python python_script.py"))
+        assert run.out == "trained\n" and re.search(r"Generating '.*report1\.rep'\n(.*\n)*Generated:\n    .*report1\.rep\n", run.err), run
+        counts = desk.counts("report1.rep")
+        assert counts["Batch4"] == 1 and counts["Copy to device"] == 5 and len(desk.report("report1.rep").of("cuda-memcpy")) == 5
+
+
+def test_000_a_range_and_functions_of_python():
+    with Desk() as desk:
+        desk.write("nsight_annotations.json", """[
+  {
+    "_comment": "Mandatory: Name put on the block in GUI",
+    "domain": "My Domain",
+    "category": "My Category",
+    "color": "0x008000",
+    "module": "training",
+    "functions": ["local_func"]
+  }
+]""")
+        run = desk.line("nsys profile -f true  -c cudaProfilerApi  --capture-range-end=stop "
+                        "--python-functions-trace=nsight_annotations.json  python test.py")
+        assert run.out == "trained\n" and "Capture range started" in run.err, run
+        counts = desk.counts("report1.rep")
+        assert counts["Batch1"] == counts["Batch2"] == 1 and "Batch0" not in counts and "Batch3" not in counts, counts
+        assert counts.get("local_func", counts.get("training.local_func")) == 2, counts
+
+
+def test_000_the_line_of_the_launch_dialog():
+    line = quoted("000.txt", "-w true -t cuda,nvtx -s cpu  --capture-range=cudaProfilerApi --stop-on-range-end=true --cudabacktrace=true "
+                             "-x true -o my_profile")
+    with Desk() as desk:
+        run = desk.line(f"nsys profile {line} python junk.py", code=143, PAUSE="20")  # the range's end ends the program
+        assert sorted(warnings(run)) == ["--cudabacktrace", "--sample"] and "Batch1" in desk.counts("my_profile.rep"), run
+
+
+# --- 001: Slurm ---------------------------------------------------------------------------------------
+
+
+def test_001_a_job_with_statistics_and_sqlite():
+    for trace in ("'cuda','cublas','cudnn','osrt'", "'cuda','cublas','cudnn','osrt','nvtx'"):
+        line = quoted("001.txt", f"nsys profile --trace={trace} --stats='true' --sample=none --export=sqlite -o profile.${{SLURM_JOBID}} ${{cmd}}")
+        with Desk() as desk:
+            run = desk.line(line, SLURM_JOBID="11264040", cmd="python ./train_nvtx.py")
+            assert run.out.startswith("trained\n") and "CUDA API Summary (cuda_api_sum)" in run.out and "SKIPPED: " in run.out, run.out
+            assert ("NVTX Range Summary" in run.out) == ("nvtx" in trace)
+            assert warnings(run).count("--trace") == 1 and "--trace: osrt: " in run.err, run.err
+            assert {"profile.11264040.rep", "profile.11264040.sqlite"} <= set(os.listdir(desk.path))
+            with contextlib.closing(sqlite3.connect(desk.file("profile.11264040.sqlite"))) as database:
+                tables = {name for name, in database.execute("SELECT name FROM sqlite_master")}
+                assert {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "StringIds"} <= tables, tables
+                if "nvtx" in trace:
+                    colors = dict(database.execute("SELECT text, color FROM NVTX_EVENTS WHERE text LIKE 'Batch%' OR text LIKE 'Copy%'"))
+                    assert (colors["Batch0"], colors["Copy to device"]) == (0x008000, 0xff0000), colors
+
+
+# --- 002: llm.c ---------------------------------------------------------------------------------------
+
+
+def test_002_a_whole_run_and_a_range():
+    with Desk() as desk:
+        if not os.path.exists(desk.file("train_gpt2cu")):
+            raise tap.Skip("there is no nvcc here, so the CUDA programs were not built")
+        desk.line(quoted("002.txt", "nsys profile ./train_gpt2cu"))
+        assert len(desk.report("report1.rep").of("cuda-kernel")) == 3 * (4 + 10)
+        # The range's end ends the program, so what it returns is SIGTERM's, unless it was faster.
+        run = desk.line("set -e; " + quoted("002.txt", "nsys profile --capture-range cudaProfilerApi ./train_gpt2cu").replace("nsys", "lanescope")
+                        + " || [ $? = 143 ]")
+        assert len(desk.report("report2.rep").of("cuda-kernel")) == 10, run
+        folded = desk.line("nsys export --type folded -o - report2.rep")
+        assert re.search(r"^\S.* \d+$", folded.out, re.M), folded
+
+
+# --- 003: a tour of switches --------------------------------------------------------------------------
+
+
+def test_003_the_command_of_the_tour():
+    switches = ["-w true", "--cuda-memory-usage=true", "--python-backtrace=cuda", "-s cpu", "-f true", "-x true", "-o baseline"]
+    with Desk() as desk:
+        run = desk.line(f"nsys profile {' '.join(quoted('003.txt', switch) for switch in switches)} python ./main.py")
+        assert sorted(warnings(run)) == ["--python-backtrace", "--sample"] and run.out == "trained\n", run
+        report = desk.report("baseline.rep")
+        assert report.named("Total Elapsed Time") and report.of("cuda-memory"), {event["event"] for event in report.events}
+
+
+def test_003_each_further_switch():
+    with Desk() as desk:
+        switches = " ".join(quoted("003.txt", switch) for switch in ("--nvtx", "--mpi", "--sample=none", "--force-overwrite=true", "--output-dir=./reports"))
+        run = desk.line(f"nsys profile {switches} -o named python ./main.py")
+        assert not warnings(run) and desk.counts("reports/named.rep")["Batch4"] == 1, run
+        switches = " ".join(quoted("003.txt", switch) for switch in ("--trace=cuda,osrt", "--export=sqlite"))
+        run = desk.line(f"nsys profile {switches} -o exported python ./main.py")
+        assert warnings(run) == ["--trace"] and {"exported.rep", "exported.sqlite"} <= set(os.listdir(desk.path)), run
+        run = desk.line(f"nsys profile {quoted('003.txt', '-c cuda')} python ./main.py", code=125)
+        assert "-t cuda records CUDA" in run.err and len(run.err.splitlines()) == 1, run
+        quoted("003.txt", "-d 60")
+        run = desk.line("nsys profile -d 2 -o short python ./main.py", code=143, PAUSE="60")
+        assert "Total Elapsed Time" in desk.counts("short.rep"), run
+
+
+# --- 004: Kubernetes ----------------------------------------------------------------------------------
+
+
+def test_004_the_arguments_of_the_injector():
+    quoted("004.txt", "profile --force-overwrite true --trace nvtx,cuda  --delay 150 --duration 180 \\")
+    name = quoted("004.txt", "auto_{PROCESS_NAME}_%{POD_FULLNAME}_%{CONTAINER_NAME}_{TIMESTAMP}_{UID}.nsys-rep")
+    with Desk() as desk:
+        line = f"nsys profile --force-overwrite true --trace nvtx,cuda  --delay 0.3 --duration 0.5 -o fsx_shared/fsdp/{name} python ./main.py"
+        run = desk.line(line, code=143, PAUSE="20", POD_FULLNAME="default_fsdp-worker-7", CONTAINER_NAME="pytorch")
+        made, = os.listdir(desk.file("fsx_shared/fsdp"))
+        assert re.fullmatch(r"auto_python_default_fsdp-worker-7_pytorch_\d{13}_[0-9a-f]{8}\.rep", made), made
+        assert run.err.count(".nsys-rep is another format") == 1 and not warnings(run), run.err
+
+
+tap.main(globals())
