@@ -11,6 +11,7 @@
 
 #include "src/analysis/lns-rule.h"
 #include "src/cli/lns-cli-doctor.h"
+#include "src/cli/lns-cli-filter.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/cli/lns-cli-tables.h"
 
@@ -21,6 +22,7 @@ typedef struct
   LnsCliTableValues tables;
   LnsOptionList rules;
   const char *help_rules;
+  LnsCliFilterValues filter;
   int64_t n_rows, gap_ms, busy_percent, n_chunks;
 } Values;
 
@@ -62,6 +64,7 @@ static const LnsOption options[] = {
     .most = 10000,
     .default_text = "30",
     .help = "gpu_time_util looks at so many equal parts of the time." },
+  LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TABLE_SWITCHES,
   { .name = "help-rules",
     .kind = LNS_OPTION_TEXT,
@@ -202,7 +205,8 @@ make_job (
   bool is_doctor = strcmp (name, "doctor") == 0;
   job->rule = is_doctor ? NULL : lns_rule_find (name, &job->options, error);
   return (is_doctor || job->rule != NULL) &&
-         lns_cli_table_output_init (&job->output, &values->tables, i, input, name, "", error);
+         lns_cli_table_output_init (&job->output, &values->tables, i, input, name,
+                                    values->filter.range, error);
 }
 
 /* Fills JOBS, of which there is room for all: RET_N of them. "all" is each rule once. */
@@ -234,6 +238,7 @@ static bool
 run_jobs (const Values *values, const char *input, LnsError *error)
 {
   size_t n_rules = 0, n_jobs = 0;
+  LnsCliFilter filter = { 0 };
   LnsReport *report = NULL;
   LnsTables *tables = NULL;
 
@@ -244,17 +249,17 @@ run_jobs (const Values *values, const char *input, LnsError *error)
                                              "not enough memory for rules; close other programs");
   good = good && make_jobs (values, input, jobs, &n_jobs, error);
   if (good)
-    report = lns_cli_open_report (input, error);
+    report = lns_cli_filter_open (&filter, &values->filter, input, error);
   if (report != NULL)
     tables = lns_tables_new (report, error);
   good = good && tables != NULL;
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
     good = jobs[i].rule == NULL
-               ? run_doctor (&jobs[i], values->tables.quiet, report, input, error)
+               ? run_doctor (&jobs[i], values->tables.quiet, filter.whole, input, error)
                : run_job (&jobs[i], values->tables.quiet, tables, input, cancel, error);
   lns_tables_free (tables);
-  lns_report_close (report);
+  lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < n_jobs; i++)
     lns_cli_table_output_clear (&jobs[i].output);
   free (jobs);

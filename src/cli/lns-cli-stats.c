@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report.h"
+#include "src/cli/lns-cli-filter.h"
 #include "src/cli/lns-cli-query.h"
 #include "src/cli/lns-cli-stats-sql.h"
 #include "src/cli/lns-cli-tables.h"
@@ -19,6 +20,7 @@ typedef struct
   LnsCliTableValues tables;
   LnsOptionList reports;
   LnsOptionList folders;
+  LnsCliFilterValues filter;
   int64_t timeout_ns;
   const char *help_reports;
 } Values;
@@ -49,6 +51,7 @@ static const LnsOption options[] = {
     .value_name = "FOLDER",
     .help = "Where -r NAME finds NAME.sql, before it is looked for among ours; the variable "
             "LANESCOPE_STATS_REPORT_PATH lists more folders between colons." },
+  LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TIMEOUT (Values, "600"),
   LNS_CLI_TABLE_SWITCHES,
   { .name = "help-reports",
@@ -107,10 +110,9 @@ make_job (
     return false;
   if (job->sql == NULL)
     job->stats = lns_stats_report_find (name, error);
-  if ((job->sql == NULL && job->stats == NULL) ||
-      !lns_cli_table_output_init (&job->output, &values->tables, i, input, name, "", error))
-    return false;
-  return true;
+  return (job->sql != NULL || job->stats != NULL) &&
+         lns_cli_table_output_init (&job->output, &values->tables, i, input, name,
+                                    values->filter.range, error);
 }
 
 /* A table with rows. */
@@ -215,6 +217,7 @@ static bool
 run_jobs (const Values *values, const char *input, LnsError *error)
 {
   size_t n_reports = 0;
+  LnsCliFilter filter = { 0 };
   LnsReport *report = NULL;
   LnsTables *tables = NULL;
   bool good;
@@ -227,7 +230,7 @@ run_jobs (const Values *values, const char *input, LnsError *error)
                           "not enough memory for statistics; close other programs");
   size_t n_jobs = make_jobs (values, input, jobs, &good, error);
   if (good)
-    report = lns_cli_open_report (input, error);
+    report = lns_cli_filter_open (&filter, &values->filter, input, error);
   if (report != NULL)
     tables = lns_tables_new (report, error);
   good = good && tables != NULL;
@@ -235,7 +238,7 @@ run_jobs (const Values *values, const char *input, LnsError *error)
   for (size_t i = 0; good && i < n_jobs; i++)
     good = run_job (&jobs[i], values, tables, input, cancel, error);
   lns_tables_free (tables);
-  lns_report_close (report);
+  lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < n_jobs; i++)
     {
       lns_cli_table_output_clear (&jobs[i].output);

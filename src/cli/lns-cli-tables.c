@@ -72,10 +72,10 @@ read_unit (const char *text)
                                                              : LNS_STATS_S;
 }
 
-/* BASE_NAMEINFIX.ENDING, the colons before arguments as underscores; the folder and the ending of a file
- * that NAME is are left out. NULL without memory. */
+/* BASE_NAME.ENDING or BASE_NAME_nvtx=RANGE.ENDING, the colons before arguments as underscores; the folder
+ * and the ending of a file that NAME is are left out. NULL without memory. */
 static char *
-make_path (const char *base, const char *name, const char *infix, const char *ending)
+make_path (const char *base, const char *name, const char *range, const char *ending)
 {
   size_t n = strcspn (name, ":");
   const char *slash = memrchr (name, '/', n);
@@ -88,7 +88,8 @@ make_path (const char *base, const char *name, const char *infix, const char *en
     }
   const char *arguments = name + n;
   n -= n > 4 && strncmp (name + n - 4, ".sql", 4) == 0 ? 4 : 0;
-  if (asprintf (&path, "%s_%.*s%s%s.%s", base, (int)n, name, arguments, infix, ending) < 0)
+  if (asprintf (&path, "%s_%.*s%s%s%s.%s", base, (int)n, name, arguments,
+                range != NULL ? "_nvtx=" : "", range != NULL ? range : "", ending) < 0)
     return NULL;
   for (char *at = path + strlen (base); *at != '\0'; at++)
     if (*at == ':' || *at == '/')
@@ -102,7 +103,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
                            size_t k,
                            const char *input,
                            const char *name,
-                           const char *infix,
+                           const char *range,
                            LnsError *error)
 {
   const char *format = item (&values->formats, k), *where = item (&values->outputs, k);
@@ -123,7 +124,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
   char *base = strcmp (where, ".") == 0 ? lns_cli_replace_ending (input, "") : strdup (where);
   if (base != NULL)
     output->path =
-        make_path (base, name, infix, lns_stats_format_info (output->style.format)->ending);
+        make_path (base, name, range, lns_stats_format_info (output->style.format)->ending);
   free (base);
   if (output->path == NULL)
     return no_memory (error);

@@ -61,14 +61,14 @@ typedef struct
 } LnsCliTableOutput;
 
 /* The output of table number K, called NAME (with arguments), of the report at INPUT: to be cleared.
- * INFIX ("" or "_nvtx=…") goes behind NAME in names of files. VALUES is borrowed. False and ERROR where
- * a format is not known, or a file is in the way. */
+ * RANGE, what --filter-nvtx says or NULL, goes behind NAME in names of files. VALUES is borrowed. False and
+ * ERROR where a format is not known, or a file is in the way. */
 bool lns_cli_table_output_init (LnsCliTableOutput *output,
                                 const LnsCliTableValues *values,
                                 size_t k,
                                 const char *input,
                                 const char *name,
-                                const char *infix,
+                                const char *range,
                                 LnsError *error);
 void lns_cli_table_output_clear (LnsCliTableOutput *output);
 

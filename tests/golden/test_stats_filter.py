@@ -1,0 +1,126 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope stats --filter-nvtx and --filter-time: what overlaps a range or a time, against plain SQL."""
+
+import collections
+import csv
+import io
+import os
+import re
+
+import cuda_corpus
+import golden
+import tap
+
+REPORT = golden.make_report()
+
+
+def stats(report, name, *switches):
+    out = golden.run("stats", "-q", "-r", name, "-f", "csv", *switches, report, TMPDIR=golden.path("tmp"))[0]
+    assert os.listdir(golden.path("tmp")) == []
+    return list(csv.DictReader(io.StringIO(out.decode("utf-8", "replace"))))
+
+
+os.makedirs(golden.path("tmp"))
+TABLES = {"KERNEL": ("cuda_gpu_kern_sum", "globalPid", "demangledName"), "RUNTIME": ("cuda_api_sum", "globalTid", "nameId")}
+
+
+def check(name, start, end, pid, *switches):
+    """That what is summed up of export NAME overlaps START to END, and is of PID where that is not None."""
+    database, n = cuda_corpus.source(name), 0
+    for table, (report, process, text) in TABLES.items():
+        groups = collections.defaultdict(list)
+        for value, duration in database.execute(
+                f"SELECT value, k.end - k.start FROM CUPTI_ACTIVITY_KIND_{table} k JOIN StringIds ON id = {text}"
+                " WHERE k.end >= ? AND k.start <= ?" + (f" AND {process} >> 24 & 16777215 = {pid}" if pid is not None else "") +
+                (" AND eventClass < 2" if table == "RUNTIME" else ""), (start, end)):
+            groups[re.sub(r"_v\d{4}$", "", value) if table == "RUNTIME" else value].append(duration)
+        rows = stats(cuda_corpus.report(name), report, *switches)
+        assert {r["Name"]: int(r["Total Time (ns)"]) for r in rows} == {k: sum(v) for k, v in groups.items()}, (name, report, switches)
+        n += sum(map(len, groups.values()))
+    return n
+
+
+def test_ranges():
+    """Each by name, domain and number, among those of its name by start."""
+    cuda_corpus.need()
+    n = 0
+    for name, pattern in (("h100x2-nccl", "aten::%"), ("h100x2-after", "%"), ("h100x2-before", "%")):
+        database = cuda_corpus.source(name)
+        text = "coalesce(text, (SELECT value FROM StringIds WHERE id = textId))"
+        domains = {(tid >> 24, domain): value for tid, domain, value in
+                   database.execute(f"SELECT globalTid, domainId, {text} FROM NVTX_EVENTS WHERE eventType = 75")}
+        found = collections.defaultdict(list)
+        for tid, domain, start, end, value in database.execute(
+                f"SELECT globalTid, domainId, start, end, {text} AS t FROM NVTX_EVENTS"
+                f" WHERE eventType IN (59, 60) AND end IS NOT NULL AND t LIKE ? ORDER BY start", (pattern,)):
+            found[value, domains.get((tid >> 24, domain), "")].append((start, end, tid >> 24 & 0xFFFFFF))
+        # Of the longest ones of different names.
+        longest = sorted(found, key=lambda key: -max(end - start for start, end, _ in found[key]))[:3]
+        assert len(longest) == 3
+        for value, domain in longest:
+            word = re.sub(r"([@/])", r"\\\1", value) + ("@" + domain if domain else "")
+            for number, (start, end, pid) in list(enumerate(found[value, domain]))[:2]:
+                n += check(name, start, end, pid, f"--filter-nvtx={word}/{number}")
+                if number == 0:
+                    assert stats(cuda_corpus.report(name), "cuda_api_sum", "--filter-nvtx", word) == \
+                        stats(cuda_corpus.report(name), "cuda_api_sum", f"--filter-nvtx={word}/0")
+    assert n > 300, n
+
+
+def test_times():
+    cuda_corpus.need()
+    n = 0
+    for name in ("a100-pytorch-lm", "a100x4-cloverleaf"):
+        first, last = cuda_corpus.source(name).execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        for start, end in ((first, first + (last - first) // 7), (first + (last - first) // 3, last), (last + 10 ** 6, last + 10 ** 9)):
+            n += check(name, start, end, None, f"--filter-time={start}/{end}")
+        middle = (first + last) // 2000000 * 1000000
+        n += check(name, middle, 1 << 62, None, f"--filter-time={middle // 1000000}ms/")
+        n += check(name, -1 << 62, middle, None, f"--filter-time=/{middle / 1e9:.3f}s")
+    assert n > 10000, n
+
+
+def test_all_reports_see_the_part():
+    """Ranges that overlap 4.2 to 5.2 µs of the report of fixed content; also for queries, and with both switches."""
+    rows = stats(REPORT, "nvtx_pushpop_trace", "--filter-time=4200/5200")
+    assert [r["Start (ns)"] for r in rows] == ["1000", "4000", "5000"], rows
+    assert rows[1]["ParentId"] == rows[0]["RangeId"]
+    with open(golden.path("count.sql"), "w", encoding="utf-8") as file:
+        file.write("SELECT count(*) AS n FROM NVTX_EVENTS WHERE eventType = 59")
+    assert stats(REPORT, "./count.sql", "--filter-time=4200/5200") == [{"n": "3"}]
+    assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=step", "--filter-time=4.2us/5.2us")] == ["1000", "4000", "5000"]
+    assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=load@compute")] == ["1000", "2000", "2000"]
+    assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=load@*/1")] == ["1000", "3000", "3000"]
+
+
+def test_names_of_files():
+    golden.run("stats", "-r", "nvtx_sum,um_sum:rows=5", "--filter-nvtx=load@compute/0", "-o", golden.path("part"), REPORT)
+    assert os.path.exists(golden.path("part_nvtx_sum_nvtx=load@compute-0.csv"))
+
+
+def test_what_is_no_part():
+    for words in (["--filter-time", "5"], ["--filter-time", "x/5"], ["--filter-time", "5/x"], ["--filter-time", "5/4"], ["--filter-time", "/"],
+                  ["--filter-time", "1h/2h"], ["--filter-time", "1e400/"], ["--filter-time=1/2/3"], ["--filter-nvtx=nothing"], ["--filter-nvtx=load"],
+                  ["--filter-nvtx=load@compute/99"], ["--filter-nvtx=load@other"], ["--filter-nvtx="],
+                  ["--filter-nvtx=load@compute", "--filter-time=1s/2s"]):
+        for command in (["stats"], ["analyze"]):
+            out, err = golden.run(*command, *words, REPORT, code=125)
+            assert out == b"" and len(err.splitlines()) == 1 and b"--filter-" in err, (words, err)
+
+
+def test_rules_see_the_part():
+    cuda_corpus.need()
+    report = cuda_corpus.report("a100-pytorch-lm")
+    first, last = cuda_corpus.source("a100-pytorch-lm").execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
+    middle = (first + last) // 2
+    wanted = cuda_corpus.source("a100-pytorch-lm").execute(
+        "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE end >= ? AND start <= ? AND"
+        " (value LIKE 'cudaDeviceSync%' OR value LIKE 'cudaStreamSynchronize%')", (middle, last)).fetchone()[0]
+    out = golden.run("analyze", "-r", "cuda_api_sync", "--rows=0", "-f", "csv:nohdr", f"--filter-time={middle}/{last}", report)[0]
+    assert 0 < len(out.splitlines()) == wanted, (len(out.splitlines()), wanted)
+
+
+tap.main(globals())
