@@ -27,17 +27,25 @@ lns_batch_event_clear (LnsBatchEvent *event)
 }
 
 void
+lns_batch_free_blocks (LnsBatch *batch)
+{
+  for (LnsBlock *block = batch->blocks, *next; block != NULL; block = next)
+    {
+      next = block->next;
+      free (block);
+    }
+  batch->blocks = NULL;
+}
+
+void
 lns_batch_free (LnsBatch *batch)
 {
   if (batch == NULL)
     return;
   for (size_t i = 0; i < batch->n_events; i++)
     lns_batch_event_clear (&batch->events[i]);
-  for (LnsBlock *block = batch->blocks, *next; block != NULL; block = next)
-    {
-      next = block->next;
-      free (block);
-    }
+  lns_batch_free_blocks (batch);
+  free (batch->packed);
   free (batch->pieces);
   free (batch->events);
   free (batch);

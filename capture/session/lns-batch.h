@@ -45,6 +45,7 @@ typedef struct
 
 typedef enum
 {
+  LNS_BATCH_NOTHING,
   LNS_BATCH_PROCESS,      /* a process is there, or is another program now: `info`; comes first */
   LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
@@ -73,6 +74,7 @@ typedef struct
   LnsSeverity severity;
   char *text;      /* owned */
   bool wants_cuda; /* STOP: without an event of CUDA's, a sentence says why */
+  int64_t keep_ns; /* START, STOP: the report holds only its last keep_ns; 0: all of it */
 } LnsBatchEvent;
 
 typedef struct LnsBatch LnsBatch;
@@ -87,6 +89,8 @@ struct LnsBatch
   size_t n_events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
+  uint8_t *packed; /* in place of the blocks, or NULL: see lns-batch-pack.h */
+  size_t n_packed_bytes;
 };
 
 /* NULL if memory is short. */
@@ -94,6 +98,9 @@ LnsBatch *lns_batch_new (void);
 
 /* Frees BATCH (may be NULL), its events' texts and writers included. */
 void lns_batch_free (LnsBatch *batch);
+
+/* Frees the records of BATCH; its pieces point to them no more. */
+void lns_batch_free_blocks (LnsBatch *batch);
 
 /* Room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. Of it,
  * lns_batch_add () takes what was used. */

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "capture/session/lns-batch-pack.h"
 #include "capture/session/lns-id-map.h"
 #include "capture/session/lns-recorder.h"
 
@@ -36,6 +37,18 @@ typedef struct
   size_t n_news;
 } LnsCaptureRanges;
 
+/* What a report that holds only its last seconds is made of. */
+typedef struct
+{
+  int64_t keep_ns;        /* 0: there is none such */
+  int64_t start_ns;       /* CLOCK_MONOTONIC of when it was asked for */
+  LnsWriter *writer;      /* its own; NULL when it has begun */
+  LnsBatch *first, *last; /* the ring, the oldest first */
+  size_t n_bytes, max_bytes;
+  bool is_short; /* the last seconds did not fit */
+  LnsPacker *packer;
+} LnsKept;
+
 struct LnsRecorder
 {
   pthread_t thread;
@@ -60,6 +73,7 @@ struct LnsRecorder
   unsigned n_pairs;
   size_t bytes_since_commit;
   LnsCaptureRanges ranges;
+  LnsKept kept;
 };
 
 /* --- lns-recorder.c --------------------------------------------------------------------------- */
@@ -76,6 +90,16 @@ void _lns_recorder_stop_report (LnsRecorder *recorder,
                                 int64_t end_ns,
                                 const LnsWireClockPair *pair,
                                 LnsReportResult *ret_result);
+
+/* Takes BATCH over, the next one to be played when all its definitions are known. */
+void _lns_recorder_take (LnsRecorder *recorder, LnsBatch *batch);
+
+/* --- lns-recorder-keep.c ---------------------------------------------------------------------- */
+
+/* Takes BATCH over, and puts it off where only the last seconds are kept. */
+void _lns_recorder_keep (LnsRecorder *recorder, LnsBatch *batch);
+
+void _lns_recorder_free_kept (LnsRecorder *recorder);
 
 /* --- lns-recorder-ranges.c -------------------------------------------------------------------- */
 

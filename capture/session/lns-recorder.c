@@ -165,6 +165,11 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
       "what nvtxCounterRegister returned");
   snprintf (text, sizeof text, "events are lost, as they could not be written for too long: %s",
             recorder->commit_error.message);
+  if (recorder->kept.is_short)
+    diagnose (recorder, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+              "the seconds that --keep asks for did not fit into a quarter of the memory there is: "
+              "the report holds only the last of them");
+  recorder->kept.is_short = false;
   tell_count (recorder, n_dropped, "LNS-REP-002", LNS_SEVERITY_WARNING, text);
   tell_count (recorder, counters.n_bad_chunks, "LNS-POOL-004", LNS_SEVERITY_WARNING,
               "chunks of records are damaged: a program overwrote memory that is not its own");
@@ -263,6 +268,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       if (event->text != NULL)
         diagnose (recorder, event->code, event->severity, event->process, event->text);
       break;
+    case LNS_BATCH_NOTHING:
     case LNS_BATCH_FLUSHED:
     case LNS_BATCH_PROCESS:
     case LNS_BATCH_START:
@@ -345,22 +351,26 @@ next_batch (LnsRecorder *recorder)
   return batch;
 }
 
+void
+_lns_recorder_take (LnsRecorder *recorder, LnsBatch *batch)
+{
+  define (recorder, batch);
+  LnsBatch **last = &recorder->waiting;
+  while (*last != NULL)
+    last = &(*last)->next;
+  *last = batch;
+  batch->next = NULL;
+  _lns_recorder_find_edges (recorder, batch);
+  play_all_but (recorder, batch);
+}
+
 static void *
 run (void *data)
 {
   LnsRecorder *recorder = data;
   LnsBatch *batch;
   while ((batch = next_batch (recorder)) != NULL)
-    {
-      define (recorder, batch);
-      LnsBatch **last = &recorder->waiting;
-      while (*last != NULL)
-        last = &(*last)->next;
-      *last = batch;
-      batch->next = NULL;
-      _lns_recorder_find_edges (recorder, batch);
-      play_all_but (recorder, batch);
-    }
+    _lns_recorder_keep (recorder, batch);
   play_all_but (recorder, NULL);
   return NULL;
 }
@@ -408,6 +418,7 @@ lns_recorder_free (LnsRecorder *recorder)
   recorder->result.n_diagnostics = recorder->n_diagnostics;
   lns_report_result_clear (&recorder->result);
   _lns_recorder_free_ranges (recorder);
+  _lns_recorder_free_kept (recorder);
   lns_decoder_free (recorder->decoder);
   pthread_cond_destroy (&recorder->changed);
   pthread_mutex_destroy (&recorder->lock);

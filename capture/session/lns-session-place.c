@@ -59,39 +59,38 @@ lns_session_check_name (const char *name, LnsError *error)
 
 /* --- The folder ------------------------------------------------------------------------------- */
 
-/* Fills FOLDER with that in PARENT, which MAY_MAKE be made; errno says why there is none. */
+/* Fills FOLDER with the one that belongs into PARENT, if it can be there. */
 static bool
-enter (const char *parent, bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES])
+is_in (const char *parent, char folder[LNS_SESSION_PATH_MAX_BYTES])
 {
-  struct stat status;
-  int n = snprintf (folder, LNS_SESSION_PATH_MAX_BYTES, "%s/lanescope-sessions-%u", parent,
-                    (unsigned)geteuid ());
-  if (n < 0 || n >= LNS_SESSION_PATH_MAX_BYTES)
-    errno = ENAMETOOLONG;
-  else if ((!may_make || mkdir (folder, 0700) == 0 || errno == EEXIST) &&
-           lstat (folder, &status) == 0)
-    {
-      /* In /tmp another user may have been there before. */
-      if (S_ISDIR (status.st_mode) && status.st_uid == geteuid () && (status.st_mode & 077) == 0)
-        return true;
-      errno = EPERM;
-    }
-  return false;
+  const int n = snprintf (folder, LNS_SESSION_PATH_MAX_BYTES, "%s/lanescope-sessions-%u", parent,
+                          (unsigned)geteuid ());
+  return n > 0 && n < LNS_SESSION_PATH_MAX_BYTES && parent[0] == '/' &&
+         access (parent, W_OK | X_OK) == 0;
 }
 
+/* Fills FOLDER. False and ERROR where there is one that others may enter, or, if MAY_MAKE it, none. */
 static bool
 find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
 {
   const char *runtime = getenv ("XDG_RUNTIME_DIR");
   char own[32];
+  struct stat status;
   snprintf (own, sizeof own, "/run/user/%u", (unsigned)geteuid ());
-  if ((runtime != NULL && runtime[0] == '/' && enter (runtime, may_make, folder)) ||
-      enter (own, may_make, folder) || enter ("/tmp", may_make, folder))
-    return true;
-  return lns_error_set_errno (error, errno,
-                              "%s, where commands find sessions, must be a folder that only you "
-                              "can enter",
-                              folder);
+  if ((runtime == NULL || !is_in (runtime, folder)) && !is_in (own, folder) &&
+      !is_in ("/tmp", folder))
+    return lns_error_set_errno (error, errno, "no folder for sessions can be made in /tmp");
+  if (may_make && mkdir (folder, 0700) != 0 && errno != EEXIST)
+    return lns_error_set_errno (error, errno, "the folder for sessions, %s, cannot be made",
+                                folder);
+  /* In /tmp another user may have been there before. */
+  if (lstat (folder, &status) == 0 &&
+      (!S_ISDIR (status.st_mode) || status.st_uid != geteuid () || (status.st_mode & 077) != 0))
+    return lns_error_set (error, LNS_ERROR_IO, EPERM,
+                          "the folder for sessions, %s, must be one that only you can enter: "
+                          "remove it, or set XDG_RUNTIME_DIR to a folder of yours",
+                          folder);
+  return true;
 }
 
 /* Finds or makes the folder, and keeps others from making or removing sessions until the descriptor that

@@ -47,6 +47,7 @@ struct LnsSession
   bool wants_cuda;
   bool has_root_exited;
   LnsCollectorCounters told; /* when the last report ended */
+  int64_t keep_ns;           /* of the reports to come; 0: all */
 };
 
 static int64_t
@@ -228,6 +229,12 @@ lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news)
   return lns_recorder_next_range (session->recorder, ret_news);
 }
 
+void
+lns_session_set_keep (LnsSession *session, int64_t keep_ns)
+{
+  session->keep_ns = keep_ns;
+}
+
 static void
 post (LnsSession *session, LnsBatchEvent event)
 {
@@ -240,7 +247,9 @@ lns_session_start_report (LnsSession *session)
 {
   if (session->writer == NULL)
     return;
-  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_START, .writer = session->writer });
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_START,
+                                  .writer = session->writer,
+                                  .keep_ns = session->keep_ns });
   session->writer = NULL;
   session->is_started = true;
 }
@@ -283,6 +292,16 @@ finish_processes (LnsSession *session)
   lns_session_diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
 }
 
+/* What of the time until now a report holds that keeps only its last part: that counts from the end of the
+ * last process, if all have ended. */
+static int64_t
+kept_until_now_ns (const LnsSession *session, const LnsCollectorCounters *processes)
+{
+  if (session->keep_ns == 0 || processes->n_alive > 0 || processes->last_end_ns == 0)
+    return session->keep_ns;
+  return session->keep_ns + monotonic_ns () - processes->last_end_ns;
+}
+
 bool
 lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
 {
@@ -306,6 +325,7 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
         (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                          .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
                          .wants_cuda = session->wants_cuda && (has_joined || n_unjoined == 0),
+                         .keep_ns = kept_until_now_ns (session, &processes),
                          .text = reason != NULL ? strdup (reason) : NULL });
   lns_recorder_wait (session->recorder, ret_result);
   session->is_started = false;

@@ -11,6 +11,7 @@
  *   LNS-NVTX-002   no process joined, and there are no events
  *   LNS-NVTX-004   a process made too many domains
  *   LNS-NVTX-007   ranges are nested too deep
+ *   LNS-KEEP-001   the seconds that were to be kept did not fit into memory
  *   LNS-POOL-001   calls are lost
  *   LNS-POOL-002   processes were refused memory for their records, or a descriptor
  *   LNS-POOL-003   a process could not be answered in time
@@ -93,6 +94,10 @@ lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, L
 
 /* See lns_recorder_next_range (); lns_session_changed_fd () tells of them too. */
 bool lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news);
+
+/* Reports that are started hold only their last KEEP_NS, for which memory is taken until they are stopped;
+ * 0: all. To be called before the start; with a smaller KEEP_NS, also before the stop. */
+void lns_session_set_keep (LnsSession *session, int64_t keep_ns);
 
 /* From now on the report that was created gets what happens; what is open enters it. */
 void lns_session_start_report (LnsSession *session);

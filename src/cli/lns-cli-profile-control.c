@@ -100,6 +100,26 @@ obey_start (LnsRun *run, LnsSessionRequest *request, LnsError *error)
 }
 
 static bool
+obey_stop (LnsRun *run, LnsSessionRequest *request, LnsError *error)
+{
+  const int64_t kept_ns = run->profile->options.keep_ns;
+  int64_t keep_ns;
+  if (!check_collects (run, error) ||
+      !lns_stop_parse (request->argc, request->argv, &keep_ns, error))
+    return false;
+  if (keep_ns > 0 && (kept_ns == 0 || keep_ns > kept_ns))
+    lns_run_print (run,
+                   "lanescope: warning: --keep: the report holds %s: give --keep=%g to "
+                   "`lanescope start` next time\n",
+                   kept_ns == 0 ? "all that was collected" : "less, which `start` asked for",
+                   (double)keep_ns / 1e9);
+  else if (keep_ns > 0)
+    lns_session_set_keep (run->profile->session, keep_ns);
+  lns_run_cut_short (run);
+  return true;
+}
+
+static bool
 obey_shutdown (LnsRun *run, LnsSessionRequest *request, LnsError *error)
 {
   int signal_number;
@@ -123,12 +143,7 @@ obey (LnsRun *run, LnsSessionRequest *request, LnsError *error)
   if (strcmp (verb, "shutdown") == 0)
     return obey_shutdown (run, request, error);
   if (strcmp (verb, "stop") == 0)
-    {
-      if (!check_collects (run, error))
-        return false;
-      lns_run_cut_short (run);
-      return true;
-    }
+    return obey_stop (run, request, error);
   if (strcmp (verb, "cancel") != 0)
     return refuse (run, error, "was asked for what this version does not know");
   if (!check_collects (run, error))

@@ -114,6 +114,7 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
                                      profile->options.force_overwrite && !profile->is_numbered,
                                      &failed))
         {
+          lns_session_set_keep (profile->session, profile->options.keep_ns);
           lns_profile_describe (profile, lns_session_report (profile->session));
           lns_profile_record_environment (profile, lns_session_report (profile->session));
           return true;

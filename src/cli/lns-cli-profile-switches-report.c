@@ -77,6 +77,14 @@ const LnsOptionGroup lns_profile_switches_session =
     LNS_OPTION_GROUP ("session", "The session", switches_session_options);
 
 static const LnsOption switches_collection_options[] = {
+  { .name = "keep",
+    .kind = LNS_OPTION_SECONDS,
+    .offset = AT (keep_ns),
+    .value_name = "SECONDS",
+    .default_text = "0, which is all",
+    .help =
+        "Keep only the last seconds, in memory, packed; older ones are forgotten as time goes on, "
+        "and the report is written when it ends." },
   { .name = "after-collection-start",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (after_collection_start),
@@ -92,7 +100,7 @@ static const LnsOption switches_collection_options[] = {
 };
 
 const LnsOptionGroup lns_profile_switches_collection =
-    LNS_OPTION_GROUP ("collection", "Commands during a collection", switches_collection_options);
+    LNS_OPTION_GROUP ("collection", "The collection", switches_collection_options);
 
 static const LnsOption switches_tool_options[] = {
   { .name = "buffer-size",

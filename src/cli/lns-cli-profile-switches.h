@@ -44,6 +44,7 @@ typedef struct
   const char *mpi_impl;            /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
   bool start_later;
+  int64_t keep_ns;                   /* 0: all */
   const char *session, *session_new; /* NULL: not given, as the next */
   const char *after_collection_start, *after_report_ready;
 } LnsProfileOptions;
@@ -72,7 +73,7 @@ extern const LnsOptionGroup lns_profile_switches_report;  /* where the report go
 extern const LnsOptionGroup lns_profile_switches_program; /* how the program runs                 */
 extern const LnsOptionGroup lns_profile_switches_session; /* its name, and when it begins         */
 extern const LnsOptionGroup
-    lns_profile_switches_collection;                     /* commands at moments of a report     */
+    lns_profile_switches_collection;                     /* what of it, and commands meanwhile  */
 extern const LnsOptionGroup lns_profile_switches_cpu;    /* samples, threads, counters           */
 extern const LnsOptionGroup lns_profile_switches_system; /* calls of the operating system        */
 extern const LnsOptionGroup

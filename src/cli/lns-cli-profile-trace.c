@@ -342,6 +342,10 @@ check_range (LnsProfile *profile, LnsError *error)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--delay and --capture-range both say when the report begins: leave out "
                           "one");
+  if (profile->options.keep_ns > 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--keep and --capture-range both say when the report begins: leave out "
+                          "one");
   if (!check_range_end (profile, error))
     return false;
   if (strcasecmp (given, "cudaProfilerApi") == 0)

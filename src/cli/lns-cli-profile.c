@@ -40,6 +40,18 @@ const LnsCommand lns_command_profile = {
   .run = lns_profile_main,
 };
 
+/* Ends the session. The `start` that waited for a program which did not run waits for the next. */
+static void
+leave_place (LnsProfile *profile)
+{
+  char name[sizeof profile->place.entry.name];
+  LnsSessionEntry entry;
+  strcpy (name, profile->place.entry.name);
+  lns_session_place_close (&profile->place, false);
+  if (profile->pid <= 0 && profile->start != NULL)
+    lns_session_place_leave (name, profile->start, profile->n_start_bytes, &entry, NULL);
+}
+
 /* --- What the switches say together ----------------------------------------------------------- */
 
 bool
@@ -104,6 +116,7 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
       values->stop_on_exit = defaults.stop_on_exit;
       values->duration_ns = defaults.duration_ns;
       values->delay_ns = defaults.delay_ns;
+      values->keep_ns = defaults.keep_ns;
       values->after_collection_start = values->after_report_ready = NULL;
     }
   profile->folder = request->folder;
@@ -134,8 +147,13 @@ open_place (LnsProfile *profile, LnsError *error)
       lns_cli_say ("warning", "other terminals cannot find this run: %s", failed.message);
     }
   const bool is_started = bytes != NULL;
+  profile->start = bytes;
+  profile->n_start_bytes = is_started ? n_bytes : 0;
   if (is_started && !lns_session_request_unpack (&start, bytes, n_bytes))
-    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "the waiting `lanescope start` is damaged");
+    {
+      profile->start = NULL;
+      return lns_error_set (error, LNS_ERROR_FORMAT, 0, "the waiting `lanescope start` is damaged");
+    }
   const bool done = !is_started || lns_profile_take_start (profile, &start, error);
   free (start.argv);
   profile->begins_by_itself = profile->is_launch ? is_started : !given->start_later;
@@ -256,7 +274,7 @@ lns_profile_main (const LnsCommand *command, int argc, char **argv)
     code = check (&profile, argc, argv, &error) ? start_and_run (&profile)
                                                 : fail (&profile, &error, LNS_EXIT_FAILED);
   lns_launch_abandon (&profile.launch);
-  lns_session_place_close (&profile.place, false);
+  leave_place (&profile);
   lns_session_free (profile.session);
   lns_environment_clear (&profile.environment);
   lns_profile_options_clear (&profile.options);

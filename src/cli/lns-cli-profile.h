@@ -24,6 +24,8 @@ typedef struct
   LnsSessionPlace place; /* where other terminals find this */
   char **words;          /* of requests: switches point to them */
   size_t n_words;
+  const char *start; /* of them: the request that waited for `launch`; NULL: none did */
+  size_t n_start_bytes;
   const char *folder;    /* where names of reports begin; NULL: this process's */
   LnsWireOptions target; /* what is asked of each process */
   bool wants_cuda;       /* it was asked for by name */
@@ -61,6 +63,9 @@ bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, Ln
 bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error);
 
 /* --- lns-cli-sessions.c ----------------------------------------------------------------------- */
+
+/* The seconds, in ns, that the command `stop` in ARGV keeps; 0: all. */
+bool lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error);
 
 /* The signal that the command `shutdown` in ARGV asks for; 0: none. */
 bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error);

@@ -212,9 +212,20 @@ const LnsCommand lns_command_start = {
 typedef struct
 {
   const char *session, *kill;
+  int64_t keep_ns;
 } Values;
 
-static const LnsOption stop_options[] = { SESSION (Values) };
+static const LnsOption stop_options[] = {
+  { .name = "keep",
+    .kind = LNS_OPTION_SECONDS,
+    .offset = offsetof (Values, keep_ns),
+    .value_name = "SECONDS",
+    .default_text = "what --keep of `lanescope start` says",
+    .help = "Have the report hold the last of the seconds that `lanescope start --keep` keeps." },
+  SESSION (Values),
+};
+
+static const LnsOption cancel_options[] = { SESSION (Values) };
 
 static const LnsOption shutdown_options[] = {
   { .name = "kill",
@@ -271,6 +282,16 @@ end (const LnsCommand *command, int argc, char **argv)
 }
 
 bool
+lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error)
+{
+  Values values = { 0 };
+  const char *help;
+  const bool done = lns_options_parse (&lns_command_stop, &argc, argv, &values, &help, error);
+  *ret_keep_ns = values.keep_ns;
+  return done;
+}
+
+bool
 lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error)
 {
   Values values = { .kill = "sigterm" };
@@ -294,8 +315,8 @@ const LnsCommand lns_command_cancel = {
   .name = "cancel",
   .usage = "[switches]",
   .summary = "throw away the report that `start` began; the program goes on",
-  .options = stop_options,
-  .n_options = sizeof stop_options / sizeof *stop_options,
+  .options = cancel_options,
+  .n_options = sizeof cancel_options / sizeof *cancel_options,
   .run = end,
 };
 

@@ -47,6 +47,7 @@ EFFECTS = {
     "flush-on-cudaprofilerstop": "e2e/test_cuda_days_double.py test_a_clock_of_cuptis_own",
     "force-overwrite": "e2e/test_profile.py test_an_existing_report_is_kept_unless_forced",
     "inherit-environment": "e2e/test_profile.py test_environment_switches",
+    "keep": "e2e/test_sessions.py test_keep_holds_the_last_seconds_and_no_more",
     "kill": "e2e/test_ranges.py test_shutdown_ends_the_program",
     "mpi-impl": "e2e/test_mpi.py",
     "mpi": "e2e/test_switches.py test_shorthands_of_trace",

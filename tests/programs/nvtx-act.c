@@ -167,8 +167,11 @@ act_alone (const char *word)
   else if (strcmp (word, "close-all") == 0)
     close_range (3, ~0U, 0);
   else if (strcmp (word, "pause") == 0)
-    while (!caught)
-      usleep (10000);
+    {
+      while (!caught)
+        usleep (10000);
+      caught = 0;
+    }
   else
     return 0;
   return 1;

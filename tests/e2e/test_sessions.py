@@ -1,0 +1,399 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""launch, start, stop, cancel, shutdown, sessions, status: each command is a process of its own, as in
+other terminals. --keep, and the commands that run when reports are ready."""
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+import tap
+from profiling import ACT, COMPLETE, CUT_OFF, Folder, Report, Run, alive, children, wait_for
+
+BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
+
+
+class Place(Folder):
+    """A folder with a place for sessions of its own."""
+
+    def __enter__(self):
+        super().__enter__()
+        os.mkdir(self.file("run"), 0o700)
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.file("run"))
+        self.running = []
+        return self
+
+    def __exit__(self, *unused):
+        for process in self.running:
+            for pid in children(process.pid):
+                os.kill(pid, signal.SIGKILL)
+            process.kill()
+            process.communicate()
+        super().__exit__(*unused)
+
+    def run(self, *words, **options):
+        run = subprocess.run([tap.LANESCOPE, *(str(word) for word in words)], cwd=options.pop("cwd", self.path),
+                             env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **options)
+        return Run(run.returncode, run.stdout.decode(), run.stderr.decode(), self)
+
+    def ok(self, *words, **options):
+        run = self.run(*words, **options)
+        assert run.code == 0, run
+        return run
+
+    def refused(self, sentence, *words):
+        run = self.run(*words)
+        lines = [line for line in run.err.splitlines() if line.startswith("lanescope: error: ")]
+        assert run.code == 125 and len(lines) == 1 and re.search(sentence, lines[0]), run
+
+    def begin(self, *words):
+        """Begins a session in the background; returns when its program runs."""
+        process = subprocess.Popen([tap.LANESCOPE, *(str(word) for word in words)], cwd=self.path, env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.running.append(process)
+        wait_for(lambda: process.poll() is not None or any(session["owner"] == process.pid and session["program"]
+                                                           for session in self.sessions()), "the session")
+        return process
+
+    def end(self, process):
+        """The exit code and stderr of PROCESS."""
+        _, err = process.communicate(timeout=60)
+        self.running.remove(process)
+        return process.returncode, err
+
+    def sessions(self):
+        return json.loads(self.ok("sessions", "list", "-f", "json").out)
+
+
+def beats(report):
+    return {int(event["name"].split()[1]) for event in report.events if event["name"].startswith("beat ")}
+
+
+@contextlib.contextmanager
+def adopted():
+    """Orphans become children of this process, which sees their exit codes."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+    try:
+        yield
+    finally:
+        libc.prctl(36, 0, 0, 0, 0)
+
+
+def test_start_and_stop_from_other_terminals():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        assert [s["state"] for s in place.sessions()] == ["Launched"]
+        assert "Collecting data..." in place.ok("start").err
+        assert [s["state"] for s in place.sessions()] == ["Collection"]
+        time.sleep(0.2)
+        stop = place.ok("stop")
+        assert f"Generated:\n    {place.file('report1.rep')}\n" in stop.err, stop
+        first = Report(place.file("report1.rep"))
+        time.sleep(0.1)
+        os.mkdir(place.file("else"))
+        place.ok("start", "-o", "second", cwd=place.file("else"))
+        time.sleep(0.2)
+        place.ok("stop")
+        second = Report(place.file("else/second.rep"))
+        place.ok("start")
+        time.sleep(0.2)
+        os.kill(children(launch.pid)[0], signal.SIGTERM)  # the program's end is the report's
+        code, err = place.end(launch)
+        assert code == 143 and err.count("Generated:") == 3, err
+        third = Report(place.file("report2.rep"))
+        reports = [beats(report) for report in (first, second, third)]
+        assert all(reports) and not reports[0] & reports[1] and not reports[1] & reports[2], reports
+        assert max(reports[0]) < min(reports[1]) - 10 and max(reports[1]) < min(reports[2])
+        assert all(report.info["state"] == COMPLETE for report in (first, second, third))
+        assert len(second.named("work")) >= 100 * (len(reports[1]) - 2)
+
+
+def test_start_may_come_before_launch():
+    with Place() as place:
+        assert "waits for `lanescope launch`" in place.ok("start", "-o", "early").err
+        assert [s["state"] for s in place.sessions()] == ["WaitingForLaunch"]
+        place.refused("waits for `lanescope launch` already", "start")
+        place.refused("collects nothing yet", "stop")
+        launch = place.begin("launch", ACT, "mark", "first", "exit", "5")
+        code, _ = place.end(launch)
+        assert code == 5 and len(place.report("early.rep").named("first")) == 1
+        place.ok("start", "--session-new=later")
+        place.ok("cancel")
+        assert place.sessions() == []
+        # What cannot begin leaves the request as it was.
+        place.ok("start", "-o", "kept")
+        assert place.run("launch", "/nothing/here").code == 127
+        place.ok("launch", ACT, "mark", "again")
+        assert len(place.report("kept.rep").named("again")) == 1
+
+
+def test_capture_ranges_of_start():
+    with Place() as place:
+        place.ok("start", "-c", "nvtx", "-p", "beat 30", "--capture-range-end=stop", "-o", "range")
+        launch = place.begin("launch", BEAT, "beats", "400")
+        place.refused("ranges from its start only|collects already|which is over", "start", "-c", "nvtx", "-p", "beat 90")
+        assert place.end(launch)[0] == 7
+        assert beats(place.report("range.rep")) == {30}
+
+
+def test_several_sessions_by_name():
+    with Place() as place:
+        one = place.begin("launch", "--session-new=one", BEAT, "beats1", "20000")
+        two = place.begin("launch", "--session-new=number two", BEAT, "beats2", "20000")
+        place.refused("several sessions \\(one, number two\\)", "start")
+        place.refused("no session “three”", "start", "--session=three")
+        place.refused("there is a session “one” already", "launch", "--session-new=one", ACT)
+        place.ok("start", "--session=one", "-o", "a")
+        place.ok("start", "--session", "number two", "-o", "b")
+        names = {session["name"]: session for session in place.sessions()}
+        assert names["one"]["report"] == place.file("a.rep") and names["number two"]["state"] == "Collection"
+        place.ok("stop", f"--session={names['one']['id']}")
+        place.ok("cancel", "--session=number two")
+        assert os.path.exists(place.file("a.rep")) and not os.path.exists(place.file("b.rep"))
+        assert "has ended" in place.ok("shutdown", "--session=one", "--kill=sigkill").err
+        assert place.end(one)[0] == 137
+        place.ok("shutdown", "--kill", "10")
+        assert place.end(two)[0] == 128 + 10
+
+
+def test_shutdown_without_kill_leaves_the_program():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        place.ok("start", "-o", "r")
+        assert "Generated:" in place.ok("shutdown", "--kill=none").err
+        assert place.sessions() == [] and launch.poll() is None
+        os.kill(children(launch.pid)[0], signal.SIGTERM)
+        assert place.end(launch)[0] == 143 and place.report("r.rep").info["state"] == COMPLETE
+
+
+def test_a_profile_is_a_session():
+    with Place() as place:
+        profile = place.begin("profile", "-o", "p", BEAT, "beats", "20000")
+        name = f"profile-{profile.pid}"
+        assert place.sessions()[0]["name"] == f"{name}-nvtx-beat"
+        place.refused("collects already", "start", f"--session={name}")
+        assert "Generated:" in place.ok("stop", f"--session={name}").err
+        assert place.end(profile)[0] == 143 and beats(place.report("p.rep"))
+        later = place.begin("profile", "--start-later=true", "--session-new=late", "--kill=none", "-o", "q", BEAT,
+                            "beats", "20000")
+        assert place.sessions()[0]["state"] == "DelayedCollection"
+        time.sleep(0.3)
+        place.ok("start", "--session=late")
+        time.sleep(0.1)
+        place.ok("stop", "--session=late")
+        os.kill(children(later.pid)[0], signal.SIGTERM)
+        assert place.end(later)[0] == 143
+        assert min(beats(place.report("q.rep"))) > 20
+
+
+def test_the_owner_may_be_killed():
+    with Place() as place, adopted():
+        words = [word for number in range(40) for word in ("push", f"beat {number}", "sleep", "5", "pop")]
+        launch = place.begin("launch", "--session-new=web", ACT, "catch", "12", "pause", *words, "catch", "10", "pause",
+                             "exit", "7")
+        target = children(launch.pid)[0]
+        place.ok("start", "-o", "cut")
+        os.kill(target, signal.SIGUSR2)
+        wait_for(lambda: beats(place.report("cut.rep")), "beats in the report")
+        launch.kill()
+        launch.wait()
+        assert [s["state"] for s in place.sessions()] == ["Lost"], place.sessions()
+        assert not [name for _, _, names in os.walk(place.file("run/lanescope-sessions-%d" % os.geteuid()))
+                    for name in names if name.endswith(".socket")]
+        place.refused("owner of session “web” .* was killed; its program goes on.*/cut.rep", "stop")
+        place.refused("there is no session", "stop")
+        assert alive(target)
+        report = place.report("cut.rep")
+        assert report.info["state"] == CUT_OFF and beats(report)
+        os.kill(target, signal.SIGUSR1)
+        assert os.waitstatus_to_exitcode(os.waitpid(target, 0)[1]) == 7
+        # Its name is free again.
+        place.ok("launch", "--session-new=web", ACT, "mark", "x")
+        assert os.listdir(place.file("run/lanescope-sessions-%d" % os.geteuid()))[0].endswith(".session")
+
+
+def test_who_asks_too_late_is_told():
+    with Place() as place:
+        place.ok("start", "-x", "false", "-o", "done")
+        place.ok("launch", "--session-new=s", ACT, "mark", "unseen")
+        place.ok("launch", ACT, "mark", "seen")
+        assert place.file("done.rep") in place.ok("stop").err
+        place.refused("session “s” has ended with its program, and nothing was collected", "stop")
+        place.refused("there is no session", "stop")
+        assert os.listdir(place.file("run")) == []
+
+
+def test_others_are_refused():
+    if os.geteuid() != 0:
+        raise tap.Skip("only root can become another user")
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        folder = place.file(f"run/lanescope-sessions-{os.geteuid()}")
+        path, = (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".socket"))
+        assert os.stat(folder).st_mode & 0o777 == 0o700 and os.stat(path).st_mode & 0o777 == 0o600
+
+        def ask():
+            """What another user gets."""
+            script = (f"import os, socket\nos.setgid(65534); os.setuid(65534)\n"
+                      f"s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+                      f"try:\n s.connect({path!r}); s.send(b'/\\0shutdown\\0'); print(len(s.recv(100)))\n"
+                      f"except OSError as error: print(type(error).__name__)")
+            return subprocess.run(["/usr/bin/python3", "-c", script], capture_output=True, text=True).stdout.strip()
+
+        assert ask() == "PermissionError"
+        # With all doors open, the owner itself looks at who it is.
+        os.chmod(place.path, 0o755)
+        os.chmod(place.file("run"), 0o755)
+        os.chmod(folder, 0o755)
+        os.chmod(path, 0o666)
+        assert ask() in ("0", "ConnectionResetError", "BrokenPipeError")
+        assert launch.poll() is None
+        # A folder that others may enter is not trusted.
+        place.environment["XDG_RUNTIME_DIR"] = place.file("run")
+        os.chmod(folder, 0o700)
+        assert [s["state"] for s in place.sessions()] == ["Launched"]
+
+
+def test_nonsense_on_the_socket_does_no_harm():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        folder = place.file(f"run/lanescope-sessions-{os.geteuid()}")
+        path, = (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".socket"))
+        for message in (b"", b"\0", b"/", b"/\0", b"/\0\0", b"/\0nothing\0", b"/\0start", b"/\0stop\0--nothing\0",
+                        b"\0" * 5000, os.urandom(100000), b"/\0start\0--output\0"):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+                client.connect(path)
+                if message:
+                    client.send(message)
+        silent = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        silent.connect(path)
+        place.ok("start", "-o", "r")
+        silent.close()
+        place.ok("stop")
+        assert launch.poll() is None and place.report("r.rep").info["state"] == COMPLETE
+
+
+def test_wrong_order_and_words():
+    with Place() as place:
+        place.refused("there is no session", "stop")
+        place.refused("there is no session", "cancel")
+        place.refused("there is no session", "shutdown")
+        place.refused("start takes no program", "start", "program")
+        place.refused("launch needs a program", "launch")
+        place.refused("cannot name a session", "launch", "--session-new=12", ACT)
+        place.refused("cannot name a session", "start", "--session-new=" + "x" * 128)
+        place.refused("one word", "sessions")
+        place.refused("one word", "sessions", "kill")
+        place.refused("signal's number", "shutdown", "--kill=gently")
+        place.refused("--keep and --capture-range", "profile", "--keep=1", "-c", "cudaProfilerApi", ACT)
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        place.refused("collects nothing now", "stop")
+        place.refused("collects nothing now", "cancel")
+        place.ok("start", "-o", "r")
+        place.refused("collects already", "start")
+        place.ok("stop")
+        place.refused("r.rep exists", "start", "-o", "r")
+        place.refused("is a folder|cannot", "start", "-o", "/proc/nothing/r")
+        place.ok("start", "-o", "r", "-f", "true")
+        place.ok("stop")
+        assert launch.poll() is None
+
+
+def test_commands_at_moments_of_a_session():
+    with Place() as place:
+        launch = place.begin("launch", "--session-new=s", BEAT, "beats", "20000")
+        place.ok("start", "-o", "r", "--after-collection-start", "echo begun $NSYS_SESSION_NAME > begun",
+                 "--after-report-ready", "cp $LANESCOPE_REPORT_PATH ready.rep; echo $NSYS_CALLBACK_NAME; exit 3")
+        wait_for(lambda: os.path.exists(place.file("begun")), "the first command")
+        place.ok("stop")
+        wait_for(lambda: os.path.exists(place.file("ready.rep")), "the second command")
+        place.ok("start", "-o", "q")  # without commands
+        place.ok("shutdown")
+        code, err = place.end(launch)
+        assert code == 143 and "command of the session's ended with code 3" in err, err
+        assert Report(place.file("ready.rep")).info["state"] == COMPLETE
+        run = place.ok("profile", "-o", "p", "--after-report-ready", "echo $NSYS_REPORT_PATH", ACT, "print", "own")
+        assert run.out == f"own\n{place.file('p.rep')}\n", run
+
+
+def test_lists_and_status():
+    with Place() as place:
+        assert place.ok("sessions", "list", "--show-header=false").out == "" and place.sessions() == []
+        assert "There is no session" in place.ok("status").out
+        place.begin("launch", "--session-new=s", BEAT, "beats", "20000")
+        head, row = place.ok("sessions", "list").out.splitlines()
+        assert head.split() == ["ID", "TIME", "STATE", "LAUNCH", "NAME"]
+        assert re.fullmatch(r" +\d+ +00:\d\d +Launched +1 s", row), row
+        place.ok("start", "-o", "r")
+        status = place.ok("status", "--session=s").out
+        assert "State: Collection\n" in status and f"Collecting into: {place.file('r.rep')}\n" in status
+        text = place.ok("status", "-e").out
+        assert re.search(r"^Linux kernel paranoid level: (-?\d+|unknown)$", text, re.M) and "Recording: OK\n" in text
+        assert "Network" in place.ok("status", "--all").out
+
+
+def kept(place, keep_s, stop):
+    """Ends a report that keeps KEEP_S seconds by STOP (), and checks that these are in it and no others."""
+    before_ns = time.monotonic_ns() - int(keep_s * 1e9)
+    until_ns = time.monotonic_ns()
+    stop()
+    after_ns = time.monotonic_ns() - int(keep_s * 1e9)
+    with open(place.file("beats"), "rb") as file:
+        data = file.read()
+    ended = struct.unpack(f"{len(data) // 8}q", data)
+    report = place.report("k.rep")
+    there = beats(report)
+    must = {beat for beat, end_ns in enumerate(ended) if after_ns < end_ns < until_ns}
+    may = {beat for beat, end_ns in enumerate(ended) if end_ns > before_ns or end_ns == 0}
+    assert must and must <= there <= may, (len(must), len(must - there), len(there - may))
+    assert len(report.named("work")) >= 100 * (len(must) - 2) and report.info["lost"] == 0
+
+
+def test_keep_holds_the_last_seconds_and_no_more():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "30000")
+        place.ok("start", "--keep=0.5", "-o", "k")
+        size = os.stat(place.file("k.rep")).st_size
+        time.sleep(1.2)
+        assert os.stat(place.file("k.rep")).st_size == size  # nothing is written until the end
+        kept(place, 0.5, lambda: place.ok("stop"))
+        place.ok("start", "--keep=30", "-o", "k", "-f", "true")
+        time.sleep(0.6)
+        kept(place, 0.3, lambda: place.ok("stop", "--keep=0.3"))
+        place.ok("start", "--keep=1", "-o", "b")
+        place.ok("cancel")
+        assert not os.path.exists(place.file("b.rep"))
+        place.ok("start", "-o", "all")
+        assert "warning: --keep: the report holds all" in place.ok("stop", "--keep=0.1").err
+        place.ok("start", "--keep=0.5", "-o", "k", "-f", "true")
+        time.sleep(0.8)
+
+        def end():
+            os.kill(children(launch.pid)[0], signal.SIGTERM)
+            assert place.end(launch)[0] == 143
+        kept(place, 0.5, end)
+
+
+def test_keep_knows_what_is_open():
+    with Place() as place:
+        run = place.ok("profile", "--keep=0.5", "-o", "k", ACT, "name-thread", "me", "push", "outer", "mark", "old",
+                       "sleep", "900", "push", "inner", "mark", "new", "pop", "pop")
+        assert run.code == 0
+        report = place.report("k.rep")
+        assert dict(report.names()) == {"outer": 1, "inner": 1, "new": 1}, report.names()
+        outer, = report.named("outer")
+        assert outer["flags"] & 1 and outer["duration"] < 520000000, outer
+        assert report.threads[outer["thread"]]["name"] == "me"
+
+
+tap.main(globals())

@@ -1,0 +1,202 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reports that hold only their last seconds: ten minutes of batches, as the collector makes them, on a clock
+ * of the test's own. */
+
+#include "capture/session/lns-recorder-private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/store/lns-report.h"
+#include "tests/lns-tap.h"
+
+#define SECOND       INT64_C (1000000000)
+#define BATCH_NS     (SECOND / 20)
+#define BATCH_RANGES 500
+
+static uint32_t noise = 1;
+
+static uint32_t
+draw (void)
+{
+  return (noise = noise * 1664525 + 1013904223) >> 8;
+}
+
+/* --- Packing ---------------------------------------------------------------------------------- */
+
+static void
+test_packed_batches_come_back (void)
+{
+  LnsPacker *packer = lns_packer_new ();
+  size_t n_wrong = 0, n_larger = 0;
+  for (int round = 0; round < 20; round++)
+    {
+      LnsBatch *batch = lns_batch_new ();
+      uint8_t *copy = malloc (24 << 20);
+      size_t n_copied = 0;
+      const int n_pieces = round == 0 ? 0 : 1 + (int)(draw () % 20);
+      for (int i = 0; i < n_pieces; i++)
+        {
+          const size_t n = draw () % (round % 4 == 3 ? 65536 : 200) * 16;
+          uint8_t *bytes = lns_batch_reserve (batch, n);
+          for (size_t k = 0; k < n; k++)
+            bytes[k] = round % 2 == 0 ? (uint8_t)(k % 16) : (uint8_t)draw ();
+          memcpy (copy + n_copied, bytes, n);
+          n_copied += n;
+          lns_batch_add (batch, &(LnsDecoderSource){ .process = 3, .stream = (uint32_t)i }, n);
+        }
+      n_wrong += !lns_batch_pack (batch, packer) || batch->blocks != NULL;
+      n_larger += batch->n_packed_bytes > n_copied + n_copied / 100 + 100;
+      n_wrong += !lns_batch_unpack (batch, packer) || batch->packed != NULL ||
+                 batch->n_bytes != n_copied || batch->n_pieces != (size_t)n_pieces;
+      size_t at = 0;
+      for (size_t i = 0; i < batch->n_pieces; at += batch->pieces[i++].n_bytes)
+        n_wrong += batch->pieces[i].source.stream != i || batch->pieces[i].source.process != 3 ||
+                   memcmp (batch->pieces[i].bytes, copy + at, batch->pieces[i].n_bytes) != 0;
+      free (copy);
+      lns_batch_free (batch);
+    }
+  lns_packer_free (packer);
+  LNS_CHECK_INT (n_wrong, 0);
+  LNS_CHECK_INT (n_larger, 0);
+}
+
+/* --- The ring --------------------------------------------------------------------------------- */
+
+/* A batch of ranges that end by AT_NS, within one that is open since the first of them. */
+static LnsBatch *
+new_batch (int64_t at_ns, bool is_first)
+{
+  LnsBatch *batch = lns_batch_new ();
+  int64_t ns = at_ns - BATCH_NS + 1000;
+  const LnsWireThreadBytes thread = {
+    .head = { .type = LNS_WIRE_THREAD, .ticks = (uint64_t)ns },
+    .n_bytes = 48,
+    .tid = 7,
+    .serial = 1,
+  };
+  LnsWireHead *heads = (void *)lns_batch_reserve (batch, (2 * BATCH_RANGES + 4) * sizeof *heads);
+  size_t n = 0;
+  if (is_first)
+    {
+      _Static_assert(sizeof thread <= 3 * sizeof *heads, "it fits");
+      memset (heads, 0, 3 * sizeof *heads);
+      memcpy (heads, &thread, sizeof thread);
+      heads[3] = (LnsWireHead){ .type = LNS_WIRE_PUSH, .ticks = (uint64_t)ns };
+      n = 4;
+    }
+  for (int i = 0; i < BATCH_RANGES; i++)
+    {
+      heads[n++] = (LnsWireHead){ .type = LNS_WIRE_PUSH, .depth = 1, .ticks = (uint64_t)ns };
+      ns += 1000 + draw () % 1000;
+      heads[n++] = (LnsWireHead){ .type = LNS_WIRE_POP, .depth = 1, .ticks = (uint64_t)ns };
+      ns += BATCH_NS / BATCH_RANGES - 4000;
+    }
+  lns_batch_add (batch, &(LnsDecoderSource){ .stream = 1, .tid = 7 }, n * sizeof *heads);
+  batch->pair = (LnsWireClockPair){ .ticks = (uint64_t)at_ns, .monotonic_ns = at_ns };
+  return batch;
+}
+
+/* What came of ten minutes. */
+typedef struct
+{
+  LnsReportResult result;
+  size_t n_full, n_most; /* bytes in the ring: when the seconds had passed once, and ever */
+  uint64_t n_events;
+  int64_t start_ns;
+} Outcome;
+
+/* Ten minutes of a report that keeps KEEP_NS in at most MAX_BYTES (0: as many as they take). */
+static Outcome
+record (int64_t keep_ns, size_t max_bytes)
+{
+  const int64_t begin_ns = 1000 * SECOND, end_ns = begin_ns + 600 * SECOND;
+  const LnsWireClockPair first = { .ticks = (uint64_t)begin_ns, .monotonic_ns = begin_ns };
+  const LnsWriterOptions options = { .t0_monotonic_ns = begin_ns };
+  char folder[] = "/tmp/lanescope-test-keep-XXXXXX", path[64];
+  Outcome outcome = { 0 };
+  LNS_CHECK (mkdtemp (folder) != NULL);
+  snprintf (path, sizeof path, "%s/kept.rep", folder);
+  /* Without its thread. */
+  LnsRecorder recorder = { .decoder = lns_decoder_new (&first), .t0_ns = begin_ns };
+  pthread_mutex_init (&recorder.lock, NULL);
+  pthread_cond_init (&recorder.changed, NULL);
+  for (int64_t at_ns = begin_ns + BATCH_NS; at_ns <= end_ns + BATCH_NS; at_ns += BATCH_NS)
+    {
+      const bool is_first = at_ns == begin_ns + BATCH_NS;
+      LnsBatch *batch = new_batch (at_ns, is_first);
+      LnsBatchEvent process = { .kind = LNS_BATCH_PROCESS,
+                                .info = { .pid = 7, .target_pid = 7, .parent = LNS_ID_NONE } };
+      LnsBatchEvent start = { .kind = LNS_BATCH_START, .time_ns = begin_ns, .keep_ns = keep_ns };
+      LnsBatchEvent stop = { .kind = LNS_BATCH_STOP, .time_ns = end_ns, .keep_ns = keep_ns };
+      if (is_first)
+        {
+          start.writer = lns_writer_create (path, &options, NULL);
+          lns_batch_add_event (batch, &process);
+          lns_batch_add_event (batch, &start);
+        }
+      if (at_ns == end_ns)
+        lns_batch_add_event (batch, &stop);
+      _lns_recorder_keep (&recorder, batch);
+      if (is_first && max_bytes > 0)
+        recorder.kept.max_bytes = max_bytes;
+      if (at_ns <= begin_ns + keep_ns + BATCH_NS)
+        outcome.n_full = recorder.kept.n_bytes;
+      if (recorder.kept.n_bytes > outcome.n_most)
+        outcome.n_most = recorder.kept.n_bytes;
+    }
+  outcome.result = recorder.result;
+  lns_batch_free (recorder.waiting);
+  lns_decoder_free (recorder.decoder);
+  LnsReport *report = lns_report_open (path, NULL, NULL);
+  if (report != NULL)
+    {
+      outcome.n_events = lns_report_info (report)->n_events;
+      outcome.start_ns = lns_report_info (report)->start_ns;
+    }
+  lns_report_close (report);
+  unlink (path);
+  rmdir (folder);
+  return outcome;
+}
+
+static void
+test_ten_minutes_take_what_ten_seconds_do (void)
+{
+  Outcome outcome = record (10 * SECOND, 0);
+  LNS_CHECK (outcome.result.is_written);
+  LNS_CHECK_INT (outcome.result.n_lost, 0);
+  LNS_CHECK (outcome.n_full > 10000 && outcome.n_most <= outcome.n_full + outcome.n_full / 5);
+  /* The one that is open all the time, too. */
+  LNS_CHECK_INT (outcome.n_events, 10 * SECOND / BATCH_NS * BATCH_RANGES + 1);
+  LNS_CHECK_INT (outcome.start_ns, 590 * SECOND);
+  lns_report_result_clear (&outcome.result);
+}
+
+static void
+test_short_memory_keeps_less_and_says_so (void)
+{
+  Outcome outcome = record (300 * SECOND, 300000);
+  LNS_CHECK (outcome.n_most <= 300000);
+  LNS_CHECK (outcome.n_events > 0 && outcome.n_events < 300 * SECOND / BATCH_NS * BATCH_RANGES);
+  bool is_told = false;
+  for (size_t i = 0; i < outcome.result.n_diagnostics; i++)
+    is_told |= strcmp (outcome.result.diagnostics[i].code, "LNS-KEEP-001") == 0;
+  LNS_CHECK (is_told);
+  lns_report_result_clear (&outcome.result);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_packed_batches_come_back);
+  LNS_TEST (test_ten_minutes_take_what_ten_seconds_do);
+  LNS_TEST (test_short_memory_keeps_less_and_says_so);
+  return lns_tap_done ();
+}
