@@ -56,12 +56,13 @@ def thread(_build):
 
 
 def mutations(build):
-    program = os.path.join(build, "tests", "fuzz", "mutate-report")
-    print("+ LNS_MUTATIONS=10000 " + program, flush=True)
-    output = subprocess.run([program], env=dict(os.environ, LNS_MUTATIONS="10000"), check=True, capture_output=True,
-                            text=True).stdout
-    print(output)
-    assert " of 10000 opened" in output, "it did not run 10,000"
+    for name, said in (("mutate-report", " of 10000 opened"), ("mutate-export", " of 100")):
+        program = os.path.join(build, "tests", "fuzz", name)
+        print("+ LNS_MUTATIONS=10000 " + program, flush=True)
+        environment = dict(os.environ, LNS_MUTATIONS="10000", LNS_SOURCE_ROOT=os.path.dirname(TESTS))
+        output = subprocess.run([program], env=environment, check=True, capture_output=True, text=True).stdout
+        print(output)
+        assert said in output, "it did not run 10,000"
 
 
 def kills(build):
@@ -102,7 +103,7 @@ def mutate(_build):
 STAGES = {
     "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
     "thread": (thread, "unit tests under the thread sanitizer"),
-    "mutations": (mutations, "10,000 mutated reports, under sanitizers"),
+    "mutations": (mutations, "10,000 mutated reports and as many exports of nsys, under sanitizers"),
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
     "large": (large, "a report of 100 million events"),

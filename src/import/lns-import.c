@@ -136,7 +136,6 @@ free_all (LnsImport *import)
   lns_string_table_free (import->tracks);
   lns_string_table_free (import->metrics);
   lns_string_table_free (import->leaves);
-  _lns_import_end_table (import);
   free (import->string_list);
   free (import->process_list);
   free (import->thread_list);
@@ -210,6 +209,7 @@ lns_import_sqlite (const char *path,
 
   bool good = open_all (&import, path, out_path) && import_tables (&import) &&
               _lns_import_keep_tables (&import) && list_rest (&import);
+  _lns_import_end_table (&import); /* what a table that failed has begun                          */
   if (good && import.options->n_flows > 0)
     _lns_import_leave_out (&import, "flow arrows: %llu",
                            (unsigned long long)import.options->n_flows);
