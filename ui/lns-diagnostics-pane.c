@@ -93,9 +93,13 @@ static const Column columns[] = {
 static void
 setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
 {
-  GtkWidget *label =
-      g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "ellipsize", PANGO_ELLIPSIZE_END, NULL);
+  GtkWidget *label = g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "yalign", 0.0, NULL);
 
+  /* A message ends with what to do. */
+  if (column->text == message_text)
+    g_object_set (label, "wrap", TRUE, "wrap-mode", PANGO_WRAP_WORD_CHAR, NULL);
+  else
+    gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_list_item_set_child (item, label);
 }
 

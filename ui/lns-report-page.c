@@ -10,6 +10,7 @@
 #include "src/base/lns-format.h"
 #include "ui/lns-details-pane.h"
 #include "ui/lns-diagnostics-pane.h"
+#include "ui/lns-display-text.h"
 #include "ui/lns-events-table.h"
 
 struct _LnsReportPage
@@ -121,6 +122,45 @@ add_state_notice (LnsReportPage *self, const LnsReportInfo *info)
     }
 }
 
+static bool
+has_cuda (LnsReport *report)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (lanes[lane].kind >= LNS_LANE_CUDA_API && lanes[lane].kind <= LNS_LANE_CUDA_GRAPH &&
+        lns_report_lane_info (report, lane)->n_events > 0)
+      return true;
+  return false;
+}
+
+/* Who asked for CUDA and got nothing of it is told why, where rows of it would be. */
+static void
+add_cuda_notice (LnsReportPage *self, LnsReport *report)
+{
+  uint32_t n;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n), *reason = NULL;
+  for (uint32_t i = 0; i < n && !has_cuda (report); i++)
+    {
+      const char *code = lns_report_string (report, diagnostics[i].code, NULL);
+      bool is_reason =
+          g_str_has_prefix (code, "LNS-CUDA-") && diagnostics[i].severity >= LNS_SEVERITY_WARNING;
+      /* The last one says only that there is nothing. */
+      if (is_reason && (reason == NULL || !g_str_equal (code, "LNS-CUDA-011")))
+        reason = &diagnostics[i];
+    }
+  if (reason == NULL)
+    return;
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, reason->text, &size_bytes);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
+  if (*text != '\0')
+    *text = g_ascii_toupper (*text);
+  g_autofree char *sentence =
+      g_strdup_printf ("%s%s", text, g_str_has_suffix (text, ".") ? "" : ".");
+  add_notice (self, GTK_MESSAGE_WARNING, sentence, NULL, NULL);
+}
+
 static void
 add_notices (LnsReportPage *self)
 {
@@ -128,6 +168,7 @@ add_notices (LnsReportPage *self)
   char count[LNS_FORMAT_SIZE];
 
   add_state_notice (self, info);
+  add_cuda_notice (self, lns_view_get_report (self->view));
   if (info->n_lost > 0)
     {
       g_autofree char *text = g_strdup_printf (

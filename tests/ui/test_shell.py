@@ -201,6 +201,22 @@ def test_losses_and_diagnostics():
         assert codes == ["LNS-TEST-003", "LNS-TEST-002", "LNS-TEST-001"], codes
 
 
+def test_cuda_that_was_asked_for_and_is_not_there():
+    path = os.path.join(folder(), "none.rep")
+    subprocess.run([tap.LANESCOPE, "profile", "-t", "cuda", "-o", path, "/bin/true"], check=True, capture_output=True)
+    with harness.App(path) as app:
+        opened(app, "none.rep")
+        reason = app.find("label", lambda name: name.startswith("No CUDA events were seen: ")).name
+        app.activate("win.show-diagnostics")
+        # All of the sentence can be read, which takes more than a line.
+        row = app.find("label", lambda name: name.startswith("no CUDA events were seen: "))
+        assert row.name == reason[0].lower() + reason[1:].rstrip("."), (row.name, reason)
+        app.wait(lambda: row.extents()[3] > 1.5 * app.root.find("label", "Severity").extents()[3], what="its lines")
+    with harness.App(make_report()) as app:
+        opened(app)
+        assert app.root.find("label", lambda name: name.startswith("No CUDA")) is None
+
+
 def test_no_diagnostics():
     with harness.App(make_report()) as app:
         opened(app)
