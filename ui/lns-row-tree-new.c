@@ -16,6 +16,7 @@ typedef enum
   PART_OF_PROCESS,
   PART_THREAD,
   PART_DEVICE,
+  PART_OTHER_THREAD,
   PART_OVERHEAD
 } Part;
 
@@ -54,6 +55,8 @@ typedef struct
   bool *has_kernels, *has_memory; /* … and whether there is any of either */
   uint32_t *work_lane_of;         /* per stream: a lane of what ranges may have begun, or none */
   bool *has_ranges, *has_calls;   /* per process */
+  bool *has_gpu;                  /* per process */
+  bool *calls_cuda;               /* per thread */
   LnsRowTree *tree;
 } Builder;
 
@@ -66,6 +69,16 @@ thread_rank (const Builder *builder, uint32_t thread)
   if (it->process < builder->n_processes && it->tid == builder->processes[it->process].pid)
     return 1;
   return UINT64_C (2) + thread;
+}
+
+/* The threads that give GPUs their work stand above them, so that a line from a call to a kernel is
+ * short; dozens that wait for something stand below. */
+static Part
+thread_part (const Builder *builder, const LnsTrack *track)
+{
+  bool is_other = track->process < builder->n_processes && builder->has_gpu[track->process] &&
+                  !builder->calls_cuda[track->thread] && thread_rank (builder, track->thread) > 1;
+  return is_other ? PART_OTHER_THREAD : PART_THREAD;
 }
 
 static uint64_t
@@ -165,7 +178,8 @@ place (const Builder *builder, Leaf *leaf)
     push_device (builder, leaf);
   else if (track->thread < builder->n_threads)
     {
-      push (leaf, LNS_ROW_THREAD, PART_THREAD, thread_rank (builder, track->thread), track->thread);
+      push (leaf, LNS_ROW_THREAD, thread_part (builder, track),
+            thread_rank (builder, track->thread), track->thread);
       push_own (builder, leaf);
     }
   else
@@ -187,7 +201,7 @@ push_projection (const Builder *builder, Leaf *leaf)
 static uint64_t
 part_of (const Level *level)
 {
-  return level->kind == LNS_ROW_THREAD   ? PART_THREAD
+  return level->kind == LNS_ROW_THREAD   ? level->order[0]
          : level->kind == LNS_ROW_DEVICE ? PART_DEVICE
          : level->kind == LNS_ROW_GPU && level->order[0] == LNS_TRACK_CUDA_OVERHEAD
              ? PART_OVERHEAD
@@ -248,6 +262,8 @@ count_contexts (Builder *builder)
   builder->has_memory = g_new0 (bool, builder->n_contexts + 1);
   builder->has_ranges = g_new0 (bool, builder->n_processes + 1);
   builder->has_calls = g_new0 (bool, builder->n_processes + 1);
+  builder->has_gpu = g_new0 (bool, builder->n_processes + 1);
+  builder->calls_cuda = g_new0 (bool, builder->n_threads + 1);
   builder->work_lane_of = g_new (uint32_t, builder->n_streams + 1);
   memset (builder->work_lane_of, 0xff, (builder->n_streams + 1) * sizeof (uint32_t));
   for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
@@ -263,6 +279,9 @@ count_contexts (Builder *builder)
           builder->has_ranges[track->process] |=
               kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
           builder->has_calls[track->process] |= kind == LNS_LANE_CUDA_API;
+          builder->has_gpu[track->process] |= track->device < builder->n_devices;
+          if (track->thread < builder->n_threads)
+            builder->calls_cuda[track->thread] |= kind == LNS_LANE_CUDA_API;
         }
       if (context == LNS_ID_NONE)
         continue;
@@ -536,5 +555,7 @@ lns_row_tree_new (LnsReport *report)
   g_free (builder.work_lane_of);
   g_free (builder.has_ranges);
   g_free (builder.has_calls);
+  g_free (builder.has_gpu);
+  g_free (builder.calls_cuda);
   return tree;
 }

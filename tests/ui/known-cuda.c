@@ -15,6 +15,7 @@
  * Call k of a step begins at k × 10 µs and lasts 6, those of the copies and the memset begin at 110, 120
  * and 130 µs. The range "step i" is around all of them, "forward" in it around calls 1–8, from 5 to 95 µs,
  * and in the domain "io" the red range "move" around the copies' and memset's, from 105 to 140 µs.
+ * Another thread, "loader", has a range and calls nothing.
  */
 
 #include <stdio.h>
@@ -368,6 +369,12 @@ write_cuda (int64_t n_steps)
         lns_writer_commit (writer, i * LNS_KNOWN_STEP_NS, &error);
     }
   write_second (&lanes, n_steps * LNS_KNOWN_STEP_NS);
+  LnsEvent load = event (0, 100 * LNS_KNOWN_US, "load");
+  lns_writer_append (
+      writer,
+      lane (track (LNS_TRACK_NVTX_RANGES, thread ("loader", 5002), LNS_ID_NONE, LNS_ID_NONE), 0,
+            LNS_LANE_NVTX_PUSH_POP),
+      &load);
 }
 
 int

@@ -82,7 +82,9 @@ rows_stand_in_their_order (void)
                        "    Context 3\n"
                        "      Stream 21\n"
                        "        100.0% Memory\n"
-                       "        NVTX\n");
+                       "        NVTX\n"
+                       "  loader (5002)\n"
+                       "    NVTX\n");
   /* All Streams borrow their lanes: the process still has each event once. */
   LNS_CHECK_INT (lns_row_tree_row (tree, 0)->n_events, lns_report_info (report)->n_events);
   LNS_CHECK_INT (lns_row_tree_row (tree, row_called (tree, "97.6% Kernels", 0))->n_events,
