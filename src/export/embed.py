@@ -12,7 +12,9 @@ import sys
 with open(target, "w", encoding="utf-8") as out:
     for source in sources:
         with open(source, encoding="utf-8") as file:
-            lines = file.read().split("*/\n", 1)[1].lstrip("\n").splitlines(True)
+            text = file.read()
+        end = "*/\n" if text.startswith("/*") else "Apache-2.0\n"
+        lines = text.split(end, 1)[1].lstrip("\n").splitlines(True)
         name = os.path.basename(source).replace("-", "_").replace(".", "_")
         literals = "".join(f"\n  {json.dumps(line, ensure_ascii=False)}" for line in lines)
         out.write(f"static const char {name}[] ={literals};\n")

@@ -16,8 +16,8 @@
 #define STRETCH 65536
 
 static const LnsExportType *const types[] = {
-  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv,
-  &lns_sink_chrome, &lns_sink_folded,    &lns_sink_svg,
+  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv,      &lns_sink_chrome,     &lns_sink_folded,
+  &lns_sink_svg,    &lns_sink_arrow,     &lns_sink_arrowdir, &lns_sink_parquetdir,
 };
 
 typedef struct

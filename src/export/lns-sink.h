@@ -53,8 +53,11 @@ struct LnsExportType
 extern const LnsExportType lns_sink_sqlite;
 extern const LnsExportType lns_sink_jsonlines;
 extern const LnsExportType lns_sink_csv;
+extern const LnsExportType lns_sink_arrow;
+extern const LnsExportType lns_sink_arrowdir;
 extern const LnsExportType lns_sink_chrome;
 extern const LnsExportType lns_sink_folded;
+extern const LnsExportType lns_sink_parquetdir;
 extern const LnsExportType lns_sink_svg;
 
 /* The position of TABLE's column called NAME, or -1. O(columns). */

@@ -251,6 +251,21 @@ def test_a_full_disk_leaves_nothing():
     assert done.returncode == 125 and b"disk is full" in done.stderr, done
 
 
+def test_arrow_says_what_it_needs():
+    """What it writes with pyarrow is read in tests/readers."""
+    with open(golden.path("python-without"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexit 3\n")
+    with open(golden.path("python-dies"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nkill -9 $$\n")
+    for name, word in [("nowhere", b"install pyarrow"), ("python-without", b"install pyarrow"), ("python-dies", b"ended early")]:
+        if os.path.exists(golden.path(name)):
+            os.chmod(golden.path(name), 0o755)
+        for kind in ("arrow", "arrowdir", "parquetdir"):
+            _, err = golden.run("export", "-t", kind, "-o", golden.path("a"), REPORT, code=125, LNS_PYTHON=golden.path(name))
+            assert word in err and err.count(b"\n") == 1, err
+    assert not [n for n in os.listdir(golden.FOLDER) if n == "a" or n.endswith(".part")]
+
+
 def test_other_types_are_refused():
     for kind, word in [("text", b"csv"), ("hdf", b"csv"), ("sqlight", b"sqlite")]:
         _, err = golden.run("export", "--type", kind, REPORT, code=125)

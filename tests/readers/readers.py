@@ -17,6 +17,9 @@ FOLDER = os.path.join(tap.SOURCE, ".deps", "readers")
 PYTHON = os.path.join(FOLDER, "venv", "bin", "python")
 
 
+PATIENCE = 120
+
+
 class Failed(Exception):
     """What a reader said last."""
 
@@ -30,7 +33,10 @@ def run(*command, path="", code=None, cwd=None):
     """Runs the venv's python with COMMAND or, where there is CODE, with that; its output."""
     environment = dict(os.environ, PYTHONPATH=os.path.join(FOLDER, path), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8")
     words = [PYTHON, "-c", code, *command] if code else [PYTHON, *command]
-    done = subprocess.run(words, env=environment, cwd=cwd, capture_output=True, timeout=300)
+    try:
+        done = subprocess.run(words, env=environment, cwd=cwd, capture_output=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"no end within {PATIENCE} s") from None
     lines = [l for l in done.stderr.decode(errors="replace").splitlines() if l.strip()]
     if done.returncode != 0:
         told = [l for l in lines if l.startswith("AssertionError: ")] + lines[-1:]

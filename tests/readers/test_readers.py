@@ -7,8 +7,10 @@ what is not there is skipped. CUDA is recorded on the double: nothing about a re
 that others made are read by tests/readers/table.py, which prints what each program made of each."""
 
 import atexit
+import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 
@@ -90,6 +92,46 @@ def test_folded_is_what_the_script_of_llm_c_prints():
         assert ours == script, program
         n_lines += len(ours.splitlines())
     assert n_lines > 500, n_lines
+
+
+READ_ARROW = """if True:
+    import json, os, sys
+    import pyarrow, pyarrow.parquet
+    kind, path = sys.argv[1:]
+    tables = {}
+    if kind == "arrow":
+        source = pyarrow.OSFile(path)
+        while source.tell() < source.size():
+            stream = pyarrow.ipc.open_stream(source)
+            tables[stream.schema.metadata[b"table"].decode()] = stream.read_all()
+    for name in os.listdir(path) if kind != "arrow" else []:
+        table = (pyarrow.parquet.read_table(path + "/" + name) if kind == "parquetdir"
+                 else pyarrow.ipc.open_file(path + "/" + name).read_all())
+        tables[name.split(".")[0]] = table
+    for table in tables.values():
+        table.validate(full=True)
+    print(json.dumps({name: [list(map(lambda v: v.hex().upper() if isinstance(v, bytes) else v, row.values()))
+                             for row in table.to_pylist()] for name, table in tables.items()}))"""
+
+
+def test_arrow_and_parquet():
+    """All tables, by pyarrow's own reader."""
+    if not os.path.exists(os.path.join(readers.FOLDER, "venv", ".complete")):
+        raise tap.Skip("pyarrow is not here: tests/readers/fetch brings it")
+    for program in ("demo", "cuda-training"):
+        database = sqlite3.connect(exported(report(program), "--lazy=true"))
+        database.text_factory = lambda b: b.decode("utf-8", "replace")
+        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
+        wanted = {name: [[v.hex().upper() if isinstance(v, bytes) else v for v in row]
+                         for row in database.execute(f"SELECT * FROM {name}")] for name in names}
+        for kind in ("arrow", "arrowdir", "parquetdir"):
+            path = os.path.join(FOLDER, f"{program}-{kind}")
+            subprocess.run([tap.LANESCOPE, "export", "-q", "-t", kind, "-o", path, report(program)], check=True,
+                           env=dict(os.environ, LNS_PYTHON=readers.PYTHON))
+            got = json.loads(readers.run(kind, path, code=READ_ARROW))
+            assert got.keys() == wanted.keys() and len(got) > 50, (kind, got.keys() ^ wanted.keys())
+            for name in names:
+                assert got[name] == wanted[name], (program, kind, name, got[name][:1], wanted[name][:1])
 
 
 tap.main(globals())
