@@ -28,7 +28,7 @@ LISTS = {
     # They only ask, and programs call them all the time.
     'questions': (r'cudaGetDevice|cudaGetLastError|cudaPeekAtLastError|cudaStreamIsCapturing(_ptsz)?',
                   r'cuCtxGetCurrent|cuDevicePrimaryCtxGetState|cuKernelGetAttribute'
-                  r'|cuPointerGetAttributes?'),
+                  r'|cuPointerGetAttributes?|cuStreamGetCtx(_ptsz)?'),
 }
 
 

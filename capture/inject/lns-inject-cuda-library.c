@@ -67,6 +67,7 @@ find_driver (void)
       (__typeof__ (&cuDriverGetVersion))dlsym (handle, "cuDriverGetVersion");
   lns_cuda_driver.device_count = (__typeof__ (&cuDeviceGetCount))dlsym (handle, "cuDeviceGetCount");
   lns_cuda_driver.bus_id = (__typeof__ (&cuDeviceGetPCIBusId))dlsym (handle, "cuDeviceGetPCIBusId");
+  lns_cuda_driver.stream_context = (__typeof__ (&cuStreamGetCtx))dlsym (handle, "cuStreamGetCtx");
 }
 
 static void *

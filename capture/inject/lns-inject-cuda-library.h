@@ -26,6 +26,8 @@
  X (SetThreadIdType)                                                                               \
  X (EnableCallback)                                                                                \
  X (EnableDomain)                                                                                  \
+ X (GetContextId)                                                                                  \
+ X (GetStreamIdEx)                                                                                 \
  X (GetDeviceId)                                                                                   \
  X (GetGraphId)                                                                                    \
  X (GetGraphExecId)                                                                                \
@@ -66,6 +68,7 @@ typedef struct
   __typeof__ (&cuDriverGetVersion) driver_version;
   __typeof__ (&cuDeviceGetCount) device_count;
   __typeof__ (&cuDeviceGetPCIBusId) bus_id;
+  __typeof__ (&cuStreamGetCtx) stream_context;
 } LnsCudaDriver;
 
 extern LnsCudaDriver lns_cuda_driver;

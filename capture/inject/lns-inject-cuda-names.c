@@ -5,6 +5,7 @@
 
 #include "capture/inject/lns-inject-cuda-private.h"
 #include "capture/inject/lns-inject-definitions.h"
+#include "capture/inject/lns-inject-nvtx-abi.h"
 
 /* Names that are known by their addresses; more are looked up by their text each time. */
 #define ADDRESSES 16384u
@@ -80,6 +81,30 @@ lns_cuda_call_name (bool is_runtime, uint32_t cbid)
       __atomic_store_n (known, id == 0 ? UINT32_MAX : id, __ATOMIC_RELAXED);
     }
   return id == UINT32_MAX ? 0 : id;
+}
+
+void
+lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n_bytes)
+{
+  const bool is_context = type == LNS_NVTX_RESOURCE_CUDA_CONTEXT;
+  CUcontext context = is_context ? (CUcontext)(uintptr_t)object : NULL;
+  CUstream stream = (CUstream)(uintptr_t)object;
+  LnsWireCudaNamedBytes record = { .head.type = LNS_WIRE_CUDA_NAMED, .stream = LNS_WIRE_CUDA_NONE };
+  if (!lns_cuda_is_here () || name == NULL || lns_cupti.GetContextId == NULL ||
+      (!is_context && type != LNS_NVTX_RESOURCE_CUDA_STREAM &&
+       type != LNS_NVTX_RESOURCE_CUDART_STREAM))
+    return;
+  if (!is_context &&
+      (lns_cuda_driver.stream_context == NULL || lns_cupti.GetStreamIdEx == NULL ||
+       lns_cuda_driver.stream_context (stream, &context) != CUDA_SUCCESS ||
+       lns_cupti.GetStreamIdEx (context, stream, 0, &record.stream) != CUPTI_SUCCESS))
+    return;
+  if (lns_cupti.GetContextId (context, &record.context) != CUPTI_SUCCESS)
+    return;
+  record.head.string = lns_definitions_string (0, name, n_bytes);
+  LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
+  if (record.head.string != 0)
+    (void)lns_definitions_add (&whole, 1);
 }
 
 const char *

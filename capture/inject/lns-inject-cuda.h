@@ -9,6 +9,8 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef LNS_HAVE_CUPTI
 
@@ -20,6 +22,10 @@ void lns_cuda_set_recording (bool recording);
  * copies of pointers into it must go on to point to memory. */
 void lns_cuda_leave_parent (void);
 
+/* Tells the name, of N_BYTES, that the program gave to what OBJECT is a handle of, where TYPE says that it
+ * is a context or a stream. */
+void lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n_bytes);
+
 #else
 
 static inline void
@@ -29,6 +35,11 @@ lns_cuda_set_recording (bool recording)
 
 static inline void
 lns_cuda_leave_parent (void)
+{
+}
+
+static inline void
+lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n_bytes)
 {
 }
 

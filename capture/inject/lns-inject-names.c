@@ -4,6 +4,7 @@
  */
 
 #include "capture/inject/lns-inject-names.h"
+#include "capture/inject/lns-inject-cuda.h"
 #include "capture/inject/lns-inject-definitions.h"
 #include "capture/inject/lns-inject-nvtx.h"
 #include "capture/inject/lns-inject-system.h"
@@ -205,7 +206,9 @@ lns_nvtx_resource_create (const void *domain, const LnsNvtxResourceAttributes *a
   };
   if (own.message_type == LNS_NVTX_MESSAGE_REGISTERED)
     record.head.string = (uint32_t)(uintptr_t)own.message.registered;
-  add_resource (&record, message_name (own.message_type, own.message));
+  Name name = message_name (own.message_type, own.message);
+  lns_cuda_name_object (record.identifier_type, record.identifier, name.bytes, name.n_bytes);
+  add_resource (&record, name);
   return (const void *)(uintptr_t)handle;
 }
 
@@ -222,6 +225,7 @@ name_object (uint32_t type, uint64_t identifier, Name name)
     .identifier = identifier,
     .identifier_type = type,
   };
+  lns_cuda_name_object (type, identifier, name.bytes, name.n_bytes);
   add_resource (&record, name);
 }
 

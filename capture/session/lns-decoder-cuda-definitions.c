@@ -172,6 +172,7 @@ _lns_cuda_context_definition (LnsDecoder *decoder,
     .parent = context->said.parent,
     .is_green = context->said.is_green,
     .n_multiprocessors = context->said.n_multiprocessors,
+    .name = registered_id (decoder, process, context->name),
   };
 }
 
@@ -196,7 +197,7 @@ _lns_cuda_stream_definition (LnsDecoder *decoder,
     .number = stream->said.number,
     .priority = stream->said.priority,
     .flags = stream->said.flags,
-    .name = registered_id (decoder, process, stream->said.head.string),
+    .name = registered_id (decoder, process, stream->name),
   };
 }
 

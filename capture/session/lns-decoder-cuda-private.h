@@ -26,6 +26,7 @@ typedef struct
   LnsReportRef ref;
   LnsDecodedDevice *device;
   LnsWireCudaContextBytes said;
+  uint32_t name; /* registered string of what NVTX named it, or 0 */
 } LnsDecodedContext;
 
 typedef struct
@@ -33,6 +34,7 @@ typedef struct
   LnsReportRef ref;
   LnsDecodedContext *context;
   LnsWireCudaStreamBytes said;
+  uint32_t name; /* registered string of what NVTX named it, or 0 */
 } LnsDecodedCudaStream;
 
 /* Which kernel in which shape; one for all streams of records that tell of it. */

@@ -52,6 +52,24 @@ say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord
 }
 
 static void
+write_context (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedContext *context)
+{
+  if (context->ref.report != decoder->report || decoder->writer == NULL)
+    return;
+  LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
+  lns_writer_set_context (decoder->writer, context->ref.id, &definition);
+}
+
+static void
+write_stream (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream)
+{
+  if (stream->ref.report != decoder->report || decoder->writer == NULL)
+    return;
+  LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
+  lns_writer_set_stream (decoder->writer, stream->ref.id, &definition);
+}
+
+static void
 say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaContextBytes said;
@@ -62,11 +80,7 @@ say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
     return;
   context->said = said;
   context->device = device;
-  if (context->ref.report == decoder->report && decoder->writer != NULL)
-    {
-      LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
-      lns_writer_set_context (decoder->writer, context->ref.id, &definition);
-    }
+  write_context (decoder, process, context);
 }
 
 static void
@@ -79,11 +93,30 @@ say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord
   if (stream == NULL)
     return;
   stream->said = said;
-  if (stream->ref.report == decoder->report && decoder->writer != NULL)
+  write_stream (decoder, process, stream);
+}
+
+static void
+say_named (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaNamedBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.stream };
+  if (said.stream == LNS_WIRE_CUDA_NONE)
     {
-      LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
-      lns_writer_set_stream (decoder->writer, stream->ref.id, &definition);
+      LnsDecodedContext *context =
+          _lns_cuda_context (decoder, process, said.context, LNS_WIRE_CUDA_NONE);
+      if (context == NULL)
+        return;
+      context->name = said.head.string;
+      write_context (decoder, process, context);
+      return;
     }
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
+  if (stream == NULL)
+    return;
+  stream->name = said.head.string;
+  write_stream (decoder, process, stream);
 }
 
 /* --- Problems --------------------------------------------------------------------------------- */
@@ -346,6 +379,9 @@ say_definition (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRe
       break;
     case LNS_WIRE_CUDA_STREAM:
       say_stream (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_NAMED:
+      say_named (decoder, process, record);
       break;
     case LNS_WIRE_CUDA_INFO:
       say_info (decoder, process, record);

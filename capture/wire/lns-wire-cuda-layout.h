@@ -44,9 +44,10 @@ typedef enum
   /* Of the process: may come more than once, the last one counts. */
   LNS_WIRE_CUDA_DEVICE = 0x91,  /* STRING: its name */
   LNS_WIRE_CUDA_CONTEXT = 0x92, /* LnsWireCudaContextBytes */
-  LNS_WIRE_CUDA_STREAM = 0x93,  /* STRING: what NVTX named it, or 0 */
-  LNS_WIRE_CUDA_INFO = 0x94,    /* STRING: the driver's version, "580.65.06", or 0 */
-  LNS_WIRE_CUDA_NAME = 0x95,    /* STRING: the text at an address of the process */
+  LNS_WIRE_CUDA_STREAM = 0x93,
+  LNS_WIRE_CUDA_INFO = 0x94,  /* STRING: the driver's version, "580.65.06", or 0 */
+  LNS_WIRE_CUDA_NAME = 0x95,  /* STRING: the text at an address of the process */
+  LNS_WIRE_CUDA_NAMED = 0x96, /* STRING: what NVTX named a context or a stream */
 
   /* Said of the capture. */
   LNS_WIRE_CUDA_DROPPED = 0x98, /* records that CUPTI had no room for */
@@ -333,6 +334,15 @@ typedef struct
   uint32_t reserved;
   uint64_t address;
 } LnsWireCudaNameBytes;
+
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t context;
+  uint32_t stream; /* NONE: the context itself */
+  uint32_t reserved;
+} LnsWireCudaNamedBytes;
 
 /* LNS_WIRE_LOST does not tell of these: CUPTI only counts them. */
 typedef struct

@@ -240,6 +240,26 @@ build_named_devices (LnsCellBuilder *builder)
     }
 }
 
+static void
+build_named_contexts (LnsCellBuilder *builder)
+{
+  uint32_t n;
+  const LnsCudaContext *contexts = lns_report_contexts (builder->report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      LnsCudaDevice device = device_of (builder, i);
+      LnsValue *row = contexts[i].name != 0 ? _lns_builder_add_row (builder) : NULL;
+      if (row == NULL)
+        continue;
+      row[0] = _lns_builder_string (builder, contexts[i].name);
+      row[1] = row[2] = _lns_cell_integer (0);
+      row[3] = _lns_cell_integer (pid_of (builder, device.process));
+      row[4] = _lns_cell_integer (device.number);
+      row[5] = _lns_cell_integer (contexts[i].number);
+    }
+}
+
 bool
 _lns_builder_cuda (LnsCellBuilder *builder, const char *table)
 {
@@ -253,6 +273,8 @@ _lns_builder_cuda (LnsCellBuilder *builder, const char *table)
     build_streams (builder, false);
   else if (strcmp (table, "TARGET_INFO_NVTX_CUDA_STREAM") == 0)
     build_streams (builder, true);
+  else if (strcmp (table, "TARGET_INFO_NVTX_CUDA_CONTEXT") == 0)
+    build_named_contexts (builder);
   else if (strcmp (table, "TARGET_INFO_NVTX_CUDA_DEVICE") == 0)
     build_named_devices (builder);
   else

@@ -128,6 +128,7 @@ typedef struct
   uint32_t parent;      /* CUPTI's contextId of a green context's parent, or 0                  */
   uint32_t is_green;    /* 0 or 1                                                               */
   uint32_t n_multiprocessors; /* that a green context may use, or 0                             */
+  uint32_t name;              /* what the program named it by NVTX, or 0                        */
 } LnsCudaContext;
 
 typedef struct

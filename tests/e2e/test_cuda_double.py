@@ -6,8 +6,10 @@
 computed from the programs' own sources; nothing is shown about a real GPU or its driver."""
 
 import collections
+import json
 import os
 import re
+import subprocess
 
 import profiling
 import tap
@@ -224,6 +226,36 @@ def test_managed_memory_moves():
     for copy in report.of("cuda-memcpy"):
         moved[copy["copy-kind"]] += copy["bytes"]
     assert moved == {11: 3 * MIB, 12: MIB}, moved
+
+
+def names_by_nvtx(report_path):
+    def rows(table):
+        asked = subprocess.run([tap.LANESCOPE, "sql", "-j", report_path, f"SELECT * FROM TARGET_INFO_NVTX_CUDA_{table}"],
+                               capture_output=True, check=True)
+        return json.loads(asked.stdout)
+    return rows("DEVICE"), rows("CONTEXT"), rows("STREAM")
+
+
+def test_names_of_cuda_objects():
+    # cuda-driver.c names a device, a context and two streams of it; cuda-streams.cu two streams, one of them twice.
+    for program_name, devices, contexts, streams in (
+            ("cuda-driver", ["the first"], ["main"], ["Strom für Arbeit", "default"]),
+            ("cuda-streams", [], [], ["non-blocking", "urgent"])):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda,nvtx", program(program_name), before=[WITH],
+                                 env={k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")})
+            report = folder.report()
+            named = names_by_nvtx(folder.file("report1.rep"))
+        assert not report.codes() and [sorted(row["name"] for row in rows) for rows in named] == [devices, contexts, streams], named
+        known = {s["number"]: report.contexts[s["context"]]["number"] for s in report.streams}
+        pids = {p["pid"] for p in report.processes}
+        for row in named[2]:
+            assert known[row["streamId"]] == row["contextId"] and row["processId"] in pids, (row, known)
+        assert all(row["contextId"] == named[2][0]["contextId"] for row in named[1])
+        assert not any("cuStreamGetCtx" in e["name"] for e in report.of("cuda-api")), "what we ask is not the program's"
+        # The kernels of a named stream are on it.
+        assert all(any(report.streams[k["stream"]]["number"] == row["streamId"] for k in report.of("cuda-kernel"))
+                   for row in named[2] if row["name"] in ("urgent", "non-blocking", "Strom für Arbeit"))
 
 
 def test_the_driver_alone():

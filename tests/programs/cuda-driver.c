@@ -4,9 +4,11 @@
  */
 
 /* The driver's API alone, without nvcc: two contexts of one device, a module in PTX, a library,
- * kernels, copies, sets, a pool and a graph. LAUNCHES kernels `scale` of each way to launch. */
+ * kernels, copies, sets, a pool and a graph. By NVTX the first context, its stream, its default stream and the
+ * device have names. LAUNCHES kernels `scale` of each way to launch. */
 
 #include <cuda.h>
+#include <nvtx3/nvToolsExtCuda.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +121,10 @@ main (void)
     return 3;
   CHECK (cuModuleGetFunction (&function, module, "scale"));
   CHECK (cuStreamCreate (&stream, CU_STREAM_NON_BLOCKING));
+  nvtxNameCuDeviceA (device, "the first");
+  nvtxNameCuContextA (context, "main");
+  nvtxNameCuStreamW (stream, L"Strom für Arbeit");
+  nvtxNameCuStreamA (NULL, "default");
   CHECK (cuMemAlloc (&cells, N * sizeof (unsigned)));
   CHECK (cuMemAlloc (&other, N * sizeof (unsigned)));
   copy_and_set (stream, cells, other);

@@ -5,9 +5,11 @@
 
 /* Streams of all kinds whose kernels overlap, joined by events: STREAMS × LAUNCHES kernels `busy`,
  * then one `join` on the null stream, then PER_THREAD on the thread's default stream. Prints what
- * the events say the work of the first stream took, in microseconds. */
+ * the events say the work of the first stream took, in microseconds. Two streams have names. */
 
 #include "cuda-program.h"
+
+#include <nvtx3/nvToolsExtCudaRt.h>
 
 #define STREAMS 4
 #define LAUNCHES 25
@@ -43,6 +45,9 @@ main (void)
   CHECK (cudaStreamCreateWithFlags (&streams[1], cudaStreamNonBlocking));
   CHECK (cudaStreamCreateWithPriority (&streams[2], cudaStreamNonBlocking, greatest));
   CHECK (cudaStreamCreate (&streams[3]));
+  nvtxNameCudaStreamA (streams[1], "non-blocking");
+  nvtxNameCudaStreamA (streams[2], "not yet");
+  nvtxNameCudaStreamA (streams[2], "urgent");
   CHECK (cudaEventCreate (&first));
   CHECK (cudaEventCreate (&last));
   for (int i = 0; i < STREAMS; i++)

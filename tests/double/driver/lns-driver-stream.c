@@ -20,6 +20,12 @@ query_stream (CUstream handle, bool per_thread)
 }
 
 static int
+context_of (CUstream handle, CUcontext *ret_context, bool per_thread)
+{
+  WITH_STREAM (handle, per_thread, (*ret_context = stream->context, CUDA_SUCCESS));
+}
+
+static int
 synchronize_stream (CUstream handle, bool per_thread)
 {
   WITH_STREAM (handle, per_thread, lns_gpu_stream_synchronize (stream));
@@ -100,6 +106,11 @@ LNS_DRIVER (cuStreamCreateWithPriority,
             (phStream, flags, priority),
             lns_gpu_stream_create (flags, priority, phStream))
 LNS_DRIVER (cuStreamDestroy_v2, (CUstream hStream), (hStream), lns_gpu_stream_destroy (hStream))
+LNS_DRIVER_STREAM (cuStreamGetCtx,
+                   _ptsz,
+                   (CUstream handle, CUcontext *context),
+                   (handle, context),
+                   context_of (handle, context, per_thread))
 LNS_DRIVER_STREAM (
     cuStreamQuery, _ptsz, (CUstream hStream), (hStream), query_stream (hStream, per_thread))
 LNS_DRIVER_STREAM (cuStreamSynchronize,
