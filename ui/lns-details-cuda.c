@@ -120,8 +120,8 @@ device_text (LnsReport *report, uint32_t device)
     return NULL;
   g_autofree char *name = lns_event_text_string (report, devices[device].name, true);
   g_autofree char *bus = lns_event_text_string (report, devices[device].bus, true);
-  return *bus != '\0' ? g_strdup_printf ("%u: %s (%s)", devices[device].number, name, bus)
-                      : g_strdup_printf ("%u: %s", devices[device].number, name);
+  return g_strdup_printf ("%u%s%s%s%s%s", devices[device].number, *name != '\0' ? ": " : "", name,
+                          *bus != '\0' ? " (" : "", bus, *bus != '\0' ? ")" : "");
 }
 
 static void

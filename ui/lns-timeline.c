@@ -62,6 +62,8 @@ span_changed_cb (LnsTimeline *self)
   /* Translators: a duration, "1.052 ms in view" */
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
   gtk_inscription_set_text (self->corner, label);
+  if (self->tooltip != NULL)
+    _lns_timeline_hide_tooltip (self); /* what it is about has moved away from the pointer */
   lns_timeline_rows_redraw (self->pinned);
   lns_timeline_rows_redraw (self->rows);
   prepare_tiles (self);
