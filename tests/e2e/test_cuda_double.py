@@ -287,7 +287,7 @@ def test_training_and_the_sample():
             == {"gemm": 8 * 4 * 3, "layer_norm": 8 * 4, "relu": 8 * 4, "adam_step": 8}
         assert collections.Counter(c["copy-kind"] for c in report.of("cuda-memcpy")) == {HTOD: 8, DTOH: 8}
         ranges = collections.Counter(e["name"] for e in report.of("range"))
-        assert ranges == {"step": 8, "forward": 8, "backward": 8, "optimizer": 8, "layer": 32}
+        assert ranges == {"step": 8, "load": 8, "forward": 8, "backward": 8, "optimizer": 8, "layer": 32}
         expect_links(report)
 
 
