@@ -50,7 +50,7 @@ add_lane (Summary *self, uint32_t lane)
   return true;
 }
 
-/* Lanes of ranges and calls, by which a thread is judged. */
+/* Lanes of ranges and calls, by which a thread is judged; without any, by its times on CPUs. */
 static bool
 is_of (LnsLaneKind kind, LnsLaneKind wanted)
 {
@@ -128,6 +128,8 @@ lns_summary_query (LnsReport *report,
   if (!add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_PUSH_POP, &found))
     return false;
   if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_START_END, &found))
+    return false;
+  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_SCHED, &found))
     return false;
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;

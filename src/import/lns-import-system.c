@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What names GPU metrics and CPU samples: rows of other tables, which are kept
- * as they are too. */
+/* What names GPU metrics and CPU samples, and what the other program had to say: rows of tables that are
+ * kept as they are too. */
 
 #include "src/import/lns-import-private.h"
 
@@ -78,5 +78,50 @@ _lns_import_leaves (LnsImport *import, LnsForeignTable *table)
   Leaves leaves = { .import = import };
 
   return lns_foreign_read (import->foreign, table, columns, 3, NULL, leaf_cb, &leaves,
+                           import->error);
+}
+
+/* ENUM_DIAGNOSTIC_SEVERITY_LEVEL */
+#define SEVERITY_WARNING 2
+#define SEVERITY_ERROR   3
+
+/* The process that other tables have told of, or LNS_ID_NONE. */
+static uint32_t
+known_process (const LnsImport *import, int64_t global_pid)
+{
+  for (uint32_t i = 0; i < import->n_processes; i++)
+    if (import->process_list[i].machine == (uint64_t)global_pid >> 48 &&
+        import->process_list[i].pid == (global_pid >> 24 & 0xFFFFFF))
+      return i;
+  return LNS_ID_NONE;
+}
+
+static bool
+diagnostic_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  const int64_t severity = _lns_import_number (&values[1]);
+  LnsDiagnostic diagnostic = { .code = lns_writer_string (import->writer, "NSYS", 4),
+                               .severity = severity == SEVERITY_WARNING ? LNS_SEVERITY_WARNING
+                                           : severity == SEVERITY_ERROR ? LNS_SEVERITY_ERROR
+                                                                        : LNS_SEVERITY_INFO,
+                               .process = LNS_ID_NONE,
+                               .text = _lns_import_text (import, &values[2]) };
+  int64_t global_pid;
+
+  if (!_lns_import_time (&values[0], &diagnostic.time_ns))
+    diagnostic.time_ns = LNS_TIME_UNKNOWN;
+  if (_lns_import_integer (&values[3], &global_pid))
+    diagnostic.process = known_process (import, global_pid);
+  lns_writer_add_diagnostic (import->writer, &diagnostic);
+  return true;
+}
+
+bool
+_lns_import_diagnostics (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "timestamp", "severity", "text", "globalPid" };
+
+  return lns_foreign_read (import->foreign, table, columns, 4, NULL, diagnostic_cb, import,
                            import->error);
 }

@@ -99,7 +99,7 @@
  }
 #define VALUE                                                                                      \
  {                                                                                                 \
-  .rule = LNS_CELL_VALUE, .column = LNS_COLUMN_VALUE                                               \
+  LNS_CELL_VALUE, LNS_COLUMN_VALUE, 0, 64, 0                                                       \
  }
 #define DEPTH                                                                                      \
  {                                                                                                 \
