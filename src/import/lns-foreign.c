@@ -14,8 +14,10 @@
 
 #include "src/store/lns-sql.h"
 
-#define CACHE_KIB      8192
-#define VALUE_BYTES    (64 << 20)
+#define CACHE_KIB   8192
+#define VALUE_BYTES (64 << 20)
+/* More cannot be in a file. */
+#define MAX_ROWS       (INT64_C (1) << 40)
 #define STEPS_PER_POLL 20000
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -230,6 +232,21 @@ lns_foreign_has_column (LnsForeignTable *table, const char *column)
     if (strcasecmp (table->columns[i], column) == 0)
       return table->is_used[i] = true;
   return false;
+}
+
+uint64_t
+lns_foreign_estimate (LnsForeign *foreign, const LnsForeignTable *table)
+{
+  char *sql = sqlite3_mprintf ("SELECT max (rowid) FROM \"%w\"", table->name);
+  sqlite3_stmt *rows = NULL;
+  int64_t n = 0;
+
+  if (sql != NULL && sqlite3_prepare_v2 (foreign->db, sql, -1, &rows, NULL) == SQLITE_OK &&
+      sqlite3_step (rows) == SQLITE_ROW)
+    n = sqlite3_column_int64 (rows, 0);
+  sqlite3_finalize (rows);
+  sqlite3_free (sql);
+  return n > 0 && n < MAX_ROWS ? (uint64_t)n : 0;
 }
 
 bool

@@ -69,6 +69,9 @@ bool lns_foreign_is_ordered (LnsForeign *foreign,
                              bool *ret_is_ordered,
                              LnsError *error);
 
+/* About how many rows TABLE has: its largest rowid. O(log rows). */
+uint64_t lns_foreign_estimate (LnsForeign *foreign, const LnsForeignTable *table);
+
 /* The number of rows of TABLE; false and ERROR as above. O(pages). */
 bool lns_foreign_count (LnsForeign *foreign,
                         const LnsForeignTable *table,

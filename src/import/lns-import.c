@@ -118,6 +118,10 @@ open_all (LnsImport *import, const char *path, const char *out_path)
     if ((*maps[i] = lns_string_table_new ()) == NULL)
       return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0,
                             "%s: not enough memory to import it", path);
+  unsigned n;
+  const LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+  for (unsigned i = 0; i < n && import->options->progress != NULL; i++)
+    import->n_total += lns_foreign_estimate (import->foreign, &tables[i]);
   import->writer = lns_writer_create (out_path, &options, import->error);
   return import->writer != NULL;
 }

@@ -6,8 +6,17 @@
 as text, rows as multisets."""
 
 import collections
+import os
+import pty
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
 
 import cuda_corpus
+import golden
 import tap
 
 # Columns that hold ids of StringIds.
@@ -16,7 +25,8 @@ NAMES = {"nameId", "shortName", "demangledName", "mangledName"}
 TABLES = ["PROCESSES", "ThreadNames", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
           "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
           "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA_GRAPH_EVENTS",
-          "CUDA_GRAPH_NODE_EVENTS", "PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD", "CUPTI_ACTIVITY_KIND_JIT"]
+          "CUDA_GRAPH_NODE_EVENTS", "PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD", "CUPTI_ACTIVITY_KIND_JIT", "OSRT_API",
+          "SCHED_EVENTS", "COMPOSITE_EVENTS"]
 
 
 def columns_of(database, table):
@@ -42,6 +52,11 @@ def rows_of(database, table, columns):
 
 
 def compare(name, source, result, table):
+    for database in (source, result):
+        database.text_factory = lambda value: value.decode("utf-8", "surrogateescape")
+    if not columns_of(result, table):  # some are left out where they are empty
+        assert source.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, (name, table)
+        return
     columns = [column for column in columns_of(source, table) if column != "eventId"]
     unknown = set(columns) - set(columns_of(result, table))
     kept = [column for column in columns if column not in unknown]
@@ -61,6 +76,222 @@ def test_every_row_comes_back():
         for table in TABLES:
             if columns_of(source, table):
                 compare(name, source, result, table)
+
+
+# --- Files as they are found
+
+def copy_of(name, copy):
+    """A copy of an export that may be changed."""
+    cuda_corpus.need()
+    path = golden.path(copy)
+    shutil.copy(os.path.join(cuda_corpus.FOLDER, name + ".sqlite"), path)
+    os.chmod(path, 0o644)
+    return path, sqlite3.connect(path)
+
+
+def imported(path):
+    """What an export says of the import of PATH."""
+    golden.run("import", "-q", "-f", "true", "-o", path + ".rep", path)
+    golden.run("export", "-q", "-f", "true", "-o", path + ".back.sqlite", path + ".rep")
+    return sqlite3.connect(path + ".back.sqlite")
+
+
+def lanes_of(report):
+    return [line for line in golden.run("info", report)[0].decode().splitlines() if line.startswith(("tracks:", "lanes:", "events:"))]
+
+
+def test_rows_may_lie_in_any_order():
+    path, database = copy_of("h100x2-nccl", "shuffled.sqlite")
+    for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY"):
+        database.executescript(f"CREATE TABLE t AS SELECT * FROM {table} ORDER BY rowid * 1000003 % 99991; DELETE FROM {table};"
+                               f"INSERT INTO {table} SELECT * FROM t; DROP TABLE t")
+    database.commit()
+    result = imported(path)
+    for table in TABLES:
+        if columns_of(database, table):
+            compare("shuffled", database, result, table)
+    # Depths too: no more lanes than those of rows in order.
+    assert lanes_of("shuffled.sqlite.rep") == lanes_of(cuda_corpus.report("h100x2-nccl"))
+
+
+def test_any_table_and_column_may_be_absent():
+    path, database = copy_of("rtx3080-tiny", "less.sqlite")
+    tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'ENUM_%'")]
+    for table in tables:
+        database.execute(f"DROP TABLE {table}")
+        database.commit()
+        left = set(tables[tables.index(table) + 1:]) & (set(TABLES) | {"TARGET_INFO_GPU"})
+        if left:
+            result = imported(path)
+            for other in left & set(TABLES) - {"CUPTI_ACTIVITY_KIND_RUNTIME"} if table == "StringIds" else []:
+                assert result.execute(f"SELECT count(*) FROM {other}").fetchone()[0] > 0, other
+    path, database = copy_of("rtx3080-tiny", "narrow.sqlite")
+    for column in ("globalPid", "correlationId", "shortName", "mangledName", "gridId", "greenContextId"):
+        database.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN {column}")
+    database.commit()
+    compare("narrow", database, imported(path), "CUPTI_ACTIVITY_KIND_KERNEL")
+
+
+def test_an_export_of_2020():
+    """Without a version, metadata, ENUM_ tables, processes; NVTX texts registered, ends open, starts below 0."""
+    path = golden.path("2020.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+        INSERT INTO StringIds VALUES (3, 'forward'), (9, 'saxpy(float*)'), (10, 'saxpy'), (12, 'cudaLaunchKernel_v7000');
+        CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER,
+            color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER);
+        INSERT INTO NVTX_EVENTS VALUES (300, 400, 59, NULL, NULL, NULL, 'inner', 281543712968705, NULL, NULL, 0),
+            (-50, NULL, 59, NULL, NULL, NULL, NULL, 281543712968705, NULL, 3, 0), (-10, 900, 59, NULL, NULL, NULL, NULL, 281543712968705, NULL, 3, 0);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+            globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL);
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (310, 320, 0, 281543712968705, 7, 12, 0), (312, 318, 1, 281543712968705, 7, 12, 0);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+            contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL,
+            shortName INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, made_by_hand TEXT);
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (330, 390, 0, 1, 7, 7, 281543712964608, 9, 10, 4, 1, 1, 'me'), (395, 396, 0, 1, 7, 999, 281543712964608, 9, 10, 4, 1, 1, NULL);
+        """)
+    result = imported(path)
+    for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"):
+        compare("2020", database, result, table)
+    out = golden.run("stats", "-r", "nvtx_pushpop_trace,cuda_gpu_kern_sum", path)[0].decode()
+    assert "saxpy(float*)" in out and "forward" in out, out
+    # The range that never ended is around all others.
+    depths = golden.run("sql", path, "SELECT start FROM NVTX_EVENTS ORDER BY rowid")[0].decode().split()
+    assert depths[-3:] == ["-50", "-10", "300"], depths
+
+
+# --- Ways in
+
+def test_files_of_others_open_through_a_cache():
+    path, database = copy_of("rtx3080-tiny", "plain.sqlite")
+    cache = golden.path(os.path.join("cache", "lanescope", "imported"))
+    shutil.rmtree(cache, ignore_errors=True)
+    folder = set(os.listdir(golden.FOLDER))
+    for words in (["info"], ["stats", "-r", "cuda_gpu_kern_sum"], ["analyze"]):
+        golden.run(*words, "plain.sqlite")
+    count = golden.run("sql", "plain.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0].split()[-1]
+    assert count == b"2" and len(os.listdir(cache)) == 1, (count, os.listdir(cache))
+    assert set(os.listdir(golden.FOLDER)) - folder <= {"cache"}
+    database.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = 1")
+    database.commit()
+    count = golden.run("sql", "plain.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0].split()[-1]
+    assert count == b"1" and len(os.listdir(cache)) == 2, (count, os.listdir(cache))
+
+
+def test_a_broken_copy_in_the_cache_is_made_again():
+    path, database = copy_of("rtx3080-tiny", "again.sqlite")
+    golden.run("info", "again.sqlite")
+    cache = golden.path(os.path.join("cache", "lanescope", "imported"))
+    copies = [name for name in os.listdir(cache) if name.startswith("again")]
+    assert len(copies) == 1, copies
+    with open(os.path.join(cache, copies[0]), "wb") as file:
+        file.write(b"nothing")
+    assert b"events: 44" in golden.run("info", "again.sqlite")[0]
+
+
+def test_our_own_exports_come_back():
+    report = golden.make_report("own.rep")
+    golden.run("export", "-q", "-o", "own.sqlite", report)
+    source, result = sqlite3.connect(golden.path("own.sqlite")), imported(golden.path("own.sqlite"))
+    for table in filter(lambda table: columns_of(source, table), TABLES):
+        compare("own", source, result, table)
+
+
+def big_export():
+    """An export of so many rows, all out of order, that its import takes a while."""
+    path = golden.path("big.sqlite")
+    if os.path.exists(path):
+        return path
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, globalTid INTEGER);
+        INSERT INTO NVTX_EVENTS WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < 599999)
+            SELECT k * 1000003 % 600000 * 10, k * 1000003 % 600000 * 10 + 5, 59, 'text', 281543712968705 FROM c""")
+    database.close()
+    return path
+
+
+def test_ctrl_c_leaves_nothing():
+    big_export()
+    env = dict(os.environ, XDG_CACHE_HOME=golden.path("cache"))
+    cache = golden.path("cache/lanescope/imported")
+    os.makedirs(cache, exist_ok=True)
+    for words, output in ((["import", "-o", "big.rep", "big.sqlite"], "big.rep"), (["info", "big.sqlite"], None)):
+        process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        # It has begun, and has long to go: all rows are out of order.
+        while process.poll() is None and not any(name.startswith("big") and name != "big.sqlite" for name in
+                                                 os.listdir(golden.FOLDER) + os.listdir(cache)):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 125 and err.count(b"\n") == 1 and b"cancelled" in err, (process.returncode, out, err)
+        assert output is None or not os.path.exists(golden.path(output))
+        assert not [name for name in os.listdir(cache) if name.startswith("big")]
+
+
+def test_a_terminal_sees_how_far_it_is():
+    main, terminal = pty.openpty()
+    process = subprocess.Popen([tap.LANESCOPE, "import", "-f", "true", "-o", "seen.rep", big_export()], cwd=golden.FOLDER, stdout=subprocess.PIPE,
+                               stderr=terminal)
+    os.close(terminal)
+    seen = b""
+    try:
+        while block := os.read(main, 65536):
+            seen += block
+    except OSError:  # the other end is closed
+        pass
+    out, _ = process.communicate(timeout=60)
+    parts = [int(part) for part in re.findall(rb"\[ *(\d+)%\] seen.rep", seen)]
+    assert process.returncode == 0 and out == b"Generated:\n    seen.rep\n", (process.returncode, out)
+    assert parts == sorted(parts) and len(set(parts)) > 50, parts
+
+
+def test_nsys_rep_needs_nsys():
+    cuda_corpus.need()
+    report = golden.path("run.nsys-rep")
+    with open(report, "wb") as file:
+        file.write(b"what only nsys knows" * 100)
+    empty = golden.path("no-programs")
+    os.makedirs(empty, exist_ok=True)
+    err = golden.run("info", "run.nsys-rep", code=125, PATH=empty)[1].decode()
+    assert err == "lanescope: error: run.nsys-rep: only nsys can read it, and there is none on PATH; run \"nsys export --type sqlite " \
+                  "run.nsys-rep\" where it was recorded and open the .sqlite file\n", err
+    stand_in = os.path.join(empty, "nsys")
+    with open(stand_in, "w") as file:
+        file.write(f"""#!/bin/sh
+            [ "$1 $2 $3" = "export --type sqlite" ] || exit 2
+            while [ "$1" != --output ]; do shift; done
+            [ -e "$BROKEN" ] && echo "The file is broken" >&2 && exit 1
+            /bin/cp "{cuda_corpus.FOLDER}/rtx3080-tiny.sqlite" "$2"
+            """)
+    os.chmod(stand_in, 0o755)
+    err = golden.run("info", "run.nsys-rep", code=125, PATH=empty, BROKEN=report)[1].decode()
+    assert err == "lanescope: error: run.nsys-rep: nsys could not export it: The file is broken\n", err
+    out = golden.run("info", "run.nsys-rep", PATH=empty)[0].decode()
+    assert "imported from: run.nsys-rep\n" in out and "events: 44\n" in out, out
+
+
+def test_what_cannot_be_imported_gets_a_sentence_each():
+    files = {"text.sqlite": b"not a database" * 500, "empty.sqlite": b"", "cut.sqlite": b"SQLite format 3\0" + bytes(84)}
+    for name, content in files.items():
+        with open(golden.path(name), "wb") as file:
+            file.write(content)
+    sqlite3.connect(golden.path("other.sqlite")).executescript("CREATE TABLE people (name TEXT)")
+    seen = set()
+    for name in [*files, "other.sqlite", "missing.sqlite", "."]:
+        err = golden.run("import", "-o", "bad.rep", name, code=125)[1].decode()
+        assert err.startswith(f"lanescope: error: {name}: ") and err.count("\n") == 1, err
+        seen.add(err.replace(name, ""))
+        assert not os.path.exists(golden.path("bad.rep"))
+    assert len(seen) >= 4, seen
+    with open(golden.path("there.rep"), "w") as file:
+        file.write("mine")
+    path, database = copy_of("rtx3080-tiny", "fine.sqlite")
+    assert b"there.rep" in golden.run("import", "-o", "there.rep", "fine.sqlite", code=125)[1]
+    with open(golden.path("there.rep")) as file:
+        assert file.read() == "mine"
 
 
 tap.main(globals())
