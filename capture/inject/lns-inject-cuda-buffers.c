@@ -165,6 +165,20 @@ lns_cuda_learn_sizes (bool is_needed)
   return true;
 }
 
+/* Tells that N operations had not ended in time to be recorded. */
+static void
+tell_unfinished (uint64_t n)
+{
+  LnsWireCudaDroppedBytes record = {
+    .head = { .ticks = lns_wire_clock_ticks (lns_process.clock), .type = LNS_WIRE_CUDA_DROPPED },
+    .context = LNS_WIRE_CUDA_NONE,
+    .stream = LNS_WIRE_CUDA_NONE,
+    .is_unfinished = 1,
+    .count = n,
+  };
+  lns_cuda_write (&record, sizeof record);
+}
+
 /* Compacts VALID bytes. RET_COMPACTED: see lns_wire_cupti_compact(). */
 static void
 compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
@@ -210,17 +224,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
   __atomic_fetch_add (&lns_cuda_engine.running_sum, counts.launched_sum - counts.run_sum,
                       __ATOMIC_RELAXED);
   if (counts.n_unfinished > 0)
-    {
-      LnsWireCudaDroppedBytes record = {
-        .head = { .ticks = lns_wire_clock_ticks (lns_process.clock),
-                  .type = LNS_WIRE_CUDA_DROPPED },
-        .context = LNS_WIRE_CUDA_NONE,
-        .stream = LNS_WIRE_CUDA_NONE,
-        .is_unfinished = 1,
-        .count = counts.n_unfinished,
-      };
-      lns_cuda_write (&record, sizeof record);
-    }
+    tell_unfinished (counts.n_unfinished);
   if (counts.unknown_kind != 0)
     lns_cuda_problem (LNS_WIRE_PROBLEM_UNKNOWN_KIND, 0, counts.unknown_kind, NULL);
 }
@@ -283,9 +287,13 @@ lns_cuda_flush_all_launched (void)
         break;
       (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
     }
-  /* What is missing was dropped, or takes too long: nobody waits for it twice. */
-  __atomic_store_n (&lns_cuda_engine.n_running, 0, __ATOMIC_RELAXED);
+  /* What is missing was dropped, or takes too long: nobody waits for it twice. At the process's end,
+   * CUPTI tells of it. */
+  int64_t n_running =
+      (int64_t)__atomic_exchange_n (&lns_cuda_engine.n_running, 0, __ATOMIC_RELAXED);
   __atomic_store_n (&lns_cuda_engine.running_sum, 0, __ATOMIC_RELAXED);
+  if (n_running > 0 && !__atomic_load_n (&lns_cuda_engine.is_over, __ATOMIC_ACQUIRE))
+    tell_unfinished ((uint64_t)n_running);
 }
 
 void

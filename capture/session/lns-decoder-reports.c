@@ -183,6 +183,7 @@ lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_
   decoder->report++;
   decoder->report_start_ns = start_ns;
   decoder->n_cuda_events = 0;
+  decoder->counters = (LnsDecoderCounters){ 0 };
   _lns_decoder_replay (decoder);
   for_stacks (decoder, _lns_stack_begin_report, start_ns);
   for (size_t i = 0; i < decoder->processes.n; i++)

@@ -42,6 +42,7 @@ typedef struct
   uint32_t tid;     /* of the chunk's claimer, as the target sees it */
 } LnsDecoderSource;
 
+/* Since the last report began, or the session. */
 typedef struct
 {
   uint64_t n_bad_chunks;                 /* read up to a record that is none */
@@ -51,7 +52,8 @@ typedef struct
   uint64_t n_too_deep;                   /* ranges: nested deeper than lanes go */
   uint64_t n_refused;                    /* memory was short */
   uint64_t n_dropped;                    /* by CUPTI, in all processes */
-  uint64_t n_unfinished;    /* GPU operations and calls that a process was at when it ended */
+  uint64_t
+      n_unfinished; /* GPU operations and calls that a process was at when it, or its range, ended */
   uint64_t n_out_of_memory; /* CUDA calls that found no device memory */
 } LnsDecoderCounters;
 

@@ -350,6 +350,16 @@ def test_kernels_belong_to_the_range_that_launched_them():
             expect_links(report)
 
 
+def test_kernels_that_outlive_their_range_for_long_are_told_of():
+    # cuda-ranges.cu: 3 ranges of 10; CUPTI has them 5 s late, and a second after the range's end nobody waits any more.
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat", "-o", "run",
+                             program("cuda-ranges"), "async", "2", before=[WITH], env=environment({"LNS_DOUBLE_LATE_MS": "5000"}))
+        told = [[int(d["text"].split()[0]) for d in report.diagnostics if d["code"] == "LNS-CUDA-014"]
+                for report in (folder.report(f"run.{n}.rep") for n in (1, 2, 3))]
+    assert run.code == 0 and sum(sum(n) for n in told) == 30, (told, run.err)
+
+
 def test_ranges_of_two_processes():
     # One after the other, each has its reports; at once, a report goes on until none is in its range, and records both.
     for script, least in (('"$0"; "$0"', 6), ('"$0" & "$0"; wait', 3)):

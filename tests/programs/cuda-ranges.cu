@@ -5,11 +5,13 @@
 
 /* REPEATS ranges by cudaProfilerStart and cudaProfilerStop, INSIDE kernels in each and OUTSIDE
  * around each. With "async" nobody waits for the kernels, which take longer than the program, until its end;
- * those of the first range have one block more than INSIDE_BLOCKS, of the second two, and so on. */
+ * those of the first range have one block more than INSIDE_BLOCKS, of the second two, and so on; with a second
+ * argument the program sleeps for so many seconds before its end. */
 
 #include "cuda-program.h"
 
 #include <cuda_profiler_api.h>
+#include <unistd.h>
 
 #define REPEATS 3
 #define INSIDE 10
@@ -51,6 +53,7 @@ main (int argc, char **argv)
   if (argc > 1)
     {
       run_ahead (cell);
+      sleep (argc > 2 ? atoi (argv[2]) : 0);
       return 0;
     }
   for (int repeat = 0; repeat < REPEATS; repeat++)

@@ -202,6 +202,48 @@ what_cannot_be_is_put_right_or_left_out (void)
   end ();
 }
 
+/* Bit N of DATA: those of correlation N. */
+static bool
+is_of (const void *data, const LnsWireHead *head, uint32_t correlation)
+{
+  return (*(const uint64_t *)data >> correlation % 64 & 1) != 0;
+}
+
+/* What is played out of its turn, and what stays, each has the launch that was told before it. */
+static void
+events_are_taken_out_of_their_turn (void)
+{
+  const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
+  for (uint64_t wanted = 0; wanted < 16; wanted++)
+    {
+      begin ();
+      record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 1, "_Z3addi");
+      record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 2, "_Z3subi");
+      LnsWireCudaLaunchBytes first = launch_of (3, REGISTERED | 1, 5),
+                             second = launch_of (3, REGISTERED | 2, 6);
+      ADD (first);
+      play ();
+      for (uint32_t i = 0; i < 4; i++)
+        {
+          LnsWireCudaKernelBytes kernel = kernel_at (100 + i * 100, 150 + i * 100, 3, i);
+          if (i == 2)
+            ADD (second);
+          ADD (kernel);
+        }
+      lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
+      text.n_bytes =
+          lns_decoder_take_cuda (decoder, &source, text.bytes, text.n_bytes, is_of, &wanted);
+      lns_decoder_play (decoder, &source, text.bytes, text.n_bytes);
+      finish ();
+      LnsEvent events[4];
+      LNS_CHECK_INT (events_of (LNS_LANE_CUDA_KERNEL, events, 4), 4);
+      for (int i = 0; i < 4; i++)
+        LNS_CHECK_STR (name_of (&events[i]), i < 2 ? "add(int)" : "sub(int)");
+      LNS_CHECK_INT (lns_decoder_counters (decoder).n_bad_chunks, 0);
+      end ();
+    }
+}
+
 /* Every record type, cut to every length, and filled with bytes of all kinds: nothing of it may do more than
  * leave out or make up an event. */
 static void
@@ -220,8 +262,12 @@ hostile_bytes_do_no_harm (void)
           head.string = round % 2 == 0 ? (uint32_t)words[1] % 8 : (uint32_t)words[1];
           memcpy (words, &head, sizeof head);
           add_cut (words, sizeof words, 32 + fixture_random (&state) % (sizeof words - 48));
-          if (text.n_bytes > sizeof text.bytes - 1024)
-            play ();
+          if (text.n_bytes <= sizeof text.bytes - 1024)
+            continue;
+          const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
+          text.n_bytes =
+              lns_decoder_take_cuda (decoder, &source, text.bytes, text.n_bytes, is_of, words);
+          play ();
         }
     }
   play ();
@@ -365,6 +411,7 @@ main (void)
 {
   LNS_TEST (slots_get_new_meanings);
   LNS_TEST (what_cannot_be_is_put_right_or_left_out);
+  LNS_TEST (events_are_taken_out_of_their_turn);
   LNS_TEST (hostile_bytes_do_no_harm);
   LNS_TEST (hostile_buffers_do_no_harm);
   LNS_TEST (problems_are_told_once_with_their_names);
