@@ -70,6 +70,15 @@ remove_made (const LnsExportPlace *place, const char *path)
     unlink (path);
 }
 
+static bool
+is_same_file (const char *path, const struct stat *other)
+{
+  struct stat status;
+
+  return path != NULL && stat (path, &status) == 0 && status.st_dev == other->st_dev &&
+         status.st_ino == other->st_ino;
+}
+
 /* Whether PATH, which exists, may be replaced. */
 static bool
 may_replace (const LnsExportPlace *place,
@@ -78,7 +87,6 @@ may_replace (const LnsExportPlace *place,
              LnsError *error)
 {
   const char *path = place->path, *file_ending = place->type->file_ending;
-  struct stat in;
 
   if (file_ending == NULL && S_ISDIR (status->st_mode))
     return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give a file with --output",
@@ -88,8 +96,8 @@ may_replace (const LnsExportPlace *place,
                           "%s is a file, and --type %s makes a folder: give another name with "
                           "--output",
                           path, place->type->name);
-  if (stat (lns_report_info (report)->path, &in) == 0 && status->st_dev == in.st_dev &&
-      status->st_ino == in.st_ino)
+  if (is_same_file (lns_report_info (report)->path, status) ||
+      is_same_file (lns_report_meta (report, "imported_from"), status))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "%s: a report cannot be replaced by its export; give another name with "
                           "--output",

@@ -69,7 +69,8 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
     }
   sink->job = job;
   /* The file is nobody's until it is renamed: neither a journal nor locks protect anything.       */
-  if (sqlite3_open_v2 (job->temporary, &sink->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+  if (sqlite3_open_v2 (job->temporary, &sink->db,
+                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                        NULL) != SQLITE_OK
           ? !fail (sink, error)
           : !execute (sink,

@@ -7,8 +7,10 @@
 import csv
 import json
 import os
+import signal
 import sqlite3
 import subprocess
+import time
 
 import golden
 import tap
@@ -48,6 +50,30 @@ def test_a_report_is_not_replaced_by_its_export():
         _, err = golden.run("export", "-f", "true", "-o", output, report, code=125)
         assert b"cannot be replaced by its export" in err, err
     golden.run("info", report)
+    # Nor is what it was imported from.
+    golden.run("export", "-q", "-o", golden.path("foreign.sqlite"), report)
+    before = open(golden.path("foreign.sqlite"), "rb").read()
+    _, err = golden.run("export", "-f", "true", "-o", golden.path("foreign.sqlite"), golden.path("foreign.sqlite"), code=125)
+    assert b"cannot be replaced by its export" in err and open(golden.path("foreign.sqlite"), "rb").read() == before, err
+
+
+def test_an_interrupted_export_leaves_nothing():
+    """Nor does one replace what was there: each type, on a report that takes it some time."""
+    report = golden.make_report("long.rep", 400000)
+    os.mkdir(golden.path("interrupted"))
+    for kind in ("sqlite", "jsonlines", "csv", "chrome"):
+        target, before = golden.path("interrupted/" + kind), set(os.listdir(golden.path("interrupted")))
+        for _ in range(5):  # it may be done before the signal comes
+            process = subprocess.Popen([tap.LANESCOPE, "export", "-q", "-t", kind, "-f", "true", "-o", target, report], stderr=subprocess.PIPE)
+            while process.poll() is None and not any(n.endswith(".part") for n in os.listdir(golden.path("interrupted"))):
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+            err = process.communicate()[1]
+            if process.returncode != 0:
+                break
+            before = set(os.listdir(golden.path("interrupted")))
+        assert process.returncode == 125 and b"was interrupted" in err, (kind, process.returncode, err)
+        assert set(os.listdir(golden.path("interrupted"))) == before, kind
 
 
 def test_rows_are_those_of_sql():
