@@ -1,0 +1,13 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* An export with a few rows of each table about the operating system, GPU metrics and MPI, imported. */
+
+#pragma once
+
+#include "src/store/lns-report.h"
+
+/* The report, to be closed; ends the program where it cannot be made. */
+LnsReport *system_fixture_open (void);
