@@ -68,16 +68,26 @@ text (LnsReport *report, uint32_t id)
 static void
 print_processes (LnsReport *report)
 {
-  uint32_t n, n_threads;
+  uint32_t n, n_threads, n_tracks, n_others = 0;
   const LnsProcess *processes = lns_report_processes (report, &n);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
   uint32_t *n_own = calloc ((size_t)n + 1, sizeof *n_own); /* threads, by process */
+  bool *has_tracks = calloc ((size_t)n + 1, sizeof *has_tracks);
 
+  for (uint32_t t = 0; has_tracks != NULL && t < n_tracks; t++)
+    has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
   for (uint32_t t = 0; n_own != NULL && t < n_threads; t++)
     n_own[threads[t].process < n ? threads[t].process : n]++;
   printf ("processes: %" PRIu32 "\n", n);
   for (uint32_t i = 0; n_own != NULL && i < n; i++)
     {
+      /* Others' files list all processes of the machine.                                           */
+      if (processes[i].is_listed && has_tracks != NULL && !has_tracks[i])
+        {
+          n_others++;
+          continue;
+        }
       printf ("  %" PRId32 " ", processes[i].pid);
       print_escaped (text (report, processes[i].name));
       printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
@@ -85,7 +95,10 @@ print_processes (LnsReport *report)
         printf (", exit code %" PRId32, processes[i].exit_code);
       putchar ('\n');
     }
+  if (n_others > 0)
+    printf ("  and %" PRIu32 " of which nothing was recorded\n", n_others);
   printf ("threads: %" PRIu32 "\n", n_threads);
+  free (has_tracks);
   free (n_own);
 }
 

@@ -82,7 +82,7 @@ uuid_of (LnsImport *import, const LnsKeptValue *value)
     return 0;
   int n = snprintf (uuid, sizeof uuid, "GPU-%.*s",
                     (int)(value->size_bytes < 100 ? value->size_bytes : 100), value->bytes);
-  return lns_writer_string (import->writer, uuid, (size_t)n);
+  return _lns_import_bytes (import, uuid, (size_t)n);
 }
 
 static bool

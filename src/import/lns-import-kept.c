@@ -42,7 +42,7 @@ is_string_id (const char *name)
 static LnsKeptValue
 keep_string (LnsImport *import, int64_t id)
 {
-  uint32_t string = lns_string_table_intern (import->strings, &id, sizeof id, UINT32_MAX);
+  uint32_t string = _lns_import_find_string (import, id);
   bool is_known = string != UINT32_MAX;
 
   if (!is_known && id >= 0 && id < lns_writer_n_strings (import->writer))

@@ -51,6 +51,8 @@ typedef struct
   /* Keys of the foreign file → ids of the report. */
   uint32_t *string_list; /* of StringIds by id, as far as ids are small; owned                  */
   uint32_t n_string_list;
+  LnsStringTable *texts; /* that came last, by their bytes                                      */
+  size_t text_bytes;     /* in it                                                               */
   LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
       *tracks, *metrics, *leaves;
   LnsProcess *process_list; /* as they were written, by id; owned                               */
@@ -90,6 +92,13 @@ bool _lns_import_time (const LnsKeptValue *value, int64_t *ret_ns);
 
 /* The text in VALUE as a string of the report; 0 for NULL. */
 uint32_t _lns_import_text (LnsImport *import, const LnsKeptValue *value);
+
+/* The string of the report with these bytes. Equal bytes have one, unless tens of MB of others came
+ * between them: memory is bounded. */
+uint32_t _lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes);
+
+/* The string of StringIds row ID, LNS_ID_NONE where there is none. */
+uint32_t _lns_import_find_string (LnsImport *import, int64_t id);
 
 /* The string of StringIds row VALUE; 0 where there is none. */
 uint32_t _lns_import_string (LnsImport *import, const LnsKeptValue *value);

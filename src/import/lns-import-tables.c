@@ -16,7 +16,7 @@
 static void
 name_event (LnsImport *import, LnsEvent *event, const char *name)
 {
-  event->name = lns_writer_string (import->writer, name, strlen (name));
+  event->name = _lns_import_bytes (import, name, strlen (name));
 }
 
 static void

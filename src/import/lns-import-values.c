@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids of StringIds below it are looked up in a list, of at most 16 MB. */
-#define SMALL_IDS (INT64_C (1) << 22)
+/* Ids of StringIds below it are looked up in a list, of at most 32 MB. */
+#define SMALL_IDS (INT64_C (1) << 23)
+
+/* So much text is known again when it comes again, with what a table takes for each. */
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define SLOT_BYTES     64
 
 bool
 _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number)
@@ -48,44 +52,79 @@ _lns_import_time (const LnsKeptValue *value, int64_t *ret_ns)
          *ret_ns <= LNS_IMPORT_TIME_MAX;
 }
 
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+uint32_t
+_lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes)
+{
+  if (import->text_bytes > TEXT_BYTES_MAX)
+    {
+      lns_string_table_free (import->texts);
+      import->texts = NULL;
+      import->text_bytes = 0;
+    }
+  if (import->texts == NULL)
+    import->texts = lns_string_table_new ();
+  if (size_bytes == 0 || import->texts == NULL)
+    return lns_writer_bytes (import->writer, bytes, size_bytes);
+  const uint32_t next = lns_writer_n_strings (import->writer),
+                 id = lns_string_table_intern (import->texts, bytes, size_bytes, next);
+  if (id != next)
+    return id;
+  import->text_bytes += size_bytes + SLOT_BYTES;
+  return lns_writer_bytes (import->writer, bytes, size_bytes);
+}
+
 uint32_t
 _lns_import_text (LnsImport *import, const LnsKeptValue *value)
 {
   return value->type == LNS_KEPT_TEXT || value->type == LNS_KEPT_BLOB
-             ? lns_writer_string (import->writer, value->bytes, value->size_bytes)
+             ? _lns_import_bytes (import, value->bytes, value->size_bytes)
              : 0;
+}
+
+/* Room for ID in the list of small ids. */
+static bool
+grow_list (LnsImport *import, int64_t id)
+{
+  uint32_t n = import->n_string_list > 0 ? import->n_string_list : 1024;
+
+  while (n <= id)
+    n *= 2;
+  uint32_t *list = reallocarray (import->string_list, n, sizeof *list);
+  if (list == NULL)
+    return false;
+  memset (list + import->n_string_list, 0xFF, (n - import->n_string_list) * sizeof *list);
+  import->string_list = list;
+  import->n_string_list = n;
+  return true;
 }
 
 void
 _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string)
 {
-  lns_string_table_intern (import->strings, &id, sizeof id, string);
-  if (id < 0 || id >= SMALL_IDS)
-    return;
-  if (id >= import->n_string_list)
-    {
-      uint32_t n = 1024;
-      while (n <= id)
-        n *= 2;
-      uint32_t *list = reallocarray (import->string_list, n, sizeof *list);
-      if (list == NULL)
-        return;
-      memset (list + import->n_string_list, 0, (n - import->n_string_list) * sizeof *list);
-      import->string_list = list;
-      import->n_string_list = n;
-    }
-  import->string_list[id] = string;
+  bool is_small = id >= 0 && id < SMALL_IDS;
+
+  if (is_small && (id < import->n_string_list || grow_list (import, id)))
+    import->string_list[id] = string;
+  else if (!is_small)
+    lns_string_table_intern (import->strings, &id, sizeof id, string);
+}
+
+uint32_t
+_lns_import_find_string (LnsImport *import, int64_t id)
+{
+  if (id >= 0 && id < SMALL_IDS)
+    return id < import->n_string_list ? import->string_list[id] : LNS_ID_NONE;
+  return lns_string_table_intern (import->strings, &id, sizeof id, LNS_ID_NONE);
 }
 
 uint32_t
 _lns_import_string (LnsImport *import, const LnsKeptValue *value)
 {
   int64_t id;
+  uint32_t string =
+      _lns_import_integer (value, &id) ? _lns_import_find_string (import, id) : LNS_ID_NONE;
 
-  if (!_lns_import_integer (value, &id))
-    return 0;
-  if (id >= 0 && id < import->n_string_list)
-    return import->string_list[id];
-  /* An id that StringIds does not have is the empty string from now on.                           */
-  return lns_string_table_intern (import->strings, &id, sizeof id, 0);
+  return string != LNS_ID_NONE ? string : 0;
 }

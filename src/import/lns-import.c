@@ -130,6 +130,7 @@ static void
 free_all (LnsImport *import)
 {
   lns_string_table_free (import->strings);
+  lns_string_table_free (import->texts);
   lns_string_table_free (import->processes);
   lns_string_table_free (import->threads);
   lns_string_table_free (import->domains);
