@@ -11,6 +11,12 @@
 #include "src/schema/lns-enums.h"
 #include "src/store/lns-facet.h"
 
+static bool
+has (const char *name, size_t size_bytes, const char *part)
+{
+  return memmem (name, size_bytes, part, strlen (part)) != NULL;
+}
+
 const char *
 lns_cuda_copy_kind_name (uint32_t kind)
 {
@@ -19,6 +25,28 @@ lns_cuda_copy_kind_name (uint32_t kind)
                                        "DtoD",         "HtoH",        "PtoP", "Unified HtoD",
                                        "Unified DtoH", "Unified DtoD" };
   return kind == LNS_FACET_MEMSET ? "Memset" : names[kind < G_N_ELEMENTS (names) ? kind : 0];
+}
+
+bool
+lns_cuda_copy_hue (const char *name, size_t size_bytes, uint64_t *ret_hue)
+{
+  static const struct
+  {
+    const char *short_form, *long_form;
+    uint64_t hue;
+  } directions[] = {
+    { "HtoD", "Host-to-Device", 1 },   { "DtoH", "Device-to-Host", 2 },
+    { "DtoD", "Device-to-Device", 4 }, { "PtoP", "Peer-to-Peer", 3 },
+    { "memset", "Memset", 6 },
+  };
+  if (size_bytes < strlen ("[CUDA mem") || memcmp (name, "[CUDA mem", strlen ("[CUDA mem")) != 0)
+    return false;
+  *ret_hue = 9;
+  for (size_t i = 0; i < G_N_ELEMENTS (directions); i++)
+    if (has (name, size_bytes, directions[i].short_form) ||
+        has (name, size_bytes, directions[i].long_form))
+      *ret_hue = directions[i].hue;
+  return true;
 }
 
 const char *
@@ -133,12 +161,6 @@ lns_cuda_result_text (LnsTrackKind kind, bool is_runtime, int64_t result)
 }
 
 /* --- Calls --------------------------------------------------------------------------------- */
-
-static bool
-has (const char *name, size_t size_bytes, const char *part)
-{
-  return memmem (name, size_bytes, part, strlen (part)) != NULL;
-}
 
 LnsCudaCallKind
 lns_cuda_call_kind (const char *name, size_t size_bytes)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/store/lns-report.h"
@@ -16,6 +17,10 @@ G_BEGIN_DECLS
 
 /* CUpti_ActivityMemcpyKind: "HtoD"; LNS_FACET_MEMSET: "Memset". */
 const char *lns_cuda_copy_kind_name (uint32_t kind);
+
+/* What the hue of copies and memsets is drawn from, by their direction, however that is written: NAME is
+ * "[CUDA memcpy HtoD]" or "[CUDA memcpy Host-to-Device]". False where NAME is of something else. */
+bool lns_cuda_copy_hue (const char *name, size_t size_bytes, uint64_t *ret_hue);
 
 /* CUpti_ActivityMemoryKind: "pinned". */
 const char *lns_cuda_memory_kind_name (uint32_t kind);

@@ -108,9 +108,12 @@ lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name)
   const LnsDomain *domains = lns_report_domains (report, &n_domains);
   uint32_t domain_name = row->domain < n_domains ? domains[row->domain].name : 0;
   size_t name_bytes, domain_bytes;
+  uint64_t hue;
   const char *bytes = lns_report_string (report, name, &name_bytes);
   if (row->kind == LNS_ROW_CALLS)
     return lns_cuda_call_hue (lns_cuda_call_kind (bytes, name_bytes));
+  if (lns_cuda_copy_hue (bytes, name_bytes, &hue))
+    return hue;
   bytes = lns_event_short_name (lns_row_names (row), bytes, &name_bytes);
   const char *prefix = lns_report_string (report, domain_name, &domain_bytes);
   return lns_palette_hash (prefix, domain_bytes, bytes, name_bytes);

@@ -9,6 +9,7 @@
 
 #include <glib.h>
 
+#include "ui/lns-cuda-text.h"
 #include "ui/lns-display-text.h"
 #include "ui/lns-palette.h"
 #include "ui/lns-ruler-ticks.h"
@@ -218,6 +219,30 @@ hatching_meets_between_tiles (void)
   LNS_CHECK (memcmp (whole + 16, right, sizeof right) == 0);
 }
 
+/* One direction is one colour in every report, and no two of the usual ones are alike. */
+static void
+copies_have_the_hues_of_their_directions (void)
+{
+  static const char *const names[][2] = {
+    { "[CUDA memcpy HtoD]", "[CUDA memcpy Host-to-Device]" },
+    { "[CUDA memcpy DtoH]", "[CUDA memcpy Device-to-Host]" },
+    { "[CUDA memcpy DtoD]", "[CUDA memcpy Device-to-Device]" },
+    { "[CUDA memcpy PtoP]", "[CUDA memcpy Peer-to-Peer]" },
+    { "[CUDA memset]", "[CUDA memset]" },
+  };
+  uint64_t hues[G_N_ELEMENTS (names)], same;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      LNS_CHECK (lns_cuda_copy_hue (names[i][0], strlen (names[i][0]), &hues[i]));
+      LNS_CHECK (lns_cuda_copy_hue (names[i][1], strlen (names[i][1]), &same));
+      LNS_CHECK_INT (same, hues[i]);
+      for (guint before = 0; before < i; before++)
+        LNS_CHECK (hues[before] != hues[i]);
+    }
+  LNS_CHECK (!lns_cuda_copy_hue ("[CUDA", 5, &same));
+  LNS_CHECK (!lns_cuda_copy_hue ("memcpy HtoD", 11, &same));
+}
+
 int
 main (void)
 {
@@ -233,6 +258,7 @@ main (void)
   LNS_TEST (no_byte_is_lost_in_text);
   LNS_TEST (long_texts_are_cut_for_labels);
   LNS_TEST (rectangles_are_clipped);
+  LNS_TEST (copies_have_the_hues_of_their_directions);
   LNS_TEST (hatching_meets_between_tiles);
   return lns_tap_done ();
 }
