@@ -106,16 +106,43 @@ add_mpi (const Subject *self)
     add (self, _ ("Request"), g_strdup_printf ("0x%" PRIx64, value_of (self, LNS_COLUMN_REQUEST)));
 }
 
+/* The chain of the event, or of the lane of backtraces of its thread that tells those of CUDA calls. Returns false
+ * where there is none. */
+static bool
+find_call_chain (const Subject *self, LnsLaneKind kind, int64_t *ret_id)
+{
+  uint32_t n_lanes, n_tracks;
+  const LnsLane *lanes = lns_report_lanes (self->report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (self->report, &n_tracks);
+  const uint32_t thread = tracks[lanes[self->lane].track].thread;
+  const uint64_t correlation = value_of (self, LNS_COLUMN_CORRELATION);
+  *ret_id = (int64_t)value_of (self, LNS_COLUMN_CALL_CHAIN);
+  if (kind != LNS_LANE_CUDA_API || *ret_id != 0 || correlation == 0)
+    return *ret_id != 0 || kind == LNS_LANE_CPU_SAMPLE || kind == LNS_LANE_CUDA_BACKTRACE;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      uint64_t ordinal;
+      LnsEvent event;
+      if (lanes[i].kind != LNS_LANE_CUDA_BACKTRACE || tracks[lanes[i].track].thread != thread ||
+          !lns_report_find_correlation (self->report, i, correlation, 0, &ordinal, NULL) ||
+          !lns_report_event (self->report, i, ordinal, &event, NULL))
+        continue;
+      *ret_id = (int64_t)lns_event_extra (self->report, i, &event, LNS_COLUMN_CALL_CHAIN);
+      return true;
+    }
+  return false;
+}
+
 /* "function (module)" a line, the innermost first. */
 static void
 add_call_chain (const Subject *self, LnsLaneKind kind)
 {
   const char *table = lns_call_chain_table (kind);
-  const uint64_t id = value_of (self, LNS_COLUMN_CALL_CHAIN);
+  int64_t id;
   unsigned n = 0;
-  if (table == NULL || (id == 0 && kind != LNS_LANE_CPU_SAMPLE))
+  if (table == NULL || !find_call_chain (self, kind, &id))
     return;
-  LnsCallFrame *frames = lns_call_chain_read (self->report, table, (int64_t)id, &n);
+  LnsCallFrame *frames = lns_call_chain_read (self->report, table, id, &n);
   GString *text = g_string_new (NULL);
   for (unsigned i = 0; i < n; i++)
     {

@@ -27,10 +27,18 @@ typedef struct
 const char *
 lns_call_chain_table (LnsLaneKind kind)
 {
-  return kind == LNS_LANE_OS_CALL      ? "OSRT_CALLCHAINS"
-         : kind == LNS_LANE_CUDA_API   ? "CUDA_CALLCHAINS"
-         : kind == LNS_LANE_CPU_SAMPLE ? "SAMPLING_CALLCHAINS"
-                                       : NULL;
+  switch (kind)
+    {
+    case LNS_LANE_OS_CALL:
+      return "OSRT_CALLCHAINS";
+    case LNS_LANE_CUDA_API:
+    case LNS_LANE_CUDA_BACKTRACE:
+      return "CUDA_CALLCHAINS";
+    case LNS_LANE_CPU_SAMPLE:
+      return "SAMPLING_CALLCHAINS";
+    default:
+      return NULL;
+    }
 }
 
 static bool

@@ -44,6 +44,14 @@ static const char *const statements =
     "INSERT INTO MPI_P2P_EVENTS VALUES (300, 350, " THREAD ", 7, 5, 9, 1, 8, NULL);"
     "CREATE TABLE OSRT_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, stackDepth INTEGER);"
     "INSERT INTO OSRT_CALLCHAINS VALUES (2, 3, 5, 0), (2, 4, 0, 1);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
+    "globalTid "
+    "INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER, callchainId INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (500, 590, 67, " THREAD
+    ", 5, 6, 0, 0), (510, 580, 0, " THREAD ", 5, 6, 0, NULL), (600, 610, 0, " THREAD
+    ", 6, 6, 0, NULL);"
+    "CREATE TABLE CUDA_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, stackDepth INTEGER);"
+    "INSERT INTO CUDA_CALLCHAINS VALUES (0, 4, 5, 0);"
     "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, timestampType INTEGER, source INTEGER, "
     "severity "
     "INTEGER, text TEXT, globalPid INTEGER);"
