@@ -139,8 +139,12 @@ lns_batch_pack (LnsBatch *batch, LnsPacker *packer)
 size_t
 lns_batch_packed_bytes (const LnsBatch *batch)
 {
-  return sizeof *batch + batch->n_packed_bytes + batch->n_pieces * sizeof *batch->pieces +
-         batch->n_events * sizeof *batch->events;
+  size_t n = sizeof *batch + batch->n_packed_bytes + batch->n_pieces * sizeof *batch->pieces +
+             batch->n_events * sizeof *batch->events;
+  for (size_t i = 0; i < batch->n_events; i++)
+    if (batch->events[i].salvage != NULL)
+      n += batch->events[i].salvage->n_bytes;
+  return n;
 }
 
 /* --- Unpacking -------------------------------------------------------------------------------- */

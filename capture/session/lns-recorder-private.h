@@ -32,6 +32,7 @@ typedef struct
   size_t n_edges;
   LnsIdMap open;          /* by process: its range is open */
   unsigned n_begun;       /* reports */
+  bool is_over;           /* none will begin any more */
   unsigned n_early_ready; /* words that an end is ready which came before it */
   LnsRangeNews *news;     /* under the recorder's lock, as the next */
   size_t n_news;

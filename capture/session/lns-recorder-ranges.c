@@ -98,7 +98,7 @@ begin_report (LnsRecorder *recorder, int64_t start_ns, const LnsWireClockPair *p
   LnsCaptureRanges *ranges = &recorder->ranges;
   LnsRangeNews news = { .number = ranges->n_begun + 1 };
   end_report (recorder, start_ns, pair); /* of a process that is gone */
-  if (ranges->reports.n_max > 0 && ranges->n_begun >= ranges->reports.n_max)
+  if (ranges->is_over || (ranges->reports.n_max > 0 && ranges->n_begun >= ranges->reports.n_max))
     return;
   ranges->n_begun++;
   LnsWriter *writer =

@@ -315,6 +315,7 @@ play (LnsRecorder *recorder, LnsBatch *batch)
         _lns_recorder_stop_report (recorder, &batch->events[i],
                                    batch->pair.monotonic_ns - recorder->t0_ns, &batch->pair,
                                    &result);
+        recorder->ranges.is_over = true;
         publish_result (recorder, &result);
       }
   recorder->bytes_since_commit += batch->n_bytes;

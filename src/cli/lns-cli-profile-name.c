@@ -29,17 +29,16 @@ is_folder (const char *path)
   return path[strlen (path) - 1] == '/' || (stat (path, &status) == 0 && S_ISDIR (status.st_mode));
 }
 
-/* Writes the variable of the environment whose name is the N bytes of NAME. */
+/* Writes the variable of the environment whose name is the N bytes of NAME. SWITCH asked for it. */
 static void
-write_variable (FILE *file, const char *name, size_t n)
+write_variable (FILE *file, const char *switch_name, const char *name, size_t n)
 {
   char *key = strndup (name, n);
   const char *value = key != NULL ? getenv (key) : NULL;
   if (value == NULL)
     lns_cli_say ("warning",
-                 "--output: the environment has no %.*s: the report's name goes without "
-                 "[LNS-NAME-001]",
-                 (int)n, name);
+                 "--%s: the environment has no %.*s: the name goes without [LNS-NAME-001]",
+                 switch_name, (int)n, name);
   else
     fputs (value, file);
   free (key);
@@ -66,35 +65,44 @@ write_unique (FILE *file, bool is_time)
     fprintf (file, "%08" PRIx32, uid);
 }
 
-/* Writes what the macro at AT, a %, stands for. Returns how many bytes it has, 0 with ERROR where it is
- * none. */
+/* Writes what the macro at AT, a %, stands for in names of all kinds. Returns how many bytes it has, 0 where
+ * it is none. */
 static size_t
-write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number, LnsError *error)
+write_common (FILE *file, const char *switch_name, const char *at)
 {
   const char *brace = at[1] == '{' ? at + 1 : at[1] == 'q' && at[2] == '{' ? at + 2 : NULL;
   const char *end = brace != NULL ? strchr (brace, '}') : NULL;
   char host[256];
   if (end != NULL && end > brace + 1)
     {
-      write_variable (file, brace + 1, (size_t)(end - brace - 1));
+      write_variable (file, switch_name, brace + 1, (size_t)(end - brace - 1));
       return (size_t)(end - at) + 1;
     }
-  switch (at[1])
+  if (at[1] == '%')
+    fputc ('%', file);
+  else if (at[1] == 'h')
+    fputs (gethostname (host, sizeof host) == 0 ? host : "localhost", file);
+  else
+    return 0;
+  return 2;
+}
+
+/* The same for names of reports, with ERROR where it is none. */
+static size_t
+write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number, LnsError *error)
+{
+  const size_t n = write_common (file, "output", at);
+  if (n > 0)
+    return n;
+  if (at[1] == 'p')
+    fprintf (file, "%d", (int)(profile->pid > 0 ? profile->pid : profile->launch.pid));
+  else if (at[1] == 'n')
     {
-    case '%':
-      fputc ('%', file);
-      return 2;
-    case 'h':
-      fputs (gethostname (host, sizeof host) == 0 ? host : "localhost", file);
-      return 2;
-    case 'p':
-      fprintf (file, "%d", (int)(profile->pid > 0 ? profile->pid : profile->launch.pid));
-      return 2;
-    case 'n':
       profile->is_numbered = true;
       fprintf (file, "%u", number);
-      return 2;
-    default:
+    }
+  else
+    {
       lns_error_set (
           error, LNS_ERROR_USAGE, 0,
           "--output: “%.3s” stands for nothing: %%h, %%p, %%n, %%q{VARIABLE} do, and %%%% "
@@ -102,6 +110,31 @@ write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number,
           at);
       return 0;
     }
+  return 2;
+}
+
+char *
+lns_cli_session_name (const char *text, LnsError *error)
+{
+  char *name = NULL;
+  size_t n_name = 0, n = 1;
+  FILE *file = open_memstream (&name, &n_name);
+  for (const char *at = text; file != NULL && n > 0 && *at != '\0'; at += n)
+    if (*at == '%')
+      n = write_common (file, "session", at);
+    else
+      fputc (*at, file), n = 1;
+  if (file == NULL || fclose (file) != 0)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  else if (n == 0)
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "“%s” cannot name a session: %%h and %%q{VARIABLE} stand for something, and "
+                   "%%%% for a %%",
+                   text);
+  else
+    return name;
+  free (name);
+  return NULL;
 }
 
 /* Writes what the text at AT, a {, stands for in names of the Kubernetes injector; returns how many

@@ -129,14 +129,16 @@ static bool
 open_place (LnsProfile *profile, LnsError *error)
 {
   const LnsProfileOptions *given = &profile->options;
-  const char *name = given->session_new != NULL ? given->session_new : given->session;
-  const bool is_needed = profile->is_launch || given->start_later || name != NULL;
+  const char *text = given->session_new != NULL ? given->session_new : given->session;
+  const bool is_needed = profile->is_launch || given->start_later || text != NULL;
+  char *name = NULL;
   const char *slash = strrchr (profile->argv[0], '/');
   LnsError failed = { 0 };
   LnsSessionRequest start = { .fd = -1 };
   char *bytes;
   size_t n_bytes;
-  if (name != NULL && !lns_session_check_name (name, error))
+  if (text != NULL && ((name = lns_cli_session_name (text, error)) == NULL ||
+                       !keep_words (profile, name) || !lns_session_check_name (name, error)))
     return false;
   if (!lns_session_place_open (&profile->place, name, profile->command->name,
                                slash != NULL ? slash + 1 : profile->argv[0], profile->is_launch,

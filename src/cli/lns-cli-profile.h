@@ -64,6 +64,9 @@ bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error)
 
 /* --- lns-cli-sessions.c ----------------------------------------------------------------------- */
 
+/* lns_session_find () for what was written after --session; NULL: nothing. */
+bool lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error);
+
 /* The seconds, in ns, that the command `stop` in ARGV keeps; 0: all. */
 bool lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error);
 
@@ -84,6 +87,9 @@ void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n
  * root on; sets profile->is_numbered where NUMBER is in it. The program's process must be there, for %p.
  * Owned; NULL with ERROR. */
 char *lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error);
+
+/* TEXT, a session's name, with %h, %q{VARIABLE} and %% replaced. Owned; NULL with ERROR. */
+char *lns_cli_session_name (const char *text, LnsError *error);
 
 /* --- lns-cli-profile-output.c ----------------------------------------------------------------- */
 

@@ -71,6 +71,15 @@ const LnsCommand lns_command_launch = {
   .help = "The session: its name or id, as `lanescope sessions list` shows them."                  \
  }
 
+bool
+lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error)
+{
+  char *name = text != NULL ? lns_cli_session_name (text, error) : NULL;
+  const bool found = (text == NULL || name != NULL) && lns_session_find (name, ret_entry, error);
+  free (name);
+  return found;
+}
+
 /* Says what became of ENTRY, which nobody owns any more; and forgets it. */
 static int
 tell_fate (const LnsSessionEntry *entry)
@@ -140,24 +149,66 @@ static const LnsOptionGroup *const start_groups[] = {
   &lns_profile_switches_cpu,    &lns_profile_switches_hardware, NULL,
 };
 
-/* Leaves the request for `launch`. */
+/* Leaves the request for `launch`, in a session called as TEXT says, or NULL. */
 static int
-leave_start (const char *name, const char *bytes, size_t n_bytes)
+leave_start (const char *text, const char *bytes, size_t n_bytes)
 {
   LnsSessionEntry entry;
   LnsError error = { 0 };
-  if ((name != NULL && !lns_session_check_name (name, &error)) ||
-      !lns_session_place_leave (name, bytes, n_bytes, &entry, &error))
+  char *name = text != NULL ? lns_cli_session_name (text, &error) : NULL;
+  const bool done = (text == NULL || (name != NULL && lns_session_check_name (name, &error))) &&
+                    lns_session_place_leave (name, bytes, n_bytes, &entry, &error);
+  free (name);
+  if (!done)
     return lns_cli_fail (&error);
   fprintf (stderr, "The session “%s” waits for `lanescope launch`.\n", entry.name);
   return 0;
+}
+
+/* Refuses here what would be refused there, and only when `launch` comes. */
+static bool
+check_start (const LnsProfileOptions *options, int argc, char **argv, LnsError *error)
+{
+  LnsProfile profile = { .options = *options };
+  if (argc > 1)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "start takes no program: `lanescope launch %s` runs it", argv[1]);
+  if (!options->stop_on_exit && options->duration_ns < 0)
+    lns_cli_say ("note", "--stop-on-exit=false: the report ends with the program all the same, as "
+                         "nothing can be collected after it");
+  const bool done =
+      lns_profile_check_trace (&profile, error) && lns_profile_check_exports (&profile, error);
+  free (profile.exports);
+  return done;
+}
+
+/* Has the session that is meant begin its report, or the one to come. */
+static int
+ask_to_start (const LnsProfileOptions *options, const char *bytes, size_t n_bytes)
+{
+  LnsSessionEntry entry;
+  LnsError error = { 0 };
+  if (options->session_new != NULL)
+    return leave_start (options->session_new, bytes, n_bytes);
+  const bool is_there = lns_cli_find_session (options->session, &entry, &error);
+  const bool is_over =
+      is_there && (entry.state == LNS_SESSION_ENDED || entry.state == LNS_SESSION_LOST);
+  if (options->session == NULL && (is_over || error.code == ENOENT))
+    return leave_start (NULL, bytes, n_bytes);
+  if (is_there && entry.state != LNS_SESSION_WAITING)
+    return ask (&entry, bytes, n_bytes);
+  if (is_there)
+    lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                   "the session “%s” waits for `lanescope launch` already: `lanescope cancel` "
+                   "takes that back",
+                   entry.name);
+  return lns_cli_fail (&error);
 }
 
 static int
 start (const LnsCommand *command, int argc, char **argv)
 {
   LnsProfileOptions options = LNS_PROFILE_DEFAULTS;
-  LnsSessionEntry entry;
   LnsError error = { 0 };
   size_t n_bytes;
   int code = 0;
@@ -165,32 +216,10 @@ start (const LnsCommand *command, int argc, char **argv)
   char *bytes = lns_session_request_pack (argv, argc, &n_bytes, &error);
   if (bytes == NULL)
     return lns_cli_fail (&error);
-  if (!lns_cli_parse (command, &argc, argv, &options, &code))
-    ;
-  else if (argc > 1)
-    {
-      lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "start takes no program: `lanescope launch %s` runs it", argv[1]);
-      code = lns_cli_fail (&error);
-    }
-  else if (options.session_new != NULL)
-    code = leave_start (options.session_new, bytes, n_bytes);
-  else if (!lns_session_find (options.session, &entry, &error))
-    code = error.code == ENOENT && options.session == NULL ? leave_start (NULL, bytes, n_bytes)
-                                                           : lns_cli_fail (&error);
-  else if (options.session == NULL &&
-           (entry.state == LNS_SESSION_ENDED || entry.state == LNS_SESSION_LOST))
-    code = leave_start (NULL, bytes, n_bytes);
-  else if (entry.state == LNS_SESSION_WAITING)
-    {
-      lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "the session “%s” waits for `lanescope launch` already: `lanescope cancel` "
-                     "takes that back",
-                     entry.name);
-      code = lns_cli_fail (&error);
-    }
-  else
-    code = ask (&entry, bytes, n_bytes);
+  if (lns_cli_parse (command, &argc, argv, &options, &code))
+    code = check_start (&options, argc, argv, &error) ? ask_to_start (&options, bytes, n_bytes)
+                                                      : lns_cli_fail (&error);
+  lns_profile_options_clear (&options);
   free (bytes);
   return code;
 }
@@ -271,7 +300,7 @@ end (const LnsCommand *command, int argc, char **argv)
   if (!lns_cli_parse (command, &argc, argv, &values, &code))
     ;
   else if (!lns_profile_parse_kill (values.kill, &signal_number, &error) ||
-           !lns_session_find (values.session, &entry, &error))
+           !lns_cli_find_session (values.session, &entry, &error))
     code = lns_cli_fail (&error);
   else if (entry.state == LNS_SESSION_WAITING)
     code = obey_for_waiting (command, &entry);

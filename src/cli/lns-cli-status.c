@@ -17,7 +17,7 @@
 #include "capture/session/lns-memory-limit.h"
 #include "capture/session/lns-session-place.h"
 #include "capture/session/lns-session.h"
-#include "src/cli/lns-cli.h"
+#include "src/cli/lns-cli-profile.h"
 
 typedef struct
 {
@@ -56,7 +56,7 @@ print_session (const char *name)
 {
   LnsError error = { 0 };
   LnsSessionEntry entry;
-  if (lns_session_find (name, &entry, &error))
+  if (lns_cli_find_session (name, &entry, &error))
     {
       printf ("Session: %s\nState: %s\nReports: %u\n", entry.name,
               lns_session_state_name (entry.state), entry.n_reports);

@@ -7,7 +7,6 @@ other terminals. --keep, and the commands that run when reports are ready."""
 
 import contextlib
 import ctypes
-import json
 import os
 import re
 import signal
@@ -17,61 +16,10 @@ import subprocess
 import time
 
 import tap
-from profiling import ACT, COMPLETE, CUT_OFF, Folder, Report, Run, alive, children, wait_for
+from profiling import ACT, COMPLETE, CUT_OFF, Report, alive, children, wait_for
+from terminals import Place
 
 BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
-
-
-class Place(Folder):
-    """A folder with a place for sessions of its own."""
-
-    def __enter__(self):
-        super().__enter__()
-        os.mkdir(self.file("run"), 0o700)
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.file("run"))
-        self.running = []
-        return self
-
-    def __exit__(self, *unused):
-        for process in self.running:
-            for pid in children(process.pid):
-                os.kill(pid, signal.SIGKILL)
-            process.kill()
-            process.communicate()
-        super().__exit__(*unused)
-
-    def run(self, *words, **options):
-        run = subprocess.run([tap.LANESCOPE, *(str(word) for word in words)], cwd=options.pop("cwd", self.path),
-                             env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **options)
-        return Run(run.returncode, run.stdout.decode(), run.stderr.decode(), self)
-
-    def ok(self, *words, **options):
-        run = self.run(*words, **options)
-        assert run.code == 0, run
-        return run
-
-    def refused(self, sentence, *words):
-        run = self.run(*words)
-        lines = [line for line in run.err.splitlines() if line.startswith("lanescope: error: ")]
-        assert run.code == 125 and len(lines) == 1 and re.search(sentence, lines[0]), run
-
-    def begin(self, *words):
-        """Begins a session in the background; returns when its program runs."""
-        process = subprocess.Popen([tap.LANESCOPE, *(str(word) for word in words)], cwd=self.path, env=self.environment,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.running.append(process)
-        wait_for(lambda: process.poll() is not None or any(session["owner"] == process.pid and session["program"]
-                                                           for session in self.sessions()), "the session")
-        return process
-
-    def end(self, process):
-        """The exit code and stderr of PROCESS."""
-        _, err = process.communicate(timeout=60)
-        self.running.remove(process)
-        return process.returncode, err
-
-    def sessions(self):
-        return json.loads(self.ok("sessions", "list", "-f", "json").out)
 
 
 def beats(report):
@@ -139,11 +87,19 @@ def test_start_may_come_before_launch():
 
 def test_capture_ranges_of_start():
     with Place() as place:
+        place.refused("is not none, cudaProfilerApi or nvtx", "start", "-c", "sometimes")
         place.ok("start", "-c", "nvtx", "-p", "beat 30", "--capture-range-end=stop", "-o", "range")
         launch = place.begin("launch", BEAT, "beats", "400")
         place.refused("ranges from its start only|collects already|which is over", "start", "-c", "nvtx", "-p", "beat 90")
         assert place.end(launch)[0] == 7
         assert beats(place.report("range.rep")) == {30}
+        # After a stop no further range makes a report.
+        place.ok("start", "-c", "nvtx", "-p", "spin@*", "--capture-range-end=repeat", "-o", "many")
+        launch = place.begin("launch", ACT, "spin", "3", "catch", "10", "pause", "spin", "5")
+        wait_for(lambda: os.path.exists(place.file("many.3.rep")), "the third report")
+        place.ok("stop")
+        os.kill(children(launch.pid)[0], signal.SIGUSR1)
+        assert place.end(launch)[0] == 0 and not os.path.exists(place.file("many.4.rep"))
 
 
 def test_several_sessions_by_name():
@@ -152,6 +108,9 @@ def test_several_sessions_by_name():
         two = place.begin("launch", "--session-new=number two", BEAT, "beats2", "20000")
         place.refused("several sessions \\(one, number two\\)", "start")
         place.refused("no session “three”", "start", "--session=three")
+        place.environment["WHICH"] = "one"
+        assert "Session: one\n" in place.ok("status", "--session=%q{WHICH}").out
+        place.refused("stand for something", "status", "--session=%z")
         place.refused("there is a session “one” already", "launch", "--session-new=one", ACT)
         place.ok("start", "--session=one", "-o", "a")
         place.ok("start", "--session", "number two", "-o", "b")
@@ -224,7 +183,7 @@ def test_the_owner_may_be_killed():
 
 def test_who_asks_too_late_is_told():
     with Place() as place:
-        place.ok("start", "-x", "false", "-o", "done")
+        assert "note: --stop-on-exit=false" in place.ok("start", "-x", "false", "-o", "done").err
         place.ok("launch", "--session-new=s", ACT, "mark", "unseen")
         place.ok("launch", ACT, "mark", "seen")
         assert place.file("done.rep") in place.ok("stop").err

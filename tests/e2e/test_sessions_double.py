@@ -1,0 +1,76 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reports of CUDA that other terminals begin and end, on the double: nothing is shown about a real GPU."""
+
+import os
+import signal
+import time
+
+import tap
+from profiling import children, wait_for
+from terminals import Place
+
+WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
+STEADY = os.path.join(tap.BUILD, "tests", "programs", "cuda-steady")
+
+
+def steady(place):
+    """Begins a session of the program."""
+    if not os.path.exists(STEADY):
+        raise tap.Skip("there is no nvcc here, so the CUDA programs were not built")
+    launch = place.begin("launch", "-t", "cuda,nvtx", STEADY, "60000", before=[WITH])
+    place.ok("start", "-o", "first")
+    wait_for(lambda: steps(place.report("first.rep"))[1], "kernels")
+    place.ok("cancel")
+    return launch
+
+
+def steps(report):
+    """The numbers of the steps that REPORT has, and of those whose kernels it has."""
+    ranges = {int(event["name"].split()[1]) for event in report.events if event["name"].startswith("step ")}
+    grids = {launch["launch"]: launch["grid"][0] for launch in report.launches}
+    return ranges, {grids[event["launch"]] - 1 for event in report.of("cuda-kernel")}
+
+
+def end(place, launch):
+    os.kill(children(launch.pid)[0], signal.SIGTERM)
+    assert place.end(launch)[0] == 143
+
+
+def test_reports_hold_the_kernels_of_their_time():
+    with Place() as place:
+        launch = steady(place)
+        before = set()
+        for number in (1, 2):
+            place.ok("start")
+            time.sleep(0.4)
+            place.ok("stop")
+            report = place.report(f"report{number}.rep")
+            ranges, kernels = steps(report)
+            assert len(ranges) > 10 and report.info["lost"] == 0 and not report.codes(), (ranges, report.codes())
+            # The first and the last step may have begun before, or ended after.
+            assert {n for n in ranges if min(ranges) < n < max(ranges)} <= kernels, ranges - kernels
+            assert kernels <= ranges | {min(ranges) - 1, max(ranges) + 1}, kernels - ranges
+            assert report.devices and not before & kernels
+            before |= kernels
+        end(place, launch)
+
+
+def test_keep_holds_the_last_kernels():
+    with Place() as place:
+        launch = steady(place)
+        place.ok("start", "--keep=0.4", "-o", "k")
+        time.sleep(1)
+        place.ok("stop")
+        report = place.report("k.rep")
+        ranges, kernels = steps(report)
+        assert len(ranges) > 10 and not report.codes(), (ranges, report.codes())
+        assert {n for n in ranges if min(ranges) < n < max(ranges)} <= kernels, ranges - kernels
+        assert min(kernels) >= min(ranges) - 2, (min(kernels), min(ranges))
+        assert report.devices and report.contexts
+        end(place, launch)
+
+
+tap.main(globals())
