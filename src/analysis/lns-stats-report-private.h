@@ -108,6 +108,21 @@ bool _lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, 
 bool
 _lns_stats_add_kernel_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 
+/* lns-stats-mpi.c */
+bool _lns_stats_run_mpi (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_mpi (const LnsStatsResult *result,
+                           FILE *stream,
+                           const LnsStatsStyle *style,
+                           LnsError *error);
+bool _lns_stats_write_mpi_sums (const LnsStatsResult *result,
+                                FILE *stream,
+                                const LnsStatsStyle *style,
+                                LnsError *error);
+bool _lns_stats_write_mpi_sizes (const LnsStatsResult *result,
+                                 FILE *stream,
+                                 const LnsStatsStyle *style,
+                                 LnsError *error);
+
 /* lns-stats-rows.c */
 bool _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 

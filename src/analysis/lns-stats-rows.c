@@ -11,16 +11,22 @@
 #include "src/analysis/lns-stats-report-private.h"
 #include "src/schema/lns-row-cursor.h"
 
-/* Which rows of which table a report sums up. */
+/* Which rows of which tables a report sums up. */
 typedef struct
 {
-  const char *report, *table;
+  const char *report;
+  const char *prefix; /* what the names of its tables begin with                                */
   const char *filter; /* a column, or NULL                                                      */
   int64_t passes;     /* its value                                                              */
 } RowSource;
 
-/* Rows of other classes say when the tracing began and ended: nobody called anything.             */
-static const RowSource sources[] = { { "osrt_sum", "OSRT_API", "eventClass", 27 } };
+static const RowSource sources[] = {
+  /* Rows of other classes say when the tracing began and ended: nobody called anything. */
+  { "osrt_sum", "OSRT_API", "eventClass", 27 },
+  { "openacc_sum", "CUPTI_ACTIVITY_KIND_OPENACC_", NULL, 0 },
+  { "openmp_sum", "OPENMP_EVENT_KIND_", NULL, 0 },
+  { "syscall_sum", "SYSCALL", NULL, 0 },
+};
 
 typedef struct
 {
@@ -79,6 +85,8 @@ read_calls (const LnsStatsResult *result,
 {
   int start = find_column (table, "start"), end = find_column (table, "end"),
       name = find_column (table, "nameId"), filter = find_column (table, source->filter);
+  if (start < 0 || end < 0 || name < 0)
+    return true;
   LnsRowCursor *rows = lns_row_cursor_new (result->tables, table, error);
   bool row = true;
 
@@ -129,12 +137,15 @@ bool
 _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
   const RowSource *source = source_of (result);
-  const LnsTable *table = lns_table_find (source->table);
+  unsigned n_tables;
+  const LnsTable *tables = lns_tables_all (result->tables, &n_tables);
   Calls calls = { 0 };
+  bool good = true;
 
-  if (table == NULL)
-    return true;
-  if (!read_calls (result, source, table, &calls, cancel, error))
+  for (unsigned i = 0; good && i < n_tables; i++)
+    if (strncmp (tables[i].name, source->prefix, strlen (source->prefix)) == 0)
+      good = read_calls (result, source, &tables[i], &calls, cancel, error);
+  if (!good)
     {
       free (calls.calls);
       return false;

@@ -26,44 +26,19 @@ def rows(report, name):
     return list(csv.DictReader(io.StringIO(stats(report, name, "-f", "csv").decode())))
 
 
-def printed(name):
-    """Of each report, what the reference printed for it: its table with the title, or why there is none."""
-    sections, name = {}, os.path.join(PRINTED, name + ".txt")
-    for part in open(name, encoding="utf-8").read().split("Processing [")[1:]:
-        head, _, text = part.partition("\n")
-        sections[re.search(r"(\w+)\.py", head)[1]] = text.strip("\n")
-    return sections
-
-
-def test_tables_are_those_that_the_reference_printed():
+def test_all_that_the_reference_printed():
+    """Its whole output for two files, character by character: tables, titles, order, and what is said of what is not there."""
     cuda_corpus.need()
-    compared = 0
-    for name in ("a100-cuda-graphs", "a100-pytorch-lm"):
-        wanted = printed(name)
-        for report in ("cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"):
-            ours = stats(cuda_corpus.report(name), report).strip(b"\n")
-            if wanted[report].startswith("SKIPPED"):
-                assert ours.endswith(wanted[report].partition(" does not")[2].encode()), (ours, wanted[report])
-                continue
-            golden.check(ours, wanted[report].encode())
-            compared += len(wanted[report].split("\n"))
-    assert compared > 60, compared
-
-
-def test_all_of_it_is_printed_where_nothing_is_asked_for():
-    cuda_corpus.need()
-    out = golden.run("stats", cuda_corpus.report("a100-pytorch-lm"))[0].decode()
-    for name in ("cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"):
-        assert printed("a100-pytorch-lm")[name] in out, name
-    assert "does not contain NV Tools" in out
-
-
-def test_what_is_not_there_is_said_as_the_reference_says_it():
-    cuda_corpus.need()
-    wanted = printed("a100-cuda-graphs")
-    for report in ("cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"):
-        ours = stats(cuda_corpus.report("a100-cuda-graphs"), report).decode().strip("\n")
-        assert ours.partition(" does ")[2] == wanted[report].partition(" does ")[2], ours
+    for name, length in (("a100-cuda-graphs", 91), ("a100-pytorch-lm", 176)):
+        with open(os.path.join(PRINTED, name + ".txt"), encoding="utf-8") as file:
+            wanted = file.read().split("Processing", 1)[1]
+        report = cuda_corpus.report(name)
+        # But for the path of the file and those of its scripts.
+        wanted = re.sub(r"with \[\S*/(\w+)\.py\]", r"with [\1]", "Processing" + wanted)
+        wanted = re.sub(r"\[\S+\.sqlite\]|(?<=SKIPPED: )\S+", lambda m: f"[{report}]" if m[0][0] == "[" else report, wanted)
+        ours = golden.run("stats", report)[0]
+        golden.check(ours.strip(b"\n"), wanted.strip("\n").encode())
+        assert len(ours.strip(b"\n").splitlines()) == length
 
 
 def traced(file):
@@ -116,13 +91,14 @@ KERNELS = "SELECT 'CUDA_KERNEL', value, end - start FROM CUPTI_ACTIVITY_KIND_KER
 MEMORY = ("SELECT 'MEMORY_OPER', '[CUDA memcpy ' || label || ']', end - start FROM CUPTI_ACTIVITY_KIND_MEMCPY"
           " JOIN ENUM_CUDA_MEMCPY_OPER ON id = copyKind"
           " UNION ALL SELECT 'MEMORY_OPER', '[CUDA memset]', end - start FROM CUPTI_ACTIVITY_KIND_MEMSET")
-CALLS = "SELECT 'CUDA_API', value, end - start FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId"
+# Rows of class 67 repeat calls of which a stack was taken.
+CALLS = "SELECT 'CUDA_API', value, end - start FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE eventClass < 2"
 
 
 def check_sums(report, groups, keys):
     """That the rows of REPORT are GROUPS: durations by the texts in the columns KEYS."""
     total = sum(map(sum, groups.values()))
-    assert len(report) == len(groups) > 0
+    assert len(report) == len(groups)
     times = [int(r["Total Time (ns)"]) for r in report]
     assert times == sorted(times, reverse=True)
     for row in report:
@@ -138,7 +114,7 @@ def check_sums(report, groups, keys):
 def test_sums_of_all_that_happened():
     """cuda_gpu_sum and cuda_api_gpu_sum, kernels by each of their names, against SQL over the published file."""
     cuda_corpus.need()
-    for corpus in ("h100x2-nccl", "a100-pytorch-lm", "a100x4-cloverleaf"):
+    for corpus in cuda_corpus.names():
         database, report = cuda_corpus.exported(corpus), cuda_corpus.report(corpus)
         for argument, name in (("", "demangledName"), (":base", "shortName"), (":mangled", "mangledName")):
             for stat, selects in (("cuda_gpu_sum", [KERNELS, MEMORY]), ("cuda_api_gpu_sum", [CALLS, KERNELS, MEMORY])):
@@ -149,31 +125,73 @@ def test_sums_of_all_that_happened():
                 check_sums(rows(report, stat + argument), groups, ["Category", "Operation"])
 
 
+def test_calls_kernels_and_memory_of_each_export():
+    cuda_corpus.need()
+    for corpus in cuda_corpus.names():
+        database, report = cuda_corpus.exported(corpus), cuda_corpus.report(corpus)
+        for stat, select, key in (("cuda_api_sum", CALLS, "Name"), ("cuda_gpu_kern_sum", KERNELS.format(name="demangledName"), "Name"),
+                                  ("cuda_gpu_kern_sum:base", KERNELS.format(name="shortName"), "Name"),
+                                  ("cuda_gpu_kern_sum:mangled", KERNELS.format(name="mangledName"), "Name"),
+                                  ("cuda_gpu_mem_time_sum", MEMORY, "Operation")):
+            groups = {}
+            for category, text, duration in database.execute(select):
+                text = re.sub(r"_v\d{4}$", "", text) if category == "CUDA_API" else text
+                groups.setdefault((text,), []).append(duration)
+            check_sums(rows(report, stat), groups, [key])
+
+
 def test_kernels_by_grid_and_block():
     cuda_corpus.need()
-    groups = {}
-    for *shape, text, duration in cuda_corpus.source("h100x2-nccl").execute(
-            "SELECT gridX, gridY, gridZ, blockX, blockY, blockZ, value, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL"
-            " JOIN StringIds ON id = demangledName"):
-        grid, block = ("%4d %4d %4d" % tuple(shape[i:i + 3]) for i in (0, 3))
-        groups.setdefault((grid, block, text), []).append(duration)
-    check_sums(rows(cuda_corpus.report("h100x2-nccl"), "cuda_gpu_kern_gb_sum"), groups, ["GridXYZ", "BlockXYZ", "Name"])
+    for corpus in cuda_corpus.names():
+        for argument, name in (("", "demangledName"), (":base", "shortName"), (":mangled", "mangledName")):
+            groups = {}
+            for *shape, text, duration in cuda_corpus.exported(corpus).execute(
+                    "SELECT gridX, gridY, gridZ, blockX, blockY, blockZ, value, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL"
+                    f" JOIN StringIds ON id = {name}"):
+                grid, block = ("%4d %4d %4d" % tuple(shape[i:i + 3]) for i in (0, 3))
+                groups.setdefault((grid, block, text), []).append(duration)
+            check_sums(rows(cuda_corpus.report(corpus), "cuda_gpu_kern_gb_sum" + argument), groups, ["GridXYZ", "BlockXYZ", "Name"])
 
 
 def test_sizes():
     cuda_corpus.need()
-    groups = {}
-    for text, size in cuda_corpus.source("h100x2-nccl").execute(
-            "SELECT '[CUDA memcpy ' || label || ']', bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY JOIN ENUM_CUDA_MEMCPY_OPER ON id = copyKind"
-            " UNION ALL SELECT '[CUDA memset]', bytes FROM CUPTI_ACTIVITY_KIND_MEMSET"):
-        groups.setdefault(text, []).append(size / 1e6)
-    report = rows(cuda_corpus.report("h100x2-nccl"), "cuda_gpu_mem_size_sum")
-    assert len(report) == len(groups) > 2
-    for row in report:
-        values = groups[row["Operation"]]
-        assert row["Total (MB)"] == half_up(sum(round(v * 1e6) for v in values) / 1e6, "0.001"), row
-        assert int(row["Count"]) == len(values) and row["Max (MB)"] == half_up(max(values), "0.001"), row
-        assert row["Med (MB)"] == half_up(statistics.median(values), "0.001"), row
+    n = 0
+    for corpus in cuda_corpus.names():
+        groups = {}
+        for text, size in cuda_corpus.exported(corpus).execute(
+                "SELECT '[CUDA memcpy ' || label || ']', bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY JOIN ENUM_CUDA_MEMCPY_OPER ON id = copyKind"
+                " UNION ALL SELECT '[CUDA memset]', bytes FROM CUPTI_ACTIVITY_KIND_MEMSET"):
+            groups.setdefault(text, []).append(size / 1e6)
+        report = rows(cuda_corpus.report(corpus), "cuda_gpu_mem_size_sum")
+        assert len(report) == len(groups)
+        totals = [float(row["Total (MB)"]) for row in report]
+        assert totals == sorted(totals, reverse=True)
+        for row in report:
+            values = groups[row["Operation"]]
+            assert row["Total (MB)"] == half_up(sum(round(v * 1e6) for v in values) / 1e6, "0.001"), row
+            assert int(row["Count"]) == len(values) and row["Max (MB)"] == half_up(max(values), "0.001"), row
+            assert row["Med (MB)"] == half_up(statistics.median(values), "0.001"), row
+            n += 1
+    assert n > 10, n
+
+
+def test_traces_of_each_export():
+    cuda_corpus.need()
+    for corpus in cuda_corpus.names():
+        database, report = cuda_corpus.exported(corpus), cuda_corpus.report(corpus)
+        wanted = [(start, end - start, re.sub(r"_v\d{4}$", "", name), result, correlation, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF)
+                  for start, end, name, result, correlation, tid in database.execute(
+                      "SELECT start, end, value, returnValue, correlationId, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId")]
+        ours = [(int(r["Start (ns)"]), int(r["Duration (ns)"]), r["Name"], int(r["Result"]), int(r["CorrID"]), int(r["Pid"]), int(r["Tid"]))
+                for r in rows(report, "cuda_api_trace")]
+        assert [r[0] for r in ours] == sorted(r[0] for r in ours) and sorted(ours) == sorted(wanted), corpus
+        wanted = database.execute(
+            "SELECT start, end - start, correlationId, contextId, streamId, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName"
+            " UNION ALL SELECT start, end - start, correlationId, contextId, streamId, '[CUDA memcpy ' || label || ']'"
+            " FROM CUPTI_ACTIVITY_KIND_MEMCPY JOIN ENUM_CUDA_MEMCPY_OPER ON id = copyKind"
+            " UNION ALL SELECT start, end - start, correlationId, contextId, streamId, '[CUDA memset]' FROM CUPTI_ACTIVITY_KIND_MEMSET").fetchall()
+        ours = [tuple(int(r[c]) for c in ("Start (ns)", "Duration (ns)", "CorrId", "Ctx", "Strm")) + (r["Name"],) for r in rows(report, "cuda_gpu_trace")]
+        assert [r[0] for r in ours] == sorted(r[0] for r in ours) and sorted(ours) == sorted(wanted), corpus
 
 
 def launched(database, tables=("KERNEL",)):
@@ -194,7 +212,8 @@ def launched(database, tables=("KERNEL",)):
 
 def test_from_calls_to_kernels():
     cuda_corpus.need()
-    for corpus, least in (("h100x2-nccl", 1500), ("a100-pytorch-lm", 7000), ("a100-mpi-saxpy", 1)):
+    least = {"h100x2-nccl": 1500, "a100-pytorch-lm": 7000, "a100-mpi-saxpy": 1}
+    for corpus in cuda_corpus.names():
         wanted = [(call_start, call_end - call_start, call_end if start > call_end else None, start - call_end if start > call_end else None,
                    start, end - start, end - call_start, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF, device, name)
                   for tid, call_start, call_end, name, start, end, device, _ in launched(cuda_corpus.exported(corpus))]
@@ -203,7 +222,7 @@ def test_from_calls_to_kernels():
                    "Total Dur (ns)", "PID", "TID", "DevId"]
         ours = [tuple(int(r[c]) if r[c] else None for c in columns) + (r["API Function"],) for r in trace]
         assert [r[0] for r in ours] == sorted(r[0] for r in ours)
-        assert sorted(ours, key=repr) == sorted(wanted, key=repr) and len(ours) >= least, (corpus, len(ours), len(wanted))
+        assert sorted(ours, key=repr) == sorted(wanted, key=repr) and len(ours) >= least.get(corpus, 0), (corpus, len(ours), len(wanted))
         groups = {}
         for row in trace:
             groups.setdefault(tuple(row[c] for c in ("PID", "TID", "DevId", "API Function", "Kernel Name")), []).append(row)
@@ -235,12 +254,12 @@ def projected(database):
 
 def test_ranges_on_the_gpu():
     cuda_corpus.need()
-    for corpus in ("h100x2-nccl", "h100x2-after"):
+    for corpus in cuda_corpus.names():
         wanted = dict(projected(cuda_corpus.exported(corpus)))
         trace = rows(cuda_corpus.report(corpus), "nvtx_gpu_proj_trace")
         columns = ["Projected Start (ns)", "Projected Duration (ns)", "Orig Start (ns)", "Orig Duration (ns)", "PID", "TID", "NumGPUOps"]
         ours = {int(r["RangeId"]): (r["Name"], *(int(r[c]) for c in columns)) for r in trace}
-        assert len(ours) == len(trace) > 500 and ours == wanted, (corpus, len(ours), len(wanted))
+        assert len(ours) == len(trace) >= (500 if corpus in ("h100x2-nccl", "h100x2-after") else 0) and ours == wanted, (corpus, len(ours), len(wanted))
         places = {r["RangeId"]: r for r in trace}
         for row in trace:
             stack = row["RangeStack"].split(":")[1:]
@@ -271,7 +290,12 @@ def test_ranges_on_the_gpu():
 
 def test_kernels_of_ranges():
     cuda_corpus.need()
-    database = cuda_corpus.exported("h100x2-nccl")
+    for corpus in cuda_corpus.names():
+        check_kernels_of_ranges(corpus, 500 if corpus == "h100x2-nccl" else 0)
+
+
+def check_kernels_of_ranges(corpus, least):
+    database = cuda_corpus.exported(corpus)
     strings = dict(database.execute("SELECT id, value FROM StringIds"))
     begun, groups = {}, {}
     for tid, start, end, _, first, last, _, name in launched(database):
@@ -281,8 +305,8 @@ def test_kernels_of_ranges():
         for call_start, call_end, duration, name in begun.get(tid, []):
             if call_start >= start and call_end <= end:
                 groups.setdefault((":" + text, str(tid >> 24 & 0xFFFFFF), str(tid & 0xFFFFFF), name), []).append((rowid, duration))
-    report = rows(cuda_corpus.report("h100x2-nccl"), "nvtx_kern_sum")
-    assert len(report) == len(groups) > 500
+    report = rows(cuda_corpus.report(corpus), "nvtx_kern_sum")
+    assert len(report) == len(groups) >= least
     for row in report:
         group = groups[row["NVTX Range"], row["PID"], row["TID"], row["Kernel Name"]]
         values = [duration for _, duration in group]

@@ -101,4 +101,43 @@ def test_one_by_one():
         assert counted == collections.Counter(r["Kernel Name"] for r in traced) and len(sums) >= len(counted), name
 
 
+def test_sums_of_ranges_of_each_export():
+    """nvtx_sum and its parts; nvtx_pushpop_trace: each range once, its times and what lies around it."""
+    cuda_corpus.need()
+    n = 0
+    for name in cuda_corpus.names():
+        database = cuda_corpus.source(name)
+        groups = collections.defaultdict(list)
+        if database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'NVTX_EVENTS'").fetchone()[0]:
+            text = "coalesce(text, (SELECT value FROM StringIds WHERE id = textId), '')"
+            domains = {(tid >> 24, domain): value for tid, domain, value in
+                       database.execute(f"SELECT globalTid, domainId, {text} FROM NVTX_EVENTS WHERE eventType = 75")}
+            for kind, tid, domain, duration, value in database.execute(
+                    f"SELECT eventType, globalTid, domainId, end - start, {text} FROM NVTX_EVENTS WHERE eventType IN (59, 60) AND end IS NOT NULL"):
+                groups[{59: "PushPop", 60: "StartEnd"}[kind], domains.get((tid >> 24, domain), "") + ":" + value].append(duration)
+        whole = sum(map(sum, groups.values()))
+        rows = stats(name, "nvtx_sum")
+        totals = [int(r["Total Time (ns)"]) for r in rows]
+        assert totals == sorted(totals, reverse=True) and len(rows) == len(groups), (name, len(rows), len(groups))
+        for row in rows:
+            values = sorted(groups[row["Style"], row["Range"]])
+            assert (int(row["Total Time (ns)"]), int(row["Instances"]), int(row["Min (ns)"]), int(row["Max (ns)"])) == \
+                (sum(values), len(values), values[0], values[-1]), (name, row)
+            assert float(row["Med (ns)"]) == (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2, (name, row)
+            assert abs(float(row["Time (%)"]) - 100 * sum(values) / whole) <= 0.0501, (name, row)
+        for report, style in (("nvtx_pushpop_sum", "PushPop"), ("nvtx_startend_sum", "StartEnd")):
+            ours = {r["Range"]: int(r["Total Time (ns)"]) for r in stats(name, report)}
+            assert ours == {key[1]: sum(v) for key, v in groups.items() if key[0] == style}, (name, report)
+        trace = stats(name, "nvtx_pushpop_trace")
+        assert len(trace) == sum(len(v) for key, v in groups.items() if key[0] == "PushPop"), name
+        by_id = {r["RangeId"]: r for r in trace}
+        for row in trace:
+            assert int(row["DurChild (ns)"]) + int(row["DurNonChild (ns)"]) == int(row["Duration (ns)"]) == int(row["End (ns)"]) - int(row["Start (ns)"])
+            parent = by_id.get(row["ParentId"])
+            assert (parent is None) == (row["Lvl"] == "0"), (name, row)
+            assert parent is None or (int(parent["Start (ns)"]) <= int(row["Start (ns)"]) and int(row["End (ns)"]) <= int(parent["End (ns)"])), (name, row)
+        n += len(trace)
+    assert n > 40000, n
+
+
 tap.main(globals())

@@ -1,0 +1,119 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope stats about calls that imported files hold: OS runtime, OpenACC, MPI; each against plain Python and SQL."""
+
+import collections
+import csv
+import decimal
+import functools
+import io
+import sqlite3
+import statistics
+
+import cuda_corpus
+import golden
+import tap
+
+
+def stats(report, name):
+    return list(csv.DictReader(io.StringIO(golden.run("stats", "-q", "-r", name, "-f", "csv", report)[0].decode())))
+
+
+def half_up(value):
+    return str(decimal.Decimal(value).quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP))
+
+
+def check(rows, groups, keys, unit=" (ns)", count="Num Calls", total="Total Time"):
+    """That ROWS are sums of GROUPS (values by the texts of KEYS), the largest first."""
+    whole = sum(map(sum, groups.values()))
+    totals = [int(r[total + unit]) for r in rows]
+    assert totals == sorted(totals, reverse=True) and len(rows) == len(groups)
+    for row in rows:
+        values = groups[tuple(row[k] for k in keys)]
+        assert int(row[total + unit]) == sum(values) and int(row[count]) == len(values), row
+        assert row["Avg" + unit] == half_up(sum(values) / len(values)) and float(row["Med" + unit]) == statistics.median(values), row
+        assert (int(row["Min" + unit]), int(row["Max" + unit])) == (min(values), max(values)), row
+        assert abs(float(row["StdDev" + unit]) - (statistics.stdev(values) if len(values) > 1 else 0)) <= 0.0501, row
+        assert "Time (%)" not in row or row["Time (%)"] == half_up(100 * sum(values) / whole), row
+
+
+def test_os_runtime_of_each_export():
+    cuda_corpus.need()
+    n = 0
+    for name in cuda_corpus.names():
+        database, groups = cuda_corpus.source(name), collections.defaultdict(list)
+        if database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'OSRT_API'").fetchone()[0]:
+            for value, duration in database.execute("SELECT value, end - start FROM OSRT_API JOIN StringIds ON id = nameId WHERE eventClass = 27"):
+                groups[value,].append(duration)
+        check(stats(cuda_corpus.report(name), "osrt_sum"), groups, ["Name"])
+        n += len(groups)
+    assert n > 80, n
+
+
+@functools.cache
+def made():
+    """An export with MPI and OpenACC tables that no public one has."""
+    path = golden.path("mpi.sqlite")
+    with open(f"{cuda_corpus.FOLDER}/rtx3080-tiny.sqlite", "rb") as source, open(path, "wb") as target:
+        target.write(source.read())
+    database = sqlite3.connect(path)
+    tid, = database.execute("SELECT globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1").fetchone()
+    last, = database.execute("SELECT max(id) FROM StringIds").fetchone()
+    names = {name: last + 1 + i for i, name in enumerate(("MPI_Send", "MPI_Recv", "MPI_Bcast", "MPI_Wait", "MPI_Init", "Compute Construct"))}
+    database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(i, n) for n, i in names.items()])
+    database.executescript("""
+        CREATE TABLE MPI_P2P_EVENTS (start INT, end INT, globalTid INT, textId INT, commHandle INT, tag INT, remoteRank INT, size INT, requestHandle INT);
+        CREATE TABLE MPI_COLLECTIVES_EVENTS (start INT, end INT, globalTid INT, textId INT, commHandle INT, rootRank INT, size INT, recvSize INT, requestHandle INT);
+        CREATE TABLE MPI_START_WAIT_EVENTS (start INT, end INT, globalTid INT, textId INT, requestHandle INT);
+        CREATE TABLE MPI_OTHER_EVENTS (start INT, end INT, globalTid INT, textId INT);
+        CREATE TABLE MPI_RANKS (globalTid INT, rank INT);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH (start INT, end INT, nameId INT, eventClass INT, globalTid INT);""")
+    at = 10 ** 9
+    for i in range(40):
+        database.execute("INSERT INTO MPI_P2P_EVENTS VALUES (?, ?, ?, ?, 1, ?, ?, ?, NULL)",
+                         (at + 1000 * i, at + 1000 * i + 10 + i * i % 37, tid, names["MPI_Send" if i % 3 else "MPI_Recv"], i, i % 4, 8 * i))
+    for i in range(9):
+        database.execute("INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (?, ?, ?, ?, 1, 0, ?, ?, NULL)",
+                         (at + 100000 + 1000 * i, at + 100000 + 1000 * i + 500 - i, tid, names["MPI_Bcast"], 64 * i, 128 * i))
+    database.execute("INSERT INTO MPI_START_WAIT_EVENTS VALUES (?, ?, ?, ?, 7)", (at + 200000, at + 200777, tid, names["MPI_Wait"]))
+    database.execute("INSERT INTO MPI_OTHER_EVENTS VALUES (?, ?, ?, ?)", (at - 5000, at - 1000, tid, names["MPI_Init"]))
+    database.execute("INSERT INTO MPI_RANKS VALUES (?, 3)", (tid,))
+    for i in range(5):
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH VALUES (?, ?, ?, 0, ?)", (at + i, at + 2 * i + 5, names["Compute Construct"], tid))
+    database.commit()
+    cuda_corpus.make(path, golden.path("mpi.rep"))
+    return database, golden.path("mpi.rep"), tid
+
+
+MPI = (("p2p", "MPI_P2P_EVENTS"), ("coll", "MPI_COLLECTIVES_EVENTS"), ("start_wait", "MPI_START_WAIT_EVENTS"), ("other", "MPI_OTHER_EVENTS"))
+
+
+def test_mpi():
+    cuda_corpus.need()
+    database, report, tid = made()
+    times, sizes, wanted = collections.defaultdict(list), collections.defaultdict(list), []
+    for source, table in MPI:
+        columns = {"p2p": "tag, remoteRank, NULL, size, NULL, NULL", "coll": "NULL, NULL, rootRank, NULL, size, recvSize"}.get(source, "NULL, NULL, NULL, NULL, NULL, NULL")
+        for start, end, name, tag, peer, root, size, sent, received in database.execute(
+                f"SELECT start, end, value, {columns} FROM {table} JOIN StringIds ON id = textId"):
+            times[source, name].append(end - start)
+            for kind, value in (("p2p", size), ("coll_send", sent), ("coll_recv", received)):
+                if value is not None:
+                    sizes[kind, name].append(value)
+            wanted.append((start, end, end - start, name, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF, tag, 3, peer, root, size, sent, received))
+    check(stats(report, "mpi_event_sum"), times, ["Source", "Name"], count="Instances")
+    check(stats(report, "mpi_msg_size_sum"), sizes, ["Source", "Name"], unit=" (B)", count="Instances", total="Total Message Volume")
+    rows = [tuple(r.values()) for r in stats(report, "mpi_event_trace")]
+    assert rows == [tuple("" if v is None else str(v) for v in w) for w in sorted(wanted)], (rows[:2], sorted(wanted)[:2])
+
+
+def test_openacc():
+    cuda_corpus.need()
+    database, report, _ = made()
+    groups = {("Compute Construct",): [end - start for start, end in database.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH")]}
+    check(stats(report, "openacc_sum"), groups, ["Name"])
+
+
+tap.main(globals())
