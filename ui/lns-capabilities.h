@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the `lanescope` binary can trace, as it says itself (`lanescope --capabilities=json`). */
+/* What the `lanescope` binary can be told, as it says itself (`lanescope --capabilities=json`). */
 
 #pragma once
 
@@ -11,18 +11,32 @@
 
 G_BEGIN_DECLS
 
-/* The choices of `lanescope profile --trace` but for "none", and those of them that are traced
- * unless told otherwise. */
+/* A switch of `lanescope profile` that has an effect. Texts are the tool's, in English. */
 typedef struct
 {
-  GStrv choices;
-  GStrv defaults;
+  char *name;         /* "force-overwrite" */
+  char letter;        /* 'f', or 0 */
+  char *kind;         /* "bool"; see LnsOptionKind */
+  char *group;        /* "The report": what it is about */
+  char *value;        /* "PATH", or NULL */
+  char *default_text; /* what holds without it, or NULL */
+  char *help;
+  GStrv choices; /* empty: any */
+} LnsSwitch;
+
+typedef struct
+{
+  GPtrArray *switches; /* of LnsSwitch, in the tool's order: those of a group together */
+  GStrv flags;         /* names of those that take no value */
 } LnsCapabilities;
 
 /* Reads TEXT, the tool's answer. NULL if it is none. */
 LnsCapabilities *lns_capabilities_parse (const char *text) G_GNUC_WARN_UNUSED_RESULT;
 void lns_capabilities_free (LnsCapabilities *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsCapabilities, lns_capabilities_free)
+
+/* The switch called NAME, or NULL. Owned by SELF. */
+const LnsSwitch *lns_capabilities_find (const LnsCapabilities *self, const char *name);
 
 /* Asks the tool. CALLBACK is called on the main thread. */
 void lns_capabilities_load_async (GCancellable *cancellable,

@@ -190,7 +190,7 @@ lns_launch_command_quote (const char *word)
 /* How many words the switch at WORDS takes with its value, or 0 if it is no switch. A value follows
  * in its own word unless it is attached ("-tnvtx", "--trace=nvtx"). */
 static guint
-switch_length (const char *const *words)
+switch_length (const char *const *words, const char *const *flags)
 {
   static const char *const alone[] = { "-h", "--help", "-v", "--version" };
   const char *word = words[0];
@@ -200,32 +200,38 @@ switch_length (const char *const *words)
   for (gsize i = 0; i < G_N_ELEMENTS (alone); i++)
     if (strcmp (word, alone[i]) == 0)
       return 1;
+  if (flags != NULL && word[1] == '-' && g_strv_contains (flags, word + 2))
+    return 1;
   gboolean attached = word[1] == '-' ? strchr (word, '=') != NULL : word[2] != '\0';
   return attached || words[1] == NULL ? 1 : 2;
 }
 
 guint
-lns_launch_command_find_program (const char *const *words)
+lns_launch_command_find_program (const char *const *words, const char *const *flags)
 {
   guint at = 0;
 
-  while (words[at] != NULL && switch_length (words + at) > 0)
-    at += switch_length (words + at);
+  while (words[at] != NULL && switch_length (words + at, flags) > 0)
+    at += switch_length (words + at, flags);
   if (words[at] != NULL && strcmp (words[at], "--") == 0)
     at++;
   return at;
 }
 
 const char *
-lns_launch_command_get_switch (const char *const *words, char short_name, const char *long_name)
+lns_launch_command_get_switch (const char *const *words,
+                               const char *const *flags,
+                               char short_name,
+                               const char *long_name)
 {
   const char *value = NULL;
   gsize length = strlen (long_name);
 
-  for (guint at = 0, step; words[at] != NULL && (step = switch_length (words + at)) > 0; at += step)
+  for (guint at = 0, step; words[at] != NULL && (step = switch_length (words + at, flags)) > 0;
+       at += step)
     {
       const char *word = words[at];
-      gboolean is_short = word[1] == short_name;
+      gboolean is_short = short_name != '\0' && word[1] == short_name;
       gboolean is_long = word[1] == '-' && strncmp (word + 2, long_name, length) == 0 &&
                          (word[2 + length] == '=' || word[2 + length] == '\0');
       if (!is_short && !is_long)

@@ -33,12 +33,15 @@ GStrv lns_launch_command_split (const char *line, GError **error) G_GNUC_WARN_UN
 char *lns_launch_command_quote (const char *word) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The index of the program among WORDS, behind the recorder's own switches: "-t nvtx", "-tnvtx",
- * "--trace=nvtx" and "--" are skipped. Their number if there is none. */
-guint lns_launch_command_find_program (const char *const *words);
+ * "--trace=nvtx" and "--" are skipped. Their number if there is none. FLAGS (may be NULL) are the names
+ * of long switches that take no value. */
+guint lns_launch_command_find_program (const char *const *words, const char *const *flags);
 
-/* The value of the switch -SHORT_NAME or --LONG_NAME before the program, or NULL; the last one
- * counts. Owned by WORDS. */
-const char *
-lns_launch_command_get_switch (const char *const *words, char short_name, const char *long_name);
+/* The value of the switch -SHORT_NAME (0: none) or --LONG_NAME before the program, or NULL; the last one
+ * counts; the switch itself where it takes none. Owned by WORDS. */
+const char *lns_launch_command_get_switch (const char *const *words,
+                                           const char *const *flags,
+                                           char short_name,
+                                           const char *long_name);
 
 G_END_DECLS

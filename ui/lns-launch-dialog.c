@@ -12,17 +12,20 @@
 #include "ui/lns-application.h"
 #include "ui/lns-capabilities.h"
 #include "ui/lns-launch-command.h"
+#include "ui/lns-launch-switches.h"
 #include "ui/lns-recorder.h"
 
 struct _LnsLaunchDialog
 {
   AdwWindow parent_instance;
 
-  GSettings *settings;   /* owned                                                           */
-  GFile *folder;         /* owned; the program's working directory                          */
-  GStrv words;           /* owned; the command line split, or NULL while it cannot be       */
-  GPtrArray *variables;  /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
-  GPtrArray *traces;     /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
+  GSettings *settings;  /* owned                                                           */
+  GFile *folder;        /* owned; the program's working directory                          */
+  GStrv words;          /* owned; the command line split, or NULL while it cannot be       */
+  GPtrArray *variables; /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
+  GPtrArray *traces;    /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
+  GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
+  LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them            */
   GCancellable *asking;  /* owned; the question for capabilities                            */
   LnsRecorder *recorder; /* owned; NULL while nothing was started                           */
 
@@ -32,6 +35,7 @@ struct _LnsLaunchDialog
   AdwActionRow *folder_row;
   GtkLabel *command_error;
   AdwPreferencesGroup *trace_group;
+  AdwPreferencesGroup *switches_group;
   AdwPreferencesGroup *environment_group;
   AdwStatusPage *running_page;
   GtkLabel *elapsed_value;
@@ -82,6 +86,13 @@ set_error_style (GtkWidget *widget, gboolean error)
     gtk_widget_remove_css_class (widget, "error");
 }
 
+/* The recorder's switches that take no value, as far as they are known. */
+static const char *const *
+get_flags (LnsLaunchDialog *self)
+{
+  return self->capabilities != NULL ? (const char *const *)self->capabilities->flags : NULL;
+}
+
 /* Splits the command line again, says what is wrong with it, and lets Start be pressed if all is
  * well. */
 static void
@@ -92,8 +103,8 @@ validate (LnsLaunchDialog *self)
 
   g_clear_pointer (&self->words, g_strfreev);
   self->words = lns_launch_command_split (gtk_editable_get_text (self->command_row), &error);
-  ok = self->words != NULL &&
-       self->words[lns_launch_command_find_program ((const char *const *)self->words)] != NULL;
+  ok = self->words != NULL && self->words[lns_launch_command_find_program (
+                                  (const char *const *)self->words, get_flags (self))] != NULL;
   if (self->words != NULL && !ok)
     g_set_error_literal (&error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_NO_PROGRAM,
                          _ ("The command line has switches only: add the program to launch."));
@@ -115,8 +126,9 @@ validate (LnsLaunchDialog *self)
                                gtk_editable_get_text (self->command_row));
 
   /* A -t in the command line is what counts then. */
-  given = self->words != NULL &&
-          lns_launch_command_get_switch ((const char *const *)self->words, 't', "trace") != NULL;
+  given =
+      self->words != NULL && lns_launch_command_get_switch ((const char *const *)self->words,
+                                                            get_flags (self), 't', "trace") != NULL;
   gtk_widget_set_sensitive (GTK_WIDGET (self->trace_group), !given);
   adw_preferences_group_set_description (
       self->trace_group, given ? _ ("The command line says it: -t or --trace.") : "");
@@ -244,6 +256,7 @@ trace_title (const char *word)
     { "cublas", N_ ("cuBLAS: calls of the program") },
     { "cublas-verbose", N_ ("cuBLAS: also the calls that it makes of itself") },
     { "cudnn", N_ ("cuDNN: calls of the program") },
+    { "mpi", N_ ("MPI: calls of the program") },
     { "osrt", N_ ("Operating system calls: files, locks, waits") },
   };
 
@@ -251,6 +264,30 @@ trace_title (const char *word)
     if (strcmp (titles[i].word, word) == 0)
       return _ (titles[i].title);
   return word;
+}
+
+/* A check button for each of what OPTION, --trace, can be. */
+static void
+add_traces (LnsLaunchDialog *self, const LnsSwitch *option)
+{
+  g_auto (GStrv) defaults =
+      g_strsplit (option->default_text != NULL ? option->default_text : "", ",", -1);
+
+  for (char **word = option->choices; *word != NULL; word++)
+    {
+      if (strcmp (*word, "none") == 0)
+        continue;
+      GtkWidget *check = gtk_check_button_new ();
+      GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", trace_title (*word),
+                                     "activatable-widget", check, NULL);
+      gtk_check_button_set_active (GTK_CHECK_BUTTON (check),
+                                   g_strv_contains ((const char *const *)defaults, *word));
+      g_object_set_data_full (G_OBJECT (check), "word", g_strdup (*word), g_free);
+      adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
+      adw_preferences_group_add (self->trace_group, row);
+      g_ptr_array_add (self->traces, check);
+    }
+  gtk_widget_set_visible (GTK_WIDGET (self->trace_group), self->traces->len > 0);
 }
 
 static void
@@ -262,20 +299,13 @@ capabilities_cb (GObject *source, GAsyncResult *result, gpointer data)
   /* Without an answer the tool's own defaults hold, and Start will tell what is wrong with it. */
   if (capabilities == NULL || self->traces == NULL)
     return;
-  for (char **word = capabilities->choices; *word != NULL; word++)
-    {
-      GtkWidget *check = gtk_check_button_new ();
-      GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", trace_title (*word),
-                                     "activatable-widget", check, NULL);
-      gtk_check_button_set_active (
-          GTK_CHECK_BUTTON (check),
-          g_strv_contains ((const char *const *)capabilities->defaults, *word));
-      g_object_set_data_full (G_OBJECT (check), "word", g_strdup (*word), g_free);
-      adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
-      adw_preferences_group_add (self->trace_group, row);
-      g_ptr_array_add (self->traces, check);
-    }
-  gtk_widget_set_visible (GTK_WIDGET (self->trace_group), self->traces->len > 0);
+  self->capabilities = g_steal_pointer (&capabilities);
+  const LnsSwitch *trace = lns_capabilities_find (self->capabilities, "trace");
+  if (trace != NULL)
+    add_traces (self, trace);
+  self->switches = lns_launch_switches_new (self->switches_group, self->capabilities);
+  gtk_widget_set_visible (GTK_WIDGET (self->switches_group), self->switches->len > 0);
+  validate (self);
 }
 
 /* --- The recording ------------------------------------------------------------------------- */
@@ -387,6 +417,9 @@ start (GtkWidget *widget, const char *action, GVariant *parameter)
   remember (self);
   if (traces != NULL)
     g_strv_builder_add_many (words, "-t", traces, NULL);
+  if (self->switches != NULL)
+    lns_launch_switches_add_words (self->switches, (const char *const *)self->words,
+                                   get_flags (self), words);
   g_strv_builder_addv (words, (const char **)self->words);
   for (guint i = 0; i < self->variables->len; i++)
     {
@@ -493,6 +526,8 @@ lns_launch_dialog_dispose (GObject *object)
   g_clear_pointer (&self->words, g_strfreev);
   g_clear_pointer (&self->variables, g_ptr_array_unref);
   g_clear_pointer (&self->traces, g_ptr_array_unref);
+  g_clear_pointer (&self->switches, g_ptr_array_unref);
+  g_clear_pointer (&self->capabilities, lns_capabilities_free);
   G_OBJECT_CLASS (lns_launch_dialog_parent_class)->dispose (object);
 }
 
@@ -521,6 +556,7 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, folder_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_error);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, trace_group);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, switches_group);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, environment_group);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, running_page);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, elapsed_value);

@@ -111,7 +111,7 @@ program_at (const char *line)
 {
   g_auto (GStrv) words = lns_launch_command_split (line, NULL);
 
-  return lns_launch_command_find_program ((const char *const *)words);
+  return lns_launch_command_find_program ((const char *const *)words, NULL);
 }
 
 static void
@@ -132,12 +132,18 @@ finds_a_switch (void)
   const char *words[] = { "-t", "cuda", "--trace=nvtx", "-w", "true", "python", "-t", "x", NULL };
   const char *none[] = { "python", "-t", "x", NULL };
   const char *attached[] = { "--trace", "a", "-tb", "python", NULL };
+  const char *const flags[] = { "strict", NULL };
+  const char *const flagged[] = { "--strict", "-t", "b", "program", "x", NULL };
 
-  LNS_CHECK_STR (lns_launch_command_get_switch (words, 't', "trace"), "nvtx");
-  LNS_CHECK_STR (lns_launch_command_get_switch (words, 'w', "show-output"), "true");
-  LNS_CHECK (lns_launch_command_get_switch (words, 'o', "output") == NULL);
-  LNS_CHECK (lns_launch_command_get_switch (none, 't', "trace") == NULL);
-  LNS_CHECK_STR (lns_launch_command_get_switch (attached, 't', "trace"), "b");
+  LNS_CHECK_INT (lns_launch_command_find_program (flagged, flags), 3);
+  LNS_CHECK_INT (lns_launch_command_find_program (flagged, NULL), 2);
+  LNS_CHECK_STR (lns_launch_command_get_switch (flagged, flags, 't', "trace"), "b");
+  LNS_CHECK (lns_launch_command_get_switch (flagged, flags, 0, "strict") != NULL);
+  LNS_CHECK_STR (lns_launch_command_get_switch (words, NULL, 't', "trace"), "nvtx");
+  LNS_CHECK_STR (lns_launch_command_get_switch (words, NULL, 'w', "show-output"), "true");
+  LNS_CHECK (lns_launch_command_get_switch (words, NULL, 'o', "output") == NULL);
+  LNS_CHECK (lns_launch_command_get_switch (none, NULL, 't', "trace") == NULL);
+  LNS_CHECK_STR (lns_launch_command_get_switch (attached, NULL, 't', "trace"), "b");
 }
 
 int

@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 import tempfile
+import time
 
 import harness
 import tap
@@ -23,8 +24,15 @@ def told(seconds):
     ready, _, _ = select.select([4], [], [], seconds)
     return os.read(4, 100).decode() if ready else ""
 if sys.argv[1] == "--capabilities=json":
-    print(json.dumps({"version": "1", "commands": [{"name": "profile", "switches": [
-        {"name": "output", "kind": "text"},
+    print(json.dumps({"version": "1", "commands": [{"name": "profile", "groups": [
+        {"tag": "report", "title": "The report"}, {"tag": "cpu", "title": "CPUs"}], "switches": [
+        {"name": "output", "letter": "o", "kind": "text", "tag": "report", "value": "PATH", "help": "Where to."},
+        {"name": "stats", "kind": "bool", "tag": "report", "default": "false", "help": "Print <them> & more."},
+        {"name": "show-output", "letter": "w", "kind": "bool", "tag": "report", "default": "true", "help": "Show it."},
+        {"name": "strict", "kind": "flag", "tag": "report", "help": "Be strict."},
+        {"name": "wait", "kind": "choice", "tag": "report", "choices": ["primary", "all"], "default": "all", "help": "For whom."},
+        {"name": "sample", "kind": "choice", "tag": "cpu", "choices": ["cpu", "none"], "help": "Sample.", "instead": "not yet"},
+        {"name": "control-fd", "kind": "integer", "tag": "report", "help": "Obey."},
         {"name": "trace", "kind": "list", "choices": ["nvtx", "osrt", "none"], "default": "nvtx"}]}]}))
     sys.exit(0)
 here = os.path.dirname(os.path.abspath(__file__))
@@ -70,6 +78,12 @@ class Launch:
 
     def button(self, name):
         return self.app.wait(lambda: self.dialog.find("push button", name), what=name)
+
+    def click(self, node):
+        """A real click on NODE, of the dialog's window."""
+        x, y, width, height = node.extents(self.app.origin(self.app.windows()[-1]))
+        self.app.click(x + width // 2, y + height // 2)
+        return True
 
     def press(self, name):
         self.app.wait(lambda: self.button(name).state("sensitive"), what=f"a sensitive {name}")
@@ -122,7 +136,7 @@ def test_words_reach_the_recorder_byte_for_byte():
     line = "-w true -o 'my profile' python3 $'caf\\xe9.py' \"a 'b'\" ''"
     with Launch(TICKS, line) as launch:
         launch.app.wait(lambda: launch.dialog.find("check box"), what="what to trace")
-        boxes = {box.name: box.state("checked") for box in launch.dialog.find_all("check box")}
+        boxes = {box.name: box.state("checked") for box in launch.dialog.find_all("check box") if not box.name.startswith("--")}
         assert list(boxes.values()) == [True, False], boxes
         launch.press("Add a variable")
         launch.entry("NAME=VALUE").set_text("COLOR=a=b c")
@@ -143,6 +157,26 @@ def test_switches_of_the_command_line_come_first():
         launch.press("Start")
         words, _, _ = launch.started()
         assert words[3:] == line.encode().split(), words
+        launch.wait_for("The recorder ended without a report.")
+
+
+def test_more_switches_are_rows():
+    """One that is as it was says nothing, nor one that the command line has; those without effect have no row."""
+    with Launch(TICKS, "--strict -w true python3 train.py") as launch:
+        launch.wait_for("The report")
+        assert not launch.dialog.find_all(None, lambda name: name in ("CPUs", "--sample", "--control-fd"))
+        launch.click(launch.dialog.find("list item", "The report"))
+        time.sleep(0.7)  # unfolding moves the rows
+        for name in ("--stats", "--show-output"):
+            box = launch.dialog.find("check box", name)
+            was = box.state("checked")
+            launch.click(box)
+            launch.app.wait(lambda: box.state("checked") != was, what=f"{name} to turn")
+        launch.entry("--output=PATH").set_text("a report")
+        launch.press("Start")
+        words, _, _ = launch.started()
+        assert words[3:] == [b"-t", b"nvtx", b"--output=a report", b"--stats=true", b"--strict", b"-w", b"true", b"python3", b"train.py"], words
+        launch.press("Stop")
         launch.wait_for("The recorder ended without a report.")
 
 

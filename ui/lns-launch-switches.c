@@ -1,0 +1,152 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/lns-launch-switches.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "ui/lns-launch-command.h"
+
+typedef struct
+{
+  const LnsSwitch *option; /* borrowed */
+  GtkWidget *widget;       /* borrowed: a GtkCheckButton, an AdwComboRow or an AdwEntryRow */
+} Row;
+
+/* What the dialog asks for in other places, or says to the recorder itself. */
+static const char *const elsewhere[] = { "trace",       "nvtx",       "mpi", "env-var",
+                                         "progress-fd", "control-fd", NULL };
+
+static gboolean
+is_on_by_default (const LnsSwitch *option)
+{
+  return g_strcmp0 (option->default_text, "true") == 0;
+}
+
+/* The number of the default among the choices, or 0 where it is none of them. */
+static guint
+default_choice (const LnsSwitch *option)
+{
+  for (guint i = 0; option->choices[i] != NULL; i++)
+    if (g_strcmp0 (option->choices[i], option->default_text) == 0)
+      return i;
+  return 0;
+}
+
+static GtkWidget *
+new_check_row (const LnsSwitch *option, GtkWidget **ret_widget)
+{
+  GtkWidget *button = gtk_check_button_new ();
+  GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "activatable-widget", button, NULL);
+
+  gtk_check_button_set_active (GTK_CHECK_BUTTON (button), is_on_by_default (option));
+  adw_action_row_add_prefix (ADW_ACTION_ROW (row), button);
+  *ret_widget = button;
+  return row;
+}
+
+static GtkWidget *
+new_choice_row (const LnsSwitch *option, GtkWidget **ret_widget)
+{
+  g_autoptr (GtkStringList) model = gtk_string_list_new ((const char *const *)option->choices);
+
+  *ret_widget =
+      g_object_new (ADW_TYPE_COMBO_ROW, "model", model, "selected", default_choice (option), NULL);
+  return *ret_widget;
+}
+
+/* The row of OPTION. */
+static GtkWidget *
+new_row (const LnsSwitch *option, GtkWidget **ret_widget)
+{
+  g_autofree char *name = g_strconcat ("--", option->name, NULL);
+  g_autofree char *help = g_markup_escape_text (option->help != NULL ? option->help : "", -1);
+  gboolean has_two = strcmp (option->kind, "bool") == 0 || strcmp (option->kind, "flag") == 0;
+  GtkWidget *row;
+
+  if (!has_two && strcmp (option->kind, "choice") != 0)
+    {
+      g_autofree char *title =
+          g_strconcat (name, option->value != NULL ? "=" : "", option->value, NULL);
+      *ret_widget = g_object_new (ADW_TYPE_ENTRY_ROW, "use-markup", FALSE, "title", title, NULL);
+      gtk_widget_set_tooltip_text (*ret_widget, option->help);
+      return *ret_widget;
+    }
+  row = has_two ? new_check_row (option, ret_widget) : new_choice_row (option, ret_widget);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), name);
+  adw_action_row_set_subtitle (ADW_ACTION_ROW (row), help);
+  return row;
+}
+
+GPtrArray *
+lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capabilities)
+{
+  GPtrArray *rows = g_ptr_array_new_with_free_func (g_free);
+  const char *subject = NULL;
+  GtkWidget *folder = NULL;
+
+  for (guint i = 0; i < capabilities->switches->len; i++)
+    {
+      const LnsSwitch *option = g_ptr_array_index (capabilities->switches, i);
+      if (g_strv_contains (elsewhere, option->name))
+        continue;
+      if (folder == NULL || g_strcmp0 (subject, option->group) != 0)
+        {
+          subject = option->group;
+          folder = g_object_new (ADW_TYPE_EXPANDER_ROW, "use-markup", FALSE, "title",
+                                 subject != NULL ? subject : _ ("Switches"), NULL);
+          adw_preferences_group_add (group, folder);
+        }
+      Row *row = g_new (Row, 1);
+      row->option = option;
+      adw_expander_row_add_row (ADW_EXPANDER_ROW (folder), new_row (option, &row->widget));
+      g_ptr_array_add (rows, row);
+    }
+  return rows;
+}
+
+/* What ROW says after its `--name`, or NULL where it says nothing; "" of a flag. */
+static char *
+value_of (const Row *row)
+{
+  const LnsSwitch *option = row->option;
+
+  if (GTK_IS_CHECK_BUTTON (row->widget))
+    {
+      gboolean on = gtk_check_button_get_active (GTK_CHECK_BUTTON (row->widget));
+      if (on == is_on_by_default (option))
+        return NULL;
+      return strcmp (option->kind, "flag") == 0 ? g_strdup ("")
+                                                : g_strconcat ("=", on ? "true" : "false", NULL);
+    }
+  if (ADW_IS_COMBO_ROW (row->widget))
+    {
+      guint at = adw_combo_row_get_selected (ADW_COMBO_ROW (row->widget));
+      return at == default_choice (option) || at == GTK_INVALID_LIST_POSITION
+                 ? NULL
+                 : g_strconcat ("=", option->choices[at], NULL);
+    }
+  const char *text = gtk_editable_get_text (GTK_EDITABLE (row->widget));
+  return *text != '\0' ? g_strconcat ("=", text, NULL) : NULL;
+}
+
+void
+lns_launch_switches_add_words (GPtrArray *rows,
+                               const char *const *given,
+                               const char *const *flags,
+                               GStrvBuilder *words)
+{
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const Row *row = g_ptr_array_index (rows, i);
+      g_autofree char *value = value_of (row);
+      if (value == NULL || lns_launch_command_get_switch (given, flags, row->option->letter,
+                                                          row->option->name) != NULL)
+        continue;
+      g_autofree char *word = g_strconcat ("--", row->option->name, value, NULL);
+      g_strv_builder_add (words, word);
+    }
+}
