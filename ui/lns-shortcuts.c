@@ -50,8 +50,9 @@ static const Shortcut shortcuts[] = {
   { N_ ("Zoom"), N_ ("Zoom to the selected time"), "timeline.zoom-to-selection", "z <Shift>z",
     NULL },
   { N_ ("Zoom"), N_ ("Zoom to the selected event"), "timeline.zoom-to-event", "e", NULL },
-  { N_ ("Zoom"), N_ ("Go to the call of a kernel or copy, and back"), "timeline.go-to-other-end",
-    "o", NULL },
+  { N_ ("Zoom"),
+    N_ ("Go to the call of a kernel or copy, or the range of one on the GPU, and back"),
+    "timeline.go-to-other-end", "o", NULL },
   { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace", NULL },
 
   { N_ ("Timeline"), N_ ("Move earlier"), "timeline.pan-left", "Left KP_Left", NULL },
