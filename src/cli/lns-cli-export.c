@@ -26,6 +26,8 @@ typedef struct
   bool ts_normalize;
   const char *ts_shift;
   bool separate_strings;
+  bool include_json, include_blobs;
+  const char *dynamic_tables;
   LnsExportFolding folding;
 } Values;
 
@@ -87,6 +89,22 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, separate_strings),
     .default_text = "true",
     .help = "Strings on lines of their own, which they always are." },
+  { .name = "include-json",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, include_json),
+    .default_text = "true",
+    .help = "The payloads of NVTX events as JSON text." },
+  { .name = "include-blobs",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, include_blobs),
+    .default_text = "true",
+    .help = "The payloads of NVTX events as bytes." },
+  { .name = "dynamic-tables",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, dynamic_tables),
+    .value_name = "REGEX",
+    .default_text = "none",
+    .help = "A table for each kind of NVTX payload: not written, as NVTX_EVENTS has them all." },
   { .name = "strip-layer-number",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_layer_number),
@@ -186,6 +204,8 @@ make_options (const Values *values,
   ret_options->tables = values->tables.items;
   ret_options->n_tables = values->tables.n_items;
   ret_options->times = values->times != NULL ? ret_times : NULL;
+  ret_options->no_json = !values->include_json;
+  ret_options->no_blobs = !values->include_blobs;
   ret_options->folding = values->folding;
   if (strcmp (values->folding.filter_out, "none") == 0)
     ret_options->folding.filter_out = NULL;
@@ -225,6 +245,8 @@ static int
 run (const LnsCommand *command, int argc, char **argv)
 {
   Values values = { .separate_strings = true,
+                    .include_json = true,
+                    .include_blobs = true,
                     .folding = { .strip_layer_number = true,
                                  .strip_iteration_number = true,
                                  .filter_out = "validation" } };
@@ -238,6 +260,9 @@ run (const LnsCommand *command, int argc, char **argv)
     return lns_cli_fail (&error);
   if (!values.separate_strings)
     fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
+           stderr);
+  if (values.dynamic_tables != NULL && strcmp (values.dynamic_tables, "none") != 0)
+    fputs ("lanescope: --dynamic-tables makes no tables: NVTX_EVENTS.jsonText has the payloads\n",
            stderr);
   bool good = true;
   if (values.type != NULL && strcmp (values.type, "info") == 0)

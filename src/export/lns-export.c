@@ -193,6 +193,7 @@ typedef struct
   const LnsTable *table;
   LnsRowCursor *rows;
   TimeColumns columns;
+  uint64_t left_out; /* 1 << column that is NULL in all rows                                      */
   bool has_begun;
 } Copy;
 
@@ -213,7 +214,8 @@ copy_row (Copy *copy, LnsError *error)
   if (!copy->has_begun && !begin (copy, error))
     return false;
   for (unsigned i = 0; i < copy->table->n_columns; i++)
-    row->values[i] = lns_row_cursor_value (copy->rows, i);
+    row->values[i] =
+        (copy->left_out >> i & 1) ? (LnsValue){ 0 } : lns_row_cursor_value (copy->rows, i);
   if (shift_ns != 0)
     for (uint64_t left = copy->columns.times; left != 0; left &= left - 1)
       {
@@ -264,8 +266,13 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
 {
   Copy copy = { .export = export, .table = table, .columns = time_columns (table) };
   LnsRowConstraint constraints[2];
-  unsigned n = constrain (export->job.options->times, copy.columns, constraints);
-  bool good = export->job.options->extent == LNS_EXPORT_FILLED_TABLES || begin (&copy, error);
+  const LnsExportOptions *options = export->job.options;
+  if (table->source == LNS_ROWS_NVTX && options->no_json)
+    copy.left_out |= UINT64_C (1) << LNS_NVTX_JSON_TEXT | UINT64_C (1) << LNS_NVTX_JSON_TEXT_ID;
+  if (table->source == LNS_ROWS_NVTX && options->no_blobs)
+    copy.left_out |= UINT64_C (1) << LNS_NVTX_BINARY_DATA;
+  unsigned n = constrain (options->times, copy.columns, constraints);
+  bool good = options->extent == LNS_EXPORT_FILLED_TABLES || begin (&copy, error);
 
   if (good && table->source != LNS_ROWS_NONE)
     {

@@ -46,7 +46,8 @@ typedef struct
   char *const *tables;    /* POSIX basic regular expressions of whole names, in any case      */
   size_t n_tables;        /* 0 = all tables                                                   */
   const LnsExportTimes *times; /* or NULL: all                                                   */
-  int64_t shift_ns; /* added to each time                                               */
+  bool no_json, no_blobs; /* NVTX payloads: NULL in place of their JSON text, of their bytes      */
+  int64_t shift_ns;       /* added to each time                                               */
   LnsExportFolding folding;
   const atomic_bool *cancel; /* or NULL; true ends the export with LNS_ERROR_CANCELLED           */
   LnsProgressFunc progress;  /* or NULL; called on this thread, a few times a second             */

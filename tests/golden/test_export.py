@@ -260,6 +260,21 @@ def test_tables_are_chosen():
         assert word in err and not os.path.exists(golden.path("bad.sqlite")), err
 
 
+def payloads(*switches):
+    out, err = golden.run("export", "-t", "jsonlines", "-o", "-", "--tables", "NVTX_EVENTS", *switches, REPORT)
+    rows = [json.loads(line) for line in out.splitlines()]
+    return sum("jsonText" in r or "jsonTextId" in r for r in rows), sum("binaryData" in r for r in rows), len(rows), err
+
+
+def test_payloads_are_left_out():
+    json_texts, blobs, n, _ = payloads()
+    assert json_texts > 0 and blobs > 0
+    assert payloads("--include-json=false")[:3] == (0, blobs, n)
+    assert payloads("--include-blobs=false")[:3] == (json_texts, 0, n)
+    for switch, word in [("--dynamic-tables=all", b"jsonText"), ("--separate-strings=false", b"lines of their own")]:
+        assert word in payloads(switch)[3] and payloads(switch)[:3] == (json_texts, blobs, n)
+
+
 def test_info_is_what_info_prints():
     plain, _ = golden.run("info", REPORT)
     golden.check(golden.run("export", "-t", "info", REPORT)[0], plain)

@@ -19,6 +19,7 @@ import tap
 
 FOLDER = tempfile.mkdtemp(prefix="lanescope-readers-")
 atexit.register(shutil.rmtree, FOLDER, True)
+os.environ["XDG_CACHE_HOME"] = FOLDER  # where reports are imported to
 WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
 PROGRAMS = os.path.join(tap.BUILD, "tests", "programs")
 
@@ -85,11 +86,15 @@ def test_folded_is_what_the_script_of_llm_c_prints():
     if not readers.is_here("collapse"):
         raise tap.Skip("llm.c's script is not here: tests/readers/fetch brings it")
     n_lines = 0
-    for program in ("cuda-training", "cuda-ranges", "cuda-streams", "cuda-memory", "cuda-launches"):
-        script = readers.collapse(None, report(program), None)
-        ours = subprocess.run([tap.LANESCOPE, "export", "-t", "folded", "--doubled=true", "-o", "-", report(program)],
+    paths = [report(program) for program in ("cuda-training", "cuda-ranges", "cuda-streams", "cuda-memory", "cuda-launches")]
+    corpus = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
+    if os.path.isdir(corpus):
+        paths += [os.path.join(corpus, name + ".sqlite") for name in ("rtx3080-tiny", "a100-cuda-graphs", "a100x4-cloverleaf")]
+    for path in paths:
+        script = readers.collapse(None, path, None)
+        ours = subprocess.run([tap.LANESCOPE, "export", "-t", "folded", "--doubled=true", "-o", "-", path],
                               check=True, capture_output=True, text=True).stdout
-        assert ours == script, program
+        assert ours == script, path
         n_lines += len(ours.splitlines())
     assert n_lines > 500, n_lines
 
