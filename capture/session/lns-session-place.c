@@ -325,21 +325,22 @@ sweep (const char *folder)
   free (entries);
 }
 
-/* Where among ENTRIES the session is that `launch` continues: NAME, if it waits, or the only one that
- * does; -1 for none. */
-static int
-find_waiting (const LnsSessionEntry *entries, size_t n, const char *name)
+/* Where among ENTRIES the session is that `launch` continues: NAME, if it waits, or with NULL the only one
+ * that does; -1 for none. False and ERROR where there are several. */
+static bool
+find_waiting (
+    const LnsSessionEntry *entries, size_t n, const char *name, int *ret_at, LnsError *error)
 {
-  int found = -1;
+  *ret_at = -1;
   for (size_t i = 0; i < n; i++)
     if (entries[i].state == LNS_SESSION_WAITING &&
         (name == NULL || strcmp (entries[i].name, name) == 0))
       {
-        if (found >= 0)
-          return -1;
-        found = (int)i;
+        if (*ret_at >= 0)
+          return tell_ambiguous (entries, n, error);
+        *ret_at = (int)i;
       }
-  return found;
+  return true;
 }
 
 static const LnsSessionEntry *
@@ -477,17 +478,18 @@ lns_session_place_open (LnsSessionPlace *place,
   sweep (place->folder);
   size_t n = 0;
   LnsSessionEntry *entries = may_continue ? list (place->folder, &n) : NULL;
-  const int waiting = find_waiting (entries, n, name);
   char own_name[sizeof place->entry.name];
-  if (waiting >= 0)
+  int waiting;
+  bool done = find_waiting (entries, n, name, &waiting, error);
+  if (done && waiting >= 0)
     {
       *ret_start = take_start (place->folder, entries[waiting].id, ret_n_bytes);
       name = strcpy (own_name, entries[waiting].name);
     }
   free (entries);
-  bool done = choose (place->folder, name, stem, program, &place->entry, error) &&
-              (place->socket_fd = listen_at (place->folder, place->entry.id, error)) >= 0 &&
-              put_entry (place->folder, &place->entry, &place->entry_fd, error);
+  done = done && choose (place->folder, name, stem, program, &place->entry, error) &&
+         (place->socket_fd = listen_at (place->folder, place->entry.id, error)) >= 0 &&
+         put_entry (place->folder, &place->entry, &place->entry_fd, error);
   close (lock_fd);
   if (!done)
     {
@@ -553,19 +555,18 @@ lns_session_place_close (LnsSessionPlace *place, bool is_remembered)
   if (place->folder[0] == '\0')
     return;
   int lock_fd = lock (place->folder, NULL);
+  place->entry.state = LNS_SESSION_ENDED;
+  lns_session_place_tell (place);
+  /* Who is not answered any more finds out why. */
   if (place->socket_fd >= 0)
     {
       unlink (path_of (place->folder, place->entry.id, "socket").text);
       close (place->socket_fd);
     }
+  if (place->entry_fd >= 0 && !is_remembered)
+    erase (place->folder, place->entry.id);
   if (place->entry_fd >= 0)
-    {
-      place->entry.state = LNS_SESSION_ENDED;
-      lns_session_place_tell (place);
-      if (!is_remembered)
-        erase (place->folder, place->entry.id);
-      close (place->entry_fd);
-    }
+    close (place->entry_fd);
   unlock (place->folder, lock_fd);
   *place = LNS_SESSION_NOWHERE;
 }

@@ -47,9 +47,11 @@ lns_run_tell_state (LnsRun *run)
   const char *path = run->is_in_range ? run->range_path : profile->path;
   const bool collects = has_ranges (run) ? run->is_in_range : run->is_collecting;
   entry->program_pid = profile->pid;
-  entry->state = collects                                    ? LNS_SESSION_COLLECTING
-                 : profile->is_launch && !run->is_collecting ? LNS_SESSION_LAUNCHED
-                                                             : LNS_SESSION_DELAYED;
+  const bool is_to_come =
+      !profile->is_launch || run->is_collecting || run->start_at_ns != LNS_NEVER;
+  entry->state = collects     ? LNS_SESSION_COLLECTING
+                 : is_to_come ? LNS_SESSION_DELAYED
+                              : LNS_SESSION_LAUNCHED;
   if (collects && path != NULL)
     snprintf (entry->report, sizeof entry->report, "%s", path);
   lns_session_place_tell (&run->profile->place);
@@ -85,6 +87,7 @@ lns_run_start_in_time (LnsRun *run)
     run->start_at_ns = lns_run_now_ns () + delay_ns;
   else
     lns_run_start (run);
+  lns_run_tell_state (run);
 }
 
 /* What there is to say of the report at PATH. */

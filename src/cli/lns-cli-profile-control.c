@@ -88,7 +88,10 @@ obey_start (LnsRun *run, LnsSessionRequest *request, LnsError *error)
                    "runs its program already, which looks for capture ranges from its start only: "
                    "give --capture-range to a `lanescope start` before `lanescope launch`");
   if (is_created && profile->options.output == NULL)
-    profile->options.output = output;
+    {
+      profile->options.output = output;
+      lns_session_set_keep (profile->session, profile->options.keep_ns);
+    }
   else
     {
       lns_session_cancel_report (profile->session);
@@ -125,7 +128,10 @@ obey_shutdown (LnsRun *run, LnsSessionRequest *request, LnsError *error)
   int signal_number;
   if (!lns_shutdown_parse (request->argc, request->argv, &signal_number, error))
     return false;
-  lns_run_stop (run);
+  if (run->is_collecting)
+    lns_run_stop (run);
+  else if (lns_session_report (run->profile->session) != NULL)
+    lns_run_cancel (run);
   lns_run_print (run, "The session “%s” has ended.\n", run->profile->place.entry.name);
   run->is_over = true;
   lns_session_set_recording (run->profile->session, false);
@@ -146,7 +152,7 @@ obey (LnsRun *run, LnsSessionRequest *request, LnsError *error)
     return obey_stop (run, request, error);
   if (strcmp (verb, "cancel") != 0)
     return refuse (run, error, "was asked for what this version does not know");
-  if (!check_collects (run, error))
+  if (lns_session_report (run->profile->session) == NULL && !check_collects (run, error))
     return false;
   lns_run_cancel (run);
   if (!run->profile->is_launch)

@@ -220,6 +220,8 @@ lns_profile_run (LnsProfile *profile)
           (profile->is_launch || profile->options.stop_on_exit || run.n_interrupts > 0))
         {
           lns_run_stop (&run);
+          if (lns_session_report (profile->session) != NULL)
+            lns_run_cancel (&run);
           run.is_over = true;
         }
       if (run.is_over)

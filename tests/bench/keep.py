@@ -65,6 +65,7 @@ def main():
                       f"{disk[-1] / 2**20:.1f} MiB on disk", flush=True)
             time.sleep(0.5)
         out, err = tool.communicate()
+        ended = time.monotonic() - began
         if tool.returncode != 0:
             sys.exit(f"bench keep: {err}")
         first_ns, n_ticks = (int(word) for word in out.split())
@@ -72,21 +73,22 @@ def main():
                                          "max(CAST(substr(text, 6) AS INT)) FROM NVTX_EVENTS WHERE text LIKE 'tick %'")
         total, = sql(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59")
         size = os.stat(report).st_blocks * 512
-        running = [kb for at, kb, _ in memory if kept * 1.5 < at < seconds]
+        running = sorted((kb, at) for at, kb, _ in memory if kept * 1.5 < at < seconds - 1)
         early = [kb for at, kb, _ in memory if kept < at <= kept * 1.5]
         lost = int(re.search(r"([\d,]+) lost", err).group(1).replace(",", ""))
         whole = int(last) == n_ticks - 1 and int(ticks) == int(last) - int(first) + 1
         print(json.dumps({
             "seconds": seconds, "ranges_per_second": rate, "kept_seconds": kept, "lost": lost,
             "memory_when_full_mib": round(max(early) / 1024, 1),
-            "memory_peak_mib": round(max(running) / 1024, 1),
-            "memory_peak_at_end_mib": round(max(kb for _, kb, _ in memory) / 1024, 1),
+            "memory_p99_mib": round(running[len(running) * 99 // 100][0] / 1024, 1),
+            "memory_peak_mib": round(running[-1][0] / 1024, 1), "memory_peak_at_s": round(running[-1][1]),
+            "memory_while_written_mib": round(max(kb for _, kb, _ in memory) / 1024, 1),
             "pool_peak_mib": round(max(kb for _, _, kb in memory) / 1024, 1),
-            "memory_ratio": round(max(running) / max(early), 3),
+            "memory_ratio": round(running[-1][0] / max(early), 3),
             "disk_peak_mib": round(max(disk + [size]) / 2**20, 1),
             "report_mib": round(size / 2**20, 1),
             "disk_ratio": round(max(disk + [size]) / size, 3),
-            "ticks": int(ticks), "ranges": int(total), "kept_is_whole": whole,
+            "seconds_to_write": round(ended - seconds, 1), "ticks": int(ticks), "ranges": int(total), "kept_is_whole": whole,
             "tool_cpu_share": round(cpu / seconds, 3),
         }))
         if not whole or int(ticks) < kept * 1000 - 100 or (lost == 0 and int(total) < int(ticks) * (rate // 1000)):

@@ -76,6 +76,9 @@ def test_start_may_come_before_launch():
         code, _ = place.end(launch)
         assert code == 5 and len(place.report("early.rep").named("first")) == 1
         place.ok("start", "--session-new=later")
+        place.ok("start", "--session-new=and another")
+        place.refused("several sessions \\(later, and another\\)", "launch", ACT)
+        place.ok("shutdown", "--session=later")
         place.ok("cancel")
         assert place.sessions() == []
         # What cannot begin leaves the request as it was.
@@ -83,6 +86,22 @@ def test_start_may_come_before_launch():
         assert place.run("launch", "/nothing/here").code == 127
         place.ok("launch", ACT, "mark", "again")
         assert len(place.report("kept.rep").named("again")) == 1
+
+
+def test_a_delay_counts_from_start():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        place.ok("start", "--delay=0.3", "--duration=0.2", "-o", "r")
+        assert [s["state"] for s in place.sessions()] == ["DelayedCollection"]
+        wait_for(lambda: [s["reports"] for s in place.sessions()] == [1], "the report")
+        report = place.report("r.rep")
+        assert beats(report) and report.info["state"] == COMPLETE
+        place.ok("start", "--delay=60", "-o", "q")
+        place.ok("cancel")
+        place.ok("start", "--delay=60", "-o", "q")
+        os.kill(children(launch.pid)[0], signal.SIGTERM)
+        code, err = place.end(launch)
+        assert code == 143 and "there is no report" in err and not os.path.exists(place.file("q.rep")), err
 
 
 def test_capture_ranges_of_start():
