@@ -21,16 +21,16 @@
 /* What tells tracks apart. */
 typedef struct
 {
-  uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type, metric, zero;
+  uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type, metric, name;
   uint64_t number;
 } Key;
 
 uint32_t
 _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
 {
-  const Key key = { track->kind,   kind,          track->process,    track->thread, track->domain,
-                    track->device, track->stream, track->value_type, track->metric, 0,
-                    track->number };
+  const Key key = { track->kind,   kind,          track->process, track->thread,
+                    track->domain, track->device, track->stream,  track->value_type,
+                    track->metric, track->name,   track->number };
   uint32_t i = lns_string_table_intern (import->tracks, &key, sizeof key, import->n_tracks);
 
   if (i < import->n_tracks)

@@ -203,6 +203,7 @@ bool _lns_import_keep_tables (LnsImport *import);
 bool _lns_import_look_up (LnsImport *import);
 
 /* Imported in ways of their own. */
+bool _lns_import_counters (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_diagnostics (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_metric_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_leaves (LnsImport *import, LnsForeignTable *table);

@@ -123,6 +123,7 @@ static const LnsImportTable tables[] = {
   { .name = "MPI_COLLECTIVES_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_START_WAIT_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_OTHER_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "LNS_COUNTERS", .import = _lns_import_counters },
   /* Last: ranges that are open end with the report.                                               */
   { .name = "NVTX_EVENTS", .import = _lns_import_nvtx },
 };

@@ -175,7 +175,7 @@ import_tables (LnsImport *import)
   return true;
 }
 
-/* Notes the tables and columns that nobody asked for. */
+/* Notes the tables that nobody asked for, and columns of them that hold something. */
 static bool
 list_rest (LnsImport *import)
 {
@@ -185,15 +185,13 @@ list_rest (LnsImport *import)
   for (unsigned i = 0; i < n; i++)
     {
       uint64_t n_rows = 0;
-      if (!tables[i].is_known && strncasecmp (tables[i].name, "ENUM_", 5) != 0)
-        {
-          if (!lns_foreign_count (import->foreign, &tables[i], &n_rows, import->error))
-            return false;
-          if (n_rows > 0)
-            _lns_import_leave_out (import, "%s: %llu rows", tables[i].name,
-                                   (unsigned long long)n_rows);
-        }
-      for (unsigned c = 0; tables[i].is_known && c < tables[i].n_columns; c++)
+      if (strncasecmp (tables[i].name, "ENUM_", 5) == 0)
+        continue;
+      if (!lns_foreign_count (import->foreign, &tables[i], &n_rows, import->error))
+        return false;
+      if (n_rows > 0 && !tables[i].is_known)
+        _lns_import_leave_out (import, "%s: %llu rows", tables[i].name, (unsigned long long)n_rows);
+      for (unsigned c = 0; n_rows > 0 && tables[i].is_known && c < tables[i].n_columns; c++)
         if (!tables[i].is_used[c])
           _lns_import_leave_out (import, "%s.%s: unknown column", tables[i].name,
                                  tables[i].columns[c]);
