@@ -21,21 +21,20 @@
 static const LnsExportType *
 find_type (const char *name, LnsError *error)
 {
-  static const LnsOption not_written = { .choices = "text,hdf,arrow,arrowdir,parquetdir,chrome" };
+  static const LnsOption not_written = { .choices = "text,hdf" };
   const LnsExportType *type = lns_export_type_find (name);
   if (type != NULL)
     return type;
   if (strcmp (name, "json") == 0)
     return lns_export_type_find ("jsonlines");
   if (lns_option_choice (&not_written, name) != NULL)
-    lns_cli_say (
-        "warning",
-        "--export: %s is not written by this build: sqlite, jsonlines and csv hold the same "
-        "rows [LNS-SWITCH-001]",
-        name);
+    lns_cli_say ("warning",
+                 "--export: %s is not written: sqlite, jsonlines and csv hold the same "
+                 "rows [LNS-SWITCH-001]",
+                 name);
   else if (strcmp (name, "none") != 0)
     lns_error_set (error, LNS_ERROR_USAGE, 0,
-                   "--export: “%s” is not known; none, sqlite, jsonlines, csv and folded are",
+                   "--export: “%s” is not known: `lanescope export --help` lists the formats",
                    name);
   return NULL;
 }

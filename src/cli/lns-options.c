@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/cli/lns-cli-say.h"
 
@@ -240,7 +241,8 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
     return true;
   if (!lns_option_set (option, text, option->instead != NULL ? NULL : parser->values, error))
     return false;
-  if (given->text != NULL && text != NULL && !adds_up && strcmp (given->text, text) != 0)
+  if (given->text != NULL && text != NULL && !adds_up &&
+      (option->kind == LNS_OPTION_BOOL ? strcasecmp : strcmp) (given->text, text) != 0)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--%s is given twice, as “%s” and as “%s”: give it once", option->name,
                           given->text, text);

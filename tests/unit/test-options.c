@@ -5,6 +5,10 @@
 
 /* Switches: every kind of value, every spelling, every way to be wrong. */
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "src/cli/lns-cli-say.h"
 #include "src/cli/lns-options.h"
 #include "tests/lns-tap.h"
 
@@ -162,6 +166,104 @@ words_end_switches_or_not (void)
   LNS_CHECK_STR (words[3], "--text");
 }
 
+static const LnsOption more[] = {
+  { .name = "sample",
+    .old = "sampling",
+    .letter = 's',
+    .kind = LNS_OPTION_CHOICE,
+    .choices = "cpu,none",
+    .help = "Sample.",
+    .instead = "there is none" },
+  { .name = "trace", .kind = LNS_OPTION_LIST, .offset = AT (list), .help = "Trace." },
+  { .name = "from", .kind = LNS_OPTION_FILE, .help = "Read." },
+  { .name = "few",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = AT (integer),
+    .least = 2,
+    .most = 4,
+    .help = "Few." },
+};
+static const LnsOptionGroup group = LNS_OPTION_GROUP ("more", "More", more);
+static const LnsRefusal refusals[] = { { "isr,dx12", "is of elsewhere" } };
+static const LnsCommand grouped = { .name = "test",
+                                    .usage = "…",
+                                    .summary = "tests",
+                                    .options = options,
+                                    .n_options = 8,
+                                    .groups = (const LnsOptionGroup *const[]){ &group, NULL },
+                                    .refusals = refusals,
+                                    .n_refusals = 1 };
+
+static void
+groups_follow_the_commands_own (void)
+{
+  LNS_CHECK_STR (lns_command_option (&grouped, 0)->name, "flag");
+  LNS_CHECK_STR (lns_command_option (&grouped, 8)->name, "sample");
+  LNS_CHECK (lns_command_option (&grouped, 12) == NULL);
+  LNS_CHECK (PARSE (grouped, "--trace=a", "--few=4", "-b", "true") && values.integer == 4);
+  LNS_CHECK (!PARSE (grouped, "--few=5"));
+  LNS_CHECK (strstr (error.message, "a whole number from 2 to 4") != NULL);
+}
+
+static void
+what_is_not_honoured_changes_nothing (void)
+{
+  LNS_CHECK (PARSE (grouped, "-s", "NONE", "--text=x"));
+  LNS_CHECK_INT (lns_cli_n_warnings (), 0);
+  LNS_CHECK (PARSE (grouped, "--sampling=cpu", "--sample", "CPU"));
+  LNS_CHECK (PARSE (grouped, "-scpu")); /* the line is there already */
+  LNS_CHECK_INT (lns_cli_n_warnings (), 1);
+  LNS_CHECK (!PARSE (grouped, "-s", "gpu"));
+}
+
+static void
+switches_are_given_once (void)
+{
+  LNS_CHECK (PARSE (grouped, "-t", "x", "--text=x", "-b", "true", "-b", "TRUE"));
+  LNS_CHECK (!PARSE (grouped, "-t", "x", "--text=y"));
+  LNS_CHECK (strstr (error.message, "--text is given twice, as “x” and as “y”") != NULL);
+  LNS_CHECK (!PARSE (grouped, "-t", "--flag"));
+  LNS_CHECK (strstr (error.message, "-t needs a value") != NULL);
+  LNS_CHECK (!PARSE (grouped, "--dx12=true"));
+  LNS_CHECK_STR (error.message, "--dx12 is of elsewhere");
+}
+
+static void
+files_hold_switches (void)
+{
+  const char *const expected[] = { "-t", "a b", "--x=c'd\\", "e" };
+  char path[] = "/tmp/lanescope-options-XXXXXX", from[64];
+  FILE *file = fdopen (mkstemp (path), "w");
+  fputs ("# what it is\n -t 'a b' # x\n\\\n\"--x=c'd\\\\\" e", file);
+  fclose (file);
+  char **read = lns_option_file_read (path, &error);
+  for (int i = 0; i < 4; i++)
+    LNS_CHECK_STR (read[i], expected[i]);
+  LNS_CHECK (read[4] == NULL);
+  file = fopen (path, "w");
+  fputs ("-t of-the-file --trace=a,b", file);
+  fclose (file);
+  snprintf (from, sizeof from, "--from=%s", path);
+  LNS_CHECK (PARSE (grouped, from, "--trace", "c", "--", "--trace") && values.list.n_items == 1);
+  LNS_CHECK_STR (values.text, "of-the-file");
+  remove (path);
+  LNS_CHECK (!PARSE (grouped, from));
+  LNS_CHECK (lns_option_file_read (path, &error) == NULL);
+}
+
+static void
+choices_are_found_in_any_case (void)
+{
+  const LnsOption option = { .name = "x", .kind = LNS_OPTION_CHOICE, .choices = "aB,c" };
+  const char *kept = NULL;
+  char text[] = "Ab";
+  LNS_CHECK (lns_option_choice (&option, "C") == option.choices + 3);
+  LNS_CHECK (lns_option_choice (&option, "a") == NULL && lns_option_choice (&option, "") == NULL);
+  LNS_CHECK (lns_option_set (&option, text, &kept, &error));
+  LNS_CHECK_STR (kept, "aB");
+  LNS_CHECK (lns_option_set (&option, text, NULL, &error));
+}
+
 static void
 help_is_for_the_command (void)
 {
@@ -245,6 +347,11 @@ main (void)
   LNS_TEST (lists_add_up);
   LNS_TEST (sizes_have_units);
   LNS_TEST (words_end_switches_or_not);
+  LNS_TEST (groups_follow_the_commands_own);
+  LNS_TEST (what_is_not_honoured_changes_nothing);
+  LNS_TEST (switches_are_given_once);
+  LNS_TEST (files_hold_switches);
+  LNS_TEST (choices_are_found_in_any_case);
   LNS_TEST (help_is_for_the_command);
   LNS_TEST (what_is_wrong_is_named);
   LNS_TEST (near_names_are_found);
