@@ -5,11 +5,13 @@
 
 #include "ui/lns-diagnostics-model.h"
 
+#include <stdlib.h>
+
 struct _LnsDiagnosticItem
 {
   GObject parent_instance;
 
-  const LnsDiagnostic *diagnostic;
+  LnsDiagnosticRow row;
 };
 
 G_DEFINE_FINAL_TYPE (LnsDiagnosticItem, lns_diagnostic_item, G_TYPE_OBJECT)
@@ -24,19 +26,22 @@ lns_diagnostic_item_init (LnsDiagnosticItem *self)
 {
 }
 
-const LnsDiagnostic *
+const LnsDiagnosticRow *
 lns_diagnostic_item_get (LnsDiagnosticItem *self)
 {
-  return self->diagnostic;
+  return &self->row;
 }
 
 struct _LnsDiagnosticsModel
 {
   GObject parent_instance;
 
+  LnsReport *report;
   const LnsDiagnostic *diagnostics; /* the report's        */
   guint32 *order;                   /* owned; [n] indices  */
   guint n;
+  LnsFinding *findings; /* owned; [n_findings] */
+  guint n_findings;
 };
 
 static void list_model_init (GListModelInterface *iface);
@@ -55,7 +60,7 @@ get_item_type (GListModel *model)
 static guint
 get_n_items (GListModel *model)
 {
-  return LNS_DIAGNOSTICS_MODEL (model)->n;
+  return LNS_DIAGNOSTICS_MODEL (model)->n + LNS_DIAGNOSTICS_MODEL (model)->n_findings;
 }
 
 static gpointer
@@ -63,10 +68,23 @@ get_item (GListModel *model, guint position)
 {
   LnsDiagnosticsModel *self = LNS_DIAGNOSTICS_MODEL (model);
 
-  if (position >= self->n)
+  if (position >= self->n + self->n_findings)
     return NULL;
   LnsDiagnosticItem *item = g_object_new (LNS_TYPE_DIAGNOSTIC_ITEM, NULL);
-  item->diagnostic = &self->diagnostics[self->order[position]];
+  if (position < self->n)
+    {
+      const LnsDiagnostic *diagnostic = &self->diagnostics[self->order[position]];
+      item->row =
+          (LnsDiagnosticRow){ lns_report_string (self->report, diagnostic->code, NULL),
+                              lns_report_string (self->report, diagnostic->text, NULL),
+                              diagnostic->severity, diagnostic->time_ns, diagnostic->process };
+    }
+  else
+    {
+      const LnsFinding *finding = &self->findings[position - self->n];
+      item->row = (LnsDiagnosticRow){ finding->code, finding->text, finding->severity,
+                                      LNS_TIME_UNKNOWN, finding->process };
+    }
   return item;
 }
 
@@ -84,6 +102,7 @@ lns_diagnostics_model_new (LnsReport *report)
   LnsDiagnosticsModel *self = g_object_new (LNS_TYPE_DIAGNOSTICS_MODEL, NULL);
   guint position = 0;
 
+  self->report = report;
   self->diagnostics = lns_report_diagnostics (report, &self->n);
   self->order = g_new (guint32, self->n);
   for (int severity = LNS_SEVERITY_ERROR; severity >= LNS_SEVERITY_INFO; severity--)
@@ -94,9 +113,21 @@ lns_diagnostics_model_new (LnsReport *report)
   return self;
 }
 
+void
+lns_diagnostics_model_set_findings (LnsDiagnosticsModel *self, LnsFinding *findings, size_t n)
+{
+  guint n_before = self->n_findings;
+
+  free (self->findings);
+  self->findings = findings;
+  self->n_findings = (guint)n;
+  g_list_model_items_changed (G_LIST_MODEL (self), self->n, n_before, self->n_findings);
+}
+
 static void
 lns_diagnostics_model_finalize (GObject *object)
 {
+  free (LNS_DIAGNOSTICS_MODEL (object)->findings);
   g_free (LNS_DIAGNOSTICS_MODEL (object)->order);
   G_OBJECT_CLASS (lns_diagnostics_model_parent_class)->finalize (object);
 }

@@ -6,6 +6,7 @@
 #include "ui/lns-diagnostics-pane.h"
 
 #include <glib/gi18n.h>
+#include <stdlib.h>
 
 #include "src/base/lns-format.h"
 #include "ui/lns-diagnostics-model.h"
@@ -14,7 +15,8 @@ struct _LnsDiagnosticsPane
 {
   AdwBin parent_instance;
 
-  LnsView *view; /* owned */
+  LnsView *view;           /* owned */
+  GCancellable *examining; /* owned; or NULL */
 
   GtkStack *stack; /* pages "empty", "list" */
   GtkColumnView *columns;
@@ -23,7 +25,7 @@ struct _LnsDiagnosticsPane
 G_DEFINE_FINAL_TYPE (LnsDiagnosticsPane, lns_diagnostics_pane, ADW_TYPE_BIN)
 
 /* The texts of a cell are the caller's to free and valid UTF-8. */
-typedef char *(*CellText) (LnsReport *report, const LnsDiagnostic *diagnostic);
+typedef char *(*CellText) (LnsReport *report, const LnsDiagnosticRow *diagnostic);
 
 static char *
 report_string (LnsReport *report, uint32_t id)
@@ -35,7 +37,7 @@ report_string (LnsReport *report, uint32_t id)
 }
 
 static char *
-severity_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+severity_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
   static const char *const names[] = { N_ ("Information"), N_ ("Warning"), N_ ("Error") };
 
@@ -43,7 +45,7 @@ severity_text (LnsReport *report, const LnsDiagnostic *diagnostic)
 }
 
 static char *
-time_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+time_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
   char text[LNS_FORMAT_SIZE];
 
@@ -53,7 +55,7 @@ time_text (LnsReport *report, const LnsDiagnostic *diagnostic)
 }
 
 static char *
-process_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+process_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
   uint32_t n;
   const LnsProcess *processes = lns_report_processes (report, &n);
@@ -66,15 +68,15 @@ process_text (LnsReport *report, const LnsDiagnostic *diagnostic)
 }
 
 static char *
-code_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+code_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
-  return report_string (report, diagnostic->code);
+  return g_utf8_make_valid (diagnostic->code, -1);
 }
 
 static char *
-message_text (LnsReport *report, const LnsDiagnostic *diagnostic)
+message_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
-  return report_string (report, diagnostic->text);
+  return g_utf8_make_valid (diagnostic->text, -1);
 }
 
 typedef struct
@@ -109,7 +111,7 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *col
   static const char *const classes[] = { "numeric", "warning", "error" };
   LnsReport *report = g_object_get_data (G_OBJECT (factory), "report");
   GtkWidget *label = gtk_list_item_get_child (item);
-  const LnsDiagnostic *diagnostic = lns_diagnostic_item_get (gtk_list_item_get_item (item));
+  const LnsDiagnosticRow *diagnostic = lns_diagnostic_item_get (gtk_list_item_get_item (item));
   g_autofree char *text = column->text (report, diagnostic);
 
   gtk_label_set_text (GTK_LABEL (label), text);
@@ -152,6 +154,70 @@ selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsDiagnosticsPane *se
   lns_view_show_span (self->view, time_ns - span_ns / 2, time_ns + span_ns / 2);
 }
 
+/* --- The doctor ----------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsView *view; /* owned: its report is read */
+  LnsFinding *findings;
+  size_t n;
+} Examining;
+
+static void
+examining_free (gpointer data)
+{
+  Examining *examining = data;
+
+  g_clear_object (&examining->view);
+  free (examining->findings);
+  g_free (examining);
+}
+
+static void
+examine_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Examining *examining = data;
+
+  /* What cannot be read is told where it is needed. */
+  lns_doctor_examine (lns_view_get_report (examining->view), &examining->findings, &examining->n,
+                      NULL);
+  g_task_return_boolean (task, TRUE);
+}
+
+static void
+examined_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Examining *examining = g_task_get_task_data (G_TASK (result));
+  g_autoptr (LnsView) view = g_steal_pointer (&examining->view);
+
+  if (!g_task_propagate_boolean (G_TASK (result), NULL))
+    return; /* cancelled: the pane may be gone */
+  LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (data);
+  GtkSelectionModel *rows = gtk_column_view_get_model (self->columns);
+  GListModel *model = gtk_single_selection_get_model (GTK_SINGLE_SELECTION (rows));
+  g_clear_object (&self->examining);
+  if (examining->n == 0)
+    return;
+  lns_diagnostics_model_set_findings (LNS_DIAGNOSTICS_MODEL (model),
+                                      g_steal_pointer (&examining->findings), examining->n);
+  gtk_stack_set_visible_child_name (self->stack, "list");
+}
+
+/* Has the doctor look at the report, on a thread of its own. */
+static void
+examine (LnsDiagnosticsPane *self)
+{
+  Examining *examining = g_new0 (Examining, 1);
+
+  examining->view = g_object_ref (self->view);
+  self->examining = g_cancellable_new ();
+  g_autoptr (GTask) task = g_task_new (NULL, self->examining, examined_cb, self);
+  g_task_set_task_data (task, examining, examining_free);
+  g_task_run_in_thread (task, examine_thread);
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
 GtkWidget *
 lns_diagnostics_pane_new (LnsView *view)
 {
@@ -168,6 +234,7 @@ lns_diagnostics_pane_new (LnsView *view)
     add_column (self, &columns[i]);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
   gtk_stack_set_visible_child_name (self->stack, empty ? "empty" : "list");
+  examine (self);
   return GTK_WIDGET (self);
 }
 
@@ -176,6 +243,9 @@ lns_diagnostics_pane_dispose (GObject *object)
 {
   LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (object);
 
+  if (self->examining != NULL)
+    g_cancellable_cancel (self->examining);
+  g_clear_object (&self->examining);
   /* The model reads the report, which goes with the view's last reference. */
   if (self->columns != NULL)
     gtk_column_view_set_model (self->columns, NULL);

@@ -192,13 +192,15 @@ def test_losses_and_diagnostics():
         assert button.description == "2 diagnostics", button.description
         button.do()
         table = app.find("tree table", "Diagnostics")
-        app.wait(lambda: table.find("label", "LNS-TEST-003"), what="the rows")
+        # What the doctor finds comes after what was written while recording.
+        app.wait(lambda: table.find("label", "LNS-TEST-003") and table.find("label", "LNS-DOCTOR-004"), what="the rows")
         cells = [label.name for label in table.find_all("label")]
         assert cells[cells.index("Error"):][:5] == \
             ["Error", "34.000 ms", "train (4711)", "LNS-TEST-003",
              "The disk is full: nothing was recorded until there was room again."], cells
         codes = [cell for cell in cells if cell.startswith("LNS-")]
-        assert codes == ["LNS-TEST-003", "LNS-TEST-002", "LNS-TEST-001"], codes
+        assert codes == ["LNS-TEST-003", "LNS-TEST-002", "LNS-TEST-001", "LNS-DOCTOR-004"], codes
+        assert cells[-1].startswith("1,234 events are lost: record with a larger --buffer-size"), cells
 
 
 def test_cuda_that_was_asked_for_and_is_not_there():
