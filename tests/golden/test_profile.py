@@ -11,19 +11,14 @@ import tap
 
 
 def test_help_of_a_subject():
-    golden.check(golden.run("profile", "--help=collection")[0], b"""\
-lanescope profile [switches] PROGRAM [ARGUMENTS\xe2\x80\xa6]
-
-run a program and record it into a report
-
-Commands during a collection (--help=collection):
-      --after-collection-start=COMMAND
-          A command for the shell to run when a report begins; its environment holds
-          LANESCOPE_SESSION_NAME.
-      --after-report-ready=COMMAND
-          A command for the shell to run when a report is ready, whose path is in
-          LANESCOPE_REPORT_PATH.
-""")
+    profile = next(command for command in json.loads(golden.run("--capabilities=json")[0])["commands"] if command["name"] == "profile")
+    assert len(profile["groups"]) > 5
+    for group in profile["groups"]:
+        text = golden.run("profile", f"--help={group['tag']}")[0].decode()
+        lines = text.splitlines()
+        assert lines[0] == "lanescope profile " + profile["usage"] and lines[4] == f"{group['title']} (--help={group['tag']}):", lines[:5]
+        told = [line.split("--")[1].split("=")[0] for line in lines if line.startswith(("  -", "      --"))]
+        assert told == [switch["name"] for switch in profile["switches"] if switch["tag"] == group["tag"]], (group, told)
     out = golden.run("profile", "--help=overwrite")[0].decode()
     assert out.count("--") == 2 and "-f, --force-overwrite" in out, out
     _, err = golden.run("profile", "--help=xyzzy", code=125)
