@@ -205,7 +205,8 @@ print_devices (LnsReport *report)
   print_meta (report, "CUDA driver", "cuda_driver_version");
   print_meta (report, "CUPTI", "cupti_version");
   for (uint32_t i = 0; i < n; i++)
-    print_fact ("GPU", text (report, devices[i].name));
+    if (devices[i].name != 0)
+      print_fact ("GPU", text (report, devices[i].name));
 }
 
 static void

@@ -54,6 +54,19 @@ _lns_import_process_names (LnsImport *import, LnsForeignTable *table)
                            import->error);
 }
 
+/* Exports of 2020 do not name processes: theirs are called as their main threads. */
+static void
+name_process (LnsImport *import, const LnsThread *thread)
+{
+  LnsProcess *process =
+      thread->process < import->n_processes ? &import->process_list[thread->process] : NULL;
+
+  if (process == NULL || process->is_listed || thread->tid != process->pid)
+    return;
+  process->name = thread->name;
+  lns_writer_set_process (import->writer, thread->process, process);
+}
+
 static bool
 thread_cb (void *data, const LnsKeptValue *values)
 {
@@ -71,6 +84,7 @@ thread_cb (void *data, const LnsKeptValue *values)
       thread->listed = _lns_import_integer (&values[2], &priority) ? 2 : 1;
       thread->priority = thread->listed == 2 ? (int32_t)priority : 0;
       lns_writer_set_thread (import->writer, id, thread);
+      name_process (import, thread);
     }
   return true;
 }

@@ -87,12 +87,13 @@ import_into (const char *path,
              const LnsImportOptions *options,
              LnsError *error)
 {
+  static atomic_uint n_imports; /* of this process, which may have several at once               */
   LnsImportOptions own = options != NULL ? *options : (LnsImportOptions){ 0 };
   char *new_path = NULL;
 
   own.overwrite = true;
-  if (asprintf (&new_path, "%.*s-%d.rep", (int)strlen (cached_path) - 4, cached_path,
-                (int)getpid ()) < 0)
+  if (asprintf (&new_path, "%.*s-%d-%u.rep", (int)strlen (cached_path) - 4, cached_path,
+                (int)getpid (), atomic_fetch_add (&n_imports, 1)) < 0)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
                           path);
   bool good = lns_import_file (path, new_path, &own, NULL, error);
