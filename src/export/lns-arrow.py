@@ -35,7 +35,7 @@ def number(form="<I"):
 
 
 def read_schema():
-    name = read(number()).decode()
+    name = read(number()).decode("utf-8", "replace")
     fields = []
     for _ in range(number()):
         column_type = TYPES[read(1).decode()]
@@ -53,6 +53,7 @@ def read_batch(schema):
 
 
 def writer_of(name, schema, whole):
+    name = name.replace("/", "_")  # tables that came from elsewhere are called as they please
     if kind == "parquetdir":
         return pyarrow.parquet.ParquetWriter(f"{target}/{name}.parquet", schema, compression="zstd")
     if kind == "arrowdir":

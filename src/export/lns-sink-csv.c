@@ -32,29 +32,6 @@ csv_open (const LnsExportJob *job, LnsError *error)
   return sink;
 }
 
-static bool
-csv_begin (void *data, const LnsTable *table, LnsError *error)
-{
-  Sink *sink = data;
-  char *path = NULL;
-
-  if (asprintf (&path, "%s/%s.csv", sink->job->temporary, table->name) < 0)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for an export; close other programs");
-  sink->stream = lns_export_text_open (sink->job, path, error);
-  free (path);
-  if (sink->stream == NULL)
-    return false;
-  sink->n_columns = table->n_columns;
-  for (unsigned i = 0; i < table->n_columns; i++)
-    {
-      lns_export_put_text (sink->stream, i > 0 ? "," : "");
-      lns_export_put_text (sink->stream, table->columns[i].name);
-    }
-  putc_unlocked ('\n', sink->stream);
-  return true;
-}
-
 static void
 put_text (FILE *stream, const char *bytes, size_t size_bytes)
 {
@@ -77,6 +54,33 @@ put_text (FILE *stream, const char *bytes, size_t size_bytes)
     }
   fwrite_unlocked (bytes, 1, (size_t)(end - bytes), stream);
   putc_unlocked ('"', stream);
+}
+
+static bool
+csv_begin (void *data, const LnsTable *table, LnsError *error)
+{
+  Sink *sink = data;
+  char *path = NULL;
+
+  if (asprintf (&path, "%s/%s.csv", sink->job->temporary, table->name) < 0)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for an export; close other programs");
+  /* Tables that came from elsewhere are called as they please.                                   */
+  for (char *at = path + strlen (sink->job->temporary) + 1; *at != '\0'; at++)
+    if (*at == '/')
+      *at = '_';
+  sink->stream = lns_export_text_open (sink->job, path, error);
+  free (path);
+  if (sink->stream == NULL)
+    return false;
+  sink->n_columns = table->n_columns;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    {
+      lns_export_put_text (sink->stream, i > 0 ? "," : "");
+      put_text (sink->stream, table->columns[i].name, strlen (table->columns[i].name));
+    }
+  putc_unlocked ('\n', sink->stream);
+  return true;
 }
 
 static bool

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/lns-json.h"
 #include "src/export/lns-export-text.h"
@@ -16,7 +17,11 @@ typedef struct
 {
   const LnsExportJob *job;
   FILE *stream;
-  const LnsTable *table;
+  unsigned n_columns;
+  /* What stands before each value of the table that was begun last, `{"table":"…"` first: the pieces of `text`
+   * that end at `ends`. */
+  char *text;
+  size_t ends[LNS_SINK_MAX_COLUMNS + 1];
 } Sink;
 
 static bool
@@ -25,6 +30,7 @@ jsonl_close (void *data, bool good, LnsError *error)
   Sink *sink = data;
 
   good = lns_export_text_close (sink->job, sink->stream, good, error) && good;
+  free (sink->text);
   free (sink);
   return good;
 }
@@ -52,9 +58,28 @@ static bool
 jsonl_begin (void *data, const LnsTable *table, LnsError *error)
 {
   Sink *sink = data;
+  size_t size;
 
-  sink->table = table;
-  return true;
+  free (sink->text);
+  sink->text = NULL;
+  sink->n_columns = table->n_columns;
+  FILE *text = open_memstream (&sink->text, &size);
+  if (text == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for an export; close other programs");
+  fputs ("{\"table\":", text);
+  lns_json_write_string (text, table->name, strlen (table->name));
+  for (unsigned i = 0; i <= table->n_columns; i++)
+    {
+      fflush (text);
+      sink->ends[i] = size;
+      if (i == table->n_columns)
+        break;
+      putc (',', text);
+      lns_json_write_string (text, table->columns[i].name, strlen (table->columns[i].name));
+      putc (':', text);
+    }
+  return fclose (text) == 0 || lns_export_fail (sink->job, errno, error);
 }
 
 static void
@@ -83,18 +108,14 @@ jsonl_row (void *data, const LnsSinkRow *row, LnsError *error)
 {
   Sink *sink = data;
 
-  lns_export_put_text (sink->stream, "{\"table\":\"");
-  lns_export_put_text (sink->stream, sink->table->name);
-  putc_unlocked ('"', sink->stream);
-  for (unsigned i = 0; i < sink->table->n_columns; i++)
-    {
-      if (row->values[i].type == LNS_VALUE_NULL)
-        continue;
-      lns_export_put_text (sink->stream, ",\"");
-      lns_export_put_text (sink->stream, sink->table->columns[i].name);
-      lns_export_put_text (sink->stream, "\":");
-      put_value (sink->stream, &row->values[i]);
-    }
+  fwrite_unlocked (sink->text, 1, sink->ends[0], sink->stream);
+  for (unsigned i = 0; i < sink->n_columns; i++)
+    if (row->values[i].type != LNS_VALUE_NULL)
+      {
+        fwrite_unlocked (sink->text + sink->ends[i], 1, sink->ends[i + 1] - sink->ends[i],
+                         sink->stream);
+        put_value (sink->stream, &row->values[i]);
+      }
   lns_export_put_text (sink->stream, "}\n");
   return !ferror_unlocked (sink->stream) || lns_export_fail (sink->job, errno, error);
 }

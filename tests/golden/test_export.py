@@ -202,6 +202,24 @@ def test_csv_holds_the_same_rows():
     assert {name + ".csv" for name in tables(database)} < set(os.listdir(golden.path("demo_csvdir")))
 
 
+def test_tables_of_others_are_called_as_they_please():
+    """In names of files and columns too."""
+    foreign = sqlite3.connect(golden.path("wild.sqlite"))
+    foreign.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+    foreign.execute('CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER)')
+    foreign.execute("INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'x', 16777217)")
+    foreign.execute('CREATE TABLE "../../up\\" (a INTEGER, "b\\,c" TEXT)')
+    foreign.execute('INSERT INTO "../../up\\" VALUES (7, \'y\')')
+    foreign.commit()
+    golden.run("export", "-t", "csv", "-o", golden.path("wild"), golden.path("wild.sqlite"))
+    assert all(name.endswith(".csv") for name in os.listdir(golden.path("wild"))) and not os.path.exists(golden.path("../up\\.csv"))
+    lines = golden.run("export", "-t", "jsonlines", "-o", "-", golden.path("wild.sqlite"))[0].splitlines()
+    rows = [row for row in map(json.loads, lines) if "up" in row["table"]]
+    assert rows == [{"table": "../../up\\", "a": 7, "b\\,c": "y"}], rows
+    with open(golden.path("wild/.._.._up\\.csv"), encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [["a", "b\\,c"], ["7", "y"]]
+
+
 def test_a_folder_is_added_to_or_kept():
     golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "ThreadNames", REPORT)
     golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "stringids,processes", "--append=true", REPORT)
