@@ -117,6 +117,7 @@ look_for_events (Patient *patient, LnsError *error)
 {
   const char *trace = lns_report_meta (patient->report, "trace"),
              *asked = lns_report_meta (patient->report, "trace_asked");
+  bool wants_nothing = trace != NULL && strcmp (trace, "none") == 0;
   bool wants_cuda = asked != NULL && strstr (asked, "cuda") != NULL;
   bool has_cuda = count_events (patient, LNS_LANE_CUDA_API) > 0;
 
@@ -129,7 +130,8 @@ look_for_events (Patient *patient, LnsError *error)
     return add (patient, "LNS-DOCTOR-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
                 "CUDA was asked for, and there is nothing of it: the program may have used none by "
                 "then, or dropped CUDA_INJECTION64_PATH from its environment");
-  if (patient->info->n_events == 0 && !is_told (patient, "LNS-NVTX-00,LNS-CUDA-0,LNS-POOL-00"))
+  if (patient->info->n_events == 0 && !wants_nothing &&
+      !is_told (patient, "LNS-NVTX-00,LNS-CUDA-0,LNS-POOL-00"))
     return add (patient, "LNS-DOCTOR-008", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
                 "there are no events: check that the program does what --trace names (%s), and "
                 "that it does so while data are collected",
