@@ -26,14 +26,15 @@ is_on_by_default (const LnsSwitch *option)
   return g_strcmp0 (option->default_text, "true") == 0;
 }
 
-/* The number of the default among the choices, or 0 where it is none of them. */
-static guint
+/* The number of the default among the choices; -1 where it is none of them, and a row of its own comes
+ * first. */
+static int
 default_choice (const LnsSwitch *option)
 {
-  for (guint i = 0; option->choices[i] != NULL; i++)
+  for (int i = 0; option->choices[i] != NULL; i++)
     if (g_strcmp0 (option->choices[i], option->default_text) == 0)
       return i;
-  return 0;
+  return -1;
 }
 
 static GtkWidget *
@@ -51,10 +52,14 @@ new_check_row (const LnsSwitch *option, GtkWidget **ret_widget)
 static GtkWidget *
 new_choice_row (const LnsSwitch *option, GtkWidget **ret_widget)
 {
-  g_autoptr (GtkStringList) model = gtk_string_list_new ((const char *const *)option->choices);
+  g_autoptr (GtkStringList) model = gtk_string_list_new (NULL);
+  int chosen = default_choice (option);
 
+  if (chosen < 0)
+    gtk_string_list_append (model, _ ("Not said"));
+  gtk_string_list_splice (model, chosen < 0, 0, (const char *const *)option->choices);
   *ret_widget =
-      g_object_new (ADW_TYPE_COMBO_ROW, "model", model, "selected", default_choice (option), NULL);
+      g_object_new (ADW_TYPE_COMBO_ROW, "model", model, "selected", (guint)MAX (chosen, 0), NULL);
   return *ret_widget;
 }
 
@@ -124,10 +129,11 @@ value_of (const Row *row)
     }
   if (ADW_IS_COMBO_ROW (row->widget))
     {
+      int chosen = default_choice (option);
       guint at = adw_combo_row_get_selected (ADW_COMBO_ROW (row->widget));
-      return at == default_choice (option) || at == GTK_INVALID_LIST_POSITION
+      return at == GTK_INVALID_LIST_POSITION || at == (guint)MAX (chosen, 0)
                  ? NULL
-                 : g_strconcat ("=", option->choices[at], NULL);
+                 : g_strconcat ("=", option->choices[at - (chosen < 0)], NULL);
     }
   const char *text = gtk_editable_get_text (GTK_EDITABLE (row->widget));
   return *text != '\0' ? g_strconcat ("=", text, NULL) : NULL;
