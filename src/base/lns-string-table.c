@@ -115,6 +115,34 @@ grow (LnsStringTable *table)
   return true;
 }
 
+/* The slot of the bytes, or the free one where they would go. */
+static uint32_t
+find_slot (const LnsStringTable *table, uint32_t hash, const void *bytes, size_t size_bytes)
+{
+  uint32_t at = hash & table->mask;
+
+  for (; table->slots[at].bytes != NULL; at = (at + 1) & table->mask)
+    {
+      const Slot *slot = &table->slots[at];
+      if (slot->hash == hash && slot->size_bytes == size_bytes &&
+          (size_bytes == 0 || memcmp (slot->bytes, bytes, size_bytes) == 0))
+        break;
+    }
+  return at;
+}
+
+uint32_t
+lns_string_table_find (const LnsStringTable *table,
+                       const void *bytes,
+                       size_t size_bytes,
+                       uint32_t absent)
+{
+  const Slot *slot =
+      &table->slots[find_slot (table, (uint32_t)lns_hash (bytes, size_bytes), bytes, size_bytes)];
+
+  return slot->bytes != NULL ? slot->id : absent;
+}
+
 uint32_t
 lns_string_table_intern (LnsStringTable *table,
                          const void *bytes,
@@ -122,14 +150,9 @@ lns_string_table_intern (LnsStringTable *table,
                          uint32_t new_id)
 {
   uint32_t hash = (uint32_t)lns_hash (bytes, size_bytes);
-  uint32_t at = hash & table->mask;
-  for (; table->slots[at].bytes != NULL; at = (at + 1) & table->mask)
-    {
-      const Slot *slot = &table->slots[at];
-      if (slot->hash == hash && slot->size_bytes == size_bytes &&
-          (size_bytes == 0 || memcmp (slot->bytes, bytes, size_bytes) == 0))
-        return slot->id;
-    }
+  uint32_t at = find_slot (table, hash, bytes, size_bytes);
+  if (table->slots[at].bytes != NULL)
+    return table->slots[at].id;
   /* Half full at most where memory allows; never so full that a search would not end. */
   if (table->n > table->mask / 2)
     {

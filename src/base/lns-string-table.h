@@ -18,6 +18,12 @@ typedef struct LnsStringTable LnsStringTable;
 LnsStringTable *lns_string_table_new (void) __attribute__ ((warn_unused_result));
 void lns_string_table_free (LnsStringTable *table); /* NULL is fine                             */
 
+/* The id of the SIZE_BYTES at BYTES, ABSENT where they have none. O(size). */
+uint32_t lns_string_table_find (const LnsStringTable *table,
+                                const void *bytes,
+                                size_t size_bytes,
+                                uint32_t absent);
+
 /* The id of the SIZE_BYTES at BYTES (any bytes, NUL among them): the one they have, or else NEW_ID,
  * which they have from now on. Where memory runs out NEW_ID is returned and forgotten: equal bytes
  * may then get two ids. Amortised O(size). */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/import/lns-import-call-times.h"
 #include "src/import/lns-import-remainder.h"
 #include "src/import/lns-import-row.h"
 
@@ -28,6 +29,7 @@ typedef struct
   LnsImportRow row;
   LnsImportRemainder beside;
   LnsImportOwners owners;
+  LnsImportCallTimes calls; /* where rows have no starts                                         */
 } Rows;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -110,6 +112,17 @@ set_times (Rows *rows)
     event->flags |= LNS_EVENT_END_UNKNOWN;
 }
 
+/* For rows that do not tell when: as their calls. */
+static int64_t
+call_time (const Rows *rows)
+{
+  const int correlation = lns_lane_kind_extra (rows->kind, LNS_COLUMN_CORRELATION);
+
+  return correlation >= 0 ? _lns_import_call_time (&rows->calls, rows->row.process,
+                                                   rows->row.event.extra[correlation])
+                          : 0;
+}
+
 static bool
 row_cb (void *data, const LnsKeptValue *values)
 {
@@ -125,6 +138,8 @@ row_cb (void *data, const LnsKeptValue *values)
   for (unsigned i = 0; i < rows->n_cells; i++)
     if (!_lns_import_row_put (row, &rows->cells[i], &values[i]))
       _lns_import_remainder_tell (&rows->beside, i, &values[i]);
+  if (!rows->has_starts)
+    row->event.start_ns = call_time (rows);
   if (!row->has_start && rows->has_starts)
     {
       import->n_bad++;
@@ -210,11 +225,12 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   _lns_import_remainder_init (&rows.beside, import, schema->name, columns, rows.n_cells, table);
   if (is_unknown)
     _lns_import_remainder_define (&rows.beside);
-  /* Schemas before 3.24 do not tell when CUDA events were recorded: theirs are at 0.              */
   rows.has_starts = lns_foreign_has_column (table, start);
-  bool good = _lns_import_order (import, table, start, end, keys, n_keys, NULL, &order) &&
+  bool good = (rows.has_starts || _lns_import_call_times_read (&rows.calls, import, table)) &&
+              _lns_import_order (import, table, start, end, keys, n_keys, NULL, &order) &&
               lns_foreign_read (import->foreign, table, columns, rows.n_cells, order, row_cb, &rows,
                                 import->error);
   _lns_import_remainder_clear (&rows.beside);
+  _lns_import_call_times_clear (&rows.calls);
   return good;
 }

@@ -78,6 +78,14 @@ def test_every_row_comes_back():
                 compare(name, source, result, table)
 
 
+def test_cuda_events_without_times_are_where_their_calls_are():
+    cuda_corpus.need()
+    source, result = cuda_corpus.source("a100-pytorch-lm"), cuda_corpus.exported("a100-pytorch-lm")
+    wanted = dict(source.execute("SELECT correlationId, start FROM CUPTI_ACTIVITY_KIND_RUNTIME"))
+    found = dict(result.execute("SELECT correlationId, timestamp FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT"))
+    assert len(found) == 2 and all(wanted[correlation] == time_ns for correlation, time_ns in found.items()), found
+
+
 # --- Files as they are found
 
 def copy_of(name, copy):
