@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "src/cli/lns-cli-options.h"
@@ -40,8 +41,13 @@ static const LnsOption options[] = {
     .open_choices = true,
     .default_text = "sqlite",
     .help =
-        "The format: sqlite has the tables of the nsys export, jsonlines a JSON object a row, csv "
-        "a folder with a file a table; info is what `lanescope info` prints." },
+        "The format: sqlite has the tables of the nsys export; jsonlines a JSON object a row; csv "
+        "a folder with a file a table; chrome is a trace for Perfetto and chrome://tracing; folded "
+        "is GPU time in ns by stacks of NVTX ranges, a line for each kernel and copy, and svg the "
+        "flame graph of that; arrow has Arrow streams of the tables one after another, arrowdir "
+        "and parquetdir a folder with a file a table, all by pyarrow; info is what `lanescope "
+        "info` "
+        "prints. json is jsonlines." },
   LNS_CLI_OUTPUT (Values,
                   "the report's name with the type's ending",
                   "Where to write to; - is the standard output, where the type allows that."),
@@ -241,6 +247,34 @@ export_report (const Values *values, const char *input, LnsError *error)
   return good && lns_cli_flush (error);
 }
 
+/* nsys has --quiet take true or false: that goes, as the switch alone means true. Returns how many words of
+ * ARGV are left. */
+static int
+take_value_of_quiet (int argc, char **argv)
+{
+  static char quiet[] = "--quiet";
+  int n = 1;
+
+  for (int i = 1; i < argc; i++)
+    {
+      bool is_alone = strcmp (argv[i], "-q") == 0 || strcmp (argv[i], quiet) == 0;
+      const char *value = is_alone && i + 1 < argc                ? argv[i + 1]
+                          : strncmp (argv[i], "--quiet=", 8) == 0 ? argv[i] + 8
+                          : strncmp (argv[i], "-q=", 3) == 0      ? argv[i] + 3
+                                                                  : "";
+      bool is_true = strcasecmp (value, "true") == 0;
+      if (!is_true && strcasecmp (value, "false") != 0)
+        {
+          argv[n++] = argv[i];
+          continue;
+        }
+      i += is_alone;
+      if (is_true)
+        argv[n++] = quiet;
+    }
+  return n;
+}
+
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
@@ -253,6 +287,7 @@ run (const LnsCommand *command, int argc, char **argv)
   LnsError error = { 0 };
   int exit_code = 0;
 
+  argc = take_value_of_quiet (argc, argv);
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
   const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);

@@ -43,6 +43,13 @@ def test_it_says_where():
     assert os.listdir(golden.path("new/folder")) == ["x.sqlite"]
 
 
+def test_quiet_takes_a_value_too():
+    for words, is_quiet in [(["-q"], True), (["-q", "true"], True), (["--quiet=TRUE"], True), (["-q", "false"], False),
+                            (["--quiet=false"], False), ([], False)]:
+        _, err = golden.run("export", "-f", "true", *words, "-o", golden.path("quiet.sqlite"), "--tables", "PROCESSES", REPORT)
+        assert (err == b"") == is_quiet, (words, err)
+
+
 def test_a_report_is_not_replaced_by_its_export():
     report = golden.make_report("itself.rep")
     os.symlink(report, golden.path("link.rep"))
