@@ -5,7 +5,6 @@
 
 /* `lanescope analyze`: what keeps GPUs waiting, by rules. */
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,7 +275,6 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  setlocale (LC_NUMERIC, "");
   if (values.help_rules != NULL)
     good = print_rules (values.help_rules, &error);
   else if (values.tables.help_formats != NULL)

@@ -5,7 +5,6 @@
 
 /* `lanescope stats`: summary tables of a report. */
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,8 +257,6 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  /* Digits are grouped as the person's locale has it.                                            */
-  setlocale (LC_NUMERIC, "");
   if (values.help_reports != NULL)
     good = print_reports (values.help_reports, &error);
   else if (values.tables.help_formats != NULL)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <spawn.h>
@@ -62,6 +63,21 @@ item (const LnsOptionList *list, size_t i)
   return list->n_items == 0 ? NULL : list->items[i < list->n_items ? i : list->n_items - 1];
 }
 
+/* Digits are grouped as the person's locale has it; all else is as in C, points of numbers included. */
+static const char *
+thousands_separator (void)
+{
+  static char separator[8];
+  locale_t locale = newlocale (LC_NUMERIC_MASK, "", (locale_t)0);
+
+  if (locale != (locale_t)0)
+    {
+      snprintf (separator, sizeof separator, "%s", nl_langinfo_l (THOUSEP, locale));
+      freelocale (locale);
+    }
+  return separator;
+}
+
 /* "nsec" and "nanoseconds" begin alike; the first letter of each unit tells. */
 static LnsStatsUnit
 read_unit (const char *text)
@@ -112,7 +128,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
   *output = (LnsCliTableOutput){
     .style = { .format = is_printed ? LNS_STATS_COLUMN : LNS_STATS_CSV,
                .unit = read_unit (values->unit),
-               .separator = localeconv ()->thousands_sep },
+               .separator = thousands_separator () },
   };
   if (format != NULL && strcmp (format, ".") != 0 &&
       !lns_stats_style_parse (&output->style, format, error))
