@@ -179,7 +179,10 @@ run_doctor (Job *job, bool quiet, LnsReport *report, const char *input, LnsError
   if (for_people && !quiet)
     printf ("Processing [%s] with [doctor]... \n", input);
   if (!lns_cli_doctor_init (&doctor, report, error))
-    return false;
+    {
+      lns_cli_doctor_clear (&doctor);
+      return false;
+    }
   bool any = lns_cli_doctor_n_rows (&doctor) > 0, good = true;
   if (for_people)
     printf ("%s ** " DOCTOR " (doctor):\n\n%s", quiet ? "" : "\n",

@@ -241,7 +241,10 @@ print_findings (LnsReport *report, LnsError *error)
   LnsCliDoctor doctor;
 
   if (!lns_cli_doctor_init (&doctor, report, error))
-    return false;
+    {
+      lns_cli_doctor_clear (&doctor);
+      return false;
+    }
   printf ("findings: %zu\n", doctor.n);
   for (size_t i = 0; i < doctor.n; i++)
     printf ("  %s %s: %s\n", doctor.findings[i].code,

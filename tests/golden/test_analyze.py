@@ -201,7 +201,7 @@ def test_looks():
     out = golden.run("analyze", "--rows=1", report)[0].decode()
     titles = [line[:-2].rpartition("(")[2] for line in out.splitlines() if line.startswith(" ** ")]
     assert titles == [r for r in RULES if r != "cuda_memset_sync"], titles
-    assert "Nothing is wrong with this report." in out
+    assert "Nothing is wrong with this report." in golden.run("analyze", "-r", "doctor", cuda_corpus.report("h100x2-after"))[0].decode()
     assert out.count("Processing [") == 7 and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
     assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for long." in out
     assert max(len(line) for line in out.splitlines() if not line.startswith((" ", "Processing", "SKIPPED"))) <= 80
@@ -252,6 +252,18 @@ def test_its_own_diagnostics_are_findings():
     rows = list(csv.DictReader(io.StringIO(golden.run("analyze", "-r", "doctor", "-f", "csv", golden.make_report())[0].decode())))
     assert [(r["Severity"], r["Code"], r["PID"]) for r in rows] == [("warning", "LNS-NVTX-003", "1000"), ("warning", "LNS-DOCTOR-004", "")], rows
     assert rows[1]["Finding"].startswith("4 events are lost: record with a larger --buffer-size"), rows
+
+
+def test_what_another_tool_said():
+    """Warnings and errors of an export's own, each once, the gravest first."""
+    cuda_corpus.need()
+    for name in ("a100-pytorch-lm", "a100-julia-cg"):
+        wanted = cuda_corpus.source(name).execute("SELECT DISTINCT severity, text FROM DIAGNOSTIC_EVENT WHERE severity > 1").fetchall()
+        out = golden.run("analyze", "-r", "doctor", "-f", "json", cuda_corpus.report(name))[0]
+        rows = [row for row in json.loads(out) if row["Code"] == "NSYS"]
+        assert sorted(row["Finding"] for row in rows) == sorted(text for _, text in wanted) and len(rows) > 1, (name, rows, wanted)
+        order = ["error", "warning"]
+        assert [order.index(row["Severity"]) for row in rows] == sorted(order.index(row["Severity"]) for row in rows), rows
 
 
 def test_what_can_be_asked_for():
