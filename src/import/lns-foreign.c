@@ -6,6 +6,7 @@
 #include "src/import/lns-foreign-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,23 @@ list_tables (LnsForeign *foreign, LnsError *error)
   return good;
 }
 
+/* Whether the file at PATH is one with a write-ahead log, and the log is not there: SQLite would make one
+ * beside it. */
+static bool
+is_without_its_log (const char *path)
+{
+  unsigned char head[20] = { 0 };
+  char *log = sqlite3_mprintf ("%s-wal", path);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  bool result = fd >= 0 && read (fd, head, sizeof head) == sizeof head && head[18] == 2 &&
+                log != NULL && access (log, F_OK) != 0;
+
+  if (fd >= 0)
+    close (fd);
+  sqlite3_free (log);
+  return result;
+}
+
 LnsForeign *
 lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
 {
@@ -165,9 +183,10 @@ lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
       char *slash = strrchr (folder, '/');
       if (slash != NULL)
         slash[1] = '\0';
-      /* Where no journal can be rolled back and no lock be had, none is waited for. */
+      /* Where no journal can be rolled back and no lock be had, none is waited for; and nothing is made
+       * beside the file. */
       bool is_fixed = uri != NULL && (access (slash != NULL ? folder : ".", W_OK) != 0 ||
-                                      !lns_sql_can_lock (path));
+                                      is_without_its_log (path) || !lns_sql_can_lock (path));
       foreign->cancel = cancel;
       int code = sqlite3_open_v2 (
           is_fixed ? uri : path, &foreign->db,

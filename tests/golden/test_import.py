@@ -187,6 +187,21 @@ def test_files_of_others_open_through_a_cache():
     assert count == b"1" and len(os.listdir(cache)) == 2, (count, os.listdir(cache))
 
 
+def test_nothing_is_made_beside_a_file_with_a_log():
+    folder = golden.path("logged")
+    os.makedirs(folder)
+    path, database = copy_of("rtx3080-tiny", os.path.join("logged", "wal.sqlite"))
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = 1")
+    database.commit()
+    # What is in the log counts.
+    assert golden.run("sql", path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0].split()[-1] == b"1"
+    database.close()
+    assert os.listdir(folder) == ["wal.sqlite"]
+    assert golden.run("sql", path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0].split()[-1] == b"1"
+    assert os.listdir(folder) == ["wal.sqlite"]
+
+
 def test_a_broken_copy_in_the_cache_is_made_again():
     path, database = copy_of("rtx3080-tiny", "again.sqlite")
     golden.run("info", "again.sqlite")

@@ -175,6 +175,9 @@ test_string_table (void)
   LNS_CHECK_INT (lns_string_table_intern (table, "a\0c", 3, 200001), 200001);
   LNS_CHECK_INT (lns_string_table_intern (table, "a", 1, 200002), 200002);
   LNS_CHECK_INT (lns_string_table_intern (table, "a\0b", 3, 200003), 200000);
+  LNS_CHECK_INT (lns_string_table_find (table, "a\0b", 3, 7), 200000);
+  LNS_CHECK_INT (lns_string_table_find (table, "a\0d", 3, 7), 7);
+  LNS_CHECK_INT (lns_string_table_intern (table, "a\0d", 3, 200009), 200009);
   LNS_CHECK_INT (lns_string_table_intern (table, NULL, 0, 200004), 200004);
   LNS_CHECK_INT (lns_string_table_intern (table, "", 0, 200005), 200004);
   char *large = calloc (1, 1000000);
