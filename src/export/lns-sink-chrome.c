@@ -187,10 +187,16 @@ describe_stream (LnsReport *report, const LnsTrack *track, char ret_text[64])
 static const Row *
 row_of (Sink *sink, uint32_t lane_id)
 {
+  static const LnsTrack unknown = { .process = LNS_ID_NONE,
+                                    .thread = LNS_ID_NONE,
+                                    .domain = LNS_ID_NONE,
+                                    .device = LNS_ID_NONE,
+                                    .stream = LNS_ID_NONE };
   LnsReport *report = sink->job->report;
   uint32_t n_lanes, n_tracks, n_threads, n_processes, n_streams;
   const LnsLane *lane = &lns_report_lanes (report, &n_lanes)[lane_id];
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks), *track = &tracks[lane->track];
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks),
+                 *track = lane->track < n_tracks ? &tracks[lane->track] : &unknown;
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
   Row *row = &sink->rows[lane_id];
