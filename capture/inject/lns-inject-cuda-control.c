@@ -80,7 +80,10 @@ run (void *unused)
   (void)LNS_SYSCALL (SYS_prctl, PR_SET_NAME, "lanescope");
   lns_cuda_engine.control_tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
   lns_cuda_learn_buses ();
-  __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_RELEASE);
+  __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_SEQ_CST);
+  /* A command to record that came before was sent to nobody. */
+  if (__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_SEQ_CST))
+    lns_cuda_set_recording (true);
 
   uint32_t period_ms = lns_cuda_options ()->flush_ms;
   if (period_ms == 0)

@@ -34,6 +34,15 @@ def steps(report):
     return ranges, {grids[event["launch"]] - 1 for event in report.of("cuda-kernel")}
 
 
+def check_edges(ranges, kernels):
+    """Ranges and kernels are recorded by threads of their own, which begin and end a moment apart; between,
+    each step has both."""
+    common = ranges & kernels
+    assert len(common) > 10, (ranges, kernels)
+    middle = set(range(min(common), max(common) + 1))
+    assert middle <= ranges and middle <= kernels, (middle - ranges, middle - kernels)
+
+
 def end(place, launch):
     os.kill(children(launch.pid)[0], signal.SIGTERM)
     assert place.end(launch)[0] == 143
@@ -49,12 +58,10 @@ def test_reports_hold_the_kernels_of_their_time():
             place.ok("stop")
             report = place.report(f"report{number}.rep")
             ranges, kernels = steps(report)
-            assert len(ranges) > 10 and report.info["lost"] == 0 and not report.codes(), (ranges, report.codes())
-            # The first and the last step may have begun before, or ended after.
-            assert {n for n in ranges if min(ranges) < n < max(ranges)} <= kernels, ranges - kernels
-            assert kernels <= ranges | {min(ranges) - 1, max(ranges) + 1}, kernels - ranges
-            assert report.devices and not before & kernels
-            before |= kernels
+            check_edges(ranges, kernels)
+            assert report.info["lost"] == 0 and not report.codes() and report.devices, report.codes()
+            assert not before & (kernels | ranges)
+            before |= kernels | ranges
         end(place, launch)
 
 
@@ -66,10 +73,10 @@ def test_keep_holds_the_last_kernels():
         place.ok("stop")
         report = place.report("k.rep")
         ranges, kernels = steps(report)
-        assert len(ranges) > 10 and not report.codes(), (ranges, report.codes())
-        assert {n for n in ranges if min(ranges) < n < max(ranges)} <= kernels, ranges - kernels
-        assert min(kernels) >= min(ranges) - 2, (min(kernels), min(ranges))
-        assert report.devices and report.contexts
+        check_edges(ranges, kernels)
+        assert not report.codes() and report.devices and report.contexts, report.codes()
+        span = max(event["start"] for event in report.events) - min(event["start"] for event in report.events)
+        assert span <= 500000000, span
         end(place, launch)
 
 
