@@ -89,7 +89,8 @@ struct LnsBatch
   size_t n_events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
-  uint8_t *packed; /* in place of the blocks, or NULL: see lns-batch-pack.h */
+  size_t n_queued_bytes; /* of them, that count as not done yet */
+  uint8_t *packed;       /* in place of the blocks, or NULL: see lns-batch-pack.h */
   size_t n_packed_bytes;
 };
 

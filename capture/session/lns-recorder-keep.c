@@ -11,12 +11,16 @@
 
 #include "capture/session/lns-recorder-private.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "capture/session/lns-memory-limit.h"
 
 /* The share of the memory that this process may have. */
 #define MEMORY_SHARE 4
+
+/* Of a batch that was late. */
+#define LARGE_BYTES ((size_t)16 << 20)
 
 static LnsBatchEvent *
 find_event (LnsBatch *batch, LnsBatchEventKind kind)
@@ -48,9 +52,15 @@ static void
 put (LnsRecorder *recorder, LnsBatch *batch)
 {
   LnsKept *kept = &recorder->kept;
-  const size_t n_bytes = batch->n_bytes;
+  const bool is_large = batch->n_bytes > LARGE_BYTES;
   if (lns_batch_pack (batch, kept->packer))
-    atomic_fetch_sub (&recorder->queued_bytes, n_bytes);
+    {
+      atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
+      batch->n_queued_bytes = 0;
+    }
+  /* What is packed lies between what was free, which would stay ours. */
+  if (is_large)
+    malloc_trim (0);
   batch->next = NULL;
   *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
   kept->last = batch;
@@ -67,13 +77,12 @@ play_oldest (LnsRecorder *recorder)
   if ((kept->first = batch->next) == NULL)
     kept->last = NULL;
   batch->next = NULL;
-  if (batch->packed != NULL)
-    {
-      if (!lns_batch_unpack (batch, kept->packer))
-        kept->is_short = true;
-      atomic_fetch_add (&recorder->queued_bytes, batch->n_bytes);
-    }
+  if (batch->packed != NULL && !lns_batch_unpack (batch, kept->packer))
+    kept->is_short = true;
+  const bool was_large = recorder->waiting != NULL && recorder->waiting->n_bytes > LARGE_BYTES;
   _lns_recorder_take (recorder, batch);
+  if (was_large)
+    malloc_trim (0);
 }
 
 /* Has the report begin with BATCH, at TIME_NS. */

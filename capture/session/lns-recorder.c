@@ -321,7 +321,7 @@ play (LnsRecorder *recorder, LnsBatch *batch)
   recorder->bytes_since_commit += batch->n_bytes;
   count (recorder);
   commit_if_due (recorder, &batch->pair);
-  atomic_fetch_sub (&recorder->queued_bytes, batch->n_bytes);
+  atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
   lns_batch_free (batch);
 }
 
@@ -429,6 +429,7 @@ lns_recorder_free (LnsRecorder *recorder)
 void
 lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch)
 {
+  batch->n_queued_bytes = batch->n_bytes;
   atomic_fetch_add (&recorder->queued_bytes, batch->n_bytes);
   batch->next = NULL;
   pthread_mutex_lock (&recorder->lock);
