@@ -56,6 +56,14 @@ _lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table)
          tables->n_kept_rows[table->kept] > STREAMED_VALUES / table->n_columns;
 }
 
+bool
+lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column)
+{
+  table = &tables->all[_lns_tables_position (tables, table)];
+  return column < 0 || !_lns_tables_is_streamed (tables, table) ||
+         column == tables->remainders[table->kept].column[0];
+}
+
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 /* The columns of KEPT, to be freed; names and types are owned by TABLES. NULL where they are damaged. */

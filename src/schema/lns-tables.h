@@ -32,6 +32,10 @@ LnsReport *lns_tables_report (const LnsTables *tables);
  * cursors take a table they take one of lns_table_all () too, and mean this report's. O(1). */
 const LnsTable *lns_tables_all (const LnsTables *tables, unsigned *ret_n);
 
+/* Whether a search for values of COLUMN (-1 = rowid) of TABLE passes rows by, so far as the size of the table
+ * decides: of large kept ones it does for the first column alone. O(1). */
+bool lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column);
+
 /* The one called NAME (as SQL compares), or NULL. O(tables). */
 const LnsTable *lns_tables_find (const LnsTables *tables, const char *name);
 

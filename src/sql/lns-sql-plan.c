@@ -168,6 +168,7 @@ _lns_sql_plan_make (LnsTables *tables, const LnsTable *table, sqlite3_index_info
       unsigned char op = info->aConstraint[i].op;
       if (!info->aConstraint[i].usable || !is_comparison (op) ||
           !lns_row_cursor_can_use (table, ids, &only_equal) ||
+          !lns_tables_finds (tables, table, ids) ||
           ((only_equal || ids != column) && op != SQLITE_INDEX_CONSTRAINT_EQ) ||
           (ids != column && strcmp (sqlite3_vtab_collation (info, i), "BINARY") != 0))
         continue;

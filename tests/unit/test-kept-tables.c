@@ -247,6 +247,14 @@ test_large_table (void)
                       "300000"),
                  "600001=360000000000 600002=360001200001");
   LNS_CHECK (lns_report_counters (report).bytes_read < 1000000);
+  /* No plan of a query is built on a search that would look at all rows.                          */
+  LnsTables *tables = lns_tables_new (report, NULL);
+  const LnsTable *table = lns_tables_find (tables, "CHAINS");
+  LNS_CHECK (lns_tables_finds (tables, table, -1) && lns_tables_finds (tables, table, 0));
+  LNS_CHECK (!lns_tables_finds (tables, table, 1));
+  LNS_CHECK (lns_tables_finds (tables, lns_table_find ("PROCESSES"), 1));
+  lns_tables_free (tables);
+  LNS_CHECK_STR (ask (report, "SELECT rowid FROM CHAINS WHERE ip = 1439997600001"), "1200000");
   LNS_CHECK_STR (ask (report, "SELECT ip FROM CHAINS WHERE rowid = 1200000"), "1439997600001");
   LNS_CHECK_STR (ask (report, "SELECT count (*) FROM CHAINS WHERE id BETWEEN 100 AND 100099"),
                  "200000");
