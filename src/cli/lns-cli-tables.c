@@ -78,14 +78,30 @@ thousands_separator (void)
   return separator;
 }
 
-/* "nsec" and "nanoseconds" begin alike; the first letter of each unit tells. */
-static LnsStatsUnit
-read_unit (const char *text)
+/* Reads a unit, or a beginning of its name that no other has; NULL is ns. */
+static bool
+read_unit (const char *text, LnsStatsUnit *ret_unit, LnsError *error)
 {
-  return text == NULL || text[0] == 'n'                      ? LNS_STATS_NS
-         : text[0] == 'u' || strncmp (text, "micro", 5) == 0 ? LNS_STATS_US
-         : text[0] == 'm'                                    ? LNS_STATS_MS
-                                                             : LNS_STATS_S;
+  static const struct
+  {
+    const char *name;
+    LnsStatsUnit unit;
+  } names[] = { { "nsec", LNS_STATS_NS },  { "nanoseconds", LNS_STATS_NS },
+                { "usec", LNS_STATS_US },  { "microseconds", LNS_STATS_US },
+                { "msec", LNS_STATS_MS },  { "milliseconds", LNS_STATS_MS },
+                { "seconds", LNS_STATS_S } };
+  unsigned units = 0; /* mask of those that it may be                                            */
+
+  *ret_unit = LNS_STATS_NS;
+  for (size_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++)
+    if (strncmp (names[i].name, text, strlen (text)) == 0)
+      {
+        units |= 1u << names[i].unit;
+        *ret_unit = names[i].unit;
+      }
+  return text == NULL || __builtin_popcount (units) == 1 ||
+         lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "--timeunit: “%s” is no unit: give nsec, usec, msec or seconds", text);
 }
 
 /* BASE_NAME.ENDING or BASE_NAME_nvtx=RANGE.ENDING, the colons before arguments as underscores; the folder
@@ -127,9 +143,10 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
 
   *output = (LnsCliTableOutput){
     .style = { .format = is_printed ? LNS_STATS_COLUMN : LNS_STATS_CSV,
-               .unit = read_unit (values->unit),
                .separator = thousands_separator () },
   };
+  if (!read_unit (values->unit, &output->style.unit, error))
+    return false;
   if (format != NULL && strcmp (format, ".") != 0 &&
       !lns_stats_style_parse (&output->style, format, error))
     return false;

@@ -38,7 +38,8 @@ typedef struct
             "alone: no shell reads them)." },                                                      \
   { .name = "timeunit", .kind = LNS_OPTION_CHOICE, .offset = offsetof (LnsCliTableValues, unit),   \
     .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",                     \
-    .default_text = "nsec", .help = "The unit of times." },                                        \
+    .open_choices = true, .default_text = "nsec",                                                  \
+    .help = "The unit of times; a beginning that tells it is enough (us)." },                                        \
   { .name = "help-formats", .kind = LNS_OPTION_TEXT, .value_name = "NAME",                         \
     .offset = offsetof (LnsCliTableValues, help_formats), .implied = "ALL",                        \
     .help = "Print the formats and their arguments, or NAME's alone." },                           \

@@ -217,6 +217,11 @@ def test_time_units():
     golden.check(row, b"100.0,2.000,2,1.0000,1.0000,1.000,1.000,0.0000,:request\n")
     assert b"Total Time (ms)" in stats("-f", "csv", "--timeunit", "msec", REPORT)
     assert b"Total Time (s)" in stats("-f", "csv", "--timeunit=seconds", REPORT)
+    for word, unit in (("n", "ns"), ("ns", "ns"), ("us", "us"), ("micro", "us"), ("ms", "ms"), ("mil", "ms"), ("s", "s"), ("nanoseconds", "ns")):
+        assert f"Total Time ({unit})".encode() in stats("-f", "csv", f"--timeunit={word}", REPORT), word
+    for word in ("m", "mi", "secs", "x"):
+        _, err = golden.run("stats", f"--timeunit={word}", REPORT, code=125)
+        assert b"--timeunit" in err and len(err.splitlines()) == 1, err
 
 
 def test_files():
