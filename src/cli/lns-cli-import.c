@@ -91,7 +91,13 @@ run (const LnsCommand *command, int argc, char **argv)
 const LnsCommand lns_command_import = {
   .name = "import",
   .usage = "[switches] FILE",
-  .summary = "make a report of an nsys SQLite export",
+  .summary = "make a report of what nsys, PyTorch or Chrome recorded",
+  .details = "FILE is an SQLite export of nsys, of any of its versions; a trace of PyTorch's "
+             "profiler or in\n"
+             "Chrome's format, plain or gzipped; or a .nsys-rep, which the nsys on PATH exports "
+             "first. The\n"
+             "other commands and the viewer take such files too: they import them into\n"
+             "$XDG_CACHE_HOME/lanescope/imported, where the 32 used last stay, up to 8 GiB.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,
