@@ -84,9 +84,12 @@ obey_start (LnsRun *run, LnsSessionRequest *request, LnsError *error)
   if (!lns_profile_take_start (profile, request, error))
     return false;
   if (strcmp (profile->options.capture_range, "none") != 0)
-    return refuse (run, error,
-                   "runs its program already, which looks for capture ranges from its start only: "
-                   "give --capture-range to a `lanescope start` before `lanescope launch`");
+    {
+      profile->options.capture_range = "none";
+      return refuse (run, error,
+                     "runs its program already, which looks for capture ranges from its start "
+                     "only: give --capture-range to a `lanescope start` before `lanescope launch`");
+    }
   if (is_created && profile->options.output == NULL)
     {
       profile->options.output = output;

@@ -277,6 +277,7 @@ def test_wrong_order_and_words():
         launch = place.begin("launch", BEAT, "beats", "20000")
         place.refused("collects nothing now", "stop")
         place.refused("collects nothing now", "cancel")
+        place.refused("from its start only", "start", "-c", "cudaProfilerApi")
         place.ok("start", "-o", "r")
         place.refused("collects already", "start")
         place.ok("stop")
