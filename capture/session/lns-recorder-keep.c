@@ -19,7 +19,7 @@
 /* The share of the memory that this process may have. */
 #define MEMORY_SHARE 4
 
-/* Of a batch that was late. */
+/* What waits, of a batch or of all, where this process was kept from running. */
 #define LARGE_BYTES ((size_t)16 << 20)
 
 static LnsBatchEvent *
@@ -52,15 +52,18 @@ static void
 put (LnsRecorder *recorder, LnsBatch *batch)
 {
   LnsKept *kept = &recorder->kept;
-  const bool is_large = batch->n_bytes > LARGE_BYTES;
+  kept->is_swollen |= atomic_load (&recorder->queued_bytes) > LARGE_BYTES;
   if (lns_batch_pack (batch, kept->packer))
     {
       atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
       batch->n_queued_bytes = 0;
     }
-  /* What is packed lies between what was free, which would stay ours. */
-  if (is_large)
-    malloc_trim (0);
+  /* After a while behind. What is packed lies between what was freed, which would stay ours. */
+  if (kept->is_swollen && atomic_load (&recorder->queued_bytes) == 0)
+    {
+      malloc_trim (0);
+      kept->is_swollen = false;
+    }
   batch->next = NULL;
   *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
   kept->last = batch;
@@ -79,10 +82,8 @@ play_oldest (LnsRecorder *recorder)
   batch->next = NULL;
   if (batch->packed != NULL && !lns_batch_unpack (batch, kept->packer))
     kept->is_short = true;
-  const bool was_large = recorder->waiting != NULL && recorder->waiting->n_bytes > LARGE_BYTES;
+  kept->is_swollen |= batch->n_bytes > LARGE_BYTES;
   _lns_recorder_take (recorder, batch);
-  if (was_large)
-    malloc_trim (0);
 }
 
 /* Has the report begin with BATCH, at TIME_NS. */

@@ -46,7 +46,8 @@ typedef struct
   LnsWriter *writer;      /* its own; NULL when it has begun */
   LnsBatch *first, *last; /* the ring, the oldest first */
   size_t n_bytes, max_bytes;
-  bool is_short; /* the last seconds did not fit */
+  bool is_short;   /* the last seconds did not fit */
+  bool is_swollen; /* much has waited: memory is to be given back */
   LnsPacker *packer;
 } LnsKept;
 
