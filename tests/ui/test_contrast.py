@@ -57,12 +57,13 @@ def labels_of(app, root, hidden):
 
 def faint(app, root, state, hidden):
     """Labels of ROOT that cannot be read well."""
-    width, height = harness.SCREEN
     picture = app.picture()
+    left, top, width, height = (0, 0, *harness.SCREEN) if root is app.root else root.extents(app.origin())
+    right, bottom = min(left + width, harness.SCREEN[0]), min(top + height, harness.SCREEN[1])
     found, seen = [], 0
     for text, (x, y, w, h) in labels_of(app, root, hidden):
-        if x < 0 or y < 0 or x + w > width or y + h > height:
-            continue
+        if x < max(left, 0) or y < max(top, 0) or x + w > right or y + h > bottom:
+            continue  # scrolled out of the window, whose edge it would be compared with
         ratio = box_contrast(picture, x, y, w, h)
         if ratio < 1.05:
             continue  # nothing is drawn there: another page of a stack, or scrolled away
