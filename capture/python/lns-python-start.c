@@ -35,7 +35,7 @@ begin (const char *folder)
                              "    lanescope_functions.begin()\n"
                              "except Exception:\n"
                              "    pass\n"
-                             "sys.path.remove('''%s''')\n";
+                             "sys.path[:] = [entry for entry in sys.path if entry != '''%s''']\n";
   Object *(*new_dict) (void) = (Object * (*)(void)) dlsym (RTLD_DEFAULT, "PyDict_New");
   int (*set_item) (Object *, const char *, Object *) =
       (int (*) (Object *, const char *, Object *))dlsym (RTLD_DEFAULT, "PyDict_SetItemString");
