@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/store/lns-report-private.h"
@@ -18,6 +19,7 @@
 #include "src/store/lns-sql.h"
 
 #define CACHE_BYTES_DEFAULT ((size_t)128 << 20)
+#define N_TRIES_MAX         200 /* 10 ms apart: a file takes that long to come into being at most */
 
 /* What the first 100 bytes of an SQLite database say. */
 typedef struct
@@ -274,14 +276,11 @@ read_snapshot (LnsReport *report,
          _lns_report_read_lanes (report, connection, options, error);
 }
 
-LnsReport *
-lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
+static LnsReport *
+open_as_it_is (const char *path, const LnsOpenOptions *options, LnsError *error)
 {
-  static const LnsOpenOptions no_options;
   LnsReport *report = calloc (1, sizeof *report);
 
-  if (options == NULL)
-    options = &no_options;
   if (report != NULL)
     {
       pthread_mutex_init (&report->lock, NULL);
@@ -327,6 +326,41 @@ lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *erro
     }
   if (options->progress != NULL)
     options->progress (1.0, options->progress_data);
+  return report;
+}
+
+/* Whether the file at PATH was changed within the last second, by the clock that its time is of. */
+static bool
+is_young (const char *path)
+{
+  struct stat status;
+  struct timespec now;
+
+  return stat (path, &status) == 0 && clock_gettime (CLOCK_REALTIME_COARSE, &now) == 0 &&
+         now.tv_sec - status.st_mtim.tv_sec <= 1;
+}
+
+/* A file that is being created is empty at first, or has no identity: its writer's mark says so, but
+ * not before it is set nor once it is gone, for which moments a young file is looked at again. */
+LnsReport *
+lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
+{
+  static const LnsOpenOptions no_options;
+  static const struct timespec pause = { .tv_nsec = 10000000 };
+  LnsReport *report;
+  LnsError cause = { 0 };
+
+  if (options == NULL)
+    options = &no_options;
+  for (unsigned n_tries = 0; (report = open_as_it_is (path, options, &cause)) == NULL; n_tries++)
+    {
+      if (cause.domain != LNS_ERROR_FORMAT || n_tries == N_TRIES_MAX ||
+          !(lns_sql_is_claimed (path) || (n_tries == 0 && is_young (path))))
+        break;
+      nanosleep (&pause, NULL);
+    }
+  if (report == NULL && error != NULL)
+    *error = cause;
   return report;
 }
 

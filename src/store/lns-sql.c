@@ -122,6 +122,18 @@ lns_sql_claim (const char *path, int *ret_fd)
          (errno != EAGAIN && errno != EACCES);
 }
 
+bool
+lns_sql_is_claimed (const char *path)
+{
+  struct flock lock = claim;
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return false;
+  bool is_claimed = fcntl (fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close (fd);
+  return is_claimed;
+}
+
 sqlite3 *
 lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
 {

@@ -33,6 +33,10 @@ sqlite3 *lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
  * connection to the file, as with lns_sql_can_lock (). */
 bool lns_sql_claim (const char *path, int *ret_fd);
 
+/* Whether a process has marked the file at PATH, so that it may not tell yet what it is. Call it only
+ * where this process has no connection to the file, as with lns_sql_can_lock (). */
+bool lns_sql_is_claimed (const char *path);
+
 /* Removes the file at PATH and its journal, as far as they are there. */
 void lns_sql_remove (const char *path);
 

@@ -9,15 +9,18 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/store/lns-pixels.h"
+#include "src/store/lns-sql.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -97,6 +100,44 @@ test_no_report (void)
   unlink (path);
   run_sql (path, "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
   check_says (refusal (path, LNS_ERROR_FORMAT), "an SQLite database but no Lanescope report");
+}
+
+/* Fills the file of the descriptor at DATA, a moment late, and takes its mark away. */
+static void *
+fill (void *data)
+{
+  static const struct timespec moment = { .tv_nsec = 50000000 };
+  const int to = *(const int *)data, from = open (fixture_path ("whole.rep"), O_RDONLY | O_CLOEXEC);
+  char bytes[1 << 16];
+
+  nanosleep (&moment, NULL);
+  for (ssize_t n; (n = read (from, bytes, sizeof bytes)) > 0;)
+    LNS_CHECK (write (to, bytes, (size_t)n) == n);
+  close (from);
+  close (to);
+  return NULL;
+}
+
+/* What is empty because its writer has but begun is no broken report. */
+static void
+test_in_the_making (void)
+{
+  char path[4096];
+  LnsError error = { 0 };
+  pthread_t writer;
+
+  write_report (fixture_path ("whole.rep"));
+  snprintf (path, sizeof path, "%s", fixture_path ("making.rep"));
+  write_bytes (path, "", 0);
+  int fd = -1;
+  LNS_CHECK (lns_sql_claim (path, &fd) && fd >= 0 && lns_sql_is_claimed (path));
+  LNS_CHECK (pthread_create (&writer, NULL, fill, &fd) == 0);
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  if (report == NULL)
+    LNS_FAIL ("%s", error.message);
+  pthread_join (writer, NULL);
+  LNS_CHECK (!lns_sql_is_claimed (path));
+  lns_report_close (report);
 }
 
 /* Root may read every file, so that somebody else tries. */
@@ -422,6 +463,7 @@ int
 main (void)
 {
   LNS_TEST (test_no_report);
+  LNS_TEST (test_in_the_making);
   LNS_TEST (test_no_permission);
   LNS_TEST (test_no_locks);
   LNS_TEST (test_cut_short);
