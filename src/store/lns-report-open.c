@@ -329,19 +329,22 @@ open_as_it_is (const char *path, const LnsOpenOptions *options, LnsError *error)
   return report;
 }
 
-/* Whether the file at PATH was changed within the last second, by the clock that its time is of. */
+/* Whether the file at PATH may be one that is just being created. A writer marks it as soon as it is
+ * there; for the moments before, and after the mark is gone, one that was changed within the last
+ * second counts too where MAY_BE_YOUNG. */
 static bool
-is_young (const char *path)
+is_in_the_making (const char *path, bool may_be_young)
 {
   struct stat status;
   struct timespec now;
 
-  return stat (path, &status) == 0 && clock_gettime (CLOCK_REALTIME_COARSE, &now) == 0 &&
-         now.tv_sec - status.st_mtim.tv_sec <= 1;
+  return stat (path, &status) == 0 && S_ISREG (status.st_mode) &&
+         (lns_sql_is_claimed (path) ||
+          (may_be_young && clock_gettime (CLOCK_REALTIME_COARSE, &now) == 0 &&
+           now.tv_sec - status.st_mtim.tv_sec <= 1));
 }
 
-/* A file that is being created is empty at first, or has no identity: its writer's mark says so, but
- * not before it is set nor once it is gone, for which moments a young file is looked at again. */
+/* A file that is being created is empty at first, then without an identity: it is looked at again. */
 LnsReport *
 lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
 {
@@ -355,7 +358,7 @@ lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *erro
   for (unsigned n_tries = 0; (report = open_as_it_is (path, options, &cause)) == NULL; n_tries++)
     {
       if (cause.domain != LNS_ERROR_FORMAT || n_tries == N_TRIES_MAX ||
-          !(lns_sql_is_claimed (path) || (n_tries == 0 && is_young (path))))
+          !is_in_the_making (path, n_tries == 0))
         break;
       nanosleep (&pause, NULL);
     }
