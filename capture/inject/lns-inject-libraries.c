@@ -97,9 +97,26 @@ end_mpi (uint64_t begin_ticks,
   write_call (LNS_WIRE_MPI_CALL, begin_ticks, name, string, depth, &call->head, sizeof *call);
 }
 
+/* Kept and sent like what NVTX defines: also where nothing is recorded yet. */
+static void
+define_communicator (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation < LNS_GENERATION_FIRST)
+    generation = lns_process_join ();
+  if (generation < LNS_GENERATION_FIRST || !is_asked_for (LNS_WIRE_MPI, false))
+    return;
+  communicator->head = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
+                                      .type = LNS_WIRE_MPI_COMMUNICATOR };
+  LnsPart parts[] = { { .bytes = communicator, .n_bytes = sizeof *communicator },
+                      { .bytes = members, .n_bytes = communicator->n_members * sizeof *members } };
+  (void)lns_definitions_add (parts, 2);
+}
+
 const LnsLibraryHooks *
 lanescope_library_hooks (void)
 {
-  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end, end_mpi };
+  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end, end_mpi,
+                                         define_communicator };
   return &hooks;
 }

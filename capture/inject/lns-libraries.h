@@ -20,7 +20,7 @@
 
 /* What the injection offers to the wrappers; looked up in it by this name. */
 #define LNS_LIBRARY_HOOKS     "lanescope_library_hooks"
-#define LNS_LIBRARY_HOOKS_ABI 2u
+#define LNS_LIBRARY_HOOKS_ABI 3u
 
 typedef struct
 {
@@ -42,6 +42,9 @@ typedef struct
                    uint32_t *string,
                    uint32_t depth,
                    LnsWireMpiCallBytes *call);
+  /* Tells of a communicator, made just now, whose numbers and handles are filled in; MEMBERS: as many as it
+   * says. */
+  void (*define_communicator) (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members);
 } LnsLibraryHooks;
 
 /* One function of a library; static, zero but for what is known of it. */

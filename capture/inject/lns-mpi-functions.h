@@ -26,7 +26,8 @@
 #define ALLTOALLV                                                                                  \
  .count = 2, .type = 4, .received_count = 6, .received_type = 8, .communicator = 9,                \
  .sent_per_rank = EVERYWHERE, .received_per_rank = EVERYWHERE
-#define BCAST .count = 2, .type = 3, .peer = 4, .communicator = 5
+#define MAKES(parameter) .communicator = 1, .made_communicator = parameter
+#define BCAST            .count = 2, .type = 3, .peer = 4, .communicator = 5
 
 /* clang-format off */
 
@@ -118,13 +119,23 @@ MPI_CALL (4, Init_thread, OTHER, .begins = true)
 MPI_CALL (0, Finalize, OTHER, .ends = true)
 MPI_CALL (7, Send_init, OTHER)
 MPI_CALL (7, Recv_init, OTHER)
-MPI_CALL (2, Comm_dup, OTHER, .made_communicator = 2)
-MPI_CALL (4, Comm_split, OTHER, .made_communicator = 4)
-MPI_CALL (5, Comm_split_type, OTHER, .made_communicator = 5)
-MPI_CALL (3, Comm_create, OTHER, .made_communicator = 3)
-MPI_CALL (4, Comm_create_group, OTHER, .made_communicator = 4)
-MPI_CALL (6, Cart_create, OTHER, .made_communicator = 6)
-MPI_CALL (1, Comm_free, OTHER)
+MPI_CALL (2, Comm_dup, OTHER, MAKES (2))
+MPI_CALL (4, Comm_split, OTHER, MAKES (4))
+MPI_CALL (5, Comm_split_type, OTHER, MAKES (5))
+MPI_CALL (3, Comm_create, OTHER, MAKES (3))
+MPI_CALL (4, Comm_create_group, OTHER, MAKES (4))
+MPI_CALL (6, Cart_create, OTHER, MAKES (6))
+MPI_CALL (3, Comm_dup_with_info, OTHER, MAKES (3))
+MPI_CALL (3, Cart_sub, OTHER, MAKES (3))
+MPI_CALL (6, Graph_create, OTHER, MAKES (6))
+MPI_CALL (9, Dist_graph_create, OTHER, MAKES (9))
+MPI_CALL (10, Dist_graph_create_adjacent, OTHER, MAKES (10))
+MPI_CALL (3, Intercomm_merge, OTHER, MAKES (3))
+MPI_CALL (6, Intercomm_create, OTHER, MAKES (6))
+MPI_CALL (1, Comm_free, OTHER, .freed_communicator = 1)
+MPI_CALL (1, Comm_disconnect, OTHER, .freed_communicator = 1)
+MPI_CALL (7, Pack, OTHER)
+MPI_CALL (7, Unpack, OTHER)
 MPI_CALL (6, Win_create, OTHER)
 MPI_CALL (6, Win_allocate, OTHER)
 MPI_CALL (2, Win_fence, OTHER)

@@ -5,14 +5,16 @@
 
 /* liblanescope-mpi.so: loaded first into a program (LD_PRELOAD) where calls of MPI are asked for. It has
  * functions of MPI's names, which note the call and pass it on to the one behind: that of another tool, or
- * MPI's own.
+ * MPI's own. Calls from Fortran come through a library of bindings, which calls the C functions by these names
+ * (MPICH, mpif.h) or by those of the profiling interface (Open MPI; MPICH, mpi_f08). Those are here too, for the
+ * bindings alone: who else calls them passes through.
  *
  * One library for all implementations. What their types differ in is never looked at: each parameter of these
  * functions is an integer or an address, which the ABIs of x86-64 and AArch64 pass as a word each, and words
  * are what is passed on. What is read of them: integers, the first word of arrays, and handles, which Open MPI
  * has as addresses and MPICH (with those made of it) as 32-bit numbers. */
 
-#include "capture/inject/lns-libraries.h"
+#include "capture/inject/lns-mpi-communicators.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +30,7 @@ __asm__(".symver dladdr, dladdr@GLIBC_2.17");
 
 #define N_WORDS 12
 
-typedef uint64_t Word;
+typedef LnsMpiWord Word;
 typedef Word (*Function) (Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
 /* Where counts have one item for each process of the communicator. */
@@ -42,28 +44,22 @@ typedef enum
 /* One function of MPI. Numbers of parameters count from 1; 0: it has none. */
 typedef struct
 {
-  const char *name;
+  const char *name, *symbol; /* as it is called, and as it is looked up */
   LnsWireMpiClass class;
   uint8_t count, type, received_count, received_type, peer, tag, communicator;
   uint8_t request, n_requests;             /* that are waited for or begun */
-  uint8_t made_request, made_communicator; /* what the call makes */
+  uint8_t made_request, made_communicator; /* what the call makes, of COMMUNICATOR */
+  uint8_t freed_communicator;
   uint8_t sent_per_rank, received_per_rank;
   bool begins, ends; /* MPI can be asked from then on, until then */
   uint32_t string;
   Function real;
+  const void *bindings, *others; /* who called last */
 } MpiFunction;
 
-/* What is asked of the implementation beside the program's calls, by the names of its profiling interface, which
- * no tool stands before. */
-static struct
-{
-  int (*type_size) (Word type, int *size);
-  int (*size) (Word communicator, int *size);
-  int (*rank) (Word communicator, int *rank);
-  bool handles_are_words;
-  int world_rank;
-  bool is_running; /* between MPI_Init () and MPI_Finalize () */
-} mpi = { .world_rank = -1 };
+static LnsMpi mpi = { .world_rank = -1 };
+static bool handles_are_words;
+static bool is_running; /* between MPI_Init () and MPI_Finalize () */
 
 static __thread uint8_t depth __attribute__ ((tls_model ("initial-exec")));
 
@@ -87,30 +83,69 @@ find_real (MpiFunction *self, void *caller)
   if (real == NULL)
     {
       const int saved = errno;
-      *(void **)&real = find (self->name, caller);
+      *(void **)&real = find (self->symbol, caller);
       __atomic_store_n (&self->real, real, __ATOMIC_RELEASE);
       errno = saved;
     }
   return real;
 }
 
+/* The address of the object NAME of Open MPI, which the handle NUMBER of MPICH stands for (mpi.h of both). A
+ * program may hold a copy of it. */
+static Word
+find_handle (const char *name, Word number, void *caller)
+{
+  void *address = dlsym (RTLD_DEFAULT, name);
+  if (address == NULL)
+    address = find (name, caller);
+  return address != NULL ? (Word)(uintptr_t)address : number;
+}
+
 /* MPI runs from here on. Called by one thread, before others may call MPI. */
 static void
-start (void *caller)
+start (void *caller, const LnsLibraryHooks *hooks)
 {
   *(void **)&mpi.type_size = find ("PMPI_Type_size", caller);
   *(void **)&mpi.size = find ("PMPI_Comm_size", caller);
   *(void **)&mpi.rank = find ("PMPI_Comm_rank", caller);
-  /* Open MPI's handle is the address of an object, MPICH's a number (mpi.h of both). */
-  void *world = dlsym (RTLD_DEFAULT, "ompi_mpi_comm_world"); /* a program may hold a copy of it */
-  if (world == NULL)
-    world = find ("ompi_mpi_comm_world", caller);
-  mpi.handles_are_words = world != NULL;
-  if (mpi.rank == NULL ||
-      mpi.rank (world != NULL ? (Word)(uintptr_t)world : 0x44000000, &mpi.world_rank) != 0)
+  *(void **)&mpi.is_between = find ("PMPI_Comm_test_inter", caller);
+  *(void **)&mpi.group = find ("PMPI_Comm_group", caller);
+  *(void **)&mpi.translate = find ("PMPI_Group_translate_ranks", caller);
+  *(void **)&mpi.free_group = find ("PMPI_Group_free", caller);
+  if (mpi.type_size == NULL || mpi.size == NULL || mpi.rank == NULL || mpi.is_between == NULL ||
+      mpi.group == NULL || mpi.translate == NULL || mpi.free_group == NULL)
+    return;
+  mpi.world = find_handle ("ompi_mpi_comm_world", 0x44000000, caller);
+  mpi.self = find_handle ("ompi_mpi_comm_self", 0x44000001, caller);
+  mpi.none = find_handle ("ompi_mpi_comm_null", 0x04000000, caller);
+  handles_are_words = mpi.world != 0x44000000;
+  if (mpi.rank (mpi.world, &mpi.world_rank) != 0)
     mpi.world_rank = -1;
-  __atomic_store_n (&mpi.is_running, mpi.type_size != NULL && mpi.size != NULL && mpi.rank != NULL,
-                    __ATOMIC_RELEASE);
+  else
+    lns_mpi_communicators_begin (&mpi, hooks);
+  __atomic_store_n (&is_running, true, __ATOMIC_RELEASE);
+}
+
+/* Whether CALLER, of a function of the profiling interface, is a library of bindings for Fortran. */
+static bool
+is_bindings (MpiFunction *self, const void *caller)
+{
+  static const char *const files[] = { "_mpifh", "_usempi", "mpichfort", "mpifort", "mpichf90" };
+  if (__atomic_load_n (&self->bindings, __ATOMIC_RELAXED) == caller)
+    return true;
+  if (__atomic_load_n (&self->others, __ATOMIC_RELAXED) == caller)
+    return false;
+  const int saved = errno;
+  Dl_info info;
+  const char *file = NULL;
+  if (dladdr (caller, &info) && info.dli_fname != NULL)
+    file = strrchr (info.dli_fname, '/');
+  bool result = false;
+  for (size_t i = 0; file != NULL && i < sizeof files / sizeof *files; i++)
+    result |= strstr (file, files[i]) != NULL;
+  __atomic_store_n (result ? &self->bindings : &self->others, caller, __ATOMIC_RELAXED);
+  errno = saved;
+  return result;
 }
 
 /* --- What a call is about --------------------------------------------------------------------- */
@@ -124,7 +159,7 @@ argument (const Word *words, uint8_t number)
 static inline Word
 handle (Word word)
 {
-  return mpi.handles_are_words ? word : (uint32_t)word;
+  return handles_are_words ? word : (uint32_t)word;
 }
 
 static Word
@@ -132,8 +167,8 @@ handle_at (Word address)
 {
   if (address == 0)
     return 0;
-  return mpi.handles_are_words ? *(const Word *)(uintptr_t)address
-                               : *(const uint32_t *)(uintptr_t)address;
+  return handles_are_words ? *(const Word *)(uintptr_t)address
+                           : *(const uint32_t *)(uintptr_t)address;
 }
 
 /* How many items the parameter COUNT tells of: itself, or the sum of an array of them. */
@@ -174,6 +209,7 @@ describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
   call->peer = (int)argument (words, self->peer);
   call->tag = (int)argument (words, self->tag);
   call->communicator = handle (argument (words, self->communicator));
+  call->communicator_uid = lns_mpi_communicator_uid (call->communicator);
   /* What it makes of buffers that stand for others (MPI_IN_PLACE) is not looked at: counts are as given. */
   call->bytes = n_bytes (self, words, self->count, self->type, self->sent_per_rank);
   call->received_bytes =
@@ -183,6 +219,22 @@ describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
 }
 
 /* --- A call ----------------------------------------------------------------------------------- */
+
+/* What is known of MPI and its communicators follows the calls, whether these are recorded or not. */
+static void
+follow (const MpiFunction *self, void *caller, const Word *words, Word freed)
+{
+  const LnsLibraryHooks *hooks = lns_library_hooks ();
+  if (self->begins)
+    start (caller, hooks);
+  if (!__atomic_load_n (&is_running, __ATOMIC_ACQUIRE))
+    return;
+  if (freed != 0)
+    lns_mpi_communicator_gone (freed);
+  if (self->made_communicator != 0)
+    lns_mpi_communicator_made (&mpi, hooks, handle (argument (words, self->communicator)),
+                               handle_at (argument (words, self->made_communicator)));
+}
 
 static int
 call (MpiFunction *self, void *caller, const Word *w)
@@ -194,30 +246,43 @@ call (MpiFunction *self, void *caller, const Word *w)
   const LnsLibraryHooks *hooks = lns_library_hooks ();
   LnsWireMpiCallBytes told = { 0 };
   uint64_t begin_ticks = hooks == NULL ? 0 : hooks->begin (LNS_WIRE_MPI, depth > 0);
-  if (begin_ticks != 0 && self->request != 0 && mpi.is_running &&
+  if (begin_ticks != 0 && self->request != 0 && is_running &&
       (self->n_requests == 0 || (int)argument (w, self->n_requests) > 0))
     told.request = handle_at (argument (w, self->request));
+  const Word freed = handle_at (argument (w, self->freed_communicator));
   if (self->ends)
-    __atomic_store_n (&mpi.is_running, false, __ATOMIC_RELEASE);
+    __atomic_store_n (&is_running, false, __ATOMIC_RELEASE);
   errno = saved;
   depth++;
   const int result =
       (int)real (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
   depth--;
   const int error = errno;
-  if (self->begins && result == 0)
-    start (caller);
+  if (result == 0 && depth == 0)
+    follow (self, caller, w, freed);
   /* Questions about handles are safe where the call has found them good. */
   if (begin_ticks != 0)
     {
       told.class = self->class;
       told.world_rank = mpi.world_rank;
-      if (result == 0 && __atomic_load_n (&mpi.is_running, __ATOMIC_ACQUIRE))
+      if (result == 0 && __atomic_load_n (&is_running, __ATOMIC_ACQUIRE))
         describe (self, w, &told);
       hooks->end_mpi (begin_ticks, self->name, &self->string, depth, &told);
     }
   errno = error;
   return result;
+}
+
+/* The same for a function of the profiling interface. */
+static int
+call_of_bindings (MpiFunction *self, void *caller, const Word *w)
+{
+  if (depth == 0 && is_bindings (self, caller))
+    return call (self, caller, w);
+  Function real = find_real (self, caller);
+  return real == NULL
+             ? 15
+             : (int)real (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
 }
 
 #define W(i)          Word a##i
@@ -246,14 +311,18 @@ call (MpiFunction *self, void *caller, const Word *w)
 #define WORDS_10      WORDS_9, a10
 #define WORDS_12      WORDS_10, a11, a12
 
-#define MPI_CALL(n, function, kind, ...)                                                           \
- LNS_LIBRARY_FUNCTION int MPI_##function (PARAMETERS_##n);                                         \
- LNS_LIBRARY_FUNCTION int MPI_##function (PARAMETERS_##n)                                          \
+#define DEFINE(n, prefix, function, pass, kind, ...)                                               \
+ LNS_LIBRARY_FUNCTION int prefix##function (PARAMETERS_##n);                                       \
+ LNS_LIBRARY_FUNCTION int prefix##function (PARAMETERS_##n)                                        \
  {                                                                                                 \
   static MpiFunction self = { .name = "MPI_" #function,                                            \
+                              .symbol = #prefix #function,                                         \
                               .class = LNS_WIRE_MPI_##kind,                                        \
                               ##__VA_ARGS__ };                                                     \
   const Word words[N_WORDS] = { WORDS_##n };                                                       \
-  return call (&self, __builtin_return_address (0), words);                                        \
+  return pass (&self, __builtin_return_address (0), words);                                        \
  }
+#define MPI_CALL(n, function, kind, ...)                                                           \
+ DEFINE (n, MPI_, function, call, kind, ##__VA_ARGS__)                                             \
+ DEFINE (n, PMPI_, function, call_of_bindings, kind, ##__VA_ARGS__)
 #include "capture/inject/lns-mpi-functions.h"

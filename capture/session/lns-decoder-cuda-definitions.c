@@ -219,6 +219,7 @@ _lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process)
   if (cuda == NULL)
     return;
   _lns_cuda_write_info (decoder, process);
+  _lns_mpi_begin_report (decoder, process);
   for (size_t i = 0; i < cuda->devices.n_places; i++)
     if (cuda->devices.entries[i].value != NULL)
       _lns_cuda_device_id (decoder, process, cuda->devices.entries[i].value);

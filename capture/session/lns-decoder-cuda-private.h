@@ -60,6 +60,14 @@ typedef struct
   uint32_t n_lanes;
 } LnsCudaTrack;
 
+/* A communicator of MPI, as this process has it. */
+typedef struct
+{
+  LnsWireMpiCommunicatorBytes said;
+  int64_t made_ns;
+  char *members; /* owned */
+} LnsDecodedCommunicator;
+
 struct LnsDecodedCuda
 {
   LnsIdMap devices;  /* LnsDecodedDevice by number */
@@ -73,8 +81,9 @@ struct LnsDecodedCuda
   LnsIdMap problems; /* what was told, by problem and detail */
   bool is_told;      /* what CUDA this is, in the report's meta data */
   LnsWireCudaInfoBytes info;
-  uint64_t n_dropped; /* by CUPTI */
-  LnsReportRef rank;  /* told in that report */
+  uint64_t n_dropped;     /* by CUPTI */
+  LnsReportRef rank;      /* told in that report */
+  LnsIdMap communicators; /* LnsDecodedCommunicator by uid */
 };
 
 /* Whether PROCESS has room for what is known of its CUDA; where not, that is counted. */
@@ -116,6 +125,20 @@ uint32_t _lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch);
 /* Gives a slot of STREAM the meaning that LAUNCH says. */
 void
 _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaLaunchBytes *launch);
+
+/* --- lns-decoder-mpi.c ------------------------------------------------------------------------ */
+
+/* Tells the report, once, which rank of MPI the process of THREAD has. */
+void _lns_mpi_tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t rank);
+
+/* Takes in what RECORD, which is played, says of a communicator of PROCESS. */
+void _lns_mpi_communicator (LnsDecoder *decoder,
+                            LnsDecodedProcess *process,
+                            const LnsWireRecord *record);
+
+/* Tells a report that begins what is known of PROCESS. */
+void _lns_mpi_begin_report (LnsDecoder *decoder, const LnsDecodedProcess *process);
+void _lns_mpi_free (LnsDecodedProcess *process);
 
 /* --- lns-decoder-cuda-said.c ------------------------------------------------------------------ */
 

@@ -424,6 +424,8 @@ _lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRe
     say_dropped (decoder, process, record);
   else if (record->type == (LnsWireType)LNS_WIRE_CUDA_PROBLEM)
     say_problem (decoder, process, record);
+  else if (record->type == (LnsWireType)LNS_WIRE_MPI_COMMUNICATOR)
+    _lns_mpi_communicator (decoder, process, record);
   else
     say_definition (decoder, process, record);
 }
@@ -463,6 +465,7 @@ _lns_cuda_free (LnsDecodedProcess *process)
   lns_id_map_clear (&cuda->texts);
   lns_id_map_clear (&cuda->calls);
   lns_id_map_clear (&cuda->problems);
+  _lns_mpi_free (process);
   free (cuda);
   process->cuda = NULL;
 }

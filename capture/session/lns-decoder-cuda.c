@@ -411,38 +411,13 @@ play_library (LnsDecoder *decoder, LnsStream *stream, const LnsWireLibraryCallBy
             record->head.ticks, record->end_ticks);
 }
 
-/* Tells the report, once, which rank of MPI the process of THREAD has. */
-static void
-tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t rank)
-{
-  static const LnsKeptColumn columns[] = { { "globalTid", "INTEGER", true },
-                                           { "rank", "INTEGER", true } };
-  LnsDecodedCuda *known = thread->process->cuda;
-  if (rank < 0 || known->rank.report == decoder->report)
-    return;
-  if (decoder->mpi_ranks == NULL)
-    decoder->mpi_ranks = lns_kept_table_maker_new (decoder->writer, "MPI_RANKS", columns, 2, false);
-  if (decoder->mpi_ranks == NULL)
-    {
-      decoder->counters.n_refused++;
-      return;
-    }
-  const int64_t process = thread->process->info.pid & 0xffffff, tid = thread->tid & 0xffffff;
-  lns_kept_table_maker_add (
-      decoder->mpi_ranks,
-      (LnsKeptValue[]){ { .type = LNS_KEPT_INTEGER, .integer = process << 24 | tid },
-                        { .type = LNS_KEPT_INTEGER, .integer = rank } });
-  lns_kept_table_maker_flush (decoder->mpi_ranks);
-  known->rank.report = decoder->report;
-}
-
 static void
 play_mpi (LnsDecoder *decoder, LnsStream *stream, const LnsWireMpiCallBytes *record)
 {
   Maker maker = make (decoder, stream->process, LNS_LANE_MPI_CALL);
   if (stream->thread == NULL)
     return;
-  tell_rank (decoder, stream->thread, record->world_rank);
+  _lns_mpi_tell_rank (decoder, stream->thread, record->world_rank);
   name_registered (&maker, record->head.string, "MPI call");
   set (&maker, LNS_COLUMN_EVENT_CLASS, record->class);
   set (&maker, LNS_COLUMN_BYTES, record->bytes);
@@ -450,6 +425,7 @@ play_mpi (LnsDecoder *decoder, LnsStream *stream, const LnsWireMpiCallBytes *rec
   set (&maker, LNS_COLUMN_PEER_RANK, (uint64_t)(int64_t)record->peer);
   set (&maker, LNS_COLUMN_TAG, (uint64_t)(int64_t)record->tag);
   set (&maker, LNS_COLUMN_COMMUNICATOR, record->communicator);
+  set (&maker, LNS_COLUMN_COMMUNICATOR_UID, record->communicator_uid);
   set (&maker, LNS_COLUMN_REQUEST, record->request);
   finish (&maker,
           _lns_cuda_track (decoder, stream->process, LNS_TRACK_MPI, maker.kind, stream->thread,

@@ -197,8 +197,8 @@ struct LnsDecoder
   LnsCudaState cuda_state; /* of all processes, without regard to events */
   uint64_t n_cuda_events;  /* in this report */
   bool is_double_told;
-  LnsKeptTableMaker *mpi_ranks;                   /* of this report; NULL: none is known */
-  uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
+  LnsKeptTableMaker *mpi_ranks, *mpi_communicators; /* of this report; NULL: none is known */
+  uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS];   /* index in LnsEvent.extra */
   LnsClockLine clock;
 };
 
@@ -361,3 +361,7 @@ void _lns_cuda_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_cuda_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_cuda_free (LnsDecodedProcess *process);
+
+/* --- lns-decoder-mpi.c ------------------------------------------------------------------------ */
+
+void _lns_mpi_stop_report (LnsDecoder *decoder);

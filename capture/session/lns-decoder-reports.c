@@ -202,8 +202,7 @@ lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
       _lns_process_stop_report (decoder, decoder->processes.items[i], end_ns);
       _lns_cuda_stop_report (decoder, decoder->processes.items[i]);
     }
-  lns_kept_table_maker_free (decoder->mpi_ranks);
-  decoder->mpi_ranks = NULL;
+  _lns_mpi_stop_report (decoder);
   decoder->writer = NULL;
 }
 

@@ -55,7 +55,7 @@ lns_decoder_free (LnsDecoder *decoder)
   for (uint32_t i = 0; i < decoder->processes.n; i++)
     lns_decoder_end_process (decoder, i, lns_decoder_now_ns (decoder), NULL);
   _lns_decoder_free_definitions (decoder);
-  lns_kept_table_maker_free (decoder->mpi_ranks);
+  _lns_mpi_stop_report (decoder);
   free (decoder->changed.items);
   free (decoder);
 }

@@ -45,9 +45,10 @@ typedef enum
   LNS_WIRE_CUDA_DEVICE = 0x91,  /* STRING: its name */
   LNS_WIRE_CUDA_CONTEXT = 0x92, /* LnsWireCudaContextBytes */
   LNS_WIRE_CUDA_STREAM = 0x93,
-  LNS_WIRE_CUDA_INFO = 0x94,  /* STRING: the driver's version, "580.65.06", or 0 */
-  LNS_WIRE_CUDA_NAME = 0x95,  /* STRING: the text at an address of the process */
-  LNS_WIRE_CUDA_NAMED = 0x96, /* STRING: what NVTX named a context or a stream */
+  LNS_WIRE_CUDA_INFO = 0x94,        /* STRING: the driver's version, "580.65.06", or 0 */
+  LNS_WIRE_CUDA_NAME = 0x95,        /* STRING: the text at an address of the process */
+  LNS_WIRE_CUDA_NAMED = 0x96,       /* STRING: what NVTX named a context or a stream */
+  LNS_WIRE_MPI_COMMUNICATOR = 0x97, /* made at the head's ticks; comes once */
 
   /* Said of the capture. */
   LNS_WIRE_CUDA_DROPPED = 0x98, /* records that CUPTI had no room for */
@@ -275,13 +276,28 @@ typedef struct
   uint64_t end_ticks;
   uint64_t bytes, received_bytes;
   uint64_t communicator;
-  uint64_t request; /* 0: none */
+  uint64_t communicator_uid; /* LnsWireMpiCommunicatorBytes; 0: not known */
+  uint64_t request;          /* 0: none */
   int32_t
       peer; /* rank in the communicator of the other side, or of the root; below 0 the implementation's own */
   int32_t tag;
   int32_t world_rank; /* of this process, in MPI_COMM_WORLD; below 0: not known yet */
   uint32_t reserved;
 } LnsWireMpiCallBytes;
+
+/* Followed by the members' ranks in MPI_COMM_WORLD, in the order of their own ranks, int32 each: all, or
+ * the first ones. */
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t n_members;      /* that follow */
+  uint64_t uid;            /* the same in all its processes */
+  uint64_t handle, parent; /* handles in this process; parent 0: none */
+  int32_t world_rank;      /* of this process */
+  int32_t rank, size;      /* of this process in it, and of it */
+  int32_t root;            /* rank in MPI_COMM_WORLD of its rank 0 */
+} LnsWireMpiCommunicatorBytes;
 
 /* Units as in CUpti_ActivityDevice5. */
 typedef struct

@@ -41,7 +41,6 @@ typedef struct
   const char *stop_on_range_end;      /* NULL: not given */
   const char *python_functions_trace; /* NULL: not given */
   LnsOptionList pytorch, dask;
-  const char *mpi_impl;            /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
   bool start_later;
   int64_t keep_ns;                   /* 0: all */

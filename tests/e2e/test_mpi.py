@@ -2,29 +2,31 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Calls of MPI, by Open MPI and MPICH: what is recorded follows from the source of programs/mpi-ring.c."""
+"""Calls of MPI, by Open MPI and MPICH, from C and Fortran: what is recorded follows from the sources of programs/mpi-*."""
 
 import collections
 import os
 import shutil
+import sqlite3
 import subprocess
 
 import tap
 from profiling import Folder
 
 ROUNDS, SIZE = 20, 3
-SOURCE = os.path.join(tap.SOURCE, "tests/programs/mpi-ring.c")
+SOURCES = os.path.join(tap.SOURCE, "tests/programs")
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 
-def build(folder, kind):
-    compiler = shutil.which(f"mpicc.{kind}")
-    if compiler is None or shutil.which(f"mpirun.{kind}") is None:
-        raise tap.Skip(f"{kind} is not installed")
-    program = folder.file("ring")
-    subprocess.run([compiler, "-O1", "-w", "-o", program, SOURCE], check=True)
-    return [f"mpirun.{kind}", "-n", str(SIZE)], [program, str(ROUNDS)]
+def build(folder, kind, source, *switches):
+    """How SIZE processes are launched, and the program."""
+    compiler = shutil.which(f"{'mpicc' if source.endswith('.c') else 'mpifort'}.{kind}")
+    if compiler is None or shutil.which(f"mpirun.{kind}") is None or not source.endswith(".c") and shutil.which("gfortran") is None:
+        raise tap.Skip(f"{kind} or its compiler is not installed")
+    program = folder.file("program")
+    subprocess.run([compiler, "-O1", "-w", *switches, "-o", program, os.path.join(SOURCES, source)], cwd=folder.path, check=True)
+    return [f"mpirun.{kind}", "-n", str(SIZE)], program
 
 
 def rows(report, statement):
@@ -77,7 +79,8 @@ def check(report, ranks):
 
 def check_implementation(kind):
     with Folder() as folder:
-        launch, program = build(folder, kind)
+        launch, program = build(folder, kind, "mpi-ring.c")
+        program = [program, str(ROUNDS)]
         bare = subprocess.run(launch + program, cwd=folder.path, capture_output=True, text=True, env=ENVIRONMENT, check=True)
         run = folder.profile("-t", "mpi", "-o", "whole", *launch, *program, env=ENVIRONMENT)
         # Libraries of MPI may complain of the machine, with the time.
@@ -90,6 +93,65 @@ def check_implementation(kind):
                        capture_output=True, env=ENVIRONMENT, check=True, timeout=60)
         for rank in range(SIZE):
             check(folder.file(f"rank.{rank}.rep"), [rank])
+
+
+def check_fortran(kind):
+    """With mpif.h, and with the module that has types for handles; the one between them is bound as mpif.h is."""
+    for switches in ((), ("-DMODULE=mpi_f08", "-DHANDLES")):
+        with Folder() as folder:
+            launch, program = build(folder, kind, "mpi-ring.F90", "-cpp", *switches)
+            run = folder.profile("-t", "mpi", "-o", "fortran", *launch, program, str(ROUNDS), env=ENVIRONMENT)
+            assert run.code == 0 and sum(line.startswith("rank ") for line in run.out.splitlines()) == SIZE, run
+            check(folder.file("fortran.rep"), range(SIZE))
+
+
+def check_communicators(kind):
+    with Folder() as folder:
+        launch, program = build(folder, kind, "mpi-communicators.c")
+        run = folder.profile("-t", "mpi", "-o", "made", *launch, program, env=ENVIRONMENT)
+        assert run.code == 0, run
+        said = sorted((members, barriers) for name, barriers, members in (line.split() for line in run.out.splitlines() if line.count(" ") == 2)
+                      if barriers.isdigit())
+        assert len(said) == 2 * SIZE + 9, run.out
+        report = folder.file("made.rep")
+        # A communicator has one number in all its processes and each process a row of it, with its own rank in it.
+        told = rows(report, "SELECT commUid, members, size, groupRoot, group_concat(rank), group_concat(localRank), count(DISTINCT groupRootUid) FROM "
+                            "(SELECT * FROM MPI_COMMUNICATORS ORDER BY localRank) GROUP BY commUid")
+        assert len(told) == len(said), told
+        for _, members, size, root, ranks, own, roots in told:
+            n = members.count(",") + 1
+            assert (size, root, ranks, own, roots) == (str(n), members.split(",")[0], members, ",".join(map(str, range(n))), "1"), told
+        # Who waited where is what the program said of itself; between two groups there is no number.
+        waited = rows(report, "SELECT c.members, count(*) / max(c.size) FROM MPI_COLLECTIVES_EVENTS AS e JOIN StringIds AS s ON s.id = e.textId "
+                              "JOIN MPI_RANKS AS r ON r.globalTid = e.globalTid "
+                              "JOIN MPI_COMMUNICATORS AS c ON c.commUid = e.commUid AND c.rank = r.rank AND c.commHandle = e.commHandle "
+                              "WHERE s.value = 'MPI_Barrier' GROUP BY e.commUid")
+        assert sorted(waited) == said, (waited, said)
+        assert rows(report, "SELECT count(*) FROM MPI_COLLECTIVES_EVENTS WHERE commUid IS NULL") == [(str(SIZE),)]
+        # Parents are named by the handle that they have in the same process.
+        assert rows(report, "SELECT count(*) FROM MPI_COMMUNICATORS AS c WHERE parentHandle IS NOT NULL AND NOT EXISTS (SELECT 1 FROM MPI_COMMUNICATORS "
+                            "AS p WHERE p.rank = c.rank AND p.commHandle = c.parentHandle)") == [(str(SIZE),)]  # of the merged one: two groups
+        subprocess.run([tap.LANESCOPE, "export", "--type", "sqlite", "-o", "made.sqlite", "made.rep"], cwd=folder.path, capture_output=True, check=True)
+        with sqlite3.connect(folder.file("made.sqlite")) as database:
+            columns = [column[1] for column in database.execute("PRAGMA table_info(MPI_COMMUNICATORS)")]
+            assert columns == ["rank", "timestamp", "commHandle", "parentHandle", "localRank", "size", "groupRoot", "groupRootUid", "members", "commUid"]
+            assert database.execute("SELECT count(*) FROM MPI_COMMUNICATORS").fetchone()[0] == sum(int(row[2]) for row in told)
+
+
+def test_open_mpi_communicators():
+    check_communicators("openmpi")
+
+
+def test_mpich_communicators():
+    check_communicators("mpich")
+
+
+def test_open_mpi_fortran():
+    check_fortran("openmpi")
+
+
+def test_mpich_fortran():
+    check_fortran("mpich")
 
 
 def test_open_mpi():

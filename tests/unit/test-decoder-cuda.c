@@ -381,6 +381,23 @@ a_later_report_has_its_own (void)
   LnsWireCudaKernelBytes first = kernel_at (100, 200, 0, 1), second = kernel_at (500, 600, 0, 2);
   ADD (launch);
   ADD (first);
+  struct
+  {
+    LnsWireMpiCommunicatorBytes made;
+    int32_t members[4];
+  } communicator = { .made = { .head = { .ticks = AT (150), .type = LNS_WIRE_MPI_COMMUNICATOR },
+                               .n_members = 3,
+                               .uid = 77,
+                               .size = 4 },
+                     .members = { 5, 1, 3 } };
+  ADD (communicator);
+  play ();
+  ADD (communicator);
+  communicator.made.uid = 78;
+  communicator.made.n_members = UINT32_MAX; /* more than there are bytes */
+  ADD (communicator);
+  communicator.made.uid = 79;
+  add_cut (&communicator, sizeof communicator, 32); /* not a whole one: left out */
   play ();
   LnsError error = { 0 };
   lns_decoder_stop_report (decoder, 300);
@@ -403,6 +420,10 @@ a_later_report_has_its_own (void)
       lns_report_launches (report, &n)[column (&event, LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH)]
           .grid[0],
       4);
+  (void)lns_report_kept_tables (report, &n);
+  LNS_CHECK_INT (n, 1);
+  (void)lns_report_kept_rows (report, &n);
+  LNS_CHECK_INT (n, 2);
   end ();
 }
 
