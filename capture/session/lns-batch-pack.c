@@ -12,8 +12,9 @@
 #include "capture/wire/lns-wire-layout.h"
 
 /* Records are taken in slices of so many of their 16 bytes. */
-#define SLICE       65536
-#define SLICE_BYTES ((size_t)SLICE * LNS_WIRE_ALIGN_BYTES)
+#define SLICE        16384
+#define SLICE_BYTES  ((size_t)SLICE * LNS_WIRE_ALIGN_BYTES)
+#define PACKED_BYTES ZSTD_COMPRESSBOUND (SLICE_BYTES)
 
 struct LnsPacker
 {
@@ -21,8 +22,8 @@ struct LnsPacker
   ZSTD_DCtx *decompressor;
   uint8_t *plain;  /* SLICE_BYTES, as in the batch */
   uint8_t *planes; /* SLICE_BYTES, byte i of all units after byte i - 1 of all */
-  uint8_t *packed; /* n_packed_allocated */
-  size_t n_plain, n_packed, n_packed_allocated;
+  uint8_t *packed; /* PACKED_BYTES */
+  size_t n_plain;
 };
 
 LnsPacker *
@@ -35,8 +36,9 @@ lns_packer_new (void)
   packer->decompressor = ZSTD_createDCtx ();
   packer->plain = malloc (SLICE_BYTES);
   packer->planes = malloc (SLICE_BYTES);
+  packer->packed = malloc (PACKED_BYTES);
   if (packer->compressor != NULL && packer->decompressor != NULL && packer->plain != NULL &&
-      packer->planes != NULL)
+      packer->planes != NULL && packer->packed != NULL)
     return packer;
   lns_packer_free (packer);
   return NULL;
@@ -57,12 +59,11 @@ lns_packer_free (LnsPacker *packer)
 
 /* --- Packing ---------------------------------------------------------------------------------- */
 
-/* Packs the slice, and empties it. */
+/* Packs the slice into QUEUE, and empties it. */
 static bool
-end_slice (LnsPacker *packer)
+end_slice (LnsPacker *packer, LnsByteQueue *queue)
 {
   const size_t n = packer->n_plain / LNS_WIRE_ALIGN_BYTES;
-  const size_t most = ZSTD_compressBound (packer->n_plain) + sizeof (uint32_t);
   uint64_t before = 0;
   for (size_t i = 0; i < n; i++)
     {
@@ -76,71 +77,52 @@ end_slice (LnsPacker *packer)
           packer->planes[(k + 8) * n + i] = (uint8_t)(words[1] >> (8 * k));
         }
     }
-  if (packer->n_packed_allocated - packer->n_packed < most)
-    {
-      uint8_t *packed = realloc (packer->packed, packer->n_packed + most);
-      if (packed == NULL)
-        return false;
-      packer->packed = packed;
-      packer->n_packed_allocated = packer->n_packed + most;
-    }
-  uint8_t *out = packer->packed + packer->n_packed;
-  const size_t n_bytes = ZSTD_compressCCtx (packer->compressor, out + sizeof (uint32_t), most,
+  const size_t n_bytes = ZSTD_compressCCtx (packer->compressor, packer->packed, PACKED_BYTES,
                                             packer->planes, packer->n_plain, 1);
-  if (ZSTD_isError (n_bytes))
-    return false;
-  memcpy (out, &(uint32_t){ (uint32_t)n_bytes }, sizeof (uint32_t));
-  packer->n_packed += sizeof (uint32_t) + n_bytes;
   packer->n_plain = 0;
-  return true;
+  const uint32_t head = (uint32_t)n_bytes;
+  return !ZSTD_isError (n_bytes) && lns_byte_queue_push (queue, &head, sizeof head) &&
+         lns_byte_queue_push (queue, packer->packed, n_bytes);
 }
 
 static bool
-add (LnsPacker *packer, const uint8_t *bytes, size_t n_bytes)
+add (LnsPacker *packer, const LnsBatchPiece *piece, LnsByteQueue *queue)
 {
-  for (size_t at = 0; at < n_bytes;)
+  for (size_t at = 0; at < piece->n_bytes;)
     {
       const size_t room = SLICE_BYTES - packer->n_plain;
-      const size_t n = n_bytes - at < room ? n_bytes - at : room;
-      memcpy (packer->plain + packer->n_plain, bytes + at, n);
+      const size_t n = piece->n_bytes - at < room ? piece->n_bytes - at : room;
+      memcpy (packer->plain + packer->n_plain, piece->bytes + at, n);
       packer->n_plain += n;
       at += n;
-      if (packer->n_plain == SLICE_BYTES && !end_slice (packer))
+      if (packer->n_plain == SLICE_BYTES && !end_slice (packer, queue))
         return false;
     }
   return true;
 }
 
 bool
-lns_batch_pack (LnsBatch *batch, LnsPacker *packer)
+lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
 {
-  packer->n_plain = packer->n_packed = 0;
-  for (size_t i = 0; i < batch->n_pieces; i++)
-    if (!add (packer, batch->pieces[i].bytes, batch->pieces[i].n_bytes))
-      return false;
-  if (packer->n_plain > 0 && !end_slice (packer))
-    return false;
-  uint8_t *packed = malloc (packer->n_packed + 1);
-  if (packed == NULL)
-    return false;
-  memcpy (packed, packer->packed, packer->n_packed);
-  batch->packed = packed;
-  batch->n_packed_bytes = packer->n_packed;
-  lns_batch_free_blocks (batch);
-  LnsBatchPiece *pieces = realloc (batch->pieces, batch->n_pieces * sizeof *pieces);
-  if (pieces != NULL)
-    {
-      batch->pieces = pieces;
-      batch->n_pieces_allocated = batch->n_pieces;
-    }
-  return true;
+  const size_t before = queue->n_bytes, n_pieces = batch->n_pieces;
+  if (n_pieces == 0)
+    return true;
+  bool done = lns_byte_queue_push (queue, &n_pieces, sizeof n_pieces) &&
+              lns_byte_queue_push (queue, batch->pieces, n_pieces * sizeof *batch->pieces);
+  packer->n_plain = 0;
+  for (size_t i = 0; i < n_pieces && done; i++)
+    done = add (packer, &batch->pieces[i], queue);
+  done = done && (packer->n_plain == 0 || end_slice (packer, queue));
+  lns_batch_free_records (batch);
+  batch->n_packed_bytes = queue->n_bytes - before;
+  batch->is_torn = !done;
+  return done;
 }
 
 size_t
-lns_batch_packed_bytes (const LnsBatch *batch)
+lns_batch_unpacked_bytes (const LnsBatch *batch)
 {
-  size_t n = sizeof *batch + batch->n_packed_bytes + batch->n_pieces * sizeof *batch->pieces +
-             batch->n_events * sizeof *batch->events;
+  size_t n = sizeof *batch + batch->n_bytes + batch->n_events * sizeof *batch->events;
   for (size_t i = 0; i < batch->n_events; i++)
     if (batch->events[i].salvage != NULL)
       n += batch->events[i].salvage->n_bytes;
@@ -149,21 +131,21 @@ lns_batch_packed_bytes (const LnsBatch *batch)
 
 /* --- Unpacking -------------------------------------------------------------------------------- */
 
-/* Unpacks the slice at *AT and goes on behind it. */
+/* Unpacks the next slice of QUEUE. */
 static bool
-begin_slice (LnsPacker *packer, const LnsBatch *batch, size_t *at)
+begin_slice (LnsPacker *packer, LnsByteQueue *queue)
 {
   uint32_t n_bytes;
-  if (batch->n_packed_bytes - *at < sizeof n_bytes)
+  packer->n_plain = 0;
+  if (!lns_byte_queue_pop (queue, &n_bytes, sizeof n_bytes) || n_bytes > PACKED_BYTES ||
+      !lns_byte_queue_pop (queue, packer->packed, n_bytes))
     return false;
-  memcpy (&n_bytes, batch->packed + *at, sizeof n_bytes);
-  *at += sizeof n_bytes;
-  packer->n_plain = ZSTD_decompressDCtx (packer->decompressor, packer->planes, SLICE_BYTES,
-                                         batch->packed + *at, n_bytes);
-  *at += n_bytes;
-  if (ZSTD_isError (packer->n_plain))
+  const size_t n_plain = ZSTD_decompressDCtx (packer->decompressor, packer->planes, SLICE_BYTES,
+                                              packer->packed, n_bytes);
+  if (ZSTD_isError (n_plain))
     return false;
-  const size_t n = packer->n_plain / LNS_WIRE_ALIGN_BYTES;
+  packer->n_plain = n_plain;
+  const size_t n = n_plain / LNS_WIRE_ALIGN_BYTES;
   uint64_t before = 0;
   for (size_t i = 0; i < n; i++)
     {
@@ -179,41 +161,50 @@ begin_slice (LnsPacker *packer, const LnsBatch *batch, size_t *at)
   return true;
 }
 
-bool
-lns_batch_unpack (LnsBatch *batch, LnsPacker *packer)
+/* Adds to BATCH what PIECE tells of, from *TAKEN of the slice on, and from the next ones. */
+static bool
+fill (LnsBatch *batch,
+      const LnsBatchPiece *piece,
+      LnsPacker *packer,
+      LnsByteQueue *queue,
+      size_t *taken)
 {
-  LnsBatchPiece *pieces = batch->pieces;
-  const size_t n_pieces = batch->n_pieces;
-  size_t at = 0, taken = 0;
-  bool done = true;
-  batch->pieces = NULL;
-  batch->n_pieces = batch->n_pieces_allocated = batch->n_bytes = 0;
+  uint8_t *bytes = lns_batch_reserve (batch, piece->n_bytes);
+  if (bytes == NULL)
+    return false;
+  for (size_t filled = 0; filled < piece->n_bytes;)
+    {
+      if (*taken == packer->n_plain)
+        {
+          if (!begin_slice (packer, queue))
+            return false;
+          *taken = 0;
+        }
+      size_t n = packer->n_plain - *taken;
+      if (n > piece->n_bytes - filled)
+        n = piece->n_bytes - filled;
+      memcpy (bytes + filled, packer->plain + *taken, n);
+      filled += n;
+      *taken += n;
+    }
+  return lns_batch_add (batch, &piece->source, piece->n_bytes);
+}
+
+bool
+lns_batch_unpack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
+{
+  const size_t behind = queue->n_bytes - batch->n_packed_bytes;
+  size_t n_pieces, taken = 0;
+  if (batch->n_packed_bytes == 0)
+    return true;
+  bool done = !batch->is_torn && lns_byte_queue_pop (queue, &n_pieces, sizeof n_pieces);
+  LnsBatchPiece *pieces = done ? malloc (n_pieces * sizeof *pieces) : NULL;
+  done = pieces != NULL && lns_byte_queue_pop (queue, pieces, n_pieces * sizeof *pieces);
   packer->n_plain = 0;
   for (size_t i = 0; i < n_pieces && done; i++)
-    {
-      const size_t n_bytes = pieces[i].n_bytes;
-      uint8_t *bytes = lns_batch_reserve (batch, n_bytes);
-      done = bytes != NULL;
-      for (size_t filled = 0; done && filled < n_bytes;)
-        {
-          if (taken == packer->n_plain)
-            {
-              done = begin_slice (packer, batch, &at);
-              taken = 0;
-              continue;
-            }
-          size_t n = packer->n_plain - taken;
-          if (n > n_bytes - filled)
-            n = n_bytes - filled;
-          memcpy (bytes + filled, packer->plain + taken, n);
-          filled += n;
-          taken += n;
-        }
-      done = done && lns_batch_add (batch, &pieces[i].source, n_bytes);
-    }
+    done = fill (batch, &pieces[i], packer, queue, &taken);
   free (pieces);
-  free (batch->packed);
-  batch->packed = NULL;
+  lns_byte_queue_pop (queue, NULL, queue->n_bytes - behind);
   batch->n_packed_bytes = 0;
   return done;
 }

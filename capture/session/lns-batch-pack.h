@@ -10,6 +10,7 @@
 #pragma once
 
 #include "capture/session/lns-batch.h"
+#include "capture/session/lns-byte-queue.h"
 
 typedef struct LnsPacker LnsPacker;
 
@@ -17,12 +18,12 @@ typedef struct LnsPacker LnsPacker;
 LnsPacker *lns_packer_new (void);
 void lns_packer_free (LnsPacker *packer); /* accepts NULL */
 
-/* Puts packed bytes (batch->packed) in place of the blocks of BATCH. False where memory is short: then it is
- * as it was. */
-bool lns_batch_pack (LnsBatch *batch, LnsPacker *packer);
+/* Puts the records of BATCH into QUEUE, packed. False where memory is short: then they are lost. */
+bool lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue);
 
-/* The reverse. False where memory is short: then the records are lost, the events are there. */
-bool lns_batch_unpack (LnsBatch *batch, LnsPacker *packer);
+/* The reverse; BATCH is the oldest in QUEUE. False where memory is short, or was: the events are there in any
+ * case. */
+bool lns_batch_unpack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue);
 
-/* What BATCH takes in memory, packed, in bytes. */
-size_t lns_batch_packed_bytes (const LnsBatch *batch);
+/* What BATCH takes in memory beside what it has in the queue, in bytes. */
+size_t lns_batch_unpacked_bytes (const LnsBatch *batch);

@@ -6,6 +6,7 @@
 #include "capture/session/lns-batch.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 LnsBatch *
 lns_batch_new (void)
@@ -27,14 +28,17 @@ lns_batch_event_clear (LnsBatchEvent *event)
 }
 
 void
-lns_batch_free_blocks (LnsBatch *batch)
+lns_batch_free_records (LnsBatch *batch)
 {
   for (LnsBlock *block = batch->blocks, *next; block != NULL; block = next)
     {
       next = block->next;
-      free (block);
+      munmap (block, sizeof *block);
     }
   batch->blocks = NULL;
+  free (batch->pieces);
+  batch->pieces = NULL;
+  batch->n_pieces = batch->n_pieces_allocated = batch->n_bytes = 0;
 }
 
 void
@@ -44,9 +48,7 @@ lns_batch_free (LnsBatch *batch)
     return;
   for (size_t i = 0; i < batch->n_events; i++)
     lns_batch_event_clear (&batch->events[i]);
-  lns_batch_free_blocks (batch);
-  free (batch->packed);
-  free (batch->pieces);
+  lns_batch_free_records (batch);
   free (batch->events);
   free (batch);
 }
@@ -57,8 +59,12 @@ lns_batch_reserve (LnsBatch *batch, size_t n_bytes)
   LnsBlock *block = batch->blocks;
   if (block == NULL || LNS_BLOCK_BYTES - block->n_bytes < n_bytes)
     {
-      block = n_bytes <= LNS_BLOCK_BYTES ? aligned_alloc (16, sizeof *block) : NULL;
-      if (block == NULL)
+      if (n_bytes > LNS_BLOCK_BYTES)
+        return NULL;
+      /* Not from the heap: what a moment of much leaves there stays this process's. */
+      block =
+          mmap (NULL, sizeof *block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (block == MAP_FAILED)
         return NULL;
       block->next = batch->blocks;
       block->n_bytes = 0;

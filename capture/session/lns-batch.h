@@ -90,8 +90,8 @@ struct LnsBatch
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
   size_t n_queued_bytes; /* of them, that count as not done yet */
-  uint8_t *packed;       /* in place of the blocks, or NULL: see lns-batch-pack.h */
-  size_t n_packed_bytes;
+  size_t n_packed_bytes; /* in a queue, in place of pieces and blocks: see lns-batch-pack.h */
+  bool is_torn;          /* they cannot be read */
 };
 
 /* NULL if memory is short. */
@@ -100,8 +100,8 @@ LnsBatch *lns_batch_new (void);
 /* Frees BATCH (may be NULL), its events' texts and writers included. */
 void lns_batch_free (LnsBatch *batch);
 
-/* Frees the records of BATCH; its pieces point to them no more. */
-void lns_batch_free_blocks (LnsBatch *batch);
+/* Frees the records of BATCH. */
+void lns_batch_free_records (LnsBatch *batch);
 
 /* Room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. Of it,
  * lns_batch_add () takes what was used. */

@@ -284,8 +284,8 @@ answer (LnsCollector *collector, LnsWatch *connection)
   uint64_t share = collector->options.session_bytes / (collector->n_peers + 1);
   if (share > collector->options.process_bytes)
     share = collector->options.process_bytes;
-  peer->busy_ns = monotonic_ns ();
-  lns_peer_lend (peer, share, (uint32_t)(share / LNS_WIRE_CHUNK_BYTES_DEFAULT), peer->busy_ns);
+  peer->looked_ns = monotonic_ns ();
+  lns_peer_lend (peer, share, (uint32_t)(share / LNS_WIRE_CHUNK_BYTES_DEFAULT), peer->looked_ns);
   LnsWireWelcome welcome = {
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
@@ -344,7 +344,7 @@ take_notice (LnsCollector *collector, LnsPeer *peer, int fd, const LnsWireNotice
 {
   if (notice->kind == LNS_WIRE_NOTICE_LOW)
     {
-      peer->busy_ns = monotonic_ns ();
+      peer->looked_ns = monotonic_ns ();
       return true;
     }
   switch (notice->kind)

@@ -203,7 +203,7 @@ drain (LnsCollector *collector)
   for (size_t i = collector->n_peers; i-- > 0 && !is_behind;)
     {
       LnsPeer *peer = collector->peers[i];
-      lns_peer_drain (peer, batch, now_ns);
+      lns_peer_drain (peer, batch);
       if (peer->is_gone)
         {
           finish_peer (collector, i, batch);

@@ -12,10 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* After so long without much to read, a pool gives memory back. */
-#define QUIET_NS        INT64_C (2000000000)
+/* So often a pool gives memory back: all but so much, or a multiple of the most that a drain found. CUPTI's
+ * buffers fill for longer than that takes, and are left alone while records come. */
+#define LOOK_NS         INT64_C (2000000000)
+#define LOW_WATER_BYTES (UINT64_C (16) << 20)
+#define DRAINS          4
 #define QUIET_BYTES     65536 /* a drain */
-#define LOW_WATER_BYTES (16u << 20)
 
 LnsPeer *
 lns_peer_new (int32_t pid, const LnsWirePoolOptions *options, int *ret_failed)
@@ -103,7 +105,7 @@ copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
 }
 
 void
-lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns)
+lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
 {
   size_t n = scan (peer), before = batch->n_bytes;
   for (size_t i = 0; i < n; i++)
@@ -121,8 +123,8 @@ lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns)
         lns_id_map_set (&peer->next_sequence, chunk->stream,
                         (void *)(uintptr_t)(chunk->sequence + 2));
     }
-  if (batch->n_bytes - before > QUIET_BYTES)
-    peer->busy_ns = now_ns;
+  if (batch->n_bytes - before > peer->most_bytes)
+    peer->most_bytes = batch->n_bytes - before;
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }
 
@@ -155,8 +157,13 @@ lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now
   if (peer->is_gone)
     return;
   lns_wire_pool_top_up (peer->pool, cap_bytes, max_free);
-  if (now_ns - peer->busy_ns > QUIET_NS)
-    lns_wire_pool_punch (peer->pool, LOW_WATER_BYTES);
+  if (now_ns - peer->looked_ns < LOOK_NS)
+    return;
+  const uint64_t keep_bytes = DRAINS * peer->most_bytes;
+  lns_wire_pool_punch (peer->pool, keep_bytes > LOW_WATER_BYTES ? keep_bytes : LOW_WATER_BYTES,
+                       peer->most_bytes > QUIET_BYTES ? UINT64_MAX : LOW_WATER_BYTES);
+  peer->looked_ns = now_ns;
+  peer->most_bytes = 0;
 }
 
 uint64_t

@@ -27,7 +27,8 @@ typedef struct
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
   LnsWireChunk *chunks;   /* room for a scan */
   size_t n_chunks_allocated;
-  int64_t busy_ns;      /* CLOCK_MONOTONIC of when it last had much to say, or few chunks left */
+  int64_t looked_ns;    /* CLOCK_MONOTONIC of when memory was last given back, or had to grow */
+  uint64_t most_bytes;  /* that one drain has found since then */
   LnsWireLosses losses; /* as of the last drain */
 } LnsPeer;
 
@@ -38,15 +39,14 @@ void lns_peer_free (LnsPeer *peer);
 /* Whether the process is known to have ended. */
 bool lns_peer_has_ended (const LnsPeer *peer);
 
-/* Copies what the peer has committed into BATCH; from one that is gone, everything. NOW_NS is
- * CLOCK_MONOTONIC, as below. */
-void lns_peer_drain (LnsPeer *peer, LnsBatch *batch, int64_t now_ns);
+/* Copies what the peer has committed into BATCH; from one that is gone, everything. */
+void lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
 
 /* Adds what CUPTI has left in the buffers of a peer that is gone to BATCH, as events. */
 void lns_peer_salvage (LnsPeer *peer, LnsBatch *batch);
 
-/* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free; and gives memory back
- * when the process has been quiet for a while. */
+/* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free; and now and then gives
+ * back memory that was not needed for a while. NOW_NS is CLOCK_MONOTONIC. */
 void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns);
 
 /* What the pool holds or may hold by the chunks that are lent. */

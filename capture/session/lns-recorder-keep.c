@@ -11,7 +11,6 @@
 
 #include "capture/session/lns-recorder-private.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 
 #include "capture/session/lns-memory-limit.h"
@@ -19,8 +18,8 @@
 /* The share of the memory that this process may have. */
 #define MEMORY_SHARE 4
 
-/* What waits, of a batch or of all, where this process was kept from running. */
-#define LARGE_BYTES ((size_t)16 << 20)
+/* The part by which the ring may be longer than asked for while there is more to be packed. */
+#define SLACK 10
 
 static LnsBatchEvent *
 find_event (LnsBatch *batch, LnsBatchEventKind kind)
@@ -44,30 +43,30 @@ begin (LnsRecorder *recorder, LnsBatchEvent *start)
   kept->writer = start->writer;
   kept->max_bytes = lns_memory_limit () / MEMORY_SHARE;
   kept->is_short = false;
+  kept->most_bytes = 0;
   start->writer = NULL;
   start->kind = LNS_BATCH_NOTHING;
+}
+
+static size_t
+ring_bytes (const LnsKept *kept)
+{
+  return kept->n_bytes + kept->queue.n_bytes;
 }
 
 static void
 put (LnsRecorder *recorder, LnsBatch *batch)
 {
   LnsKept *kept = &recorder->kept;
-  kept->is_swollen |= atomic_load (&recorder->queued_bytes) > LARGE_BYTES;
-  if (lns_batch_pack (batch, kept->packer))
-    {
-      atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
-      batch->n_queued_bytes = 0;
-    }
-  /* After a while behind. What is packed lies between what was freed, which would stay ours. */
-  if (kept->is_swollen && atomic_load (&recorder->queued_bytes) == 0)
-    {
-      malloc_trim (0);
-      kept->is_swollen = false;
-    }
+  kept->is_short |= !lns_batch_pack (batch, kept->packer, &kept->queue);
+  atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
+  batch->n_queued_bytes = 0;
   batch->next = NULL;
   *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
   kept->last = batch;
-  kept->n_bytes += lns_batch_packed_bytes (batch);
+  kept->n_bytes += lns_batch_unpacked_bytes (batch);
+  if (ring_bytes (kept) > kept->most_bytes)
+    kept->most_bytes = ring_bytes (kept);
 }
 
 /* Takes the oldest batch out of the ring and does what was put off. */
@@ -76,13 +75,11 @@ play_oldest (LnsRecorder *recorder)
 {
   LnsKept *kept = &recorder->kept;
   LnsBatch *batch = kept->first;
-  kept->n_bytes -= lns_batch_packed_bytes (batch);
+  kept->n_bytes -= lns_batch_unpacked_bytes (batch);
   if ((kept->first = batch->next) == NULL)
     kept->last = NULL;
   batch->next = NULL;
-  if (batch->packed != NULL && !lns_batch_unpack (batch, kept->packer))
-    kept->is_short = true;
-  kept->is_swollen |= batch->n_bytes > LARGE_BYTES;
+  kept->is_short |= !lns_batch_unpack (batch, kept->packer, &kept->queue);
   _lns_recorder_take (recorder, batch);
 }
 
@@ -109,8 +106,9 @@ finish (LnsRecorder *recorder, LnsBatch *batch, const LnsBatchEvent *end)
       start_with (recorder, kept->first, from_ns);
   if (kept->writer != NULL)
     start_with (recorder, batch, from_ns);
+  lns_byte_queue_clear (&kept->queue);
   lns_packer_free (kept->packer);
-  *kept = (LnsKept){ .is_short = kept->is_short };
+  *kept = (LnsKept){ .is_short = kept->is_short, .most_bytes = kept->most_bytes };
 }
 
 /* Puts BATCH into the ring, and takes out what is too old. */
@@ -118,7 +116,7 @@ static void
 put_off (LnsRecorder *recorder, LnsBatch *batch)
 {
   LnsKept *kept = &recorder->kept;
-  const int64_t from_ns = batch->pair.monotonic_ns - kept->keep_ns;
+  int64_t from_ns = batch->pair.monotonic_ns - kept->keep_ns;
   if (batch->n_pieces == 0 && batch->n_events == 0)
     {
       /* While nothing comes nothing leaves either: the last seconds of a program that has ended are to be
@@ -127,10 +125,13 @@ put_off (LnsRecorder *recorder, LnsBatch *batch)
       return;
     }
   put (recorder, batch);
+  /* Packed, what waits takes a tenth and less: that goes first. */
+  if (atomic_load (&recorder->queued_bytes) > 0)
+    from_ns -= kept->keep_ns / SLACK;
   /* A batch's pair is later than its records. */
   while (kept->first->pair.monotonic_ns < from_ns)
     play_oldest (recorder);
-  for (; kept->n_bytes > kept->max_bytes; kept->is_short = true)
+  for (; kept->first != NULL && ring_bytes (kept) > kept->max_bytes; kept->is_short = true)
     play_oldest (recorder);
 }
 
@@ -165,5 +166,6 @@ _lns_recorder_free_kept (LnsRecorder *recorder)
     }
   if (kept->writer != NULL)
     lns_writer_abandon (kept->writer);
+  lns_byte_queue_clear (&kept->queue);
   lns_packer_free (kept->packer);
 }

@@ -41,13 +41,14 @@ typedef struct
 /* What a report that holds only its last seconds is made of. */
 typedef struct
 {
-  int64_t keep_ns;        /* 0: there is none such */
-  int64_t start_ns;       /* CLOCK_MONOTONIC of when it was asked for */
-  LnsWriter *writer;      /* its own; NULL when it has begun */
-  LnsBatch *first, *last; /* the ring, the oldest first */
-  size_t n_bytes, max_bytes;
-  bool is_short;   /* the last seconds did not fit */
-  bool is_swollen; /* much has waited: memory is to be given back */
+  int64_t keep_ns;              /* 0: there is none such */
+  int64_t start_ns;             /* CLOCK_MONOTONIC of when it was asked for */
+  LnsWriter *writer;            /* its own; NULL when it has begun */
+  LnsBatch *first, *last;       /* the ring, the oldest first */
+  LnsByteQueue queue;           /* their records */
+  size_t n_bytes;               /* beside the queue */
+  size_t max_bytes, most_bytes; /* of all: allowed, and had so far */
+  bool is_short;                /* the last seconds did not fit */
   LnsPacker *packer;
 } LnsKept;
 

@@ -192,6 +192,14 @@ _lns_recorder_start_report (LnsRecorder *recorder,
 }
 
 static void
+keep_memory (LnsRecorder *recorder, size_t n_bytes)
+{
+  char value[32];
+  snprintf (value, sizeof value, "%zu", n_bytes);
+  lns_writer_set_meta (recorder->writer, "keep_memory_bytes", value);
+}
+
+static void
 publish_result (LnsRecorder *recorder, const LnsReportResult *result)
 {
   pthread_mutex_lock (&recorder->lock);
@@ -216,6 +224,10 @@ _lns_recorder_stop_report (LnsRecorder *recorder,
           lns_decoder_write_held (recorder->decoder);
           sum_up (recorder, event);
         }
+      result.kept_bytes = recorder->kept.most_bytes;
+      if (result.kept_bytes > 0)
+        keep_memory (recorder, result.kept_bytes);
+      recorder->kept.most_bytes = 0;
       lns_decoder_stop_report (recorder->decoder, end_ns);
       keep_pair (recorder, pair);
       LnsWriterCounts counts = { 0 };

@@ -33,8 +33,9 @@ typedef struct
   uint64_t n_events, n_lost, n_processes, n_bytes;
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
-  double drain_ms;  /* from the request to the last record in the writer */
-  double commit_ms; /* the last commit */
+  size_t kept_bytes; /* of memory that its last seconds took at most, where it holds no more */
+  double drain_ms;   /* from the request to the last record in the writer */
+  double commit_ms;  /* the last commit */
 } LnsReportResult;
 
 typedef struct

@@ -315,9 +315,9 @@ lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
 }
 
 uint64_t
-lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes)
+lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffer_bytes)
 {
-  uint64_t given_back = _lns_wire_buffers_punch (pool, keep_bytes);
+  uint64_t given_back = _lns_wire_buffers_punch (pool, keep_buffer_bytes);
   for (uint32_t i = pool->limit; i-- > 0 && pool->touched_bytes > keep_bytes;)
     {
       uint32_t touched = pool->chunks[i].touched;

@@ -106,10 +106,10 @@ uint32_t lns_wire_pool_reclaim_unnamed (LnsWirePool *pool);
  * many were withdrawn. */
 uint32_t lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free);
 
-/* Gives memory back to the system until buffers, then chunks, hold at most KEEP_BYTES each: that of
- * buffers that are free and of chunks that are free or not lent. Free ones stay free. Returns the
+/* Gives memory back to the system until chunks hold at most KEEP_BYTES and buffers KEEP_BUFFER_BYTES: that
+ * of chunks that are free or not lent and of buffers that are free. Free ones stay free. Returns the
  * bytes given back. 58 µs a MiB. */
-uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes);
+uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffer_bytes);
 
 /* As of the last scan. */
 void lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage);

@@ -297,6 +297,10 @@ print_report (LnsReport *report, const char *path)
   printf ("duration: %s\n",
           lns_format_duration (info->end_ns - (info->start_ns < 0 ? info->start_ns : 0), duration));
   print_time ("started", info->t0_realtime_ns);
+  const char *kept = lns_report_meta (report, "keep_memory_bytes");
+  if (kept != NULL)
+    printf ("kept: the last seconds, in %s of memory\n",
+            lns_format_bytes (strtoull (kept, NULL, 10), bytes));
   print_meta (report, "host", "host_name");
   print_meta (report, "command line", "command_line");
   print_meta (report, "working directory", "working_directory");

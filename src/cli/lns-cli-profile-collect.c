@@ -111,6 +111,9 @@ tell (LnsRun *run, const char *path, const LnsReportResult *result)
                      lns_format_unsigned (result->n_lost, lost),
                      lns_format_unsigned (result->n_processes, processes),
                      result->n_processes == 1 ? "process" : "processes");
+      if (result->kept_bytes > 0)
+        lns_run_print (run, "The last seconds took %s of memory\n",
+                       lns_format_bytes (result->kept_bytes, events));
       lns_progress_generated (profile, path, result);
       lns_run_examine (run, path);
       profile->place.entry.n_reports++;

@@ -84,7 +84,8 @@ static const LnsOption switches_collection_options[] = {
     .default_text = "0, which is all",
     .help =
         "Keep only the last seconds, in memory, packed; older ones are forgotten as time goes on, "
-        "and the report is written when it ends." },
+        "and the report is written when it ends. They take up to a quarter of the memory there is, "
+        "mostly about a byte an event; `lanescope info` says how much." },
   { .name = "after-collection-start",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (after_collection_start),

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """--keep as a ring: a program that makes a million ranges a second for ten minutes, of which a report keeps
-the last ten seconds. Memory and disk must stay what those seconds take: neither grows beyond 1.2 times what
-it was when they had passed once, and the seconds that are kept are whole.
+the last ten seconds. The bound is what those seconds take: of memory, what the tool holds when they have passed
+once; of disk, the report. Neither may go beyond 1.2 times that, and the seconds that are kept are whole.
 ./run bench keep [SECONDS [RANGES-PER-SECOND [KEPT-SECONDS]]]
 """
 
@@ -75,10 +75,12 @@ def main():
         size = os.stat(report).st_blocks * 512
         running = sorted((kb, at) for at, kb, _ in memory if kept * 1.5 < at < seconds - 1)
         early = [kb for at, kb, _ in memory if kept < at <= kept * 1.5]
+        ring = re.search(r"The last seconds took ([\d.]+) MiB", err).group(1)
         lost = int(re.search(r"([\d,]+) lost", err).group(1).replace(",", ""))
         whole = int(last) == n_ticks - 1 and int(ticks) == int(last) - int(first) + 1
         print(json.dumps({
             "seconds": seconds, "ranges_per_second": rate, "kept_seconds": kept, "lost": lost,
+            "ring_mib": float(ring),
             "memory_when_full_mib": round(max(early) / 1024, 1),
             "memory_p99_mib": round(running[len(running) * 99 // 100][0] / 1024, 1),
             "memory_peak_mib": round(running[-1][0] / 1024, 1), "memory_peak_at_s": round(running[-1][1]),

@@ -346,6 +346,7 @@ def test_keep_holds_the_last_seconds_and_no_more():
         time.sleep(1.2)
         assert os.stat(place.file("k.rep")).st_size == size  # nothing is written until the end
         kept(place, 0.5, lambda: place.ok("stop"))
+        assert re.search(r"^kept: the last seconds, in \d", place.ok("info", "k.rep").out, re.M)
         place.ok("start", "--keep=30", "-o", "k", "-f", "true")
         time.sleep(0.6)
         kept(place, 0.3, lambda: place.ok("stop", "--keep=0.3"))

@@ -101,7 +101,7 @@ test_cap (void)
       lns_wire_pool_complete_buffer (view, (uint32_t)taken[i], 8);
       lns_wire_pool_free_buffer (view, (uint32_t)taken[i]);
     }
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 2 * MIB), (unsigned)(n - 2) * MIB);
+  LNS_CHECK_INT (lns_wire_pool_punch (pool, 2 * MIB, 2 * MIB), (unsigned)(n - 2) * MIB);
   LnsWirePoolUsage usage;
   lns_wire_pool_usage (pool, &usage);
   LNS_CHECK_INT (usage.touched_bytes, 2 * MIB);

@@ -142,13 +142,13 @@ test_punch_gives_memory_back (void)
   LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 8), 8);
   LNS_CHECK_INT (usage_of (pool).touched_bytes, 8 * 4096);
   uint64_t before = memory_of (pool);
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 0), 0); /* all hold unread records */
+  LNS_CHECK_INT (lns_wire_pool_punch (pool, 0, 0), 0); /* all hold unread records */
   for (int i = 0; i < 8; i++)
     {
       LNS_CHECK_INT (lns_wire_pool_read (pool, &chunks[i], buffer, sizeof buffer), 16);
       LNS_CHECK_INT (lns_wire_pool_reclaim (pool, &chunks[i], false, i == 0), 0);
     }
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 3 * 4096), 5 * 4096);
+  LNS_CHECK_INT (lns_wire_pool_punch (pool, 3 * 4096, 3 * 4096), 5 * 4096);
   LNS_CHECK_INT (before - memory_of (pool), 5 * 4096);
   LNS_CHECK_INT (usage_of (pool).touched_bytes, 3 * 4096);
   /* Those that still hold memory are lent first. */
@@ -161,7 +161,7 @@ test_punch_gives_memory_back (void)
   write_push (view, lns_wire_pool_claim (view, 3, 0, 1, 1), 1);
   lns_wire_pool_give (&view->lines[3]);
   drain_all (pool, true);
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 3 * 4096), 4096);
+  LNS_CHECK_INT (lns_wire_pool_punch (pool, 3 * 4096, 3 * 4096), 4096);
   LNS_CHECK_INT (usage_of (pool).n_free, 1);
   LNS_CHECK_INT (lns_wire_pool_n_free (view), 1);
   lns_wire_pool_free (pool);

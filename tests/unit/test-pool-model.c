@@ -273,7 +273,7 @@ walk (uint64_t seed)
           model_drain (pool, streams, next_random (&seed, 2));
           break;
         case 3:
-          lns_wire_pool_punch (pool, 4096 * next_random (&seed, 4));
+          lns_wire_pool_punch (pool, 4096 * next_random (&seed, 4), 0);
           break;
         case 4:
           if (streams[which].chunk >= 0)
