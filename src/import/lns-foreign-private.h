@@ -11,6 +11,9 @@
 
 #include "src/import/lns-foreign.h"
 
+/* No text or blob is larger. */
+#define LNS_FOREIGN_VALUE_BYTES (64 << 20)
+
 struct LnsForeign
 {
   sqlite3 *db;
@@ -21,8 +24,13 @@ struct LnsForeign
   struct LnsForeignReading *reading; /* in progress, or NULL                                     */
 };
 
+bool _lns_foreign_is_cancelled (const LnsForeign *foreign);
+
 /* Fills ERROR with what SQLite says of its last call, in a sentence. Returns false. */
 bool _lns_foreign_fail (LnsForeign *foreign, LnsError *error);
 
-/* Gives the file's connection the functions by which rows are read. */
-bool _lns_foreign_add_functions (LnsForeign *foreign);
+/* The same for CODE of SQLite. */
+bool _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error);
+
+/* Gives the file's connection the function by which rows are read. */
+bool _lns_foreign_add_function (LnsForeign *foreign);

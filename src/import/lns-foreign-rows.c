@@ -3,37 +3,51 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows in batches: SQLite reads on a thread of its own, while the caller works on what was read before. The
- * rows are the arguments of an aggregate function: so SQLite hands each over without a return to who steps
- * it, which takes three fifths of the time. */
+/* Rows in batches: a thread of its own reads them, and brings them into order, while the caller works on what was read
+ * before. They come off the file's pages, or from SQLite as the arguments of an aggregate function: so it hands each
+ * over without a return to who steps it, which takes three fifths of the time. */
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/base/lns-buffer.h"
-#include "src/import/lns-foreign-private.h"
+#include "src/import/lns-foreign-pages.h"
+#include "src/import/lns-foreign-record.h"
+#include "src/import/lns-foreign-sort.h"
 
 #define N_BATCHES   4
 #define BATCH_BYTES ((size_t)64 * 1024)
 #define COLUMNS_MAX 100
 
-/* Rows, packed: a byte with the type of each value (LnsKeptType), then 8 bytes of each that is not NULL,
- * which for text and blobs are their size, with these and a NUL behind. */
+/* Rows: LnsForeignHead, the record, and what makes the next one aligned. */
 typedef struct
 {
   LnsBuffer bytes;
   uint32_t n_rows;
 } Batch;
 
-typedef struct LnsForeignReading
+typedef struct LnsForeignReading LnsForeignReading;
+
+/* Gets a row as it is read; false ends the reading. */
+typedef bool (*AcceptFunc) (LnsForeignReading *reading, const LnsForeignRow *row);
+
+struct LnsForeignReading
 {
   LnsForeign *foreign;
-  sqlite3_stmt *rows;
+  LnsForeignTable *table;
+  const char *const *columns;
   unsigned n_columns;
-  unsigned n_there,
-      place[COLUMNS_MAX]; /* of what SQLite hands over, among the columns            */
+  unsigned n_keys; /* by so many of them rows are ordered                                        */
+  AcceptFunc accept;
+  LnsRecordPlan plan, key_plan; /* of all values, and of the keys                                */
+  LnsBuffer record;             /* of a row that SQLite hands over                               */
+  LnsRowsLook look;
+  LnsForeignSort *sort; /* NULL: as they lie                                                     */
+  uint64_t n_rows;
+  LnsError error; /* of the reader, until it has ended                                           */
   Batch batches[N_BATCHES];
   Batch *filling;
   pthread_mutex_t lock;
@@ -41,7 +55,195 @@ typedef struct LnsForeignReading
   unsigned n_filled, n_emptied; /* batches so far                                                */
   bool is_done, is_good;        /* the reader has ended, and how                                 */
   bool is_ended;                /* by who takes the rows                                         */
-} LnsForeignReading;
+};
+
+/* ---- Which values are wanted ----------------------------------------------------------------- */
+
+/* Those of what is planned by which rows are ordered. */
+static void
+plan_key (LnsForeignReading *reading)
+{
+  LnsRecordPlan *plan = &reading->key_plan;
+
+  *plan = reading->plan;
+  plan->n_stored = 0;
+  for (unsigned i = 0; i < reading->plan.n_stored; i++)
+    if (plan->place[i] >= (int)reading->n_keys)
+      plan->place[i] = -1;
+    else if (plan->place[i] >= 0)
+      plan->n_stored = i + 1;
+}
+
+/* The first N columns of records as they lie in the file. */
+static void
+plan_stored (LnsForeignReading *reading, unsigned n)
+{
+  const LnsForeignTable *table = reading->table;
+  LnsRecordPlan *plan = &reading->plan;
+
+  plan->n_stored = 0;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    {
+      plan->place[i] = -1;
+      plan->is_real[i] = table->is_real[i];
+      plan->is_rowid[i] = table->is_rowid[i];
+      for (unsigned k = 0; k < n; k++)
+        if (strcasecmp (table->columns[i], reading->columns[k]) == 0)
+          {
+            plan->place[i] = (int)k;
+            plan->n_stored = i + 1;
+          }
+    }
+  plan_key (reading);
+}
+
+/* Appends FORMAT to TEXT (freed where memory ran out), as sqlite3_mprintf () does. */
+static char *
+append (char *text, const char *format, const char *argument)
+{
+  char *more = text != NULL ? sqlite3_mprintf (format, argument) : NULL,
+       *result = more != NULL ? sqlite3_mprintf ("%s%s", text, more) : NULL;
+
+  sqlite3_free (more);
+  sqlite3_free (text);
+  return result;
+}
+
+/* The query for those of the first N columns that are there, which are all that its records have. To be freed; NULL
+ * without memory. */
+static char *
+plan_query (LnsForeignReading *reading, unsigned n)
+{
+  char *names = sqlite3_mprintf (""), *query;
+  LnsRecordPlan *plan = &reading->plan;
+
+  *plan = (LnsRecordPlan){ 0 };
+  for (unsigned i = 0; i < n; i++)
+    if (lns_foreign_has_column (reading->table, reading->columns[i]))
+      {
+        names = append (names, plan->n_stored > 0 ? ", \"%w\"" : "\"%w\"", reading->columns[i]);
+        plan->place[plan->n_stored++] = (int)i;
+      }
+  query = names != NULL
+              ? sqlite3_mprintf ("SELECT lns_rows (%s) FROM \"%w\"", names, reading->table->name)
+              : NULL;
+  sqlite3_free (names);
+  plan_key (reading);
+  return query;
+}
+
+/* ---- From SQLite ----------------------------------------------------------------------------- */
+
+static LnsKeptValue
+value_of (sqlite3_value *value)
+{
+  LnsKeptValue kept = { .type = LNS_KEPT_NULL };
+
+  switch (sqlite3_value_type (value))
+    {
+    case SQLITE_INTEGER:
+      kept.type = LNS_KEPT_INTEGER;
+      kept.integer = sqlite3_value_int64 (value);
+      break;
+    case SQLITE_FLOAT:
+      kept.type = LNS_KEPT_REAL;
+      kept.real = sqlite3_value_double (value);
+      break;
+    case SQLITE_TEXT:
+      kept.type = LNS_KEPT_TEXT;
+      kept.bytes = (const char *)sqlite3_value_text (value);
+      kept.size_bytes = kept.bytes != NULL ? (size_t)sqlite3_value_bytes (value) : 0;
+      break;
+    case SQLITE_BLOB:
+      kept.type = LNS_KEPT_BLOB;
+      kept.bytes = sqlite3_value_blob (value);
+      kept.size_bytes = kept.bytes != NULL ? (size_t)sqlite3_value_bytes (value) : 0;
+      break;
+    default:
+      break;
+    }
+  return kept;
+}
+
+static void
+row_cb (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsForeign *foreign = sqlite3_user_data (context);
+  LnsForeignReading *reading = foreign->reading;
+  LnsKeptValue kept[COLUMNS_MAX];
+
+  for (int i = 0; i < n && i < COLUMNS_MAX; i++)
+    kept[i] = value_of (values[i]);
+  lns_buffer_reset (&reading->record);
+  _lns_record_encode (&reading->record, kept, (unsigned)n);
+  const LnsForeignRow row = { .record = reading->record.bytes,
+                              .size_bytes = reading->record.size_bytes };
+  if (reading->record.failed)
+    sqlite3_result_error_nomem (context);
+  else if (!reading->accept (reading, &row))
+    sqlite3_result_error_code (context, SQLITE_ABORT);
+}
+
+static void
+final_cb (sqlite3_context *context)
+{
+}
+
+bool
+_lns_foreign_add_function (LnsForeign *foreign)
+{
+  return sqlite3_create_function (foreign->db, "lns_rows", -1,
+                                  SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, foreign,
+                                  NULL, row_cb, final_cb) == SQLITE_OK;
+}
+
+/* Reads rows with the first N columns by a query. False where the reader's error says why, or `accept` ended it. */
+static bool
+read_query (LnsForeignReading *reading, unsigned n)
+{
+  LnsForeign *foreign = reading->foreign;
+  char *query = plan_query (reading, n);
+  sqlite3_stmt *rows = NULL;
+  int code =
+      query != NULL ? sqlite3_prepare_v2 (foreign->db, query, -1, &rows, NULL) : SQLITE_NOMEM;
+
+  while (code == SQLITE_OK || code == SQLITE_ROW)
+    code = sqlite3_step (rows);
+  if (code != SQLITE_DONE && code != SQLITE_ABORT)
+    _lns_foreign_fail_code (foreign, code, sqlite3_errmsg (foreign->db), &reading->error);
+  sqlite3_finalize (rows);
+  sqlite3_free (query);
+  return code == SQLITE_DONE;
+}
+
+/* The same, off the pages if that can be. */
+static bool
+read_table (LnsForeignReading *reading, unsigned n, AcceptFunc accept)
+{
+  LnsForeign *foreign = reading->foreign;
+  LnsForeignPages pages;
+  LnsForeignRow row;
+  int code = SQLITE_DONE;
+
+  reading->accept = accept;
+  if (!_lns_foreign_pages_begin (&pages, foreign, reading->table))
+    {
+      _lns_foreign_pages_clear (&pages);
+      return read_query (reading, n);
+    }
+  plan_stored (reading, n);
+  bool goes_on = true;
+  while (goes_on && (code = _lns_foreign_pages_next (&pages, &row)) == SQLITE_ROW)
+    {
+      if (_lns_foreign_is_cancelled (foreign))
+        code = SQLITE_INTERRUPT;
+      goes_on = code == SQLITE_ROW && accept (reading, &row);
+    }
+  if (code != SQLITE_DONE && code != SQLITE_ROW)
+    _lns_foreign_fail_code (foreign, code, sqlite3_errstr (code), &reading->error);
+  _lns_foreign_pages_clear (&pages);
+  return code == SQLITE_DONE;
+}
 
 /* ---- The reader ------------------------------------------------------------------------------ */
 
@@ -59,173 +261,114 @@ next_batch (LnsForeignReading *reading)
   reading->filling = &reading->batches[reading->n_filled % N_BATCHES];
   reading->filling->n_rows = 0;
   lns_buffer_reset (&reading->filling->bytes);
-  return goes_on;
+  if (!goes_on || !_lns_foreign_is_cancelled (reading->foreign))
+    return goes_on;
+  return _lns_foreign_fail_code (reading->foreign, SQLITE_INTERRUPT, "", &reading->error);
 }
 
-/* Packs SIZE_BYTES of DATA at AT of BYTES; leaves room for as many words as there may be columns behind. Where it
- * ends. */
-static size_t
-pack_bytes (LnsBuffer *bytes, size_t at, const void *data, uint64_t size_bytes)
+/* Puts a row into the batch. */
+static bool
+give_row (void *data, const LnsForeignHead *head, const uint8_t *record)
 {
-  bytes->size_bytes = at;
-  if (lns_buffer_reserve (bytes, size_bytes + 1 + sizeof size_bytes * (COLUMNS_MAX + 1)) == NULL)
-    return at;
-  uint8_t *to = bytes->bytes + at;
-  memcpy (to, &size_bytes, sizeof size_bytes);
-  if (size_bytes > 0)
-    memcpy (to + sizeof size_bytes, data, size_bytes);
-  to[sizeof size_bytes + size_bytes] = '\0';
-  return at + sizeof size_bytes + size_bytes + 1;
-}
-
-/* Packs what VALUE holds beside its type at AT of BYTES, where there is room for a word. Where it ends. */
-static size_t
-pack_value (LnsBuffer *bytes, size_t at, sqlite3_value *value, LnsKeptType *ret_type)
-{
-  uint64_t word;
-  double real;
-  const void *data;
-
-  switch (sqlite3_value_type (value))
-    {
-    case SQLITE_INTEGER:
-      *ret_type = LNS_KEPT_INTEGER;
-      word = (uint64_t)sqlite3_value_int64 (value);
-      break;
-    case SQLITE_NULL:
-      *ret_type = LNS_KEPT_NULL;
-      return at;
-    case SQLITE_FLOAT:
-      *ret_type = LNS_KEPT_REAL;
-      real = sqlite3_value_double (value);
-      memcpy (&word, &real, sizeof word);
-      break;
-    case SQLITE_TEXT:
-      *ret_type = LNS_KEPT_TEXT;
-      data = sqlite3_value_text (value);
-      word = data != NULL ? (uint64_t)sqlite3_value_bytes (value) : 0;
-      return pack_bytes (bytes, at, data, word);
-    default:
-      *ret_type = LNS_KEPT_BLOB;
-      data = sqlite3_value_blob (value);
-      word = data != NULL ? (uint64_t)sqlite3_value_bytes (value) : 0;
-      return pack_bytes (bytes, at, data, word);
-    }
-  memcpy (bytes->bytes + at, &word, sizeof word);
-  return at + sizeof word;
-}
-
-static void
-row_cb (sqlite3_context *context, int n, sqlite3_value **values)
-{
-  const LnsForeign *foreign = sqlite3_user_data (context);
-  LnsForeignReading *reading = foreign->reading;
+  LnsForeignReading *reading = data;
 
   if (reading->filling->bytes.size_bytes >= BATCH_BYTES && !next_batch (reading))
-    {
-      sqlite3_result_error (context, "ended", -1);
-      return;
-    }
+    return false;
+  const size_t size_bytes = sizeof *head + _lns_foreign_padded (head->size_bytes);
   LnsBuffer *bytes = &reading->filling->bytes;
-  const size_t types = bytes->size_bytes;
-  size_t at = types + (size_t)n;
-  if (lns_buffer_reserve (bytes, (size_t)n * (1 + sizeof (uint64_t))) != NULL)
-    for (int i = 0; i < n && !bytes->failed; i++)
-      {
-        LnsKeptType type;
-        at = pack_value (bytes, at, values[i], &type);
-        bytes->bytes[types + (size_t)i] = (uint8_t)type;
-      }
-  if (bytes->failed)
-    {
-      sqlite3_result_error_nomem (context);
-      return;
-    }
-  bytes->size_bytes = at;
+  uint8_t *to = lns_buffer_reserve (bytes, size_bytes);
+  if (to == NULL)
+    return _lns_foreign_fail_code (reading->foreign, SQLITE_NOMEM, "", &reading->error);
+  memcpy (to, head, sizeof *head);
+  memcpy (to + sizeof *head, record, head->size_bytes);
+  bytes->size_bytes += size_bytes;
   reading->filling->n_rows++;
+  return true;
 }
 
-static void
-final_cb (sqlite3_context *context)
+static int64_t
+number_or (const LnsKeptValue *value, int64_t otherwise)
 {
+  if (value->type == LNS_KEPT_INTEGER)
+    return value->integer;
+  return value->type == LNS_KEPT_REAL && value->real > -0x1p62 && value->real < 0x1p62
+             ? (int64_t)value->real
+             : otherwise;
 }
 
-/* The aggregate lns_ordered (start, end): ends the query at the first row that starts before the one ahead of
- * it, or with it and ends later. */
-typedef struct
+/* Where ROW belongs; what has no end ends last. False where it is damaged. */
+static bool
+key_of (LnsForeignReading *reading, const LnsForeignRow *row, LnsForeignKey *ret_key)
 {
-  int64_t start_ns, end_ns;
-  bool is_used;
-} Last;
+  LnsKeptValue values[LNS_FOREIGN_BY_START_AND_END];
 
-static void
-ordered_cb (sqlite3_context *context, int n, sqlite3_value **values)
+  values[0].type = values[1].type = LNS_KEPT_NULL;
+  if (!_lns_record_decode (&reading->key_plan, row->record, row->size_bytes, row->rowid, values))
+    return _lns_foreign_fail_code (reading->foreign, SQLITE_CORRUPT,
+                                   sqlite3_errstr (SQLITE_CORRUPT), &reading->error);
+  *ret_key =
+      (LnsForeignKey){ number_or (&values[0], INT64_MIN), number_or (&values[1], INT64_MAX) };
+  return true;
+}
+
+/* Looks at how much order there is, until there is none. */
+static bool
+look_at_row (LnsForeignReading *reading, const LnsForeignRow *row)
 {
-  Last *last = sqlite3_aggregate_context (context, sizeof *last);
-  int64_t start_ns = sqlite3_value_int64 (values[0]), end_ns = INT64_MAX;
+  LnsForeignKey key;
 
-  if (last == NULL)
+  if (!key_of (reading, row, &key))
+    return false;
+  _lns_rows_look (&reading->look, key);
+  return reading->look.order != LNS_ROWS_MIXED;
+}
+
+static bool
+take_row (LnsForeignReading *reading, const LnsForeignRow *row)
+{
+  LnsForeignHead head = { .rowid = row->rowid, .size_bytes = row->size_bytes };
+
+  reading->n_rows++;
+  if (reading->sort == NULL)
+    return give_row (reading, &head, row->record);
+  return key_of (reading, row, &head.key) &&
+         _lns_foreign_sort_add (reading->sort, &head, row->record, &reading->error);
+}
+
+/* Whether the reader's error is none yet. */
+static bool
+is_well (const LnsForeignReading *reading)
+{
+  return reading->error.domain == LNS_ERROR_NONE;
+}
+
+static bool
+read_in_order (LnsForeignReading *reading)
+{
+  if (reading->n_keys > 0)
     {
-      sqlite3_result_error_nomem (context);
-      return;
+      read_table (reading, reading->n_keys, look_at_row);
+      if (!is_well (reading))
+        return false;
+      if (reading->look.order != LNS_ROWS_IN_ORDER &&
+          (reading->sort = _lns_foreign_sort_new (reading->look.order, reading->foreign->path,
+                                                  give_row, reading)) == NULL)
+        return _lns_foreign_fail_code (reading->foreign, SQLITE_NOMEM, "", &reading->error);
     }
-  if (sqlite3_value_type (values[1]) == SQLITE_INTEGER)
-    end_ns = sqlite3_value_int64 (values[1]);
-  if (last->is_used &&
-      (start_ns < last->start_ns || (start_ns == last->start_ns && end_ns > last->end_ns)))
-    sqlite3_result_error_code (context, SQLITE_MISMATCH);
-  *last = (Last){ start_ns, end_ns, true };
-}
-
-bool
-lns_foreign_is_ordered (LnsForeign *foreign,
-                        LnsForeignTable *table,
-                        const char *start,
-                        const char *end,
-                        bool *ret_is_ordered,
-                        LnsError *error)
-{
-  char *query =
-      lns_foreign_has_column (table, end)
-          ? sqlite3_mprintf ("SELECT lns_ordered (\"%w\", \"%w\") FROM \"%w\"", start, end,
-                             table->name)
-          : sqlite3_mprintf ("SELECT lns_ordered (\"%w\", NULL) FROM \"%w\"", start, table->name);
-  sqlite3_stmt *rows = NULL;
-  int code =
-      query != NULL ? sqlite3_prepare_v2 (foreign->db, query, -1, &rows, NULL) : SQLITE_NOMEM;
-
-  if (code == SQLITE_OK)
-    code = sqlite3_step (rows);
-  *ret_is_ordered = code == SQLITE_ROW;
-  bool good = code == SQLITE_ROW || code == SQLITE_MISMATCH || _lns_foreign_fail (foreign, error);
-  sqlite3_finalize (rows);
-  sqlite3_free (query);
-  return good;
-}
-
-bool
-_lns_foreign_add_functions (LnsForeign *foreign)
-{
-  const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-
-  return sqlite3_create_function (foreign->db, "lns_rows", -1, flags, foreign, NULL, row_cb,
-                                  final_cb) == SQLITE_OK &&
-         sqlite3_create_function (foreign->db, "lns_ordered", 2, flags, NULL, NULL, ordered_cb,
-                                  final_cb) == SQLITE_OK;
+  return read_table (reading, reading->n_columns, take_row) &&
+         (reading->sort == NULL || _lns_foreign_sort_finish (reading->sort, &reading->error));
 }
 
 static void *
 read_thread (void *data)
 {
   LnsForeignReading *reading = data;
-  int code;
+  const bool is_good = read_in_order (reading);
 
-  while ((code = sqlite3_step (reading->rows)) == SQLITE_ROW)
-    ;
   pthread_mutex_lock (&reading->lock);
   reading->n_filled += reading->filling->n_rows > 0;
   reading->is_done = true;
-  reading->is_good = code == SQLITE_DONE;
+  reading->is_good = is_good;
   pthread_cond_signal (&reading->changed);
   pthread_mutex_unlock (&reading->lock);
   return NULL;
@@ -233,42 +376,39 @@ read_thread (void *data)
 
 /* ---- Who takes the rows ---------------------------------------------------------------------- */
 
-/* Unpacks the row of READING at BYTES into VALUES. What comes behind it. */
-static const uint8_t *
-unpack_row (const LnsForeignReading *reading, const uint8_t *bytes, LnsKeptValue *values)
+/* Calls FUNC for the rows of BATCH. False where it ended them, or with ERROR where one is damaged. */
+static bool
+take_batch (LnsForeignReading *reading,
+            const Batch *batch,
+            LnsKeptValue *values,
+            LnsForeignRowFunc func,
+            void *data,
+            LnsError *error)
 {
-  const uint8_t *types = bytes;
-  uint64_t word;
+  const uint8_t *at = batch->bytes.bytes;
 
-  bytes += reading->n_there;
-  for (unsigned i = 0; i < reading->n_there; i++)
+  for (uint32_t i = 0; i < batch->n_rows; i++)
     {
-      LnsKeptValue *value = &values[reading->place[i]];
-      value->type = types[i];
-      if (types[i] == LNS_KEPT_NULL)
-        continue;
-      memcpy (&word, bytes, sizeof word);
-      bytes += sizeof word;
-      if (types[i] == LNS_KEPT_TEXT || types[i] == LNS_KEPT_BLOB)
-        {
-          value->size_bytes = word;
-          value->bytes = (const char *)bytes;
-          bytes += word + 1;
-        }
-      else
-        memcpy (&value->integer, &word, sizeof word);
+      const LnsForeignHead *head = (const LnsForeignHead *)at;
+      at += sizeof *head;
+      if (!_lns_record_decode (&reading->plan, at, head->size_bytes, head->rowid, values))
+        return _lns_foreign_fail_code (reading->foreign, SQLITE_CORRUPT,
+                                       sqlite3_errstr (SQLITE_CORRUPT), error);
+      if (!func (data, values))
+        return false;
+      at += _lns_foreign_padded (head->size_bytes);
     }
-  return bytes;
+  return true;
 }
 
-/* Calls FUNC for all rows. False where it ended them. */
+/* Calls FUNC for all rows. False where it ended them, or with ERROR. */
 static bool
-take_rows (LnsForeignReading *reading, LnsForeignRowFunc func, void *data)
+take_rows (LnsForeignReading *reading, LnsForeignRowFunc func, void *data, LnsError *error)
 {
   bool goes_on = true;
   LnsKeptValue values[COLUMNS_MAX];
 
-  /* What SQLite does not hand over stays NULL.                                                    */
+  /* What is not in the records stays NULL.                                                        */
   for (unsigned i = 0; i < reading->n_columns; i++)
     values[i] = (LnsKeptValue){ .type = LNS_KEPT_NULL };
   for (;;)
@@ -280,13 +420,8 @@ take_rows (LnsForeignReading *reading, LnsForeignRowFunc func, void *data)
       pthread_mutex_unlock (&reading->lock);
       if (is_end || !goes_on)
         return goes_on;
-      const Batch *batch = &reading->batches[reading->n_emptied % N_BATCHES];
-      const uint8_t *bytes = batch->bytes.bytes;
-      for (uint32_t i = 0; i < batch->n_rows && goes_on; i++)
-        {
-          bytes = unpack_row (reading, bytes, values);
-          goes_on = func (data, values);
-        }
+      goes_on = take_batch (reading, &reading->batches[reading->n_emptied % N_BATCHES], values,
+                            func, data, error);
       pthread_mutex_lock (&reading->lock);
       reading->n_emptied++;
       reading->is_ended = !goes_on;
@@ -296,62 +431,14 @@ take_rows (LnsForeignReading *reading, LnsForeignRowFunc func, void *data)
 }
 
 static void
-init (LnsForeignReading *reading, LnsForeign *foreign)
-{
-  reading->foreign = foreign;
-  reading->filling = &reading->batches[0];
-  pthread_mutex_init (&reading->lock, NULL);
-  pthread_cond_init (&reading->changed, NULL);
-}
-
-static void
 clear (LnsForeignReading *reading)
 {
   for (unsigned i = 0; i < N_BATCHES; i++)
     lns_buffer_clear (&reading->batches[i].bytes);
-  sqlite3_finalize (reading->rows);
-}
-
-/* Appends FORMAT to TEXT (freed where memory ran out), as sqlite3_mprintf () does. */
-static char *
-append (char *text, const char *format, const char *argument)
-{
-  char *more = text != NULL ? sqlite3_mprintf (format, argument) : NULL,
-       *result = more != NULL ? sqlite3_mprintf ("%s%s", text, more) : NULL;
-
-  sqlite3_free (more);
-  sqlite3_free (text);
-  return result;
-}
-
-/* The query for the columns that are there, to be freed; NULL without memory. */
-static char *
-make_query (LnsForeignReading *reading,
-            LnsForeignTable *table,
-            const char *const *columns,
-            const char *order)
-{
-  char *names = sqlite3_mprintf (""), *numbers = sqlite3_mprintf (""), *query = NULL;
-
-  for (unsigned i = 0; i < reading->n_columns; i++)
-    if (lns_foreign_has_column (table, columns[i]))
-      {
-        char number[16];
-        snprintf (number, sizeof number, "c%u", i);
-        names = append (names, reading->n_there > 0 ? ", \"%w\"" : "\"%w\"", columns[i]);
-        numbers = append (numbers, reading->n_there > 0 ? ", %s" : "%s", number);
-        reading->place[reading->n_there++] = i;
-      }
-  /* An order needs a query within; its columns are called by number.                              */
-  if (names != NULL && numbers != NULL && order == NULL)
-    query = sqlite3_mprintf ("SELECT lns_rows (%s) FROM \"%w\"", names, table->name);
-  else if (names != NULL && numbers != NULL)
-    query = sqlite3_mprintf ("WITH r (%s) AS (SELECT %s FROM \"%w\" %s LIMIT -1) "
-                             "SELECT lns_rows (%s) FROM r",
-                             numbers, names, table->name, order, numbers);
-  sqlite3_free (names);
-  sqlite3_free (numbers);
-  return query;
+  lns_buffer_clear (&reading->record);
+  _lns_foreign_sort_free (reading->sort);
+  pthread_cond_destroy (&reading->changed);
+  pthread_mutex_destroy (&reading->lock);
 }
 
 bool
@@ -359,31 +446,37 @@ lns_foreign_read (LnsForeign *foreign,
                   LnsForeignTable *table,
                   const char *const *columns,
                   unsigned n_columns,
-                  const char *order,
+                  LnsForeignOrder order,
                   LnsForeignRowFunc func,
                   void *data,
                   LnsError *error)
 {
-  LnsForeignReading reading = { .n_columns = n_columns };
+  LnsForeignReading reading = {
+    .foreign = foreign, .table = table, .columns = columns, .n_columns = n_columns, .n_keys = order
+  };
   pthread_t thread;
-  bool goes_on = true;
-  char *query = make_query (&reading, table, columns, order);
 
-  if (query == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory to read it; close other programs", foreign->path);
-  init (&reading, foreign);
+  for (unsigned i = 0; i < n_columns; i++)
+    lns_foreign_has_column (table,
+                            columns[i]); /* is used from now on                             */
+  reading.filling = &reading.batches[0];
+  pthread_mutex_init (&reading.lock, NULL);
+  pthread_cond_init (&reading.changed, NULL);
   foreign->reading = &reading;
-  bool good = sqlite3_prepare_v2 (foreign->db, query, -1, &reading.rows, NULL) == SQLITE_OK;
-  if (good && (good = pthread_create (&thread, NULL, read_thread, &reading) == 0))
+  const int code = pthread_create (&thread, NULL, read_thread, &reading);
+  bool good = code == 0;
+  if (good)
     {
-      goes_on = take_rows (&reading, func, data);
+      good = take_rows (&reading, func, data, error);
       pthread_join (thread, NULL);
-      good = reading.is_good;
+      if (good && !reading.is_good)
+        good = lns_error_set (error, reading.error.domain, reading.error.code, "%s",
+                              reading.error.message);
+      if (good)
+        table->n_rows = reading.n_rows;
     }
-  if (!good && goes_on)
-    _lns_foreign_fail (foreign, error);
+  else
+    lns_error_set_errno (error, code, "%s: no thread can be started to read it", foreign->path);
   clear (&reading);
-  sqlite3_free (query);
-  return good && goes_on;
+  return good;
 }

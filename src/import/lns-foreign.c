@@ -13,18 +13,18 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "src/import/lns-foreign-record.h"
 #include "src/store/lns-sql.h"
 
-#define CACHE_KIB   8192
-#define VALUE_BYTES (64 << 20)
+#define CACHE_KIB 8192
 /* More cannot be in a file. */
 #define MAX_ROWS       (INT64_C (1) << 40)
 #define STEPS_PER_POLL 20000
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static bool
-is_cancelled (const LnsForeign *foreign)
+bool
+_lns_foreign_is_cancelled (const LnsForeign *foreign)
 {
   return foreign->cancel != NULL && atomic_load_explicit (foreign->cancel, memory_order_relaxed);
 }
@@ -32,15 +32,13 @@ is_cancelled (const LnsForeign *foreign)
 static int
 cancel_cb (void *data)
 {
-  return is_cancelled (data);
+  return _lns_foreign_is_cancelled (data);
 }
 
 bool
-_lns_foreign_fail (LnsForeign *foreign, LnsError *error)
+_lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error)
 {
-  int code = sqlite3_errcode (foreign->db);
-
-  if (is_cancelled (foreign))
+  if (_lns_foreign_is_cancelled (foreign))
     return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", foreign->path);
   if (code == SQLITE_NOMEM)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
@@ -53,7 +51,14 @@ _lns_foreign_fail (LnsForeign *foreign, LnsError *error)
       error, LNS_ERROR_FORMAT, 0,
       "%s: this SQLite file cannot be read (%s); make it again with \"nsys export "
       "--type sqlite\"",
-      foreign->path, sqlite3_errmsg (foreign->db));
+      foreign->path, text);
+}
+
+bool
+_lns_foreign_fail (LnsForeign *foreign, LnsError *error)
+{
+  return _lns_foreign_fail_code (foreign, sqlite3_errcode (foreign->db),
+                                 sqlite3_errmsg (foreign->db), error);
 }
 
 static bool
@@ -65,42 +70,106 @@ distrust (LnsForeign *foreign)
   sqlite3_db_config (db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
   sqlite3_db_config (db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   sqlite3_db_config (db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-  sqlite3_limit (db, SQLITE_LIMIT_LENGTH, VALUE_BYTES);
+  sqlite3_limit (db, SQLITE_LIMIT_LENGTH, LNS_FOREIGN_VALUE_BYTES);
   sqlite3_progress_handler (db, STEPS_PER_POLL, cancel_cb, foreign);
   char pragmas[128];
   snprintf (pragmas, sizeof pragmas,
-            "PRAGMA cache_size = -%d; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE",
+            "PRAGMA cache_size = -%d; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE; BEGIN",
             CACHE_KIB);
   return sqlite3_exec (db, pragmas, NULL, NULL, NULL) == SQLITE_OK &&
-         _lns_foreign_add_functions (foreign);
+         _lns_foreign_add_function (foreign);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
+/* Room for one more of N items of *LIST. */
 static bool
-add_column (LnsForeignTable *table, const char *name, const char *type, bool is_not_null)
+grow (void *list_at, unsigned n, size_t item_bytes)
+{
+  void **list = list_at, *grown = reallocarray (*list, n + 1, item_bytes);
+
+  if (grown != NULL)
+    *list = grown;
+  return grown != NULL;
+}
+
+/* Whether a column declared as TYPE makes real numbers of whole ones (https://www.sqlite.org/datatype3.html). */
+static bool
+is_of_reals (const char *type)
+{
+  static const char *const others[] = { "INT", "CHAR", "CLOB", "TEXT", "BLOB" };
+
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcasestr (type, others[i]) != NULL)
+      return false;
+  return strcasestr (type, "REAL") != NULL || strcasestr (type, "FLOA") != NULL ||
+         strcasestr (type, "DOUB") != NULL;
+}
+
+/* What the query of list_tables () tells. */
+enum
+{
+  TABLE_NAME,
+  TABLE_ROOT,
+  COLUMN_NAME,
+  COLUMN_TYPE,
+  COLUMN_NOT_NULL,
+  COLUMN_KEY,
+  COLUMN_HIDDEN,
+  COLUMN_HAS_DEFAULT
+};
+
+static bool
+add_column (LnsForeignTable *table, sqlite3_stmt *row)
 {
   const unsigned n = table->n_columns;
-  char **columns = reallocarray (table->columns, n + 1, sizeof *columns);
-  if (columns != NULL)
-    table->columns = columns;
-  char **types = reallocarray (table->types, n + 1, sizeof *types);
-  if (types != NULL)
-    table->types = types;
-  bool *flags = reallocarray (table->is_not_null, n + 1, sizeof *flags);
-  if (flags != NULL)
-    table->is_not_null = flags;
-  bool *is_used = reallocarray (table->is_used, n + 1, sizeof *is_used);
-  if (is_used != NULL)
-    table->is_used = is_used;
-  if (columns == NULL || types == NULL || flags == NULL || is_used == NULL)
+  const char *name = (const char *)sqlite3_column_text (row, COLUMN_NAME),
+             *type = (const char *)sqlite3_column_text (row, COLUMN_TYPE);
+
+  /* Computed columns are not in the tree, nor are defaults of columns that were added later.      */
+  table->is_plain &= sqlite3_column_int (row, COLUMN_HIDDEN) == 0 &&
+                     sqlite3_column_int (row, COLUMN_HAS_DEFAULT) == 0 && n < LNS_RECORD_VALUES_MAX;
+  if (name == NULL || sqlite3_column_int (row, COLUMN_HIDDEN) != 0)
+    return true;
+  if (!grow (&table->columns, n, sizeof *table->columns) ||
+      !grow (&table->types, n, sizeof *table->types) ||
+      !grow (&table->is_not_null, n, sizeof *table->is_not_null) ||
+      !grow (&table->is_real, n, sizeof *table->is_real) ||
+      !grow (&table->is_rowid, n, sizeof *table->is_rowid) ||
+      !grow (&table->is_used, n, sizeof *table->is_used))
     return false;
-  columns[n] = strdup (name);
-  types[n] = strdup (type);
-  flags[n] = is_not_null;
-  is_used[n] = false;
+  type = type != NULL ? type : "";
+  table->columns[n] = strdup (name);
+  table->types[n] = strdup (type);
+  table->is_not_null[n] = sqlite3_column_int (row, COLUMN_NOT_NULL) != 0;
+  table->is_real[n] = is_of_reals (type);
+  table->is_rowid[n] =
+      sqlite3_column_int (row, COLUMN_KEY) == 1 && strcasecmp (type, "INTEGER") == 0;
+  table->is_used[n] = false;
   table->n_columns++;
-  return columns[n] != NULL && types[n] != NULL;
+  return table->columns[n] != NULL && table->types[n] != NULL;
+}
+
+/* The table of ROW, which has one column of it; NULL without memory. */
+static LnsForeignTable *
+table_of (LnsForeign *foreign, sqlite3_stmt *row)
+{
+  const char *name = (const char *)sqlite3_column_text (row, TABLE_NAME);
+  const unsigned n = foreign->n_tables;
+
+  if (name != NULL && n > 0 && strcmp (foreign->tables[n - 1].name, name) == 0)
+    return &foreign->tables[n - 1];
+  if (name == NULL || !grow (&foreign->tables, n, sizeof *foreign->tables))
+    return NULL;
+  foreign->tables[n] =
+      (LnsForeignTable){ .name = strdup (name),
+                         .root_page = (uint32_t)sqlite3_column_int64 (row, TABLE_ROOT),
+                         .is_plain = true,
+                         .n_rows = UINT64_MAX };
+  if (foreign->tables[n].name == NULL)
+    return NULL;
+  foreign->n_tables++;
+  return &foreign->tables[n];
 }
 
 /* The columns of all true tables, in one query. */
@@ -108,38 +177,19 @@ static bool
 list_tables (LnsForeign *foreign, LnsError *error)
 {
   sqlite3_stmt *rows = NULL;
-  int code =
-      sqlite3_prepare_v2 (foreign->db,
-                          "SELECT m.name, c.name, c.type, c.\"notnull\" FROM sqlite_master m, "
-                          "pragma_table_info (m.name) c WHERE m.type = 'table' AND "
-                          "m.rootpage > 0 AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-                          "ORDER BY m.rowid, c.cid",
-                          -1, &rows, NULL);
+  int code = sqlite3_prepare_v2 (
+      foreign->db,
+      "SELECT m.name, m.rootpage, c.name, c.type, c.\"notnull\", c.pk, c.hidden, "
+      "c.dflt_value IS NOT NULL FROM sqlite_master m, pragma_table_xinfo (m.name) c "
+      "WHERE m.type = 'table' AND m.rootpage > 0 AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+      "ORDER BY m.rowid, c.cid",
+      -1, &rows, NULL);
   bool good = code == SQLITE_OK;
 
   while (good && (code = sqlite3_step (rows)) == SQLITE_ROW)
     {
-      const char *name = (const char *)sqlite3_column_text (rows, 0),
-                 *column = (const char *)sqlite3_column_text (rows, 1),
-                 *type = (const char *)sqlite3_column_text (rows, 2);
-      LnsForeignTable *last =
-          foreign->n_tables > 0 ? &foreign->tables[foreign->n_tables - 1] : NULL;
-      if (name == NULL || column == NULL)
-        continue;
-      if (last == NULL || strcmp (last->name, name) != 0)
-        {
-          LnsForeignTable *tables =
-              reallocarray (foreign->tables, foreign->n_tables + 1, sizeof *tables);
-          if (tables == NULL)
-            break;
-          foreign->tables = tables;
-          last = &tables[foreign->n_tables];
-          *last = (LnsForeignTable){ .name = strdup (name) };
-          if (last->name == NULL)
-            break;
-          foreign->n_tables++;
-        }
-      if (!add_column (last, column, type != NULL ? type : "", sqlite3_column_int (rows, 3) != 0))
+      LnsForeignTable *table = table_of (foreign, rows);
+      if (table == NULL || !add_column (table, rows))
         break;
     }
   good = good && code == SQLITE_DONE;
@@ -219,6 +269,8 @@ lns_foreign_close (LnsForeign *foreign)
       free (foreign->tables[i].columns);
       free (foreign->tables[i].types);
       free (foreign->tables[i].is_not_null);
+      free (foreign->tables[i].is_real);
+      free (foreign->tables[i].is_rowid);
       free (foreign->tables[i].is_used);
       free (foreign->tables[i].name);
     }
@@ -269,18 +321,18 @@ lns_foreign_estimate (LnsForeign *foreign, const LnsForeignTable *table)
 }
 
 bool
-lns_foreign_count (LnsForeign *foreign,
-                   const LnsForeignTable *table,
-                   uint64_t *ret_n,
-                   LnsError *error)
+lns_foreign_count (LnsForeign *foreign, LnsForeignTable *table, uint64_t *ret_n, LnsError *error)
 {
+  *ret_n = table->n_rows;
+  if (table->n_rows != UINT64_MAX)
+    return true;
   char *sql = sqlite3_mprintf ("SELECT count (*) FROM \"%w\"", table->name);
   sqlite3_stmt *rows = NULL;
   bool good = sql != NULL && sqlite3_prepare_v2 (foreign->db, sql, -1, &rows, NULL) == SQLITE_OK &&
               sqlite3_step (rows) == SQLITE_ROW;
 
   if (good)
-    *ret_n = (uint64_t)sqlite3_column_int64 (rows, 0);
+    *ret_n = table->n_rows = (uint64_t)sqlite3_column_int64 (rows, 0);
   else
     _lns_foreign_fail (foreign, error);
   sqlite3_finalize (rows);

@@ -24,9 +24,14 @@ typedef struct
   char **columns;
   char **types;      /* of the columns, as declared; "" where none is                            */
   bool *is_not_null; /* the columns, as declared                                                 */
-  bool *is_used; /* by column: set by who reads it                                              */
+  bool *is_real;     /* the columns: whole numbers in them are real ones                        */
+  bool *is_rowid;    /* the columns: the row's id                                               */
+  bool *is_used;     /* by column: set by who reads it                                          */
   unsigned n_columns;
-  bool is_known; /* set by who reads it                                                         */
+  uint32_t root_page;
+  bool is_plain;   /* all that its rows have lies in its tree                                   */
+  bool is_known;   /* set by who reads it                                                       */
+  uint64_t n_rows; /* UINT64_MAX: not known yet                                                 */
 } LnsForeignTable;
 
 /* NULL and ERROR where PATH is no SQLite file or cannot be read. CANCEL (may be NULL) ends whatever
@@ -48,32 +53,30 @@ bool lns_foreign_has_column (LnsForeignTable *table, const char *column);
  * the reading. */
 typedef bool (*LnsForeignRowFunc) (void *data, const LnsKeptValue *values);
 
-/* Calls FUNC for each row of TABLE with the N_COLUMNS (at most 100) called COLUMNS, NULL for those
- * that it does not have; ORDER ("ORDER BY …") or NULL. False and ERROR where the file is damaged or
- * it was cancelled; false alone where FUNC ended it. */
+/* By so many of the first columns rows are ordered: the start; where that is equal the end, from the last on, with NULL
+ * before all; then as they lie. */
+typedef enum
+{
+  LNS_FOREIGN_AS_IT_LIES,
+  LNS_FOREIGN_BY_START,
+  LNS_FOREIGN_BY_START_AND_END
+} LnsForeignOrder;
+
+/* Calls FUNC for each row of TABLE with the N_COLUMNS (at most 100) called COLUMNS, each once, NULL for those
+ * that it does not have. False and ERROR where the file is damaged or it was cancelled; false alone where FUNC ended
+ * it. Rows that are out of order, and do not fit into memory, are sorted in the temporary folder. */
 bool lns_foreign_read (LnsForeign *foreign,
                        LnsForeignTable *table,
                        const char *const *columns,
                        unsigned n_columns,
-                       const char *order,
+                       LnsForeignOrder order,
                        LnsForeignRowFunc func,
                        void *data,
                        LnsError *error);
 
-/* Whether the rows of TABLE lie by START, those of equal starts by END from the last on. False and ERROR as
- * above. O(rows). */
-bool lns_foreign_is_ordered (LnsForeign *foreign,
-                             LnsForeignTable *table,
-                             const char *start,
-                             const char *end,
-                             bool *ret_is_ordered,
-                             LnsError *error);
-
 /* About how many rows TABLE has: its largest rowid. O(log rows). */
 uint64_t lns_foreign_estimate (LnsForeign *foreign, const LnsForeignTable *table);
 
-/* The number of rows of TABLE; false and ERROR as above. O(pages). */
-bool lns_foreign_count (LnsForeign *foreign,
-                        const LnsForeignTable *table,
-                        uint64_t *ret_n,
-                        LnsError *error);
+/* The number of rows of TABLE; false and ERROR as above. O(pages), O(1) once all were read. */
+bool
+lns_foreign_count (LnsForeign *foreign, LnsForeignTable *table, uint64_t *ret_n, LnsError *error);

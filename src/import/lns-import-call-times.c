@@ -55,13 +55,15 @@ _lns_import_call_times_read (LnsImportCallTimes *times, LnsImport *import, LnsFo
   times->places = lns_string_table_new ();
   if (times->places == NULL)
     return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
-  if (!lns_foreign_read (import->foreign, table, wanted, 2, NULL, wanted_cb, times, import->error))
+  if (!lns_foreign_read (import->foreign, table, wanted, 2, LNS_FOREIGN_AS_IT_LIES, wanted_cb,
+                         times, import->error))
     return false;
   times->starts_ns = calloc ((size_t)times->n + 1, sizeof *times->starts_ns);
   if (times->starts_ns == NULL)
     return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
   return times->n == 0 || calls == NULL ||
-         lns_foreign_read (import->foreign, calls, told, 3, NULL, call_cb, times, import->error);
+         lns_foreign_read (import->foreign, calls, told, 3, LNS_FOREIGN_AS_IT_LIES, call_cb, times,
+                           import->error);
 }
 
 void

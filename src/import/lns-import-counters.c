@@ -56,11 +56,6 @@ row_cb (void *data, const LnsKeptValue *values)
 bool
 _lns_import_counters (LnsImport *import, LnsForeignTable *table)
 {
-  static const char *const keys[] = { "globalPid", "nameId", "counterId", "domainId" };
-  const char *order;
-
-  return _lns_import_order (import, table, columns[LNS_COUNTERS_TIMESTAMP], "", keys, 4, NULL,
-                            &order) &&
-         lns_foreign_read (import->foreign, table, columns, N_COLUMNS, order, row_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, N_COLUMNS, LNS_FOREIGN_BY_START, row_cb,
+                           import, import->error);
 }

@@ -162,12 +162,6 @@ row_cb (void *data, const LnsKeptValue *values)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static bool
-is_key (LnsCellRule rule)
-{
-  return (rule >= LNS_CELL_GLOBAL_TID && rule != LNS_CELL_DEPTH) || rule == LNS_CELL_THREAD;
-}
-
 /* Start and end first, by which rows may have to be sorted. */
 static unsigned
 place_of (LnsCellRule rule)
@@ -179,8 +173,7 @@ bool
 _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how)
 {
   const LnsTable *schema = lns_table_find (how->schema != NULL ? how->schema : how->name);
-  const char *columns[COLUMNS_MAX], *keys[COLUMNS_MAX], *start = "", *end = "", *order;
-  unsigned n_keys = 0;
+  const char *columns[COLUMNS_MAX], *start = "", *end = "";
   bool is_unknown = false;
   Rows rows = { .import = import, .how = how, .schema = schema, .row.import = import };
 
@@ -201,8 +194,6 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
           start = column->name;
         else if (place == 1)
           end = column->name;
-        else if (is_key (rule))
-          keys[n_keys++] = column->name;
         if (lns_foreign_has_column (table, column->name))
           {
             columns[rows.n_cells] = column->name;
@@ -226,8 +217,10 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   if (is_unknown)
     _lns_import_remainder_define (&rows.beside);
   rows.has_starts = lns_foreign_has_column (table, start);
+  const LnsForeignOrder order = !rows.has_starts                      ? LNS_FOREIGN_AS_IT_LIES
+                                : lns_foreign_has_column (table, end) ? LNS_FOREIGN_BY_START_AND_END
+                                                                      : LNS_FOREIGN_BY_START;
   bool good = (rows.has_starts || _lns_import_call_times_read (&rows.calls, import, table)) &&
-              _lns_import_order (import, table, start, end, keys, n_keys, NULL, &order) &&
               lns_foreign_read (import->foreign, table, columns, rows.n_cells, order, row_cb, &rows,
                                 import->error);
   _lns_import_remainder_clear (&rows.beside);

@@ -114,8 +114,8 @@ _lns_import_gpus (LnsImport *import, LnsForeignTable *table)
 
   for (unsigned i = 0; i < N_FACTS; i++)
     columns[N_GPU_COLUMNS + i] = facts[i].column;
-  return lns_foreign_read (import->foreign, table, columns, N_GPU_COLUMNS + N_FACTS, NULL, gpu_cb,
-                           import, import->error);
+  return lns_foreign_read (import->foreign, table, columns, N_GPU_COLUMNS + N_FACTS,
+                           LNS_FOREIGN_AS_IT_LIES, gpu_cb, import, import->error);
 }
 
 LnsCudaDevice
@@ -174,8 +174,8 @@ bool
 _lns_import_devices (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "gpuId", "cudaId", "pid", "uuid", "numMultiprocessors" };
-  return lns_foreign_read (import->foreign, table, columns, 5, NULL, device_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 5, LNS_FOREIGN_AS_IT_LIES, device_cb,
+                           import, import->error);
 }
 
 static bool
@@ -212,8 +212,8 @@ _lns_import_contexts (LnsImport *import, LnsForeignTable *table)
     "isGreenContext",
     "numMultiprocessors",
   };
-  return lns_foreign_read (import->foreign, table, columns, 9, NULL, context_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 9, LNS_FOREIGN_AS_IT_LIES, context_cb,
+                           import, import->error);
 }
 
 /* The stream of a row; its context must be known by now, or is of device 0. */
@@ -249,8 +249,8 @@ _lns_import_streams (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "hwId",     "vmId",     "processId", "contextId",
                                          "streamId", "priority", "flag",      "deviceId" };
-  return lns_foreign_read (import->foreign, table, columns, 8, NULL, stream_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 8, LNS_FOREIGN_AS_IT_LIES, stream_cb,
+                           import, import->error);
 }
 
 static bool
@@ -272,6 +272,6 @@ _lns_import_stream_names (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "hwId",     "vmId", "processId", "contextId",
                                          "streamId", "name", "deviceId" };
-  return lns_foreign_read (import->foreign, table, columns, 7, NULL, stream_name_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 7, LNS_FOREIGN_AS_IT_LIES,
+                           stream_name_cb, import, import->error);
 }

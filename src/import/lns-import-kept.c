@@ -84,8 +84,9 @@ keep_table (LnsImport *import, LnsForeignTable *table)
   if (rows.maker == NULL)
     return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
   table->is_known = true;
-  bool good = lns_foreign_read (import->foreign, table, (const char *const *)table->columns,
-                                table->n_columns, NULL, row_cb, &rows, import->error);
+  bool good =
+      lns_foreign_read (import->foreign, table, (const char *const *)table->columns,
+                        table->n_columns, LNS_FOREIGN_AS_IT_LIES, row_cb, &rows, import->error);
   lns_kept_table_maker_free (rows.maker);
   return good;
 }
@@ -135,7 +136,8 @@ has_only_known_constants (LnsImport *import, LnsForeignTable *table)
       look.constants = &lns_enums[i];
   if (look.constants == NULL)
     return false;
-  lns_foreign_read (import->foreign, table, columns, 3, NULL, constant_cb, &look, NULL);
+  lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, constant_cb, &look,
+                    NULL);
   return look.is_known;
 }
 

@@ -23,8 +23,8 @@ bool
 _lns_import_string_ids (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "id", "value" };
-  return lns_foreign_read (import->foreign, table, columns, 2, NULL, string_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 2, LNS_FOREIGN_AS_IT_LIES, string_cb,
+                           import, import->error);
 }
 
 static bool
@@ -50,8 +50,8 @@ bool
 _lns_import_process_names (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "globalPid", "name", "pid" };
-  return lns_foreign_read (import->foreign, table, columns, 3, NULL, process_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, process_cb,
+                           import, import->error);
 }
 
 /* Exports of 2020 do not name processes: theirs are called as their main threads. */
@@ -93,6 +93,6 @@ bool
 _lns_import_thread_names (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "globalTid", "nameId", "priority" };
-  return lns_foreign_read (import->foreign, table, columns, 3, NULL, thread_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, thread_cb,
+                           import, import->error);
 }

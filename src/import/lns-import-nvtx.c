@@ -342,27 +342,18 @@ row_cb (void *data, const LnsKeptValue *values)
     }
 }
 
-/* Start/end ranges of all threads of a process are one track. */
-static void
-merge_keys (int64_t *keys)
-{
-  if (keys[1] == LNS_EVENT_TYPE_START_END)
-    keys[0] >>= 24;
-}
-
 bool
 _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
 {
-  static const char *const keys[] = { "globalTid", "eventType", "domainId" };
   Rows rows = { .import = import };
-  const char *order;
 
   _lns_import_remainder_init (&rows.beside, import, table->name, columns, N_COLUMNS, table);
   for (unsigned i = 0; i < N_COLUMNS; i++)
     rows.is_there[i] = lns_foreign_has_column (table, columns[i]);
-  bool good = _lns_import_order (import, table, "start", "end", keys, 3, merge_keys, &order) &&
-              lns_foreign_read (import->foreign, table, columns, N_COLUMNS, order, row_cb, &rows,
-                                import->error);
+  bool good = lns_foreign_read (import->foreign, table, columns, N_COLUMNS,
+                                rows.is_there[LNS_NVTX_START] ? LNS_FOREIGN_BY_START_AND_END
+                                                              : LNS_FOREIGN_AS_IT_LIES,
+                                row_cb, &rows, import->error);
   lns_foreign_has_column (table, "eventId"); /* is a row's position in the table                  */
   if (rows.n_unknown > 0)
     _lns_import_leave_out (import, "%s: %llu rows of unknown types", table->name,

@@ -181,18 +181,6 @@ const LnsImportTable *_lns_import_tables (unsigned *ret_n);
 /* Rows of a table of events, as the cells of its columns say. */
 bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how);
 
-/* In which order the rows of TABLE are to be read so that each track's events come as
- * _lns_import_append () wants them: RET_ORDER is NULL where they lie so. KEYS are the columns that
- * tell tracks apart; MERGE (or NULL) makes those of one row equal that are of one track. */
-bool _lns_import_order (LnsImport *import,
-                        LnsForeignTable *table,
-                        const char *start,
-                        const char *end,
-                        const char *const *keys,
-                        unsigned n_keys,
-                        void (*merge) (int64_t *keys),
-                        const char **ret_order);
-
 /* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
 void _lns_import_name_metric (LnsImport *import, LnsTrack *track);
 

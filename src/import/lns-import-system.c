@@ -33,8 +33,8 @@ _lns_import_metric_names (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "typeId", "metricId", "metricName" };
 
-  return lns_foreign_read (import->foreign, table, columns, 3, NULL, metric_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, metric_cb,
+                           import, import->error);
 }
 
 void
@@ -77,8 +77,8 @@ _lns_import_leaves (LnsImport *import, LnsForeignTable *table)
   static const char *const columns[] = { "id", "symbol", "stackDepth" };
   Leaves leaves = { .import = import };
 
-  return lns_foreign_read (import->foreign, table, columns, 3, NULL, leaf_cb, &leaves,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, leaf_cb,
+                           &leaves, import->error);
 }
 
 /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL */
@@ -122,6 +122,6 @@ _lns_import_diagnostics (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "timestamp", "severity", "text", "globalPid" };
 
-  return lns_foreign_read (import->foreign, table, columns, 4, NULL, diagnostic_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 4, LNS_FOREIGN_AS_IT_LIES,
+                           diagnostic_cb, import, import->error);
 }

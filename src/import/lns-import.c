@@ -62,8 +62,8 @@ bool
 _lns_import_details (LnsImport *import, LnsForeignTable *table)
 {
   static const char *const columns[] = { "duration" };
-  return lns_foreign_read (import->foreign, table, columns, 1, NULL, details_cb, import,
-                           import->error);
+  return lns_foreign_read (import->foreign, table, columns, 1, LNS_FOREIGN_AS_IT_LIES, details_cb,
+                           import, import->error);
 }
 
 static bool
@@ -81,8 +81,9 @@ read_start (LnsImport *import, LnsWriterOptions *options)
   static const char *const columns[] = { "utcEpochNs" };
   LnsForeignTable *table = lns_foreign_find (import->foreign, "TARGET_INFO_SESSION_START_TIME");
 
-  return table == NULL || lns_foreign_read (import->foreign, table, columns, 1, NULL, start_cb,
-                                            options, import->error);
+  return table == NULL ||
+         lns_foreign_read (import->foreign, table, columns, 1, LNS_FOREIGN_AS_IT_LIES, start_cb,
+                           options, import->error);
 }
 
 /* Whether there is anything that a profiler would write. */
@@ -180,7 +181,7 @@ static bool
 list_rest (LnsImport *import)
 {
   unsigned n;
-  const LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+  LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
 
   for (unsigned i = 0; i < n; i++)
     {

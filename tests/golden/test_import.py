@@ -237,21 +237,46 @@ def big_export():
     return path
 
 
+def full_terminal():
+    """A terminal on which nothing can be written until it is read from: (its other end, itself)."""
+    main, terminal = pty.openpty()
+    os.set_blocking(terminal, False)
+    try:
+        while True:
+            os.write(terminal, b"." * 64)
+    except BlockingIOError:
+        os.set_blocking(terminal, True)
+    return main, terminal
+
+
+def read_to_end(main):
+    seen = b""
+    try:
+        while block := os.read(main, 65536):
+            seen += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(main)
+    return seen
+
+
 def test_ctrl_c_leaves_nothing():
     big_export()
-    env = dict(os.environ, XDG_CACHE_HOME=golden.path("cache"))
+    env = dict(os.environ, XDG_CACHE_HOME=golden.path("cache"), TERM="xterm")
     cache = golden.path("cache/lanescope/imported")
     os.makedirs(cache, exist_ok=True)
     for words, output in ((["import", "-o", "big.rep", "big.sqlite"], "big.rep"), (["info", "big.sqlite"], None)):
-        process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        main, terminal = full_terminal()
+        process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, env=env, stdout=subprocess.PIPE, stderr=terminal,
                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-        # It has begun, and has long to go: all rows are out of order.
-        while process.poll() is None and not any(name.startswith("big") and name != "big.sqlite" for name in
-                                                 os.listdir(golden.FOLDER) + os.listdir(cache)):
+        os.close(terminal)
+        # It has begun, and does not end before it has said how far it is.
+        while not any(name.startswith("big") and name != "big.sqlite" for name in os.listdir(golden.FOLDER) + os.listdir(cache)):
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        assert process.returncode == 125 and err.count(b"\n") == 1 and b"cancelled" in err, (process.returncode, out, err)
+        err = read_to_end(main)
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == 125 and err.count(b"lanescope: error:") == 1 and b"cancelled" in err, (process.returncode, out, err)
         assert output is None or not os.path.exists(golden.path(output))
         assert not [name for name in os.listdir(cache) if name.startswith("big")]
 
@@ -261,12 +286,7 @@ def test_a_terminal_sees_how_far_it_is():
     process = subprocess.Popen([tap.LANESCOPE, "import", "-f", "true", "-o", "seen.rep", big_export()], cwd=golden.FOLDER, stdout=subprocess.PIPE,
                                stderr=terminal)
     os.close(terminal)
-    seen = b""
-    try:
-        while block := os.read(main, 65536):
-            seen += block
-    except OSError:  # the other end is closed
-        pass
+    seen = read_to_end(main)
     out, _ = process.communicate(timeout=60)
     parts = [int(part) for part in re.findall(rb"\[ *(\d+)%\] seen.rep", seen)]
     assert process.returncode == 0 and out == b"Generated:\n    seen.rep\n", (process.returncode, out)

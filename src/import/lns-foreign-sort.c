@@ -1,0 +1,425 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/lns-foreign-sort.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RUN_BYTES  ((size_t)64 << 20)  /* of rows in memory                                       */
+#define READ_BYTES ((size_t)128 << 10) /* of each run, when they are merged                       */
+#define OUT_BYTES  ((size_t)1 << 20)
+
+/* Where a row lies in `rows`. */
+typedef struct
+{
+  LnsForeignKey key;
+  uint64_t at;
+} Place;
+
+/* Rows in order, in the file. */
+typedef struct
+{
+  uint64_t next, end;
+  LnsBuffer bytes; /* from `at` on not yet given                                                 */
+  size_t at;
+  LnsForeignHead head; /* of the row there                                                      */
+} Run;
+
+struct LnsForeignSort
+{
+  const char *path; /* borrowed                                                                  */
+  LnsForeignGiveFunc give;
+  void *data;
+  bool is_window;
+  LnsBuffer rows, kept; /* head, record, head, record, …                                         */
+  Place *places, *others; /* owned; room for `n_allocated`                                       */
+  size_t n_places, n_allocated;
+  int file; /* -1: none yet                                                                     */
+  uint64_t file_bytes;
+  LnsBuffer out;
+  Run *runs; /* owned                                                                           */
+  unsigned n_runs, n_left;
+  unsigned *heap; /* owned; of runs, the one with the first row on top                            */
+};
+
+/* --- How much order there is ------------------------------------------------------------------ */
+
+void
+_lns_rows_look (LnsRowsLook *look, LnsForeignKey key)
+{
+  const unsigned step = LNS_SORT_WINDOW / LNS_SORT_WINDOW_STEPS;
+  LnsForeignKey *before = &look->before[look->n_rows / step % LNS_SORT_WINDOW_STEPS];
+  const LnsForeignKey first = { INT64_MIN, INT64_MAX };
+
+  if (look->n_rows == 0)
+    {
+      look->highest = first;
+      for (unsigned i = 0; i < LNS_SORT_WINDOW_STEPS; i++)
+        look->before[i] = first;
+    }
+  if (look->n_rows % step == 0)
+    look->limit = *before;
+  if (!_lns_foreign_key_precedes (key, look->highest))
+    look->highest = key;
+  else
+    look->order = _lns_foreign_key_precedes (key, look->limit) ? LNS_ROWS_MIXED
+                  : look->order == LNS_ROWS_MIXED              ? LNS_ROWS_MIXED
+                                                               : LNS_ROWS_NEARLY;
+  if (++look->n_rows % step == 0)
+    *before = look->highest;
+}
+
+/* --- In memory -------------------------------------------------------------------------------- */
+
+/* Where the rows from FIRST on that are in order end. */
+static size_t
+end_of_ordered (const Place *places, size_t first, size_t n)
+{
+  size_t i = first + 1;
+
+  while (i < n && !_lns_foreign_key_precedes (places[i].key, places[i - 1].key))
+    i++;
+  return i < n ? i : n;
+}
+
+static void
+merge_two (Place *to, const Place *a, const Place *a_end, const Place *b, const Place *b_end)
+{
+  while (a < a_end && b < b_end)
+    *to++ = _lns_foreign_key_precedes (b->key, a->key) ? *b++ : *a++;
+  memcpy (to, a, (size_t)(a_end - a) * sizeof *a);
+  memcpy (to + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
+}
+
+/* A merge sort that begins with what is in order already: few rows that are not cost little. */
+static void
+sort_places (LnsForeignSort *sort)
+{
+  const size_t n = sort->n_places;
+
+  while (n > 0 && end_of_ordered (sort->places, 0, n) < n)
+    {
+      for (size_t first = 0; first < n;)
+        {
+          const size_t middle = end_of_ordered (sort->places, first, n),
+                       end = middle < n ? end_of_ordered (sort->places, middle, n) : n;
+          merge_two (sort->others + first, sort->places + first, sort->places + middle,
+                     sort->places + middle, sort->places + end);
+          first = end;
+        }
+      Place *sorted = sort->others;
+      sort->others = sort->places;
+      sort->places = sorted;
+    }
+}
+
+static const LnsForeignHead *
+head_at (const LnsForeignSort *sort, const Place *place)
+{
+  return (const LnsForeignHead *)(sort->rows.bytes + place->at);
+}
+
+static bool
+no_memory (const LnsForeignSort *sort, LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "%s: not enough memory to sort its rows; close other programs", sort->path);
+}
+
+/* Room for one more place. */
+static bool
+grow_places (LnsForeignSort *sort)
+{
+  if (sort->n_places < sort->n_allocated)
+    return true;
+  const size_t n = 2 * sort->n_allocated + 4096;
+  Place *places = reallocarray (sort->places, n, sizeof *places),
+        *others = reallocarray (sort->others, n, sizeof *others);
+  sort->places = places != NULL ? places : sort->places;
+  sort->others = others != NULL ? others : sort->others;
+  if (places == NULL || others == NULL)
+    return false;
+  sort->n_allocated = n;
+  return true;
+}
+
+static bool
+keep_row (LnsForeignSort *sort, const LnsForeignHead *head, const uint8_t *record, LnsError *error)
+{
+  uint8_t *to =
+      lns_buffer_reserve (&sort->rows, sizeof *head + _lns_foreign_padded (head->size_bytes));
+
+  if (to == NULL || !grow_places (sort))
+    return no_memory (sort, error);
+  memcpy (to, head, sizeof *head);
+  memcpy (to + sizeof *head, record, head->size_bytes);
+  sort->places[sort->n_places++] = (Place){ head->key, sort->rows.size_bytes };
+  sort->rows.size_bytes += sizeof *head + _lns_foreign_padded (head->size_bytes);
+  return true;
+}
+
+/* Gives the first N rows in order; the others stay. */
+static bool
+give_first (LnsForeignSort *sort, size_t n, LnsError *error)
+{
+  sort_places (sort);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsForeignHead *head = head_at (sort, &sort->places[i]);
+      if (!sort->give (sort->data, head, (const uint8_t *)(head + 1)))
+        return false;
+    }
+  /* What stays moves to the other buffer, in order.                                               */
+  const size_t n_left = sort->n_places - n;
+  lns_buffer_reset (&sort->kept);
+  for (size_t i = 0; i < n_left; i++)
+    {
+      const LnsForeignHead *head = head_at (sort, &sort->places[n + i]);
+      sort->places[i] = (Place){ head->key, sort->kept.size_bytes };
+      lns_buffer_append (&sort->kept, head, sizeof *head + _lns_foreign_padded (head->size_bytes));
+    }
+  if (sort->kept.failed)
+    return no_memory (sort, error);
+  const LnsBuffer given = sort->rows;
+  sort->rows = sort->kept;
+  sort->kept = given;
+  sort->n_places = n_left;
+  return true;
+}
+
+/* --- In the temporary folder ------------------------------------------------------------------ */
+
+static bool
+fail_file (const LnsForeignSort *sort, LnsError *error, int code, const char *what)
+{
+  return lns_error_set_errno (error, code,
+                              "%s: its rows are out of order, and cannot be %s the temporary "
+                              "folder to sort them; TMPDIR names another",
+                              sort->path, what);
+}
+
+static bool
+open_file (LnsForeignSort *sort, LnsError *error)
+{
+  const char *folder = getenv ("TMPDIR");
+  char name[512];
+
+  snprintf (name, sizeof name, "%.400s/lanescope-sort-XXXXXX",
+            folder != NULL && folder[0] == '/' ? folder : "/var/tmp");
+  sort->file = mkostemp (name, O_CLOEXEC);
+  if (sort->file < 0)
+    return fail_file (sort, error, errno, "put into");
+  unlink (name); /* it goes when we do                                                            */
+  return true;
+}
+
+static bool
+write_out (LnsForeignSort *sort, LnsError *error)
+{
+  for (size_t at = 0; at < sort->out.size_bytes;)
+    {
+      ssize_t n = write (sort->file, sort->out.bytes + at, sort->out.size_bytes - at);
+      if (n < 0 && errno != EINTR)
+        return fail_file (sort, error, errno, "put into");
+      at += n > 0 ? (size_t)n : 0;
+    }
+  sort->file_bytes += sort->out.size_bytes;
+  lns_buffer_reset (&sort->out);
+  return true;
+}
+
+/* Makes a run of the rows in memory. */
+static bool
+write_run (LnsForeignSort *sort, LnsError *error)
+{
+  Run *runs = reallocarray (sort->runs, sort->n_runs + 1, sizeof *runs);
+
+  if (runs == NULL)
+    return no_memory (sort, error);
+  sort->runs = runs;
+  if (sort->file < 0 && !open_file (sort, error))
+    return false;
+  sort_places (sort);
+  runs[sort->n_runs] = (Run){ .next = sort->file_bytes };
+  for (size_t i = 0; i < sort->n_places; i++)
+    {
+      const LnsForeignHead *head = head_at (sort, &sort->places[i]);
+      lns_buffer_append (&sort->out, head, sizeof *head + _lns_foreign_padded (head->size_bytes));
+      if (sort->out.failed)
+        return no_memory (sort, error);
+      if (sort->out.size_bytes >= OUT_BYTES && !write_out (sort, error))
+        return false;
+    }
+  if (!write_out (sort, error))
+    return false;
+  runs[sort->n_runs++].end = sort->file_bytes;
+  sort->n_places = 0;
+  lns_buffer_reset (&sort->rows);
+  return true;
+}
+
+/* Makes N bytes of RUN be in memory from `at` on. False where they are not there. */
+static bool
+load (LnsForeignSort *sort, Run *run, size_t n, LnsError *error)
+{
+  if (run->bytes.size_bytes - run->at >= n)
+    return true;
+  if (run->at > 0)
+    {
+      memmove (run->bytes.bytes, run->bytes.bytes + run->at, run->bytes.size_bytes - run->at);
+      run->bytes.size_bytes -= run->at;
+      run->at = 0;
+    }
+  const size_t missing = n - run->bytes.size_bytes;
+  size_t wanted = missing > READ_BYTES ? missing : READ_BYTES;
+  wanted = wanted > run->end - run->next ? (size_t)(run->end - run->next) : wanted;
+  uint8_t *to = lns_buffer_reserve (&run->bytes, wanted);
+  if (to == NULL)
+    return no_memory (sort, error);
+  for (size_t got = 0; got < wanted;)
+    {
+      ssize_t more = pread (sort->file, to + got, wanted - got, (off_t)run->next);
+      if (more == 0 || (more < 0 && errno != EINTR))
+        return fail_file (sort, error, more == 0 ? EIO : errno, "read from");
+      got += more > 0 ? (size_t)more : 0;
+      run->next += more > 0 ? (uint64_t)more : 0;
+    }
+  run->bytes.size_bytes += wanted;
+  return wanted >= missing || fail_file (sort, error, EIO, "read from");
+}
+
+/* Looks at the next row of RUN. */
+static bool
+enter_row (LnsForeignSort *sort, Run *run, LnsError *error)
+{
+  if (!load (sort, run, sizeof run->head, error))
+    return false;
+  memcpy (&run->head, run->bytes.bytes + run->at, sizeof run->head);
+  return load (sort, run, sizeof run->head + _lns_foreign_padded (run->head.size_bytes), error);
+}
+
+static bool
+is_before (const LnsForeignSort *sort, unsigned a, unsigned b)
+{
+  const LnsForeignKey key_a = sort->runs[a].head.key, key_b = sort->runs[b].head.key;
+
+  return _lns_foreign_key_precedes (key_a, key_b) ||
+         (!_lns_foreign_key_precedes (key_b, key_a) && a < b);
+}
+
+/* Lets the run at AT of the heap sink to where it belongs. */
+static void
+sink (LnsForeignSort *sort, unsigned at)
+{
+  for (;;)
+    {
+      unsigned first = 2 * at + 1;
+      if (first + 1 < sort->n_left && is_before (sort, sort->heap[first + 1], sort->heap[first]))
+        first++;
+      if (first >= sort->n_left || !is_before (sort, sort->heap[first], sort->heap[at]))
+        return;
+      unsigned run = sort->heap[at];
+      sort->heap[at] = sort->heap[first];
+      sort->heap[first] = run;
+      at = first;
+    }
+}
+
+static bool
+merge_runs (LnsForeignSort *sort, LnsError *error)
+{
+  sort->heap = calloc (sort->n_runs, sizeof *sort->heap);
+  if (sort->heap == NULL)
+    return no_memory (sort, error);
+  for (unsigned i = 0; i < sort->n_runs; i++)
+    if (enter_row (sort, &sort->runs[i], error))
+      sort->heap[sort->n_left++] = i;
+    else
+      return false;
+  for (unsigned i = sort->n_left; i > 0; i--)
+    sink (sort, i - 1);
+  while (sort->n_left > 0)
+    {
+      Run *run = &sort->runs[sort->heap[0]];
+      const uint8_t *row = run->bytes.bytes + run->at;
+      if (!sort->give (sort->data, &run->head, row + sizeof run->head))
+        return false;
+      run->at += sizeof run->head + _lns_foreign_padded (run->head.size_bytes);
+      if (run->next == run->end && run->at == run->bytes.size_bytes)
+        {
+          lns_buffer_clear (&run->bytes);
+          sort->heap[0] = sort->heap[--sort->n_left];
+        }
+      else if (!enter_row (sort, run, error))
+        return false;
+      sink (sort, 0);
+    }
+  return true;
+}
+
+/* --- The whole -------------------------------------------------------------------------------- */
+
+LnsForeignSort *
+_lns_foreign_sort_new (LnsRowsOrder order, const char *path, LnsForeignGiveFunc give, void *data)
+{
+  LnsForeignSort *sort = calloc (1, sizeof *sort);
+
+  if (sort != NULL)
+    *sort = (LnsForeignSort){
+      .path = path, .give = give, .data = data, .is_window = order == LNS_ROWS_NEARLY, .file = -1
+    };
+  return sort;
+}
+
+void
+_lns_foreign_sort_free (LnsForeignSort *sort)
+{
+  if (sort == NULL)
+    return;
+  for (unsigned i = 0; i < sort->n_runs; i++)
+    lns_buffer_clear (&sort->runs[i].bytes);
+  free (sort->runs);
+  free (sort->heap);
+  free (sort->places);
+  free (sort->others);
+  lns_buffer_clear (&sort->rows);
+  lns_buffer_clear (&sort->kept);
+  lns_buffer_clear (&sort->out);
+  if (sort->file >= 0)
+    close (sort->file);
+  free (sort);
+}
+
+bool
+_lns_foreign_sort_add (LnsForeignSort *sort,
+                       const LnsForeignHead *head,
+                       const uint8_t *record,
+                       LnsError *error)
+{
+  if (sort->rows.size_bytes >= RUN_BYTES)
+    {
+      /* Rows of a window that is too large for memory are not given before all are there.         */
+      sort->is_window = false;
+      if (!write_run (sort, error))
+        return false;
+    }
+  if (sort->is_window && sort->n_places == 2 * LNS_SORT_WINDOW &&
+      !give_first (sort, LNS_SORT_WINDOW, error))
+    return false;
+  return keep_row (sort, head, record, error);
+}
+
+bool
+_lns_foreign_sort_finish (LnsForeignSort *sort, LnsError *error)
+{
+  if (sort->n_runs == 0)
+    return give_first (sort, sort->n_places, error);
+  return (sort->n_places == 0 || write_run (sort, error)) && merge_runs (sort, error);
+}
