@@ -11,6 +11,8 @@
 
 #include "capture/session/lns-recorder-private.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "capture/session/lns-memory-limit.h"
@@ -44,6 +46,11 @@ begin (LnsRecorder *recorder, LnsBatchEvent *start)
   kept->max_bytes = lns_memory_limit () / MEMORY_SHARE;
   kept->is_short = false;
   kept->most_bytes = 0;
+  /* Until the end the file tells nothing else. */
+  char value[32];
+  snprintf (value, sizeof value, "%" PRId64, kept->keep_ns);
+  lns_writer_set_meta (kept->writer, "keep_ns", value);
+  lns_writer_commit (kept->writer, kept->start_ns - recorder->t0_ns, NULL);
   start->writer = NULL;
   start->kind = LNS_BATCH_NOTHING;
 }

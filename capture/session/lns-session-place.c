@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAGIC 0x31534e4cu /* LNS1: changes with the entry */
+#define MAGIC 0x32534e4cu /* LNS2: changes with the entry */
 
 /* How long it is known what became of a session. */
 #define REMEMBERED_NS INT64_C (3600000000000)

@@ -52,6 +52,7 @@ typedef struct
   LnsSessionState state;
   int32_t owner_pid, program_pid; /* 0: none */
   uint32_t n_reports;             /* generated */
+  bool keeps;                     /* what is collected is in the owner's memory: --keep */
   int64_t began_ns, told_ns;      /* CLOCK_REALTIME of its beginning, and of its last word */
   char name[LNS_SESSION_NAME_MAX_BYTES + 1];
   char report[PATH_MAX]; /* that is being written, else the last one; "" for none */

@@ -130,6 +130,12 @@ look_for_events (Patient *patient, LnsError *error)
     return add (patient, "LNS-DOCTOR-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
                 "CUDA was asked for, and there is nothing of it: the program may have used none by "
                 "then, or dropped CUDA_INJECTION64_PATH from its environment");
+  if (patient->info->n_events == 0 && patient->info->state == LNS_STATE_CUT_OFF &&
+      lns_report_meta (patient->report, "keep_ns") != NULL)
+    return add (patient, "LNS-DOCTOR-009", LNS_SEVERITY_ERROR, LNS_ID_NONE, error,
+                "there are no events: the seconds that --keep holds are in memory until the report "
+                "ends, and the lanescope that recorded them was killed; end it with `lanescope "
+                "stop` or Ctrl-C, or record without --keep");
   if (patient->info->n_events == 0 && !wants_nothing &&
       !is_told (patient, "LNS-NVTX-00,LNS-CUDA-0,LNS-POOL-00"))
     return add (patient, "LNS-DOCTOR-008", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,

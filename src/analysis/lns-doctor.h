@@ -13,7 +13,8 @@
  *   LNS-DOCTOR-005   work began on a GPU before its call
  *   LNS-DOCTOR-006   the processor's clock did not run steadily
  *   LNS-DOCTOR-007   the system's time was set
- *   LNS-DOCTOR-008   there are no events */
+ *   LNS-DOCTOR-008   there are no events
+ *   LNS-DOCTOR-009   there are none, as --keep held them in memory, and who recorded was killed */
 
 #pragma once
 

@@ -284,7 +284,9 @@ print_report (LnsReport *report, const char *path)
     printf ("damaged: what follows was recovered into %s\n", info->path);
   printf ("state: %s\n", lns_cli_state_name (info->state));
   if (info->state == LNS_STATE_CUT_OFF)
-    printf ("missing: at most the last second before it was cut off\n");
+    printf ("missing: %s\n", lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0
+                                 ? "all: what --keep held was in the memory of who was killed"
+                                 : "at most the last second before it was cut off");
   else if (info->state == LNS_STATE_RECOVERED)
     print_meta (report, "missing", "missing");
   char *aside = lns_report_aside (report);
@@ -297,10 +299,12 @@ print_report (LnsReport *report, const char *path)
   printf ("duration: %s\n",
           lns_format_duration (info->end_ns - (info->start_ns < 0 ? info->start_ns : 0), duration));
   print_time ("started", info->t0_realtime_ns);
-  const char *kept = lns_report_meta (report, "keep_memory_bytes");
-  if (kept != NULL)
-    printf ("kept: the last seconds, in %s of memory\n",
-            lns_format_bytes (strtoull (kept, NULL, 10), bytes));
+  const char *keep = lns_report_meta (report, "keep_ns"),
+             *kept = lns_report_meta (report, "keep_memory_bytes");
+  if (keep != NULL)
+    printf ("kept: the last %s, in %s\n", lns_format_duration (strtoll (keep, NULL, 10), duration),
+            kept == NULL ? "memory, until the report ends"
+                         : lns_format_bytes (strtoull (kept, NULL, 10), bytes));
   print_meta (report, "host", "host_name");
   print_meta (report, "command line", "command_line");
   print_meta (report, "working directory", "working_directory");

@@ -47,6 +47,7 @@ lns_run_tell_state (LnsRun *run)
   const char *path = run->is_in_range ? run->range_path : profile->path;
   const bool collects = has_ranges (run) ? run->is_in_range : run->is_collecting;
   entry->program_pid = profile->pid;
+  entry->keeps = collects && profile->options.keep_ns > 0;
   const bool is_to_come =
       !profile->is_launch || run->is_collecting || run->start_at_ns != LNS_NEVER;
   entry->state = collects     ? LNS_SESSION_COLLECTING

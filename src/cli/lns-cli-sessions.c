@@ -96,6 +96,12 @@ tell_fate (const LnsSessionEntry *entry)
   if (entry->state == LNS_SESSION_ENDED)
     lns_error_set (&error, LNS_ERROR_USAGE, 0,
                    "the session “%s” has ended with its program, and nothing was collected", name);
+  else if (entry->keeps)
+    lns_error_set (&error, LNS_ERROR_IO, 0,
+                   "the owner of session “%s” (process %d) was killed, and with it went the "
+                   "seconds that --keep had it hold: %s is empty; its program goes on, unrecorded; "
+                   "without --keep, a report is readable at every moment",
+                   name, entry->owner_pid, report);
   else if (report[0] != '\0')
     lns_error_set (&error, LNS_ERROR_IO, 0,
                    "the owner of session “%s” (process %d) was killed; its program goes on, "

@@ -200,6 +200,21 @@ def test_the_owner_may_be_killed():
         assert os.listdir(place.file("run/lanescope-sessions-%d" % os.geteuid()))[0].endswith(".session")
 
 
+def test_what_was_kept_goes_with_its_owner_and_that_is_told():
+    with Place() as place, adopted():
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        target = children(launch.pid)[0]
+        place.ok("start", "--keep=30", "-o", "k")
+        wait_for(lambda: "kept: the last 30.000 s, in memory, until" in place.ok("info", "k.rep").out, "the report")
+        launch.kill()
+        launch.wait()
+        place.refused("with it went the seconds that --keep had it hold: .*/k.rep is empty", "stop")
+        assert alive(target) and "missing: all: what --keep held" in place.ok("info", "k.rep").out
+        assert "LNS-DOCTOR-009" in place.ok("analyze", "k.rep").out
+        os.kill(target, signal.SIGTERM)
+        os.waitpid(target, 0)
+
+
 def test_who_asks_too_late_is_told():
     with Place() as place:
         assert "note: --stop-on-exit=false" in place.ok("start", "-x", "false", "-o", "done").err
@@ -342,11 +357,12 @@ def test_keep_holds_the_last_seconds_and_no_more():
     with Place() as place:
         launch = place.begin("launch", BEAT, "beats", "30000")
         place.ok("start", "--keep=0.5", "-o", "k")
+        wait_for(lambda: "kept: the last 500.000 ms, in memory" in place.ok("info", "k.rep").out, "the report")
         size = os.stat(place.file("k.rep")).st_size
         time.sleep(1.2)
         assert os.stat(place.file("k.rep")).st_size == size  # nothing is written until the end
         kept(place, 0.5, lambda: place.ok("stop"))
-        assert re.search(r"^kept: the last seconds, in \d", place.ok("info", "k.rep").out, re.M)
+        assert re.search(r"^kept: the last 500.000 ms, in \d.*iB$", place.ok("info", "k.rep").out, re.M)
         place.ok("start", "--keep=30", "-o", "k", "-f", "true")
         time.sleep(0.6)
         kept(place, 0.3, lambda: place.ok("stop", "--keep=0.3"))
