@@ -80,21 +80,35 @@ lns_collector_add_root (LnsCollector *collector, int32_t pid)
 {
   LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
   lns_process_info_read (pid, &event.info);
+  lns_process_info_clear (&event.info); /* the words are still those of this program */
   pthread_mutex_lock (&collector->lock);
-  /* It may have said hello, and even have ended, before this is called. */
-  for (uint32_t i = 0; i < collector->n_processes; i++)
-    if (collector->process_pids[i] == pid)
-      {
-        pthread_mutex_unlock (&collector->lock);
-        lns_batch_event_clear (&event);
-        return i;
-      }
-  uint32_t process = event.process = _lns_collector_new_process (collector, pid);
+  event.process = _lns_collector_new_process (collector, pid);
   collector->root_pid = pid;
-  collector->root_process = process;
+  collector->root_process = event.process;
   _lns_collector_add_event (collector, &event);
   pthread_mutex_unlock (&collector->lock);
-  return process;
+  return event.process;
+}
+
+void
+lns_collector_root_runs (LnsCollector *collector)
+{
+  pthread_mutex_lock (&collector->lock);
+  const int32_t pid = collector->root_pid;
+  pthread_mutex_unlock (&collector->lock);
+  if (pid == 0)
+    return;
+  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
+  lns_process_info_read (pid, &event.info);
+  pthread_mutex_lock (&collector->lock);
+  /* It may have said hello meanwhile, which told the same. */
+  const bool is_news = collector->root_pid == pid;
+  event.process = collector->root_process;
+  if (is_news)
+    _lns_collector_add_event (collector, &event);
+  pthread_mutex_unlock (&collector->lock);
+  if (!is_news)
+    lns_batch_event_clear (&event);
 }
 
 static void

@@ -56,9 +56,12 @@ int lns_collector_changed_fd (const LnsCollector *collector);
 /* Puts EVENT, which is taken over, into the next batch, whose drain begins at once. Any thread. */
 void lns_collector_post (LnsCollector *collector, LnsBatchEvent *event);
 
-/* Takes the process PID, which the session itself starts, into the session: its instance. Any
- * thread. */
+/* Takes the process PID, which waits to become the session's program, into the session: its instance.
+ * Once, before any process joins, so that all that it starts is known as its child. Any thread. */
 uint32_t lns_collector_add_root (LnsCollector *collector, int32_t pid);
+
+/* Looks at the process that was added again: it runs its program now. Any thread. */
+void lns_collector_root_runs (LnsCollector *collector);
 
 /* Lets all processes record or not, those to come included. Any thread. */
 void lns_collector_set_recording (LnsCollector *collector, bool recording);

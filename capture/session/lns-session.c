@@ -362,6 +362,12 @@ lns_session_add_root (LnsSession *session, int32_t pid)
 }
 
 void
+lns_session_root_runs (LnsSession *session)
+{
+  lns_collector_root_runs (session->collector);
+}
+
+void
 lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code)
 {
   session->has_root_exited = true;

@@ -113,9 +113,12 @@ void lns_session_cancel_report (LnsSession *session);
 /* Lets processes record, as they do from the start, or not: they then run at full speed. */
 void lns_session_set_recording (LnsSession *session, bool recording);
 
-/* PID, which the caller has just started, is of the session even if it never joins. Returns its
- * instance. */
+/* PID, which waits to become the program (lns_launch_hold ()), is of the session even if it never joins.
+ * Once, before it is released. Returns its instance. */
 uint32_t lns_session_add_root (LnsSession *session, int32_t pid);
+
+/* The process that was added has been released. */
+void lns_session_root_runs (LnsSession *session);
 
 /* The process that was added ended with EXIT_CODE: 0–255, 128+N after signal N. */
 void lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code);

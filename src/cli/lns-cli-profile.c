@@ -245,11 +245,12 @@ start_and_run (LnsProfile *profile)
     return fail (profile, &error, LNS_EXIT_FAILED);
   if (profile->begins_by_itself && profile->options.delay_ns == 0)
     lns_session_start_report (profile->session);
+  profile->process = lns_session_add_root (profile->session, profile->launch.pid);
   profile->pid = lns_launch_release (&profile->launch, profile->argv[0], &error);
   if (profile->pid < 0)
     return fail (profile, &error,
                  error.code == ENOENT ? LNS_EXIT_NOT_FOUND : LNS_EXIT_NOT_EXECUTABLE);
-  profile->process = lns_session_add_root (profile->session, profile->pid);
+  lns_session_root_runs (profile->session);
   lns_progress_started (profile);
   lns_profile_run (profile);
   if (profile->exit_code != 0)

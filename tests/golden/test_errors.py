@@ -145,7 +145,8 @@ def test_a_damaged_chunk_is_told_as_what_it_is():
 
 def interrupt(words, number=signal.SIGINT):
     """Starts a command that would go on for long, sends it signal NUMBER, and gives its code and stderr."""
-    process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None)
     # Its handler is in place once the signal is caught: /proc tells.
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline and process.poll() is None:
