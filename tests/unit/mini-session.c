@@ -123,7 +123,7 @@ accept_process (MiniSession *session)
   return true;
 }
 
-/* Answers in a thread of its own: a target waits 200 ms, a drain may take longer; and before others, where
+/* Answers in a thread of its own: a target waits a second at most, a drain may take long; and before others, where
  * that is allowed, as the real one does. */
 static void *
 answer (void *argument)

@@ -253,7 +253,7 @@ test_no_session (void)
     }
 }
 
-/* The session takes the hello and says nothing: 200 ms later the program goes on without it, and is asked
+/* The session takes the hello and says nothing: a second later the program goes on without it, and is asked
  * for its events in vain. */
 static int
 unanswered (void)
