@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lns-config.h"
+#include "src/import/lns-import-open.h"
 #include "ui/lns-recents.h"
 #include "ui/lns-settings.h"
 #include "ui/lns-shortcuts.h"
@@ -126,8 +127,16 @@ static void
 lns_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
 {
   for (int i = 0; i < n_files; i++)
-    lns_application_open_file (LNS_APPLICATION (application), files[i],
-                               gtk_application_get_active_window (GTK_APPLICATION (application)));
+    {
+      const char *path = g_file_peek_path (files[i]);
+      char *stand_in = path != NULL ? lns_import_stand_in (path) : NULL;
+      g_autoptr (GFile) file =
+          stand_in != NULL ? g_file_new_for_path (stand_in) : g_object_ref (files[i]);
+
+      lns_application_open_file (LNS_APPLICATION (application), file,
+                                 gtk_application_get_active_window (GTK_APPLICATION (application)));
+      free (stand_in);
+    }
 }
 
 static void

@@ -219,7 +219,13 @@ lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *error)
     }
   lns_launch_abandon (held);
   struct stat status;
-  if (failed == ENOENT)
+  if (failed == ENOENT && program[strspn (program, " \t\n")] == '\0')
+    lns_error_set (
+        error, LNS_ERROR_IO, failed,
+        "“%s” cannot be the name of a program: behind the backslash that joins two lines "
+        "of a shell there may be nothing, not even a blank or a remark",
+        program);
+  else if (failed == ENOENT)
     lns_error_set (error, LNS_ERROR_IO, failed,
                    "there is no program %s: check its name, or give its whole path", program);
   else if (failed == EACCES && stat (program, &status) == 0 && S_ISDIR (status.st_mode))

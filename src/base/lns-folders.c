@@ -16,6 +16,7 @@ lns_make_folders (const char *path, mode_t mode, LnsError *error)
   char *folder = strdup (path);
   if (folder == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
+  int code = 0;
   bool made = true;
   for (char *slash = strchr (folder + (folder[0] == '/'), '/'); made && slash != NULL;
        slash = strchr (slash + 1, '/'))
@@ -23,8 +24,8 @@ lns_make_folders (const char *path, mode_t mode, LnsError *error)
       *slash = '\0';
       if (mkdir (folder, mode) != 0)
         {
-          int code = errno == EEXIST ? ENOTDIR : errno;
           struct stat status;
+          code = errno == EEXIST ? ENOTDIR : errno;
           /* One that is there may be refused too: on a read-only file system, or /. */
           if (stat (folder, &status) != 0 || !S_ISDIR (status.st_mode))
             made = lns_error_set_errno (
@@ -33,5 +34,6 @@ lns_make_folders (const char *path, mode_t mode, LnsError *error)
       *slash = '/';
     }
   free (folder);
+  errno = code;
   return made;
 }

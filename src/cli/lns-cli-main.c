@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lns-config.h"
+#include "src/cli/lns-cli-report.h"
 #include "src/cli/lns-cli.h"
 
 static const LnsCommand *const commands[] = {
@@ -24,6 +25,14 @@ lns_cli_fail (const LnsError *error)
 {
   fprintf (stderr, "lanescope: error: %s\n", error->message);
   return LNS_EXIT_FAILED;
+}
+
+/* The exit code of what printed a text. */
+static int
+printed (void)
+{
+  LnsError error = { 0 };
+  return lns_cli_flush (&error) ? 0 : lns_cli_fail (&error);
 }
 
 /* Frees what was parsed of a command that will not run. */
@@ -45,9 +54,9 @@ lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, 
   if (good && help == NULL)
     return true;
   clear_lists (command, values);
-  *ret_exit = 0;
-  if (!good || !lns_command_print_help (command, help, stdout, &error))
-    *ret_exit = lns_cli_fail (&error);
+  *ret_exit = good && lns_command_print_help (command, help, stdout, &error)
+                  ? printed ()
+                  : lns_cli_fail (&error);
   return false;
 }
 
@@ -64,7 +73,7 @@ print_help (void)
           "  --capabilities=json  commands, switches and defaults, for programs\n\n"
           "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
           "found) and print a line that begins with `lanescope: error: `.\n");
-  return 0;
+  return printed ();
 }
 
 static int
@@ -78,7 +87,7 @@ print_capabilities (void)
       lns_command_print_json (commands[i], stdout);
     }
   printf ("]}\n");
-  return 0;
+  return printed ();
 }
 
 static int
@@ -128,7 +137,7 @@ main (int argc, char **argv)
   if (strcmp (word, "--version") == 0 || strcmp (word, "-v") == 0)
     {
       printf ("lanescope %s\n", LNS_VERSION);
-      return 0;
+      return printed ();
     }
   if (strcmp (word, "--capabilities=json") == 0)
     return print_capabilities ();

@@ -133,17 +133,19 @@ static void
 print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
 {
   const LnsStatsReport *report;
-  for (size_t i = 0; (report = default_report (i)) != NULL; i++)
+  bool good = true;
+  for (size_t i = 0; good && (report = default_report (i)) != NULL; i++)
     {
       char command[] = "stats", wanted[] = "--report", quiet[] = "--quiet";
       char *name = strdup (report->name), *input = strdup (path);
       char *words[] = { command, wanted, name, quiet, input, NULL };
       lns_cli_step_tell (steps, "Executing '%s' stats report", report->name);
-      profile->report_failed |= name == NULL || input == NULL ||
-                                lns_command_stats.run (&lns_command_stats, 5, words) != 0;
+      good = name != NULL && input != NULL &&
+             lns_command_stats.run (&lns_command_stats, 5, words) == 0;
       free (name);
       free (input);
     }
+  profile->report_failed |= !good;
 }
 
 void

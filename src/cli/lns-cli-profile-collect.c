@@ -107,9 +107,9 @@ tell (LnsRun *run, const char *path, const LnsReportResult *result)
     {
       char events[LNS_FORMAT_SIZE], lost[LNS_FORMAT_SIZE], processes[LNS_FORMAT_SIZE];
       lns_run_finish_report (run, path);
-      lns_run_print (run, "%s events, %s lost, %s %s\n",
+      lns_run_print (run, "%s event%s, %s lost, %s %s\n",
                      lns_format_unsigned (result->n_events, events),
-                     lns_format_unsigned (result->n_lost, lost),
+                     result->n_events == 1 ? "" : "s", lns_format_unsigned (result->n_lost, lost),
                      lns_format_unsigned (result->n_processes, processes),
                      result->n_processes == 1 ? "process" : "processes");
       if (result->kept_bytes > 0)
@@ -173,7 +173,10 @@ lns_run_stop (LnsRun *run)
   if (!has_ranges (run))
     tell (run, profile->path, &run->result);
   else if (run->is_in_range)
-    tell (run, run->range_path, &run->result);
+    {
+      lns_run_print (run, "Generating '%s'\n", run->range_path);
+      tell (run, run->range_path, &run->result);
+    }
   else if (run->n_ranges == 0)
     tell_no_range (run);
   run->is_in_range = false;
@@ -227,7 +230,8 @@ end_range (LnsRun *run, LnsRangeNews *news)
                        target->range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
   if (run->is_in_range)
     {
-      lns_run_print (run, "Capture range ended in the application.\n");
+      lns_run_print (run, "Capture range ended in the application.\nGenerating '%s'\n",
+                     run->range_path);
       lns_progress_range (profile, "stop");
     }
   tell (run, run->is_in_range ? run->range_path : news->path, &news->result);

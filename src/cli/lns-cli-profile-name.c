@@ -181,6 +181,13 @@ expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
   return NULL;
 }
 
+/* PATH without a beginning that says "here". */
+static const char *
+without_here (const char *path)
+{
+  return strncmp (path, "./", 2) == 0 ? path + 2 : strcmp (path, ".") == 0 ? "" : path;
+}
+
 /* PATH from the root on; frees PATH. NULL if memory is short. */
 static char *
 absolute (const LnsProfile *profile, char *path, const char *output_folder)
@@ -188,6 +195,7 @@ absolute (const LnsProfile *profile, char *path, const char *output_folder)
   char *whole = NULL, *here;
   if (path[0] == '/')
     return path;
+  output_folder = without_here (output_folder);
   here = output_folder[0] == '/'   ? strdup ("")
          : profile->folder != NULL ? strdup (profile->folder)
                                    : getcwd (NULL, 0);
@@ -195,7 +203,7 @@ absolute (const LnsProfile *profile, char *path, const char *output_folder)
       asprintf (&whole, "%s%s%s%s%s", strcmp (here, "/") == 0 ? "" : here,
                 here[0] != '\0' ? "/" : "", output_folder,
                 output_folder[0] != '\0' && !ends_with (output_folder, "/") ? "/" : "",
-                strncmp (path, "./", 2) == 0 ? path + 2 : path) < 0)
+                without_here (path)) < 0)
     whole = NULL;
   free (here);
   free (path);

@@ -174,9 +174,13 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
       if (known == 4)
         return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cuda-graph-trace: “%s” is not known",
                               form);
+      if (known == 1)
+        lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: graphs that the GPU launches "
+                                "are not recorded by this version [LNS-SWITCH-001]");
       if (known == 3)
-        lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: not recorded by this "
-                                "version [LNS-TRACE-001]");
+        lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: what a program does before "
+                                "the report begins is not recorded by this version "
+                                "[LNS-SWITCH-001]");
     }
   return true;
 }
@@ -296,13 +300,20 @@ check_range_end (LnsProfile *profile, LnsError *error)
       unsigned long count = 0;
       if (rest[0] == ':' && rest[1] >= '0' && rest[1] <= '9' && ends[i].may_count)
         count = strtoul (rest + 1, (char **)&rest, 10);
-      /* What may follow says when reports are written: here, always at once. */
-      if (*rest != '\0' && strcmp (rest, ":defer") != 0 && strcmp (rest, ":sync") != 0 &&
-          strcmp (rest, ":async") != 0)
+      const char *mode = *rest == ':' ? rest + 1 : rest;
+      const bool is_async = strcmp (mode, "async") == 0;
+      const bool waits = strcmp (mode, "sync") == 0 || strcmp (mode, "defer") == 0;
+      if (*rest != '\0' && !is_async && !waits)
         break;
       const bool has_count = rest != given + n;
       if ((ends[i].must_count || has_count) && (count == 0 || count > INT32_MAX))
         break;
+      if (waits)
+        lns_cli_say (
+            "note",
+            "--capture-range-end: %s: each report is written while its range is recorded, and "
+            "the program does not wait for it [LNS-SWITCH-001]",
+            mode);
       profile->target.range_end = ends[i].end;
       profile->target.n_ranges = (uint32_t)count;
       return true;
@@ -359,6 +370,10 @@ check_range (LnsProfile *profile, LnsError *error)
         error, LNS_ERROR_USAGE, 0,
         "--capture-range: “cuda” does not begin a report: -t cuda records CUDA, -c "
         "cudaProfilerApi records from cudaProfilerStart() on");
+  if (strcasecmp (given, "hotkey") == 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--capture-range: “hotkey” is about graphics, which Lanescope does not "
+                          "record: none, cudaProfilerApi and nvtx are known");
   if (strcasecmp (given, "nvtx") != 0)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--capture-range: “%s” is not none, cudaProfilerApi or nvtx", given);

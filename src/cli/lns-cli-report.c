@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-say.h"
 #include "src/import/lns-import-open.h"
 #include "src/store/lns-recover.h"
 
@@ -92,12 +93,27 @@ lns_cli_open_report (const char *path, LnsError *error)
   return report;
 }
 
+void
+lns_cli_find_report (char *path)
+{
+  char *report = lns_import_stand_in (path);
+
+  if (report == NULL)
+    return;
+  lns_cli_say ("note", "%s is not there: it was written as %s", path, report);
+  strcpy (path, report); /* which is shorter */
+  free (report);
+}
+
 const char *
 lns_cli_only_word (
     const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error)
 {
   if (argc == 2 && argv[1][0] != '\0')
-    return argv[1];
+    {
+      lns_cli_find_report (argv[1]);
+      return argv[1];
+    }
   if (argc <= 2)
     lns_error_set (error, LNS_ERROR_USAGE, 0, "%s needs %s: lanescope %s %s", command->name, what,
                    command->name, command->usage);
@@ -110,11 +126,19 @@ lns_cli_only_word (
 char *
 lns_cli_replace_ending (const char *path, const char *ending)
 {
+  static const char *const reports[] = { ".rep", ".nsys-rep", ".qdrep" };
   size_t length = strlen (path);
   char *result = NULL;
 
-  if (length > 4 && strcmp (path + length - 4, ".rep") == 0)
-    length -= 4;
+  for (size_t i = 0; i < 3; i++)
+    {
+      const size_t n = strlen (reports[i]);
+      if (length > n && strcmp (path + length - n, reports[i]) == 0)
+        {
+          length -= n;
+          break;
+        }
+    }
   return asprintf (&result, "%.*s%s", (int)length, path, ending) < 0 ? NULL : result;
 }
 

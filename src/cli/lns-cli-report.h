@@ -21,12 +21,16 @@ void lns_cli_show_progress (double fraction, void *data);
  * nothing half-written stays; the second one ends it. A file that grows too large fails to be written. */
 const atomic_bool *lns_cli_catch_interrupt (void);
 
+/* Where PATH, a word of the command line, names what `profile -o PATH` wrote under another ending, it becomes
+ * that path, and a line on stderr says so. */
+void lns_cli_find_report (char *path);
+
 /* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is
  * none, or more. WHAT says what it should be: "a report". */
 const char *lns_cli_only_word (
     const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error);
 
-/* PATH with its ending ".rep" replaced by ENDING (or that added), to be freed. NULL without memory. */
+/* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. NULL without memory. */
 char *lns_cli_replace_ending (const char *path, const char *ending);
 
 /* Flushes stdout. False and ERROR where something of what was printed could not be written. */

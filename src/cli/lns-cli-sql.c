@@ -168,6 +168,7 @@ run (const LnsCommand *command, int argc, char **argv)
                      "sql needs a report and a statement: lanescope sql %s", command->usage);
       return lns_cli_fail (&error);
     }
+  lns_cli_find_report (argv[1]);
   LnsReport *report = lns_cli_open_report (argv[1], &error);
   if (report == NULL)
     return lns_cli_fail (&error);

@@ -38,7 +38,11 @@ static const LnsOption options[] = {
                "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
                "cuda_api_gpu_sum,cuda_kern_exec_sum,cuda_kern_exec_trace,"
                "nvtx_kern_sum,nvtx_gpu_proj_sum,nvtx_gpu_proj_trace,"
-               "um_sum,um_total_sum,um_cpu_page_faults_sum",
+               "um_sum,um_total_sum,um_cpu_page_faults_sum,"
+               "mpi_event_sum,mpi_event_trace,mpi_msg_size_sum,openacc_sum,openmp_sum,syscall_sum,"
+               "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
+               "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
+               "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion",
     .open_choices = true,
     .value_name = "REPORT",
     .default_text = "what --help-reports marks with an asterisk",
@@ -301,6 +305,24 @@ const LnsCommand lns_command_stats = {
       "                          (10 rows; `:rows=N` after the name gives N, -1 all)\n"
       "  um_total_sum            the same all together\n"
       "  um_cpu_page_faults_sum  pages that were missing, by the instruction that touched them\n"
+      "  mpi_event_sum           calls of MPI, summed up by name\n"
+      "  mpi_event_trace         calls of MPI one by one\n"
+      "  mpi_msg_size_sum        messages of MPI, by their sizes\n"
+      "  openacc_sum             constructs of OpenACC, summed up by name\n"
+      "  openmp_sum              regions of OpenMP, summed up by name\n"
+      "  syscall_sum             calls of the kernel, summed up by name\n"
+      "  nvvideo_api_sum         calls of video codecs, summed up by name\n"
+      "  vulkan_api_sum          calls of Vulkan, summed up by name\n"
+      "  vulkan_api_trace        calls of Vulkan one by one\n"
+      "  vulkan_marker_sum       debug labels of Vulkan, summed up by name\n"
+      "  vulkan_gpu_marker_sum   the same on the GPU\n"
+      "  opengl_khr_range_sum    debug groups of OpenGL, summed up by name\n"
+      "  opengl_khr_gpu_range_sum  the same on the GPU\n"
+      "  dx11_pix_sum            markers of Direct3D 11, summed up by name\n"
+      "  dx12_pix_sum            markers of Direct3D 12, summed up by name\n"
+      "  dx12_gpu_marker_sum     the same on the GPU\n"
+      "  wddm_queue_sum          queues of the GPU scheduler of Windows\n"
+      "  network_congestion      times in which network devices had to wait\n"
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
       "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
       "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out.",

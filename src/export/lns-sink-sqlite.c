@@ -7,9 +7,11 @@
  * column order, so that the programs that read such files read it too. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/export/lns-sink.h"
 
@@ -68,6 +70,15 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
       return NULL;
     }
   sink->job = job;
+  /* SQLite would try to read one that it cannot make, and tell of that. */
+  int fd = open (job->temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0)
+    {
+      lns_export_fail (job, errno, error);
+      free (sink);
+      return NULL;
+    }
+  close (fd);
   /* The file is nobody's until it is renamed: neither a journal nor locks protect anything.       */
   if (sqlite3_open_v2 (job->temporary, &sink->db,
                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,

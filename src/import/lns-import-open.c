@@ -29,11 +29,35 @@
 #define HEAD_BYTES        100
 #define APPLICATION_ID_AT 68
 
-static bool
-ends_with (const char *path, const char *ending)
+/* The ending of PATH that reports of nsys have; NULL where it has another. */
+static const char *
+nsys_ending (const char *path)
 {
-  size_t length = strlen (path), n = strlen (ending);
-  return length > n && strcmp (path + length - n, ending) == 0;
+  static const char *const endings[] = { ".nsys-rep", ".qdrep" };
+  const size_t length = strlen (path);
+
+  for (size_t i = 0; i < 2; i++)
+    {
+      const size_t n = strlen (endings[i]);
+      if (length > n && strcmp (path + length - n, endings[i]) == 0)
+        return path + length - n;
+    }
+  return NULL;
+}
+
+char *
+lns_import_stand_in (const char *path)
+{
+  const char *ending = nsys_ending (path);
+  char *report = NULL;
+
+  if (ending == NULL || access (path, F_OK) == 0 ||
+      asprintf (&report, "%.*s.rep", (int)(ending - path), path) < 0)
+    return NULL;
+  if (access (report, F_OK) == 0)
+    return report;
+  free (report);
+  return NULL;
 }
 
 LnsInputKind
@@ -50,9 +74,23 @@ lns_import_kind (const char *path)
     return ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == LNS_SQL_APPLICATION_ID
                ? LNS_INPUT_REPORT
                : LNS_INPUT_SQLITE;
-  if (n > 0 && (ends_with (path, ".nsys-rep") || ends_with (path, ".qdrep")))
+  if (n > 0 && nsys_ending (path) != NULL)
     return LNS_INPUT_NSYS;
   return n > 0 && lns_trace_is_one (path) ? LNS_INPUT_TRACE : LNS_INPUT_REPORT;
+}
+
+/* Says what PATH is, which cannot be imported. */
+static bool
+refuse_report (const char *path, LnsError *error)
+{
+  LnsReport *report = lns_report_open (path, NULL, error); /* ERROR says why there is none */
+
+  if (report != NULL)
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "%s: it is a report of Lanescope already: every command takes it as it is",
+                   path);
+  lns_report_close (report);
+  return false;
 }
 
 bool
@@ -69,12 +107,7 @@ lns_import_file (const char *path,
     case LNS_INPUT_NSYS:
       return lns_import_nsys (path, out_path, options, ret_result, error);
     case LNS_INPUT_REPORT:
-      if (access (path, R_OK) == 0)
-        return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                              "%s: it is no file that can be imported; give one that \"nsys export "
-                              "--type sqlite\" wrote",
-                              path);
-      __attribute__ ((fallthrough)); /* which says why it cannot be read */
+      return refuse_report (path, error);
     default:
       return lns_import_sqlite (path, out_path, options, ret_result, error);
     }
@@ -97,6 +130,9 @@ import_into (const char *path,
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
                           path);
   bool good = lns_import_file (path, new_path, &own, NULL, error);
+  if (!good && (error->code == ENOSPC || error->code == EDQUOT || error->code == EROFS))
+    lns_error_prefix (error, "%s is imported into a cache, which XDG_CACHE_HOME puts elsewhere",
+                      path);
   if (good && rename (new_path, cached_path) != 0)
     {
       good = lns_error_set_errno (error, errno, "%s: it cannot be put into the cache", cached_path);

@@ -22,6 +22,10 @@ typedef enum
 
 LnsInputKind lns_import_kind (const char *path);
 
+/* The report that `profile -o PATH` wrote in the place of PATH: where PATH ends as reports of nsys do and
+ * is not there, but a .rep of that name is. To be freed; NULL where there is none such. */
+char *lns_import_stand_in (const char *path) __attribute__ ((warn_unused_result));
+
 /* Makes the report at OUT_PATH of the file at PATH, of whatever kind but LNS_INPUT_REPORT: what
  * `import` does. As lns_import_sqlite (). */
 bool lns_import_file (const char *path,

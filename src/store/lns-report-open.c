@@ -77,9 +77,11 @@ say_what_file_is (const LnsReport *report, const LnsConnection *connection, LnsE
   FileHeader header = read_header (connection);
 
   if (!header.is_sqlite)
-    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is no Lanescope report; give a .rep file that lanescope wrote",
-                          report->path);
+    return lns_error_set (
+        error, LNS_ERROR_FORMAT, 0,
+        "%s: this is no Lanescope report, nor what `lanescope import` takes; give a "
+        ".rep file that lanescope wrote",
+        report->path);
   if (header.application_id != LNS_SQL_APPLICATION_ID)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: this is an SQLite database but no Lanescope report; give a .rep "

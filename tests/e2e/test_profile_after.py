@@ -90,6 +90,13 @@ def test_statistics_go_into_the_log():
         assert steps[0] == ("2", str(len(steps) + 1), "nvtx_sum") and len(steps) > 4, run.err
 
 
+def test_statistics_that_cannot_be_printed_are_told_once():
+    with profiling.Folder() as folder, open("/dev/full", "wb") as full:
+        run = subprocess.run([tap.LANESCOPE, "profile", "-t", "nvtx", "--stats=true", ACT, *RANGES], cwd=folder.path, stdout=full,
+                             stderr=subprocess.PIPE, timeout=60, check=False)
+        assert run.returncode == 125 and run.stderr.count(b"lanescope: error: ") == 1 and os.listdir(folder.path) == ["report1.rep"], run
+
+
 def test_strict_tells_by_its_code():
     with profiling.Folder() as folder:
         for arguments, program, code in ((["-t", "nvtx"], [ACT, "mark", "m"], 0), (["-t", "nvtx"], ["true"], 124), (["-t", "none"], ["true"], 0),

@@ -169,7 +169,7 @@ def test_bad_values_are_one_sentence():
 def test_contradictions_are_one_sentence():
     for words, text in (
             (["-c", "cuda"], "-t cuda records CUDA"),
-            (["-c", "hotkey"], "“hotkey” is not none, cudaProfilerApi or nvtx"),
+            (["-c", "hotkey"], "“hotkey” is about graphics"),
             (["--delay=1", "-c", "cudaProfilerApi"], "both say when the report begins"),
             (["--stop-on-range-end=true", "--capture-range-end=stop", "-c", "cudaProfilerApi"], "both say what a range's end does"),
             (["-x", "false"], "--stop-on-exit=false needs --duration"),
@@ -184,6 +184,19 @@ def test_contradictions_are_one_sentence():
             (["--python-sampling-frequency=2001"], "a whole number from 1 to 2000")):
         run, files = check_switches(*words, "true")
         assert run.code == 125 and len(run.err.splitlines()) == 1 and text in run.err and not files, (words, run)
+
+
+def test_forms_that_differ_here_are_told():
+    for value, told in (("graph", 0), ("graph:host-only", 0), ("node:nvtx-live", 0), ("graph:host-and-device", 1), ("node:host-and-device:nvtx-precapture", 2)):
+        run, _ = check_switches(f"--cuda-graph-trace={value}", "true")
+        assert run.code == 0 and run.err.count("--cuda-graph-trace: ") == told, (value, run)
+
+
+def test_a_blank_is_no_program():
+    """What a shell makes of a backslash with a remark behind it."""
+    with profiling.Folder() as folder:
+        run = folder.profile("-w", "true", " ")
+        assert run.code == 127 and "behind the backslash that joins two lines" in run.err and len(run.err.splitlines()) == 1, run
 
 
 def test_ranges_without_a_range_are_told():

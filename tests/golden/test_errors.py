@@ -126,6 +126,48 @@ def test_each_fault_of_a_statement_has_its_own_sentence():
     assert b"sql needs a report and a statement" in err, err
 
 
+def test_reports_are_found_by_the_names_that_nsys_would_have_given():
+    shutil.copy(REPORT, golden.path("run.rep"))
+    for ending in (".nsys-rep", ".qdrep"):
+        name, told = "run" + ending, f"lanescope: note: run{ending} is not there: it was written as run.rep\n".encode()
+        for words in (["info", name], ["stats", "-q", name], ["analyze", "-q", name], ["sql", name, "SELECT count(*) FROM NVTX_EVENTS"]):
+            out, err = golden.run(*words)
+            assert err.startswith(told) and out == golden.run(words[0], *[w.replace(name, "run.rep") for w in words[1:]])[0], (words, err)
+        assert golden.run("export", "-q", "--type=sqlite", "-f", "true", name) == (b"", told) and os.path.exists(golden.path("run.sqlite"))
+        assert golden.run("recover", "-f", "true", name)[1] == told and os.path.exists(golden.path("run-recovered.rep"))
+        assert golden.run("import", name, code=125)[1].startswith(told + b"lanescope: error: run.rep: it is a report")
+    # A file that is there is what is meant.
+    with open(golden.path("run.nsys-rep"), "wb") as file:
+        file.write(b"of nsys")
+    assert b"only nsys can read it" in golden.run("info", "run.nsys-rep", code=125, PATH="/nowhere")[1]
+    assert b"there is no such file" in golden.run("info", "none.nsys-rep", code=125)[1]
+
+
+def read_only():
+    """A mount namespace's command line whose folder read-only/ cannot be written to."""
+    os.makedirs(golden.path("read-only"), exist_ok=True)
+    words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro none read-only && exec "$@"', "sh"]
+    if subprocess.run([*words, "true"], cwd=golden.FOLDER, capture_output=True, check=False).returncode != 0:
+        raise tap.Skip("mounts need root")
+    return words
+
+
+def test_what_cannot_be_written_says_so():
+    mounted = read_only()
+    database = sqlite3.connect(golden.path("foreign.sqlite"))
+    database.executescript("CREATE TABLE StringIds (id, value); CREATE TABLE NVTX_EVENTS (start, end)")
+    database.close()
+    for words, cache in ((["export", "-t", "sqlite", "-o", "read-only/x.sqlite", REPORT], "cache"), (["export", "-t", "csv", "-o", "read-only/x", REPORT], "cache"),
+                         (["stats", "-o", "read-only/x", REPORT], "cache"), (["analyze", "-o", "read-only/x", REPORT], "cache"),
+                         (["recover", "-o", "read-only/x.rep", REPORT], "cache"), (["import", "-o", "read-only/x.rep", "foreign.sqlite"], "cache"),
+                         (["stats", "-q", "foreign.sqlite"], "read-only"), (["info", "foreign.sqlite"], "read-only")):
+        done = subprocess.run([*mounted, tap.LANESCOPE, *words], cwd=golden.FOLDER, capture_output=True, timeout=60, check=False,
+                              env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CACHE_HOME=golden.path(cache)))
+        errors = [line for line in done.stderr.splitlines() if line.startswith(b"lanescope: error: ")]
+        assert done.returncode == 125 and len(errors) == 1 and b"read-only/" in errors[0] and b"Read-only file system" in errors[0], (words, done)
+        assert cache == "cache" or b"XDG_CACHE_HOME" in errors[0], (words, done)
+
+
 def test_a_damaged_chunk_is_told_as_what_it_is():
     damaged = golden.path("chunk.rep")
     with open(golden.make_report("whole.rep", 200000), "rb") as file:

@@ -5,6 +5,8 @@
 """--help of each command tells all that --capabilities=json knows, and slips of the pen are understood."""
 
 import json
+import re
+import subprocess
 
 import golden
 import tap
@@ -33,9 +35,17 @@ def test_help_is_whole_and_fits():
 def test_every_report_is_explained():
     out = golden.run("stats", "--help")[0].decode()
     names = next(o for c in COMMANDS if c["name"] == "stats" for o in c["switches"] if o["name"] == "report")["choices"]
-    assert len(names) >= 4
+    listed = golden.run("stats", "--help-reports")[0].decode()
+    assert set(names) == set(re.findall(r"^[* ] (\w+)", listed, re.M)) and len(names) >= 40, names
     for name in names:
         assert f"\n  {name:<22} " in out, (name, out)
+
+
+def test_texts_that_cannot_be_printed():
+    for words in (["--help"], ["--version"], ["--capabilities=json"], ["profile", "--help"], ["export", "--help=output"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([tap.LANESCOPE, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 125 and b"what was to be printed cannot be written" in done.stderr, (words, done)
 
 
 def test_slips_are_understood():

@@ -330,7 +330,10 @@ def test_what_cannot_be_imported_gets_a_sentence_each():
         assert err.startswith(f"lanescope: error: {name}: ") and err.count("\n") == 1, err
         seen.add(err.replace(name, ""))
         assert not os.path.exists(golden.path("bad.rep"))
-    assert len(seen) >= 4, seen
+    assert len(seen) >= 5, seen
+    golden.make_report("mine.rep")
+    assert golden.run("import", "-o", "bad.rep", "mine.rep", code=125)[1] == \
+        b"lanescope: error: mine.rep: it is a report of Lanescope already: every command takes it as it is\n"
     with open(golden.path("there.rep"), "w") as file:
         file.write("mine")
     path, database = copy_of("rtx3080-tiny", "fine.sqlite")

@@ -70,6 +70,11 @@ def test_opens_what_is_named():
         assert title(app) == ("demo.rep", "350 events · 100.000 ms"), title(app)
 
 
+def test_opens_by_the_name_that_nsys_would_have_given():
+    with harness.App(make_report(name="profile.42.rep").replace(".rep", ".nsys-rep")) as app:
+        opened(app, "profile.42.rep")
+
+
 def test_a_second_report_gets_a_second_window():
     where = folder()
     with harness.App(make_report(name="a.rep", where=where), make_report(name="b.rep", where=where)) as app:
