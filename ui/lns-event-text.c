@@ -42,6 +42,8 @@ lns_event_text_process (LnsReport *report, uint32_t process)
   if (process >= n)
     return g_strdup (NOTHING);
   g_autofree char *name = lns_event_text_string (report, processes[process].name, true);
+  if (processes[process].pid >= LNS_FIRST_MADE_UP_ID)
+    return g_steal_pointer (&name);
   return g_strdup_printf ("%s (%d)", name, processes[process].pid);
 }
 
@@ -54,6 +56,8 @@ lns_event_text_thread (LnsReport *report, uint32_t thread)
     return g_strdup (NOTHING);
   g_autofree char *name = lns_event_text_string (report, threads[thread].name, true);
   int tid = threads[thread].tid != 0 ? threads[thread].tid : threads[thread].target_tid;
+  if (tid >= LNS_FIRST_MADE_UP_ID)
+    return g_steal_pointer (&name);
   return *name != '\0' ? g_strdup_printf ("%s (%d)", name, tid) : g_strdup_printf ("%d", tid);
 }
 

@@ -48,7 +48,9 @@ static char *
 numbered (LnsReport *report, uint32_t name, const char *fallback, int number)
 {
   g_autofree char *text = _lns_row_text (report, name);
-  return g_strdup_printf ("%s (%d)", *text != '\0' ? text : fallback, number);
+  const char *shown = *text != '\0' ? text : fallback;
+  return number >= LNS_FIRST_MADE_UP_ID ? g_strdup (shown)
+                                        : g_strdup_printf ("%s (%d)", shown, number);
 }
 
 static char *

@@ -88,7 +88,10 @@ print_processes (LnsReport *report)
           n_others++;
           continue;
         }
-      printf ("  %" PRId32 " ", processes[i].pid);
+      if (processes[i].pid < LNS_FIRST_MADE_UP_ID)
+        printf ("  %" PRId32 " ", processes[i].pid);
+      else
+        fputs ("  ", stdout);
       print_escaped (text (report, processes[i].name));
       printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
       if (processes[i].exit_code >= 0)

@@ -68,6 +68,9 @@ track_of (Rows *rows)
     track.device = _lns_import_device (import, track.process, row->device);
   if (rows->of_stream)
     {
+      if (rows->how->track == LNS_TRACK_CUDA_SYNC)
+        track.device =
+            _lns_import_context_device (import, track.process, row->context, track.device);
       uint32_t context = _lns_import_context (import, track.process, track.device, row->context);
       if (row->green != 0)
         note_green (import, context);
@@ -153,7 +156,7 @@ row_cb (void *data, const LnsKeptValue *values)
   if (!_lns_import_take_place (import, find_track (rows), row->event.start_ns, &place))
     return true;
   for (unsigned i = 0; i < rows->n_cells; i++)
-    if (!_lns_import_row_says (row, &rows->cells[i], &values[i], place.ordinal))
+    if (!_lns_import_row_says (row, &rows->cells[i], &values[i], &place))
       _lns_import_remainder_tell (&rows->beside, i, &values[i]);
   if (rows->remainder >= 0)
     row->event.extra[rows->remainder] = _lns_import_remainder_id (&rows->beside);

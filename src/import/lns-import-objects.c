@@ -134,6 +134,18 @@ _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64
 }
 
 uint32_t
+_lns_import_context_device (const LnsImport *import,
+                            uint32_t process,
+                            int64_t number,
+                            uint32_t otherwise)
+{
+  const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
+  const uint32_t id = lns_string_table_find (import->contexts, &key, sizeof key, LNS_ID_NONE);
+
+  return id < import->n_contexts ? import->context_list[id].device : otherwise;
+}
+
+uint32_t
 _lns_import_stream (LnsImport *import, uint32_t context, int64_t number)
 {
   const uint64_t key = (uint64_t)context << 32 | (uint32_t)number;

@@ -111,6 +111,13 @@ uint32_t _lns_import_thread (LnsImport *import, int64_t global_tid);
 uint32_t _lns_import_domain (LnsImport *import, uint32_t process, int64_t number);
 uint32_t _lns_import_device (LnsImport *import, uint32_t process, int64_t number);
 uint32_t _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number);
+
+/* The device that the context NUMBER is known to be of, else OTHERWISE: nsys tells device 0 for all that waited for a
+ * GPU. */
+uint32_t _lns_import_context_device (const LnsImport *import,
+                                     uint32_t process,
+                                     int64_t number,
+                                     uint32_t otherwise);
 uint32_t _lns_import_stream (LnsImport *import, uint32_t context, int64_t number);
 uint32_t _lns_import_launch (LnsImport *import, const LnsCudaLaunch *launch);
 

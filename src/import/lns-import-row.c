@@ -254,11 +254,19 @@ graph_class (const LnsEvent *event)
                                                                             : CLASS_GRAPH;
 }
 
+/* CUDA's number of the device that the track is of. */
+static int64_t
+device_of (const LnsImport *import, uint32_t track)
+{
+  const uint32_t device = import->track_list[track].track.device;
+  return device < import->n_devices ? import->device_list[device].number : 0;
+}
+
 bool
 _lns_import_row_says (const LnsImportRow *row,
                       const LnsImportCell *cell,
                       const LnsKeptValue *value,
-                      uint32_t ordinal)
+                      const LnsImportPlace *place)
 {
   const bool is_null = value->type == LNS_KEPT_NULL;
 
@@ -269,7 +277,9 @@ _lns_import_row_says (const LnsImportRow *row,
     case LNS_CELL_GRAPH_CLASS:
       return !is_null && _lns_import_number (value) == graph_class (&row->event);
     case LNS_CELL_DEPTH:
-      return !is_null && row->nesting == ordinal;
+      return !is_null && row->nesting == place->ordinal;
+    case LNS_CELL_DEVICE:
+      return is_null || row->device == device_of (row->import, place->track);
     default:
       return true;
     }

@@ -37,9 +37,8 @@ void _lns_import_row_begin (LnsImportRow *row, const LnsImportCell *cells, unsig
 /* Puts VALUE, that of CELL's column, into ROW. False where the event will not say the same. */
 bool _lns_import_row_put (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *value);
 
-/* The same question for cells whose answer depends on the whole row, and the lane that the event got.
- * Others: true. */
+/* The same question for cells whose answer depends on the whole row, and on where the event went. Others: true. */
 bool _lns_import_row_says (const LnsImportRow *row,
                            const LnsImportCell *cell,
                            const LnsKeptValue *value,
-                           uint32_t ordinal);
+                           const LnsImportPlace *place);

@@ -105,7 +105,7 @@ domain_of (
   sqlite3_clear_bindings (row);
   sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   sqlite3_bind_int64 (row, 7, id);
-  sqlite3_bind_int64 (row, 5, process);
+  sqlite3_bind_int64 (row, 5, tid);
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, (int64_t[]){ 0, 0, NVTX_DOMAIN }, 3,
                         error);
 }

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/store/lns-definitions.h"
+
 /* Ids of our own begin here. */
-#define OWN_FIRST_ID 0xf00000u
+#define OWN_FIRST_ID ((uint32_t)LNS_FIRST_MADE_UP_ID)
 
 static const char schema[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"

@@ -16,6 +16,10 @@
 #define LNS_ID_NONE      UINT32_MAX
 #define LNS_TIME_UNKNOWN INT64_MIN
 
+/* Pids and tids from here on are none, as Linux' end at 2²²: they stand for processes and threads that have names
+ * alone, in traces of other programs. */
+#define LNS_FIRST_MADE_UP_ID 0xf00000
+
 /* One process instance of the session: a pid that came back is another instance. */
 typedef struct
 {

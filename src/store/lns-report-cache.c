@@ -20,11 +20,25 @@
 #include "src/base/lns-hash.h"
 #include "src/store/lns-sql.h"
 
+/* Writes the size and the time of the file at PATH, with ENDING behind, as a part of a key. */
+static int
+print_condition (char *to, size_t to_bytes, const char *path, const char *ending)
+{
+  char name[PATH_MAX + 8];
+  struct stat status;
+
+  snprintf (name, sizeof name, "%s%s", path, ending);
+  if (stat (name, &status) != 0)
+    return snprintf (to, to_bytes, " -");
+  return snprintf (to, to_bytes, " %" PRId64 " %" PRId64 ".%09ld", (int64_t)status.st_size,
+                   (int64_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
 char *
 lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error)
 {
   const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
-  char folder[PATH_MAX], key[PATH_MAX + 64], *real = realpath (path, NULL), *text = NULL;
+  char folder[PATH_MAX], key[PATH_MAX + 160], *real = realpath (path, NULL), *text = NULL;
   struct stat status;
 
   /* The specification of base folders has relative ones ignored. */
@@ -42,9 +56,9 @@ lns_report_cache_path (const char *kind, const char *version, const char *path, 
                          folder);
   else
     {
-      int n = snprintf (key, sizeof key, "%s %" PRId64 " %" PRId64 ".%09ld%s", real,
-                        (int64_t)status.st_size, (int64_t)status.st_mtim.tv_sec,
-                        status.st_mtim.tv_nsec, version);
+      int n = snprintf (key, sizeof key, "%s %s", real, version);
+      n += print_condition (key + n, sizeof key - (size_t)n, real, "");
+      n += print_condition (key + n, sizeof key - (size_t)n, real, "-wal");
       const char *slash = strrchr (real, '/');
       if (asprintf (&text, "%s%.64s-%016" PRIx64 ".rep", folder, slash + 1,
                     lns_hash (key, (size_t)n)) < 0)

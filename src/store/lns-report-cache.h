@@ -13,7 +13,8 @@
 #include "src/base/lns-error.h"
 
 /* Where the report goes that stands for the file at PATH: in the folder KIND, the same for the same
- * file in the same condition (path, size and modification time) and VERSION (of who makes it).
+ * file in the same condition (path, size and modification time, also of the write-ahead log beside it) and
+ * VERSION (of who makes it).
  * Folders are made. Owned by the caller; NULL and ERROR where there can be none. */
 char *
 lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error);

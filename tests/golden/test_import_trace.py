@@ -186,6 +186,8 @@ def test_events_of_each_phase():
             report = convert(work, path)
             check_small(report)
             told = subprocess.run([tap.LANESCOPE, "info", report], capture_output=True, text=True).stdout
+            # Who has a name alone has no number.
+            assert "\n  10 worker, " in told and "\n  Spans, 1 thread\n" in told, told
             assert "flow arrows: 1" in told and "samples of counters: 1" in told, told
 
 

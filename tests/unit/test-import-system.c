@@ -5,11 +5,14 @@
 
 /* What lanes, names and diagnostics become of the tables about the operating system and GPU metrics. */
 
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/import/lns-import.h"
 #include "src/schema/lns-call-chain.h"
 #include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
 #include "tests/unit/system-fixture.h"
 
 /* The lane of the N-th track of KIND. */
@@ -107,11 +110,51 @@ test_metrics_and_diagnostics (void)
   lns_report_close (report);
 }
 
+static void
+test_which_gpu_was_waited_for (void)
+{
+  static const char statements[] =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "
+      "globalPid);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 1, 2, 7, 16777216);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, contextId, "
+      "streamId, globalPid, syncType);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (20, 30, 0, 2, 7, 16777216, 3), "
+      "(40, 50, 0, 9, 7, 16777216, 3);";
+  const struct
+  {
+    uint32_t context, device;
+  } expected[] = { { 2, 1 }, { 9, 0 } }; /* of the other context nothing else is known            */
+  char source[256], out[256];
+  sqlite3 *db;
+
+  snprintf (source, sizeof source, "%s", fixture_path ("sync.sqlite"));
+  snprintf (out, sizeof out, "%s", fixture_path ("sync.rep"));
+  LNS_CHECK_INT (sqlite3_open (source, &db), SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_exec (db, statements, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close (db);
+  LNS_CHECK (lns_import_sqlite (source, out, NULL, NULL, NULL));
+  LnsReport *report = fixture_open (out, NULL);
+  const LnsCudaContext *contexts = lns_report_contexts (report, NULL);
+  const LnsCudaStream *streams = lns_report_streams (report, NULL);
+  const LnsCudaDevice *devices = lns_report_devices (report, NULL);
+  for (unsigned i = 0; i < 2; i++)
+    {
+      const uint32_t lane = lane_of (report, LNS_TRACK_CUDA_SYNC, i);
+      const LnsTrack *track =
+          &lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[lane].track];
+      LNS_CHECK_INT (contexts[streams[track->stream].context].number, expected[i].context);
+      LNS_CHECK_INT (devices[track->device].number, expected[i].device);
+    }
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_times_on_cpus);
   LNS_TEST (test_samples_and_calls);
   LNS_TEST (test_metrics_and_diagnostics);
+  LNS_TEST (test_which_gpu_was_waited_for);
   return lns_tap_done ();
 }
