@@ -11,9 +11,13 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 
 import profiling
 import tap
+
+sys.path.insert(0, os.path.join(tap.SOURCE, "tests", "readers"))
+import readers
 
 WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
 PROGRAMS = os.path.join(tap.BUILD, "tests", "programs")
@@ -90,6 +94,17 @@ def quoted(document, line):
     return line
 
 
+def block(document, language, number=0):
+    """The block of code NUMBER of LANGUAGE in DOCUMENT, without the indentation of its first line."""
+    path = os.path.join(DOCUMENTS, document)
+    if not os.path.exists(path):
+        raise tap.Skip("../shared/use-cases is not there")
+    with open(path, encoding="utf-8") as file:
+        text = re.findall(rf"^[ \t]*```{language}\n(.*?)^[ \t]*```", file.read(), re.M | re.S)[number]
+    indent = re.match(r"[ \t]*", text)[0]
+    return "".join(line.removeprefix(indent) for line in text.splitlines(keepends=True))
+
+
 def warnings(run):
     return re.findall(r"lanescope: warning: (--[^:]+)", run.err)
 
@@ -99,6 +114,7 @@ def warnings(run):
 
 def test_000_proof_of_life():
     with Desk() as desk:
+        assert "\n  profile " in desk.line("nsys --help").out and "--python-functions-trace" in desk.line("nsys profile --help").out
         run = desk.line(quoted("000.txt", "nsys profile python python_script.py"))
         assert run.out == "trained\n" and re.search(r"Generating '.*report1\.rep'\n(.*\n)*Generated:\n    .*report1\.rep\n", run.err), run
         counts = desk.counts("report1.rep")
@@ -119,10 +135,26 @@ def test_000_a_range_and_functions_of_python():
 ]""")
         run = desk.line("nsys profile -f true  -c cudaProfilerApi  --capture-range-end=stop "
                         "--python-functions-trace=nsight_annotations.json  python test.py")
-        assert run.out == "trained\n" and "Capture range started" in run.err, run
+        # If you don't get a message like this in the terminal at the end it didn't run properly.
+        assert run.out == "trained\n" and re.search(
+            r"Capture range started(.*\n)*.* ended(.*\n)*Generating '.*report1\.rep'\n(.*\n)*Generated:\n    .*report1\.rep\n", run.err), run
         counts = desk.counts("report1.rep")
         assert counts["Batch1"] == counts["Batch2"] == 1 and "Batch0" not in counts and "Batch3" not in counts, counts
         assert counts.get("local_func", counts.get("training.local_func")) == 2, counts
+
+
+def test_000_the_file_of_functions_as_it_is_printed():
+    """Its notes are in the values, and an ellipsis at its end: what stands in the way is told, one by one."""
+    printed = block("000.txt", "json")
+    with Desk() as desk:
+        for text, told in ((printed, "is not JSON that can be read: line "), (printed.replace(",\n\t{...}", ""), "entry 1: “color” must be like")):
+            desk.write("printed.json", text)
+            run = desk.line("nsys profile --python-functions-trace=printed.json python test.py", code=125)
+            assert told in run.err and len(run.err.splitlines()) == 1 and run.out == "", run
+        desk.write("printed.json", text.replace("(Optionsal) ", "").replace("torch.utils.dummy_func", "training"))
+        desk.line("nsys profile --python-functions-trace=printed.json python test.py")
+        counts = desk.counts("report1.rep")
+        assert counts.get("local_func", counts.get("training.local_func")) == 5, counts
 
 
 def test_000_the_line_of_the_launch_dialog():
@@ -153,6 +185,30 @@ def test_001_a_job_with_statistics_and_sqlite():
                     assert (colors["Batch0"], colors["Copy to device"]) == (0x008000, 0xff0000), colors
 
 
+def test_001_the_job_as_it_is_submitted():
+    script = """#!/bin/bash -l
+#SBATCH --gres=gpu:1
+module () { :; }
+module load machine_learning/2023.04
+
+cmd="python ./train_nvtx.py"
+"""
+    script += quoted("001.txt", "nsys profile --trace='cuda','cublas','cudnn','osrt' --stats='true' --sample=none --export=sqlite "
+                                "-o profile.${SLURM_JOBID} ${cmd}\n").replace("nsys", "lanescope")
+    with Desk() as desk:
+        desk.write("job.sh", script)
+        # A login shell begins with a PATH of its own.
+        run = desk.line('PATH_=$PATH; sed -i "2iPATH=$PATH_" job.sh; bash job.sh >slurm.out 2>slurm.err', SLURM_JOBID="11264040")
+        with open(desk.file("slurm.out"), encoding="utf-8") as out, open(desk.file("slurm.err"), encoding="utf-8") as err:
+            assert "CUDA API Summary (cuda_api_sum)" in out.read() and "\r" not in err.read()
+        # What the visualization is launched with, by a person without a display, and after it what needs none.
+        opened = quoted("001.txt", "nsight-sys profile.11264040.nsys-rep").replace("nsight-sys", "lanescope ui")
+        run = desk.line("unset DISPLAY WAYLAND_DISPLAY; " + opened, code=125)
+        assert "needs a display" in run.err or "there is no lanescope-ui" in run.err, run
+        run = desk.line("nsys stats -q -r cuda_api_sum profile.11264040.nsys-rep")
+        assert "cudaMemcpy" in run.out and run.err.count("it was written as profile.11264040.rep") == 1, run
+
+
 # --- 002: llm.c ---------------------------------------------------------------------------------------
 
 
@@ -168,6 +224,23 @@ def test_002_a_whole_run_and_a_range():
         assert len(desk.report("report2.rep").of("cuda-kernel")) == 10, run
         folded = desk.line("nsys export --type folded -o - report2.rep")
         assert re.search(r"^\S.* \d+$", folded.out, re.M), folded
+        assert desk.line("nsys export --type svg report2.rep") and os.path.exists(desk.file("report2.svg"))
+
+
+def test_002_the_flame_graph():
+    """llm.c's own script, under the name that the document gives the report; its switches change nothing in it."""
+    if not readers.is_here("collapse"):
+        raise tap.Skip("llm.c's script is not here: tests/readers/fetch brings it")
+    script = os.path.join(readers.FOLDER, "collapse", "dev", "tools", "collapse_nsys_gpu_stacks.py")
+    with Desk() as desk:
+        shutil.copy(os.path.join(PROGRAMS, "cuda-training"), desk.file("train_gpt2cu"))
+        desk.line(quoted("002.txt", "nsys profile ./train_gpt2cu"))
+        wanted = desk.line("nsys export --type folded --doubled=true -o - report1.rep").out
+        quoted("002.txt", "collapse_nsys_gpu_stacks.py <path to .nsys-rep report file>")
+        switches = [quoted("002.txt", switch) for switch in ("--no_strip_layer_number", "--no_strip_train_iter_number", "--no_filter_out_validation")]
+        for given in ([], switches):
+            run = desk.line(f"{readers.PYTHON} {script} --nsys_executable lanescope {' '.join(given)} report1.nsys-rep")
+            assert run.out == wanted and wanted, (given, run)
 
 
 # --- 003: a tour of switches --------------------------------------------------------------------------
@@ -182,8 +255,18 @@ def test_003_the_command_of_the_tour():
         assert report.named("Total Elapsed Time") and report.of("cuda-memory"), {event["event"] for event in report.events}
 
 
+def test_003_the_block_as_it_is_pasted():
+    """Its remarks stand behind the backslashes, so that a shell makes a program of the blank between."""
+    with Desk() as desk:
+        desk.write("tour.sh", block("003.txt", "bash").split("\n\n")[0].replace("nsys", "lanescope"))
+        run = desk.line("bash tour.sh; rm -f report*", code=0)
+        assert "“ ” cannot be the name of a program: behind the backslash" in run.err and not os.path.exists(desk.file("baseline.rep")), run
+
+
 def test_003_each_further_switch():
     with Desk() as desk:
+        run = desk.line(f"nsys profile {quoted('003.txt', '--export=sqlite').replace('sqlite', 'json')} -o json python ./main.py")
+        assert {"json.rep", "json.jsonl"} <= set(os.listdir(desk.path)), run
         switches = " ".join(quoted("003.txt", switch) for switch in ("--nvtx", "--mpi", "--sample=none", "--force-overwrite=true", "--output-dir=./reports"))
         run = desk.line(f"nsys profile {switches} -o named python ./main.py")
         assert not warnings(run) and desk.counts("reports/named.rep")["Batch4"] == 1, run
@@ -201,14 +284,16 @@ def test_003_each_further_switch():
 
 
 def test_004_the_arguments_of_the_injector():
-    quoted("004.txt", "profile --force-overwrite true --trace nvtx,cuda  --delay 150 --duration 180 \\")
-    name = quoted("004.txt", "auto_{PROCESS_NAME}_%{POD_FULLNAME}_%{CONTAINER_NAME}_{TIMESTAMP}_{UID}.nsys-rep")
+    arguments = re.search(r'devtoolArgs: "(.*?)"', block("004.txt", " yaml"), re.S)[1].replace("\\\n", " ")
     with Desk() as desk:
-        line = f"nsys profile --force-overwrite true --trace nvtx,cuda  --delay 0.3 --duration 0.5 -o fsx_shared/fsdp/{name} python ./main.py"
-        run = desk.line(line, code=143, PAUSE="20", POD_FULLNAME="default_fsdp-worker-7", CONTAINER_NAME="pytorch")
+        arguments = arguments.replace("150", "0.3").replace("180", "0.5").replace("/fsx_shared", "fsx_shared")
+        run = desk.line(f"nsys {arguments} python ./main.py", code=143, PAUSE="20", POD_FULLNAME="default_fsdp-worker-7", CONTAINER_NAME="pytorch")
         made, = os.listdir(desk.file("fsx_shared/fsdp"))
         assert re.fullmatch(r"auto_python_default_fsdp-worker-7_pytorch_\d{13}_[0-9a-f]{8}\.rep", made), made
         assert run.err.count(".nsys-rep is another format") == 1 and not warnings(run), run.err
+        # Copied from the pod, the file opens by itself.
+        run = desk.line(f"cp fsx_shared/fsdp/{made} local.rep && rm -r fsx_shared && lanescope info local.rep")
+        assert "state: complete\n" in run.out and "command line: python ./main.py\n" in run.out, run
 
 
 tap.main(globals())

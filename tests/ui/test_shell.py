@@ -71,8 +71,8 @@ def test_opens_what_is_named():
 
 
 def test_opens_by_the_name_that_nsys_would_have_given():
-    with harness.App(make_report(name="profile.42.rep").replace(".rep", ".nsys-rep")) as app:
-        opened(app, "profile.42.rep")
+    with harness.App(make_report(name="profile.11264040.rep").replace(".rep", ".nsys-rep")) as app:
+        opened(app, "profile.11264040.rep")
 
 
 def test_a_second_report_gets_a_second_window():
