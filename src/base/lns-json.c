@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/base/lns-json.h"
 
@@ -30,33 +31,48 @@ lns_utf8_sequence_length (const uint8_t *bytes, size_t size)
   return length;
 }
 
+size_t
+lns_json_plain_length (const uint8_t *bytes, size_t size)
+{
+  size_t n = 0;
+
+  for (size_t length = 1; n < size && length > 0; n += length)
+    {
+      uint8_t byte = bytes[n];
+      length = byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7F ? 0
+               : byte < 0x80                                              ? 1
+                             : lns_utf8_sequence_length (bytes + n, size - n);
+    }
+  return n;
+}
+
+const char *
+lns_json_escape (uint8_t byte, char ret_escape[LNS_JSON_ESCAPE_SIZE])
+{
+  if (byte >= 0x80)
+    strcpy (ret_escape, "\\ufffd");
+  else if (byte == '"' || byte == '\\')
+    snprintf (ret_escape, LNS_JSON_ESCAPE_SIZE, "\\%c", byte);
+  else
+    snprintf (ret_escape, LNS_JSON_ESCAPE_SIZE, "\\u%04x", byte);
+  return ret_escape;
+}
+
 void
 lns_json_write_string (FILE *stream, const void *bytes, size_t size_bytes)
 {
-  const uint8_t *at = bytes, *end = at + size_bytes, *unwritten = at;
+  const uint8_t *at = bytes, *end = at + size_bytes;
+  char escape[LNS_JSON_ESCAPE_SIZE];
 
   putc_unlocked ('"', stream);
   while (at < end)
     {
-      bool is_special = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7F;
-      size_t length = is_special   ? 1
-                      : *at < 0x80 ? 1
-                                   : lns_utf8_sequence_length (at, (size_t)(end - at));
-      if (!is_special && length > 0)
-        {
-          at += length;
-          continue;
-        }
-      fwrite_unlocked (unwritten, 1, (size_t)(at - unwritten), stream);
-      if (length == 0)
-        fputs ("\\ufffd", stream);
-      else if (*at == '"' || *at == '\\')
-        fprintf (stream, "\\%c", *at);
-      else
-        fprintf (stream, "\\u%04x", *at);
-      unwritten = ++at;
+      size_t n = lns_json_plain_length (at, (size_t)(end - at));
+      fwrite_unlocked (at, 1, n, stream);
+      at += n;
+      if (at < end)
+        fputs (lns_json_escape (*at++, escape), stream);
     }
-  fwrite_unlocked (unwritten, 1, (size_t)(at - unwritten), stream);
   putc_unlocked ('"', stream);
 }
 

@@ -15,6 +15,15 @@
  * surrogates and what is above U+10FFFF (RFC 3629). O(1). */
 size_t lns_utf8_sequence_length (const uint8_t *bytes, size_t size);
 
+/* How many of the first of SIZE BYTES stand in a JSON string as they are. O(size). */
+size_t lns_json_plain_length (const uint8_t *bytes, size_t size);
+
+#define LNS_JSON_ESCAPE_SIZE 7
+
+/* What stands there for BYTE, which does not: U+FFFD for one that is not part of valid UTF-8. Returns RET_ESCAPE.
+ * O(1). */
+const char *lns_json_escape (uint8_t byte, char ret_escape[LNS_JSON_ESCAPE_SIZE]);
+
 /* Writes SIZE_BYTES of BYTES as a JSON string, quotes included. The result is valid JSON whatever
  * the bytes: each byte that is not part of valid UTF-8 becomes U+FFFD. O(size). */
 void lns_json_write_string (FILE *stream, const void *bytes, size_t size_bytes);

@@ -6,44 +6,95 @@
 #include "src/export/lns-export-text.h"
 
 #include <errno.h>
-#include <string.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES ((size_t)1 << 20)
+#include "src/base/lns-json.h"
 
-FILE *
+LnsExportText *
 lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error)
 {
-  bool is_stdout = strcmp (path, "-") == 0;
-  int fd = is_stdout ? dup (STDOUT_FILENO) : -1;
-  FILE *stream = is_stdout ? (fd >= 0 ? fdopen (fd, "w") : NULL) : fopen (path, "wxe");
+  LnsExportText *text = malloc (sizeof *text);
 
-  if (stream == NULL)
-    lns_export_fail (job, errno, error);
-  else
-    setvbuf (stream, NULL, _IOFBF, BUFFER_BYTES);
-  return stream;
+  if (text == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                     "not enough memory for an export; close other programs");
+      return NULL;
+    }
+  text->job = job;
+  text->code = 0;
+  text->n_bytes = 0;
+  text->fd = strcmp (path, "-") == 0 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                     : open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (text->fd >= 0)
+    return text;
+  lns_export_fail (job, errno, error);
+  free (text);
+  return NULL;
 }
 
-bool
-lns_export_text_close (const LnsExportJob *job, FILE *stream, bool good, LnsError *error)
+/* After a failure nothing is written any more. */
+static void
+write_all (LnsExportText *text, const char *bytes, size_t size_bytes)
 {
-  if (stream == NULL)
-    return true;
-  bool failed = ferror (stream) != 0;
-  int code = errno;
-  if (fclose (stream) != 0)
+  while (size_bytes > 0 && text->code == 0)
     {
-      code = failed ? code : errno;
-      failed = true;
+      ssize_t n = write (text->fd, bytes, size_bytes);
+      if (n < 0 && errno != EINTR)
+        text->code = errno;
+      if (n > 0)
+        {
+          bytes += n;
+          size_bytes -= (size_t)n;
+        }
     }
-  return !good || !failed || lns_export_fail (job, code, error);
+}
+
+static void
+flush (LnsExportText *text)
+{
+  write_all (text, text->bytes, text->n_bytes);
+  text->n_bytes = 0;
 }
 
 void
-lns_export_put_integer (FILE *stream, int64_t value)
+_lns_export_put_slowly (LnsExportText *text, const void *bytes, size_t size_bytes)
 {
-  char text[24], *at = text + sizeof text;
+  flush (text);
+  if (size_bytes > LNS_EXPORT_TEXT_BYTES)
+    write_all (text, bytes, size_bytes);
+  else
+    lns_export_put (text, bytes, size_bytes);
+}
+
+bool
+lns_export_text_is_good (const LnsExportText *text, LnsError *error)
+{
+  return text->code == 0 || lns_export_fail (text->job, text->code, error);
+}
+
+bool
+lns_export_text_close (LnsExportText *text, bool good, LnsError *error)
+{
+  if (text == NULL)
+    return true;
+  if (good)
+    flush (text);
+  if (close (text->fd) != 0 && text->code == 0)
+    text->code = errno;
+  good = !good || lns_export_text_is_good (text, error);
+  free (text);
+  return good;
+}
+
+void
+lns_export_put_integer (LnsExportText *text, int64_t value)
+{
+  char digits[24], *at = digits + sizeof digits;
   uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
   do
@@ -51,21 +102,60 @@ lns_export_put_integer (FILE *stream, int64_t value)
   while ((left /= 10) != 0);
   if (value < 0)
     *--at = '-';
-  fwrite_unlocked (at, 1, (size_t)(text + sizeof text - at), stream);
+  lns_export_put (text, at, (size_t)(digits + sizeof digits - at));
 }
 
 void
-lns_export_put_text (FILE *stream, const char *text)
+lns_export_put_real (LnsExportText *text, double value)
 {
-  fwrite_unlocked (text, 1, strlen (text), stream);
+  char digits[32];
+
+  lns_export_put (text, digits, (size_t)snprintf (digits, sizeof digits, "%.17g", value));
 }
 
 void
-lns_export_put_hex (FILE *stream, const void *bytes, size_t size_bytes)
+lns_export_put_hex (LnsExportText *text, const void *bytes, size_t size_bytes)
 {
   for (const uint8_t *at = bytes, *end = at + size_bytes; at < end; at++)
     {
-      putc_unlocked ("0123456789ABCDEF"[*at >> 4], stream);
-      putc_unlocked ("0123456789ABCDEF"[*at & 15], stream);
+      lns_export_put_byte (text, "0123456789ABCDEF"[*at >> 4]);
+      lns_export_put_byte (text, "0123456789ABCDEF"[*at & 15]);
     }
+}
+
+void
+lns_export_put_json_string (LnsExportText *text, const void *bytes, size_t size_bytes)
+{
+  const uint8_t *at = bytes, *end = at + size_bytes;
+  char escape[LNS_JSON_ESCAPE_SIZE];
+
+  lns_export_put_byte (text, '"');
+  while (at < end)
+    {
+      size_t n = lns_json_plain_length (at, (size_t)(end - at));
+      lns_export_put (text, at, n);
+      at += n;
+      if (at < end)
+        lns_export_put_text (text, lns_json_escape (*at++, escape));
+    }
+  lns_export_put_byte (text, '"');
+}
+
+void
+lns_export_put_json (LnsExportText *text, const LnsValue *value)
+{
+  if (value->type == LNS_VALUE_INTEGER)
+    lns_export_put_integer (text, value->integer);
+  else if (value->type == LNS_VALUE_REAL && isfinite (value->real))
+    lns_export_put_real (text, value->real);
+  else if (value->type == LNS_VALUE_TEXT)
+    lns_export_put_json_string (text, value->bytes, value->size_bytes);
+  else if (value->type == LNS_VALUE_BLOB)
+    {
+      lns_export_put_byte (text, '"');
+      lns_export_put_hex (text, value->bytes, value->size_bytes);
+      lns_export_put_byte (text, '"');
+    }
+  else
+    lns_export_put_text (text, "null");
 }

@@ -223,7 +223,8 @@ copy_row (Copy *copy, LnsError *error)
         if (value->type == LNS_VALUE_INTEGER)
           value->integer = (int64_t)((uint64_t)value->integer + (uint64_t)shift_ns);
       }
-  row->rowid = lns_row_cursor_rowid (copy->rows);
+  row->values[copy->table->n_columns] =
+      (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = lns_row_cursor_rowid (copy->rows) };
   row->lane = lns_row_cursor_lane (copy->rows);
   return export->type->row (export->sink, row, error) &&
          (++export->n_done % STRETCH != 0 || look_up (export, error));

@@ -6,11 +6,10 @@
 /* A trace as Perfetto and chrome://tracing read it: processes with their threads and, as threads too, the
  * streams of their GPUs; an arrow from each launch to what it began. Times are microseconds, to the ns. */
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/lns-json.h"
 #include "src/export/lns-export-text.h"
 #include "src/schema/lns-enums.h"
 
@@ -96,7 +95,7 @@ typedef struct
 typedef struct
 {
   const LnsExportJob *job;
-  FILE *stream;
+  LnsExportText *text;
   bool has_events;
   Row *rows; /* by lane                                                                         */
   uint32_t n_lanes;
@@ -118,22 +117,26 @@ typedef struct
 static void
 begin_event (Sink *sink, char phase, const Row *row)
 {
-  lns_export_put_text (sink->stream, sink->has_events ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-  putc_unlocked (phase, sink->stream);
-  lns_export_put_text (sink->stream, "\",\"pid\":");
-  lns_export_put_integer (sink->stream, row->pid);
-  lns_export_put_text (sink->stream, ",\"tid\":");
-  lns_export_put_integer (sink->stream, row->tid);
+  LnsExportText *text = sink->text;
+
+  lns_export_put_text (text, sink->has_events ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+  lns_export_put_byte (text, phase);
+  lns_export_put_text (text, "\",\"pid\":");
+  lns_export_put_integer (text, row->pid);
+  lns_export_put_text (text, ",\"tid\":");
+  lns_export_put_integer (text, row->tid);
   sink->has_events = true;
 }
 
 static void
-put_name (Sink *sink, const Row *row, const char *what, const char *text, size_t size)
+put_name (Sink *sink, const Row *row, const char *what, const char *name, size_t size)
 {
   begin_event (sink, 'M', row);
-  fprintf (sink->stream, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-  lns_json_write_string (sink->stream, text, size);
-  lns_export_put_text (sink->stream, "}}");
+  lns_export_put_text (sink->text, ",\"name\":\"");
+  lns_export_put_text (sink->text, what);
+  lns_export_put_text (sink->text, "\",\"args\":{\"name\":");
+  lns_export_put_json_string (sink->text, name, size);
+  lns_export_put_text (sink->text, "}}");
 }
 
 /* What the row of a lane without a thread of its own is called. */
@@ -302,10 +305,10 @@ chrome_open (const LnsExportJob *job, LnsError *error)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                    "not enough memory for an export; close other programs");
   else
-    sink->stream = lns_export_text_open (job, job->temporary, error);
-  if (sink != NULL && sink->stream != NULL)
+    sink->text = lns_export_text_open (job, job->temporary, error);
+  if (sink != NULL && sink->text != NULL)
     {
-      lns_export_put_text (sink->stream, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+      lns_export_put_text (sink->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
       name_threads (sink);
       return sink;
     }
@@ -345,17 +348,17 @@ chrome_begin (void *data, const LnsTable *table, LnsError *error)
 /* ---- Events ----------------------------------------------------------------------------------- */
 
 static void
-put_microseconds (FILE *stream, int64_t time_ns)
+put_microseconds (LnsExportText *text, int64_t time_ns)
 {
   uint64_t left = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
 
   if (time_ns < 0)
-    putc_unlocked ('-', stream);
-  lns_export_put_integer (stream, (int64_t)(left / 1000));
-  putc_unlocked ('.', stream);
-  putc_unlocked ((char)('0' + left / 100 % 10), stream);
-  putc_unlocked ((char)('0' + left / 10 % 10), stream);
-  putc_unlocked ((char)('0' + left % 10), stream);
+    lns_export_put_byte (text, '-');
+  lns_export_put_integer (text, (int64_t)(left / 1000));
+  lns_export_put_byte (text, '.');
+  lns_export_put_byte (text, (char)('0' + left / 100 % 10));
+  lns_export_put_byte (text, (char)('0' + left / 10 % 10));
+  lns_export_put_byte (text, (char)('0' + left % 10));
 }
 
 /* The name of an event. */
@@ -380,19 +383,9 @@ name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
 }
 
 static void
-put_value (FILE *stream, const LnsValue *value)
-{
-  if (value->type == LNS_VALUE_INTEGER)
-    lns_export_put_integer (stream, value->integer);
-  else if (value->type == LNS_VALUE_REAL)
-    lns_json_write_double (stream, value->real);
-  else
-    lns_json_write_string (stream, value->bytes, value->size_bytes);
-}
-
-static void
 put_arguments (const Sink *sink, const LnsSinkRow *row)
 {
+  LnsExportText *text = sink->text;
   bool has_any = false;
 
   for (unsigned i = 0; i < sink->n_arguments; i++)
@@ -400,25 +393,30 @@ put_arguments (const Sink *sink, const LnsSinkRow *row)
       const LnsValue *value = &row->values[sink->arguments[i].column];
       if (value->type == LNS_VALUE_NULL || value->type == LNS_VALUE_BLOB)
         continue;
-      lns_export_put_text (sink->stream, has_any ? ",\"" : ",\"args\":{\"");
-      lns_export_put_text (sink->stream, sink->arguments[i].name);
-      lns_export_put_text (sink->stream, "\":");
-      put_value (sink->stream, value);
+      lns_export_put_text (text, has_any ? ",\"" : ",\"args\":{\"");
+      lns_export_put_text (text, sink->arguments[i].name);
+      lns_export_put_text (text, "\":");
+      lns_export_put_json (text, value);
       has_any = true;
     }
   if (has_any)
-    putc_unlocked ('}', sink->stream);
+    lns_export_put_byte (text, '}');
 }
 
 /* One end of the arrow from a call to what it began. Correlations are of one process. */
 static void
 put_arrow (Sink *sink, char phase, const Row *row, int64_t time_ns, int64_t correlation)
 {
+  char id[32];
+
+  snprintf (id, sizeof id, "0x%x%08x", (unsigned)row->pid, (unsigned)correlation);
   begin_event (sink, phase, row);
-  lns_export_put_text (sink->stream, ",\"ts\":");
-  put_microseconds (sink->stream, time_ns);
-  fprintf (sink->stream, ",\"id\":\"0x%x%08x\",\"cat\":\"launch\",\"name\":\"launch\"%s}",
-           (unsigned)row->pid, (unsigned)correlation, phase == 'f' ? ",\"bp\":\"e\"" : "");
+  lns_export_put_text (sink->text, ",\"ts\":");
+  put_microseconds (sink->text, time_ns);
+  lns_export_put_text (sink->text, ",\"id\":\"");
+  lns_export_put_text (sink->text, id);
+  lns_export_put_text (sink->text, "\",\"cat\":\"launch\",\"name\":\"launch\"");
+  lns_export_put_text (sink->text, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
 /* Whether a call of this name begins work on a GPU. */
@@ -440,7 +438,7 @@ static bool
 chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
 {
   Sink *sink = data;
-  FILE *stream = sink->stream;
+  LnsExportText *text = sink->text;
 
   if (values->lane >= sink->n_lanes)
     return true; /* a definition                                                                 */
@@ -455,32 +453,32 @@ chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
   const char *name = name_of (sink, values, &size);
 
   begin_event (sink, sink->value >= 0 ? 'C' : is_mark ? 'i' : is_whole ? 'X' : 'B', row);
-  lns_export_put_text (stream, ",\"ts\":");
-  put_microseconds (stream, start_ns);
+  lns_export_put_text (text, ",\"ts\":");
+  put_microseconds (text, start_ns);
   if (is_whole)
     {
-      lns_export_put_text (stream, ",\"dur\":");
-      put_microseconds (stream, end->integer - start_ns);
+      lns_export_put_text (text, ",\"dur\":");
+      put_microseconds (text, end->integer - start_ns);
     }
-  lns_export_put_text (stream,
+  lns_export_put_text (text,
                        is_mark && sink->value < 0 ? ",\"s\":\"t\",\"cat\":\"" : ",\"cat\":\"");
-  lns_export_put_text (stream, sink->kind->category);
-  lns_export_put_text (stream, "\",\"name\":");
-  lns_json_write_string (stream, name, size);
+  lns_export_put_text (text, sink->kind->category);
+  lns_export_put_text (text, "\",\"name\":");
+  lns_export_put_json_string (text, name, size);
   if (sink->value >= 0)
     {
-      lns_export_put_text (stream, ",\"args\":{\"value\":");
-      put_value (stream, &values->values[sink->value]);
-      putc_unlocked ('}', stream);
+      lns_export_put_text (text, ",\"args\":{\"value\":");
+      lns_export_put_json (text, &values->values[sink->value]);
+      lns_export_put_byte (text, '}');
     }
   put_arguments (sink, values);
-  putc_unlocked ('}', stream);
+  lns_export_put_byte (text, '}');
   if (sink->correlation >= 0 && values->values[sink->correlation].type == LNS_VALUE_INTEGER &&
       values->values[sink->correlation].integer != 0 &&
       (sink->kind->is_begun || (sink->kind->is_call && may_begin (name))))
     put_arrow (sink, sink->kind->is_call ? 's' : 'f', row, start_ns,
                values->values[sink->correlation].integer);
-  return !ferror_unlocked (stream) || lns_export_fail (sink->job, errno, error);
+  return lns_export_text_is_good (text, error);
 }
 
 static bool
@@ -494,8 +492,8 @@ chrome_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
 
-  lns_export_put_text (sink->stream, "\n]}\n");
-  good = lns_export_text_close (sink->job, sink->stream, good, error) && good;
+  lns_export_put_text (sink->text, "\n]}\n");
+  good = lns_export_text_close (sink->text, good, error) && good;
   free_sink (sink);
   return good;
 }

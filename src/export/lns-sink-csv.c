@@ -6,7 +6,7 @@
 /* Rows as comma-separated values (RFC 4180, but for lines that end in \n): a folder with one file a table
  * that begins with the columns' names. NULL is an empty field, an empty text is "". */
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@
 typedef struct
 {
   const LnsExportJob *job;
-  FILE *stream; /* of the table that was begun last, or NULL                                     */
+  LnsExportText
+      *text; /* of the table that was begun last, or NULL                                     */
   unsigned n_columns;
 } Sink;
 
@@ -33,27 +34,25 @@ csv_open (const LnsExportJob *job, LnsError *error)
 }
 
 static void
-put_text (FILE *stream, const char *bytes, size_t size_bytes)
+put_field (LnsExportText *text, const char *bytes, size_t size_bytes)
 {
   const char *end = bytes + size_bytes;
   bool needs_quotes = size_bytes == 0;
 
   for (const char *at = bytes; at < end && !needs_quotes; at++)
     needs_quotes = *at == ',' || *at == '"' || *at == '\n' || *at == '\r';
-  if (!needs_quotes)
-    {
-      fwrite_unlocked (bytes, 1, size_bytes, stream);
-      return;
-    }
-  putc_unlocked ('"', stream);
-  for (const char *quote; (quote = memchr (bytes, '"', (size_t)(end - bytes))) != NULL;
+  if (needs_quotes)
+    lns_export_put_byte (text, '"');
+  for (const char *quote;
+       needs_quotes && (quote = memchr (bytes, '"', (size_t)(end - bytes))) != NULL;
        bytes = quote + 1)
     {
-      fwrite_unlocked (bytes, 1, (size_t)(quote + 1 - bytes), stream);
-      putc_unlocked ('"', stream);
+      lns_export_put (text, bytes, (size_t)(quote + 1 - bytes));
+      lns_export_put_byte (text, '"');
     }
-  fwrite_unlocked (bytes, 1, (size_t)(end - bytes), stream);
-  putc_unlocked ('"', stream);
+  lns_export_put (text, bytes, (size_t)(end - bytes));
+  if (needs_quotes)
+    lns_export_put_byte (text, '"');
 }
 
 static bool
@@ -69,17 +68,17 @@ csv_begin (void *data, const LnsTable *table, LnsError *error)
   for (char *at = path + strlen (sink->job->temporary) + 1; *at != '\0'; at++)
     if (*at == '/')
       *at = '_';
-  sink->stream = lns_export_text_open (sink->job, path, error);
+  sink->text = lns_export_text_open (sink->job, path, error);
   free (path);
-  if (sink->stream == NULL)
+  if (sink->text == NULL)
     return false;
   sink->n_columns = table->n_columns;
   for (unsigned i = 0; i < table->n_columns; i++)
     {
-      lns_export_put_text (sink->stream, i > 0 ? "," : "");
-      put_text (sink->stream, table->columns[i].name, strlen (table->columns[i].name));
+      lns_export_put_text (sink->text, i > 0 ? "," : "");
+      put_field (sink->text, table->columns[i].name, strlen (table->columns[i].name));
     }
-  putc_unlocked ('\n', sink->stream);
+  lns_export_put_byte (sink->text, '\n');
   return true;
 }
 
@@ -92,28 +91,28 @@ csv_row (void *data, const LnsSinkRow *row, LnsError *error)
     {
       const LnsValue *value = &row->values[i];
       if (i > 0)
-        putc_unlocked (',', sink->stream);
+        lns_export_put_byte (sink->text, ',');
       if (value->type == LNS_VALUE_INTEGER)
-        lns_export_put_integer (sink->stream, value->integer);
+        lns_export_put_integer (sink->text, value->integer);
       else if (value->type == LNS_VALUE_REAL)
-        fprintf (sink->stream, "%.17g", value->real);
+        lns_export_put_real (sink->text, value->real);
       else if (value->type == LNS_VALUE_TEXT)
-        put_text (sink->stream, value->bytes, value->size_bytes);
+        put_field (sink->text, value->bytes, value->size_bytes);
       else if (value->type == LNS_VALUE_BLOB)
-        lns_export_put_hex (sink->stream, value->bytes, value->size_bytes);
+        lns_export_put_hex (sink->text, value->bytes, value->size_bytes);
     }
-  putc_unlocked ('\n', sink->stream);
-  return !ferror_unlocked (sink->stream) || lns_export_fail (sink->job, errno, error);
+  lns_export_put_byte (sink->text, '\n');
+  return lns_export_text_is_good (sink->text, error);
 }
 
 static bool
 csv_end (void *data, LnsError *error)
 {
   Sink *sink = data;
-  FILE *stream = sink->stream;
+  LnsExportText *text = sink->text;
 
-  sink->stream = NULL;
-  return lns_export_text_close (sink->job, stream, true, error);
+  sink->text = NULL;
+  return lns_export_text_close (text, true, error);
 }
 
 static bool
@@ -121,7 +120,7 @@ csv_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
 
-  lns_export_text_close (sink->job, sink->stream, false, NULL);
+  lns_export_text_close (sink->text, false, NULL);
   free (sink);
   return good;
 }

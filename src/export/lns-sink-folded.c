@@ -6,7 +6,6 @@
 /* GPU time by stacks of ranges, a line for each kernel or copy: "outer;inner;kernel 1234" in ns, as
  * flamegraph.pl, speedscope and inferno read it. */
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "src/export/lns-export-text.h"
@@ -16,7 +15,7 @@ typedef struct
 {
   const LnsExportJob *job;
   LnsGpuStacks *stacks;
-  FILE *stream;
+  LnsExportText *text;
 } Sink;
 
 static void *
@@ -32,8 +31,8 @@ folded_open (const LnsExportJob *job, LnsError *error)
     }
   sink->job = job;
   sink->stacks = lns_gpu_stacks_new (job, error);
-  sink->stream = sink->stacks != NULL ? lns_export_text_open (job, job->temporary, error) : NULL;
-  if (sink->stream != NULL)
+  sink->text = sink->stacks != NULL ? lns_export_text_open (job, job->temporary, error) : NULL;
+  if (sink->text != NULL)
     return sink;
   lns_gpu_stacks_free (sink->stacks);
   free (sink);
@@ -64,10 +63,10 @@ static void
 put_name (const Sink *sink, uint32_t name)
 {
   size_t size;
-  const char *text = lns_gpu_stacks_name (sink->stacks, name, &size);
+  const char *at = lns_gpu_stacks_name (sink->stacks, name, &size);
 
-  for (const char *end = text + size; text < end; text++)
-    putc_unlocked (*text == ';' || *text == '\n' || *text == '\r' ? '_' : *text, sink->stream);
+  for (const char *end = at + size; at < end; at++)
+    lns_export_put_byte (sink->text, *at == ';' || *at == '\n' || *at == '\r' ? '_' : *at);
 }
 
 /* N_KERNELS times the kernel, below N_RANGES times each range. */
@@ -83,12 +82,12 @@ put_stack (const Sink *sink,
     for (unsigned k = 0; k < (i + 1 < n ? n_ranges : n_kernels); k++)
       {
         if (i + k > 0)
-          putc_unlocked (';', sink->stream);
+          lns_export_put_byte (sink->text, ';');
         put_name (sink, names[i]);
       }
-  putc_unlocked (' ', sink->stream);
-  lns_export_put_integer (sink->stream, duration_ns);
-  putc_unlocked ('\n', sink->stream);
+  lns_export_put_byte (sink->text, ' ');
+  lns_export_put_integer (sink->text, duration_ns);
+  lns_export_put_byte (sink->text, '\n');
 }
 
 static bool
@@ -103,7 +102,7 @@ write_stack (void *data, const uint32_t *names, unsigned n, int64_t duration_ns,
     }
   else
     put_stack (sink, names, n, 1, 1, duration_ns);
-  return !ferror_unlocked (sink->stream) || lns_export_fail (sink->job, errno, error);
+  return lns_export_text_is_good (sink->text, error);
 }
 
 static bool
@@ -112,7 +111,7 @@ folded_close (void *data, bool good, LnsError *error)
   Sink *sink = data;
 
   good = good && lns_gpu_stacks_sweep (sink->stacks, write_stack, sink, error);
-  good = lns_export_text_close (sink->job, sink->stream, good, error) && good;
+  good = lns_export_text_close (sink->text, good, error) && good;
   lns_gpu_stacks_free (sink->stacks);
   free (sink);
   return good;

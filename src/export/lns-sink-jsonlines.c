@@ -7,6 +7,7 @@
  * left out; bytes that are no text are hexadecimal digits. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +17,11 @@
 typedef struct
 {
   const LnsExportJob *job;
-  FILE *stream;
+  LnsExportText *text;
   unsigned n_columns;
-  /* What stands before each value of the table that was begun last, `{"table":"…"` first: the pieces of `text`
+  /* What stands before each value of the table that was begun last, `{"table":"…"` first: the pieces of `names`
    * that end at `ends`. */
-  char *text;
+  char *names;
   size_t ends[LNS_SINK_MAX_COLUMNS + 1];
 } Sink;
 
@@ -29,8 +30,8 @@ jsonl_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
 
-  good = lns_export_text_close (sink->job, sink->stream, good, error) && good;
-  free (sink->text);
+  good = lns_export_text_close (sink->text, good, error) && good;
+  free (sink->names);
   free (sink);
   return good;
 }
@@ -47,8 +48,8 @@ jsonl_open (const LnsExportJob *job, LnsError *error)
       return NULL;
     }
   sink->job = job;
-  sink->stream = lns_export_text_open (job, job->temporary, error);
-  if (sink->stream != NULL)
+  sink->text = lns_export_text_open (job, job->temporary, error);
+  if (sink->text != NULL)
     return sink;
   free (sink);
   return NULL;
@@ -60,47 +61,26 @@ jsonl_begin (void *data, const LnsTable *table, LnsError *error)
   Sink *sink = data;
   size_t size;
 
-  free (sink->text);
-  sink->text = NULL;
+  free (sink->names);
+  sink->names = NULL;
   sink->n_columns = table->n_columns;
-  FILE *text = open_memstream (&sink->text, &size);
-  if (text == NULL)
+  FILE *names = open_memstream (&sink->names, &size);
+  if (names == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                           "not enough memory for an export; close other programs");
-  fputs ("{\"table\":", text);
-  lns_json_write_string (text, table->name, strlen (table->name));
+  fputs ("{\"table\":", names);
+  lns_json_write_string (names, table->name, strlen (table->name));
   for (unsigned i = 0; i <= table->n_columns; i++)
     {
-      fflush (text);
+      fflush (names);
       sink->ends[i] = size;
       if (i == table->n_columns)
         break;
-      putc (',', text);
-      lns_json_write_string (text, table->columns[i].name, strlen (table->columns[i].name));
-      putc (':', text);
+      putc (',', names);
+      lns_json_write_string (names, table->columns[i].name, strlen (table->columns[i].name));
+      putc (':', names);
     }
-  return fclose (text) == 0 || lns_export_fail (sink->job, errno, error);
-}
-
-static void
-put_value (FILE *stream, const LnsValue *value)
-{
-  switch (value->type)
-    {
-    case LNS_VALUE_INTEGER:
-      lns_export_put_integer (stream, value->integer);
-      return;
-    case LNS_VALUE_REAL:
-      lns_json_write_double (stream, value->real);
-      return;
-    case LNS_VALUE_TEXT:
-      lns_json_write_string (stream, value->bytes, value->size_bytes);
-      return;
-    default:
-      putc_unlocked ('"', stream);
-      lns_export_put_hex (stream, value->bytes, value->size_bytes);
-      putc_unlocked ('"', stream);
-    }
+  return fclose (names) == 0 || lns_export_fail (sink->job, errno, error);
 }
 
 static bool
@@ -108,16 +88,15 @@ jsonl_row (void *data, const LnsSinkRow *row, LnsError *error)
 {
   Sink *sink = data;
 
-  fwrite_unlocked (sink->text, 1, sink->ends[0], sink->stream);
+  lns_export_put (sink->text, sink->names, sink->ends[0]);
   for (unsigned i = 0; i < sink->n_columns; i++)
     if (row->values[i].type != LNS_VALUE_NULL)
       {
-        fwrite_unlocked (sink->text + sink->ends[i], 1, sink->ends[i + 1] - sink->ends[i],
-                         sink->stream);
-        put_value (sink->stream, &row->values[i]);
+        lns_export_put (sink->text, sink->names + sink->ends[i], sink->ends[i + 1] - sink->ends[i]);
+        lns_export_put_json (sink->text, &row->values[i]);
       }
-  lns_export_put_text (sink->stream, "}\n");
-  return !ferror_unlocked (sink->stream) || lns_export_fail (sink->job, errno, error);
+  lns_export_put (sink->text, "}\n", 2);
+  return lns_export_text_is_good (sink->text, error);
 }
 
 static bool

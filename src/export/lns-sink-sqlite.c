@@ -15,14 +15,26 @@
 
 #include "src/export/lns-sink.h"
 
+/* So many rows go in at a step: it costs half of what a step a row does. */
+#define STEP_ROWS 32
+
+typedef LnsValue Row[LNS_SINK_MAX_COLUMNS + 1];
+
+/* INSERT of some rows, and what is bound to it. */
+typedef struct
+{
+  sqlite3_stmt *statement;
+  Row bound[STEP_ROWS];
+} Insert;
+
 typedef struct
 {
   const LnsExportJob *job;
   sqlite3 *db;
-  sqlite3_stmt *insert;
-  unsigned n_columns;
-  bool binds_rowid;
-  uint64_t nulls; /* 1 << column that is bound to NULL                                           */
+  unsigned n_columns,
+      n_bound; /* of the table that was begun last; with the rowid, if that is bound */
+  Insert one, many;
+  unsigned n_rows; /* in `many`, which wait for a step                                           */
 } Sink;
 
 static bool
@@ -44,12 +56,20 @@ execute (Sink *sink, const char *sql, LnsError *error)
   return sqlite3_exec (sink->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail (sink, error);
 }
 
+static void
+drop_inserts (Sink *sink)
+{
+  sqlite3_finalize (sink->one.statement);
+  sqlite3_finalize (sink->many.statement);
+  sink->one.statement = sink->many.statement = NULL;
+}
+
 static bool
 sqlite_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
 
-  sqlite3_finalize (sink->insert);
+  drop_inserts (sink);
   good = good && execute (sink, "COMMIT", error);
   if (sqlite3_close (sink->db) != SQLITE_OK && good)
     good =
@@ -85,8 +105,8 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
                        NULL) != SQLITE_OK
           ? !fail (sink, error)
           : !execute (sink,
-                      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = "
-                      "EXCLUSIVE;PRAGMA cache_size = -65536; BEGIN",
+                      "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = "
+                      "OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8192; BEGIN",
                       error))
     {
       sqlite_close (sink, false, NULL);
@@ -95,20 +115,26 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
   return sink;
 }
 
-/* The rowid comes last: rows that others passed by leave gaps, as in SQL. To be freed by SQLite. */
-static char *
-insert_sql (const LnsTable *table, bool with_rowid)
+/* Prepares the insertion of N rows. The rowid comes last: rows that others passed by leave gaps, as in SQL. */
+static bool
+prepare (Sink *sink, const LnsTable *table, unsigned n, Insert *insert, LnsError *error)
 {
-  sqlite3_str *sql = sqlite3_str_new (NULL);
+  sqlite3_str *text = sqlite3_str_new (sink->db);
 
-  sqlite3_str_appendf (sql, "INSERT INTO \"%w\" (", table->name);
+  sqlite3_str_appendf (text, "INSERT INTO \"%w\" (", table->name);
   for (unsigned i = 0; i < table->n_columns; i++)
-    sqlite3_str_appendf (sql, "%s\"%w\"", i > 0 ? ", " : "", table->columns[i].name);
-  sqlite3_str_appendall (sql, with_rowid ? ", rowid) VALUES (?" : ") VALUES (?");
-  for (unsigned i = 1; i < table->n_columns + with_rowid; i++)
-    sqlite3_str_appendall (sql, ", ?");
-  sqlite3_str_appendall (sql, ")");
-  return sqlite3_str_finish (sql);
+    sqlite3_str_appendf (text, "%s\"%w\"", i > 0 ? ", " : "", table->columns[i].name);
+  sqlite3_str_appendall (text, sink->n_bound > sink->n_columns ? ", rowid) VALUES" : ") VALUES");
+  for (unsigned row = 0; row < n; row++)
+    for (unsigned i = 0; i < sink->n_bound; i++)
+      sqlite3_str_appendall (text, i > 0 ? ", ?" : row > 0 ? "), (?" : " (?");
+  sqlite3_str_appendall (text, ")");
+  char *sql = sqlite3_str_finish (text);
+  bool good =
+      sql != NULL && sqlite3_prepare_v2 (sink->db, sql, -1, &insert->statement, NULL) == SQLITE_OK;
+  memset (insert->bound, 0, sizeof insert->bound);
+  sqlite3_free (sql);
+  return good || fail (sink, error);
 }
 
 static bool
@@ -119,71 +145,101 @@ sqlite_begin (void *data, const LnsTable *table, LnsError *error)
 
   for (unsigned i = 1; i < table->n_columns; i++)
     has_key = has_key || table->columns[i].rule == LNS_COLUMN_KEY;
+  bool binds_rowid = !has_key && (table->passes != 0 || sink->job->options->times != NULL);
   sink->n_columns = table->n_columns;
-  sink->binds_rowid = !has_key && (table->passes != 0 || sink->job->options->times != NULL);
-  sink->nulls = ~UINT64_C (0);
-  char *create = lns_table_sql (table, NULL), *insert = insert_sql (table, sink->binds_rowid);
-  bool good = create != NULL && insert != NULL && execute (sink, create, error) &&
-              (sqlite3_prepare_v2 (sink->db, insert, -1, &sink->insert, NULL) == SQLITE_OK ||
-               fail (sink, error));
+  sink->n_bound = table->n_columns + binds_rowid;
+  char *create = lns_table_sql (table, NULL);
+  bool good = create != NULL ? execute (sink, create, error)
+                             : lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                                              "not enough memory for an export; close other "
+                                              "programs");
   free (create);
-  sqlite3_free (insert);
-  return good;
+  return good && prepare (sink, table, 1, &sink->one, error) &&
+         prepare (sink, table, STEP_ROWS, &sink->many, error);
 }
 
+/* What is bound lives until the step. */
 static int
-bind (sqlite3_stmt *insert, int parameter, const LnsValue *value)
+bind_value (sqlite3_stmt *statement, int parameter, const LnsValue *value)
 {
-  sqlite3_destructor_type lifetime = value->transient ? SQLITE_TRANSIENT : SQLITE_STATIC;
-
   switch (value->type)
     {
     case LNS_VALUE_INTEGER:
-      return sqlite3_bind_int64 (insert, parameter, value->integer);
+      return sqlite3_bind_int64 (statement, parameter, value->integer);
     case LNS_VALUE_REAL:
-      return sqlite3_bind_double (insert, parameter, value->real);
+      return sqlite3_bind_double (statement, parameter, value->real);
     case LNS_VALUE_TEXT:
-      return sqlite3_bind_text64 (insert, parameter, value->bytes, value->size_bytes, lifetime,
-                                  SQLITE_UTF8);
+      return sqlite3_bind_text64 (statement, parameter, value->bytes, value->size_bytes,
+                                  SQLITE_STATIC, SQLITE_UTF8);
     case LNS_VALUE_BLOB:
-      return sqlite3_bind_blob64 (insert, parameter, value->bytes, value->size_bytes, lifetime);
+      return sqlite3_bind_blob64 (statement, parameter, value->bytes, value->size_bytes,
+                                  SQLITE_STATIC);
     default:
-      return sqlite3_bind_null (insert, parameter);
+      return sqlite3_bind_null (statement, parameter);
     }
+}
+
+/* Binds VALUES as the row at POSITION of INSERT, where it has others: most columns of most events are as those
+ * of the event before. */
+static bool
+bind_row (const Sink *sink, Insert *insert, unsigned position, const LnsValue *values)
+{
+  LnsValue *bound = insert->bound[position];
+  int first = (int)(position * sink->n_bound) + 1;
+
+  for (unsigned i = 0; i < sink->n_bound; i++)
+    {
+      if (values[i].type == bound[i].type && values[i].integer == bound[i].integer &&
+          values[i].size_bytes == bound[i].size_bytes)
+        continue;
+      bound[i] = values[i];
+      if (bind_value (insert->statement, first + (int)i, &values[i]) != SQLITE_OK)
+        return false;
+    }
+  return true;
+}
+
+static bool
+step (Insert *insert)
+{
+  return sqlite3_step (insert->statement) == SQLITE_DONE &&
+         sqlite3_reset (insert->statement) == SQLITE_OK;
+}
+
+/* Inserts the rows that wait. */
+static bool
+insert_rows (Sink *sink, LnsError *error)
+{
+  unsigned n = sink->n_rows;
+  bool good = n < STEP_ROWS || step (&sink->many);
+
+  for (unsigned i = 0; good && n < STEP_ROWS && i < n; i++)
+    good = bind_row (sink, &sink->one, 0, sink->many.bound[i]) && step (&sink->one);
+  sink->n_rows = 0;
+  return good || fail (sink, error);
 }
 
 static bool
 sqlite_row (void *data, const LnsSinkRow *row, LnsError *error)
 {
   Sink *sink = data;
+  bool is_transient = false;
 
   for (unsigned i = 0; i < sink->n_columns; i++)
-    {
-      bool is_null = row->values[i].type == LNS_VALUE_NULL;
-      /* Most columns of most events stay NULL.                                                   */
-      if (is_null && (sink->nulls >> i & 1))
-        continue;
-      sink->nulls = (sink->nulls & ~(UINT64_C (1) << i)) | (uint64_t)is_null << i;
-      if (bind (sink->insert, (int)i + 1, &row->values[i]) != SQLITE_OK)
-        return fail (sink, error);
-    }
-  if (sink->binds_rowid &&
-      sqlite3_bind_int64 (sink->insert, (int)sink->n_columns + 1, row->rowid) != SQLITE_OK)
+    is_transient = is_transient || row->values[i].transient;
+  if (!bind_row (sink, &sink->many, sink->n_rows++, row->values))
     return fail (sink, error);
-  if (sqlite3_step (sink->insert) != SQLITE_DONE)
-    return fail (sink, error);
-  sqlite3_reset (sink->insert);
-  return true;
+  return (sink->n_rows < STEP_ROWS && !is_transient) || insert_rows (sink, error);
 }
 
 static bool
 sqlite_end (void *data, LnsError *error)
 {
   Sink *sink = data;
+  bool good = insert_rows (sink, error);
 
-  sqlite3_finalize (sink->insert);
-  sink->insert = NULL;
-  return true;
+  drop_inserts (sink);
+  return good;
 }
 
 const LnsExportType lns_sink_sqlite = {

@@ -6,7 +6,7 @@
 /* GPU time by stacks of ranges as a flame graph: one SVG file that a browser zooms and searches and any
  * program shows. Frames of one name in one place are one; the widest comes first. */
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,13 +313,21 @@ svg_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
   uint32_t depth = 0;
+  char *drawn = NULL;
+  size_t size;
 
   good = good && lns_gpu_stacks_sweep (sink->stacks, add_stack, sink, error) &&
          lay_out (sink, &depth, error);
-  FILE *stream = good ? lns_export_text_open (sink->job, sink->job->temporary, error) : NULL;
+  FILE *stream = good ? open_memstream (&drawn, &size) : NULL;
   if (stream != NULL)
     draw (sink, stream, depth);
-  good = stream != NULL && lns_export_text_close (sink->job, stream, good, error);
+  if (good && (stream == NULL || fclose (stream) != 0))
+    good = no_memory (error);
+  LnsExportText *text = good ? lns_export_text_open (sink->job, sink->job->temporary, error) : NULL;
+  if (text != NULL)
+    lns_export_put (text, drawn, size);
+  good = text != NULL && lns_export_text_close (text, good, error);
+  free (drawn);
   free_sink (sink);
   return good;
 }

@@ -27,9 +27,8 @@ typedef struct
 
 typedef struct
 {
-  int64_t rowid;
   uint32_t lane; /* or LNS_ID_NONE: a definition                                                */
-  LnsValue values[LNS_SINK_MAX_COLUMNS];
+  LnsValue values[LNS_SINK_MAX_COLUMNS + 1]; /* of the columns; then the rowid                   */
 } LnsSinkRow;
 
 struct LnsExportType

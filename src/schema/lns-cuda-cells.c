@@ -55,7 +55,7 @@ uuid (LnsCellBuilder *builder, uint32_t id)
 
   if (dash != NULL)
     {
-      value.size_bytes -= (size_t)(dash + 1 - value.bytes);
+      value.size_bytes -= (uint32_t)(dash + 1 - value.bytes);
       value.bytes = dash + 1;
     }
   return value;

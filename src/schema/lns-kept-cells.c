@@ -13,7 +13,7 @@
 LnsValue
 _lns_kept_value (const LnsKeptValue *kept)
 {
-  LnsValue value = { .size_bytes = kept->size_bytes };
+  LnsValue value = { 0 };
 
   switch (kept->type)
     {
@@ -28,8 +28,8 @@ _lns_kept_value (const LnsKeptValue *kept)
       break;
     case LNS_KEPT_TEXT:
     case LNS_KEPT_BLOB:
+      value = lns_value_text (kept->bytes, kept->size_bytes);
       value.type = kept->type == LNS_KEPT_TEXT ? LNS_VALUE_TEXT : LNS_VALUE_BLOB;
-      value.bytes = kept->bytes;
       break;
     default:
       break;

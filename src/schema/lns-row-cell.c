@@ -23,14 +23,6 @@ integer (int64_t value)
   return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = value };
 }
 
-static LnsValue
-string (const LnsTables *tables, uint32_t id)
-{
-  LnsValue value = { .type = LNS_VALUE_TEXT };
-  value.bytes = lns_report_string (tables->report, id, &value.size_bytes);
-  return value;
-}
-
 int64_t
 _lns_lane_cell (const LnsTableLane *lane, const LnsCell *cell)
 {
@@ -154,7 +146,7 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_CONSTANT:
       return integer (cell->argument);
     case LNS_CELL_EMPTY_LIST:
-      return (LnsValue){ .type = LNS_VALUE_TEXT, .bytes = "[]", .size_bytes = 2 };
+      return lns_value_text ("[]", 2);
     case LNS_CELL_START:
       return integer (chunk->start_ns[i]);
     case LNS_CELL_END:
@@ -171,7 +163,8 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_NAME:
       return integer (chunk->name[i]);
     case LNS_CELL_NAME_TEXT:
-      return chunk->name[i] != 0 ? string (tables, chunk->name[i]) : (LnsValue){ 0 };
+      return chunk->name[i] != 0 ? _lns_string_value (tables->report, chunk->name[i])
+                                 : (LnsValue){ 0 };
     case LNS_CELL_OVERHEAD_KIND:
       return integer (overhead_kind (_lns_row_lane_extra (rows, cell->column)));
     case LNS_CELL_CUDA_CALL_CLASS:

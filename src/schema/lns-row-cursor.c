@@ -390,30 +390,26 @@ payload_value (LnsRowCursor *cursor, bool json)
 {
   const LnsRowLane *lane = lane_of (cursor);
   uint32_t id = _lns_row_lane_payload (lane);
-  LnsValue value = { .type = json ? LNS_VALUE_TEXT : LNS_VALUE_BLOB, .transient = true };
-  size_t size;
+  LnsReport *report = cursor->tables->report;
+  size_t size, text_size;
 
   if (json && _lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_JSON)
-    {
-      value = (LnsValue){ .type = LNS_VALUE_TEXT };
-      value.bytes = lns_report_string (cursor->tables->report,
-                                       (uint32_t)_lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD),
-                                       &value.size_bytes);
-      return value;
-    }
+    return _lns_string_value (report, (uint32_t)_lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD));
   if (id == LNS_ID_NONE)
     return (LnsValue){ 0 };
-  const char *bytes = lns_report_string (cursor->tables->report, id, &size);
+  const char *bytes = lns_report_string (report, id, &size);
   free (cursor->text[json]);
   cursor->text[json] = NULL;
-  FILE *stream = open_memstream (&cursor->text[json], &value.size_bytes);
+  FILE *stream = open_memstream (&cursor->text[json], &text_size);
   if (stream == NULL)
     return (LnsValue){ 0 };
   (json ? lns_payload_write_json : lns_payload_write_binary) (
       cursor->tables->payloads, lane->lane->domain, bytes, size, stream);
   if (fclose (stream) != 0)
     return (LnsValue){ 0 };
-  value.bytes = cursor->text[json];
+  LnsValue value = lns_value_text (cursor->text[json], text_size);
+  value.type = json ? LNS_VALUE_TEXT : LNS_VALUE_BLOB;
+  value.transient = true;
   return value;
 }
 
@@ -464,16 +460,9 @@ told_value (LnsRowCursor *cursor, unsigned column)
 LnsValue
 lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
 {
-  LnsValue value = { .type = LNS_VALUE_TEXT };
-
   if (cursor->place == LNS_ROW_AT_STRINGS)
-    {
-      if (column == 0)
-        return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)cursor->string };
-      value.bytes =
-          lns_report_string (cursor->tables->report, (uint32_t)cursor->string, &value.size_bytes);
-      return value;
-    }
+    return column == 0 ? (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)cursor->string }
+                       : _lns_string_value (cursor->tables->report, (uint32_t)cursor->string);
   if (cursor->row != NULL)
     return cursor->row[column];
   const LnsKeptValue *told = cursor->has_remainders ? told_value (cursor, column) : NULL;

@@ -222,14 +222,6 @@ real (double value)
   return (LnsValue){ .type = LNS_VALUE_REAL, .real = value };
 }
 
-static LnsValue
-string (const LnsTables *tables, uint32_t id)
-{
-  LnsValue value = { .type = LNS_VALUE_TEXT };
-  value.bytes = lns_report_string (tables->report, id, &value.size_bytes);
-  return value;
-}
-
 /* BITS of a program's number of TYPE. */
 static LnsValue
 number (uint64_t bits, LnsPayloadType type)
@@ -307,7 +299,7 @@ _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned co
     case LNS_NVTX_COLOR:
       return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_COLOR));
     case LNS_NVTX_TEXT:
-      return string (tables, chunk->name[i]);
+      return _lns_string_value (tables->report, chunk->name[i]);
     case LNS_NVTX_TEXT_ID:
       return integer (chunk->name[i]);
     case LNS_NVTX_GLOBAL_TID:
@@ -361,11 +353,11 @@ _lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned
     case LNS_COUNTERS_NAME_ID:
       return integer (track->name);
     case LNS_COUNTERS_NAME:
-      return string (tables, track->name);
+      return _lns_string_value (tables->report, track->name);
     case LNS_COUNTERS_VALUE:
       return _lns_row_lane_value (rows, tables);
     case LNS_COUNTERS_UNIT:
-      return track->unit != 0 ? string (tables, track->unit) : (LnsValue){ 0 };
+      return track->unit != 0 ? _lns_string_value (tables->report, track->unit) : (LnsValue){ 0 };
     case LNS_COUNTERS_GLOBAL_PID:
       return integer (rows->lane->global_pid);
     case LNS_COUNTERS_DOMAIN_ID:

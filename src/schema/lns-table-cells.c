@@ -50,15 +50,13 @@ _lns_cell_integer_or_null (int64_t value)
 LnsValue
 _lns_cell_constant (const char *text)
 {
-  return (LnsValue){ .type = LNS_VALUE_TEXT, .bytes = text, .size_bytes = strlen (text) };
+  return lns_value_text (text, strlen (text));
 }
 
 LnsValue
 _lns_builder_string (LnsCellBuilder *builder, uint32_t id)
 {
-  LnsValue value = { .type = LNS_VALUE_TEXT };
-  value.bytes = lns_report_string (builder->report, id, &value.size_bytes);
-  return value;
+  return _lns_string_value (builder->report, id);
 }
 
 LnsValue

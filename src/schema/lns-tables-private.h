@@ -97,6 +97,15 @@ _lns_tables_lanes (const LnsTables *tables, const LnsTable *table)
 /* Whether TABLE is so large that its rows are read block by block instead of being held as cells. */
 bool _lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table);
 
+/* String ID as a cell. */
+static inline LnsValue
+_lns_string_value (LnsReport *report, uint32_t id)
+{
+  size_t size;
+  const char *bytes = lns_report_string (report, id, &size);
+  return lns_value_text (bytes, size);
+}
+
 /* A kept value as a cell; its bytes are those of the block. */
 LnsValue _lns_kept_value (const LnsKeptValue *kept);
 

@@ -23,11 +23,12 @@ typedef enum
   LNS_VALUE_BLOB
 } LnsValueType;
 
+/* 16 bytes, which functions return in registers. */
 typedef struct
 {
-  LnsValueType type;
+  uint32_t size_bytes; /* of text and blob                                                      */
+  uint8_t type;        /* LnsValueType                                                          */
   bool transient;
-  size_t size_bytes; /* of text and blob                                                        */
   union
   {
     int64_t integer;
@@ -35,3 +36,14 @@ typedef struct
     const char *bytes;
   };
 } LnsValue;
+
+_Static_assert(sizeof (LnsValue) == 16, "rows are read by the value");
+
+/* SIZE_BYTES of text; what nothing could hold is cut off. */
+static inline LnsValue
+lns_value_text (const char *bytes, size_t size_bytes)
+{
+  return (LnsValue){ .type = LNS_VALUE_TEXT,
+                     .bytes = bytes,
+                     .size_bytes = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX };
+}

@@ -7,6 +7,7 @@
 import csv
 import json
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -17,6 +18,7 @@ import tap
 
 REPORT = golden.make_report()
 CORPUS = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
+csv.field_size_limit(1 << 20)
 
 
 def open_database(path):
@@ -227,6 +229,38 @@ def test_tables_of_others_are_called_as_they_please():
         assert list(csv.reader(file)) == [["a", "b\\,c"], ["7", "y"]]
 
 
+def test_rows_and_texts_of_all_sizes():
+    """Rows go out some at a time and text through a buffer: neither shows in what is written."""
+    texts = ["é\"\\\n" * n for n in (1, 7, 13000, 26214, 26215, 60000)] + ["x" * (1 << 17), "y" * 70000, ""]
+    foreign = sqlite3.connect(golden.path("sizes.sqlite"))
+    foreign.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+    foreign.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, jsonText TEXT, globalTid INTEGER)")
+    for i in range(333):
+        foreign.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, 16777217)",
+                        (i * 10, i * 10 + 5, texts[i // 3 % len(texts)] if i % 3 == 0 else f"range {i}", '{"a": "b"}' if i % 5 == 0 else None))
+    foreign.execute("CREATE TABLE MINE (a INTEGER, b REAL, c TEXT, d BLOB)")
+    foreign.executemany("INSERT INTO MINE VALUES (?, ?, ?, ?)",
+                        [(i or None, i / 3 if i % 4 else None, texts[i % 5] if i % 2 else None, bytes([i % 256]) * (i % 9)) for i in range(1001)])
+    foreign.commit()
+    select = {"NVTX_EVENTS": "SELECT start, end, text, jsonText FROM NVTX_EVENTS ORDER BY start", "MINE": "SELECT a, b, c, d FROM MINE"}
+    wanted = {name: foreign.execute(sql).fetchall() for name, sql in select.items()}
+    golden.run("export", "-q", "-o", golden.path("sizes-back.sqlite"), golden.path("sizes.sqlite"))
+    back = sqlite3.connect(golden.path("sizes-back.sqlite"))
+    out, _ = golden.run("export", "-t", "jsonlines", "-o", "-", golden.path("sizes.sqlite"))
+    lines = [json.loads(line) for line in out.splitlines()]
+    golden.run("export", "-q", "-t", "csv", "-o", golden.path("sizes"), golden.path("sizes.sqlite"))
+    for name, sql in select.items():
+        assert back.execute(sql).fetchall() == wanted[name], name
+        columns = sql[len("SELECT "):sql.index(" FROM")].split(", ")
+        rows = [tuple(row.get(c) for c in columns) for row in sorted(lines, key=lambda r: r.get("start", 0)) if row["table"] == name]
+        assert rows == [tuple(v.hex().upper() if isinstance(v, bytes) else v for v in row) for row in wanted[name]], name
+        with open(golden.path(f"sizes/{name}.csv"), newline="", encoding="utf-8") as file:
+            rows = sorted(csv.DictReader(file), key=lambda r: int(r.get("start", 0)))
+        assert [tuple(row[c] for c in columns) for row in rows] == [
+            tuple("" if v is None else v.hex().upper() if isinstance(v, bytes) else f"{v:.17g}" if isinstance(v, float) else str(v)
+                  for v in row) for row in wanted[name]], name
+
+
 def test_a_folder_is_added_to_or_kept():
     golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "ThreadNames", REPORT)
     golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "stringids,processes", "--append=true", REPORT)
@@ -315,6 +349,17 @@ def test_a_full_disk_leaves_nothing():
         assert b"/dev/full" in err, err
     done = subprocess.run(f"{tap.LANESCOPE} export -t jsonlines -o - {REPORT} > /dev/full", shell=True, capture_output=True)
     assert done.returncode == 125 and b"disk is full" in done.stderr, done
+
+
+def test_what_cannot_be_written_to_its_end_is_not_left():
+    """The system takes no more than 64 KiB a file."""
+    report = golden.make_report("limited.rep", 40000)
+    for kind in ("sqlite", "jsonlines", "csv", "chrome"):
+        done = subprocess.run([tap.LANESCOPE, "export", "-q", "-t", kind, "-o", golden.path("limited"), report], capture_output=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)), restore_signals=False)
+        assert done.returncode == 125 and done.stderr.startswith(b"lanescope: error: ") and done.stderr.count(b"\n") == 1, (kind, done)
+        assert b"limited cannot be written" in done.stderr, (kind, done)
+        assert not [n for n in os.listdir(golden.FOLDER) if n.startswith("limited") and n != "limited.rep"], kind
 
 
 def test_arrow_says_what_it_needs():

@@ -44,6 +44,13 @@ static void
 test_json_numbers (void)
 {
   double third = 1.0 / 3;
+  char escape[LNS_JSON_ESCAPE_SIZE];
+  LNS_CHECK (lns_json_plain_length ((const uint8_t *)"a\xC3\xA9\xC3", 4) == 3);
+  LNS_CHECK (lns_json_plain_length ((const uint8_t *)"\"", 1) == 0);
+  LNS_CHECK (lns_json_plain_length ((const uint8_t *)"plain", 5) == 5);
+  LNS_CHECK_STR (lns_json_escape ('"', escape), "\\\"");
+  LNS_CHECK_STR (lns_json_escape (0x1F, escape), "\\u001f");
+  LNS_CHECK_STR (lns_json_escape (0xC3, escape), "\\ufffd");
   LNS_CHECK (strtod (TEXT_OF (stream, lns_json_write_double (stream, third)), NULL) == third);
   LNS_CHECK_STR (TEXT_OF (stream, lns_json_write_double (stream, __builtin_inf ())), "null");
   LNS_CHECK_STR (TEXT_OF (stream, lns_json_write_double (stream, __builtin_nan (""))), "null");
