@@ -8,6 +8,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/analysis/lns-stats-report.h"
 #include "src/cli/lns-cli-profile-run.h"
@@ -67,13 +68,21 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
 
 /* --- After it --------------------------------------------------------------------------------- */
 
-static bool
-export_as (LnsProfile *profile,
-           LnsReport *report,
-           const LnsExportType *type,
-           const char *path,
-           LnsCliSteps *steps)
+/* Says ERROR here, and to the terminal that has asked. */
+static void
+fail (LnsRun *run, const LnsError *error)
 {
+  lns_cli_fail (error);
+  if (run->answer != NULL)
+    fprintf (run->answer, "lanescope: error: %s\n", error->message);
+  run->profile->report_failed = true;
+}
+
+static bool
+export_as (
+    LnsRun *run, LnsReport *report, const LnsExportType *type, const char *path, LnsCliSteps *steps)
+{
+  const LnsProfile *profile = run->profile;
   LnsError error = { 0 };
   const LnsExportOptions options = {
     .overwrite = profile->options.force_overwrite && !profile->is_numbered,
@@ -90,29 +99,29 @@ export_as (LnsProfile *profile,
   lns_cli_step_end (steps, is_done);
   free (copy);
   if (!is_done)
-    lns_cli_fail (&error);
+    fail (run, &error);
   return is_done;
 }
 
 /* Exports the report at PATH and adds to PATHS, a stream, what that made. */
 static void
-export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps, FILE *paths)
+export_all (LnsRun *run, const char *path, LnsCliSteps *steps, FILE *paths)
 {
+  const LnsProfile *profile = run->profile;
   LnsError error = { 0 };
   LnsReport *report = profile->n_exports > 0 ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL && profile->n_exports > 0)
     {
-      lns_cli_fail (&error);
-      profile->report_failed = true;
+      fail (run, &error);
       return;
     }
   for (size_t i = 0; i < profile->n_exports; i++)
     {
       char *output = lns_cli_replace_ending (path, lns_export_type_ending (profile->exports[i]));
-      if (output != NULL && export_as (profile, report, profile->exports[i], output, steps))
+      if (output == NULL)
+        run->profile->report_failed = true;
+      else if (export_as (run, report, profile->exports[i], output, steps))
         fprintf (paths, "    %s\n", output);
-      else
-        profile->report_failed = true;
       free (output);
     }
   lns_report_close (report);
@@ -130,8 +139,9 @@ default_report (size_t i)
 }
 
 static void
-print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
+print_statistics (LnsRun *run, const char *path, LnsCliSteps *steps)
 {
+  LnsProfile *profile = run->profile;
   const LnsStatsReport *report;
   bool good = true;
   for (size_t i = 0; good && (report = default_report (i)) != NULL; i++)
@@ -146,6 +156,9 @@ print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
       free (input);
     }
   profile->report_failed |= !good;
+  if (run->answer != NULL)
+    fprintf (run->answer, "The statistics are in the output of `lanescope %s` (process %d)\n",
+             profile->command->name, getpid ());
 }
 
 void
@@ -174,9 +187,9 @@ lns_run_finish_report (LnsRun *run, const char *path)
       lns_cli_catch_interrupt ();
       sigprocmask (SIG_SETMASK, &profile->caller.mask, NULL);
     }
-  export_all (profile, path, &steps, stream);
+  export_all (run, path, &steps, stream);
   if (profile->options.stats)
-    print_statistics (profile, path, &steps);
+    print_statistics (run, path, &steps);
   sigprocmask (SIG_SETMASK, &before, NULL);
   fclose (stream);
   lns_run_print (run, "Generated:\n%s", paths);

@@ -173,13 +173,19 @@ lns_run_take_requests (LnsRun *run)
       char *text = NULL;
       size_t n_bytes;
       run->answer = open_memstream (&text, &n_bytes);
-      bool done = obey (run, &request, &error);
+      /* What fails now is the asker's; what failed before was another's. */
+      LnsProfile *profile = run->profile;
+      const bool has_failed = profile->report_failed;
+      profile->report_failed = false;
+      const bool done = obey (run, &request, &error), is_whole = done && !profile->report_failed;
+      profile->report_failed |= has_failed;
       if (run->answer != NULL && !done)
         fprintf (run->answer, "lanescope: error: %s\n", error.message);
       if (run->answer != NULL)
         fclose (run->answer);
       run->answer = NULL;
-      lns_session_request_answer (&request, done ? 0 : LNS_EXIT_FAILED, text != NULL ? text : "");
+      lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED,
+                                  text != NULL ? text : "");
       free (text);
     }
 }

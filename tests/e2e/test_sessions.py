@@ -121,6 +121,36 @@ def test_capture_ranges_of_start():
         assert place.end(launch)[0] == 0 and not os.path.exists(place.file("many.4.rep"))
 
 
+def test_exports_and_statistics_of_sessions():
+    with Place() as place:
+        launch = place.begin("launch", ACT, "catch", "12", "pause", "push", "seen", "pop", "catch", "10", "pause", "exit", "7")
+        target, = children(launch.pid)
+        place.refused("“bogus” is not known", "start", "--export=bogus")
+        place.ok("start", "--stats=true", "--export=sqlite", "--export=jsonlines", "-o", "s")
+        os.kill(target, signal.SIGUSR2)
+        wait_for(lambda: place.report("s.rep").named("seen"), "the range in the report")
+        stop = place.ok("stop")
+        made = "".join(f"    {place.file(name)}\n" for name in ("s.rep", "s.sqlite", "s.jsonl"))
+        assert f"Generated:\n{made}" in stop.err and f"(process {launch.pid})" in stop.err, stop
+        # What cannot be made fails the command that asked for it, and no other.
+        place.ok("start", "--export=sqlite", "-o", "e")
+        os.mkdir(place.file("e.sqlite"))
+        stop = place.run("stop")
+        assert stop.code == 125 and re.search(r"^lanescope: error: .*e\.sqlite", stop.err, re.M), stop
+        assert f"    {place.file('e.rep')}\n" in stop.err and place.report("e.rep").info["state"] == COMPLETE
+        place.ok("start", "-o", "f")
+        os.rename(place.file("f.rep"), place.file("gone"))
+        stop = place.run("stop")
+        assert stop.code == 125 and "f.rep" in stop.err and "Generated" not in stop.err, stop
+        place.ok("start", "-o", "g")
+        place.ok("stop")
+        os.kill(target, signal.SIGUSR1)
+        out, err = launch.communicate(timeout=60)
+        place.running.remove(launch)
+        assert launch.returncode == 7 and out.count("(nvtx_sum):") == 1 and "SKIPPED: " in out, out
+        assert re.search(r"^\[2/\d+\] s.sqlite\n\[3/\d+\] s.jsonl\n\[4/\d+\] Executing 'nvtx_sum' stats report$", err, re.M), err
+
+
 def test_several_sessions_by_name():
     with Place() as place:
         one = place.begin("launch", "--session-new=one", BEAT, "beats1", "20000")
