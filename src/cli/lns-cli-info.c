@@ -91,7 +91,7 @@ print_processes (LnsReport *report)
       if (processes[i].pid < LNS_FIRST_MADE_UP_ID)
         printf ("  %" PRId32 " ", processes[i].pid);
       else
-        fputs ("  ", stdout);
+        fputs (processes[i].name == 0 ? "  without a name" : "  ", stdout);
       print_escaped (text (report, processes[i].name));
       printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
       if (processes[i].exit_code >= 0)

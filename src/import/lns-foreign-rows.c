@@ -7,7 +7,6 @@
  * before. They come off the file's pages, or from SQLite as the arguments of an aggregate function: so it hands each
  * over without a return to who steps it, which takes three fifths of the time. */
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,8 @@
 #include "src/import/lns-foreign-pages.h"
 #include "src/import/lns-foreign-record.h"
 #include "src/import/lns-foreign-sort.h"
+#include "src/import/lns-import-queue.h"
 
-#define N_BATCHES   4
 #define BATCH_BYTES ((size_t)64 * 1024)
 #define COLUMNS_MAX 100
 
@@ -48,13 +47,10 @@ struct LnsForeignReading
   LnsForeignSort *sort; /* NULL: as they lie                                                     */
   uint64_t n_rows;
   LnsError error; /* of the reader, until it has ended                                           */
-  Batch batches[N_BATCHES];
+  Batch batches[LNS_QUEUE_SLOTS];
   Batch *filling;
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  unsigned n_filled, n_emptied; /* batches so far                                                */
-  bool is_done, is_good;        /* the reader has ended, and how                                 */
-  bool is_ended;                /* by who takes the rows                                         */
+  LnsQueue queue;
+  bool is_good; /* how the reader has ended                                                      */
 };
 
 /* ---- Which values are wanted ----------------------------------------------------------------- */
@@ -247,18 +243,13 @@ read_table (LnsForeignReading *reading, unsigned n, AcceptFunc accept)
 
 /* ---- The reader ------------------------------------------------------------------------------ */
 
-/* Hands the batch over, and waits for an empty one. False where no more rows are wanted. */
+/* Hands the batch over, and begins the next. False where no more rows are wanted. */
 static bool
 next_batch (LnsForeignReading *reading)
 {
-  pthread_mutex_lock (&reading->lock);
-  reading->n_filled++;
-  pthread_cond_signal (&reading->changed);
-  while (reading->n_filled - reading->n_emptied == N_BATCHES && !reading->is_ended)
-    pthread_cond_wait (&reading->changed, &reading->lock);
-  bool goes_on = !reading->is_ended;
-  pthread_mutex_unlock (&reading->lock);
-  reading->filling = &reading->batches[reading->n_filled % N_BATCHES];
+  const bool goes_on = _lns_queue_fill (&reading->queue);
+
+  reading->filling = &reading->batches[reading->queue.n_filled % LNS_QUEUE_SLOTS];
   reading->filling->n_rows = 0;
   lns_buffer_reset (&reading->filling->bytes);
   if (!goes_on || !_lns_foreign_is_cancelled (reading->foreign))
@@ -363,14 +354,9 @@ static void *
 read_thread (void *data)
 {
   LnsForeignReading *reading = data;
-  const bool is_good = read_in_order (reading);
 
-  pthread_mutex_lock (&reading->lock);
-  reading->n_filled += reading->filling->n_rows > 0;
-  reading->is_done = true;
-  reading->is_good = is_good;
-  pthread_cond_signal (&reading->changed);
-  pthread_mutex_unlock (&reading->lock);
+  reading->is_good = read_in_order (reading);
+  _lns_queue_end (&reading->queue, reading->filling->n_rows > 0);
   return NULL;
 }
 
@@ -411,34 +397,23 @@ take_rows (LnsForeignReading *reading, LnsForeignRowFunc func, void *data, LnsEr
   /* What is not in the records stays NULL.                                                        */
   for (unsigned i = 0; i < reading->n_columns; i++)
     values[i] = (LnsKeptValue){ .type = LNS_KEPT_NULL };
-  for (;;)
+  while (goes_on && _lns_queue_wait (&reading->queue))
     {
-      pthread_mutex_lock (&reading->lock);
-      while (reading->n_filled == reading->n_emptied && !reading->is_done)
-        pthread_cond_wait (&reading->changed, &reading->lock);
-      bool is_end = reading->n_filled == reading->n_emptied;
-      pthread_mutex_unlock (&reading->lock);
-      if (is_end || !goes_on)
-        return goes_on;
-      goes_on = take_batch (reading, &reading->batches[reading->n_emptied % N_BATCHES], values,
-                            func, data, error);
-      pthread_mutex_lock (&reading->lock);
-      reading->n_emptied++;
-      reading->is_ended = !goes_on;
-      pthread_cond_signal (&reading->changed);
-      pthread_mutex_unlock (&reading->lock);
+      goes_on = take_batch (reading, &reading->batches[reading->queue.n_emptied % LNS_QUEUE_SLOTS],
+                            values, func, data, error);
+      _lns_queue_empty (&reading->queue, goes_on);
     }
+  return goes_on;
 }
 
 static void
 clear (LnsForeignReading *reading)
 {
-  for (unsigned i = 0; i < N_BATCHES; i++)
+  for (unsigned i = 0; i < LNS_QUEUE_SLOTS; i++)
     lns_buffer_clear (&reading->batches[i].bytes);
   lns_buffer_clear (&reading->record);
   _lns_foreign_sort_free (reading->sort);
-  pthread_cond_destroy (&reading->changed);
-  pthread_mutex_destroy (&reading->lock);
+  _lns_queue_clear (&reading->queue);
 }
 
 bool
@@ -460,8 +435,7 @@ lns_foreign_read (LnsForeign *foreign,
     lns_foreign_has_column (table,
                             columns[i]); /* is used from now on                             */
   reading.filling = &reading.batches[0];
-  pthread_mutex_init (&reading.lock, NULL);
-  pthread_cond_init (&reading.changed, NULL);
+  _lns_queue_init (&reading.queue);
   foreign->reading = &reading;
   const int code = pthread_create (&thread, NULL, read_thread, &reading);
   bool good = code == 0;

@@ -8,8 +8,8 @@
  * memory stays bounded.
  *
  * Kernels, copies and sets go to their GPU's stream, calls of CUDA to their thread; all else is a range or mark of
- * NVTX, in a domain called as the event's category. What has no row (flow arrows that are no correlation,
- * counters) is counted and told. */
+ * NVTX, in a domain called as the event's category, or a sample of a counter. Arrows that are no correlation are marks
+ * where they begin and end, with the arrow's id as payload. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,37 +17,60 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <yajl/yajl_tree.h>
 
 #include "src/base/lns-kernel-text.h"
 #include "src/import/lns-import.h"
+#include "src/import/lns-open-ranges.h"
 #include "src/import/lns-trace-tables.h"
-
-/* A range that has begun and not ended, by B or b. */
-typedef struct
-{
-  uint64_t key; /* thread, or hash of what tells an asynchronous one */
-  int64_t row;  /* in NVTX_EVENTS */
-  bool is_nested;
-} Open;
 
 typedef struct
 {
   LnsTraceTables tables;
-  Open *open; /* owned */
-  size_t n_open, n_open_allocated;
-  uint64_t n_flows, n_counters; /* left out */
-  int64_t first_ns;             /* the first time in the file: there the report begins */
+  LnsOpenRanges open; /* by B and b */
+  int64_t first_ns;   /* the first time in the file: there the report begins */
   bool has_first;
   const LnsImportOptions *options;
 } Trace;
 
 /* --- What an event says ----------------------------------------------------------------------- */
 
-static bool
-is_category (const LnsTraceEvent *event, const char *one, const char *other)
+/* Categories that are no ranges, or no arrows of their own. */
+typedef enum
 {
-  const char *text = event->fields[LNS_TRACE_CATEGORY].text;
-  return text != NULL && (strcasecmp (text, one) == 0 || strcasecmp (text, other) == 0);
+  OTHER,
+  KERNEL,
+  COPY,
+  SET,
+  SYNC,
+  RUNTIME_CALL,
+  DRIVER_CALL,
+  GPU_ANNOTATION,
+  CORRELATION
+} Kind;
+
+static Kind
+kind_of (const LnsTraceEvent *event)
+{
+  static const struct
+  {
+    const char *name;
+    size_t size_bytes;
+    Kind kind;
+  } names[] = { { "kernel", 6, KERNEL },        { "hip_kernel", 10, KERNEL },
+                { "gpu_memcpy", 10, COPY },     { "memcpy", 6, COPY },
+                { "gpu_memset", 10, SET },      { "memset", 6, SET },
+                { "cuda_sync", 9, SYNC },       { "cuda_runtime", 12, RUNTIME_CALL },
+                { "runtime", 7, RUNTIME_CALL }, { "cuda_driver", 11, DRIVER_CALL },
+                { "driver", 6, DRIVER_CALL },   { "gpu_user_annotation", 19, GPU_ANNOTATION },
+                { "ac2g", 4, CORRELATION },     { "async_cpu_to_gpu", 16, CORRELATION } };
+  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (category.size_bytes == names[i].size_bytes &&
+        strncasecmp (category.text, names[i].name, category.size_bytes) == 0)
+      return names[i].kind;
+  return OTHER;
 }
 
 static int64_t
@@ -63,7 +86,7 @@ thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError 
 {
   LnsTraceValue pid = event->fields[LNS_TRACE_PID], tid = event->fields[LNS_TRACE_TID];
   char gpu[40], stream[40];
-  if (is_category (event, "gpu_user_annotation", "gpu_user_annotation"))
+  if (kind_of (event) == GPU_ANNOTATION)
     {
       pid = (LnsTraceValue){ gpu, (size_t)snprintf (gpu, sizeof gpu, "GPU %lld",
                                                     (long long)integer_or (pid, 0)) };
@@ -72,6 +95,8 @@ thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError 
     }
   return lns_trace_thread (&trace->tables, pid, tid, ret_tid, error);
 }
+
+static const LnsTraceValue no_value;
 
 /* --- Ranges and marks ------------------------------------------------------------------------- */
 
@@ -110,16 +135,17 @@ domain_of (
                         error);
 }
 
-/* A range from START_NS to *END_NS (NULL: it has not ended), or a mark. */
+/* A range from START_NS to *END_NS (NULL: it has not ended), or a mark; with ID as payload, unless that is empty. */
 static bool
 put_range (Trace *trace,
            const LnsTraceEvent *event,
            int type,
            int64_t start_ns,
            const int64_t *end_ns,
+           LnsTraceValue id,
            LnsError *error)
 {
-  int64_t tid, domain, name;
+  int64_t tid, domain, name, payload;
   if (!thread_of (trace, event, &tid, error) || !domain_of (trace, event, tid, &domain, error) ||
       !lns_trace_intern_value (&trace->tables, event->fields[LNS_TRACE_NAME], &name, error))
     return false;
@@ -135,6 +161,8 @@ put_range (Trace *trace,
   if (event->arguments.size_bytes > 2)
     sqlite3_bind_text64 (row, 8, event->arguments.text, event->arguments.size_bytes, SQLITE_STATIC,
                          SQLITE_UTF8);
+  if (lns_trace_integer (id, &payload))
+    sqlite3_bind_int64 (row, 9, payload);
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, NULL, 0, error);
 }
 
@@ -153,29 +181,20 @@ open_key (Trace *trace, const LnsTraceEvent *event, bool is_nested)
     for (size_t k = 0;
          k <= event->fields[parts[i]].size_bytes && event->fields[parts[i]].text != NULL; k++)
       key = (key ^ (unsigned char)event->fields[parts[i]].text[k]) * UINT64_C (1099511628211);
-  return key;
+  return key |
+         UINT64_C (1) << 63; /* no thread has that                                           */
 }
 
 static bool
 begin_range (
     Trace *trace, const LnsTraceEvent *event, bool is_nested, int64_t start_ns, LnsError *error)
 {
-  if (trace->n_open == trace->n_open_allocated)
-    {
-      const size_t n = trace->n_open_allocated * 2 + 64;
-      Open *open = reallocarray (trace->open, n, sizeof *open);
-      if (open == NULL)
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
-                              trace->tables.path);
-      trace->open = open;
-      trace->n_open_allocated = n;
-    }
-  if (!put_range (trace, event, is_nested ? NVTX_PUSH_POP : NVTX_START_END, start_ns, NULL, error))
-    return false;
-  trace->open[trace->n_open++] = (Open){ .key = open_key (trace, event, is_nested),
-                                         .row = sqlite3_last_insert_rowid (trace->tables.db),
-                                         .is_nested = is_nested };
-  return true;
+  return put_range (trace, event, is_nested ? NVTX_PUSH_POP : NVTX_START_END, start_ns, NULL,
+                    no_value, error) &&
+         (_lns_open_ranges_add (&trace->open, open_key (trace, event, is_nested),
+                                sqlite3_last_insert_rowid (trace->tables.db)) ||
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
+                         trace->tables.path));
 }
 
 /* Ends the last one that began with the same key; an end without a beginning is nothing. */
@@ -183,18 +202,64 @@ static bool
 end_range (
     Trace *trace, const LnsTraceEvent *event, bool is_nested, int64_t end_ns, LnsError *error)
 {
-  const uint64_t key = open_key (trace, event, is_nested);
-  size_t at = trace->n_open;
-  while (at > 0 && (trace->open[at - 1].key != key || trace->open[at - 1].is_nested != is_nested))
-    at--;
-  if (at == 0)
-    return true;
-  const int64_t row = trace->open[at - 1].row;
-  memmove (&trace->open[at - 1], &trace->open[at], (trace->n_open - at) * sizeof *trace->open);
-  trace->n_open--;
-  return lns_trace_run (&trace->tables, error,
-                        "UPDATE NVTX_EVENTS SET end = %lld WHERE rowid = %lld", (long long)end_ns,
-                        (long long)row);
+  int64_t row;
+  return !_lns_open_ranges_take (&trace->open, open_key (trace, event, is_nested), &row) ||
+         lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE_END, (int64_t[]){ end_ns, row }, 2,
+                        error);
+}
+
+/* --- Counters --------------------------------------------------------------------------------- */
+
+/* A sample of the counter "NAME: KEY", or NAME where KEY says nothing more. */
+static bool
+put_sample (
+    Trace *trace,
+    LnsTraceValue name,
+    const char *key,
+    yajl_val value,
+    const int64_t *values, /* time, process, domain                                        */
+    LnsError *error)
+{
+  char text[512];
+  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_COUNTER];
+  const bool says_more = strcmp (key, "value") != 0 && strcmp (key, name.text) != 0;
+  int n = snprintf (text, sizeof text, says_more ? "%.300s: %.200s" : "%.300s", name.text, key);
+  sqlite3_bind_int64 (row, 1, values[0]);
+  sqlite3_bind_text (row, 2, text, n, SQLITE_STATIC);
+  if (YAJL_IS_INTEGER (value))
+    sqlite3_bind_int64 (row, 3, YAJL_GET_INTEGER (value));
+  else
+    sqlite3_bind_double (row, 3, YAJL_GET_DOUBLE (value));
+  sqlite3_bind_int64 (row, 4, values[1]);
+  sqlite3_bind_int64 (row, 5, values[2]);
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_COUNTER, NULL, 0, error);
+}
+
+/* "C": each number in "args" is a counter. */
+static bool
+put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError *error)
+{
+  const LnsTraceValue name = event->fields[LNS_TRACE_NAME];
+  int64_t tid, domain;
+  char message[8];
+  yajl_val all = event->arguments.text != NULL
+                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
+                     : NULL;
+  if (name.text == NULL || !YAJL_IS_OBJECT (all))
+    {
+      yajl_tree_free (all);
+      return true;
+    }
+  bool good =
+      thread_of (trace, event, &tid, error) && domain_of (trace, event, tid, &domain, error);
+  const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
+  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
+    if (YAJL_IS_NUMBER (YAJL_GET_OBJECT (all)->values[i]))
+      good =
+          put_sample (trace, name, YAJL_GET_OBJECT (all)->keys[i], YAJL_GET_OBJECT (all)->values[i],
+                      (int64_t[]){ time_ns, process, domain }, error);
+  yajl_tree_free (all);
+  return good;
 }
 
 /* --- CUDA ------------------------------------------------------------------------------------- */
@@ -349,19 +414,23 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
   const bool has_end =
       lns_trace_time (event->fields[LNS_TRACE_DURATION], &duration_ns) && duration_ns >= 0;
   const int64_t end_ns = start_ns + duration_ns;
-  if (is_category (event, "kernel", "hip_kernel"))
-    return put_work (trace, event, LNS_TRACE_ROW_KERNEL, start_ns, end_ns, error);
-  if (is_category (event, "gpu_memcpy", "memcpy"))
-    return put_work (trace, event, LNS_TRACE_ROW_COPY, start_ns, end_ns, error);
-  if (is_category (event, "gpu_memset", "memset"))
-    return put_work (trace, event, LNS_TRACE_ROW_SET, start_ns, end_ns, error);
-  if (is_category (event, "cuda_sync", "cuda_sync"))
-    return put_work (trace, event, LNS_TRACE_ROW_SYNC, start_ns, end_ns, error);
-  if (is_category (event, "cuda_runtime", "runtime"))
-    return put_call (trace, event, false, start_ns, end_ns, error);
-  if (is_category (event, "cuda_driver", "driver"))
-    return put_call (trace, event, true, start_ns, end_ns, error);
-  return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL, error);
+  switch (kind_of (event))
+    {
+    case KERNEL:
+      return put_work (trace, event, LNS_TRACE_ROW_KERNEL, start_ns, end_ns, error);
+    case COPY:
+      return put_work (trace, event, LNS_TRACE_ROW_COPY, start_ns, end_ns, error);
+    case SET:
+      return put_work (trace, event, LNS_TRACE_ROW_SET, start_ns, end_ns, error);
+    case SYNC:
+      return put_work (trace, event, LNS_TRACE_ROW_SYNC, start_ns, end_ns, error);
+    case RUNTIME_CALL:
+    case DRIVER_CALL:
+      return put_call (trace, event, kind_of (event) == DRIVER_CALL, start_ns, end_ns, error);
+    default:
+      return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL, no_value,
+                        error);
+    }
 }
 
 static bool
@@ -394,16 +463,15 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
     case 'I':
     case 'R':
     case 'n':
-      return put_range (trace, event, NVTX_MARK, start_ns, NULL, error);
+      return put_range (trace, event, NVTX_MARK, start_ns, NULL, no_value, error);
     case 'C':
-      trace->n_counters++;
-      return true;
+      return put_samples (trace, event, start_ns, error);
     case 's':
     case 't':
     case 'f':
       /* Arrows from calls to the LNS_TRACE_ROW_GPU's work are what their common correlation says. */
-      trace->n_flows += !is_category (event, "ac2g", "async_cpu_to_gpu");
-      return true;
+      return kind_of (event) == CORRELATION || put_range (trace, event, NVTX_MARK, start_ns, NULL,
+                                                          event->fields[LNS_TRACE_ID], error);
     default:
       return true;
     }
@@ -481,14 +549,12 @@ lns_import_trace (const char *path,
               lns_trace_read (path, &reader, &end, error) &&
               lns_trace_tables_finish (&trace.tables, end.base_ns + trace.first_ns, error);
   lns_trace_tables_close (&trace.tables);
-  free (trace.open);
+  _lns_open_ranges_clear (&trace.open);
   if (good)
     {
       LnsImportOptions own = *trace.options;
       own.origin = path;
       own.complaint = end.is_cut_off ? end.complaint : NULL;
-      own.n_flows = trace.n_flows;
-      own.n_counters = trace.n_counters;
       own.progress = report_importing;
       own.progress_data = &trace;
       good = lns_import_sqlite (file, out_path, &own, ret_result, error);

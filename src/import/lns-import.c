@@ -214,12 +214,6 @@ lns_import_sqlite (const char *path,
   bool good = open_all (&import, path, out_path) && import_tables (&import) &&
               _lns_import_keep_tables (&import) && list_rest (&import);
   _lns_import_end_table (&import); /* what a table that failed has begun                          */
-  if (good && import.options->n_flows > 0)
-    _lns_import_leave_out (&import, "flow arrows: %llu",
-                           (unsigned long long)import.options->n_flows);
-  if (good && import.options->n_counters > 0)
-    _lns_import_leave_out (&import, "samples of counters: %llu",
-                           (unsigned long long)import.options->n_counters);
   if (good && import.options->complaint != NULL)
     tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
           "the file could not be read to its end, and what came before is here",

@@ -19,8 +19,7 @@ typedef struct
   const atomic_bool *cancel;                      /* or NULL; true ends it, LNS_ERROR_CANCELLED */
   void (*progress) (double fraction, void *data); /* or NULL; 0 to 1, ascending                 */
   void *progress_data;
-  const char *origin; /* what the report says that it was imported from; NULL = the path      */
-  uint64_t n_flows, n_counters; /* what of the source is left out already                        */
+  const char *origin;    /* what the report says that it was imported from; NULL = the path      */
   const char *complaint; /* NULL, or why the source could not be read to its end                 */
 } LnsImportOptions;
 

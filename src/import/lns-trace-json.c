@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,13 @@
 #include <yajl/yajl_parse.h>
 #include <zlib.h>
 
+#include "src/import/lns-import-queue.h"
+
+/* A thread of its own reads, inflates and parses, while the caller works on the events that came before. */
+
 #define CHUNK_BYTES     ((size_t)256 << 10)
-#define EVENT_MAX_BYTES ((size_t)16 << 20) /* of one event's texts */
+#define BATCH_BYTES     ((size_t)128 << 10) /* of texts, and of items */
+#define EVENT_MAX_BYTES ((size_t)16 << 20)  /* of one event's texts */
 
 typedef enum
 {
@@ -25,15 +31,42 @@ typedef enum
   IN_GPU
 } Where;
 
+/* A text in a batch; at 0 none is. */
+typedef struct
+{
+  uint32_t at, size_bytes;
+} Text;
+
+/* An event, or a GPU. */
+typedef struct
+{
+  Where where;
+  Text fields[LNS_TRACE_N_FIELDS];
+  Text arguments;
+} Item;
+
+typedef struct
+{
+  LnsBuffer texts; /* each terminated */
+  LnsBuffer items; /* Item */
+  double fraction; /* of the file */
+} Batch;
+
 typedef struct
 {
   const LnsTraceReader *reader;
+  const char *path;
+  uint64_t size_bytes; /* of the file */
+  gzFile file;
+  yajl_handle json;
   LnsTraceEnd *end;
-  LnsError *error;
+  LnsError error;     /* of the thread that parses */
   yajl_gen generator; /* of "args" */
-  LnsBuffer texts;    /* of this event, each terminated */
-  size_t starts[LNS_TRACE_N_FIELDS], sizes[LNS_TRACE_N_FIELDS];
-  bool is_set[LNS_TRACE_N_FIELDS];
+  LnsQueue queue;
+  Batch batches[LNS_QUEUE_SLOTS];
+  Batch *filling;
+  Item item;        /* this one */
+  size_t begins_at; /* in the batch's texts */
   int depth;        /* open lists and objects */
   int events_depth; /* of the list of events; 0: not in it */
   int gpus_depth;
@@ -43,25 +76,52 @@ typedef struct
   bool next_is_arguments, next_is_events, next_is_gpus, next_is_base;
 } Parser;
 
-/* Names of fields in an event and in its "args"; the GPU's share the room of the latter. */
-static const char *const event_names[] = { "ph", "name", "cat", "pid", "tid", "ts", "dur", "id" };
-static const struct
+typedef struct
 {
   const char *name;
-  LnsTraceField field;
-} argument_names[] = { { "correlation", LNS_TRACE_CORRELATION },
-                       { "device", LNS_TRACE_DEVICE },
-                       { "context", LNS_TRACE_CONTEXT },
-                       { "stream", LNS_TRACE_STREAM },
-                       { "grid", LNS_TRACE_GRID },
-                       { "block", LNS_TRACE_BLOCK },
-                       { "registers per thread", LNS_TRACE_REGISTERS },
-                       { "shared memory", LNS_TRACE_SHARED_BYTES },
-                       { "bytes", LNS_TRACE_BYTES },
-                       { "name", LNS_TRACE_ARG_NAME },
-                       { "labels", LNS_TRACE_LABELS } };
-static const char *const gpu_names[] = { "id",           "name",         "totalGlobalMem",
-                                         "computeMajor", "computeMinor", "numSms" };
+  size_t size_bytes;
+  int field;
+} Name;
+
+#define NAME(text, field)                                                                          \
+ {                                                                                                 \
+  text, sizeof text - 1, field                                                                     \
+ }
+
+/* Fields of an event, of its "args", and of a GPU, which share the room. */
+static const Name event_names[] = {
+  NAME ("ph", LNS_TRACE_PHASE),     NAME ("name", LNS_TRACE_NAME), NAME ("cat", LNS_TRACE_CATEGORY),
+  NAME ("pid", LNS_TRACE_PID),      NAME ("tid", LNS_TRACE_TID),   NAME ("ts", LNS_TRACE_START),
+  NAME ("dur", LNS_TRACE_DURATION), NAME ("id", LNS_TRACE_ID),
+};
+static const Name argument_names[] = {
+  NAME ("correlation", LNS_TRACE_CORRELATION),
+  NAME ("device", LNS_TRACE_DEVICE),
+  NAME ("context", LNS_TRACE_CONTEXT),
+  NAME ("stream", LNS_TRACE_STREAM),
+  NAME ("grid", LNS_TRACE_GRID),
+  NAME ("block", LNS_TRACE_BLOCK),
+  NAME ("registers per thread", LNS_TRACE_REGISTERS),
+  NAME ("shared memory", LNS_TRACE_SHARED_BYTES),
+  NAME ("bytes", LNS_TRACE_BYTES),
+  NAME ("name", LNS_TRACE_ARG_NAME),
+  NAME ("labels", LNS_TRACE_LABELS),
+};
+static const Name gpu_names[] = {
+  NAME ("id", 0),           NAME ("name", 1),         NAME ("totalGlobalMem", 2),
+  NAME ("computeMajor", 3), NAME ("computeMinor", 4), NAME ("numSms", 5),
+};
+#define N_NAMES(names) (sizeof names / sizeof *names)
+
+/* The field that KEY names, -1 for none. */
+static int
+find_name (const Name *names, size_t n, const unsigned char *key, size_t size_bytes)
+{
+  for (size_t i = 0; i < n; i++)
+    if (names[i].size_bytes == size_bytes && memcmp (names[i].name, key, size_bytes) == 0)
+      return names[i].field;
+  return -1;
+}
 
 static bool
 equal (const unsigned char *text, size_t size_bytes, const char *other)
@@ -72,49 +132,57 @@ equal (const unsigned char *text, size_t size_bytes, const char *other)
 /* --- One event -------------------------------------------------------------------------------- */
 
 static void
+begin_batch (Parser *parser)
+{
+  parser->filling = &parser->batches[parser->queue.n_filled % LNS_QUEUE_SLOTS];
+  lns_buffer_reset (&parser->filling->texts);
+  lns_buffer_reset (&parser->filling->items);
+  lns_buffer_append (&parser->filling->texts, "", 1);
+}
+
+static void
 begin (Parser *parser, Where where)
 {
-  memset (parser->is_set, 0, sizeof parser->is_set);
-  lns_buffer_reset (&parser->texts);
+  parser->item = (Item){ .where = where };
+  parser->begins_at = parser->filling->texts.size_bytes;
   yajl_gen_reset (parser->generator, NULL);
   yajl_gen_clear (parser->generator);
   parser->where = where;
   parser->in_arguments = parser->has_arguments = false;
 }
 
-static LnsTraceValue
-value_of (const Parser *parser, int field)
+/* Puts a copy of TEXT into the batch. */
+static Text
+put_text (Parser *parser, const void *text, size_t size_bytes)
 {
-  return parser->is_set[field]
-             ? (LnsTraceValue){ (const char *)parser->texts.bytes + parser->starts[field],
-                                parser->sizes[field] }
-             : (LnsTraceValue){ NULL, 0 };
+  LnsBuffer *texts = &parser->filling->texts;
+  const Text result = { (uint32_t)texts->size_bytes, (uint32_t)size_bytes };
+
+  lns_buffer_append (texts, text, size_bytes);
+  lns_buffer_append (texts, "", 1);
+  return result;
 }
 
+/* The event or GPU has ended. */
 static bool
-finish_event (Parser *parser)
+finish (Parser *parser)
 {
-  LnsTraceEvent event;
+  Batch *batch = parser->filling;
   const unsigned char *json = NULL;
   size_t size_bytes = 0;
-  for (int i = 0; i < LNS_TRACE_N_FIELDS; i++)
-    event.fields[i] = value_of (parser, i);
-  if (parser->has_arguments)
-    yajl_gen_get_buf (parser->generator, &json, &size_bytes);
-  event.arguments = (LnsTraceValue){ (const char *)json, size_bytes };
-  parser->where = IN_NOTHING;
-  parser->end->n_events++;
-  return !parser->texts.failed &&
-         parser->reader->event (&event, parser->reader->data, parser->error);
-}
 
-static bool
-finish_gpu (Parser *parser)
-{
-  const LnsTraceGpu gpu = { value_of (parser, 0), value_of (parser, 1), value_of (parser, 2),
-                            value_of (parser, 3), value_of (parser, 4), value_of (parser, 5) };
   parser->where = IN_NOTHING;
-  return parser->reader->gpu (&gpu, parser->reader->data, parser->error);
+  if (parser->has_arguments && yajl_gen_get_buf (parser->generator, &json, &size_bytes) == 0)
+    parser->item.arguments = put_text (parser, json, size_bytes);
+  lns_buffer_append (&batch->items, &parser->item, sizeof parser->item);
+  if (batch->texts.failed || batch->items.failed)
+    return lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0,
+                          "%s: not enough memory to read it", parser->path);
+  if (batch->texts.size_bytes < BATCH_BYTES && batch->items.size_bytes < BATCH_BYTES)
+    return true;
+  const bool goes_on = _lns_queue_fill (&parser->queue);
+  begin_batch (parser);
+  return goes_on;
 }
 
 /* A number, text or true of the file. */
@@ -139,15 +207,15 @@ take (Parser *parser, const char *text, size_t size_bytes)
   if (parser->depth != at + parser->in_arguments && !is_list)
     return true;
   const int field = parser->field;
-  parser->starts[field] = parser->texts.size_bytes;
-  parser->sizes[field] = size_bytes;
-  parser->is_set[field] = true;
-  lns_buffer_append (&parser->texts, text, size_bytes);
-  lns_buffer_append (&parser->texts, "", 1);
+  parser->item.fields[field] = put_text (parser, text, size_bytes);
   /* The second and third of a list are fields of their own. */
   parser->field =
       is_list && field != LNS_TRACE_GRID + 2 && field != LNS_TRACE_BLOCK + 2 ? field + 1 : -1;
-  return parser->texts.size_bytes <= EVENT_MAX_BYTES;
+  const unsigned char *json;
+  size_t n = 0;
+  if (parser->in_arguments)
+    yajl_gen_get_buf (parser->generator, &json, &n);
+  return parser->filling->texts.size_bytes - parser->begins_at + n <= EVENT_MAX_BYTES;
 }
 
 /* --- What the parser hears -------------------------------------------------------------------- */
@@ -202,26 +270,18 @@ hear_key (void *data, const unsigned char *key, size_t size_bytes)
       parser->next_is_gpus = is_top && equal (key, size_bytes, "deviceProperties");
       parser->next_is_base = is_top && equal (key, size_bytes, "baseTimeNanoseconds");
     }
-  else if (parser->where == IN_GPU)
-    {
-      for (int i = 0; i < (int)(sizeof gpu_names / sizeof *gpu_names); i++)
-        if (parser->depth == parser->gpus_depth + 1 && equal (key, size_bytes, gpu_names[i]))
-          parser->field = i;
-    }
+  else if (parser->where == IN_GPU && parser->depth == parser->gpus_depth + 1)
+    parser->field = find_name (gpu_names, N_NAMES (gpu_names), key, size_bytes);
   else if (parser->in_arguments)
     {
       yajl_gen_string (parser->generator, key, size_bytes);
-      for (size_t i = 0; i < sizeof argument_names / sizeof *argument_names; i++)
-        if (parser->depth == parser->events_depth + 2 &&
-            equal (key, size_bytes, argument_names[i].name))
-          parser->field = (int)argument_names[i].field;
+      if (parser->depth == parser->events_depth + 2)
+        parser->field = find_name (argument_names, N_NAMES (argument_names), key, size_bytes);
     }
-  else if (parser->depth == parser->events_depth + 1)
+  else if (parser->where == IN_EVENT && parser->depth == parser->events_depth + 1)
     {
       parser->next_is_arguments = equal (key, size_bytes, "args");
-      for (int i = 0; i < (int)(sizeof event_names / sizeof *event_names); i++)
-        if (equal (key, size_bytes, event_names[i]))
-          parser->field = i;
+      parser->field = find_name (event_names, N_NAMES (event_names), key, size_bytes);
     }
   return 1;
 }
@@ -257,11 +317,9 @@ hear_object_end (void *data)
       parser->in_arguments = parser->depth != parser->events_depth + 2;
     }
   parser->depth--;
-  if (parser->where == IN_EVENT && parser->depth == parser->events_depth)
-    return finish_event (parser);
-  if (parser->where == IN_GPU && parser->depth == parser->gpus_depth)
-    return finish_gpu (parser);
-  return 1;
+  return parser->where == IN_NOTHING ||
+         parser->depth != (parser->where == IN_EVENT ? parser->events_depth : parser->gpus_depth) ||
+         finish (parser);
 }
 
 static int
@@ -335,37 +393,34 @@ complain (yajl_handle json, LnsTraceEnd *end)
   yajl_free_error (json, text);
 }
 
-/* Feeds the file to JSON to its end. False and ERROR where it cannot be read, or the reader ended it. */
+/* Feeds the file to JSON to its end. False and the parser's error where it cannot be read; false alone where the
+ * reader ended it. */
 static bool
-feed (Parser *parser, gzFile file, yajl_handle json, const char *path, uint64_t size_bytes)
+feed (Parser *parser, uint8_t *chunk)
 {
-  const LnsTraceReader *reader = parser->reader;
-  uint8_t *chunk = malloc (CHUNK_BYTES);
+  const atomic_bool *cancel = parser->reader->cancel;
   yajl_status status = yajl_status_ok;
   int n = 1;
-  if (chunk == NULL)
-    return lns_error_set (parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                          path);
+
   while (n > 0 && status == yajl_status_ok)
     {
-      if (reader->cancel != NULL && atomic_load (reader->cancel))
-        {
-          free (chunk);
-          return lns_error_set (parser->error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", path);
-        }
-      n = gzread (file, chunk, CHUNK_BYTES);
+      if (cancel != NULL && atomic_load (cancel))
+        return lns_error_set (&parser->error, LNS_ERROR_CANCELLED, 0, "%s: cancelled",
+                              parser->path);
+      n = gzread (parser->file, chunk, CHUNK_BYTES);
+      if (parser->size_bytes > 0)
+        parser->filling->fraction =
+            fmin ((double)gzoffset (parser->file) / (double)parser->size_bytes, 1);
       if (n > 0)
-        status = yajl_parse (json, chunk, (size_t)n);
-      if (reader->progress != NULL && size_bytes > 0)
-        reader->progress (fmin ((double)gzoffset (file) / (double)size_bytes, 1), reader->data);
+        status = yajl_parse (parser->json, chunk, (size_t)n);
     }
-  free (chunk);
   if (status == yajl_status_ok && n == 0)
-    status = yajl_complete_parse (json);
+    status = yajl_complete_parse (parser->json);
   if (status == yajl_status_client_canceled)
-    return parser->error->message[0] != '\0' ||
-           lns_error_set (parser->error, LNS_ERROR_FORMAT, 0,
-                          "%s: an event of more than %zu MiB is none", path, EVENT_MAX_BYTES >> 20);
+    return parser->where != IN_NOTHING &&
+           lns_error_set (&parser->error, LNS_ERROR_FORMAT, 0,
+                          "%s: an event of more than %zu MiB is none", parser->path,
+                          EVENT_MAX_BYTES >> 20);
   if (n < 0)
     {
       parser->end->is_cut_off = true;
@@ -373,8 +428,98 @@ feed (Parser *parser, gzFile file, yajl_handle json, const char *path, uint64_t 
                 "its compressed data are damaged or end early");
     }
   else if (status != yajl_status_ok)
-    complain (json, parser->end);
+    complain (parser->json, parser->end);
   return true;
+}
+
+static void *
+parse_thread (void *data)
+{
+  Parser *parser = data;
+  uint8_t *chunk = malloc (CHUNK_BYTES);
+
+  if (chunk == NULL)
+    lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                   parser->path);
+  else
+    feed (parser, chunk);
+  free (chunk);
+  _lns_queue_end (&parser->queue, parser->filling->items.size_bytes > 0);
+  return NULL;
+}
+
+/* --- Who takes the events --------------------------------------------------------------------- */
+
+static LnsTraceValue
+value_of (const Batch *batch, Text text)
+{
+  return text.at != 0
+             ? (LnsTraceValue){ (const char *)batch->texts.bytes + text.at, text.size_bytes }
+             : (LnsTraceValue){ NULL, 0 };
+}
+
+static bool
+give_item (const LnsTraceReader *reader, const Batch *batch, const Item *item, LnsError *error)
+{
+  LnsTraceEvent event;
+
+  for (int i = 0; i < LNS_TRACE_N_FIELDS; i++)
+    event.fields[i] = value_of (batch, item->fields[i]);
+  event.arguments = value_of (batch, item->arguments);
+  if (item->where == IN_EVENT)
+    return reader->event (&event, reader->data, error);
+  const LnsTraceValue *fields = event.fields;
+  const LnsTraceGpu gpu = { fields[0], fields[1], fields[2], fields[3], fields[4], fields[5] };
+  return reader->gpu (&gpu, reader->data, error);
+}
+
+/* Gives the reader all that is parsed. False and ERROR where it ended that. */
+static bool
+give_all (Parser *parser, LnsError *error)
+{
+  bool goes_on = true;
+
+  while (goes_on && _lns_queue_wait (&parser->queue))
+    {
+      const Batch *batch = &parser->batches[parser->queue.n_emptied % LNS_QUEUE_SLOTS];
+      const Item *items = (const Item *)batch->items.bytes;
+      const size_t n = batch->items.size_bytes / sizeof *items;
+      for (size_t i = 0; i < n && goes_on; i++)
+        {
+          parser->end->n_events += items[i].where == IN_EVENT;
+          goes_on = give_item (parser->reader, batch, &items[i], error);
+        }
+      if (parser->reader->progress != NULL && batch->fraction > 0)
+        parser->reader->progress (batch->fraction, parser->reader->data);
+      _lns_queue_empty (&parser->queue, goes_on);
+    }
+  return goes_on;
+}
+
+/* Parses in a thread of its own. */
+static bool
+read_all (Parser *parser, LnsError *error)
+{
+  pthread_t thread;
+
+  _lns_queue_init (&parser->queue);
+  begin_batch (parser);
+  const int code = pthread_create (&thread, NULL, parse_thread, parser);
+  bool good = code == 0 ? give_all (parser, error)
+                        : lns_error_set_errno (
+                              error, code, "%s: no thread can be started to read it", parser->path);
+  if (code == 0)
+    pthread_join (thread, NULL);
+  _lns_queue_clear (&parser->queue);
+  for (int i = 0; i < LNS_QUEUE_SLOTS; i++)
+    {
+      lns_buffer_clear (&parser->batches[i].texts);
+      lns_buffer_clear (&parser->batches[i].items);
+    }
+  if (good && parser->error.domain != LNS_ERROR_NONE)
+    good = lns_error_set (error, parser->error.domain, parser->error.code, "%s",
+                          parser->error.message);
+  return good;
 }
 
 bool
@@ -383,93 +528,36 @@ lns_trace_read (const char *path,
                 LnsTraceEnd *ret_end,
                 LnsError *error)
 {
-  LnsError local = { 0 };
-  Parser parser = { .reader = reader, .end = ret_end, .error = &local, .field = -1 };
-  gzFile file = gzopen (path, "rbe");
-  *ret_end = (LnsTraceEnd){ 0 };
-  if (file == NULL)
-    return lns_error_set_errno (error, errno, "%s cannot be read", path);
-  gzbuffer (file, CHUNK_BYTES);
   struct stat status;
-  const uint64_t size_bytes = stat (path, &status) == 0 ? (uint64_t)status.st_size : 0;
+  Parser parser = { .reader = reader, .path = path, .end = ret_end, .field = -1 };
+
+  *ret_end = (LnsTraceEnd){ 0 };
+  parser.file = gzopen (path, "rbe");
+  if (parser.file == NULL)
+    return lns_error_set_errno (error, errno, "%s cannot be read", path);
+  gzbuffer (parser.file, CHUNK_BYTES);
+  parser.size_bytes = stat (path, &status) == 0 ? (uint64_t)status.st_size : 0;
   parser.generator = yajl_gen_alloc (NULL);
-  yajl_handle json = yajl_alloc (&callbacks, NULL, &parser);
-  bool good = parser.generator != NULL && json != NULL;
+  parser.json = yajl_alloc (&callbacks, NULL, &parser);
+  bool good = parser.generator != NULL && parser.json != NULL;
   if (good)
     {
-      yajl_config (json, yajl_dont_validate_strings, 1); /* names may hold any bytes */
+      yajl_config (parser.json, yajl_dont_validate_strings, 1); /* names may hold any bytes */
       yajl_gen_config (parser.generator, yajl_gen_validate_utf8, 0);
-      good = feed (&parser, file, json, path, size_bytes) && local.message[0] == '\0';
+      good = read_all (&parser, error);
     }
   else
-    lns_error_set (&local, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", path);
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", path);
   if (good && ret_end->n_events == 0)
     good =
-        lns_error_set (&local, LNS_ERROR_FORMAT, 0,
+        lns_error_set (error, LNS_ERROR_FORMAT, 0,
                        "%s: no trace events are in it%s%s; give a trace that PyTorch's profiler or "
                        "Chrome wrote",
                        path, ret_end->is_cut_off ? ": " : "", ret_end->complaint);
-  if (!good)
-    lns_error_set (error, local.domain, local.code, "%s", local.message);
-  if (json != NULL)
-    yajl_free (json);
+  if (parser.json != NULL)
+    yajl_free (parser.json);
   if (parser.generator != NULL)
     yajl_gen_free (parser.generator);
-  lns_buffer_clear (&parser.texts);
-  gzclose (file);
+  gzclose (parser.file);
   return good;
-}
-
-/* --- Values ----------------------------------------------------------------------------------- */
-
-bool
-lns_trace_integer (LnsTraceValue value, int64_t *ret_number)
-{
-  char *end;
-  if (value.text == NULL || value.size_bytes == 0)
-    return false;
-  errno = 0;
-  const bool is_hex = value.text[0] == '0' && (value.text[1] | 0x20) == 'x';
-  long long number =
-      is_hex ? (long long)strtoull (value.text, &end, 16) : strtoll (value.text, &end, 10);
-  if (errno != 0 || end == value.text)
-    return false;
-  if (*end == '.' || *end == 'e' || *end == 'E')
-    {
-      double real = strtod (value.text, &end);
-      if (!(real > -9e18 && real < 9e18))
-        return false;
-      number = (long long)real;
-    }
-  *ret_number = number;
-  return *end == '\0';
-}
-
-bool
-lns_trace_time (LnsTraceValue value, int64_t *ret_ns)
-{
-  char *end;
-  if (value.text == NULL || value.size_bytes == 0)
-    return false;
-  errno = 0;
-  const bool is_negative = value.text[0] == '-';
-  long long whole = strtoll (value.text, &end, 10);
-  if (errno != 0 || end == value.text || whole > INT64_MAX / 4000 || whole < -INT64_MAX / 4000)
-    return false;
-  int64_t ns = (int64_t)whole * 1000;
-  if (*end == '.')
-    {
-      int64_t unit = 100;
-      for (end++; *end >= '0' && *end <= '9'; end++, unit /= 10)
-        ns += (is_negative ? -1 : 1) * unit * (*end - '0');
-    }
-  if (*end == 'e' || *end == 'E')
-    {
-      double real = strtod (value.text, &end) * 1000;
-      if (!(real > -2e18 && real < 2e18))
-        return false;
-      ns = (int64_t)llround (real);
-    }
-  *ret_ns = ns;
-  return *end == '\0';
 }

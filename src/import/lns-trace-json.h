@@ -14,6 +14,7 @@
 
 #include "src/base/lns-buffer.h"
 #include "src/base/lns-error.h"
+#include "src/import/lns-trace-value.h"
 
 /* What is looked at of an event; those from LNS_TRACE_CORRELATION on stand in its "args". */
 typedef enum
@@ -40,13 +41,6 @@ typedef enum
   LNS_TRACE_N_FIELDS
 } LnsTraceField;
 
-/* A number or a text as it is written, without quotes; terminated. NULL: it is not there. */
-typedef struct
-{
-  const char *text;
-  size_t size_bytes;
-} LnsTraceValue;
-
 typedef struct
 {
   LnsTraceValue fields[LNS_TRACE_N_FIELDS];
@@ -61,7 +55,7 @@ typedef struct
 
 typedef struct
 {
-  /* False ends the reading; what was set as error by then is kept. */
+  /* Called in the thread that reads. False, and the error set, ends the reading. */
   bool (*event) (const LnsTraceEvent *event, void *data, LnsError *error);
   bool (*gpu) (const LnsTraceGpu *gpu, void *data, LnsError *error);
   void (*progress) (double fraction, void *data); /* or NULL; 0 to 1 */
@@ -85,9 +79,3 @@ bool lns_trace_read (const char *path,
                      const LnsTraceReader *reader,
                      LnsTraceEnd *ret_end,
                      LnsError *error);
-
-/* VALUE as a whole number, also one in quotes or in hex; false where it is none that fits. */
-bool lns_trace_integer (LnsTraceValue value, int64_t *ret_number);
-
-/* VALUE, in µs, in ns; exact to the digit. */
-bool lns_trace_time (LnsTraceValue value, int64_t *ret_ns);

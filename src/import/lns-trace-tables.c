@@ -18,7 +18,9 @@ static const char schema[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
     "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
     "INTEGER,"
-    " textId INTEGER, domainId INTEGER, jsonText TEXT);"
+    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER);"
+    "CREATE TABLE LNS_COUNTERS (timestamp INTEGER, name TEXT, value, globalPid INTEGER, domainId "
+    "INTEGER);"
     "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
     "globalTid INTEGER,"
     " correlationId INTEGER, nameId INTEGER, returnValue INTEGER);"
@@ -50,7 +52,9 @@ static const char schema[] =
 
 static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_STRING] = "INSERT INTO StringIds VALUES (?,?)",
-  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_RANGE_END] = "UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?",
+  [LNS_TRACE_ROW_COUNTER] = "INSERT INTO LNS_COUNTERS VALUES (?,?,?,?,?)",
   [LNS_TRACE_ROW_CALL] = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?,?,0)",
   [LNS_TRACE_ROW_KERNEL] =
       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,?,?,?,?,0,?,?,?,?,?,?,?,?,?,?)",
@@ -218,7 +222,8 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
       tables->threads == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
                           path);
-  if (sqlite3_open (file, &tables->db) != SQLITE_OK ||
+  if (sqlite3_open_v2 (file, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+          SQLITE_OK ||
       sqlite3_exec (tables->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
       sqlite3_exec (tables->db, schema, NULL, NULL, NULL) != SQLITE_OK)
     return fail (tables, error);
@@ -255,7 +260,12 @@ lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *err
     if (!lns_trace_run (tables, error, "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld",
                         work[i], (long long)process))
       return false;
-  return drop_names (tables, error) &&
+  /* A counter that has fractions has them in all its samples.                                     */
+  return lns_trace_run (tables, error,
+                        "UPDATE LNS_COUNTERS SET value = CAST (value AS REAL) WHERE (name, "
+                        "globalPid, domainId) IN (SELECT DISTINCT name, globalPid, domainId FROM "
+                        "LNS_COUNTERS WHERE typeof (value) = 'real')") &&
+         drop_names (tables, error) &&
          lns_trace_put (tables, LNS_TRACE_ROW_START, (int64_t[]){ start_ns }, 1, error) &&
          lns_trace_run (tables, error, "COMMIT");
 }

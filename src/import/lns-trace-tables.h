@@ -26,8 +26,10 @@
 typedef enum
 {
   LNS_TRACE_ROW_STRING,
-  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText */
-  LNS_TRACE_ROW_CALL,  /* start, end, eventClass, globalTid, correlationId, nameId */
+  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value */
+  LNS_TRACE_ROW_RANGE_END, /* end, rowid */
+  LNS_TRACE_ROW_COUNTER,   /* timestamp, name, value, globalPid, domainId */
+  LNS_TRACE_ROW_CALL,      /* start, end, eventClass, globalTid, correlationId, nameId */
   LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, … */
   LNS_TRACE_ROW_COPY,
   LNS_TRACE_ROW_SET,

@@ -1,0 +1,42 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Between a thread that fills slots and one that empties them, in order. The slots are its users': LNS_QUEUE_SLOTS of
+ * whatever they hand over. */
+
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define LNS_QUEUE_SLOTS 4
+
+typedef struct
+{
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  unsigned n_filled, n_emptied; /* so far                                                        */
+  bool is_done;                 /* nothing more is filled                                        */
+  bool is_ended;                /* nothing more is wanted                                        */
+} LnsQueue;
+
+void _lns_queue_init (LnsQueue *queue);
+void _lns_queue_clear (LnsQueue *queue); /* once both threads have done                          */
+
+/* For the one thread. Its slot is number n_filled % LNS_QUEUE_SLOTS. */
+
+/* Hands the slot over, and waits for the next to be empty. False where nothing more is wanted. */
+bool _lns_queue_fill (LnsQueue *queue);
+
+/* Ends; HAS_LAST: the slot is handed over too. */
+void _lns_queue_end (LnsQueue *queue, bool has_last);
+
+/* For the other. Its slot is number n_emptied % LNS_QUEUE_SLOTS. */
+
+/* Waits for the slot to be filled. False behind the last one. */
+bool _lns_queue_wait (LnsQueue *queue);
+
+/* Gives the slot back; without GOES_ON it is the last one that is wanted. */
+void _lns_queue_empty (LnsQueue *queue, bool goes_on);
