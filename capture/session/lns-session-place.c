@@ -352,6 +352,19 @@ find_id (const LnsSessionEntry *entries, size_t n, uint32_t id)
   return NULL;
 }
 
+/* Whether ID, which is in no list, is free: what another version left of a session that is over goes. */
+static bool
+is_unused (const char *folder, uint32_t id)
+{
+  int fd = open (path_of (folder, id, "session").text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const bool is_free = fd < 0 ? errno == ENOENT : flock (fd, LOCK_EX | LOCK_NB) == 0;
+  if (fd >= 0 && is_free)
+    erase (folder, id);
+  if (fd >= 0)
+    close (fd);
+  return is_free;
+}
+
 /* Makes NAME (NULL: STEM-ID-PROGRAM) and an id for ENTRY, which nobody has. The lock is held. */
 static bool
 choose (const char *folder,
@@ -366,9 +379,12 @@ choose (const char *folder,
   const LnsSessionEntry *other;
   bool is_free = true;
   /* One that lives may be of another pid namespace. */
-  for (entry->id = (uint32_t)getpid (); (other = find_id (entries, n, entry->id)) != NULL;)
+  for (entry->id = (uint32_t)getpid ();;)
     {
-      if (is_over (other))
+      other = find_id (entries, n, entry->id);
+      if (other == NULL && is_unused (folder, entry->id))
+        break;
+      if (other != NULL && is_over (other))
         {
           erase (folder, entry->id);
           break;

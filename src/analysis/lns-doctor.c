@@ -145,6 +145,21 @@ look_for_events (Patient *patient, LnsError *error)
   return true;
 }
 
+/* A trace that only who asks for it gets. */
+static bool
+look_for_mpi (Patient *patient, LnsError *error)
+{
+  const char *trace = lns_report_meta (patient->report, "trace");
+
+  if (patient->info->state == LNS_STATE_RECORDING || trace == NULL ||
+      strstr (trace, "mpi") == NULL || patient->info->n_events == 0 ||
+      count_events (patient, LNS_LANE_MPI_CALL) > 0)
+    return true;
+  return add (patient, "LNS-DOCTOR-010", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
+              "MPI was asked for, and there is no call of it: the program may use none, have it "
+              "linked into itself, or have dropped LD_PRELOAD from its environment");
+}
+
 static bool
 look_for_losses (Patient *patient, LnsError *error)
 {
@@ -380,9 +395,10 @@ lns_doctor_examine (LnsReport *report, LnsFinding **ret_findings, size_t *ret_n,
   patient.lanes = lns_report_lanes (report, &patient.n_lanes);
   patient.tracks = lns_report_tracks (report, NULL);
   patient.processes = lns_report_processes (report, &patient.n_processes);
-  if (!look_for_events (&patient, error) || !look_for_losses (&patient, error) ||
-      !look_for_gpu_rows (&patient, error) || !look_for_graphs (&patient, error) ||
-      !look_at_gpu_clock (&patient, error) || !look_at_cpu_clock (&patient, error))
+  if (!look_for_events (&patient, error) || !look_for_mpi (&patient, error) ||
+      !look_for_losses (&patient, error) || !look_for_gpu_rows (&patient, error) ||
+      !look_for_graphs (&patient, error) || !look_at_gpu_clock (&patient, error) ||
+      !look_at_cpu_clock (&patient, error))
     {
       free (patient.findings);
       return false;
@@ -407,7 +423,8 @@ lns_doctor_lacks_data (LnsReport *report, const LnsFinding *findings, size_t n)
     lacks = lacks || strcmp (findings[i].code, "LNS-DOCTOR-001") == 0 ||
             strcmp (findings[i].code, "LNS-DOCTOR-002") == 0 ||
             strcmp (findings[i].code, "LNS-DOCTOR-004") == 0 ||
-            strcmp (findings[i].code, "LNS-DOCTOR-008") == 0;
+            strcmp (findings[i].code, "LNS-DOCTOR-008") == 0 ||
+            strcmp (findings[i].code, "LNS-DOCTOR-010") == 0;
   for (uint32_t i = 0; i < n_diagnostics && !lacks; i++)
     {
       const char *code = lns_report_string (report, diagnostics[i].code, NULL);

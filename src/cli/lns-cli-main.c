@@ -90,9 +90,30 @@ print_capabilities (void)
   return printed ();
 }
 
+/* Commands of nsys whose work is done otherwise. */
+static const struct
+{
+  const char *name, *instead;
+} other_commands[] = {
+  { "finalize", "reports are whole when they are written, so there is nothing to finalize" },
+  { "nvprof", "write the switches of `lanescope profile --help`" },
+  { "plugins", "plugins are not loaded: counters and ranges that a program makes with NVTX are "
+               "recorded" },
+  { "recipe", "reports are summed up one by one: `lanescope stats -f csv -o NAME REPORT` writes "
+              "tables to be put together" },
+};
+
 static int
 unknown_command (const char *name)
 {
+  for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++)
+    if (strcmp (name, other_commands[i].name) == 0)
+      {
+        LnsError error = { 0 };
+        lns_error_set (&error, LNS_ERROR_USAGE, 0, "there is no command “%s”: %s", name,
+                       other_commands[i].instead);
+        return lns_cli_fail (&error);
+      }
   const char *names[sizeof commands / sizeof *commands];
   for (size_t i = 0; i < n_commands; i++)
     names[i] = commands[i]->name;

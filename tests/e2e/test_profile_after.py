@@ -100,7 +100,7 @@ def test_statistics_that_cannot_be_printed_are_told_once():
 def test_strict_tells_by_its_code():
     with profiling.Folder() as folder:
         for arguments, program, code in ((["-t", "nvtx"], [ACT, "mark", "m"], 0), (["-t", "nvtx"], ["true"], 124), (["-t", "none"], ["true"], 0),
-                                         (["-t", "nvtx", "-s", "cpu"], [ACT, "mark", "m"], 124), (["-t", "nvtx"], ["sh", "-c", "exit 3"], 3),
+                                         (["-t", "nvtx", "-s", "cpu"], [ACT, "mark", "m"], 124), (["-t", "nvtx,mpi"], [ACT, "mark", "m"], 124), (["-t", "nvtx"], ["sh", "-c", "exit 3"], 3),
                                          (["-t", "nvtx", "-c", "nvtx", "-p", "none such"], [ACT, "mark", "m"], 124)):
             assert folder.profile("--strict", *arguments, *program).code == code, (arguments, program)
 

@@ -37,6 +37,18 @@ def adopted():
         libc.prctl(36, 0, 0, 0, 0)
 
 
+def test_what_another_version_left_of_a_session_is_no_obstacle():
+    """A file of another size, whose owner had the process id that a new run gets."""
+    with Place() as place:
+        script = f"""folder=$XDG_RUNTIME_DIR/lanescope-sessions-$(id -u); mkdir -p -m 700 $folder
+            echo old >$folder/$$.session; exec "{tap.LANESCOPE}" profile --strict -t none true"""
+        run = subprocess.run(["sh", "-c", script], cwd=place.path, env=place.environment, capture_output=True, timeout=60, check=False)
+        assert run.returncode == 0 and b"warning" not in run.stderr and place.sessions() == [], run
+        script = script.replace("exec", "exec 9<$folder/$$.session; flock -s 9; exec")
+        run = subprocess.run(["sh", "-c", script], cwd=place.path, env=place.environment, capture_output=True, timeout=60, check=False)
+        assert run.returncode == 0 and b"warning" not in run.stderr and len(os.listdir(place.file("run/" + os.listdir(place.file("run"))[0]))) == 1, run
+
+
 def test_start_and_stop_from_other_terminals():
     with Place() as place:
         launch = place.begin("launch", BEAT, "beats", "20000")

@@ -54,6 +54,9 @@ def test_slips_are_understood():
                          (["recover", "--outptu=x", "y"], "--output"), (["profile", "--trase=nvtx", "true"], "--trace")]:
         out, err = golden.run(*words, code=125)
         assert out == b"" and f"did you mean {meant}?" in err.decode(), (words, err)
+    for name in ("finalize", "nvprof", "plugins", "recipe"):  # of nsys, and not misspelt
+        _, err = golden.run(name, "x", code=125)
+        assert f"there is no command “{name}”: ".encode() in err and b"did you mean" not in err and len(err.splitlines()) == 1, err
     for words in [["xyzzy"], ["--halp"], ["info", "--frobnicate", "x"], ["stats", "-z", "x"]]:
         _, err = golden.run(*words, code=125)
         assert b"--help` lists them" in err and b"did you mean" not in err and len(err.splitlines()) == 1, (words, err)
