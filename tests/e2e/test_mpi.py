@@ -5,6 +5,7 @@
 """Calls of MPI, by Open MPI and MPICH, from C and Fortran: what is recorded follows from the sources of programs/mpi-*."""
 
 import collections
+import csv
 import os
 import shutil
 import sqlite3
@@ -77,6 +78,37 @@ def check(report, ranks):
     assert rows(report, "SELECT count(*) FROM MPI_P2P_EVENTS WHERE end < start") == [("0",)]
 
 
+def stats(report, name):
+    out = subprocess.run([tap.LANESCOPE, "stats", "-q", "-f", "csv", "-r", name, report], capture_output=True, text=True, check=True).stdout
+    return list(csv.DictReader(line for line in out.splitlines() if line))
+
+
+def check_stats(report):
+    """The three reports on MPI against what the ring's source says, calls and bytes."""
+    counts, bytes_of, traced = collections.Counter(), collections.Counter(), collections.Counter()
+    for rank in range(SIZE):
+        for (name, _, size, peer, tag), n in expected_p2p(rank).items():
+            counts["p2p", name] += n
+            bytes_of["p2p", name] += n * int(size)
+            traced[name, str(rank), peer, tag, size, "", ""] += n
+        for (name, _, sent, received, _root), n in expected_collectives(rank).items():
+            counts["coll", name] += n
+            bytes_of["coll_send", name] += n * int(sent)
+            bytes_of["coll_recv", name] += n * int(received)
+            traced[name, str(rank), "", "", "", sent, received] += n
+        counts["start_wait", "MPI_Waitall"] += ROUNDS
+        traced["MPI_Waitall", str(rank), "", "", "", "", ""] += ROUNDS
+        for name in ("MPI_Init", "MPI_Comm_split", "MPI_Comm_free", "MPI_Finalize"):
+            counts["other", name] += 1
+            traced[name, str(rank), "", "", "", "", ""] += 1
+    assert {(row["Source"], row["Name"]): int(row["Instances"]) for row in stats(report, "mpi_event_sum")} == counts
+    assert {(row["Source"], row["Name"]): int(row["Total Message Volume (B)"]) for row in stats(report, "mpi_msg_size_sum")} == bytes_of
+    columns = ("Event", "Rank", "PeerRank", "Tag", "Size", "CollSendSize", "CollRecvSize")
+    rows_told = stats(report, "mpi_event_trace")
+    by_name = {heading.split(" (")[0]: heading for heading in rows_told[0]}
+    assert collections.Counter(tuple(row[by_name[column]] for column in columns) for row in rows_told) == traced
+
+
 def check_implementation(kind):
     with Folder() as folder:
         launch, program = build(folder, kind, "mpi-ring.c")
@@ -87,6 +119,7 @@ def check_implementation(kind):
         own = [sorted(line for line in out.splitlines() if line.startswith("rank ")) for out in (run.out, bare.stdout)]
         assert run.code == 0 and own[0] == own[1] and len(own[0]) == SIZE, run
         check(folder.file("whole.rep"), range(SIZE))
+        check_stats(folder.file("whole.rep"))
         # A report for each rank.
         variable = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}[kind]
         subprocess.run([*launch, tap.LANESCOPE, "profile", "-t", "mpi", "-o", f"rank.%q{{{variable}}}", *program], cwd=folder.path,
