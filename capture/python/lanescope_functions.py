@@ -11,14 +11,18 @@ LANESCOPE_PYTHON_FUNCTIONS, which `lanescope profile` sets, has a line a functio
     pytorch   autograd-nvtx | autograd-shapes-nvtx      ranges of PyTorch's own around each operator
 
 From CPython 3.12 on, sys.monitoring tells of the code objects of these functions alone, which stay as they are. Before, and for
-functions that are not written in Python, an object stands in for them, under their name in their module or class."""
+functions that are not written in Python, an object stands in for them, under their name in their module or class. A generator or a
+coroutine is a range for each stretch that it runs."""
 
 import os
 import sys
 
 import _frozen_importlib
 
-import _lanescope_functions as native
+try:
+    import _lanescope_functions as native
+except ImportError:  # of another interpreter; begin() says so
+    native = None
 
 KNOWN = ((3, 9), (3, 13))
 MAIN = ("__main__", "__mp_main__")
@@ -33,9 +37,14 @@ class Function:
         self.is_optional = kind == "optional"
         self.number = native.define(domain, category, int(color, 16), name)
 
+    def find(self):
+        if not self.is_found and not self.is_optional:
+            native.say(f"+{self.name} of module {self.module}"[:200])
+        self.is_found = True
+
     def miss(self, why):
-        if not self.is_optional:
-            native.say(f"Python function {self.name} of module {self.module} is not traced: {why}"[:240])
+        if not self.is_found and not self.is_optional:
+            native.say(f"-{self.name} of module {self.module}"[:200] + f"\t{why}"[:200])
         self.is_found = True  # and said
 
 
@@ -56,24 +65,35 @@ class Monitoring:
         self.api.set_events(self.tool, events.PY_UNWIND | events.PY_THROW)  # known for all code alone
         self.local = events.PY_START | events.PY_RESUME | events.PY_RETURN | events.PY_YIELD
 
-    def trace(self, code, function):
+    def trace_code(self, code, function):
         if native.watch(code, function.number):
             self.api.set_local_events(self.tool, code, self.local)
-            function.is_found = True
+            function.find()
         else:
             function.miss("too many functions were asked for")
 
     def follow_main(self, functions):
-        """Waits for the main module to start, whose code holds that of its functions."""
+        """Waits for the main module to start, whose code holds that of its functions. For names that it gives to others, each of
+        its own lines is followed by a look."""
         events, everything = self.api.events, self.api.get_events(self.tool)
+        follower = None
+
+        def look(code, line):
+            if follower.look():
+                self.api.set_local_events(self.tool, code, 0)
 
         def start(code, offset):
+            nonlocal follower
             if code.co_name != "<module>" or sys._getframe(1).f_globals.get("__name__") not in MAIN:
                 return native.enter(code, offset)
             for inner in codes_within(code):
                 for function in functions:
                     if inner.co_qualname == function.name:
-                        self.trace(inner, function)
+                        self.trace_code(inner, function)
+            follower = Follower(functions, sys._getframe(1), self)
+            if follower.waits:
+                self.api.register_callback(self.tool, events.LINE, look)
+                self.api.set_local_events(self.tool, code, events.LINE)
             if all(function.is_found for function in functions):
                 self.api.set_events(self.tool, everything)
                 self.api.register_callback(self.tool, events.PY_START, native.enter)
@@ -94,19 +114,51 @@ class StandIns:
     """Objects in the place of functions: for CPython before 3.12."""
 
     def follow_main(self, functions):
-        namespace = sys.modules["__main__"].__dict__
+        follower = None
 
-        def look(is_last):
-            for function in functions:
-                if not function.is_found and function.name.split(".")[0] in namespace:
-                    find(sys.modules["__main__"], function, None, says=is_last)
-            return all(function.is_found for function in functions)
+        def look():
+            nonlocal follower
+            if follower is None:
+                follower = Follower(functions, sys._getframe(1), None)
+            return follower.look()
 
-        native.follow_main(look)
+        native.follow_main(look, is_helper())
+
+
+class Follower:
+    """Looks for functions of the main module while FRAME, which is its own, defines them: for those alone whose names are there in
+    its code, since the looks cost time."""
+
+    def __init__(self, functions, frame, monitoring):
+        self.namespace, self.monitoring = Namespace(frame.f_globals), monitoring
+        self.waits = [function for function in functions if not function.is_found and function.name.split(".")[0] in frame.f_code.co_names]
+
+    def look(self):
+        """True: there is nothing more to look for."""
+        for function in self.waits:
+            if function.name.split(".")[0] in self.namespace.__dict__:
+                find(self.namespace, function, self.monitoring, says=False)
+        self.waits = [function for function in self.waits if not function.is_found]
+        return not self.waits
+
+
+class Namespace:
+    """The names of a module that is not made yet."""
+
+    def __init__(self, names):
+        self.__dict__ = names
 
 
 def find(module, function, monitoring, says=True):
-    """Traces FUNCTION in MODULE, which is whole (but for the main module, where what is not there may still come)."""
+    """Traces FUNCTION in MODULE, which is whole (but for the main module, where what is not there may still come). What the program
+    makes of attributes may fail: that is no error of its import."""
+    try:
+        trace_in(module, function, monitoring, says)
+    except Exception as error:
+        function.miss(f"it cannot be looked at ({type(error).__name__}: {error})")
+
+
+def trace_in(module, function, monitoring, says):
     owner, parts = module, function.name.split(".")
     for part in parts[:-1]:
         owner = getattr(owner, part, None)
@@ -119,26 +171,44 @@ def find(module, function, monitoring, says=True):
         return
     kind = type(found) if isinstance(found, (classmethod, staticmethod)) else None
     inner = found.__func__ if kind else found
-    if isinstance(inner, property):
-        inner = inner.fget
+    if isinstance(found, property):
+        inner = found.fget
+    elif type(found).__name__ == "cached_property" and hasattr(found, "func"):
+        inner = found.func
     if isinstance(inner, type) or not callable(inner):
         function.miss("it is a class: name its methods" if isinstance(inner, type) else "it is not a function")
         return
     plain = inner
     while hasattr(plain, "__wrapped__"):
         plain = plain.__wrapped__
-    if monitoring is not None and hasattr(plain, "__code__"):
-        monitoring.trace(plain.__code__, function)
-        return
-    if isinstance(found, property):
-        function.miss("it is a property, which needs CPython 3.12")
+    if monitoring is not None and hasattr(inner, "__code__") and hasattr(plain, "__code__"):
+        monitoring.trace_code(plain.__code__, function)
         return
     try:
-        traced = native.wrap(inner, function.number)
-        setattr(owner, parts[-1], kind(traced) if kind else traced)
-        function.is_found = True
+        runner = lanescope_generators.runner(plain, function.number) if monitoring is None else None
+        if runner and plain is not inner and replace_within(inner, plain, native.wrap(plain, function.number, runner)):
+            function.find()
+            return
+        traced = native.wrap(inner, function.number, runner if plain is inner else None)
+        if isinstance(found, property):
+            setattr(owner, parts[-1], found.getter(traced))
+        elif inner is getattr(found, "func", None) and not callable(found):
+            found.func = traced
+        else:
+            setattr(owner, parts[-1], kind(traced) if kind else traced)
+        function.find()
     except (AttributeError, TypeError) as error:
         function.miss(f"it cannot be replaced ({error})")
+
+
+def replace_within(wrapper, plain, traced):
+    """Has TRACED called in the place of PLAIN, which is what WRAPPER, a decorator's, is around. False: it does not hold it itself."""
+    while wrapper.__wrapped__ is not plain:
+        wrapper = wrapper.__wrapped__
+    cells = [cell for cell in getattr(wrapper, "__closure__", None) or () if cell.cell_contents is plain]
+    for cell in cells:
+        cell.cell_contents = traced
+    return bool(cells)
 
 
 class Loader:
@@ -199,6 +269,12 @@ def trace_functions(functions, monitoring):
     return arrive
 
 
+def is_helper():
+    """Whether multiprocessing started this process, to run functions of another's main module, by another name, or to help."""
+    with open("/proc/self/cmdline", "rb") as file:
+        return any(word.startswith(b"from multiprocessing.") for word in file.read().split(b"\0"))
+
+
 def say_missing(functions):
     for function in functions:
         if not function.is_found:
@@ -208,15 +284,17 @@ def say_missing(functions):
 def begin():
     """Reads what was asked for and begins. Called once, before the program's own code."""
     rows = [line.split("\t") for line in os.environ["LANESCOPE_PYTHON_FUNCTIONS"].splitlines()]
-    if not native.connect(os.environ["NVTX_INJECTION64_PATH"]):
+    if sys.implementation.name != "cpython" or not KNOWN[0] <= sys.version_info[:2] <= KNOWN[1] or "t" in sys.abiflags or native is None:
+        say_unknown()
         return
-    if sys.implementation.name != "cpython" or not KNOWN[0] <= sys.version_info[:2] <= KNOWN[1]:
-        native.say(f"functions of {sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]} cannot be traced: "
-                   "CPython 3.9 to 3.13 can")
+    if not native.connect(os.environ["NVTX_INJECTION64_PATH"]):
         return
     functions = [Function(*row) for row in rows if row[0] in ("function", "optional")]
     if any(function.number < 0 for function in functions):
         return  # this process is in no session, or its ranges are not recorded
+    if sys.version_info < (3, 12):
+        global lanescope_generators
+        import lanescope_generators
     monitoring = Monitoring() if sys.version_info >= (3, 12) else None
     if monitoring is not None and monitoring.tool is None:
         native.say("Python functions are not traced: other tools hold the numbers 3 and 4 of sys.monitoring")
@@ -234,9 +312,22 @@ def begin():
     of_main = [function for function in functions if function.module == "__main__"]
     if of_main:
         (monitoring or StandIns()).follow_main(of_main)
-    if "--multiprocessing-fork" not in getattr(sys, "argv", ()):
+    native.say("=")
+    if not is_helper():
         import atexit
         atexit.register(say_missing, functions)
+
+
+def say_unknown():
+    """By ctypes, since the native module is of other interpreters: LnsPythonHooks of the injection has five words."""
+    import ctypes
+    find_hooks = ctypes.CDLL(os.environ["NVTX_INJECTION64_PATH"]).lanescope_python_hooks
+    find_hooks.restype = ctypes.POINTER(ctypes.c_void_p)
+    what = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
+    if "t" in getattr(sys, "abiflags", ""):
+        what += " without a global lock"
+    say = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(find_hooks()[4])
+    say(f"functions of {what} cannot be traced: CPython 3.9 to 3.13 can".encode())
 
 
 def both(first, second):

@@ -127,11 +127,10 @@ watch (PyObject *module, PyObject *arguments)
   size_t slot = first_slot (code);
   while (codes[slot].code != code && codes[slot].code != NULL)
     slot = (slot + 1) & (CODES_MAX - 1);
-  if (codes[slot].code == NULL)
-    {
-      Py_INCREF (code);
-      n_codes++;
-    }
+  if (codes[slot].code == code)
+    Py_RETURN_TRUE; /* by another name: the first one stays */
+  Py_INCREF (code);
+  n_codes++;
   codes[slot].function = &functions[number];
   codes[slot].code = code;
   Py_RETURN_TRUE;
@@ -203,6 +202,7 @@ typedef struct
   PyObject base;
   Vectorcall vectorcall;
   PyObject *callable;
+  PyObject *runner; /* takes in what it returns, which runs in stretches; NULL: it runs in one */
   const LnsPythonFunction *function;
 } Traced;
 
@@ -212,6 +212,15 @@ static PyObject *
 traced_call (PyObject *self, PyObject *const *arguments, size_t nargsf, PyObject *names)
 {
   const Traced *traced = (const Traced *)self;
+  if (traced->runner != NULL)
+    {
+      PyObject *returned = vectorcall (traced->callable, arguments, nargsf, names);
+      if (returned == NULL)
+        return NULL;
+      PyObject *taken = PyObject_CallFunctionObjArgs (traced->runner, returned, NULL);
+      Py_DECREF (returned);
+      return taken;
+    }
   hooks->push (traced->function);
   PyObject *result = vectorcall (traced->callable, arguments, nargsf, names);
   hooks->pop (traced->function);
@@ -223,6 +232,7 @@ traced_free (PyObject *self)
 {
   PyTypeObject *type = Py_TYPE (self);
   Py_DECREF (((Traced *)self)->callable);
+  Py_XDECREF (((Traced *)self)->runner);
   PyObject_Free (self);
   Py_DECREF (type);
 }
@@ -237,12 +247,11 @@ traced_get (PyObject *self, PyObject *instance, PyObject *owner)
   return self;
 }
 
-/* It is what it stands in for in all but its type. */
+/* It is what it stands in for in all but its true type: inspect and asyncio take it for a function. */
 static PyObject *
 traced_attribute (PyObject *self, PyObject *name)
 {
-  static const char *const own[] = { "__class__",  "__call__",      "__get__",
-                                     "__reduce__", "__reduce_ex__", "__self__" };
+  static const char *const own[] = { "__call__", "__get__", "__reduce__", "__reduce_ex__" };
   PyObject *callable = ((Traced *)self)->callable;
   const char *text = PyUnicode_AsUTF8AndSize (name, NULL);
   if (text == NULL)
@@ -252,7 +261,7 @@ traced_attribute (PyObject *self, PyObject *name)
       Py_INCREF (callable);
       return callable;
     }
-  for (size_t i = 0; i < sizeof own / sizeof *own - 1; i++)
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (strcmp (text, own[i]) == 0)
       return PyObject_GenericGetAttr (self, name);
   return PyObject_GetAttr (callable, name);
@@ -298,13 +307,14 @@ static PyType_Spec traced_spec = {
   .slots = traced_slots,
 };
 
-/* wrap(callable, number): stands in for CALLABLE; each call is one of that function. */
+/* wrap(callable, number, runner): stands in for CALLABLE; each call is one of that function. RUNNER, unless
+ * it is None, makes what is returned of what CALLABLE returns, and tells of its calls. */
 static PyObject *
 wrap (PyObject *module, PyObject *arguments)
 {
-  PyObject *callable;
+  PyObject *callable, *runner;
   Py_ssize_t number;
-  if (!PyArg_ParseTuple (arguments, "On", &callable, &number))
+  if (!PyArg_ParseTuple (arguments, "OnO", &callable, &number, &runner))
     return NULL;
   if (number < 0 || number >= n_functions)
     return PyErr_Format (PyExc_ValueError, "no function has this number");
@@ -314,8 +324,29 @@ wrap (PyObject *module, PyObject *arguments)
   Py_INCREF (callable);
   traced->vectorcall = traced_call;
   traced->callable = callable;
+  traced->runner = runner == Py_None ? NULL : runner;
+  Py_XINCREF (traced->runner);
   traced->function = &functions[number];
   return (PyObject *)traced;
+}
+
+/* push(number), pop(number): a stretch of that function begins and ends on this thread. */
+static PyObject *
+push (PyObject *module, PyObject *number)
+{
+  const Py_ssize_t n = PyLong_AsSsize_t (number);
+  if (n >= 0 && n < n_functions)
+    hooks->push (&functions[n]);
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+pop (PyObject *module, PyObject *number)
+{
+  const Py_ssize_t n = PyLong_AsSsize_t (number);
+  if (n >= 0 && n < n_functions)
+    hooks->pop (&functions[n]);
+  Py_RETURN_NONE;
 }
 
 /* --- The main module before CPython 3.12 ------------------------------------------------------ */
@@ -323,6 +354,7 @@ wrap (PyObject *module, PyObject *arguments)
 /* While the main module defines its functions, each of its lines is followed by a look for them; no
  * longer, since this slows all lines of Python. */
 static PyFrameObject *main_frame; /* the one that runs now; NULL: not yet */
+static const char *main_name;
 
 static bool
 is_main (PyFrameObject *frame)
@@ -334,7 +366,7 @@ is_main (PyFrameObject *frame)
   PyObject *name = globals == NULL ? NULL : PyDict_GetItemString (globals, "__name__");
   if (called != NULL && name != NULL && PyUnicode_Check (name))
     result = PyUnicode_CompareWithASCIIString (called, "<module>") == 0 &&
-             PyUnicode_CompareWithASCIIString (name, "__main__") == 0;
+             PyUnicode_CompareWithASCIIString (name, main_name) == 0;
   Py_XDECREF (called);
   Py_XDECREF (code);
   Py_XDECREF (globals);
@@ -349,8 +381,7 @@ trace (PyObject *look, PyFrameObject *frame, int event, PyObject *argument)
     main_frame = frame;
   if (frame != main_frame || (event != TRACE_LINE && event != TRACE_RETURN))
     return 0;
-  PyObject *is_last = event == TRACE_RETURN ? Py_True : Py_False;
-  PyObject *done = PyObject_CallFunctionObjArgs (look, is_last, NULL);
+  PyObject *done = PyObject_CallFunctionObjArgs (look, NULL);
   const bool goes_on = done != NULL && event == TRACE_LINE && PyObject_IsTrue (done) == 0;
   Py_XDECREF (done);
   PyErr_Clear ();
@@ -359,11 +390,16 @@ trace (PyObject *look, PyFrameObject *frame, int event, PyObject *argument)
   return 0;
 }
 
-/* follow_main(look): calls LOOK(False) after each line of the main module until it returns true, and
- * LOOK(True) at the module's end. */
+/* follow_main(look, is_spawned): calls LOOK() after each line of the main module, and at its end, until it
+ * returns true. IS_SPAWNED: by multiprocessing, which gives that module another name. */
 static PyObject *
-follow_main (PyObject *module, PyObject *look)
+follow_main (PyObject *module, PyObject *arguments)
 {
+  PyObject *look;
+  int is_spawned;
+  if (!PyArg_ParseTuple (arguments, "Op", &look, &is_spawned))
+    return NULL;
+  main_name = is_spawned ? "__mp_main__" : "__main__";
   main_frame = NULL;
   PyEval_SetTrace (trace, look);
   Py_RETURN_NONE;
@@ -379,8 +415,10 @@ static PyMethodDef methods[] = { { "connect", connect, METH_O, NULL },
                                  { "watch", watch, METH_VARARGS, NULL },
                                  { "enter", FAST (enter), METH_FASTCALL, NULL },
                                  { "leave", FAST (leave), METH_FASTCALL, NULL },
+                                 { "push", push, METH_O, NULL },
+                                 { "pop", pop, METH_O, NULL },
                                  { "wrap", wrap, METH_VARARGS, NULL },
-                                 { "follow_main", follow_main, METH_O, NULL },
+                                 { "follow_main", follow_main, METH_VARARGS, NULL },
                                  { NULL, NULL, 0, NULL } };
 
 static struct PyModuleDef definition = {

@@ -5,9 +5,15 @@
 
 /* Loaded first (LD_PRELOAD) into a Python program that was started with -I, -E or -S, which looks at
  * no PYTHONPATH: begins the tracing of functions when the interpreter is about to run the program,
- * which it tells to audit hooks. libc only; in a program that is no Python nothing happens. */
+ * which it tells to audit hooks. libc only; in a program that is no Python nothing happens.
+ *
+ * The hook is added when the interpreter looks for its first module in a folder: it is there by then, with the
+ * allocator that it will free the hook by (-X dev and PYTHONMALLOC change it), and nothing of the program has
+ * run. */
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +77,7 @@ hear (const char *event, Object *arguments, void *data)
 }
 
 /* Whether the WORDS of a command line of Python, each terminated, N_BYTES together, switch off
- * PYTHONPATH or site. Where the interpreter's own switches end, so does the look. Not with -X dev: the
- * interpreter would free our hook by another allocator than it was made with. */
+ * PYTHONPATH or site. Where the interpreter's own switches end, so does the look. */
 static bool
 ignores_environment (const char *words, size_t n_bytes)
 {
@@ -92,11 +97,8 @@ ignores_environment (const char *words, size_t n_bytes)
             return ignores;
           if (*letter == 'W' || *letter == 'X') /* what follows is its value */
             {
-              const char *value = letter + 1;
-              if (*value == '\0')
-                value = word += strlen (word) + 1;
-              if (*letter == 'X' && value < end && strcmp (value, "dev") == 0)
-                return false;
+              if (letter[1] == '\0')
+                word += strlen (word) + 1;
               break;
             }
         }
@@ -106,18 +108,36 @@ ignores_environment (const char *words, size_t n_bytes)
   return ignores;
 }
 
-__attribute__ ((constructor)) static void
-start (void)
+static bool
+is_wanted (void)
 {
   static char words[64 << 10];
-  int (*add_hook) (AuditHook, void *) =
-      (int (*) (AuditHook, void *))dlsym (RTLD_DEFAULT, "PySys_AddAuditHook");
-  FILE *file = add_hook == NULL ? NULL : fopen ("/proc/self/cmdline", "re");
+  FILE *file = fopen ("/proc/self/cmdline", "re");
   if (file == NULL)
-    return;
+    return false;
   size_t n_bytes = fread (words, 1, sizeof words - 1, file);
   fclose (file);
-  if (getenv ("PYTHONMALLOC") == NULL && getenv ("PYTHONDEVMODE") == NULL &&
-      ignores_environment (words, n_bytes))
-    (void)add_hook (hear, NULL);
+  return ignores_environment (words, n_bytes);
+}
+
+__attribute__ ((visibility ("default"))) DIR *
+opendir (const char *path)
+{
+  static bool is_done;
+  DIR *(*real) (const char *) = (DIR * (*)(const char *)) dlsym (RTLD_NEXT, "opendir");
+  void *(*this_thread) (void) =
+      (void *(*)(void))dlsym (RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+  if (this_thread != NULL && !is_done && this_thread () != NULL)
+    {
+      const int saved = errno;
+      int (*add_hook) (AuditHook, void *) =
+          (int (*) (AuditHook, void *))dlsym (RTLD_DEFAULT, "PySys_AddAuditHook");
+      is_done = true;
+      if (add_hook != NULL && is_wanted ())
+        (void)add_hook (hear, NULL);
+      errno = saved;
+    }
+  if (real == NULL)
+    errno = ENOSYS;
+  return real == NULL ? NULL : real (path);
 }

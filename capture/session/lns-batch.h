@@ -72,9 +72,10 @@ typedef struct
   LnsWriter *writer;   /* owned */
   const char *code;    /* static */
   LnsSeverity severity;
-  char *text;      /* owned */
-  bool wants_cuda; /* STOP: without an event of CUDA's, a sentence says why */
-  int64_t keep_ns; /* START, STOP: the report holds only its last keep_ns; 0: all of it */
+  char *text;        /* owned */
+  bool wants_cuda;   /* STOP: without an event of CUDA's, a sentence says why */
+  bool wants_python; /* STOP: the same where no Python program traces functions */
+  int64_t keep_ns;   /* START, STOP: the report holds only its last keep_ns; 0: all of it */
 } LnsBatchEvent;
 
 typedef struct LnsBatch LnsBatch;

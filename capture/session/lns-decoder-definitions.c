@@ -323,16 +323,11 @@ _lns_decoder_tell (LnsDecoder *decoder,
 
 /* What the process itself says. */
 static void
-tell_said (LnsDecoder *decoder, LnsDecodedProcess *process, bool is_python, LnsWireText text)
+tell_said (LnsDecoder *decoder, LnsDecodedProcess *process, LnsWireText text)
 {
-  const char *bytes = text.n_bytes > 0 ? text.bytes : "";
-  if (is_python)
-    _lns_decoder_tell (decoder, process, "LNS-PYTHON-001", "process %d: %.*s", process->info.pid,
-                       (int)text.n_bytes, bytes);
-  else
-    _lns_decoder_tell (decoder, process, "LNS-NVTX-005",
-                       "process %d uses %.*s, which is not recorded", process->info.pid,
-                       (int)text.n_bytes, bytes);
+  _lns_decoder_tell (decoder, process, "LNS-NVTX-005",
+                     "process %d uses %.*s, which is not recorded", process->info.pid,
+                     (int)text.n_bytes, text.n_bytes > 0 ? text.bytes : "");
 }
 
 void
@@ -345,8 +340,10 @@ _lns_decoder_definition (LnsDecoder *decoder,
   else if (record->type == LNS_WIRE_THREAD_NAME)
     _lns_decoder_name_thread (decoder, process, record->named.id,
                               _lns_decoder_name (record->named.text));
-  else if (record->type == LNS_WIRE_UNRECORDED || record->type == LNS_WIRE_PYTHON_SAID)
-    tell_said (decoder, process, record->type == LNS_WIRE_PYTHON_SAID, record->named.text);
+  else if (record->type == LNS_WIRE_UNRECORDED)
+    tell_said (decoder, process, record->named.text);
+  else if (record->type == LNS_WIRE_PYTHON_SAID)
+    _lns_python_said (decoder, process, record->named.text);
   else if (record->type >= LNS_WIRE_CUDA_FIRST && record->type <= LNS_WIRE_CUDA_LAST)
     _lns_decoder_cuda_definition (decoder, process, record);
   if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_TIME_DOMAIN)
@@ -449,6 +446,7 @@ _lns_decoder_free_definitions (LnsDecoder *decoder)
   for (size_t i = 0; i < decoder->unrecorded.n; i++)
     free (decoder->unrecorded.items[i]);
   free (decoder->unrecorded.items);
+  lns_id_map_clear (&decoder->python);
   free (decoder->resources.items);
   free (decoder->schemas.items);
   free (decoder->categories.items);

@@ -190,8 +190,10 @@ struct LnsDecoder
   LnsPointers processes, threads, domains, categories, schemas,
       resources;          /* by id in the session */
   LnsPointers unrecorded; /* LnsUnrecorded */
-  uint32_t stack_epoch;   /* how many stacks were freed */
-  LnsPointers changed;    /* LnsRangeStack with frames that the writer does not know; NULL: none */
+  LnsIdMap python;        /* of them, by hash of the function's name: see lns-decoder-python.c */
+  bool has_python;
+  uint32_t stack_epoch; /* how many stacks were freed */
+  LnsPointers changed;  /* LnsRangeStack with frames that the writer does not know; NULL: none */
   LnsDomainFilter filter;
   LnsDecoderCounters counters;
   LnsCudaState cuda_state; /* of all processes, without regard to events */
@@ -361,6 +363,10 @@ void _lns_cuda_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_cuda_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_cuda_free (LnsDecodedProcess *process);
+
+/* --- lns-decoder-python.c --------------------------------------------------------------------- */
+
+void _lns_python_said (LnsDecoder *decoder, LnsDecodedProcess *process, LnsWireText said);
 
 /* --- lns-decoder-mpi.c ------------------------------------------------------------------------ */
 

@@ -84,6 +84,12 @@ lns_decoder_counters (const LnsDecoder *decoder)
   return decoder->counters;
 }
 
+bool
+lns_decoder_has_python (const LnsDecoder *decoder)
+{
+  return decoder->has_python;
+}
+
 const LnsUnrecorded *
 lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index)
 {

@@ -63,7 +63,8 @@ typedef struct
   uint32_t process;
   const char *code; /* static */
   LnsSeverity severity;
-  char text[256]; /* a sentence */
+  bool is_settled; /* not to be told any more */
+  char text[256];  /* a sentence */
 } LnsUnrecorded;
 
 /* How far the session's processes have come with CUDA. */
@@ -157,6 +158,9 @@ void lns_decoder_show_open (LnsDecoder *decoder);
 /* Reads again what the operating system calls the living threads that the program gave no name
  * itself. O(threads that live), a file of /proc each. */
 void lns_decoder_read_thread_names (LnsDecoder *decoder);
+
+/* Whether a Python program has begun to trace functions. */
+bool lns_decoder_has_python (const LnsDecoder *decoder);
 
 /* The INDEXth of all that is not recorded, or NULL. Owned by the decoder. */
 const LnsUnrecorded *lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index);

@@ -117,6 +117,11 @@ static const char *const no_cuda[] = {
   [LNS_CUDA_RECORDED] = NULL,
 };
 
+static const char no_python[] =
+    "no Python program began to trace functions: one that another program starts with -I, -E or "
+    "-S, or without our "
+    "environment, does not hear of it; start it without these, or from this command line";
+
 /* What can only be said at the end. */
 static void
 sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
@@ -133,8 +138,11 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
     diagnose (recorder, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recorder->decoder, i)) != NULL; i++)
-    diagnose (recorder, unrecorded->code, unrecorded->severity, unrecorded->process,
-              unrecorded->text);
+    if (!unrecorded->is_settled)
+      diagnose (recorder, unrecorded->code, unrecorded->severity, unrecorded->process,
+                unrecorded->text);
+  if (stop->wants_python && !lns_decoder_has_python (recorder->decoder))
+    diagnose (recorder, "LNS-PYTHON-002", LNS_SEVERITY_WARNING, LNS_ID_NONE, no_python);
   tell_count (
       recorder, n_lost > n_told ? n_lost - n_told : 0, "LNS-POOL-001", LNS_SEVERITY_WARNING,
       "events are lost, as they came faster than they could be stored: record with a larger "

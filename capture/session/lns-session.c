@@ -44,7 +44,7 @@ struct LnsSession
   LnsWriter *writer; /* created, not started */
   bool is_started;   /* a report */
   LnsWireOptions target;
-  bool wants_cuda;
+  bool wants_cuda, wants_python;
   bool has_root_exited;
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
@@ -111,6 +111,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   session->clock = clock;
   session->target = options->target;
   session->wants_cuda = options->wants_cuda;
+  session->wants_python = options->wants_python;
   lns_wire_clock_pair (clock, &session->first);
   LnsCollectorOptions limits = {
     .clock = clock,
@@ -325,6 +326,7 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
         (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                          .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
                          .wants_cuda = session->wants_cuda && (has_joined || n_unjoined == 0),
+                         .wants_python = session->wants_python,
                          .keep_ns = kept_until_now_ns (session, &processes),
                          .text = reason != NULL ? strdup (reason) : NULL });
   lns_recorder_wait (session->recorder, ret_result);

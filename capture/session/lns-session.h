@@ -12,6 +12,8 @@
  *   LNS-NVTX-004   a process made too many domains
  *   LNS-NVTX-007   ranges are nested too deep
  *   LNS-KEEP-001   the seconds that were to be kept did not fit into memory
+ *   LNS-PYTHON-001 a Python function was not found, or an interpreter cannot be asked
+ *   LNS-PYTHON-002 no Python program began to trace functions
  *   LNS-POOL-001   calls are lost
  *   LNS-POOL-002   processes were refused memory for their records, or a descriptor
  *   LNS-POOL-003   a process could not be answered in time
@@ -45,6 +47,7 @@ typedef struct
   uint64_t process_bytes;  /* what records of one process may take in memory; 0: the smaller of
                              64 MiB and 5 % of what this process's control group allows */
   bool wants_cuda;         /* a report without CUDA's events says why */
+  bool wants_python;       /* so does one where no Python program traced functions */
   LnsDomainFilter domains; /* of NVTX: which events reports get */
   LnsWireOptions target;   /* what is asked of each process; without any trace, a report without
                              events is not wondered at */

@@ -73,7 +73,8 @@ typedef enum
   LNS_WIRE_TIME_DOMAIN = 0x4c, /* LnsWireScopeBytes: its clock, NVTX_TIMESTAMP_TYPE_…, as parent */
   LNS_WIRE_UNRECORDED = 0x4b,  /* LnsWireTextBytes: what the program uses and nobody records */
 
-  LNS_WIRE_PYTHON_SAID = 0xe0, /* LnsWireTextBytes: a sentence on what of Python is not recorded */
+  LNS_WIRE_PYTHON_SAID =
+      0xe0, /* LnsWireTextBytes: a sentence on what of Python is not recorded, or as below */
 
   /* lns-wire-cuda-layout.h */
   LNS_WIRE_CUDA_FIRST = 0x80,
@@ -81,6 +82,12 @@ typedef enum
 
   /* Kept free: 0x50-0x6f more of NVTX, 0xc0-0xdf OS runtime, 0xe1-0xef more of Python. */
 } LnsWireType;
+
+/* What the text of PYTHON_SAID begins with where it is no sentence: this process traces functions; it has found
+ * the one that follows; or not, for the reason after a tab. */
+#define LNS_WIRE_PYTHON_BEGAN  '='
+#define LNS_WIRE_PYTHON_FOUND  '+'
+#define LNS_WIRE_PYTHON_MISSED '-'
 
 /* DEPTH of a head whose real depth is in LNS_WIRE_FIELD_DEPTH. */
 #define LNS_WIRE_DEPTH_LONG 255u

@@ -18,6 +18,9 @@
 #define FUNCTIONS_VARIABLE "LANESCOPE_PYTHON_FUNCTIONS"
 #define STARTER            "liblanescope-python-start.so"
 
+/* Between the words of a command line, or of a shell's. */
+#define BLANKS " \t\r\n\"';&|()"
+
 /* A process takes no longer variable than 128 KiB. */
 #define TEXT_MAX_BYTES (120u << 10)
 
@@ -149,25 +152,64 @@ add_file (FILE *list, const char *kind, const char *path, LnsError *error)
 
 /* --- The environment -------------------------------------------------------------------------- */
 
-/* Whether the program's own words show a Python that looks at no PYTHONPATH: python3 -I x.py. */
+/* Whether WORD, up to a blank, is the name or path of a Python. */
+static bool
+is_python (const char *word)
+{
+  const size_t n = strcspn (word, BLANKS);
+  const char *slash = memrchr (word, '/', n);
+  return strncmp (slash == NULL ? word : slash + 1, "python", 6) == 0;
+}
+
+/* Whether the switches in TEXT, words between blanks, are of a Python that looks at no PYTHONPATH. */
+static bool
+has_such_switches (const char *text)
+{
+  for (const char *word = text; word[0] == '-' && word[1] != '-' && word[1] != '\0';)
+    {
+      const size_t n_word = strcspn (word, BLANKS), n = 1 + strcspn (word + 1, "cmWX" BLANKS);
+      if (1 + strcspn (word + 1, "IES") < n)
+        return true;
+      if (word[n] == 'c' || word[n] == 'm')
+        return false;
+      const bool has_value_next = n + 1 == n_word; /* of -X and -W */
+      word += n_word + strspn (word + n_word, BLANKS);
+      if (has_value_next)
+        word += strcspn (word, BLANKS), word += strspn (word, BLANKS);
+    }
+  return false;
+}
+
+/* Whether the program's words show such a Python: python3 -I x.py, mpirun python3 -E x.py, sh -c 'python3 -S
+ * x.py', or a script whose first line does. */
 static bool
 ignores_environment (char **argv)
 {
-  const char *slash = strrchr (argv[0], '/');
-  if (strncmp (slash == NULL ? argv[0] : slash + 1, "python", 6) != 0)
+  char line[256] = "";
+  FILE *script = fopen (argv[0], "re");
+  if (script != NULL && (fgets (line, sizeof line, script) == NULL || strncmp (line, "#!", 2) != 0))
+    line[0] = '\0';
+  if (script != NULL)
+    fclose (script);
+  char *all = NULL;
+  size_t n_bytes = 0;
+  FILE *words = open_memstream (&all, &n_bytes);
+  if (words == NULL)
     return false;
-  for (char **word = argv + 1; *word != NULL && (*word)[0] == '-' && (*word)[1] != '-'; word++)
-    {
-      const size_t n = strcspn (*word + 1, "cmWX");
-      if (strcspn (*word + 1, "IES") < n)
-        return true;
-      const char stop = (*word)[1 + n];
-      if (stop == 'c' || stop == 'm')
-        return false;
-      if (stop != '\0' && (*word)[2 + n] == '\0' && word[1] != NULL)
-        word++; /* -X and -W have a value */
-    }
-  return false;
+  fprintf (words, "%s ", line[0] != '\0' ? line + 2 : "");
+  for (char **word = argv; *word != NULL; word++)
+    fprintf (words, "%s ", *word);
+  bool ignores = false;
+  if (fclose (words) == 0)
+    for (const char *word = all + strspn (all, BLANKS); !ignores && *word != '\0';)
+      {
+        const char *next = word + strcspn (word, BLANKS);
+        next += strspn (next, BLANKS);
+        ignores = is_python (word) && has_such_switches (next);
+        word = next;
+      }
+  free (all);
+  return ignores;
 }
 
 static bool
@@ -237,7 +279,8 @@ lns_profile_check_python (LnsProfile *profile)
     lns_cli_say ("warning", "--pytorch: functions are traced without the shapes of their tensors: "
                             "autograd-shapes-nvtx has "
                             "those of operators [LNS-TRACE-001]");
-  if (!is_asked_for (profile) || (profile->target.traces & LNS_WIRE_TRACE_NVTX))
+  profile->wants_python = is_asked_for (profile);
+  if (!profile->wants_python || (profile->target.traces & LNS_WIRE_TRACE_NVTX))
     return;
   profile->target.traces |= LNS_WIRE_TRACE_NVTX;
   lns_cli_say (
@@ -250,7 +293,7 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
 {
   char *text = NULL;
   size_t n_bytes = 0;
-  if (!is_asked_for (profile))
+  if (!profile->wants_python)
     return true;
   char *folder = find_folder (injection);
   FILE *list = folder == NULL ? NULL : open_memstream (&text, &n_bytes);

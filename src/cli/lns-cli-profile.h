@@ -29,6 +29,7 @@ typedef struct
   const char *folder;    /* where names of reports begin; NULL: this process's */
   LnsWireOptions target; /* what is asked of each process */
   bool wants_cuda;       /* it was asked for by name */
+  bool wants_python;     /* functions of Python are to be traced */
   int kill_signal;       /* 0: none */
   char **argv;           /* of the program */
   char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */

@@ -15,7 +15,7 @@ import tap
 from profiling import Folder
 
 MODULE = '''
-import functools
+import asyncio, contextlib, functools
 def plain(a=1, *, b=2):
     return a + b
 class Thing:
@@ -25,6 +25,12 @@ class Thing:
     def of_class(cls): return cls.made
     @staticmethod
     def of_none(): return 0
+    @property
+    def own(self): return 6
+    @functools.cached_property
+    def kept(self): return 7
+class Child(Thing):
+    pass
 def numbers(n):
     yield from range(n)
 def fails():
@@ -37,9 +43,30 @@ def decorator(function):
 @decorator
 def decorated():
     return 5
+@functools.lru_cache(maxsize=None)
+def remembered(n):
+    return n
+def echo():
+    got = 0
+    while True:
+        try:
+            got = yield got
+        except ValueError:
+            got = "thrown"
+async def waits(n):
+    for i in range(n):
+        await asyncio.sleep(0)
+    return n
+async def waits_and_yields(n):
+    for i in range(n):
+        await asyncio.sleep(0)
+        yield i
+@contextlib.contextmanager
+def managed():
+    yield "within"
 '''
 PROGRAM = '''
-import inspect, math, pickle, sys, threading
+import asyncio, inspect, math, pickle, sys, threading
 import traced
 from traced import plain
 def own(n):
@@ -47,6 +74,7 @@ def own(n):
 class Local:
     def method(self):
         return 7
+short = lambda: 8
 total = 0
 for i in range(1000):
     total += plain(i) + own(i)
@@ -58,6 +86,24 @@ for i in range(3):
         traced.fails()
     except KeyError as error:
         print(error)
+print(short(), thing.own, thing.kept, thing.kept, traced.Child().method(1), [traced.remembered(i // 10) for i in range(100)][-1])
+talk = traced.echo()
+print(next(talk), talk.send("sent"), talk.throw(ValueError("now")), talk.close())
+with traced.managed() as what:
+    print(what)
+async def together():
+    print(await traced.waits(3), [i async for i in traced.waits_and_yields(2)])
+    print(sum(await asyncio.gather(*(traced.waits(i) for i in range(10)))))
+    task = asyncio.create_task(traced.waits(1000))
+    for i in range(3):
+        await asyncio.sleep(0)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        print("cancelled")
+asyncio.run(together())
+print(asyncio.iscoroutinefunction(traced.waits), inspect.isgeneratorfunction(traced.echo), inspect.isfunction(plain))
 thread = threading.Thread(target=lambda: [plain(i) for i in range(50)])
 thread.start()
 thread.join()
@@ -66,14 +112,18 @@ sys.exit(9)
 '''
 TRACED = [
     {"_comment": "all of these are there", "module": "traced", "domain": "My Domain", "category": "mine", "color": "0x008000",
-     "functions": ["plain", "Thing.method", "Thing.of_class", "Thing.of_none", "fails", "decorated", {"function": "numbers", "color": "0xff0000"}]},
-    {"module": "__main__", "functions": ["own", "Local.method"]},
+     "functions": ["plain", "Thing.method", "Thing.of_class", "Thing.of_none", "Thing.own", "Thing.kept", "fails", "decorated", "remembered", "echo", "waits",
+                   "waits_and_yields", "managed", {"function": "numbers", "color": "0xff0000"}]},
+    {"module": "__main__", "functions": ["own", "Local.method", "short"]},
     {"module": "math", "functions": ["sqrt"]},
     {"module": "traced", "functions": ["missing", "Thing.missing"]},
     {"module": "never.imported", "functions": ["x"]},
 ]
-CALLS = {"plain": 1050, "Thing.method": 1, "Thing.of_class": 1, "Thing.of_none": 1, "fails": 3, "decorated": 1, "own": 1000,
-         "Local.method": 1, "sqrt": 1}
+# A call is a range; what yields or awaits is one for each stretch that it runs: once more than it did so. Of managed() one is what
+# comes before the block, one what comes after; a task that is cancelled runs four: to its first sleep, twice on, and to its end.
+CALLS = {"plain": 1050, "Thing.method": 2, "Thing.of_class": 1, "Thing.of_none": 1, "Thing.own": 1, "Thing.kept": 1, "fails": 3, "decorated": 1,
+         "remembered": 100, "numbers": 5, "echo": 4, "waits": 4 + 55 + 4, "waits_and_yields": 5, "managed": 2, "own": 1000, "Local.method": 1,
+         "short": 1, "sqrt": 1}
 
 
 def pythons():
@@ -110,8 +160,6 @@ def check(version, path, *switches):
         assert bare.stderr.strip() in run.err, (bare.stderr, run.err)
         report = folder.report()
         calls = collections.Counter(report.names())
-        generator = calls.pop("numbers")
-        assert generator == (5 if tuple(map(int, version.split("."))) >= (3, 12) else 1), calls
         assert calls == CALLS, calls
         assert {event["domain"] for event in report.named("plain")} == {"My Domain"}
         colors = subprocess.run([tap.LANESCOPE, "sql", folder.file("report1.rep"), "SELECT DISTINCT text, color & 0xffffffff FROM NVTX_EVENTS "
@@ -145,9 +193,77 @@ def test_cpython_3_13():
 
 
 def test_interpreters_that_look_at_no_environment():
-    """-S leaves out sitecustomize, -E leaves out PYTHONPATH; with -I the program's own folder is no module path either."""
-    check("3.11", PYTHONS.get("3.11"), "-S")
-    check("3.11", PYTHONS.get("3.11"), "-E")
+    """-S leaves out sitecustomize, -E leaves out PYTHONPATH; -X dev has another allocator."""
+    for version, switches in (("3.11", ["-S"]), ("3.11", ["-E"]), ("3.9", ["-E", "-X", "dev"]), ("3.13", ["-S", "-Xdev"])):
+        if version in PYTHONS:
+            check(version, PYTHONS[version], *switches)
+
+
+OWN = "import sys\nsys.path.insert(0, '.')\ndef own(n): return n\nimport traced\nfor i in range(10): own(traced.plain(i))\n"
+
+
+def counts(*command, folder, said=()):
+    run = folder.profile("-f", "true", "-t", "nvtx", "-o", "o", "--python-functions-trace=own.json", *command, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert run.code == 0 and all(text in run.err for text in said) and ("LNS-PYTHON" in run.err) == bool(said), run
+    return dict(folder.report("o.rep").names())
+
+
+def prepare_own(folder):
+    prepare(folder)
+    os.mkdir(folder.file("package"))
+    for name, text in (("own.py", OWN), ("package/__main__.py", OWN), ("shebang.py", f"#!/usr/bin/python3 -I\n{OWN}"),
+                       ("own.json", json.dumps([{"module": "__main__", "functions": ["own"]}, {"module": "traced", "functions": ["plain"]}]))):
+        with open(folder.file(name), "w", encoding="utf-8") as file:
+            file.write(text)
+    os.chmod(folder.file("shebang.py"), 0o755)
+
+
+def test_ways_to_start_a_program():
+    if needs_module:
+        raise tap.Skip(needs_module)
+    with Folder() as folder:
+        prepare_own(folder)
+        python = "/usr/bin/python3"
+        for command in ([python, "-m", "package"], [python, "-c", OWN], [python, "-I", "own.py"], ["env", "A=1", python, "-I", "own.py"],
+                        ["sh", "-c", f"{python} -ES own.py; true"], ["sh", "-c", f"{python} < own.py"], ["./shebang.py"],
+                        [python, "-c", "import subprocess, sys; subprocess.run([sys.executable, 'own.py'])"]):
+            found = counts(*command, folder=folder)
+            assert found == {"own": 10, "plain": 10}, (command, found)
+        assert counts("env", "-u", "PYTHONPATH", python, "own.py", folder=folder, said=["LNS-PYTHON-002"]) == {}
+        assert counts("/bin/true", folder=folder, said=["LNS-PYTHON-002"]) == {}
+        # What no process has found is told of once.
+        twice = "import subprocess, sys; [subprocess.run([sys.executable, '-c', 'def own(): pass\\nown()']) for i in range(2)]"
+        run = folder.profile("-f", "true", "-t", "nvtx", "--python-functions-trace=own.json", python, "-c", twice)
+        assert run.err.count("LNS-PYTHON-001") == 1 and "plain of module traced is not traced: the module was not imported" in run.err, run.err
+
+
+def test_children_of_multiprocessing():
+    """Those that are spawned run the main module under another name; helpers of multiprocessing find nothing, and say nothing."""
+    if needs_module:
+        raise tap.Skip(needs_module)
+    with Folder() as folder:
+        prepare_own(folder)
+        with open(folder.file("pool.py"), "w", encoding="utf-8") as file:
+            file.write("import multiprocessing, sys, traced\ndef own(n): return traced.plain(n)\nif __name__ == '__main__':\n"
+                       "    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:\n        pool.map(own, range(40))\n")
+        for version in ("3.9", "3.13", "3.11"):
+            for method in {"3.9": ["forkserver"], "3.13": ["spawn"], "3.11": ["fork", "spawn"]}[version]:
+                if version in PYTHONS:
+                    found = counts(PYTHONS[version], "pool.py", method, folder=folder)
+                    assert found == {"own": 40, "plain": 40}, (version, method, found)
+
+
+def test_an_interpreter_without_a_global_lock_is_told_of():
+    if needs_module:
+        raise tap.Skip(needs_module)
+    with Folder() as folder:
+        prepare_own(folder)
+        path = os.path.join(tap.BUILD, "capture/python")
+        program = f"import sys; sys.abiflags = 't'; sys.path.insert(0, {path!r}); import lanescope_functions; lanescope_functions.begin()"
+        with open(folder.file("flags.py"), "w", encoding="utf-8") as file:
+            file.write(program)
+        run = folder.profile("-t", "nvtx", "--python-functions-trace=own.json", "env", "-u", "PYTHONPATH", "/usr/bin/python3", "flags.py")
+        assert run.code == 0 and "without a global lock cannot be traced: CPython 3.9 to 3.13 can" in run.err, run
 
 
 def test_an_older_python_is_told_of():
