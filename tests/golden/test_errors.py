@@ -15,7 +15,7 @@ import golden
 import tap
 
 REPORT = golden.make_report()
-COMMANDS = [["info"], ["stats"], ["export"], ["sql"], ["recover"]]
+COMMANDS = [["info"], ["stats"], ["analyze"], ["export"], ["sql"], ["recover"]]
 
 
 def words_for(command, path):
@@ -26,7 +26,7 @@ def errors_of(path, commands=None, program=tap.LANESCOPE, **options):
     """The sentence that each command says of PATH: they agree."""
     sentences = set()
     before = set(os.listdir(golden.FOLDER))
-    for command in commands or COMMANDS[:4]:
+    for command in commands or COMMANDS[:-1]:
         words = words_for(command, path)
         done = subprocess.run([program, *words], cwd=golden.FOLDER, capture_output=True, timeout=20,
                               env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CACHE_HOME=golden.path("cache")), **options)

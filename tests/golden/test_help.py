@@ -48,6 +48,39 @@ def test_texts_that_cannot_be_printed():
         assert done.returncode == 125 and b"what was to be printed cannot be written" in done.stderr, (words, done)
 
 
+def wrong_uses(option):
+    """(words, what is said) of uses of a switch that are refused, whatever stands behind it."""
+    name, kind, choices = f"--{option['name']}", option["kind"], option.get("choices", [])
+    if kind == "flag":
+        yield [name + "=x"], "takes no value"
+        return
+    if not option["name"].startswith("help"):
+        yield [name], "needs a value"
+    yield [name + "="], "its value is empty"
+    bad = {"bool": "maybe", "choice": "xyzzy", "integer": "x", "seconds": "-1", "bytes": "0"}.get(kind)
+    if bad:
+        yield [f"{name}={bad}"], f"“{bad}” is "
+    if kind in ("bool", "choice", "integer", "text"):
+        first, other = ("true", "false") if kind == "bool" else ("1", "2") if kind == "integer" else (choices * 2 + ["aa", "bb"])[:2]
+        yield [f"{name}={first}", f"{name}={other if other != first else 'bb'}"], "given twice" if kind != "choice" or other != first else "“bb” is "
+
+
+def test_wrong_uses_of_every_switch_are_one_sentence():
+    """Those of `profile` have a test of their own, e2e/test_switches.py; `launch` and `start` share its table."""
+    n = 0
+    golden.make_report()
+    for command in COMMANDS:
+        tail = {"stats": ["demo.rep"], "analyze": ["demo.rep"], "sql": ["demo.rep", "SELECT 1"], "export": ["demo.rep"], "sessions": ["list"]}
+        for option in command["switches"] if command["name"] not in ("profile", "launch", "start", "ui") else []:
+            for words, told in wrong_uses(option):
+                needs_none = told == "needs a value"
+                out, err = golden.run(command["name"], *words, *tail.get(command["name"], []) * (not needs_none), code=125)
+                lines = err.decode().splitlines()
+                assert out == b"" and len(lines) == 1 and lines[0].startswith("lanescope: error: ") and told in lines[0], (command["name"], words, err)
+                n += 1
+    assert n > 150, n
+
+
 def test_slips_are_understood():
     for words, meant in [(["stat"], "“stats”"), (["exprot", "x.rep"], "“export”"), (["sql", "--heade", "x", "y"], "--header"),
                          (["stats", "--reprot", "nvtx_sum", "x"], "--report"), (["export", "--typ=sqlite", "x"], "--type"),
