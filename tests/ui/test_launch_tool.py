@@ -36,8 +36,11 @@ class Launch:
         return self.app.__exit__(*what)
 
     def figures(self):
-        """(seconds, events, lost) as the dialog shows them."""
-        texts = {node.description: node.text for node in self.dialog.find_all("label") if node.description}
+        """(seconds, events, lost) as the dialog shows them; None while it does not."""
+        try:
+            texts = {node.description: node.text for node in self.dialog.find_all("label") if node.description}
+        except self.app.gone:
+            return None
         if not texts.get("Elapsed time"):
             return None
         return float(texts["Elapsed time"].split()[0]), int(texts["Events"].replace(",", "")), int(texts["Lost"])
@@ -56,13 +59,11 @@ def events_of(path):
 
 def test_a_program_from_start_to_its_report():
     with Launch(f"-t nvtx -o 'my profile' {DEMO} 120") as launch:
-        launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[0] > 0, what="the first tick")
-        running = []
-        for _ in range(4):
-            running.append(launch.figures())
-            time.sleep(0.3)
-        assert len({figures[0] for figures in running}) >= 3, running
-        assert running == sorted(running) and running[-1][1] > running[0][1], running
+        running = [(0.0, 0, 0)]
+        while len(running) < 4:
+            running.append(launch.app.wait(lambda: next((f for f in [launch.figures()] if f and f[0] != running[-1][0]), None),
+                                           what="the next tick"))
+        assert running == sorted(running) and running[-1][1] > running[1][1], running
         subtitle = launch.opened("my profile.rep")
         count = events_of(os.path.join(launch.folder, b"my profile.rep"))
         assert subtitle.startswith(f"{count:,} events"), (subtitle, count)
