@@ -14,6 +14,12 @@ def choices(option):
     return ["true", "false"] if option["kind"] == "bool" else option.get("choices", [])
 
 
+def word(command):
+    """The one word that COMMAND begins with, as in `sessions list`; "" where it takes any."""
+    first = command["usage"].split(" ")[0]
+    return first if first.isalpha() and first.islower() else ""
+
+
 def quoted(text):
     """TEXT as one word of a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
@@ -50,6 +56,10 @@ _lanescope ()
     declare -F _command_offset >/dev/null && _command_offset "$at" || compopt -o default
     return
   fi
+  if [ "$COMP_CWORD" -eq 2 ] && [[ $current != -* ]] && [ -n "$first" ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$first" -- "$current")
+    return
+  fi
   [ "$current" = = ] && current= || { [ "$before" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}; }
   case $command$before in
 @VALUES@
@@ -73,7 +83,7 @@ def bash(commands):
     for command in commands:
         names = " ".join("--" + option["name"] for option in command["switches"])
         flags = " ".join("--" + option["name"] for option in command["switches"] if option["kind"] == "flag")
-        switches.append(f"    {command['name']}) local program={int(command['program'])} flags='{flags}' switches='{names}' ;;")
+        switches.append(f"    {command['name']}) local program={int(command['program'])} first='{word(command)}' flags='{flags}' switches='{names}' ;;")
         for option in command["switches"]:
             if choices(option):
                 words = [f"{command['name']}--{option['name']}"]
@@ -92,14 +102,17 @@ def zsh(commands):
         for option in command["switches"]:
             about = "[" + first_sentence(option["help"]).replace("]", "\\]").replace("[", "\\[") + "]"
             what = ":" + (option.get("value") or "value").replace(":", "\\:") + ":"
-            what += "(" + " ".join(choices(option)) + ")" if choices(option) else "_files"
+            if choices(option):
+                what += " _sequence compadd - " + " ".join(choices(option)) if option["kind"] == "list" else "(" + " ".join(choices(option)) + ")"
+            else:
+                what += "_files"
             value = "" if option["kind"] == "flag" else what
             again = "*" if option["kind"] in ("list", "file") else ""
             text += "        " + quoted(f"{again}--{option['name']}{'=' if value else ''}{about}{value}") + " \\\n"
             if "letter" in option:
                 text += "        " + quoted(f"{again}-{option['letter']}{'+' if value else ''}{about}{value}") + " \\\n"
         text += "        '(- *)--help[Print the switches]' \\\n"
-        text += "        '*::program:_normal'\n" if command["program"] else "        '*:file:_files'\n"
+        text += "        " + ("'*::program:_normal'" if command["program"] else f"'1:what:({word(command)})'" if word(command) else "'*:file:_files'") + "\n"
         text += "      ;;\n"
     return text + "  esac\n}\n_lanescope \"$@\"\n"
 
@@ -110,12 +123,16 @@ def fish(commands):
     for command in commands:
         text += (f"complete -c lanescope -n 'not __fish_seen_subcommand_from {names}' -f -a {command['name']} "
                  f"-d {quoted(command['summary'])}\n")
+        if word(command):
+            text += f"complete -c lanescope -n '__fish_seen_subcommand_from {command['name']}' -f -a {word(command)}\n"
         for option in command["switches"]:
             words = ["complete -c lanescope -n", quoted("__fish_seen_subcommand_from " + command["name"]), "-l", option["name"]]
             if "letter" in option:
                 words += ["-s", option["letter"]]
             if option["kind"] != "flag":
-                words += ["-x", "-a", quoted(" ".join(choices(option)))] if choices(option) else ["-r"]
+                given = " ".join(choices(option))
+                given = f"(__fish_complete_list , 'string split \" \" \"{given}\"')" if option["kind"] == "list" else given
+                words += ["-x", "-a", '"' + given.replace('"', '\\"') + '"'] if choices(option) else ["-r"]
             text += " ".join(words + ["-d", quoted(first_sentence(option["help"]))]) + "\n"
     return text
 

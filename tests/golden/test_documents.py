@@ -69,6 +69,7 @@ def test_bash_completes():
     assert bash_completes("lanescope", "profile", "--force-overwrite", "=") == {"true", "false"}
     assert bash_completes("lanescope", "profile", "-c", "cuda") == {"cudaProfilerApi"}
     assert bash_completes("lanescope", "profile", "--trace", "=", "cuda,cub") == {"cuda,cublas", "cuda,cublas-verbose"}
+    assert bash_completes("lanescope", "sessions", "") == {"list"} and "--show-header" in bash_completes("lanescope", "sessions", "list", "--s")
     # Behind the program are its own words, whatever they look like.
     assert bash_completes("lanescope", "profile", "--nvtx", "-t", "cuda", "python3", "--stop-on") == set()
 
@@ -86,6 +87,8 @@ words=(lanescope); CURRENT=2; _lanescope; words=(lanescope profile ''); CURRENT=
     profile = next(command for command in COMMANDS if command["name"] == "profile")
     for option in profile["switches"]:
         assert any(line.lstrip("*").startswith(f"--{option['name']}") for line in lines), option["name"]
+    trace = next(line for line in lines if line.startswith("*--trace="))
+    assert trace.endswith(": _sequence compadd - cuda nvtx cublas cublas-verbose cudnn mpi none"), trace
 
 
 def test_fish_completes():
@@ -99,6 +102,7 @@ def test_fish_completes():
     assert {"--stop-on-exit=", "--stop-on-range-end="} <= completes("lanescope profile --stop-on") | {
         word + "=" for word in completes("lanescope profile --stop-on")}
     assert {"true", "false"} <= completes("lanescope profile --stop-on-exit ")
+    assert completes("lanescope profile -t cuda,nv") == {"cuda,nvtx"} and "list" in completes("lanescope sessions ")
 
 
 tap.main(globals())
