@@ -332,9 +332,22 @@ sink (LnsForeignSort *sort, unsigned at)
     }
 }
 
+/* Frees what runs are made in. */
+static void
+clear_memory (LnsForeignSort *sort)
+{
+  free (sort->places);
+  free (sort->others);
+  sort->places = sort->others = NULL;
+  lns_buffer_clear (&sort->rows);
+  lns_buffer_clear (&sort->kept);
+  lns_buffer_clear (&sort->out);
+}
+
 static bool
 merge_runs (LnsForeignSort *sort, LnsError *error)
 {
+  clear_memory (sort);
   sort->heap = calloc (sort->n_runs, sizeof *sort->heap);
   if (sort->heap == NULL)
     return no_memory (sort, error);
@@ -387,11 +400,7 @@ _lns_foreign_sort_free (LnsForeignSort *sort)
     lns_buffer_clear (&sort->runs[i].bytes);
   free (sort->runs);
   free (sort->heap);
-  free (sort->places);
-  free (sort->others);
-  lns_buffer_clear (&sort->rows);
-  lns_buffer_clear (&sort->kept);
-  lns_buffer_clear (&sort->out);
+  clear_memory (sort);
   if (sort->file >= 0)
     close (sort->file);
   free (sort);

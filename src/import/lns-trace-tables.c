@@ -210,9 +210,10 @@ lns_trace_count_call (LnsTraceTables *tables, int64_t tid)
 bool
 lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error)
 {
-  static const char settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                                 "PRAGMA cache_size = -32768; PRAGMA locking_mode = EXCLUSIVE;"
-                                 "PRAGMA page_size = 16384; BEGIN;";
+  /* The size of pages first: by it the cache's is counted.                                          */
+  static const char settings[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -32768;"
+                                 "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                                 "PRAGMA locking_mode = EXCLUSIVE; BEGIN;";
   *tables = (LnsTraceTables){ .path = path, .n_strings = 1, .n_domains = 1 };
   tables->strings = lns_string_table_new ();
   tables->ids = lns_string_table_new ();
