@@ -93,6 +93,15 @@ refuse_report (const char *path, LnsError *error)
   return false;
 }
 
+/* Whether the paths are names of one file. */
+static bool
+is_same_file (const char *path, const char *other)
+{
+  struct stat one, two;
+  return stat (path, &one) == 0 && stat (other, &two) == 0 && one.st_dev == two.st_dev &&
+         one.st_ino == two.st_ino;
+}
+
 bool
 lns_import_file (const char *path,
                  const char *out_path,
@@ -100,6 +109,10 @@ lns_import_file (const char *path,
                  LnsImportResult *ret_result,
                  LnsError *error)
 {
+  if (is_same_file (path, out_path))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "%s: the report would take its place; give the report another name",
+                          path);
   switch (lns_import_kind (path))
     {
     case LNS_INPUT_TRACE:

@@ -22,6 +22,7 @@
 #include "src/base/lns-kernel-text.h"
 #include "src/import/lns-import.h"
 #include "src/import/lns-open-ranges.h"
+#include "src/import/lns-trace-kind.h"
 #include "src/import/lns-trace-tables.h"
 
 typedef struct
@@ -30,48 +31,12 @@ typedef struct
   LnsOpenRanges open; /* by B and b */
   int64_t first_ns;   /* the first time in the file: there the report begins */
   bool has_first;
+  uint64_t n_bad;  /* events that do not tell when */
+  double fraction; /* that is read */
   const LnsImportOptions *options;
 } Trace;
 
 /* --- What an event says ----------------------------------------------------------------------- */
-
-/* Categories that are no ranges, or no arrows of their own. */
-typedef enum
-{
-  OTHER,
-  KERNEL,
-  COPY,
-  SET,
-  SYNC,
-  RUNTIME_CALL,
-  DRIVER_CALL,
-  GPU_ANNOTATION,
-  CORRELATION
-} Kind;
-
-static Kind
-kind_of (const LnsTraceEvent *event)
-{
-  static const struct
-  {
-    const char *name;
-    size_t size_bytes;
-    Kind kind;
-  } names[] = { { "kernel", 6, KERNEL },        { "hip_kernel", 10, KERNEL },
-                { "gpu_memcpy", 10, COPY },     { "memcpy", 6, COPY },
-                { "gpu_memset", 10, SET },      { "memset", 6, SET },
-                { "cuda_sync", 9, SYNC },       { "cuda_runtime", 12, RUNTIME_CALL },
-                { "runtime", 7, RUNTIME_CALL }, { "cuda_driver", 11, DRIVER_CALL },
-                { "driver", 6, DRIVER_CALL },   { "gpu_user_annotation", 19, GPU_ANNOTATION },
-                { "ac2g", 4, CORRELATION },     { "async_cpu_to_gpu", 16, CORRELATION } };
-  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
-
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (category.size_bytes == names[i].size_bytes &&
-        strncasecmp (category.text, names[i].name, category.size_bytes) == 0)
-      return names[i].kind;
-  return OTHER;
-}
 
 static int64_t
 integer_or (LnsTraceValue value, int64_t otherwise)
@@ -86,7 +51,7 @@ thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError 
 {
   LnsTraceValue pid = event->fields[LNS_TRACE_PID], tid = event->fields[LNS_TRACE_TID];
   char gpu[40], stream[40];
-  if (kind_of (event) == GPU_ANNOTATION)
+  if (_lns_trace_kind (event) == LNS_TRACE_IS_GPU_ANNOTATION)
     {
       pid = (LnsTraceValue){ gpu, (size_t)snprintf (gpu, sizeof gpu, "GPU %lld",
                                                     (long long)integer_or (pid, 0)) };
@@ -414,19 +379,20 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
   const bool has_end =
       lns_trace_time (event->fields[LNS_TRACE_DURATION], &duration_ns) && duration_ns >= 0;
   const int64_t end_ns = start_ns + duration_ns;
-  switch (kind_of (event))
+  switch (_lns_trace_kind (event))
     {
-    case KERNEL:
+    case LNS_TRACE_IS_KERNEL:
       return put_work (trace, event, LNS_TRACE_ROW_KERNEL, start_ns, end_ns, error);
-    case COPY:
+    case LNS_TRACE_IS_COPY:
       return put_work (trace, event, LNS_TRACE_ROW_COPY, start_ns, end_ns, error);
-    case SET:
+    case LNS_TRACE_IS_SET:
       return put_work (trace, event, LNS_TRACE_ROW_SET, start_ns, end_ns, error);
-    case SYNC:
+    case LNS_TRACE_IS_SYNC:
       return put_work (trace, event, LNS_TRACE_ROW_SYNC, start_ns, end_ns, error);
-    case RUNTIME_CALL:
-    case DRIVER_CALL:
-      return put_call (trace, event, kind_of (event) == DRIVER_CALL, start_ns, end_ns, error);
+    case LNS_TRACE_IS_RUNTIME_CALL:
+    case LNS_TRACE_IS_DRIVER_CALL:
+      return put_call (trace, event, _lns_trace_kind (event) == LNS_TRACE_IS_DRIVER_CALL, start_ns,
+                       end_ns, error);
     default:
       return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL, no_value,
                         error);
@@ -444,7 +410,10 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
   if (phase[0] == 'M')
     return take_metadata (trace, event, error);
   if (!lns_trace_time (event->fields[LNS_TRACE_START], &start_ns))
-    return true;
+    {
+      trace->n_bad++;
+      return true;
+    }
   if (!trace->has_first)
     trace->first_ns = start_ns;
   trace->has_first = true;
@@ -470,8 +439,9 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
     case 't':
     case 'f':
       /* Arrows from calls to the LNS_TRACE_ROW_GPU's work are what their common correlation says. */
-      return kind_of (event) == CORRELATION || put_range (trace, event, NVTX_MARK, start_ns, NULL,
-                                                          event->fields[LNS_TRACE_ID], error);
+      return _lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION ||
+             put_range (trace, event, NVTX_MARK, start_ns, NULL, event->fields[LNS_TRACE_ID],
+                        error);
     default:
       return true;
     }
@@ -502,9 +472,10 @@ take_gpu (const LnsTraceGpu *gpu, void *data, LnsError *error)
 static void
 report_reading (double fraction, void *data)
 {
-  const LnsImportOptions *options = ((Trace *)data)->options;
-  if (options->progress != NULL)
-    options->progress (fraction * SHARE_OF_READING, options->progress_data);
+  Trace *trace = data;
+  trace->fraction = fraction > trace->fraction ? fraction : trace->fraction;
+  if (trace->options->progress != NULL)
+    trace->options->progress (trace->fraction * SHARE_OF_READING, trace->options->progress_data);
 }
 
 static void
@@ -516,6 +487,35 @@ report_importing (double fraction, void *data)
                        options->progress_data);
 }
 
+/* Makes the tables of the trace at PATH in FILE, anew. */
+static bool
+make_tables (Trace *trace,
+             const char *path,
+             const char *file,
+             bool mends,
+             LnsTraceEnd *ret_end,
+             LnsError *error)
+{
+  const LnsTraceReader reader = { .event = take_event,
+                                  .gpu = take_gpu,
+                                  .progress = report_reading,
+                                  .data = trace,
+                                  .cancel = trace->options->cancel,
+                                  .mends = mends };
+  trace->has_first = false;
+  trace->n_bad = 0;
+  *ret_end = (LnsTraceEnd){ 0 };
+  const bool good =
+      (truncate (file, 0) == 0 ||
+       lns_error_set_errno (error, errno, "%s: the temporary file cannot be emptied", file)) &&
+      lns_trace_tables_open (&trace->tables, file, path, error) &&
+      lns_trace_read (path, &reader, ret_end, error) &&
+      lns_trace_tables_finish (&trace->tables, ret_end->base_ns + trace->first_ns, error);
+  lns_trace_tables_close (&trace->tables);
+  _lns_open_ranges_clear (&trace->open);
+  return good;
+}
+
 bool
 lns_import_trace (const char *path,
                   const char *out_path,
@@ -525,12 +525,8 @@ lns_import_trace (const char *path,
 {
   static const LnsImportOptions none = { 0 };
   Trace trace = { .options = options != NULL ? options : &none };
-  const LnsTraceReader reader = { .event = take_event,
-                                  .gpu = take_gpu,
-                                  .progress = report_reading,
-                                  .data = &trace,
-                                  .cancel = trace.options->cancel };
   const char *folder = getenv ("TMPDIR");
+  LnsError local = { 0 };
   LnsTraceEnd end;
   char *file = NULL;
   int fd = asprintf (&file, "%s/lanescope-import-XXXXXX",
@@ -545,11 +541,12 @@ lns_import_trace (const char *path,
       return false;
     }
   close (fd);
-  bool good = lns_trace_tables_open (&trace.tables, file, path, error) &&
-              lns_trace_read (path, &reader, &end, error) &&
-              lns_trace_tables_finish (&trace.tables, end.base_ns + trace.first_ns, error);
-  lns_trace_tables_close (&trace.tables);
-  _lns_open_ranges_clear (&trace.open);
+  bool good = make_tables (&trace, path, file, false, &end, &local);
+  if (end.is_mendable)
+    {
+      local = (LnsError){ 0 };
+      good = make_tables (&trace, path, file, true, &end, &local);
+    }
   if (good)
     {
       LnsImportOptions own = *trace.options;
@@ -557,8 +554,12 @@ lns_import_trace (const char *path,
       own.complaint = end.is_cut_off ? end.complaint : NULL;
       own.progress = report_importing;
       own.progress_data = &trace;
-      good = lns_import_sqlite (file, out_path, &own, ret_result, error);
+      good = lns_import_sqlite (file, out_path, &own, ret_result, &local);
+      if (good && ret_result != NULL)
+        ret_result->n_bad += trace.n_bad;
     }
+  if (!good)
+    lns_error_set (error, local.domain, local.code, "%s", local.message);
   unlink (file);
   free (file);
   return good;

@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "src/import/lns-import-queue.h"
+#include "src/import/lns-trace-mend.h"
 
 /* A thread of its own reads, inflates and parses, while the caller works on the events that came before. */
 
@@ -58,6 +59,8 @@ typedef struct
   const char *path;
   uint64_t size_bytes; /* of the file */
   gzFile file;
+  LnsTraceMend mend;
+  LnsBuffer mended;
   yajl_handle json;
   LnsTraceEnd *end;
   LnsError error;     /* of the thread that parses */
@@ -65,6 +68,7 @@ typedef struct
   LnsQueue queue;
   Batch batches[LNS_QUEUE_SLOTS];
   Batch *filling;
+  bool has_begun;
   Item item;        /* this one */
   size_t begins_at; /* in the batch's texts */
   int depth;        /* open lists and objects */
@@ -376,6 +380,8 @@ lns_trace_is_one (const char *path)
   int at = 0;
   if (file != NULL)
     gzclose (file);
+  if (n > 3 && memcmp (head, "\xEF\xBB\xBF", 3) == 0)
+    at = 3;
   while (at < n && strchr (" \t\r\n", head[at]) != NULL && head[at] != '\0')
     at++;
   return at < n && (head[at] == '{' || head[at] == '[');
@@ -387,10 +393,29 @@ complain (yajl_handle json, LnsTraceEnd *end)
 {
   unsigned char *text = yajl_get_error (json, 0, NULL, 0);
   end->is_cut_off = true;
+  end->is_mendable = text != NULL && strstr ((const char *)text, "lexical error") != NULL;
   snprintf (end->complaint, sizeof end->complaint, "%s",
             text == NULL ? "it is no JSON" : (const char *)text);
   end->complaint[strcspn (end->complaint, "\n")] = '\0';
   yajl_free_error (json, text);
+}
+
+/* Parses the next N bytes of the file. */
+static yajl_status
+parse (Parser *parser, const uint8_t *bytes, size_t n)
+{
+  static const uint8_t mark[] = { 0xEF, 0xBB, 0xBF }; /* of UTF-8, as Windows writes it           */
+  const bool is_marked =
+      !parser->has_begun && n >= sizeof mark && memcmp (bytes, mark, sizeof mark) == 0;
+
+  parser->has_begun = true;
+  bytes += is_marked ? sizeof mark : 0;
+  n -= is_marked ? sizeof mark : 0;
+  if (!parser->reader->mends)
+    return yajl_parse (parser->json, bytes, n);
+  lns_buffer_reset (&parser->mended);
+  _lns_trace_mend (&parser->mend, bytes, n, &parser->mended);
+  return yajl_parse (parser->json, parser->mended.bytes, parser->mended.size_bytes);
 }
 
 /* Feeds the file to JSON to its end. False and the parser's error where it cannot be read; false alone where the
@@ -412,9 +437,11 @@ feed (Parser *parser, uint8_t *chunk)
         parser->filling->fraction =
             fmin ((double)gzoffset (parser->file) / (double)parser->size_bytes, 1);
       if (n > 0)
-        status = yajl_parse (parser->json, chunk, (size_t)n);
+        status = parse (parser, chunk, (size_t)n);
     }
-  if (status == yajl_status_ok && n == 0)
+  /* A list of events alone needs no end.                                                          */
+  if (status == yajl_status_ok && n == 0 &&
+      (parser->depth != 1 || parser->events_depth != 1 || parser->where != IN_NOTHING))
     status = yajl_complete_parse (parser->json);
   if (status == yajl_status_client_canceled)
     return parser->where != IN_NOTHING &&
@@ -558,6 +585,7 @@ lns_trace_read (const char *path,
     yajl_free (parser.json);
   if (parser.generator != NULL)
     yajl_gen_free (parser.generator);
+  lns_buffer_clear (&parser.mended);
   gzclose (parser.file);
   return good;
 }

@@ -247,6 +247,41 @@ def test_traces_that_are_cut_off():
                 assert "LNS-IMPORT-002" in told, told
 
 
+def test_what_json_does_not_know():
+    """Numbers that are none, control characters in texts, a mark in front, a list without an end."""
+    events = ",".join('{"ph": "X", "pid": 1, "tid": 2, "ts": %d, "dur": 1, "name": "tab\tinf: NaN, %d", "args": {"gb": %s, "x": [%s], "l": true, "n": 1e-5}}' %
+                      (i, i, ("inf", "-Infinity", "NaN", "-nan", "2.5")[i % 5], ("nan,-inf", "null")[i % 2]) for i in range(9000))
+    for name, text in (("list.json", "[" + events + "]"), ("open.json", "[" + events), ("comma.json", "[" + events + ",\n"),
+                       ("mark.json.gz", "\ufeff" + '{"traceEvents": [' + events + "]}")):
+        with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as source:
+            report = convert(work, write(source, name, text))
+            got = rows(report, "SELECT value, start, jsonText FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType = 59 ORDER BY start")
+            assert len(got) == 9000, (name, len(got))
+            for i, (text_of, start, arguments) in enumerate(got):
+                assert text_of == f"tab inf: NaN, {i}" and int(start) == i * 1000, (name, i, text_of, start)
+                expected = {"gb": 2.5 if i % 5 == 4 else None, "x": [None, None] if i % 2 == 0 else [None], "l": True, "n": 1e-5}
+                assert json.loads(arguments) == expected, (name, arguments)
+            told = subprocess.run([tap.LANESCOPE, "info", report], capture_output=True, text=True).stdout
+            assert "LNS-IMPORT" not in told, told
+
+
+def test_events_that_do_not_tell_when_are_counted():
+    with tempfile.TemporaryDirectory() as source:
+        path = write(source, "when.json", json.dumps([{"ph": "X", "pid": 1, "tid": 2, "ts": ts, "dur": 1, "name": "n"} for ts in (1, "soon", 1e30, None, 5)]))
+        run = subprocess.run([tap.LANESCOPE, "import", path], capture_output=True, text=True)
+        assert run.returncode == 0 and "left out: 3 rows without a usable time or place" in run.stderr, run
+
+
+def test_a_report_does_not_take_the_place_of_its_source():
+    with tempfile.TemporaryDirectory() as source:
+        path = write(source, "own.json", json.dumps(SMALL))
+        os.link(path, path + ".rep")
+        for out in (path, path + ".rep"):
+            run = subprocess.run([tap.LANESCOPE, "import", "-f", "true", "-o", out, path], capture_output=True, text=True)
+            assert run.returncode == 125 and "would take its place" in run.stderr and run.stderr.count("\n") == 1, run
+            assert load(path), path
+
+
 def test_what_is_no_trace():
     for text in ("[]", "{}", '{"traceEvents": []}', "[1, 2", '{"traceEvents": 5}', "{" * 100, '{"a": "' + "x" * 100000):
         with tempfile.TemporaryDirectory() as source:
