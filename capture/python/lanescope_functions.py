@@ -250,13 +250,30 @@ class Finder:
 
 
 def trace_autograd(mode):
-    """Ranges of PyTorch's own for each operator, for as long as the program runs."""
+    """Ranges of PyTorch's own for each operator, from where the program begins to use CUDA to its end: they need CUDA, which must
+    not be begun for them, since a program that has begun it can no longer fork its workers."""
 
     def begin_autograd(module):
-        try:
-            module.autograd.profiler.emit_nvtx(record_shapes=mode == "autograd-shapes-nvtx").__enter__()
-        except Exception as error:  # of whatever PyTorch this is
-            native.say(f"PyTorch does not emit ranges: {error}"[:240])
+        begun = []
+
+        def emit():
+            begun.append(True)
+            try:
+                module.autograd.profiler.emit_nvtx(record_shapes=mode == "autograd-shapes-nvtx").__enter__()
+            except Exception as error:  # of whatever PyTorch this is
+                native.say(f"PyTorch does not emit ranges: {error}"[:240])
+
+        def say_unused():
+            if not begun:
+                native.say("PyTorch does not emit ranges: the program has not used CUDA")
+
+        later = getattr(getattr(module, "cuda", None), "_lazy_call", None)
+        if later is None or getattr(getattr(module, "version", None), "cuda", None) is None:
+            emit()
+            return
+        later(emit)
+        import atexit
+        atexit.register(say_unused)
 
     return begin_autograd
 

@@ -338,6 +338,14 @@ def test_presets_name_functions_of_modules():
         assert run.out == "autograd True\n", run
         assert folder.report().names() == {"save": 1, "Tensor.backward": 1}, folder.report().names()
         assert "LNS-PYTHON-001" not in run.err, run.err
+        # With CUDA the ranges of autograd begin when the program begins to use it, which their own beginning does.
+        with open(folder.file("torch/__init__.py"), "a", encoding="utf-8") as file:
+            file.write("class version: cuda = '12.1'\nclass cuda:\n    calls = []\n    _lazy_call = calls.append\n")
+        for program, out, said in (("import torch; print('uses CUDA'); [call() for call in torch.cuda.calls]", "uses CUDA\nautograd False\n", ""),
+                                   ("import torch; print('does not')", "does not\n", "the program has not used CUDA")):
+            run = folder.profile("-f", "true", "-t", "nvtx", "--pytorch=autograd-nvtx", "/usr/bin/python3", "-c", program,
+                                 env={**os.environ, "PYTHONPATH": folder.path})
+            assert run.out == out and (said in run.err if said else "LNS-PYTHON-001" not in run.err), run
 
 
 tap.main(globals())
