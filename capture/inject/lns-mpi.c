@@ -206,6 +206,7 @@ static void
 describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
 {
   call->class = self->class;
+  call->has_peer = self->peer != 0;
   call->peer = (int)argument (words, self->peer);
   call->tag = (int)argument (words, self->tag);
   call->communicator = handle (argument (words, self->communicator));

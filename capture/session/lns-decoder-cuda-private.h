@@ -136,6 +136,9 @@ void _lns_mpi_communicator (LnsDecoder *decoder,
                             LnsDecodedProcess *process,
                             const LnsWireRecord *record);
 
+/* The LNS_COLUMN_REMAINDER of a collective call without a root; 0 without memory. */
+uint64_t _lns_mpi_rootless (LnsDecoder *decoder);
+
 /* Tells a report that begins what is known of PROCESS. */
 void _lns_mpi_begin_report (LnsDecoder *decoder, const LnsDecodedProcess *process);
 void _lns_mpi_free (LnsDecodedProcess *process);

@@ -427,6 +427,8 @@ play_mpi (LnsDecoder *decoder, LnsStream *stream, const LnsWireMpiCallBytes *rec
   set (&maker, LNS_COLUMN_COMMUNICATOR, record->communicator);
   set (&maker, LNS_COLUMN_COMMUNICATOR_UID, record->communicator_uid);
   set (&maker, LNS_COLUMN_REQUEST, record->request);
+  if (record->class == LNS_WIRE_MPI_COLLECTIVE && !record->has_peer)
+    set (&maker, LNS_COLUMN_REMAINDER, _lns_mpi_rootless (decoder));
   finish (&maker,
           _lns_cuda_track (decoder, stream->process, LNS_TRACK_MPI, maker.kind, stream->thread,
                            NULL, NULL),

@@ -22,10 +22,11 @@ table (LnsDecoder *decoder,
        LnsKeptTableMaker **maker,
        const char *name,
        const LnsKeptColumn *columns,
-       unsigned n_columns)
+       unsigned n_columns,
+       bool is_remainder)
 {
   if (*maker == NULL)
-    *maker = lns_kept_table_maker_new (decoder->writer, name, columns, n_columns, false);
+    *maker = lns_kept_table_maker_new (decoder->writer, name, columns, n_columns, is_remainder);
   if (*maker == NULL)
     decoder->counters.n_refused++;
   return *maker;
@@ -39,7 +40,7 @@ _lns_mpi_tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t
   LnsDecodedCuda *known = thread->process->cuda;
   if (rank < 0 || known->rank.report == decoder->report)
     return;
-  LnsKeptTableMaker *maker = table (decoder, &decoder->mpi_ranks, "MPI_RANKS", columns, 2);
+  LnsKeptTableMaker *maker = table (decoder, &decoder->mpi_ranks, "MPI_RANKS", columns, 2, false);
   if (maker == NULL)
     return;
   const int64_t process = thread->process->info.pid & 0xffffff, tid = thread->tid & 0xffffff;
@@ -47,6 +48,17 @@ _lns_mpi_tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t
                             (LnsKeptValue[]){ INTEGER (process << 24 | tid), INTEGER (rank) });
   lns_kept_table_maker_flush (maker);
   known->rank.report = decoder->report;
+}
+
+uint64_t
+_lns_mpi_rootless (LnsDecoder *decoder)
+{
+  static const LnsKeptColumn columns[] = { { "rootRank", "INTEGER", false } };
+  LnsKeptTableMaker *maker =
+      table (decoder, &decoder->mpi_rootless, "MPI_COLLECTIVES_EVENTS", columns, 1, true);
+  return maker == NULL
+             ? 0
+             : lns_kept_table_maker_remainder (maker, &(LnsKeptValue){ .type = LNS_KEPT_NULL });
 }
 
 /* --- Communicators ---------------------------------------------------------------------------- */
@@ -82,7 +94,7 @@ tell_communicator (LnsDecoder *decoder, const LnsDecodedCommunicator *communicat
     { "members", "TEXT", false },       { "commUid", "INTEGER", false },
   };
   LnsKeptTableMaker *maker =
-      table (decoder, &decoder->mpi_communicators, "MPI_COMMUNICATORS", columns, 10);
+      table (decoder, &decoder->mpi_communicators, "MPI_COMMUNICATORS", columns, 10, false);
   if (maker == NULL)
     return;
   const LnsWireMpiCommunicatorBytes *said = &communicator->said;
@@ -146,8 +158,10 @@ _lns_mpi_stop_report (LnsDecoder *decoder)
 {
   lns_kept_table_maker_free (decoder->mpi_ranks);
   lns_kept_table_maker_free (decoder->mpi_communicators);
+  lns_kept_table_maker_free (decoder->mpi_rootless);
   decoder->mpi_ranks = NULL;
   decoder->mpi_communicators = NULL;
+  decoder->mpi_rootless = NULL;
 }
 
 void

@@ -282,7 +282,7 @@ typedef struct
       peer; /* rank in the communicator of the other side, or of the root; below 0 the implementation's own */
   int32_t tag;
   int32_t world_rank; /* of this process, in MPI_COMM_WORLD; below 0: not known yet */
-  uint32_t reserved;
+  uint32_t has_peer;  /* 0: the call has no other side, or no root */
 } LnsWireMpiCallBytes;
 
 /* Followed by the members' ranks in MPI_COMM_WORLD, in the order of their own ranks, int32 each: all, or
