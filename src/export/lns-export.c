@@ -115,7 +115,8 @@ choose (Export *export, const char *pattern, LnsError *error)
   return n_found > 0 ||
          lns_error_set (
              error, LNS_ERROR_USAGE, 0,
-             "--tables: no table is called “%s”; `lanescope sql REPORT .tables` lists them",
+             "--tables: no table is called “%s”; `lanescope sql REPORT 'SELECT name FROM "
+             "sqlite_temp_master'` lists them",
              pattern);
 }
 

@@ -7,6 +7,7 @@
 import csv
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -294,7 +295,7 @@ def test_times_choose_events():
         assert set(got) >= set(names), text
     for bad in ("3us", "9us/3us", "x/", "1parsec/", "/1s/"):
         _, err = golden.run("export", "-o", "-", "-t", "jsonlines", "--times", bad, REPORT, code=125)
-        assert b"start/end" in err, err
+        assert err.startswith("lanescope: error: --times: “".encode()) and b"start/end" in err, err
 
 
 def test_times_are_shifted():
@@ -317,6 +318,8 @@ def test_tables_are_chosen():
     for bad, word in [("Nonsense", b"no table"), ("\\(", b"regular expression")]:
         _, err = golden.run("export", "--tables", bad, "-o", golden.path("bad.sqlite"), REPORT, code=125)
         assert word in err and not os.path.exists(golden.path("bad.sqlite")), err
+        advice = re.search("`lanescope sql REPORT '(.*)'`", err.decode())
+        assert word != b"no table" or b"NVTX_EVENTS\n" in golden.run("sql", REPORT, advice[1])[0], err
 
 
 def payloads(*switches):
