@@ -84,11 +84,9 @@ lns_cuda_enable_callbacks (void)
   (void)LNS_CUPTI_TRY (EnableDomain, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_STATE);
   SET_CALLS (true, resets, RESET);
   SET_CALLS (true, beginnings, 0);
-  if (options->range_kind == LNS_WIRE_RANGE_PROFILER_API)
-    SET_CALLS (true, range_begins, RANGE_BEGIN);
-  if (options->range_kind == LNS_WIRE_RANGE_PROFILER_API ||
-      (options->cuda & LNS_WIRE_CUDA_FLUSH_ON_STOP))
-    SET_CALLS (true, range_ends, RANGE_END);
+  /* Whether or not they are looked for now. */
+  SET_CALLS (true, range_begins, RANGE_BEGIN);
+  SET_CALLS (true, range_ends, RANGE_END);
   if (options->traces & LNS_WIRE_TRACE_CUDA)
     {
       lns_cuda_watch_launches (true);

@@ -12,8 +12,12 @@
 
 uint64_t lns_range_started;
 
-static uint32_t is_open;
-static uint32_t n_begun;
+/* The serial of the range that was asked for, how many have begun since then, and whether one is open. */
+static uint64_t state;
+#define OPEN             UINT64_C (1)
+#define STATE(Serial, N) ((uint64_t)(Serial) << 32 | (uint64_t)(N) << 1)
+#define N_BEGUN(State)   ((uint32_t)(State) >> 1)
+#define SERIAL_OF(State) ((uint32_t)((State) >> 32))
 
 /* Whose pop ends the open range; the serial is 0 where none does. */
 static struct
@@ -25,6 +29,22 @@ static const LnsWireOptions *
 options (void)
 {
   return &lns_process.pool.header->options;
+}
+
+static bool
+is_kind (LnsWireRangeKind kind)
+{
+  return lns_process_generation () >= LNS_GENERATION_FIRST &&
+         __atomic_load_n (&options ()->range_kind, __ATOMIC_ACQUIRE) == (uint32_t)kind;
+}
+
+/* What has begun of the range that is asked for now. */
+static uint64_t
+state_now (void)
+{
+  const uint32_t serial = __atomic_load_n (&options ()->range_serial, __ATOMIC_ACQUIRE);
+  const uint64_t now = __atomic_load_n (&state, __ATOMIC_ACQUIRE);
+  return SERIAL_OF (now) == serial ? now : STATE (serial, 0);
 }
 
 /* How many ranges are recorded; 0: all there are. */
@@ -66,18 +86,23 @@ tell (bool is_end, uint32_t number)
 bool
 lns_range_begin (LnsWireRangeKind kind)
 {
-  if (lns_process_generation () < LNS_GENERATION_FIRST || options ()->range_kind != kind ||
-      __atomic_exchange_n (&is_open, 1, __ATOMIC_ACQ_REL) != 0)
+  if (!is_kind (kind))
     return false;
   LNS_KEEP_ERRNO;
-  uint32_t most = n_max ();
-  if (most != 0 && n_begun >= most)
+  const uint32_t most = n_max ();
+  uint64_t known = __atomic_load_n (&state, __ATOMIC_ACQUIRE), before;
+  do
     {
-      __atomic_store_n (&is_open, 0, __ATOMIC_RELEASE);
-      return false;
+      before = state_now ();
+      if ((before & OPEN) || (most != 0 && N_BEGUN (before) >= most))
+        return false;
     }
-  n_begun++;
-  tell (false, n_begun);
+  while (!__atomic_compare_exchange_n (&state, &known,
+                                       STATE (SERIAL_OF (before), N_BEGUN (before) + 1) | OPEN,
+                                       false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  pushed.stream = 0;
+  lns_range_started = 0;
+  tell (false, N_BEGUN (before) + 1);
   __atomic_store_n (&lns_process.pool.header->recording, 1, __ATOMIC_RELEASE);
   lns_cuda_set_recording (true);
   return true;
@@ -86,17 +111,17 @@ lns_range_begin (LnsWireRangeKind kind)
 bool
 lns_range_end (LnsWireRangeKind kind)
 {
-  if (lns_process_generation () < LNS_GENERATION_FIRST || options ()->range_kind != kind ||
-      options ()->range_end == LNS_WIRE_RANGE_END_NONE ||
-      __atomic_load_n (&is_open, __ATOMIC_ACQUIRE) == 0)
+  uint64_t open = is_kind (kind) ? state_now () : 0;
+  if (!(open & OPEN) || options ()->range_end == LNS_WIRE_RANGE_END_NONE)
     return false;
   LNS_KEEP_ERRNO;
   pushed.stream = 0;
   lns_range_started = 0;
   __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELEASE);
-  tell (true, n_begun);
+  tell (true, N_BEGUN (open));
   lns_cuda_set_recording (false);
-  __atomic_store_n (&is_open, 0, __ATOMIC_RELEASE);
+  (void)__atomic_compare_exchange_n (&state, &open, open & ~OPEN, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE);
   return true;
 }
 
@@ -133,9 +158,7 @@ bool
 lns_range_offer (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   LnsNvtxEventAttributes whole = { 0 };
-  if (lns_process_generation () < LNS_GENERATION_FIRST ||
-      options ()->range_kind != LNS_WIRE_RANGE_NVTX || attributes == NULL ||
-      __atomic_load_n (&is_open, __ATOMIC_RELAXED) != 0)
+  if (!is_kind (LNS_WIRE_RANGE_NVTX) || attributes == NULL || (state_now () & OPEN))
     return false;
   memcpy (&whole, attributes, attributes->size < sizeof whole ? attributes->size : sizeof whole);
   return is_asked_for (domain) && is_named (domain, whole.message_type, whole.message) &&
@@ -175,6 +198,6 @@ lns_range_finish_started (void)
 void
 lns_range_reset (void)
 {
-  is_open = n_begun = pushed.stream = 0;
-  lns_range_started = 0;
+  pushed.stream = 0;
+  lns_range_started = state = 0;
 }

@@ -43,6 +43,17 @@ typedef struct
   size_t n_bytes;
 } LnsBatchPiece;
 
+/* Where each capture range has a report of its own. */
+typedef struct
+{
+  /* The report of the NUMBERth range, from 1 on, and in RET_PATH where it is, or may be (owned by who
+   * takes the news). NULL and ERROR where it cannot be made. Called on the recorder's thread. */
+  LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error);
+  void *data;
+  unsigned n_max; /* 0: as many as come */
+  int news_fd;    /* an eventfd that is made readable with each of the news */
+} LnsRangeReports;
+
 typedef enum
 {
   LNS_BATCH_NOTHING,
@@ -53,12 +64,13 @@ typedef enum
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
   LNS_BATCH_FLUSHED,      /* what CUPTI had when the process's last range ended is here */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
+  LNS_BATCH_RANGES,       /* `ranges`: from here on they are looked for, no more those before */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
   LNS_BATCH_STOP,  /* the report ends with this batch; if it is empty, `code`, `text` say why */
   LNS_BATCH_CANCEL /* the report is thrown away */
 } LnsBatchEventKind;
 
-/* Applies after the records of its batch, but for LNS_BATCH_PROCESS and _START; _STOP and _CANCEL
+/* Applies after the records of its batch, but for LNS_BATCH_PROCESS, _RANGES and _START; _STOP and _CANCEL
  * after all others. */
 typedef struct
 {
@@ -72,10 +84,11 @@ typedef struct
   LnsWriter *writer;   /* owned */
   const char *code;    /* static */
   LnsSeverity severity;
-  char *text;        /* owned */
-  bool wants_cuda;   /* STOP: without an event of CUDA's, a sentence says why */
-  bool wants_python; /* STOP: the same where no Python program traces functions */
-  int64_t keep_ns;   /* START, STOP: the report holds only its last keep_ns; 0: all of it */
+  char *text;             /* owned */
+  bool wants_cuda;        /* STOP: without an event of CUDA's, a sentence says why */
+  bool wants_python;      /* STOP: the same where no Python program traces functions */
+  LnsRangeReports ranges; /* `create` is NULL: there are none */
+  int64_t keep_ns;        /* START, STOP: the report holds only its last keep_ns; 0: all of it */
 } LnsBatchEvent;
 
 typedef struct LnsBatch LnsBatch;

@@ -8,6 +8,7 @@
 
 #include "capture/session/lns-collector-private.h"
 
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -101,7 +102,30 @@ _lns_collector_answered (LnsCollector *collector, LnsPeer *peer)
 
 /* --- Capture ranges --------------------------------------------------------------------------- */
 
-/* Lets all processes but PEER, which sees to that itself, record or not. */
+void
+lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *asked)
+{
+  pthread_mutex_lock (&collector->lock);
+  LnsWireOptions *target = &collector->options.target;
+  target->range_kind = asked->range_kind;
+  target->range_end = asked->range_end;
+  target->n_ranges = asked->n_ranges;
+  target->range_any_domain = asked->range_any_domain;
+  memcpy (target->range_message, asked->range_message, sizeof target->range_message);
+  memcpy (target->range_domain, asked->range_domain, sizeof target->range_domain);
+  collector->n_in_range = 0;
+  if (asked->range_kind != LNS_WIRE_RANGE_NONE)
+    collector->is_recording = false;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    {
+      collector->peers[i]->is_in_range = false;
+      lns_wire_pool_set_range (collector->peers[i]->pool, target);
+      lns_wire_pool_set_recording (collector->peers[i]->pool, collector->is_recording);
+    }
+  pthread_mutex_unlock (&collector->lock);
+}
+
+/* Lets all processes but PEER, which sees to that itself, record or not. The lock is held. */
 static void
 set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recording)
 {
@@ -109,12 +133,10 @@ set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recordi
     .magic = LNS_WIRE_MAGIC,
     .kind = recording ? LNS_WIRE_COMMAND_START : LNS_WIRE_COMMAND_STOP,
   };
-  pthread_mutex_lock (&collector->lock);
   collector->is_recording = recording;
   for (size_t i = 0; i < collector->n_peers; i++)
     if (collector->peers[i] != peer && !collector->peers[i]->is_in_range)
       lns_wire_pool_set_recording (collector->peers[i]->pool, recording);
-  pthread_mutex_unlock (&collector->lock);
   for (size_t i = 0; i < collector->n_watches; i++)
     {
       const LnsWatch *watch = collector->watches[i];
@@ -128,20 +150,24 @@ set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recordi
 void
 _lns_collector_range_began (LnsCollector *collector, LnsPeer *peer)
 {
-  if (peer->is_in_range)
-    return;
+  pthread_mutex_lock (&collector->lock);
+  const bool is_first = !peer->is_in_range && collector->n_in_range++ == 0;
   peer->is_in_range = true;
-  if (collector->n_in_range++ == 0)
+  if (is_first)
     set_others_recording (collector, peer, true);
+  pthread_mutex_unlock (&collector->lock);
 }
 
 /* It has left its range, by its own word or by its end. */
 static void
 leave_range (LnsCollector *collector, LnsPeer *peer)
 {
-  if (peer->is_in_range && --collector->n_in_range == 0)
-    set_others_recording (collector, peer, false);
+  pthread_mutex_lock (&collector->lock);
+  const bool is_last = peer->is_in_range && --collector->n_in_range == 0;
   peer->is_in_range = false;
+  if (is_last)
+    set_others_recording (collector, peer, false);
+  pthread_mutex_unlock (&collector->lock);
 }
 
 void

@@ -148,7 +148,7 @@ count_joined (LnsCollector *collector, int change)
 }
 
 static bool
-add_peer (LnsCollector *collector, LnsPeer *peer)
+add_peer (LnsCollector *collector, LnsPeer *peer, const LnsWireOptions *asked, bool recording)
 {
   pthread_mutex_lock (&collector->lock);
   LnsPeer **peers = realloc (collector->peers, (collector->n_peers + 1) * sizeof *peers);
@@ -156,6 +156,11 @@ add_peer (LnsCollector *collector, LnsPeer *peer)
     {
       collector->peers = peers;
       peers[collector->n_peers++] = peer;
+      /* Both may have changed since its pool was made, and it was none of those that were told. */
+      if (memcmp (&collector->options.target, asked, sizeof *asked) != 0)
+        lns_wire_pool_set_range (peer->pool, &collector->options.target);
+      if (collector->is_recording != recording)
+        lns_wire_pool_set_recording (peer->pool, collector->is_recording);
     }
   pthread_mutex_unlock (&collector->lock);
   return peers != NULL;
@@ -261,13 +266,14 @@ size_pool (LnsWirePoolOptions *options, int32_t pid)
 static bool
 answer (LnsCollector *collector, LnsWatch *connection)
 {
+  pthread_mutex_lock (&collector->lock);
+  const LnsWireOptions target = collector->options.target;
   LnsWirePoolOptions options = { .serial = ++collector->n_serials,
                                  .clock = collector->options.clock,
-                                 .target = &collector->options.target };
-  size_pool (&options, connection->pid);
-  pthread_mutex_lock (&collector->lock);
-  options.recording = collector->is_recording;
+                                 .recording = collector->is_recording,
+                                 .target = &target };
   pthread_mutex_unlock (&collector->lock);
+  size_pool (&options, connection->pid);
   /* The same process says hello again: it has become another program by exec, and nobody writes to
    * the old one's pool any more. */
   for (size_t i = 0; i < collector->n_peers && connection->pid != 0; i++)
@@ -307,7 +313,7 @@ answer (LnsCollector *collector, LnsWatch *connection)
       return false;
     }
   peer->process = define_process (collector, peer, &info);
-  if (!add_peer (collector, peer))
+  if (!add_peer (collector, peer, &target, options.recording))
     {
       count_joined (collector, -1);
       lns_peer_free (peer);

@@ -54,6 +54,7 @@ struct LnsCollector
   int32_t root_pid; /* 0: none, or it has said hello */
   uint32_t root_process;
   bool is_recording;
+  unsigned n_in_range; /* processes in a capture range */
   LnsCollectorCounters counters;
   LnsWireCommandKind command; /* the last one */
   uint32_t command_serial;    /* 0: none yet */
@@ -64,7 +65,6 @@ struct LnsCollector
   /* Of the thread alone. */
   uint32_t n_serials;
   uint32_t flush_serial;
-  unsigned n_in_range;    /* processes in a capture range */
   uint64_t n_lost_before; /* of processes that are gone */
   unsigned n_diagnostics;
   LnsWatch **watches; /* of connections and peers; dropped ones until their epoll events are done */

@@ -47,6 +47,9 @@ lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, Ln
 /* Ends the thread; processes that are connected run on. Accepts NULL. */
 void lns_collector_free (LnsCollector *collector);
 
+/* Has all processes, and those to come, look for the capture range of ASKED, in place of any before. */
+void lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *asked);
+
 /* What LNS_WIRE_ENVIRONMENT is to be set to. */
 const char *lns_collector_path (const LnsCollector *collector);
 

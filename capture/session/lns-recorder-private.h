@@ -106,6 +106,9 @@ void _lns_recorder_free_kept (LnsRecorder *recorder);
 
 /* --- lns-recorder-ranges.c -------------------------------------------------------------------- */
 
+/* From here on reports begin and end where the ranges of REPORTS do. */
+void _lns_recorder_set_ranges (LnsRecorder *recorder, const LnsRangeReports *reports);
+
 /* Takes in which ranges begin or end in BATCH, the newest, whose definitions are known. */
 void _lns_recorder_find_edges (LnsRecorder *recorder, const LnsBatch *batch);
 

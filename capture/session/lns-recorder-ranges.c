@@ -20,9 +20,14 @@
 #include "capture/wire/lns-wire-record.h"
 
 void
-lns_recorder_record_ranges (LnsRecorder *recorder, const LnsRangeReports *reports)
+_lns_recorder_set_ranges (LnsRecorder *recorder, const LnsRangeReports *reports)
 {
-  recorder->ranges.reports = *reports;
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  ranges->reports = *reports;
+  ranges->n_edges = 0;
+  ranges->n_begun = ranges->n_early_ready = 0;
+  ranges->is_over = false;
+  lns_id_map_clear (&ranges->open);
 }
 
 /* --- News ------------------------------------------------------------------------------------- */

@@ -291,6 +291,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
     case LNS_BATCH_NOTHING:
     case LNS_BATCH_FLUSHED:
     case LNS_BATCH_PROCESS:
+    case LNS_BATCH_RANGES:
     case LNS_BATCH_START:
     case LNS_BATCH_STOP:
     case LNS_BATCH_CANCEL:
@@ -306,6 +307,8 @@ define (LnsRecorder *recorder, LnsBatch *batch)
   for (size_t i = 0; i < batch->n_events; i++)
     if (batch->events[i].kind == LNS_BATCH_PROCESS)
       lns_decoder_set_process (recorder->decoder, batch->events[i].process, &batch->events[i].info);
+    else if (batch->events[i].kind == LNS_BATCH_RANGES)
+      _lns_recorder_set_ranges (recorder, &batch->events[i].ranges);
   for (size_t i = 0; i < batch->n_pieces; i++)
     lns_decoder_define (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
                         batch->pieces[i].n_bytes);

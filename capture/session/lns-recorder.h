@@ -43,17 +43,6 @@ typedef struct
   uint64_t n_events, n_lost, n_bytes; /* in the file, as of the last batch */
 } LnsRecorderCounters;
 
-/* Where each capture range has a report of its own. */
-typedef struct
-{
-  /* The report of the NUMBERth range, from 1 on, and in RET_PATH where it is, or may be (owned by who
-   * takes the news). NULL and ERROR where it cannot be made. Called on the recorder's thread. */
-  LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error);
-  void *data;
-  unsigned n_max; /* 0: as many as come */
-  int news_fd;    /* an eventfd that is made readable with each of the news */
-} LnsRangeReports;
-
 /* A range began, or its report is written. */
 typedef struct
 {
@@ -77,9 +66,6 @@ size_t lns_recorder_queued_bytes (const LnsRecorder *recorder);
 
 /* Any thread. */
 LnsRecorderCounters lns_recorder_counters (LnsRecorder *recorder);
-
-/* From now on reports begin and end where capture ranges do. To be called before the first batch. */
-void lns_recorder_record_ranges (LnsRecorder *recorder, const LnsRangeReports *reports);
 
 /* The next of the news; false if there are none. Any thread. */
 bool lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news);

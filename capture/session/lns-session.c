@@ -211,19 +211,6 @@ lns_session_report (LnsSession *session)
   return session->writer;
 }
 
-void
-lns_session_record_ranges (
-    LnsSession *session,
-    LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error),
-    void *data,
-    unsigned n_max)
-{
-  lns_recorder_record_ranges (
-      session->recorder,
-      &(LnsRangeReports){ create, data, n_max, lns_session_changed_fd (session) });
-  session->is_started = true;
-}
-
 bool
 lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news)
 {
@@ -241,6 +228,29 @@ post (LnsSession *session, LnsBatchEvent event)
 {
   event.time_ns = monotonic_ns ();
   lns_collector_post (session->collector, &event);
+}
+
+void
+lns_session_record_ranges (
+    LnsSession *session,
+    const LnsWireOptions *asked,
+    LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error),
+    void *data,
+    unsigned n_max)
+{
+  post (session,
+        (LnsBatchEvent){ .kind = LNS_BATCH_RANGES,
+                         .ranges = { create, data, n_max, lns_session_changed_fd (session) } });
+  lns_collector_set_range (session->collector, asked);
+  session->is_started = true;
+}
+
+void
+lns_session_forget_ranges (LnsSession *session)
+{
+  lns_collector_set_range (session->collector, &(LnsWireOptions){ 0 });
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_RANGES });
+  session->is_started = false;
 }
 
 void

@@ -82,14 +82,18 @@ lns_session_create_report (LnsSession *session, const char *path, bool overwrite
 /* The report that was created and not started, to keep meta data in; NULL if there is none. */
 LnsWriter *lns_session_report (LnsSession *session);
 
-/* In place of one report that is created, started and stopped: each capture range gets one, which CREATE
- * makes, with DATA, on a thread of the session's (lns_session_new_writer ()), N_MAX at most (0: all). One
+/* In place of one report that is created, started and stopped: each capture range, of which ASKED tells, gets
+ * one, which CREATE makes, with DATA, on a thread of the session's (lns_session_new_writer ()), N_MAX at most (0: all). One
  * that is open at the end is ended by lns_session_stop_report (). */
 void lns_session_record_ranges (
     LnsSession *session,
+    const LnsWireOptions *asked,
     LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error),
     void *data,
     unsigned n_max);
+
+/* Ranges begin no reports any more. */
+void lns_session_forget_ranges (LnsSession *session);
 
 /* A report at PATH for this session. Any thread. */
 LnsWriter *

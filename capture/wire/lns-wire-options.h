@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a session asks of a process. It lies in the pool's header page, is set before the process sees
- * the pool and never changes; all zero but for NVTX is what was asked before CUDA. */
+/* What a session asks of a process. It lies in the pool's header page and is set before the process sees
+ * the pool; of it only the range changes then, by lns_wire_pool_set_range (). All zero but for NVTX is what
+ * was asked before CUDA. */
 
 #pragma once
 
@@ -65,6 +66,7 @@ typedef struct
   uint32_t range_end;         /* LnsWireRangeEnd */
   uint32_t n_ranges;          /* of REPEAT and REPEAT_SHUTDOWN: how many are recorded; 0: all */
   uint32_t range_any_domain;  /* 1: RANGE_DOMAIN does not count */
+  uint32_t range_serial;      /* changes with the range, whose count begins anew */
   uint32_t device_buffer_kib; /* of each of CUPTI's buffers on the GPU; 0: as it likes */
   char range_message[LNS_WIRE_RANGE_TEXT_BYTES]; /* UTF-8, terminated */
   char range_domain[LNS_WIRE_RANGE_TEXT_BYTES];  /* "": the default domain */

@@ -138,6 +138,21 @@ lns_wire_pool_set_recording (LnsWirePool *pool, bool recording)
   __atomic_store_n (&pool->view.header->recording, recording, __ATOMIC_RELEASE);
 }
 
+void
+lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked)
+{
+  LnsWireOptions *options = &pool->view.header->options;
+  /* Its kind comes last: a thread that looks meanwhile sees none. */
+  __atomic_store_n (&options->range_kind, LNS_WIRE_RANGE_NONE, __ATOMIC_SEQ_CST);
+  options->range_end = asked->range_end;
+  options->n_ranges = asked->n_ranges;
+  options->range_any_domain = asked->range_any_domain;
+  memcpy (options->range_message, asked->range_message, sizeof options->range_message);
+  memcpy (options->range_domain, asked->range_domain, sizeof options->range_domain);
+  __atomic_add_fetch (&options->range_serial, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&options->range_kind, asked->range_kind, __ATOMIC_SEQ_CST);
+}
+
 /* Notes that chunk INDEX is now in STATE, as far as this side knows. */
 static void
 set_known_state (LnsWirePool *pool, uint32_t index, LnsWireChunkState state)

@@ -63,6 +63,9 @@ int lns_wire_pool_fd (const LnsWirePool *pool);
 /* The view of the pool, for sizes and for tests that play the target. */
 const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
 
+/* Has the target look for the capture range of ASKED from now on, in place of any that it looked for. */
+void lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked);
+
 /* Lets the target record events, or not. Takes effect at each thread's next event. */
 void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);
 

@@ -70,37 +70,62 @@ check_collects (const LnsRun *run, LnsError *error)
          refuse (run, error, "collects nothing now: `lanescope start` begins a report");
 }
 
+/* Whether the program's processes can tell of the range that is asked for. */
+static bool
+check_range_is_traced (const LnsRun *run, LnsError *error)
+{
+  const LnsWireOptions *target = &run->profile->target;
+  const bool is_nvtx = target->range_kind == LNS_WIRE_RANGE_NVTX;
+  const uint32_t trace = is_nvtx ? LNS_WIRE_TRACE_NVTX : LNS_WIRE_TRACE_CUDA;
+  return target->range_kind == LNS_WIRE_RANGE_NONE || (target->traces & trace) != 0 ||
+         lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "--capture-range=%s needs --trace=%s of `lanescope %s`, which runs the "
+                        "program of session “%s”: run it again with both",
+                        is_nvtx ? "nvtx" : "cudaProfilerApi", is_nvtx ? "nvtx" : "cuda",
+                        run->profile->command->name, run->profile->place.entry.name);
+}
+
+/* Makes ready the report, or those of capture ranges, that are to begin. OUTPUT is what they were to be
+ * called before this was asked for. */
+static bool
+prepare_start (LnsRun *run, const char *output, LnsError *error)
+{
+  LnsProfile *profile = run->profile;
+  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
+  const bool is_created = lns_session_report (profile->session) != NULL;
+  const bool is_named = profile->options.output != NULL;
+  if (!is_named && (is_created || !profile->is_launch))
+    profile->options.output = output;
+  if (is_created && !is_named && !has_ranges)
+    {
+      lns_session_set_keep (profile->session, profile->options.keep_ns);
+      return true;
+    }
+  lns_session_cancel_report (profile->session);
+  return has_ranges ? lns_profile_prepare_ranges (profile, error)
+                    : lns_profile_create_report (profile, error);
+}
+
 static bool
 obey_start (LnsRun *run, LnsSessionRequest *request, LnsError *error)
 {
   LnsProfile *profile = run->profile;
   const char *output = profile->options.output;
-  const bool is_created = lns_session_report (profile->session) != NULL;
+  const bool had_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
   if (run->is_collecting)
     return refuse (run, error, "collects already: `lanescope stop` ends its report");
-  if (profile->target.range_kind != LNS_WIRE_RANGE_NONE)
-    return refuse (run, error, "had a capture range, which is over: launch the program again");
   profile->options.output = NULL;
-  if (!lns_profile_take_start (profile, request, error))
-    return false;
-  if (strcmp (profile->options.capture_range, "none") != 0)
+  if (had_ranges)
+    lns_session_forget_ranges (profile->session);
+  if (!lns_profile_take_start (profile, request, error) ||
+      !lns_profile_check_range (profile, error) || !check_range_is_traced (run, error) ||
+      !prepare_start (run, output, error))
     {
-      profile->options.capture_range = "none";
-      return refuse (run, error,
-                     "runs its program already, which looks for capture ranges from its start "
-                     "only: give --capture-range to a `lanescope start` before `lanescope launch`");
-    }
-  if (is_created && profile->options.output == NULL)
-    {
+      profile->target.range_kind = LNS_WIRE_RANGE_NONE;
       profile->options.output = output;
-      lns_session_set_keep (profile->session, profile->options.keep_ns);
+      return false;
     }
-  else
-    {
-      lns_session_cancel_report (profile->session);
-      if (!lns_profile_create_report (profile, error))
-        return false;
-    }
+  run->n_ranges = 0;
   lns_run_start_in_time (run);
   return true;
 }

@@ -170,7 +170,8 @@ lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
   unsigned number = 1;
   if (!choose_path (profile, &number, error))
     return false;
-  lns_session_record_ranges (profile->session, create_for_range, profile,
+  profile->n_skipped = 0;
+  lns_session_record_ranges (profile->session, &profile->target, create_for_range, profile,
                              repeats (profile) ? profile->target.n_ranges : 1);
   return true;
 }

@@ -340,10 +340,15 @@ tell_no_range (const LnsProfileOptions *given)
                  name);
 }
 
-static bool
-check_range (LnsProfile *profile, LnsError *error)
+bool
+lns_profile_check_range (LnsProfile *profile, LnsError *error)
 {
   const char *given = profile->options.capture_range;
+  LnsWireOptions *target = &profile->target;
+  target->range_kind = LNS_WIRE_RANGE_NONE;
+  target->n_ranges = 0;
+  memset (target->range_message, 0, sizeof target->range_message);
+  memset (target->range_domain, 0, sizeof target->range_domain);
   if (strcasecmp (given, "none") == 0)
     {
       tell_no_range (&profile->options);
@@ -390,5 +395,5 @@ lns_profile_check_trace (LnsProfile *profile, LnsError *error)
   if (!check_trace_names (profile, error))
     return false;
   lns_profile_check_python (profile);
-  return check_cuda (profile, error) && check_range (profile, error);
+  return check_cuda (profile, error) && lns_profile_check_range (profile, error);
 }

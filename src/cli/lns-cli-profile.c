@@ -118,6 +118,8 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
       values->delay_ns = defaults.delay_ns;
       values->keep_ns = defaults.keep_ns;
       values->after_collection_start = values->after_report_ready = NULL;
+      values->capture_range = defaults.capture_range;
+      values->capture_range_end = values->stop_on_range_end = values->nvtx_capture = NULL;
     }
   profile->folder = request->folder;
   return lns_options_parse (&lns_command_start, &argc, request->argv, values, &help, error) &&
@@ -220,6 +222,8 @@ prepare (LnsProfile *profile, LnsError *error)
                                 .domains = { profile->options.nvtx_domain_include,
                                              profile->options.nvtx_domain_exclude },
                                 .target = profile->target };
+  if (!profile->begins_by_itself)
+    session.target.range_kind = LNS_WIRE_RANGE_NONE;
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
   profile->session = lns_session_new (&session, error);
@@ -227,12 +231,16 @@ prepare (LnsProfile *profile, LnsError *error)
       !lns_launch_hold (profile->argv, &profile->environment, &profile->caller,
                         !profile->options.show_output, &profile->launch, error))
     return false;
-  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
   if (!profile->begins_by_itself)
     lns_session_set_recording (profile->session, false);
-  if (has_ranges ? !lns_profile_prepare_ranges (profile, error)
-                 : !(profile->is_launch && !profile->begins_by_itself) &&
-                       !lns_profile_create_report (profile, error))
+  /* Of what `start` is to begin, `profile` has the report's name from now on. */
+  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
+  const bool is_done = profile->begins_by_itself && has_ranges
+                           ? lns_profile_prepare_ranges (profile, error)
+                       : profile->begins_by_itself || !(profile->is_launch || has_ranges)
+                           ? lns_profile_create_report (profile, error)
+                           : true;
+  if (!is_done)
     return false;
   lns_progress_hello (profile);
   return true;

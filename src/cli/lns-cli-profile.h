@@ -79,6 +79,9 @@ bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error
 /* Fills profile->target with what the switches ask of each process; warns of what is not recorded. */
 bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
 
+/* Of that, what is about capture ranges. */
+bool lns_profile_check_range (LnsProfile *profile, LnsError *error);
+
 /* What is recorded, as --trace says it: "cuda,nvtx". */
 void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max);
 

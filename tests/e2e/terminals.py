@@ -14,6 +14,15 @@ import tap
 from profiling import Folder, Run, children, wait_for
 
 
+def wait_for_catch(pid, *numbers):
+    """Until process PID would not die of the signals NUMBERS any more."""
+    def caught():
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            mask = int(re.search(r"^SigCgt:\s+(\S+)", file.read(), re.M).group(1), 16)
+        return all(mask >> (number - 1) & 1 for number in numbers)
+    wait_for(caught, "the program to catch signals")
+
+
 class Place(Folder):
     """A folder with a place for sessions of its own."""
 

@@ -17,7 +17,7 @@ import time
 
 import tap
 from profiling import ACT, COMPLETE, CUT_OFF, Report, alive, children, wait_for
-from terminals import Place
+from terminals import Place, wait_for_catch
 
 BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
 
@@ -121,16 +121,74 @@ def test_capture_ranges_of_start():
         place.refused("is not none, cudaProfilerApi or nvtx", "start", "-c", "sometimes")
         place.ok("start", "-c", "nvtx", "-p", "beat 30", "--capture-range-end=stop", "-o", "range")
         launch = place.begin("launch", BEAT, "beats", "400")
-        place.refused("ranges from its start only|collects already|which is over", "start", "-c", "nvtx", "-p", "beat 90")
         assert place.end(launch)[0] == 7
         assert beats(place.report("range.rep")) == {30}
         # After a stop no further range makes a report.
         place.ok("start", "-c", "nvtx", "-p", "spin@*", "--capture-range-end=repeat", "-o", "many")
         launch = place.begin("launch", ACT, "spin", "3", "catch", "10", "pause", "spin", "5")
         wait_for(lambda: os.path.exists(place.file("many.3.rep")), "the third report")
+        wait_for_catch(children(launch.pid)[0], 10)
         place.ok("stop")
         os.kill(children(launch.pid)[0], signal.SIGUSR1)
         assert place.end(launch)[0] == 0 and not os.path.exists(place.file("many.4.rep"))
+
+
+def test_capture_ranges_while_the_program_runs():
+    """Each pause ends with a signal, so that nothing comes before it was asked for."""
+    with Place() as place:
+        def ranges(name):
+            return [word for number in range(3) for word in ("push", f"{name} {number}", "mark", f"in {name}", "pop")]
+        launch = place.begin("launch", "-t", "nvtx", ACT, "catch", "12", "catch", "10", "pause", *ranges("a"), "pause",
+                             *ranges("a"), "pause", "push", "b", "mark", "left", "pause", "pop", *ranges("a"), "pause", "exit", "7")
+        target, = children(launch.pid)
+        wait_for_catch(target, 10, 12)
+        place.refused("--capture-range=cudaProfilerApi needs --trace=cuda of `lanescope launch`", "start", "-c",
+                      "cudaProfilerApi")
+        caught = iter([signal.SIGUSR2] + 4 * [signal.SIGUSR1])
+
+        def go_on():
+            os.kill(target, next(caught))
+        place.ok("start", "-c", "nvtx", "-p", "a 1", "--capture-range-end=stop", "-o", "one")
+        assert [s["state"] for s in place.sessions()] == ["DelayedCollection"]
+        go_on()
+        wait_for(lambda: [s["reports"] for s in place.sessions()] == [1], "the first report")
+        assert dict(place.report("one.rep").names()) == {"a 1": 1, "in a": 1}
+        # Another range, and more of them.
+        place.ok("start", "-c", "nvtx", "-p", "a 0@*", "--capture-range-end=repeat:2", "-o", "two")
+        go_on()
+        wait_for(lambda: [s["reports"] for s in place.sessions()] == [2], "the second report")
+        assert dict(place.report("two.1.rep").names()) == {"a 0": 1, "in a": 1}
+        place.ok("stop")
+        # One that is open when it is not looked for any more.
+        place.ok("start", "-c", "nvtx", "-p", "b", "--capture-range-end=stop", "-o", "three")
+        go_on()
+        wait_for(lambda: [s["state"] for s in place.sessions()] == ["Collection"], "the third range")
+        place.ok("stop")
+        assert dict(place.report("three.rep").names()) == {"b": 1, "left": 1}
+        place.ok("start", "-c", "nvtx", "-p", "a 2", "--capture-range-end=stop", "-o", "four")
+        go_on()
+        wait_for(lambda: [s["reports"] for s in place.sessions()] == [4], "the fourth report")
+        # "b" was open when it was last heard of, and has no end that anybody knows.
+        assert dict(place.report("four.rep").names()) == {"b": 1, "a 2": 1, "in a": 1}
+        b, = place.report("four.rep").named("b")
+        assert b["flags"] == 5 and b["duration"] == 0, b
+        # None again.
+        place.ok("start", "-o", "five")
+        go_on()
+        code, err = place.end(launch)
+        assert code == 7 and place.report("five.rep").info["state"] == COMPLETE, err
+        assert not place.report("five.rep").names(), err
+
+
+def test_a_range_that_start_begins_to_look_for():
+    with Place() as place:
+        profile = place.begin("profile", "-t", "nvtx", "--start-later=true", "-c", "nvtx", "-p", "a", "--capture-range-end=stop",
+                              "-o", "r", ACT, "push", "a", "mark", "early", "pop", "catch", "12", "pause", "push", "a", "mark",
+                              "late", "pop", "exit", "7")
+        wait_for_catch(children(profile.pid)[0], 12)
+        place.ok("start")
+        os.kill(children(profile.pid)[0], signal.SIGUSR2)
+        assert place.end(profile)[0] == 7 and dict(place.report("r.rep").names()) == {"a": 1, "late": 1}
 
 
 def test_exports_and_statistics_of_sessions():
@@ -139,6 +197,7 @@ def test_exports_and_statistics_of_sessions():
         target, = children(launch.pid)
         place.refused("“bogus” is not known", "start", "--export=bogus")
         place.ok("start", "--stats=true", "--export=sqlite", "--export=jsonlines", "-o", "s")
+        wait_for_catch(target, 12)
         os.kill(target, signal.SIGUSR2)
         wait_for(lambda: place.report("s.rep").named("seen"), "the range in the report")
         stop = place.ok("stop")
@@ -156,6 +215,7 @@ def test_exports_and_statistics_of_sessions():
         assert stop.code == 125 and "f.rep" in stop.err and "Generated" not in stop.err, stop
         place.ok("start", "-o", "g")
         place.ok("stop")
+        wait_for_catch(target, 10)
         os.kill(target, signal.SIGUSR1)
         out, err = launch.communicate(timeout=60)
         place.running.remove(launch)
@@ -223,6 +283,7 @@ def test_the_owner_may_be_killed():
                              "exit", "7")
         target = children(launch.pid)[0]
         place.ok("start", "-o", "cut")
+        wait_for_catch(target, 12)
         os.kill(target, signal.SIGUSR2)
         wait_for(lambda: beats(place.report("cut.rep")), "beats in the report")
         launch.kill()
@@ -235,6 +296,7 @@ def test_the_owner_may_be_killed():
         assert alive(target)
         report = place.report("cut.rep")
         assert report.info["state"] == CUT_OFF and beats(report)
+        wait_for_catch(target, 10)
         os.kill(target, signal.SIGUSR1)
         assert os.waitstatus_to_exitcode(os.waitpid(target, 0)[1]) == 7
         # Its name is free again.
@@ -334,7 +396,6 @@ def test_wrong_order_and_words():
         launch = place.begin("launch", BEAT, "beats", "20000")
         place.refused("collects nothing now", "stop")
         place.refused("collects nothing now", "cancel")
-        place.refused("from its start only", "start", "-c", "cudaProfilerApi")
         place.ok("start", "-o", "r")
         place.refused("collects already", "start")
         place.ok("stop")

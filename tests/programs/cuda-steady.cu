@@ -4,10 +4,12 @@
  */
 
 /* cuda-steady MS: for MS milliseconds makes steps of a millisecond and more, "step 0", "step 1", …, each of
- * one kernel with so many blocks and a wait for it. Exits with 7. */
+ * one kernel with so many blocks and a wait for it. The first ten of each fifty are a range by cudaProfilerStart
+ * and cudaProfilerStop. Exits with 7. */
 
 #include "cuda-program.h"
 
+#include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <time.h>
@@ -36,6 +38,10 @@ main (int argc, char **argv)
   for (int step = 0; now_ms () < end_ms; step++)
     {
       char name[32];
+      if (step % 50 == 0)
+        CHECK (cudaProfilerStart ());
+      if (step % 50 == 10)
+        CHECK (cudaProfilerStop ());
       snprintf (name, sizeof name, "step %d", step);
       nvtxRangePushA (name);
       work<<<step + 1, 1>>> (cell);

@@ -39,6 +39,17 @@ test_options (void)
   LNS_CHECK (!lns_wire_pool_listens (pool));
   lns_wire_pool_view (pool)->header->listens = 1;
   LNS_CHECK (lns_wire_pool_listens (pool));
+  /* Another range, and nothing else, in place of that. */
+  LnsWireOptions other = asked;
+  other.range_kind = LNS_WIRE_RANGE_PROFILER_API;
+  other.range_end = LNS_WIRE_RANGE_END_REPEAT;
+  other.n_ranges = 3;
+  memset (other.range_message, 0, sizeof other.range_message);
+  LnsWireOptions noise = other;
+  noise.traces = noise.flush_ms = 77;
+  lns_wire_pool_set_range (pool, &noise);
+  other.range_serial = 1;
+  LNS_CHECK (memcmp (&lns_wire_pool_view (pool)->header->options, &other, sizeof other) == 0);
   lns_wire_pool_free (pool);
 
   pool = new_pool (NULL, 0);
