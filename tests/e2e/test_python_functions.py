@@ -338,6 +338,12 @@ def test_presets_name_functions_of_modules():
         assert run.out == "autograd True\n", run
         assert folder.report().names() == {"save": 1, "Tensor.backward": 1}, folder.report().names()
         assert "LNS-PYTHON-001" not in run.err, run.err
+        os.mkdir(folder.file("distributed"))
+        with open(folder.file("distributed/worker.py"), "w", encoding="utf-8") as file:
+            file.write("def _run_task_simple(task): return task()\n")
+        run = folder.profile("-o", "dask", "-t", "nvtx", "--dask=functions-trace", "/usr/bin/python3", "-c",
+                             "from distributed import worker; [worker._run_task_simple(int) for i in range(7)]", env={**os.environ, "PYTHONPATH": folder.path})
+        assert folder.report("dask.rep").names() == {"_run_task_simple": 7} and "LNS-PYTHON" not in run.err, run
         # With CUDA the ranges of autograd begin when the program begins to use it, which their own beginning does.
         with open(folder.file("torch/__init__.py"), "a", encoding="utf-8") as file:
             file.write("class version: cuda = '12.1'\nclass cuda:\n    calls = []\n    _lazy_call = calls.append\n")
