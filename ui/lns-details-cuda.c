@@ -132,7 +132,7 @@ add_place (const Subject *self)
   const LnsCudaContext *contexts = lns_report_contexts (self->report, &n_contexts);
   if (self->track->stream < n_streams)
     {
-      add (self, _ ("Stream"), lns_event_text_stream (self->report, self->track->stream));
+      add (self, _ ("Stream"), lns_event_text_stream (self->report, self->track));
       if (streams[self->track->stream].context < n_contexts)
         add (self, _ ("Context"),
              g_strdup_printf ("%u", contexts[streams[self->track->stream].context].number));

@@ -10,6 +10,7 @@
 
 #include "src/base/lns-format.h"
 #include "ui/lns-diagnostics-model.h"
+#include "ui/lns-display-text.h"
 
 struct _LnsDiagnosticsPane
 {
@@ -64,9 +65,7 @@ process_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
     return g_strdup ("—");
   const LnsProcess *process = &processes[diagnostic->process];
   g_autofree char *name = report_string (report, process->name);
-  if (process->pid >= LNS_FIRST_MADE_UP_ID)
-    return g_steal_pointer (&name);
-  return g_strdup_printf ("%s (%d)", name, process->pid);
+  return lns_display_numbered (name, process->pid);
 }
 
 static char *

@@ -6,8 +6,10 @@
 #include "ui/lns-display-text.h"
 
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "src/base/lns-format.h"
+#include "src/store/lns-definitions.h"
 
 char *
 lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line)
@@ -43,4 +45,24 @@ lns_display_cut (const char *text)
   /* Translators: after the beginning of a long text, "… (65,536 characters)" */
   return g_strdup_printf (_ ("%s… (%s characters)"), begin,
                           lns_format_unsigned ((uint64_t)n_chars, count));
+}
+
+/* Whether TEXT tells NUMBER already. */
+static gboolean
+tells (const char *text, const char *number)
+{
+  const gsize length = strlen (number);
+  for (const char *at = text; (at = strstr (at, number)) != NULL; at++)
+    if ((at == text || !g_ascii_isdigit (at[-1])) && !g_ascii_isdigit (at[length]))
+      return TRUE;
+  return FALSE;
+}
+
+char *
+lns_display_numbered (const char *name, int number)
+{
+  g_autofree char *digits = g_strdup_printf ("%d", number);
+  if (number >= LNS_FIRST_MADE_UP_ID || tells (name, digits))
+    return g_strdup (name);
+  return *name != '\0' ? g_strdup_printf ("%s (%s)", name, digits) : g_steal_pointer (&digits);
 }

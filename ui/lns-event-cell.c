@@ -93,8 +93,7 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
       return lns_event_text_category (report, track->domain,
                                       set->category != NULL ? set->category[row] : 0);
     case LNS_EVENT_COLUMN_STREAM:
-      return track->stream != LNS_ID_NONE ? lns_event_text_stream (report, track->stream)
-                                          : g_strdup ("");
+      return track->stream != LNS_ID_NONE ? lns_event_text_stream (report, track) : g_strdup ("");
     case LNS_EVENT_COLUMN_DEPTH:
       return g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal);
     default:

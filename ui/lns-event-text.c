@@ -42,9 +42,7 @@ lns_event_text_process (LnsReport *report, uint32_t process)
   if (process >= n)
     return g_strdup (NOTHING);
   g_autofree char *name = lns_event_text_string (report, processes[process].name, true);
-  if (processes[process].pid >= LNS_FIRST_MADE_UP_ID)
-    return g_steal_pointer (&name);
-  return g_strdup_printf ("%s (%d)", name, processes[process].pid);
+  return lns_display_numbered (name, processes[process].pid);
 }
 
 char *
@@ -55,21 +53,21 @@ lns_event_text_thread (LnsReport *report, uint32_t thread)
   if (thread >= n)
     return g_strdup (NOTHING);
   g_autofree char *name = lns_event_text_string (report, threads[thread].name, true);
-  int tid = threads[thread].tid != 0 ? threads[thread].tid : threads[thread].target_tid;
-  if (tid >= LNS_FIRST_MADE_UP_ID)
-    return g_steal_pointer (&name);
-  return *name != '\0' ? g_strdup_printf ("%s (%d)", name, tid) : g_strdup_printf ("%d", tid);
+  return lns_display_numbered (name, threads[thread].tid != 0 ? threads[thread].tid
+                                                              : threads[thread].target_tid);
 }
 
 char *
-lns_event_text_stream (LnsReport *report, uint32_t stream)
+lns_event_text_stream (LnsReport *report, const LnsTrack *track)
 {
   uint32_t n, n_contexts;
   const LnsCudaStream *streams = lns_report_streams (report, &n);
   const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
-  if (stream >= n)
+  if (track->stream >= n)
     return g_strdup (NOTHING);
-  const LnsCudaStream *it = &streams[stream];
+  const LnsCudaStream *it = &streams[track->stream];
+  if (it->number == UINT32_MAX || (it->number == 0 && track->kind == LNS_TRACK_CUDA_SYNC))
+    return g_strdup (_ ("whole context"));
   bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
   g_autofree char *name = lns_event_text_string (report, it->name, true);
   return *name != '\0' ? g_strdup_printf ("%u (%s)", it->number, name)

@@ -29,10 +29,10 @@ const char *lns_event_short_name (LnsNames names, const char *name, size_t *size
 /* String ID as lns_display_text () shows it. */
 char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);
 
-char *lns_event_text_process (LnsReport *report, uint32_t process); /* "python3 (4711)" */
-char *lns_event_text_thread (LnsReport *report, uint32_t thread);   /* "loader (4715)"  */
-char *lns_event_text_stream (LnsReport *report, uint32_t stream);   /* "14 (copies)"    */
-char *lns_event_text_domain (LnsReport *report, uint32_t domain);   /* "default" has no name */
+char *lns_event_text_process (LnsReport *report, uint32_t process);     /* "python3 (4711)" */
+char *lns_event_text_thread (LnsReport *report, uint32_t thread);       /* "loader (4715)"  */
+char *lns_event_text_stream (LnsReport *report, const LnsTrack *track); /* "14 (copies)"  */
+char *lns_event_text_domain (LnsReport *report, uint32_t domain);       /* "default" has no name */
 
 /* The name that DOMAIN gives its category, else its number; "" for 0, which is none. O(categories).
  */

@@ -37,10 +37,8 @@ G_DEFINE_FINAL_TYPE (LnsOverview, lns_overview, GTK_TYPE_WIDGET)
 static LnsScale
 whole_scale (LnsOverview *self)
 {
-  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
   LnsScale scale;
-  lns_scale_fit (&scale, info->start_ns, info->end_ns,
-                 MAX (gtk_widget_get_width (GTK_WIDGET (self)), 1));
+  lns_view_fit_width (self->view, gtk_widget_get_width (GTK_WIDGET (self)), &scale);
   return scale;
 }
 

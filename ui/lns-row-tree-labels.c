@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 #include <math.h>
+#include <string.h>
 
 #include "ui/lns-display-text.h"
 #include "ui/lns-row-tree-private.h"
@@ -44,15 +45,19 @@ _lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name)
   return g_strdup_printf ("%s%s%% %s", is_small ? "<" : "", number, name);
 }
 
-static char *
-numbered (LnsReport *report, uint32_t name, const char *fallback, int number)
+LnsStreamRole
+_lns_row_stream_role (LnsReport *report, uint32_t stream, bool works)
 {
-  g_autofree char *text = _lns_row_text (report, name);
-  const char *shown = *text != '\0' ? text : fallback;
-  return number >= LNS_FIRST_MADE_UP_ID ? g_strdup (shown)
-                                        : g_strdup_printf ("%s (%d)", shown, number);
+  uint32_t n_contexts;
+  const LnsCudaStream *it = &lns_report_streams (report, NULL)[stream];
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
+  if (it->number == UINT32_MAX || (it->number == 0 && !(is_null && works)))
+    return LNS_STREAM_WHOLE_CONTEXT;
+  return is_null ? LNS_STREAM_DEFAULT : LNS_STREAM_OTHER;
 }
 
+/* Programs are known by their names: their folders are among the details. */
 static char *
 process_label (LnsReport *report, uint32_t process)
 {
@@ -60,14 +65,19 @@ process_label (LnsReport *report, uint32_t process)
   const LnsProcess *all = lns_report_processes (report, &n);
   if (process >= n)
     return g_strdup (_ ("No process"));
-  return numbered (report, all[process].name, _ ("Process"), all[process].pid);
+  g_autofree char *text = _lns_row_text (report, all[process].name);
+  const char *slash = *text == '/' || *text == '.' ? strrchr (text, '/') : NULL;
+  const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : text;
+  return lns_display_numbered (*name != '\0' ? name : _ ("Process"), all[process].pid);
 }
 
 static char *
 thread_label (LnsReport *report, uint32_t thread)
 {
   const LnsThread *it = &lns_report_threads (report, NULL)[thread];
-  return numbered (report, it->name, _ ("Thread"), it->tid != 0 ? it->tid : it->target_tid);
+  g_autofree char *name = _lns_row_text (report, it->name);
+  return lns_display_numbered (*name != '\0' ? name : _ ("Thread"),
+                               it->tid != 0 ? it->tid : it->target_tid);
 }
 
 static char *
@@ -120,16 +130,14 @@ device_label (LnsReport *report, uint32_t device)
 }
 
 static char *
-stream_label (LnsReport *report, uint32_t stream)
+stream_label (LnsReport *report, uint32_t stream, bool works)
 {
-  uint32_t n_contexts;
   const LnsCudaStream *it = &lns_report_streams (report, NULL)[stream];
-  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
-  bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
-  if (it->number == 0 && !is_null)
-    return g_strdup (_ ("Whole context")); /* CUDA counts streams from 1: waits for all of them */
-  char *label = is_null ? g_strdup_printf (_ ("Default stream %u"), it->number)
-                        : g_strdup_printf (_ ("Stream %u"), it->number);
+  LnsStreamRole role = _lns_row_stream_role (report, stream, works);
+  if (role == LNS_STREAM_WHOLE_CONTEXT)
+    return g_strdup (_ ("Whole context")); /* what waits for all of its streams */
+  char *label = role == LNS_STREAM_DEFAULT ? g_strdup_printf (_ ("Default stream %u"), it->number)
+                                           : g_strdup_printf (_ ("Stream %u"), it->number);
   return with_name (report, label, it->name);
 }
 
@@ -212,7 +220,7 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
       return g_strdup_printf (_ ("Context %u"),
                               lns_report_contexts (report, NULL)[row->context].number);
     case LNS_ROW_STREAM:
-      return stream_label (report, row->stream);
+      return stream_label (report, row->stream, _lns_row_is_work (report, lane));
     case LNS_ROW_ALL_STREAMS:
       return g_strdup (_ ("All Streams"));
     case LNS_ROW_KERNELS:

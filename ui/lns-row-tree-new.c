@@ -81,6 +81,18 @@ thread_part (const Builder *builder, const LnsTrack *track)
   return is_other ? PART_OTHER_THREAD : PART_THREAD;
 }
 
+/* Who gives GPUs work is looked at first; what only waits for others, or helps, stands below. */
+static uint64_t
+process_rank (const Builder *builder, uint32_t process)
+{
+  if (process >= builder->n_processes)
+    return 4;
+  return builder->has_gpu[process]      ? 0
+         : builder->has_calls[process]  ? 1
+         : builder->has_ranges[process] ? 2
+                                        : 3;
+}
+
 static uint64_t
 domain_rank (const Builder *builder, uint32_t domain)
 {
@@ -131,10 +143,9 @@ static void
 push_stream (const Builder *builder, Leaf *leaf, uint32_t stream)
 {
   const LnsTrack *track = &builder->tracks[leaf->track];
-  const LnsCudaStream *it = &builder->streams[stream];
-  const bool is_null =
-      it->context < builder->n_contexts && builder->contexts[it->context].null_stream == it->number;
-  push (leaf, LNS_ROW_STREAM, is_null ? 0 : 1, it->number != 0 ? it->number : UINT64_MAX, stream);
+  const LnsStreamRole role =
+      _lns_row_stream_role (builder->report, stream, builder->work_lane_of[stream] != LNS_ID_NONE);
+  push (leaf, LNS_ROW_STREAM, role, builder->streams[stream].number, stream);
   switch (track->kind)
     {
     case LNS_TRACK_CUDA_KERNELS:
@@ -173,7 +184,7 @@ static void
 place (const Builder *builder, Leaf *leaf)
 {
   const LnsTrack *track = &builder->tracks[leaf->track];
-  push (leaf, LNS_ROW_PROCESS, track->process, 0, 0);
+  push (leaf, LNS_ROW_PROCESS, process_rank (builder, track->process), track->process, 0);
   if (track->device < builder->n_devices)
     push_device (builder, leaf);
   else if (track->thread < builder->n_threads)

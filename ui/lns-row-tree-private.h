@@ -42,5 +42,16 @@ char *_lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane);
 /* "61.3% NAME": what PART is of WHOLE. */
 char *_lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name);
 
+typedef enum
+{
+  LNS_STREAM_DEFAULT,
+  LNS_STREAM_OTHER,
+  LNS_STREAM_WHOLE_CONTEXT
+} LnsStreamRole;
+
+/* What STREAM is, of which WORKS says whether anything ran on it: CUDA counts streams from 1, and what
+ * waits for all of a context's is told under the number 0, by PyTorch under -1. */
+LnsStreamRole _lns_row_stream_role (LnsReport *report, uint32_t stream, bool works);
+
 /* Whether LANE holds what keeps a GPU busy: kernels, copies or memsets. */
 bool _lns_row_is_work (LnsReport *report, uint32_t lane);

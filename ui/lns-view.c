@@ -21,8 +21,9 @@ struct _LnsView
 {
   GObject parent_instance;
 
-  LnsReport *report;   /* owned */
-  LnsCudaLinks *links; /* owned; NULL without memory */
+  LnsReport *report;         /* owned */
+  LnsCudaLinks *links;       /* owned; NULL without memory */
+  int64_t first_ns, last_ns; /* what there is to see */
 
   LnsScale scale;
   int width_px;
@@ -74,13 +75,35 @@ selecting_free (gpointer data)
 
 /* --- The span in view ---------------------------------------------------------------------- */
 
+/* From the first event to the end of the last: a report may go on for minutes after it. */
+static void
+measure (LnsView *self)
+{
+  const LnsReportInfo *info = lns_report_info (self->report);
+  uint32_t n_lanes;
+  lns_report_lanes (self->report, &n_lanes);
+  self->first_ns = info->start_ns;
+  self->last_ns = info->n_events > 0 ? info->start_ns : info->end_ns;
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    {
+      const LnsLaneInfo *it = lns_report_lane_info (self->report, lane);
+      if (it != NULL && it->n_events > 0)
+        self->last_ns = MAX (self->last_ns, it->end_ns);
+    }
+}
+
+void
+lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale)
+{
+  int inner_px = MAX (width_px - 2 * PAD_PX, 1);
+  lns_scale_fit (ret_scale, self->first_ns, self->last_ns, inner_px);
+  ret_scale->first_px -= (width_px - inner_px) / 2;
+}
+
 static void
 fit (LnsView *self, LnsScale *scale)
 {
-  const LnsReportInfo *info = lns_report_info (self->report);
-  int inner_px = MAX (self->width_px - 2 * PAD_PX, 1);
-  lns_scale_fit (scale, info->start_ns, info->end_ns, inner_px);
-  scale->first_px -= (self->width_px - inner_px) / 2;
+  lns_view_fit_width (self, self->width_px, scale);
 }
 
 /* The report stays in view: neither end can be pulled further in than PAD_PX. */
@@ -94,9 +117,8 @@ clamp (LnsView *self, LnsScale *scale)
       *scale = all;
       return;
     }
-  const LnsReportInfo *info = lns_report_info (self->report);
-  int64_t low = lns_scale_px_of (scale, info->start_ns) - PAD_PX;
-  int64_t high = lns_scale_px_of (scale, info->end_ns) + PAD_PX - self->width_px;
+  int64_t low = lns_scale_px_of (scale, self->first_ns) - PAD_PX;
+  int64_t high = lns_scale_px_of (scale, self->last_ns) + PAD_PX - self->width_px;
   scale->first_px = high < low ? (low + high) / 2 : CLAMP (scale->first_px, low, high);
 }
 
@@ -504,6 +526,7 @@ lns_view_new (LnsReport *report)
   LnsView *self = g_object_new (LNS_TYPE_VIEW, NULL);
   self->report = report;
   self->links = lns_cuda_links_new (report, NULL);
+  measure (self);
   fit (self, &self->scale);
   return self;
 }

@@ -64,6 +64,9 @@ LnsReport *lns_view_get_report (LnsView *self);
 /* The zoom and position now; WIDTH_PX pixels from scale->first_px on are in view. */
 const LnsScale *lns_view_get_scale (LnsView *self);
 int lns_view_get_width_px (LnsView *self);
+
+/* The scale at which WIDTH_PX pixels show all events, from the first to the last, and a margin. */
+void lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale);
 int64_t lns_view_get_start_ns (LnsView *self);
 int64_t lns_view_get_end_ns (LnsView *self);
 

@@ -37,6 +37,8 @@ file_chosen_cb (GtkNativeDialog *dialog, int response, LnsWindow *self)
 static void
 open_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
+  static const char *const patterns[] = { "*.rep",  "*.nsys-rep", "*.qdrep",  "*.sqlite",
+                                          "*.json", "*.json.gz",  "*.sqlite3" };
   GtkFileChooserNative *dialog =
       gtk_file_chooser_native_new (_ ("Open Reports"), GTK_WINDOW (data),
                                    GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"), _ ("_Cancel"));
@@ -44,9 +46,8 @@ open_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
   g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
 
   gtk_file_filter_set_name (reports, _ ("Reports"));
-  gtk_file_filter_add_pattern (reports, "*.rep");
-  gtk_file_filter_add_pattern (reports, "*.sqlite");
-  gtk_file_filter_add_pattern (reports, "*.nsys-rep");
+  for (size_t i = 0; i < G_N_ELEMENTS (patterns); i++)
+    gtk_file_filter_add_pattern (reports, patterns[i]);
   gtk_file_filter_set_name (all, _ ("All Files"));
   gtk_file_filter_add_pattern (all, "*");
   gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), reports);

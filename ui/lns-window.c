@@ -65,7 +65,7 @@ _lns_window_drop_report (LnsWindow *self)
   gtk_widget_set_visible (self->diagnostics_button, FALSE);
 }
 
-/* "1,234,567 events · 12.346 s". */
+/* "1,234,567 events · 12.346 s", which is how long was recorded, as `lanescope info` says. */
 static void
 set_subtitle (LnsWindow *self, const LnsReportInfo *info)
 {
@@ -73,7 +73,7 @@ set_subtitle (LnsWindow *self, const LnsReportInfo *info)
   g_autofree char *events = g_strdup_printf (ngettext ("%s event", "%s events", info->n_events),
                                              lns_format_unsigned (info->n_events, count));
   g_autofree char *subtitle = g_strdup_printf (
-      "%s · %s", events, lns_format_duration (info->end_ns - info->start_ns, duration));
+      "%s · %s", events, lns_format_duration (info->end_ns - MIN (info->start_ns, 0), duration));
 
   adw_window_title_set_subtitle (self->title, subtitle);
 }

@@ -196,6 +196,26 @@ long_texts_are_cut_for_labels (void)
 }
 
 static void
+check_numbered (const char *name, int number, const char *wanted)
+{
+  g_autofree char *text = lns_display_numbered (name, number);
+  LNS_CHECK_STR (text, wanted);
+}
+
+static void
+numbers_that_tell_nothing_are_left_out (void)
+{
+  check_numbered ("python", 12, "python (12)");
+  check_numbered ("", 12, "12");
+  check_numbered ("thread 12 (main)", 12, "thread 12 (main)");
+  check_numbered ("worker 112", 12, "worker 112 (12)");
+  check_numbered ("12", 12, "12");
+  check_numbered ("Spans", 4194304, "Spans (4194304)");
+  check_numbered ("Spans", 15728640, "Spans");
+  check_numbered ("", 15728640, "");
+}
+
+static void
 rectangles_are_clipped (void)
 {
   uint32_t pixels[4 * 6] = { 0 };
@@ -257,6 +277,7 @@ main (void)
   LNS_TEST (deep_ticks_count_from_a_base);
   LNS_TEST (no_byte_is_lost_in_text);
   LNS_TEST (long_texts_are_cut_for_labels);
+  LNS_TEST (numbers_that_tell_nothing_are_left_out);
   LNS_TEST (rectangles_are_clipped);
   LNS_TEST (copies_have_the_hues_of_their_directions);
   LNS_TEST (hatching_meets_between_tiles);

@@ -1,0 +1,113 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Processes of foreign files: which stands first, what they are called, and what of the recording is in view. */
+
+#include <sqlite3.h>
+
+#include "src/import/lns-import.h"
+#include "ui/lns-row-tree.h"
+#include "ui/lns-view.h"
+
+#include "tests/lns-tap.h"
+#include "tests/unit/report-fixture.h"
+
+/* A globalTid holds the process above 24 bits and the thread in them: 5 helps and 7 has a GPU; the last has
+ * a number that Linux does not give. */
+static const char *const statements =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES (1, 'poll'), (2, 'cudaLaunchKernel'), (3, 'k'), (4, 'thread 7 "
+    "(main)');"
+    "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+    "INSERT INTO PROCESSES VALUES (5 << 24, 5, 'helper'), (7 << 24, 7, '/home/me/bin/train'), "
+    "(15728640 << 24, 15728640, 'Spans');"
+    "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);"
+    "INSERT INTO ThreadNames VALUES (4, 0, 7 << 24 | 7);"
+    "CREATE TABLE OSRT_API (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, "
+    "nameId INTEGER);"
+    "INSERT INTO OSRT_API VALUES (100, 900, 27, 5 << 24 | 5, 1);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
+    "INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES (150, 950, 59, 'step', 15728640 << 24 | 15728640);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
+    "globalTid INTEGER, "
+    "correlationId INTEGER, nameId INTEGER, returnValue INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (200, 210, 0, 7 << 24 | 7, 1, 2, 0);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, "
+    "contextId INTEGER, "
+    "streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName "
+    "INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (220, 1000, 0, 1, 7, 1, 7 << 24, 3, 3);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId "
+    "INTEGER, "
+    "contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType "
+    "INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (230, 240, 0, 1, 4294967295, 1, 7 << "
+    "24, 4);"
+    "CREATE TABLE ANALYSIS_DETAILS (globalVid INTEGER, duration INTEGER, startTime INTEGER, "
+    "stopTime INTEGER);"
+    "INSERT INTO ANALYSIS_DETAILS VALUES (0, 1000000, 0, 1000000);";
+
+static LnsReport *
+open_made (void)
+{
+  g_autofree char *source = g_strdup (fixture_path ("processes.sqlite"));
+  g_autofree char *out = g_strdup (fixture_path ("processes.rep"));
+  const LnsImportOptions options = { .overwrite = true };
+  LnsError error = { 0 };
+  sqlite3 *db;
+
+  remove (source);
+  LNS_CHECK (sqlite3_open (source, &db) == SQLITE_OK);
+  LNS_CHECK (sqlite3_exec (db, statements, NULL, NULL, NULL) == SQLITE_OK);
+  sqlite3_close (db);
+  LNS_CHECK (lns_import_sqlite (source, out, &options, NULL, &error));
+  return fixture_open (out, NULL);
+}
+
+static void
+rows_are_ordered_and_named (void)
+{
+  static const char *const wanted[] = { "train (7)",     "thread 7 (main)", "Stream 7",
+                                        "Whole context", "Spans",           "Thread",
+                                        "helper (5)",    "Thread (5)" };
+  LnsReport *report = open_made ();
+  LnsRowTree *tree = lns_row_tree_new (report);
+  gsize n = 0;
+
+  for (uint32_t rank = 0; rank < lns_row_tree_n_rows (tree); rank++)
+    {
+      const LnsRow *row = lns_row_tree_row (tree, rank);
+      if (row->kind != LNS_ROW_PROCESS && row->kind != LNS_ROW_THREAD &&
+          row->kind != LNS_ROW_STREAM)
+        continue;
+      LNS_CHECK (n < G_N_ELEMENTS (wanted));
+      LNS_CHECK_STR (row->label, wanted[n]);
+      n++;
+    }
+  LNS_CHECK_INT (n, G_N_ELEMENTS (wanted));
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* The recording went on for a thousand times as long. */
+static void
+what_is_in_view_are_the_events (void)
+{
+  LnsReport *report = open_made ();
+  LNS_CHECK_INT (lns_report_info (report)->end_ns, 1000000);
+  g_autoptr (LnsView) view = lns_view_new (report);
+
+  LNS_CHECK (lns_view_get_start_ns (view) <= 100 && lns_view_get_start_ns (view) > 0);
+  LNS_CHECK (lns_view_get_end_ns (view) >= 1000 && lns_view_get_end_ns (view) < 1200);
+}
+
+int
+main (void)
+{
+  LNS_TEST (rows_are_ordered_and_named);
+  LNS_TEST (what_is_in_view_are_the_events);
+  return lns_tap_done ();
+}
