@@ -18,7 +18,7 @@ static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_NUMBER] = { "#", "#", 88, true },
   [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), "Name", 0, false },
   [LNS_EVENT_COLUMN_START] = { N_ ("Start"), "Start (ns)", 140, true },
-  [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), "Duration (ns)", 112, true },
+  [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), "Duration (ns)", 120, true },
   [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), "Thread", 132, false },
   [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), "Process", 132, false },
   [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), "Domain", 110, false },
@@ -109,6 +109,8 @@ name_text (const LnsEventSet *set, uint32_t row)
   bool is_call = track != NULL && track->kind == LNS_TRACK_CUDA_API;
   size_t size_bytes;
   const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+  if (size_bytes == 0 && track != NULL && track->kind == LNS_TRACK_SCHED)
+    return g_strdup (_ ("The thread left its CPU"));
   name = lns_event_short_name (is_call ? LNS_NAMES_CALLS : LNS_NAMES_OWN, name, &size_bytes);
   return lns_display_text (name, size_bytes, TRUE);
 }

@@ -138,7 +138,7 @@ def accessibility():
     return Atspi
 
 
-def wait(condition, seconds=30, what=None):
+def wait(condition, seconds=60, what=None):
     """Calls CONDITION until it gives something true, which is returned; fails after SECONDS."""
     end = time.monotonic() + seconds
     while True:
@@ -148,6 +148,18 @@ def wait(condition, seconds=30, what=None):
         if time.monotonic() > end:
             raise AssertionError(f"waited {seconds} s in vain for {what or getattr(condition, '__name__', condition)}")
         time.sleep(0.04)
+
+
+def steady(read):
+    """A condition to wait for: that READ gives something true, and the same as the time before."""
+    last = []
+
+    def same():
+        value = read()
+        held = value and last == [value]
+        last[:] = [value]
+        return value if held else None
+    return same
 
 
 def run(*command, **options):
@@ -225,7 +237,7 @@ class Node:
         def done():
             names = self.actions()
             return action in names and self.accessible.get_action_iface().do_action(names.index(action))
-        self.app.wait(done, 5, f"action {action} of {self!r}, which has {self.actions()}")
+        self.app.wait(done, what=f"action {action} of {self!r}, which has {self.actions()}")
         return self
 
     def extents(self, origin=None):
@@ -283,6 +295,10 @@ class App:
         self.arguments = [os.fspath(argument) for argument in arguments]
         # Settings of its own, so that no test sees what another left.
         settings = tempfile.mkdtemp(prefix="config-", dir=os.environ[SESSION])
+        # What moves is nowhere while it does.
+        os.mkdir(os.path.join(settings, "gtk-4.0"))
+        with open(os.path.join(settings, "gtk-4.0", "settings.ini"), "w") as file:
+            file.write("[Settings]\ngtk-enable-animations=false\n")
         self.env = {**os.environ, "G_DEBUG": "fatal-warnings", "XDG_CONFIG_HOME": settings, **(env or {})}
         self.size = size
         self.want_window = window
@@ -321,7 +337,7 @@ class App:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            return self.process.wait(10)
+            return self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
@@ -364,15 +380,15 @@ class App:
     def find_all(self, role=None, name=None):
         return self.root.find_all(role, name)
 
-    def find(self, role=None, name=None, seconds=20):
+    def find(self, role=None, name=None, seconds=60):
         """The first node with that role and name; waits for it."""
         return self.wait(lambda: self.root.find(role, name), seconds, f"{role or 'a node'} {name!r}")
 
-    def gone_node(self, role=None, name=None, seconds=20):
+    def gone_node(self, role=None, name=None, seconds=60):
         """Waits until no such node is left."""
         self.wait(lambda: self.root.find(role, name) is None, seconds, f"the end of {role} {name!r}")
 
-    def wait(self, condition, seconds=30, what=None):
+    def wait(self, condition, seconds=60, what=None):
         def alive():
             assert self.process.poll() is None, f"the viewer ended with {self.process.returncode}: {self.output()}"
             try:
@@ -442,17 +458,16 @@ class App:
     def move(self, x, y):
         run("xdotool", "mousemove", str(x), str(y))
 
-    def click(self, x, y, button=1, keys=()):
+    def click(self, x, y, button=1, keys=(), times=1):
         """Clicks at a point of the screen, with modifier KEYS ("ctrl", "shift") held."""
         down = [word for key in keys for word in ("keydown", key)]
         up = [word for key in keys for word in ("keyup", key)]
-        run("xdotool", "mousemove", str(x), str(y), *down, "click", str(button), *up)
+        run("xdotool", "mousemove", str(x), str(y), *down, "click", "--delay", "10", "--repeat", str(times), str(button),
+            *up)
 
     def scroll(self, x, y, steps, keys=()):
         """Turns the wheel over a point: STEPS > 0 down, < 0 up."""
-        self.click(x, y, 5 if steps > 0 else 4, keys)
-        for _ in range(abs(steps) - 1):
-            self.click(x, y, 5 if steps > 0 else 4, keys)
+        self.click(x, y, 5 if steps > 0 else 4, keys, abs(steps))
 
     def drag(self, x0, y0, x1, y1, button=1, keys=()):
         """Presses at one point, moves in steps, releases at another."""

@@ -78,8 +78,7 @@ def in_both_themes(app, root, state, hidden=("Opening…",)):
     found = []
     for theme, light in (("light", True), ("dark", False)):
         app.activate("app.theme", f"'{theme}'")
-        app.wait(lambda: (sum(app.pixels(300, 6, 1, 1)[0][0]) > 384) == light, 5, theme)
-        harness.time.sleep(0.4)  # the theme's own transitions
+        app.wait(lambda: (sum(app.pixels(300, 6, 1, 1)[0][0]) > 384) == light, what=theme)
         found += faint(app, root, f"{state}, {theme}", hidden)
     return found
 
@@ -100,7 +99,7 @@ def test_start_and_launch():
         found = in_both_themes(app, app.root, "start")
         app.activate("win.launch")
         dialog = app.find("frame", "Launch a Program")
-        app.wait(lambda: dialog.find("check box"), 5, "what to trace")
+        app.wait(lambda: dialog.find("check box"), what="what to trace")
         app.window = max(app.windows())
         found += in_both_themes(app, dialog, "launch")
         assert not found, "\n".join(found)
@@ -111,7 +110,7 @@ def test_report():
         row = app.find("table row", "NVTX: io")
         found = in_both_themes(app, app.root, "whole run")
         row.do("row.show-in-events")
-        app.wait(lambda: app.root.find("label", "read"), 10, "the events")
+        app.wait(lambda: app.root.find("label", "read"), what="the events")
         found += in_both_themes(app, app.root, "events")
         app.activate("win.show-diagnostics")
         app.activate("win.find")

@@ -10,7 +10,6 @@ import os
 import shlex
 import sys
 import tempfile
-import time
 
 import harness
 import tap
@@ -123,7 +122,7 @@ def test_figures_follow_the_recorder_until_it_is_stopped():
         launch.wait_for("Recording")
         launch.app.wait(lambda: launch.value("Elapsed time") not in ("", "0.0 s"), what="a tick")
         first = launch.value("Elapsed time")
-        launch.app.wait(lambda: launch.value("Elapsed time") != first, what="the next tick", seconds=3)
+        launch.app.wait(lambda: launch.value("Elapsed time") != first, what="the next tick")
         ticks = round(10 * float(launch.value("Elapsed time").split()[0]))
         assert int(launch.value("Events").replace(",", "")) >= 1000 * ticks
         assert launch.value("Report size").endswith("KiB"), launch.value("Report size")
@@ -166,7 +165,7 @@ def test_more_switches_are_rows():
         launch.wait_for("The report")
         assert not launch.dialog.find_all(None, lambda name: name in ("CPUs", "--sample", "--control-fd"))
         launch.click(launch.dialog.find("list item", "The report"))
-        time.sleep(0.7)  # unfolding moves the rows
+        launch.app.wait(harness.steady(lambda: launch.dialog.find("check box", "--stats").extents()), what="the rows")
         for name in ("--stats", "--show-output"):
             box = launch.dialog.find("check box", name)
             was = box.state("checked")
@@ -250,7 +249,7 @@ def test_closing_asks_while_recording():
         launch.wait_for("Recording")
         launch.app.activate("win.close")
         launch.app.find(None, "Stop the Recording?")
-        launch.app.find("push button", "Stop", seconds=5)
+        launch.app.find("push button", "Stop")
         [button for button in launch.app.find_all("push button", lambda name: "Keep Recording" in name)][0].do()
         launch.app.gone_node(None, "Stop the Recording?")
         assert launch.dialog.find(None, "Recording")

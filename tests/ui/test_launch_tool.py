@@ -72,7 +72,7 @@ def test_a_program_from_start_to_its_report():
 
 def test_stop_keeps_the_report():
     with Launch(f"-o stopped sh -c 'while :; do {DEMO} >/dev/null; done'") as launch:
-        launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[1] > 0, 20, "the first events")
+        launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[1] > 0, what="the first events")
         launch.dialog.find("push button", "Stop").do()
         subtitle = launch.opened("stopped.rep")
         count = events_of(os.path.join(launch.folder, b"stopped.rep"))

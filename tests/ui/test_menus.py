@@ -65,7 +65,7 @@ class Desk:
         self.app.__enter__()
         self.app.wait(lambda: self.enabled("win.zoom-in"))
         self.app.focus()
-        self.app.wait(self.look_around, 10, "the report's parts")
+        self.app.wait(self.look_around, what="the report's parts")
         return self
 
     def look_around(self):
@@ -102,7 +102,7 @@ class Desk:
         """Does DO and waits until LOOK gives something else; returns (before, after)."""
         before = look()
         do()
-        self.app.wait(lambda: look() != before, 5, f"a change from {before!r}")
+        self.app.wait(lambda: look() != before, what=f"a change from {before!r}")
         return before, look()
 
     def rows(self):
@@ -116,14 +116,14 @@ class Desk:
     def find(self, text):
         self.activate("win.find")
         entry = self.app.find("text", "Find events by name")
-        self.app.wait(lambda: entry.state("focused"), 5, "the focus")
+        self.app.wait(lambda: entry.state("focused"), what="the focus")
         entry.set_text(text)
-        self.app.wait(lambda: self.app.root.find("label", lambda name: "11 names" in name), 5, "the matches")
+        self.app.wait(lambda: self.app.root.find("label", lambda name: "11 names" in name), what="the matches")
 
     def select_time(self):
         x, y, width, _ = self.row_list.extents()
         self.app.drag(x + width // 2, y + 60, x + width // 2 + 200, y + 60)
-        self.app.wait(lambda: self.enabled("win.zoom-to-selection"), 5, "the selected time")
+        self.app.wait(lambda: self.enabled("win.zoom-to-selection"), what="the selected time")
 
     def background(self):
         """The colour of the header bar."""
@@ -135,7 +135,7 @@ class Desk:
         while len(self.app.windows()) > 1:
             count = len(self.app.windows())
             self.app.key("Escape")
-            self.app.wait(lambda: len(self.app.windows()) < count, 5, "the end of a dialog")
+            self.app.wait(lambda: len(self.app.windows()) < count, what="the end of a dialog")
         if self.enabled("win.zoom-fit"):
             self.activate("win.zoom-fit")
 
@@ -148,7 +148,7 @@ class Desk:
     def win_open_uri(self, target):
         assert target.startswith("file:///") and target.endswith("/demo.rep"), target
         self.activate("win.open-uri", target)
-        self.app.wait(lambda: len(self.app.find_all("frame", "demo.rep")) == 2, 10, "a second window")
+        self.app.wait(lambda: len(self.app.find_all("frame", "demo.rep")) == 2, what="a second window")
 
     def win_launch(self):
         self.activate("win.launch")
@@ -162,7 +162,7 @@ class Desk:
         self.app.wait(lambda: subtitle() == "350 events · 100.000 ms")
         assert self.app.root.find("push button", "2")
         self.activate("win.reload")
-        self.app.wait(lambda: self.app.root.find("push button", "2") is None, 10, "the new report")
+        self.app.wait(lambda: self.app.root.find("push button", "2") is None, what="the new report")
 
     def win_close(self):
         self.activate("win.close")
@@ -249,9 +249,9 @@ class Desk:
     def app_theme(self, target):
         other = "light" if target == "dark" else "dark"
         self.activate("app.theme", other)
-        self.app.wait(lambda: (sum(self.background()) > 384) == (other == "light"), 5, other)
+        self.app.wait(lambda: (sum(self.background()) > 384) == (other == "light"), what=other)
         self.activate("app.theme", target)
-        self.app.wait(lambda: (sum(self.background()) > 384) == (target != "dark"), 5, target)
+        self.app.wait(lambda: (sum(self.background()) > 384) == (target != "dark"), what=target)
 
     def win_show_help_overlay(self):
         self.activate("win.show-help-overlay")
@@ -299,9 +299,9 @@ def test_a_call_leads_to_its_work():
         app.wait(lambda: app.actions()["find"][0])
         app.activate("win.find")
         app.find("text", "Find events by name").set_text("cudaMemsetAsync")
-        app.wait(lambda: app.root.find("label", lambda name: "1 name" in name), 10, "the matches")
+        app.wait(lambda: app.root.find("label", lambda name: "1 name" in name), what="the matches")
         app.activate("win.find-next")
-        app.wait(lambda: app.actions()["go-to-other-end"][0], 10, "the call's other end")
+        app.wait(lambda: app.actions()["go-to-other-end"][0], what="the call's other end")
         assert app.root.find("label", "[CUDA memset]") is None
         app.activate("win.go-to-other-end")
         app.find("label", "[CUDA memset]")
@@ -319,12 +319,12 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
             """{label: node} of the menu in the middle of a row: over the event, in that of NVTX."""
             x, y, width, _ = desk.row_list.find("table row", row).extents()
             app.click(x + width // 2, y + 10, button=3)
-            app.wait(lambda: desk.row_list.find("menu item", "Show in Events View"), 5, "the menu")
+            app.wait(lambda: desk.row_list.find("menu item", "Show in Events View"), what="the menu")
             return {node.name: node for node in desk.row_list.find_all("menu item")}
 
         def choose(label, row="NVTX"):
             opened(row)[label].do()
-            app.wait(lambda: desk.row_list.find("menu item", label) is None, 5, "the end of the menu")
+            app.wait(lambda: desk.row_list.find("menu item", label) is None, what="the end of the menu")
 
         def pinned():
             table = app.root.find("tree table", "Pinned rows")
@@ -333,9 +333,9 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
         def pasted():
             desk.activate("win.find")
             entry = app.find("text", "Find events by name")
-            app.wait(lambda: entry.state("focused"), 5, "the focus")
+            app.wait(lambda: entry.state("focused"), what="the focus")
             app.key("ctrl+a", "ctrl+v")
-            app.wait(lambda: entry.text == chosen, 5, "the copied name")
+            app.wait(lambda: entry.text == chosen, what="the copied name")
 
         effects = {
             "Zoom to Event": lambda: desk.changes(desk.span, lambda: choose("Zoom to Event")),
@@ -364,7 +364,7 @@ def test_menus_open_and_act():
         desk.app.find("menu item", "View").click()
         desk.app.find("menu item", "Zoom In")
         desk.app.key("Return")
-        desk.app.wait(lambda: desk.span() != before, 5, "the zoom")
+        desk.app.wait(lambda: desk.span() != before, what="the zoom")
 
 
 def test_keys_do_what_the_menus_do():
@@ -372,7 +372,7 @@ def test_keys_do_what_the_menus_do():
         whole, _ = desk.changes(desk.span, lambda: desk.app.key("ctrl+plus"))
         desk.changes(desk.span, lambda: desk.app.key("ctrl+minus"))
         desk.app.key("ctrl+plus")
-        desk.app.wait(lambda: desk.span() != whole, 5, "the zoom")
+        desk.app.wait(lambda: desk.span() != whole, what="the zoom")
         assert desk.changes(desk.span, lambda: desk.app.key("ctrl+0"))[1] == whole
 
         def panes():
@@ -385,10 +385,10 @@ def test_keys_do_what_the_menus_do():
             desk.restore()
         desk.app.key("ctrl+f")
         entry = desk.app.find("text", "Find events by name")
-        desk.app.wait(lambda: entry.state("focused"), 5, "the focus")
+        desk.app.wait(lambda: entry.state("focused"), what="the focus")
         before = desk.span()
         desk.app.type("+z0-")  # letters that zoom, were they not typed into an entry
-        desk.app.wait(lambda: entry.text == "+z0-", 5, "what was typed")
+        desk.app.wait(lambda: entry.text == "+z0-", what="what was typed")
         assert desk.span() == before
         desk.app.key("ctrl+q")
         desk.app.process.wait(10)

@@ -75,8 +75,10 @@ class Table:
         return [label.name for label in self.labels]
 
     def sort_by(self, title):
-        """A real click on a column's title."""
-        first(self.titles, "label", title).click()
+        """A real click on a column's title, once it has its place: widths may change with the rows."""
+        label = first(self.titles, "label", title)
+        self.app.wait(harness.steady(lambda: box(label)), what=f"the place of {title}")
+        label.click()
 
     def rows(self):
         """[(node, {column: text})] of the rows that are really on the screen, from top to bottom.
@@ -97,11 +99,17 @@ class Table:
         return [(row, texts) for _, row, texts in sorted(shown, key=lambda each: each[0])]
 
     def settled(self, what, condition):
-        """Waits until CONDITION holds for the texts of the rows on the screen; returns those."""
-        def check():
+        """Waits until CONDITION holds for the texts of the rows on the screen; returns those.
+
+        They are read cell after cell while the viewer may be filling others in: rows without all their
+        cells are not looked at, and what is read counts if it is read twice.
+        """
+        def seen():
             texts = [texts for _, texts in self.rows()]
-            return texts if texts and condition(texts) else None
-        return self.app.wait(check, what=what)
+            n_columns = len(self.titles.find_all("label"))
+            whole = texts and all(len(row) == n_columns for row in texts)
+            return texts if whole and condition(texts) else None
+        return self.app.wait(harness.steady(seen), what=what)
 
 
 def show(app, row, number=0):
@@ -257,7 +265,7 @@ def test_choosing_an_event_moves_the_timeline():
         table = show(app, "NVTX")
         table.settled("the events", lambda t: t[0]["Name"] == "epoch 0")
         before = view_of(app)
-        target = next(row for row, texts in table.rows() if texts["Name"] == "aten::op0")
+        target = next(row for row, texts in table.rows() if texts.get("Name") == "aten::op0")
         target.click()
         app.wait(lambda: view_of(app) != before, what="the timeline to move")
         assert target.state("selected")
@@ -275,7 +283,7 @@ def test_the_table_follows_a_find():
         find(app, "epoch 7")
         app.key("Return")
         table.settled("epoch 7 in the table", lambda t: "epoch 7" in column(t, "Name"))
-        selected = [texts["Name"] for row, texts in table.rows() if row.state("selected")]
+        selected = [texts.get("Name") for row, texts in table.rows() if row.state("selected")]
         assert selected == ["epoch 7"], selected
 
 
@@ -291,7 +299,7 @@ def test_choosing_a_diagnostic_moves_the_timeline():
         def is_there():
             begin, end = (float(part.split()[0]) for part in view_of(app).removeprefix("view ").split(" – "))
             return begin < 34 < end and end - begin < 10
-        app.wait(is_there, 5, "the diagnostic's time in view")
+        app.wait(is_there, what="the diagnostic's time in view")
 
 
 # --- Details

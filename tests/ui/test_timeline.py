@@ -109,10 +109,8 @@ def test_wheel_keys_and_undo():
         x, y = timeline.x_of(3.0), timeline.top(timeline.row("NVTX")) + 40
         app.focus()
         app.scroll(x, y, -6, keys=("ctrl",))
-        near = timeline.changed(whole, "the zoom")
-        harness.time.sleep(0.3)
-        near = timeline.seen()
-        assert near[1] - near[0] < (whole[1] - whole[0]) / 3, (whole, near)
+        app.wait(lambda: timeline.seen()[1] - timeline.seen()[0] < (whole[1] - whole[0]) / 3, what="the zoom")
+        near = app.wait(harness.steady(timeline.seen), what="the zoom's end")
         # What is under the pointer stays there.
         left, width = timeline.body()
         under = near[0] + (near[1] - near[0]) * (x - left) / width
