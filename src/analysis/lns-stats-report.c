@@ -227,6 +227,44 @@ read_arguments (const LnsStatsReport *report,
   return true;
 }
 
+/* Names that the reference had until 2022, which scripts still have. */
+static const struct
+{
+  const char *older, *name;
+} older_names[] = {
+  { "apigpusum", "cuda_api_gpu_sum" },
+  { "cudaapisum", "cuda_api_sum" },
+  { "cudaapitrace", "cuda_api_trace" },
+  { "gpukerngbsum", "cuda_gpu_kern_gb_sum" },
+  { "gpukernsum", "cuda_gpu_kern_sum" },
+  { "gpumemsizesum", "cuda_gpu_mem_size_sum" },
+  { "gpumemtimesum", "cuda_gpu_mem_time_sum" },
+  { "gpusum", "cuda_gpu_sum" },
+  { "gputrace", "cuda_gpu_trace" },
+  { "kernexecsum", "cuda_kern_exec_sum" },
+  { "kernexectrace", "cuda_kern_exec_trace" },
+  { "nvtxkernsum", "nvtx_kern_sum" },
+  { "nvtxppsum", "nvtx_pushpop_sum" },
+  { "nvtxpptrace", "nvtx_pushpop_trace" },
+  { "nvtxssesum", "nvtx_startend_sum" },
+  { "nvtxsum", "nvtx_sum" },
+  { "openaccsum", "openacc_sum" },
+  { "osrtsum", "osrt_sum" },
+  { "umsum", "um_sum" },
+  { "umtotalsum", "um_total_sum" },
+};
+
+/* Whether the SIZE bytes at NAME name the report called WANTED. */
+static bool
+is_named (const char *wanted, const char *name, size_t size)
+{
+  for (size_t i = 0; i < sizeof older_names / sizeof *older_names; i++)
+    if (strcmp (older_names[i].name, wanted) == 0 && strlen (older_names[i].older) == size &&
+        strncmp (older_names[i].older, name, size) == 0)
+      return true;
+  return strlen (wanted) == size && strncmp (wanted, name, size) == 0;
+}
+
 const LnsStatsReport *
 lns_stats_report_find (const char *name, LnsError *error)
 {
@@ -234,7 +272,7 @@ lns_stats_report_find (const char *name, LnsError *error)
   LnsStatsArguments arguments;
 
   for (size_t i = 0; i < N_MAKERS; i++)
-    if (strlen (makers[i].report.name) == size && strncmp (makers[i].report.name, name, size) == 0)
+    if (is_named (makers[i].report.name, name, size))
       return read_arguments (&makers[i].report, name, &arguments, error) ? &makers[i].report : NULL;
   lns_error_set (error, LNS_ERROR_USAGE, 0,
                  "--report knows no “%s”: --help-reports lists the reports", name);

@@ -357,6 +357,15 @@ def test_what_can_be_asked_for():
         assert len(err.splitlines()) == 1 and words[-1].split("=")[-1].split(":")[-1].encode() in err, (words, err)
 
 
+def test_older_names():
+    """Files have the name that was asked for, by which scripts find them."""
+    for older, name in (("nvtxsum", "nvtx_sum"), ("nvtxppsum", "nvtx_pushpop_sum"), ("nvtxpptrace", "nvtx_pushpop_trace"), ("nvtxssesum", "nvtx_startend_sum"),
+                        ("gpukernsum:base", "cuda_gpu_kern_sum:base"), ("cudaapisum", "cuda_api_sum"), ("gputrace", "cuda_gpu_trace")):
+        assert golden.run("stats", "-q", "-r", older, "-f", "csv", REPORT) == golden.run("stats", "-q", "-r", name, "-f", "csv", REPORT), older
+    golden.run("stats", "-q", "-r", "nvtxsum", "-o", "by-older", REPORT)
+    assert os.path.exists(golden.path("by-older_nvtxsum.csv"))
+
+
 def test_unknown_names():
     for words, wanted in [(["-r", "cuda_api_sum2"], b"--report"), (["-f", "xml"], b"--format"), (["--timeunit", "weeks"], b"--timeunit")]:
         _, err = golden.run("stats", *words, REPORT, code=125)
