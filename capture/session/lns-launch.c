@@ -119,7 +119,7 @@ lns_environment_clear (LnsEnvironment *environment)
 static void __attribute__ ((noreturn)) become (char *const *argv,
                                                char *const *environment,
                                                const LnsCaller *caller,
-                                               bool mute,
+                                               const int *outputs,
                                                int go_fd,
                                                int report_fd)
 {
@@ -134,11 +134,8 @@ static void __attribute__ ((noreturn)) become (char *const *argv,
   sigaction (SIGPIPE, &caller->on_pipe, NULL);
   sigaction (SIGXFSZ, &caller->on_file_size, NULL);
   sigaction (SIGCHLD, &caller->on_child, NULL);
-  int null_fd = mute ? open ("/dev/null", O_WRONLY) : -1;
-  if (mute && (null_fd < 0 || dup2 (null_fd, 1) < 0 || dup2 (null_fd, 2) < 0))
+  if (outputs != NULL && (dup2 (outputs[0], 1) < 0 || dup2 (outputs[1], 2) < 0))
     failed = errno;
-  if (null_fd > 2)
-    close (null_fd);
   sigprocmask (SIG_SETMASK, &caller->mask, NULL);
   if (failed == 0)
     {
@@ -154,7 +151,7 @@ bool
 lns_launch_hold (char *const *argv,
                  const LnsEnvironment *environment,
                  const LnsCaller *caller,
-                 bool mute,
+                 const int *outputs,
                  LnsHeldLaunch *ret_held,
                  LnsError *error)
 {
@@ -173,8 +170,8 @@ lns_launch_hold (char *const *argv,
   if (pid == 0)
     {
       close (go[1]); /* or it would wait for itself when we are gone */
-      become (argv, environment->items != NULL ? environment->items : nothing, caller, mute, go[0],
-              report[1]);
+      become (argv, environment->items != NULL ? environment->items : nothing, caller, outputs,
+              go[0], report[1]);
     }
   const int failed = errno;
   close (go[0]);
@@ -248,11 +245,11 @@ pid_t
 lns_launch (char *const *argv,
             const LnsEnvironment *environment,
             const LnsCaller *caller,
-            bool mute,
+            const int *outputs,
             LnsError *error)
 {
   LnsHeldLaunch held;
-  return lns_launch_hold (argv, environment, caller, mute, &held, error)
+  return lns_launch_hold (argv, environment, caller, outputs, &held, error)
              ? lns_launch_release (&held, argv[0], error)
              : -1;
 }

@@ -53,12 +53,12 @@ typedef struct
 } LnsHeldLaunch;
 
 /* Makes the process, in our process group, that lns_launch_release () turns into ARGV[0], found as
- * execvp(3) does by this process's PATH. With MUTE, its output and errors go to /dev/null. It ends by
- * itself if this process does. */
+ * execvp(3) does by this process's PATH. Its output and errors go to OUTPUTS, two descriptors above 2, or, if that
+ * is NULL, to where ours do. It ends by itself if this process does. */
 bool lns_launch_hold (char *const *argv,
                       const LnsEnvironment *environment,
                       const LnsCaller *caller,
-                      bool mute,
+                      const int *outputs,
                       LnsHeldLaunch *ret_held,
                       LnsError *error);
 
@@ -73,5 +73,5 @@ void lns_launch_abandon (LnsHeldLaunch *held);
 pid_t lns_launch (char *const *argv,
                   const LnsEnvironment *environment,
                   const LnsCaller *caller,
-                  bool mute,
+                  const int *outputs,
                   LnsError *error);

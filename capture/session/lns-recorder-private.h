@@ -77,6 +77,8 @@ struct LnsRecorder
   size_t bytes_since_commit;
   LnsCaptureRanges ranges;
   LnsKept kept;
+  void (*describe) (void *data, LnsWriter *report); /* may be NULL */
+  void *describe_data;
 };
 
 /* --- lns-recorder.c --------------------------------------------------------------------------- */

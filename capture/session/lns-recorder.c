@@ -231,6 +231,8 @@ _lns_recorder_stop_report (LnsRecorder *recorder,
         {
           lns_decoder_write_held (recorder->decoder);
           sum_up (recorder, event);
+          if (recorder->describe != NULL)
+            recorder->describe (recorder->describe_data, recorder->writer);
         }
       result.kept_bytes = recorder->kept.most_bytes;
       if (result.kept_bytes > 0)
@@ -463,6 +465,15 @@ lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch)
   recorder->last = batch;
   pthread_cond_broadcast (&recorder->changed);
   pthread_mutex_unlock (&recorder->lock);
+}
+
+void
+lns_recorder_set_describe (LnsRecorder *recorder,
+                           void (*describe) (void *data, LnsWriter *report),
+                           void *data)
+{
+  recorder->describe = describe;
+  recorder->describe_data = data;
 }
 
 size_t

@@ -62,6 +62,12 @@ void lns_recorder_free (LnsRecorder *recorder);
 /* Takes over BATCH. Any one thread. */
 void lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch);
 
+/* Has DESCRIBE called on the recorder's thread, with DATA, for each report that is about to end. To be
+ * called before the first one begins. */
+void lns_recorder_set_describe (LnsRecorder *recorder,
+                                void (*describe) (void *data, LnsWriter *report),
+                                void *data);
+
 size_t lns_recorder_queued_bytes (const LnsRecorder *recorder);
 
 /* Any thread. */

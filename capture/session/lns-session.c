@@ -205,6 +205,14 @@ lns_session_create_report (LnsSession *session, const char *path, bool overwrite
   return session->writer != NULL;
 }
 
+void
+lns_session_set_describe (LnsSession *session,
+                          void (*describe) (void *data, LnsWriter *report),
+                          void *data)
+{
+  lns_recorder_set_describe (session->recorder, describe, data);
+}
+
 LnsWriter *
 lns_session_report (LnsSession *session)
 {

@@ -95,6 +95,11 @@ void lns_session_record_ranges (
 /* Ranges begin no reports any more. */
 void lns_session_forget_ranges (LnsSession *session);
 
+/* See lns_recorder_set_describe (). */
+void lns_session_set_describe (LnsSession *session,
+                               void (*describe) (void *data, LnsWriter *report),
+                               void *data);
+
 /* A report at PATH for this session. Any thread. */
 LnsWriter *
 lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error);

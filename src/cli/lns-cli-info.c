@@ -272,6 +272,36 @@ print_diagnostics (LnsReport *report)
     }
 }
 
+/* What the program printed that was not shown (--show-output=false), as --print names it. */
+static const char *const outputs[] = { "stdout", "stderr" };
+
+/* Piece NUMBER of what is kept of OUTPUT; NULL behind the last. */
+static const char *
+output_piece (LnsReport *report, const char *output, unsigned number)
+{
+  char key[24];
+  snprintf (key, sizeof key, "%s.%u", output, number);
+  return lns_report_meta (report, key);
+}
+
+static size_t
+output_bytes (LnsReport *report, const char *output)
+{
+  const char *piece;
+  size_t n = 0;
+  for (unsigned i = 0; (piece = output_piece (report, output, i)) != NULL; i++)
+    n += strlen (piece);
+  return n;
+}
+
+static void
+print_output (LnsReport *report, const char *output)
+{
+  const char *piece;
+  for (unsigned i = 0; (piece = output_piece (report, output, i)) != NULL; i++)
+    fputs (piece, stdout);
+}
+
 static void
 print_report (LnsReport *report, const char *path)
 {
@@ -308,6 +338,10 @@ print_report (LnsReport *report, const char *path)
     printf ("kept: the last %s, in %s\n", lns_format_duration (strtoll (keep, NULL, 10), duration),
             kept == NULL ? "memory, until the report ends"
                          : lns_format_bytes (strtoull (kept, NULL, 10), bytes));
+  for (int i = 0; i < 2; i++)
+    if (output_bytes (report, outputs[i]) > 0)
+      printf ("%s: %s, which `lanescope info --print=%s` shows\n", outputs[i],
+              lns_format_bytes (output_bytes (report, outputs[i]), bytes), outputs[i]);
   print_meta (report, "host", "host_name");
   print_meta (report, "command line", "command_line");
   print_meta (report, "working directory", "working_directory");
@@ -356,20 +390,41 @@ check_detail (LnsReport *report, LnsError *error)
   return good;
 }
 
+typedef struct
+{
+  const char *print;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "print",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = offsetof (Values, print),
+    .choices = "stdout,stderr",
+    .default_text = "the facts",
+    .help = "Print what the program printed, if it was recorded with --show-output=false." },
+};
+
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
+  Values values = { 0 };
   LnsError error = { 0 };
   int exit_code;
 
-  if (!lns_cli_parse (command, &argc, argv, NULL, &exit_code))
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
   const char *path = lns_cli_only_word (command, argc, argv, "a report", &error);
   LnsReport *report = path != NULL ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL)
     return lns_cli_fail (&error);
-  print_report (report, path);
-  bool good = print_findings (report, &error) && check_detail (report, &error);
+  bool good = true;
+  if (values.print != NULL)
+    print_output (report, values.print);
+  else
+    {
+      print_report (report, path);
+      good = print_findings (report, &error) && check_detail (report, &error);
+    }
   if (!good)
     printf ("damaged: %s\n", error.message);
   good = lns_cli_flush (&error) && good;
@@ -379,11 +434,13 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_info = {
   .name = "info",
-  .usage = "REPORT",
+  .usage = "[switches] REPORT",
   .summary = "tell what is in a report, what was lost, and what went wrong",
   .details =
       "A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and\n"
       "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
       "report grows), cut off (the recording was killed; what was committed is here) or recovered.",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
   .run = run,
 };

@@ -41,7 +41,7 @@ lns_run_call (LnsRun *run, const char *when, const char *command, const char *pa
   if (hooks == NULL || !add_variables (&environment, run, when, path))
     lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
   else if ((hooks[run->n_hooks] =
-                lns_launch (argv, &environment, &run->profile->caller, false, &error)) > 0)
+                lns_launch (argv, &environment, &run->profile->caller, NULL, &error)) > 0)
     run->n_hooks++;
   if (error.domain != LNS_ERROR_NONE)
     lns_run_print (run, "lanescope: warning: --%s: %s\n", when, error.message);

@@ -24,6 +24,9 @@
 #define LINGER_NS      INT64_C (300000000)
 #define LINGER_STEP_MS 20
 
+/* How often hidden output is looked at. */
+#define TRIM_MS 1000
+
 int64_t
 lns_run_now_ns (void)
 {
@@ -154,7 +157,7 @@ has_ended (LnsRun *run)
 }
 
 static int
-wait_ms (const LnsRun *run)
+wait_for_times_ms (const LnsRun *run)
 {
   int64_t at_ns = run->start_at_ns < run->stop_at_ns ? run->start_at_ns : run->stop_at_ns;
   if (run->tick_at_ns < at_ns)
@@ -165,6 +168,13 @@ wait_ms (const LnsRun *run)
     return -1;
   int64_t ns = at_ns - lns_run_now_ns ();
   return ns <= 0 ? 0 : (int)((ns + 999999) / 1000000 < 60000 ? (ns + 999999) / 1000000 : 60000);
+}
+
+static int
+wait_ms (const LnsRun *run)
+{
+  const int ms = wait_for_times_ms (run);
+  return run->profile->options.show_output || (ms >= 0 && ms < TRIM_MS) ? ms : TRIM_MS;
 }
 
 static void
@@ -216,6 +226,7 @@ lns_profile_run (LnsProfile *profile)
       if (fds[3].revents != 0)
         lns_run_take_requests (&run);
       take_times (&run);
+      lns_program_output_trim (&profile->output);
       if (has_ended (&run) &&
           (profile->is_launch || profile->options.stop_on_exit || run.n_interrupts > 0))
         {

@@ -72,7 +72,9 @@ static const LnsOption switches_program_options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = AT (show_output),
     .default_text = "true",
-    .help = "Leave the program its output and errors; false sends both to /dev/null." },
+    .help = "Leave the program its output and errors. With false nobody sees them: their last "
+            "256 KiB each are in the report (`lanescope info --print`), and for the program they "
+            "are files, not a terminal." },
   { .name = "wait",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (wait),

@@ -211,6 +211,25 @@ fail (LnsProfile *profile, const LnsError *error, int code)
   return code;
 }
 
+static void
+store_output (void *data, LnsWriter *report)
+{
+  lns_program_output_store (data, report);
+}
+
+/* Sees to it that what the program prints goes into the reports, if it is not shown. */
+static void
+hide_output (LnsProfile *profile)
+{
+  LnsError failed = { 0 };
+  if (profile->options.show_output)
+    return;
+  if (!lns_program_output_open (&profile->output, &failed))
+    lns_cli_say ("warning", "--show-output: what the program prints is not in the report: %s",
+                 failed.message);
+  lns_session_set_describe (profile->session, store_output, &profile->output);
+}
+
 /* Everything that can be refused before the program runs. */
 static bool
 prepare (LnsProfile *profile, LnsError *error)
@@ -227,9 +246,12 @@ prepare (LnsProfile *profile, LnsError *error)
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
   profile->session = lns_session_new (&session, error);
+  if (profile->session != NULL)
+    hide_output (profile);
   if (profile->session == NULL || !lns_profile_make_environment (profile, error) ||
       !lns_launch_hold (profile->argv, &profile->environment, &profile->caller,
-                        !profile->options.show_output, &profile->launch, error))
+                        profile->options.show_output ? NULL : profile->output.fds, &profile->launch,
+                        error))
     return false;
   if (!profile->begins_by_itself)
     lns_session_set_recording (profile->session, false);
@@ -278,6 +300,7 @@ lns_profile_main (const LnsCommand *command, int argc, char **argv)
     .is_launch = command == &lns_command_launch,
     .options = LNS_PROFILE_DEFAULTS,
     .place = LNS_SESSION_NOWHERE,
+    .output = LNS_PROGRAM_OUTPUT_NOWHERE,
     .progress_fd = -1,
   };
   LnsError error = { 0 };
@@ -288,6 +311,7 @@ lns_profile_main (const LnsCommand *command, int argc, char **argv)
   lns_launch_abandon (&profile.launch);
   leave_place (&profile);
   lns_session_free (profile.session);
+  lns_program_output_close (&profile.output);
   lns_environment_clear (&profile.environment);
   lns_profile_options_clear (&profile.options);
   for (size_t i = 0; i < profile.n_words; i++)

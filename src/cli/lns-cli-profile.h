@@ -8,6 +8,7 @@
 #pragma once
 
 #include "capture/session/lns-launch.h"
+#include "capture/session/lns-program-output.h"
 #include "capture/session/lns-session-request.h"
 #include "capture/session/lns-session.h"
 #include "src/cli/lns-cli-profile-switches.h"
@@ -38,7 +39,8 @@ typedef struct
   int progress_fd;    /* -1: none, or nobody reads it any more */
   LnsCaller caller;
   LnsEnvironment environment;
-  LnsHeldLaunch launch; /* the program, until it runs */
+  LnsProgramOutput output; /* what the program prints, where nobody is to see it */
+  LnsHeldLaunch launch;    /* the program, until it runs */
   LnsSession *session;
   pid_t pid;
   uint32_t process; /* instance in the session */

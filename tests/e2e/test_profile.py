@@ -238,11 +238,28 @@ def test_another_injection_is_named():
         assert len(folder.report().named("m")) == 1
 
 
+def info(folder, *words):
+    return subprocess.run([tap.LANESCOPE, "info", *words], cwd=folder.path, capture_output=True, check=True).stdout
+
+
 def test_show_output_false():
     with Folder() as folder:
         run = folder.profile("-w", "false", ACT, "print", "hidden", "warn", "hidden", *WORK)
         assert run.code == 0 and run.out == "" and "hidden" not in run.err, run
         assert folder.report().info["events"] == 3
+        facts = info(folder, "report1.rep")
+        assert b"\nstdout: 7 B, which" in facts and b"\nstderr: 7 B, which" in facts, facts
+        assert info(folder, "--print=stdout", "report1.rep") == info(folder, "--print", "stderr", "report1.rep") == b"hidden\n"
+        # Much of it: the end is kept. Bytes that are no text, and a file that is taken away.
+        run = folder.profile("-w", "false", "-t", "none", "-o", "much", "sh", "-c",
+                             "yes äöüß | head -n 2000000; printf 'a\\0b\\377c'; printf >&2 '\\303'; exit 9")
+        assert run.code == 9 and run.out == "", run
+        out = info(folder, "--print=stdout", "much.rep")
+        assert len(out) == 262144 and out.endswith("äöüß\na b".encode() + b"\377c"), out[-30:]
+        # Where it cannot be kept, that is said, and the program runs.
+        run = folder.profile("-w", "false", "-o", "not", ACT, "print", "hidden", *WORK, env=dict(os.environ, TMPDIR="/nothing"))
+        assert run.code == 0 and run.out == "" and "is not in the report: no file can be made in /nothing" in run.err, run
+        assert b"stdout" not in info(folder, "not.rep")
 
 
 def test_trace_none_and_others():

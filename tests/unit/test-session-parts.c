@@ -181,7 +181,7 @@ launch (const char *const *argv, LnsError *error)
   LnsEnvironment environment = { 0 };
   sigemptyset (&none);
   lns_caller_save (&caller, &none);
-  pid_t pid = lns_launch ((char *const *)(uintptr_t)argv, &environment, &caller, true, error);
+  pid_t pid = lns_launch ((char *const *)(uintptr_t)argv, &environment, &caller, NULL, error);
   int status = 0;
   if (pid > 0)
     waitpid (pid, &status, 0);
@@ -278,7 +278,7 @@ programs_wait_until_they_are_let_go (void)
   lns_caller_save (&caller, &none);
   for (int released = 0; released < 2; released++)
     {
-      LNS_CHECK (lns_launch_hold ((char *const *)(uintptr_t)argv, &environment, &caller, true,
+      LNS_CHECK (lns_launch_hold ((char *const *)(uintptr_t)argv, &environment, &caller, NULL,
                                   &held, &error));
       const pid_t pid = held.pid;
       LNS_CHECK (pid > 0 && waitpid (pid, &status, WNOHANG) == 0);
