@@ -120,24 +120,40 @@ is_wanted (void)
   return ignores_environment (words, n_bytes);
 }
 
+static bool waits; /* for the interpreter of this process */
+
+__attribute__ ((constructor)) static void
+start (void)
+{
+  waits = dlsym (RTLD_DEFAULT, "PySys_AddAuditHook") != NULL && is_wanted ();
+}
+
+static void
+add_hook_once (void)
+{
+  void *(*this_thread) (void) =
+      (void *(*)(void))dlsym (RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+  int (*add_hook) (AuditHook, void *) =
+      (int (*) (AuditHook, void *))dlsym (RTLD_DEFAULT, "PySys_AddAuditHook");
+  if (this_thread == NULL || this_thread () == NULL)
+    return;
+  waits = false;
+  (void)add_hook (hear, NULL);
+}
+
 __attribute__ ((visibility ("default"))) DIR *
 opendir (const char *path)
 {
-  static bool is_done;
-  DIR *(*real) (const char *) = (DIR * (*)(const char *)) dlsym (RTLD_NEXT, "opendir");
-  void *(*this_thread) (void) =
-      (void *(*)(void))dlsym (RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-  if (this_thread != NULL && !is_done && this_thread () != NULL)
-    {
-      const int saved = errno;
-      int (*add_hook) (AuditHook, void *) =
-          (int (*) (AuditHook, void *))dlsym (RTLD_DEFAULT, "PySys_AddAuditHook");
-      is_done = true;
-      if (add_hook != NULL && is_wanted ())
-        (void)add_hook (hear, NULL);
-      errno = saved;
-    }
+  static DIR *(*known) (const char *);
+  DIR *(*real) (const char *) = __atomic_load_n (&known, __ATOMIC_RELAXED);
+  const int saved = errno;
   if (real == NULL)
-    errno = ENOSYS;
+    {
+      real = (DIR * (*)(const char *)) dlsym (RTLD_NEXT, "opendir");
+      __atomic_store_n (&known, real, __ATOMIC_RELAXED);
+    }
+  if (waits)
+    add_hook_once ();
+  errno = real == NULL ? ENOSYS : saved;
   return real == NULL ? NULL : real (path);
 }
