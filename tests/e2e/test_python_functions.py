@@ -218,6 +218,18 @@ def prepare_own(folder):
     os.chmod(folder.file("shebang.py"), 0o755)
 
 
+def test_generators_do_what_they_do_without_us():
+    n = 0
+    for version in ("3.9", "3.10", "3.11"):
+        if version in PYTHONS:
+            run = subprocess.run([PYTHONS[version], "-BW", "ignore", os.path.join(tap.SOURCE, "tests/programs/generators.py"),
+                                  os.path.join(tap.SOURCE, "capture/python"), "1000"], capture_output=True, text=True)
+            assert (run.returncode, run.stdout) == (0, "alike True\n"), (version, run)
+            n += 1
+    if n == 0:
+        raise tap.Skip("no CPython before 3.12 is here")
+
+
 def test_ways_to_start_a_program():
     if needs_module:
         raise tap.Skip(needs_module)
