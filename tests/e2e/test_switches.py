@@ -135,6 +135,14 @@ def test_what_is_not_honoured_is_told_once():
         assert len([line for line in told if re.search(rf"--{name}[,:]", line) and switch["instead"] in line]) == 1, (name, run.err)
 
 
+def test_what_may_be_given_several_times():
+    """As scripts for nsys give it: --enable for each plugin, lists in parts, the same twice."""
+    run, files = check_switches("--enable=nvml_metrics,-i100", "--enable", "network_interface", "--export=sqlite", "--export=jsonlines", "-e", "A=1", "-e", "B=2",
+                                "-w", "true", "--show-output=true", "sh", "-c", 'echo "$A$B"')
+    assert run.code == 0 and run.out == "12\n" and run.err.count("--enable: ") == 1, run
+    assert set(files) == {"report1.rep", "report1.sqlite", "report1.jsonl"}, files
+
+
 def test_what_asks_for_nothing_is_silent():
     words = []
     for name, switch in UNHONOURED.items():

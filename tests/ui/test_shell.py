@@ -4,6 +4,8 @@
 
 """The window around a report: start page, opening, what cannot be opened, menus, themes, panes."""
 
+import gzip
+import json
 import os
 import sqlite3
 import subprocess
@@ -144,8 +146,11 @@ def test_bad_files_get_a_sentence_each():
     cut = os.path.join(where, "cut.rep")
     with open(report, "rb") as source, open(cut, "wb") as target:
         target.write(source.read(os.path.getsize(report) * 2 // 3))
+    foreign = os.path.join(where, "foreign.nsys-rep")
+    with open(foreign, "wb") as file:
+        file.write(b"of nsys" * 1000)
     seen = {}
-    for path, recoverable in ((where, False), (empty, False), (os.path.join(where, "none.rep"), False),
+    for path, recoverable in ((where, False), (foreign, False), (empty, False), (os.path.join(where, "none.rep"), False),
                               (other, False), (cut, True)):
         sentence, offered = errors_of(path)
         assert os.path.basename(path) in sentence, sentence
@@ -165,6 +170,16 @@ def test_what_others_recorded_is_imported():
         # What a capture notes beside events of its own is no row of an export.
         assert title(app)[1].endswith(" events · 100.000 ms"), title(app)
     assert sorted(os.listdir(where)) == ["demo.rep", "other.sqlite"]
+
+
+def test_a_trace_of_pytorch_is_imported():
+    trace = os.path.join(folder(), "trace.json.gz")
+    events = [{"ph": "X", "cat": "user_annotation", "name": f"step {i}", "pid": 7, "tid": 7, "ts": 100.0 * i, "dur": 50.0} for i in range(20)]
+    with gzip.open(trace, "wt", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    with harness.App(trace) as app:
+        opened(app, "trace.json.gz")
+        assert title(app)[1] == "20 events · 1.950 ms", title(app)
 
 
 def test_recover():
