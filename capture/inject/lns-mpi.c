@@ -30,6 +30,9 @@ __asm__(".symver dladdr, dladdr@GLIBC_2.17");
 
 #define N_WORDS 12
 
+/* MPI_STATUS_IGNORE is 0 in Open MPI and 1 in MPICH. */
+#define STATUS_IGNORE_MAX 1
+
 typedef LnsMpiWord Word;
 typedef Word (*Function) (Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
@@ -50,6 +53,7 @@ typedef struct
   uint8_t request, n_requests;             /* that are waited for or begun */
   uint8_t made_request, made_communicator; /* what the call makes, of COMMUNICATOR */
   uint8_t freed_communicator;
+  uint8_t status; /* what it received, which may be more exact than what it was ready for */
   uint8_t sent_per_rank, received_per_rank;
   bool begins, ends; /* MPI can be asked from then on, until then */
   uint32_t string;
@@ -58,6 +62,7 @@ typedef struct
 } MpiFunction;
 
 static LnsMpi mpi = { .world_rank = -1 };
+static int (*get_count) (const void *status, Word type, int *count);
 static bool handles_are_words;
 static bool is_running; /* between MPI_Init () and MPI_Finalize () */
 
@@ -112,6 +117,7 @@ start (void *caller, const LnsLibraryHooks *hooks)
   *(void **)&mpi.group = find ("PMPI_Comm_group", caller);
   *(void **)&mpi.translate = find ("PMPI_Group_translate_ranks", caller);
   *(void **)&mpi.free_group = find ("PMPI_Group_free", caller);
+  *(void **)&get_count = find ("PMPI_Get_count", caller);
   if (mpi.type_size == NULL || mpi.size == NULL || mpi.rank == NULL || mpi.is_between == NULL ||
       mpi.group == NULL || mpi.translate == NULL || mpi.free_group == NULL)
     return;
@@ -202,6 +208,28 @@ n_bytes (const MpiFunction *self, const Word *words, uint8_t count, uint8_t type
              : 0;
 }
 
+/* What was received, in place of what the call was ready for: from anybody, with any tag, at most so much. */
+static void
+read_status (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
+{
+  const Word address = argument (words, self->status);
+  const int *fields = (const int *)(uintptr_t)address;
+  int count = -1, size = 0;
+  if (address <= STATUS_IGNORE_MAX)
+    return;
+  fields +=
+      handles_are_words ? 0 : 2; /* the source comes first, or after the count; the tag follows */
+  call->has_peer = true;
+  call->peer = fields[0];
+  call->tag = fields[1];
+  if (self->type == 0 || get_count == NULL)
+    return;
+  const Word type = argument (words, self->type);
+  if (get_count ((const void *)(uintptr_t)address, type, &count) == 0 && count >= 0 &&
+      mpi.type_size (type, &size) == 0 && size >= 0)
+    call->bytes = (uint64_t)count * (uint64_t)size;
+}
+
 static void
 describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
 {
@@ -211,12 +239,15 @@ describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
   call->tag = (int)argument (words, self->tag);
   call->communicator = handle (argument (words, self->communicator));
   call->communicator_uid = lns_mpi_communicator_uid (call->communicator);
-  /* What it makes of buffers that stand for others (MPI_IN_PLACE) is not looked at: counts are as given. */
+  /* What it makes of buffers that stand for others (MPI_IN_PLACE) is not looked at: counts are as given, but
+   * for what was received. */
   call->bytes = n_bytes (self, words, self->count, self->type, self->sent_per_rank);
   call->received_bytes =
       n_bytes (self, words, self->received_count, self->received_type, self->received_per_rank);
   if (self->made_request != 0)
     call->request = handle_at (argument (words, self->made_request));
+  if (self->status != 0)
+    read_status (self, words, call);
 }
 
 /* --- A call ----------------------------------------------------------------------------------- */
@@ -238,7 +269,7 @@ follow (const MpiFunction *self, void *caller, const Word *words, Word freed)
 }
 
 static int
-call (MpiFunction *self, void *caller, const Word *w)
+call (MpiFunction *self, void *caller, Word *w)
 {
   Function real = find_real (self, caller);
   if (real == NULL)
@@ -250,6 +281,9 @@ call (MpiFunction *self, void *caller, const Word *w)
   if (begin_ticks != 0 && self->request != 0 && is_running &&
       (self->n_requests == 0 || (int)argument (w, self->n_requests) > 0))
     told.request = handle_at (argument (w, self->request));
+  Word status[8] = { 0 };
+  if (begin_ticks != 0 && self->status != 0 && w[self->status - 1] <= STATUS_IGNORE_MAX)
+    w[self->status - 1] = (Word)(uintptr_t)status;
   const Word freed = handle_at (argument (w, self->freed_communicator));
   if (self->ends)
     __atomic_store_n (&is_running, false, __ATOMIC_RELEASE);
@@ -276,7 +310,7 @@ call (MpiFunction *self, void *caller, const Word *w)
 
 /* The same for a function of the profiling interface. */
 static int
-call_of_bindings (MpiFunction *self, void *caller, const Word *w)
+call_of_bindings (MpiFunction *self, void *caller, Word *w)
 {
   if (depth == 0 && is_bindings (self, caller))
     return call (self, caller, w);
@@ -320,7 +354,7 @@ call_of_bindings (MpiFunction *self, void *caller, const Word *w)
                               .symbol = #prefix #function,                                         \
                               .class = LNS_WIRE_MPI_##kind,                                        \
                               ##__VA_ARGS__ };                                                     \
-  const Word words[N_WORDS] = { WORDS_##n };                                                       \
+  Word words[N_WORDS] = { WORDS_##n };                                                             \
   return pass (&self, __builtin_return_address (0), words);                                        \
  }
 #define MPI_CALL(n, function, kind, ...)                                                           \

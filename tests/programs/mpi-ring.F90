@@ -15,7 +15,9 @@ program ring
 #ifdef HANDLES
   type(MPI_Comm) :: half
   type(MPI_Request) :: requests(2)
+  type(MPI_Status) :: status
 #else
+  integer :: status(MPI_STATUS_SIZE)
   integer :: half, requests(2)
 #endif
   double precision :: sent(250), got(1000), all(1000), total
@@ -45,7 +47,7 @@ program ring
     call MPI_Allreduce(got(1), total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
   end do
   if (rank == 0) call MPI_Send(numbers, 10, MPI_INTEGER, 1, 3, MPI_COMM_WORLD, error)
-  if (rank == 1) call MPI_Recv(numbers, 10, MPI_INTEGER, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+  if (rank == 1) call MPI_Recv(numbers, 10, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, status, error)
   do i = 0, size - 1
     counts(i + 1) = i + 1
     places(i + 1) = i * (i + 1) / 2
