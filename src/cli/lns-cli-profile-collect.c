@@ -66,6 +66,7 @@ lns_run_start (LnsRun *run)
     return;
   run->is_collecting = true;
   run->start_at_ns = LNS_NEVER;
+  run->n_interrupts = 0; /* those before were the program's alone */
   if (profile->options.duration_ns >= 0 && !has_ranges (run))
     run->stop_at_ns = lns_run_now_ns () + profile->options.duration_ns;
   lns_session_start_report (profile->session);

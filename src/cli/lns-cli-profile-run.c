@@ -93,6 +93,8 @@ static void
 interrupt (LnsRun *run)
 {
   run->n_interrupts++;
+  if (run->profile->is_launch && !run->is_collecting && !run->is_over)
+    return; /* there is no report to end, and the program is nobody's but its own */
   if (run->n_interrupts == 1 && !run->is_over)
     {
       int64_t until_ns = lns_run_now_ns () + GRACE_NS;

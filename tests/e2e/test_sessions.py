@@ -246,6 +246,19 @@ def test_several_sessions_by_name():
         assert place.end(two)[0] == 128 + 10
 
 
+def test_interrupts_are_the_programs_while_nothing_is_collected():
+    with Place() as place:
+        launch = place.begin("launch", ACT, "catch", "2", "pause", "print", "1", "pause", "print", "2", "pause", "print", "3",
+                             "pause", "exit", "3")
+        wait_for_catch(children(launch.pid)[0], 2)
+        for number in (1, 2, 3):
+            launch.send_signal(signal.SIGINT)
+            wait_for(lambda: launch.stdout.readline() == f"{number}\n", "the program")
+        place.ok("start", "-o", "r")
+        launch.send_signal(signal.SIGINT)  # it ends in time, and the report with it
+        assert place.end(launch)[0] == 3 and place.report("r.rep").info["state"] == COMPLETE
+
+
 def test_shutdown_without_kill_leaves_the_program():
     with Place() as place:
         launch = place.begin("launch", BEAT, "beats", "20000")
