@@ -169,7 +169,16 @@ def test_what_others_recorded_is_imported():
         opened(app, "other.sqlite")
         # What a capture notes beside events of its own is no row of an export.
         assert title(app)[1].endswith(" events · 100.000 ms"), title(app)
-    assert sorted(os.listdir(where)) == ["demo.rep", "other.sqlite"]
+    trace = os.path.join(where, "trace.json.gz")
+    with gzip.open(trace, "wt") as file:
+        json.dump({"traceEvents": [{"ph": "X", "pid": "Spans", "tid": "loop", "ts": 0, "dur": 100000, "name": "step", "cat": "Trace"}]}, file)
+    with harness.App(trace) as app:
+        opened(app, "trace.json.gz")
+        assert title(app)[1] == "1 event · 100.000 ms", title(app)
+        # They have names alone, no numbers.
+        app.find("label", "Spans")
+        app.find("label", "loop")
+    assert sorted(os.listdir(where)) == ["demo.rep", "other.sqlite", "trace.json.gz"]
 
 
 def test_a_trace_of_pytorch_is_imported():
