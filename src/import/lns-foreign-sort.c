@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,14 @@ typedef struct
   uint64_t at;
 } Place;
 
+/* Rows in memory, as they came. */
+typedef struct
+{
+  LnsBuffer rows; /* head, record, head, record, …                                       */
+  Place *places, *others; /* owned; room for `n_allocated`                                       */
+  size_t n_places, n_allocated;
+} Memory;
+
 /* Rows in order, in the file. */
 typedef struct
 {
@@ -38,12 +47,14 @@ struct LnsForeignSort
   LnsForeignGiveFunc give;
   void *data;
   bool is_window;
-  LnsBuffer rows, kept; /* head, record, head, record, …                                         */
-  Place *places, *others; /* owned; room for `n_allocated`                                       */
-  size_t n_places, n_allocated;
+  Memory memories[2]; /* the one that is filled, and the one that is written or comes next       */
+  Memory *filling;
   int file; /* -1: none yet                                                                     */
   uint64_t file_bytes;
   LnsBuffer out;
+  pthread_t writer; /* of the last run                                                           */
+  bool is_writing;
+  LnsError error; /* of the writer                                                               */
   Run *runs; /* owned                                                                           */
   unsigned n_runs, n_left;
   unsigned *heap; /* owned; of runs, the one with the first row on top                            */
@@ -100,30 +111,30 @@ merge_two (Place *to, const Place *a, const Place *a_end, const Place *b, const 
 
 /* A merge sort that begins with what is in order already: few rows that are not cost little. */
 static void
-sort_places (LnsForeignSort *sort)
+sort_places (Memory *memory)
 {
-  const size_t n = sort->n_places;
+  const size_t n = memory->n_places;
 
-  while (n > 0 && end_of_ordered (sort->places, 0, n) < n)
+  while (n > 0 && end_of_ordered (memory->places, 0, n) < n)
     {
       for (size_t first = 0; first < n;)
         {
-          const size_t middle = end_of_ordered (sort->places, first, n),
-                       end = middle < n ? end_of_ordered (sort->places, middle, n) : n;
-          merge_two (sort->others + first, sort->places + first, sort->places + middle,
-                     sort->places + middle, sort->places + end);
+          const size_t middle = end_of_ordered (memory->places, first, n),
+                       end = middle < n ? end_of_ordered (memory->places, middle, n) : n;
+          merge_two (memory->others + first, memory->places + first, memory->places + middle,
+                     memory->places + middle, memory->places + end);
           first = end;
         }
-      Place *sorted = sort->others;
-      sort->others = sort->places;
-      sort->places = sorted;
+      Place *sorted = memory->others;
+      memory->others = memory->places;
+      memory->places = sorted;
     }
 }
 
 static const LnsForeignHead *
-head_at (const LnsForeignSort *sort, const Place *place)
+head_at (const Memory *memory, size_t i)
 {
-  return (const LnsForeignHead *)(sort->rows.bytes + place->at);
+  return (const LnsForeignHead *)(memory->rows.bytes + memory->places[i].at);
 }
 
 static bool
@@ -135,62 +146,66 @@ no_memory (const LnsForeignSort *sort, LnsError *error)
 
 /* Room for one more place. */
 static bool
-grow_places (LnsForeignSort *sort)
+grow_places (Memory *memory)
 {
-  if (sort->n_places < sort->n_allocated)
+  if (memory->n_places < memory->n_allocated)
     return true;
-  const size_t n = 2 * sort->n_allocated + 4096;
-  Place *places = reallocarray (sort->places, n, sizeof *places),
-        *others = reallocarray (sort->others, n, sizeof *others);
-  sort->places = places != NULL ? places : sort->places;
-  sort->others = others != NULL ? others : sort->others;
+  const size_t n = 2 * memory->n_allocated + 4096;
+  Place *places = reallocarray (memory->places, n, sizeof *places),
+        *others = reallocarray (memory->others, n, sizeof *others);
+  memory->places = places != NULL ? places : memory->places;
+  memory->others = others != NULL ? others : memory->others;
   if (places == NULL || others == NULL)
     return false;
-  sort->n_allocated = n;
+  memory->n_allocated = n;
   return true;
 }
 
 static bool
 keep_row (LnsForeignSort *sort, const LnsForeignHead *head, const uint8_t *record, LnsError *error)
 {
-  uint8_t *to =
-      lns_buffer_reserve (&sort->rows, sizeof *head + _lns_foreign_padded (head->size_bytes));
+  Memory *memory = sort->filling;
+  const size_t size_bytes = sizeof *head + _lns_foreign_padded (head->size_bytes);
+  uint8_t *to = lns_buffer_reserve (&memory->rows, size_bytes);
 
-  if (to == NULL || !grow_places (sort))
+  if (to == NULL || !grow_places (memory))
     return no_memory (sort, error);
   memcpy (to, head, sizeof *head);
   memcpy (to + sizeof *head, record, head->size_bytes);
-  sort->places[sort->n_places++] = (Place){ head->key, sort->rows.size_bytes };
-  sort->rows.size_bytes += sizeof *head + _lns_foreign_padded (head->size_bytes);
+  memory->places[memory->n_places++] = (Place){ head->key, memory->rows.size_bytes };
+  memory->rows.size_bytes += size_bytes;
   return true;
 }
 
-/* Gives the first N rows in order; the others stay. */
+/* Fills the other memory from now on. */
+static void
+change_memory (LnsForeignSort *sort)
+{
+  sort->filling = &sort->memories[sort->filling == sort->memories];
+  sort->filling->n_places = 0;
+  lns_buffer_reset (&sort->filling->rows);
+}
+
+/* Gives the first N rows in order; the others stay, in the other memory. */
 static bool
 give_first (LnsForeignSort *sort, size_t n, LnsError *error)
 {
-  sort_places (sort);
+  Memory *memory = sort->filling;
+
+  sort_places (memory);
   for (size_t i = 0; i < n; i++)
     {
-      const LnsForeignHead *head = head_at (sort, &sort->places[i]);
+      const LnsForeignHead *head = head_at (memory, i);
       if (!sort->give (sort->data, head, (const uint8_t *)(head + 1)))
         return false;
     }
-  /* What stays moves to the other buffer, in order.                                               */
-  const size_t n_left = sort->n_places - n;
-  lns_buffer_reset (&sort->kept);
-  for (size_t i = 0; i < n_left; i++)
+  change_memory (sort);
+  for (size_t i = n; i < memory->n_places; i++)
     {
-      const LnsForeignHead *head = head_at (sort, &sort->places[n + i]);
-      sort->places[i] = (Place){ head->key, sort->kept.size_bytes };
-      lns_buffer_append (&sort->kept, head, sizeof *head + _lns_foreign_padded (head->size_bytes));
+      const LnsForeignHead *head = head_at (memory, i);
+      if (!keep_row (sort, head, (const uint8_t *)(head + 1), error))
+        return false;
     }
-  if (sort->kept.failed)
-    return no_memory (sort, error);
-  const LnsBuffer given = sort->rows;
-  sort->rows = sort->kept;
-  sort->kept = given;
-  sort->n_places = n_left;
   return true;
 }
 
@@ -235,22 +250,17 @@ write_out (LnsForeignSort *sort, LnsError *error)
   return true;
 }
 
-/* Makes a run of the rows in memory. */
+/* Writes the rows of MEMORY as the last run. */
 static bool
-write_run (LnsForeignSort *sort, LnsError *error)
+write_memory (LnsForeignSort *sort, Memory *memory, LnsError *error)
 {
-  Run *runs = reallocarray (sort->runs, sort->n_runs + 1, sizeof *runs);
+  Run *run = &sort->runs[sort->n_runs - 1];
 
-  if (runs == NULL)
-    return no_memory (sort, error);
-  sort->runs = runs;
-  if (sort->file < 0 && !open_file (sort, error))
-    return false;
-  sort_places (sort);
-  runs[sort->n_runs] = (Run){ .next = sort->file_bytes };
-  for (size_t i = 0; i < sort->n_places; i++)
+  sort_places (memory);
+  run->next = sort->file_bytes;
+  for (size_t i = 0; i < memory->n_places; i++)
     {
-      const LnsForeignHead *head = head_at (sort, &sort->places[i]);
+      const LnsForeignHead *head = head_at (memory, i);
       lns_buffer_append (&sort->out, head, sizeof *head + _lns_foreign_padded (head->size_bytes));
       if (sort->out.failed)
         return no_memory (sort, error);
@@ -259,10 +269,45 @@ write_run (LnsForeignSort *sort, LnsError *error)
     }
   if (!write_out (sort, error))
     return false;
-  runs[sort->n_runs++].end = sort->file_bytes;
-  sort->n_places = 0;
-  lns_buffer_reset (&sort->rows);
+  run->end = sort->file_bytes;
   return true;
+}
+
+static void *
+write_thread (void *data)
+{
+  LnsForeignSort *sort = data;
+
+  write_memory (sort, &sort->memories[sort->filling == sort->memories], &sort->error);
+  return NULL;
+}
+
+/* Waits for the run that is being written. */
+static bool
+end_writing (LnsForeignSort *sort, LnsError *error)
+{
+  if (sort->is_writing)
+    pthread_join (sort->writer, NULL);
+  sort->is_writing = false;
+  return sort->error.domain == LNS_ERROR_NONE ||
+         lns_error_set (error, sort->error.domain, sort->error.code, "%s", sort->error.message);
+}
+
+/* Makes a run of the rows in memory: a thread sorts and writes them while the other memory is filled. */
+static bool
+begin_run (LnsForeignSort *sort, LnsError *error)
+{
+  if (!end_writing (sort, error) || (sort->file < 0 && !open_file (sort, error)))
+    return false;
+  Run *runs = reallocarray (sort->runs, sort->n_runs + 1, sizeof *runs);
+  if (runs == NULL)
+    return no_memory (sort, error);
+  sort->runs = runs;
+  runs[sort->n_runs++] = (Run){ 0 };
+  Memory *full = sort->filling;
+  change_memory (sort);
+  sort->is_writing = pthread_create (&sort->writer, NULL, write_thread, sort) == 0;
+  return sort->is_writing || write_memory (sort, full, error);
 }
 
 /* Makes N bytes of RUN be in memory from `at` on. False where they are not there. */
@@ -336,17 +381,21 @@ sink (LnsForeignSort *sort, unsigned at)
 static void
 clear_memory (LnsForeignSort *sort)
 {
-  free (sort->places);
-  free (sort->others);
-  sort->places = sort->others = NULL;
-  lns_buffer_clear (&sort->rows);
-  lns_buffer_clear (&sort->kept);
+  for (int i = 0; i < 2; i++)
+    {
+      free (sort->memories[i].places);
+      free (sort->memories[i].others);
+      lns_buffer_clear (&sort->memories[i].rows);
+      sort->memories[i] = (Memory){ 0 };
+    }
   lns_buffer_clear (&sort->out);
 }
 
 static bool
 merge_runs (LnsForeignSort *sort, LnsError *error)
 {
+  if (!end_writing (sort, error))
+    return false;
   clear_memory (sort);
   sort->heap = calloc (sort->n_runs, sizeof *sort->heap);
   if (sort->heap == NULL)
@@ -384,10 +433,12 @@ _lns_foreign_sort_new (LnsRowsOrder order, const char *path, LnsForeignGiveFunc 
 {
   LnsForeignSort *sort = calloc (1, sizeof *sort);
 
-  if (sort != NULL)
-    *sort = (LnsForeignSort){
-      .path = path, .give = give, .data = data, .is_window = order == LNS_ROWS_NEARLY, .file = -1
-    };
+  if (sort == NULL)
+    return NULL;
+  *sort = (LnsForeignSort){
+    .path = path, .give = give, .data = data, .is_window = order == LNS_ROWS_NEARLY, .file = -1
+  };
+  sort->filling = sort->memories;
   return sort;
 }
 
@@ -396,6 +447,7 @@ _lns_foreign_sort_free (LnsForeignSort *sort)
 {
   if (sort == NULL)
     return;
+  end_writing (sort, NULL);
   for (unsigned i = 0; i < sort->n_runs; i++)
     lns_buffer_clear (&sort->runs[i].bytes);
   free (sort->runs);
@@ -412,14 +464,14 @@ _lns_foreign_sort_add (LnsForeignSort *sort,
                        const uint8_t *record,
                        LnsError *error)
 {
-  if (sort->rows.size_bytes >= RUN_BYTES)
+  if (sort->filling->rows.size_bytes >= RUN_BYTES)
     {
       /* Rows of a window that is too large for memory are not given before all are there.         */
       sort->is_window = false;
-      if (!write_run (sort, error))
+      if (!begin_run (sort, error))
         return false;
     }
-  if (sort->is_window && sort->n_places == 2 * LNS_SORT_WINDOW &&
+  if (sort->is_window && sort->filling->n_places == 2 * LNS_SORT_WINDOW &&
       !give_first (sort, LNS_SORT_WINDOW, error))
     return false;
   return keep_row (sort, head, record, error);
@@ -429,6 +481,6 @@ bool
 _lns_foreign_sort_finish (LnsForeignSort *sort, LnsError *error)
 {
   if (sort->n_runs == 0)
-    return give_first (sort, sort->n_places, error);
-  return (sort->n_places == 0 || write_run (sort, error)) && merge_runs (sort, error);
+    return give_first (sort, sort->filling->n_places, error);
+  return (sort->filling->n_places == 0 || begin_run (sort, error)) && merge_runs (sort, error);
 }

@@ -5,7 +5,7 @@
 
 /* Rows by time, in bounded memory: those of equal starts by their ends from the last on, and as they came. Most
  * tables are nearly in order: then rows wait in a window, and nothing is written. Others are sorted in runs, which
- * lie in the temporary folder and are merged. One thread owns it. */
+ * lie in the temporary folder and are merged; a thread writes them. One thread owns it. */
 
 #pragma once
 
