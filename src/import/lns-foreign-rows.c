@@ -311,7 +311,7 @@ look_at_row (LnsForeignReading *reading, const LnsForeignRow *row)
   if (!key_of (reading, row, &key))
     return false;
   _lns_rows_look (&reading->look, key);
-  return reading->look.order != LNS_ROWS_MIXED;
+  return reading->look.window <= LNS_SORT_WINDOW;
 }
 
 static bool
@@ -341,8 +341,8 @@ read_in_order (LnsForeignReading *reading)
       read_table (reading, reading->n_keys, look_at_row);
       if (!is_well (reading))
         return false;
-      if (reading->look.order != LNS_ROWS_IN_ORDER &&
-          (reading->sort = _lns_foreign_sort_new (reading->look.order, reading->foreign->path,
+      if (reading->look.window > 0 &&
+          (reading->sort = _lns_foreign_sort_new (reading->look.window, reading->foreign->path,
                                                   give_row, reading)) == NULL)
         return _lns_foreign_fail_code (reading->foreign, SQLITE_NOMEM, "", &reading->error);
     }

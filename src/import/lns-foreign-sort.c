@@ -15,6 +15,7 @@
 
 #define RUN_BYTES  ((size_t)64 << 20)  /* of rows in memory                                       */
 #define READ_BYTES ((size_t)128 << 10) /* of each run, when they are merged                       */
+#define GIVEN_ROWS 8192 /* of a window, at once                                                 */
 #define OUT_BYTES  ((size_t)1 << 20)
 
 /* Where a row lies in `rows`. */
@@ -46,7 +47,7 @@ struct LnsForeignSort
   const char *path; /* borrowed                                                                  */
   LnsForeignGiveFunc give;
   void *data;
-  bool is_window;
+  uint32_t window; /* 0: rows are written                                                        */
   Memory memories[2]; /* the one that is filled, and the one that is written or comes next       */
   Memory *filling;
   int file; /* -1: none yet                                                                     */
@@ -62,29 +63,33 @@ struct LnsForeignSort
 
 /* --- How much order there is ------------------------------------------------------------------ */
 
+#define STEP (LNS_SORT_WINDOW / LNS_SORT_WINDOW_STEPS)
+
+/* The least window, in whole steps, in front of which no row belongs after KEY. */
+static uint32_t
+window_of (const LnsRowsLook *look, LnsForeignKey key)
+{
+  const uint64_t n_steps = look->n_rows / STEP;
+
+  for (uint32_t n = 1; n <= LNS_SORT_WINDOW_STEPS; n++)
+    if (n > n_steps ||
+        !_lns_foreign_key_precedes (key, look->before[(n_steps - n) % LNS_SORT_WINDOW_STEPS]))
+      return n * STEP;
+  return UINT32_MAX;
+}
+
 void
 _lns_rows_look (LnsRowsLook *look, LnsForeignKey key)
 {
-  const unsigned step = LNS_SORT_WINDOW / LNS_SORT_WINDOW_STEPS;
-  LnsForeignKey *before = &look->before[look->n_rows / step % LNS_SORT_WINDOW_STEPS];
-  const LnsForeignKey first = { INT64_MIN, INT64_MAX };
-
-  if (look->n_rows == 0)
-    {
-      look->highest = first;
-      for (unsigned i = 0; i < LNS_SORT_WINDOW_STEPS; i++)
-        look->before[i] = first;
-    }
-  if (look->n_rows % step == 0)
-    look->limit = *before;
-  if (!_lns_foreign_key_precedes (key, look->highest))
+  if (look->n_rows == 0 || !_lns_foreign_key_precedes (key, look->highest))
     look->highest = key;
   else
-    look->order = _lns_foreign_key_precedes (key, look->limit) ? LNS_ROWS_MIXED
-                  : look->order == LNS_ROWS_MIXED              ? LNS_ROWS_MIXED
-                                                               : LNS_ROWS_NEARLY;
-  if (++look->n_rows % step == 0)
-    *before = look->highest;
+    {
+      const uint32_t window = window_of (look, key);
+      look->window = window > look->window ? window : look->window;
+    }
+  if (++look->n_rows % STEP == 0)
+    look->before[(look->n_rows / STEP - 1) % LNS_SORT_WINDOW_STEPS] = look->highest;
 }
 
 /* --- In memory -------------------------------------------------------------------------------- */
@@ -429,15 +434,17 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
 /* --- The whole -------------------------------------------------------------------------------- */
 
 LnsForeignSort *
-_lns_foreign_sort_new (LnsRowsOrder order, const char *path, LnsForeignGiveFunc give, void *data)
+_lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc give, void *data)
 {
   LnsForeignSort *sort = calloc (1, sizeof *sort);
 
   if (sort == NULL)
     return NULL;
-  *sort = (LnsForeignSort){
-    .path = path, .give = give, .data = data, .is_window = order == LNS_ROWS_NEARLY, .file = -1
-  };
+  *sort = (LnsForeignSort){ .path = path,
+                            .give = give,
+                            .data = data,
+                            .window = window <= LNS_SORT_WINDOW ? window : 0,
+                            .file = -1 };
   sort->filling = sort->memories;
   return sort;
 }
@@ -467,12 +474,12 @@ _lns_foreign_sort_add (LnsForeignSort *sort,
   if (sort->filling->rows.size_bytes >= RUN_BYTES)
     {
       /* Rows of a window that is too large for memory are not given before all are there.         */
-      sort->is_window = false;
+      sort->window = 0;
       if (!begin_run (sort, error))
         return false;
     }
-  if (sort->is_window && sort->filling->n_places == 2 * LNS_SORT_WINDOW &&
-      !give_first (sort, LNS_SORT_WINDOW, error))
+  if (sort->window > 0 && sort->filling->n_places == sort->window + GIVEN_ROWS &&
+      !give_first (sort, GIVEN_ROWS, error))
     return false;
   return keep_row (sort, head, record, error);
 }

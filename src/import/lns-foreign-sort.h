@@ -44,23 +44,19 @@ _lns_foreign_padded (uint64_t size_bytes)
 
 /* --- How much order there is ------------------------------------------------------------------ */
 
-typedef enum
-{
-  LNS_ROWS_IN_ORDER,
-  LNS_ROWS_NEARLY, /* no row is behind more than LNS_SORT_WINDOW rows that belong after it       */
-  LNS_ROWS_MIXED
-} LnsRowsOrder;
-
+/* More rows than that do not wait for one that belongs before them. */
 #define LNS_SORT_WINDOW       65536u
 #define LNS_SORT_WINDOW_STEPS 64u
 
-/* Told of all keys, it knows. Zero it before first use. */
+/* Told of all keys in turn, it knows. Zero it before first use. */
 typedef struct
 {
-  LnsRowsOrder order;
+  uint32_t
+      window; /* as many rows at most lie before one that belongs before them; UINT32_MAX: more */
   uint64_t n_rows;
-  LnsForeignKey highest, limit;
-  LnsForeignKey before[LNS_SORT_WINDOW_STEPS]; /* the highest at each step of the last window   */
+  LnsForeignKey highest;
+  LnsForeignKey
+      before[LNS_SORT_WINDOW_STEPS]; /* the highest at the end of each step of the last window */
 } LnsRowsLook;
 
 void _lns_rows_look (LnsRowsLook *look, LnsForeignKey key);
@@ -72,9 +68,10 @@ typedef bool (*LnsForeignGiveFunc) (void *data, const LnsForeignHead *head, cons
 
 typedef struct LnsForeignSort LnsForeignSort;
 
-/* For rows of ORDER in the file at PATH, which errors name; it must stay. NULL without memory. To be freed. */
+/* For rows of the file at PATH, which errors name and which must stay; WINDOW is what was found out about them. NULL
+ * without memory. To be freed. */
 LnsForeignSort *
-_lns_foreign_sort_new (LnsRowsOrder order, const char *path, LnsForeignGiveFunc give, void *data)
+_lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc give, void *data)
     __attribute__ ((warn_unused_result));
 void _lns_foreign_sort_free (LnsForeignSort *sort); /* NULL is fine                              */
 
