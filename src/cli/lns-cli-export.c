@@ -134,8 +134,9 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.doubled),
     .default_text = "false",
-    .help = "folded: each range twice and each stack twice, as llm.c's script "
-            "collapse_nsys_gpu_stacks.py prints them." },
+    .help = "folded: false prints each range of a stack and each stack once, so that the numbers "
+            "add up to the nanoseconds of GPU time; true prints both twice, byte for byte as "
+            "llm.c's script collapse_nsys_gpu_stacks.py does." },
   LNS_CLI_QUIET (Values, "Show no progress and no path."),
 };
 
