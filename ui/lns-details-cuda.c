@@ -11,51 +11,16 @@
 
 #include "src/base/lns-format.h"
 #include "ui/lns-cuda-text.h"
+#include "ui/lns-details-private.h"
 #include "ui/lns-event-text.h"
 #include "ui/lns-linked-events.h"
 
-/* The event whose fields are being written. */
-typedef struct
-{
-  GArray *fields;
-  LnsReport *report;
-  uint32_t lane;
-  LnsLaneKind kind;
-  const LnsTrack *track;
-  const LnsEvent *event;
-} Subject;
-
 static void
-add (const Subject *self, const char *title, char *text)
+add_address (const LnsDetailsSubject *self, const char *title, LnsColumnId column)
 {
-  LnsDetailsField field = { title, text };
-  if (text == NULL || *text == '\0')
-    g_free (text);
-  else
-    g_array_append_val (self->fields, field);
-}
-
-static uint64_t
-value_of (const Subject *self, LnsColumnId column)
-{
-  return lns_event_extra (self->report, self->lane, self->event, column);
-}
-
-static void
-add_number (const Subject *self, const char *title, LnsColumnId column)
-{
-  char text[LNS_FORMAT_SIZE];
-  uint64_t value = value_of (self, column);
+  uint64_t value = _lns_details_value (self, column);
   if (value != 0)
-    add (self, title, g_strdup (lns_format_unsigned (value, text)));
-}
-
-static void
-add_address (const Subject *self, const char *title, LnsColumnId column)
-{
-  uint64_t value = value_of (self, column);
-  if (value != 0)
-    add (self, title, g_strdup_printf ("0x%" PRIx64, value));
+    _lns_details_add (self->fields, title, g_strdup_printf ("0x%" PRIx64, value));
 }
 
 /* "245,760 B (240.0 KiB)". */
@@ -125,19 +90,21 @@ device_text (LnsReport *report, uint32_t device)
 }
 
 static void
-add_place (const Subject *self)
+add_place (const LnsDetailsSubject *self)
 {
   uint32_t n_streams, n_contexts;
   const LnsCudaStream *streams = lns_report_streams (self->report, &n_streams);
   const LnsCudaContext *contexts = lns_report_contexts (self->report, &n_contexts);
   if (self->track->stream < n_streams)
     {
-      add (self, _ ("Stream"), lns_event_text_stream (self->report, self->track));
+      _lns_details_add (self->fields, _ ("Stream"),
+                        lns_event_text_stream (self->report, self->track));
       if (streams[self->track->stream].context < n_contexts)
-        add (self, _ ("Context"),
-             g_strdup_printf ("%u", contexts[streams[self->track->stream].context].number));
+        _lns_details_add (
+            self->fields, _ ("Context"),
+            g_strdup_printf ("%u", contexts[streams[self->track->stream].context].number));
     }
-  add (self, _ ("GPU"), device_text (self->report, self->track->device));
+  _lns_details_add (self->fields, _ ("GPU"), device_text (self->report, self->track->device));
 }
 
 /* --- Kernels --------------------------------------------------------------------------------- */
@@ -159,7 +126,7 @@ shape_text (const uint32_t n[3], const char *units)
 
 /* What the launch asks of the GPU beside what one multiprocessor has. */
 static void
-add_occupancy (const Subject *self, const LnsCudaLaunch *launch)
+add_occupancy (const LnsDetailsSubject *self, const LnsCudaLaunch *launch)
 {
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (self->report, &n);
@@ -169,119 +136,129 @@ add_occupancy (const Subject *self, const LnsCudaLaunch *launch)
   uint64_t warp = device->threads_per_warp, n_warps = (product (launch->block) + warp - 1) / warp;
   char text[LNS_FORMAT_SIZE], most[LNS_FORMAT_SIZE];
   lns_format_unsigned (n_warps, text);
-  add (self, _ ("Warps a block"),
-       g_strdup_printf (_ ("%s of %s that a multiprocessor holds"), text,
-                        lns_format_unsigned (device->max_warps_per_sm, most)));
+  _lns_details_add (self->fields, _ ("Warps a block"),
+                    g_strdup_printf (_ ("%s of %s that a multiprocessor holds"), text,
+                                     lns_format_unsigned (device->max_warps_per_sm, most)));
   if (device->n_multiprocessors > 0)
-    add (self, _ ("Blocks a multiprocessor"),
-         g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
+    _lns_details_add (
+        self->fields, _ ("Blocks a multiprocessor"),
+        g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
 }
 
 static void
-add_kernel (const Subject *self)
+add_kernel (const LnsDetailsSubject *self)
 {
   uint32_t n;
   const LnsCudaLaunch *launches = lns_report_launches (self->report, &n);
-  uint64_t id = value_of (self, LNS_COLUMN_LAUNCH);
+  uint64_t id = _lns_details_value (self, LNS_COLUMN_LAUNCH);
   char stat[LNS_FORMAT_SIZE], dynamic[LNS_FORMAT_SIZE];
   if (id >= n)
     return;
   const LnsCudaLaunch *launch = &launches[id];
   if (launch->short_name != self->event->name)
-    add (self, _ ("Short name"), lns_event_text_string (self->report, launch->short_name, true));
-  add (self, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
-  add (self, _ ("Block"), shape_text (launch->block, _ ("threads")));
+    _lns_details_add (self->fields, _ ("Short name"),
+                      lns_event_text_string (self->report, launch->short_name, true));
+  _lns_details_add (self->fields, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
+  _lns_details_add (self->fields, _ ("Block"), shape_text (launch->block, _ ("threads")));
   if (product (launch->cluster) > 0)
-    add (self, _ ("Cluster"), shape_text (launch->cluster, _ ("blocks")));
+    _lns_details_add (self->fields, _ ("Cluster"), shape_text (launch->cluster, _ ("blocks")));
   add_occupancy (self, launch);
-  add (self, _ ("Registers"), g_strdup_printf (_ ("%u a thread"), launch->registers));
-  add (self, _ ("Shared memory"),
-       g_strdup_printf (_ ("%s static, %s dynamic a block"),
-                        lns_format_bytes (launch->static_shared_bytes, stat),
-                        lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
+  _lns_details_add (self->fields, _ ("Registers"),
+                    g_strdup_printf (_ ("%u a thread"), launch->registers));
+  _lns_details_add (self->fields, _ ("Shared memory"),
+                    g_strdup_printf (_ ("%s static, %s dynamic a block"),
+                                     lns_format_bytes (launch->static_shared_bytes, stat),
+                                     lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
   if (launch->local_bytes > 0)
-    add (self, _ ("Local memory"),
-         g_strdup_printf (_ ("%s a thread"), lns_format_bytes (launch->local_bytes, stat)));
+    _lns_details_add (
+        self->fields, _ ("Local memory"),
+        g_strdup_printf (_ ("%s a thread"), lns_format_bytes (launch->local_bytes, stat)));
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
 /* Bytes a nanosecond are GB a second. */
 static void
-add_throughput (const Subject *self)
+add_throughput (const LnsDetailsSubject *self)
 {
-  uint64_t size_bytes = value_of (self, LNS_COLUMN_BYTES);
-  add (self, _ ("Bytes"), bytes_text (size_bytes));
+  uint64_t size_bytes = _lns_details_value (self, LNS_COLUMN_BYTES);
+  _lns_details_add (self->fields, _ ("Bytes"), bytes_text (size_bytes));
   if (size_bytes > 0 && self->event->duration_ns > 0)
-    add (self, _ ("Throughput"),
-         g_strdup_printf ("%.2f GB/s", (double)size_bytes / (double)self->event->duration_ns));
+    _lns_details_add (
+        self->fields, _ ("Throughput"),
+        g_strdup_printf ("%.2f GB/s", (double)size_bytes / (double)self->event->duration_ns));
 }
 
 static void
-add_copy (const Subject *self)
+add_copy (const LnsDetailsSubject *self)
 {
-  uint64_t kinds = value_of (self, LNS_COLUMN_MEMORY_KINDS);
-  uint64_t peers = value_of (self, LNS_COLUMN_PEERS);
-  add (self, _ ("Direction"),
-       g_strdup (lns_cuda_copy_kind_name ((uint32_t)value_of (self, LNS_COLUMN_COPY_KIND))));
+  uint64_t kinds = _lns_details_value (self, LNS_COLUMN_MEMORY_KINDS);
+  uint64_t peers = _lns_details_value (self, LNS_COLUMN_PEERS);
+  _lns_details_add (self->fields, _ ("Direction"),
+                    g_strdup (lns_cuda_copy_kind_name (
+                        (uint32_t)_lns_details_value (self, LNS_COLUMN_COPY_KIND))));
   add_throughput (self);
-  add (self, _ ("Memory"),
-       g_strdup_printf (_ ("from %s to %s"), lns_cuda_memory_kind_name (kinds & 255),
-                        lns_cuda_memory_kind_name (kinds >> 8 & 255)));
+  _lns_details_add (self->fields, _ ("Memory"),
+                    g_strdup_printf (_ ("from %s to %s"), lns_cuda_memory_kind_name (kinds & 255),
+                                     lns_cuda_memory_kind_name (kinds >> 8 & 255)));
   if (peers != 0)
-    add (self, _ ("Between"),
-         g_strdup_printf (_ ("GPU %u and GPU %u"), (unsigned)(peers & 255),
-                          (unsigned)(peers >> 32 & 255)));
-  if (value_of (self, LNS_COLUMN_COPY_COUNT) > 1)
-    add_number (self, _ ("Copies"), LNS_COLUMN_COPY_COUNT);
+    _lns_details_add (self->fields, _ ("Between"),
+                      g_strdup_printf (_ ("GPU %u and GPU %u"), (unsigned)(peers & 255),
+                                       (unsigned)(peers >> 32 & 255)));
+  if (_lns_details_value (self, LNS_COLUMN_COPY_COUNT) > 1)
+    _lns_details_add_number (self, _ ("Copies"), LNS_COLUMN_COPY_COUNT);
   add_address (self, _ ("Address"), LNS_COLUMN_ADDRESS);
 }
 
 static void
-add_memory_operation (const Subject *self)
+add_memory_operation (const LnsDetailsSubject *self)
 {
   bool is_pool = self->kind == LNS_LANE_CUDA_POOL;
-  uint64_t operation = value_of (self, LNS_COLUMN_OPERATION) & 255;
-  add (self, _ ("Operation"), g_strdup (lns_cuda_operation_name ((uint32_t)operation, is_pool)));
-  add (self, _ ("Bytes"), bytes_text (value_of (self, LNS_COLUMN_BYTES)));
+  uint64_t operation = _lns_details_value (self, LNS_COLUMN_OPERATION) & 255;
+  _lns_details_add (self->fields, _ ("Operation"),
+                    g_strdup (lns_cuda_operation_name ((uint32_t)operation, is_pool)));
+  _lns_details_add (self->fields, _ ("Bytes"),
+                    bytes_text (_lns_details_value (self, LNS_COLUMN_BYTES)));
   add_address (self, _ ("Address"), LNS_COLUMN_ADDRESS);
-  if (value_of (self, LNS_COLUMN_POOL_SIZE) != 0)
-    add (self, _ ("Pool"), bytes_text (value_of (self, LNS_COLUMN_POOL_SIZE)));
+  if (_lns_details_value (self, LNS_COLUMN_POOL_SIZE) != 0)
+    _lns_details_add (self->fields, _ ("Pool"),
+                      bytes_text (_lns_details_value (self, LNS_COLUMN_POOL_SIZE)));
 }
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
 static void
-add_call (const Subject *self)
+add_call (const LnsDetailsSubject *self)
 {
-  bool is_runtime = (value_of (self, LNS_COLUMN_CALLBACK) >> 32) != 0;
+  bool is_runtime = (_lns_details_value (self, LNS_COLUMN_CALLBACK) >> 32) != 0;
   char *result = lns_cuda_result_text (self->track->kind, is_runtime,
-                                       (int32_t)value_of (self, LNS_COLUMN_RETURN_VALUE));
+                                       (int32_t)_lns_details_value (self, LNS_COLUMN_RETURN_VALUE));
   if (self->kind == LNS_LANE_CUDA_API)
     {
       size_t size_bytes;
       const char *name = lns_report_string (self->report, self->event->name, &size_bytes);
-      add (self, _ ("Purpose"),
-           g_strdup (lns_cuda_call_kind_name (lns_cuda_call_kind (name, size_bytes))));
-      add (self, _ ("Interface"), g_strdup (is_runtime ? _ ("runtime") : _ ("driver")));
+      _lns_details_add (self->fields, _ ("Purpose"),
+                        g_strdup (lns_cuda_call_kind_name (lns_cuda_call_kind (name, size_bytes))));
+      _lns_details_add (self->fields, _ ("Interface"),
+                        g_strdup (is_runtime ? _ ("runtime") : _ ("driver")));
     }
-  add (self, _ ("Result"), result != NULL ? result : g_strdup (_ ("success")));
+  _lns_details_add (self->fields, _ ("Result"), result != NULL ? result : g_strdup (_ ("success")));
   add_address (self, _ ("Stream handle"), LNS_COLUMN_CUDA_STREAM);
 }
 
 /* The range itself was read when the projection was: it is in memory. */
 static void
-add_projection (const Subject *self)
+add_projection (const LnsDetailsSubject *self)
 {
   char text[LNS_FORMAT_SIZE];
   LnsEvent range;
   LnsEventId id = lns_projected_range (self->report, self->lane, self->event);
-  add_number (self, _ ("GPU operations"), LNS_COLUMN_COPY_COUNT);
+  _lns_details_add_number (self, _ ("GPU operations"), LNS_COLUMN_COPY_COUNT);
   if (!lns_report_event (self->report, id.lane, id.ordinal, &range, NULL))
     return;
-  add (self, _ ("Start on the CPU"), lns_event_text_time (range.start_ns));
-  add (self, _ ("Duration on the CPU"),
-       g_strdup (lns_format_duration_exact (range.duration_ns, text)));
+  _lns_details_add (self->fields, _ ("Start on the CPU"), lns_event_text_time (range.start_ns));
+  _lns_details_add (self->fields, _ ("Duration on the CPU"),
+                    g_strdup (lns_format_duration_exact (range.duration_ns, text)));
 }
 
 void
@@ -289,12 +266,12 @@ lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const Ln
 {
   uint32_t n;
   const LnsLane *lanes = lns_report_lanes (report, &n);
-  const Subject self = { fields,
-                         report,
-                         lane,
-                         lane < n ? lanes[lane].kind : LNS_LANE_NONE,
-                         lns_event_track (report, lane),
-                         event };
+  const LnsDetailsSubject self = { fields,
+                                   report,
+                                   lane,
+                                   lane < n ? lanes[lane].kind : LNS_LANE_NONE,
+                                   lns_event_track (report, lane),
+                                   event };
   if (self.track == NULL || lns_details_cuda_kind_name (self.kind) == NULL)
     return;
   switch (self.kind)
@@ -307,14 +284,17 @@ lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const Ln
       break;
     case LNS_LANE_CUDA_MEMSET:
       add_throughput (&self);
-      add (&self, _ ("Value"),
-           g_strdup_printf ("%" PRIu64, value_of (&self, LNS_COLUMN_SET_VALUE)));
-      add (&self, _ ("Memory"),
-           g_strdup (lns_cuda_memory_kind_name (value_of (&self, LNS_COLUMN_MEMORY_KINDS) & 255)));
+      _lns_details_add (
+          self.fields, _ ("Value"),
+          g_strdup_printf ("%" PRIu64, _lns_details_value (&self, LNS_COLUMN_SET_VALUE)));
+      _lns_details_add (self.fields, _ ("Memory"),
+                        g_strdup (lns_cuda_memory_kind_name (
+                            _lns_details_value (&self, LNS_COLUMN_MEMORY_KINDS) & 255)));
       break;
     case LNS_LANE_CUDA_SYNC:
-      add (&self, _ ("Waits for"),
-           g_strdup (lns_cuda_sync_type_name ((uint32_t)value_of (&self, LNS_COLUMN_SYNC_TYPE))));
+      _lns_details_add (self.fields, _ ("Waits for"),
+                        g_strdup (lns_cuda_sync_type_name (
+                            (uint32_t)_lns_details_value (&self, LNS_COLUMN_SYNC_TYPE))));
       break;
     case LNS_LANE_CUDA_MEMORY:
     case LNS_LANE_CUDA_POOL:
@@ -322,7 +302,7 @@ lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const Ln
       break;
     case LNS_LANE_CUDA_FAULT:
       add_address (&self, _ ("Address"), LNS_COLUMN_ADDRESS);
-      add_number (&self, _ ("Page faults"), LNS_COLUMN_FAULTS);
+      _lns_details_add_number (&self, _ ("Page faults"), LNS_COLUMN_FAULTS);
       break;
     case LNS_LANE_CUDA_API:
     case LNS_LANE_LIBRARY_CALL:
@@ -335,10 +315,10 @@ lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const Ln
     default:
       break;
     }
-  add_number (&self, _ ("CUDA event"), LNS_COLUMN_CUDA_EVENT);
-  add_number (&self, _ ("Graph"), LNS_COLUMN_GRAPH);
-  add_number (&self, _ ("Executable graph"), LNS_COLUMN_GRAPH_EXEC);
-  add_number (&self, _ ("Graph node"), LNS_COLUMN_GRAPH_NODE);
+  _lns_details_add_number (&self, _ ("CUDA event"), LNS_COLUMN_CUDA_EVENT);
+  _lns_details_add_number (&self, _ ("Graph"), LNS_COLUMN_GRAPH);
+  _lns_details_add_number (&self, _ ("Executable graph"), LNS_COLUMN_GRAPH_EXEC);
+  _lns_details_add_number (&self, _ ("Graph node"), LNS_COLUMN_GRAPH_NODE);
   add_place (&self);
-  add_number (&self, _ ("Correlation"), LNS_COLUMN_CORRELATION);
+  _lns_details_add_number (&self, _ ("Correlation"), LNS_COLUMN_CORRELATION);
 }

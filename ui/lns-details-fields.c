@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/lns-details-fields.h"
+#include "ui/lns-details-private.h"
 
 #include <glib/gi18n.h>
 #include <inttypes.h>
@@ -23,14 +23,30 @@ clear_field (gpointer data)
 }
 
 /* Takes TEXT over; one that says nothing is left out. */
-static void
-add (GArray *fields, const char *title, char *text)
+void
+_lns_details_add (GArray *fields, const char *title, char *text)
 {
   LnsDetailsField field = { title, text };
   if (text == NULL || *text == '\0')
     g_free (text);
   else
     g_array_append_val (fields, field);
+}
+
+uint64_t
+_lns_details_value (const LnsDetailsSubject *self, LnsColumnId column)
+{
+  return lns_event_extra (self->report, self->lane, self->event, column);
+}
+
+void
+_lns_details_add_number (const LnsDetailsSubject *self, const char *title, LnsColumnId column)
+{
+  char text[LNS_FORMAT_SIZE];
+  uint64_t value = _lns_details_value (self, column);
+
+  if (value != 0)
+    _lns_details_add (self->fields, title, g_strdup (lns_format_unsigned (value, text)));
 }
 
 static const char *
@@ -133,17 +149,19 @@ add_kind (GArray *fields,
   uint64_t range_id = lns_event_extra (report, lane, event, LNS_COLUMN_RANGE_ID);
   uint32_t category = (uint32_t)lns_event_extra (report, lane, event, LNS_COLUMN_CATEGORY);
 
-  add (fields, _ ("Category"), category_text (report, track->domain, category));
-  add (fields, _ ("Payload"), payload_text (report, decoder, track->domain, type, payload));
-  add (fields, _ ("Payload type"), payload_type_text (type));
+  _lns_details_add (fields, _ ("Category"), category_text (report, track->domain, category));
+  _lns_details_add (fields, _ ("Payload"),
+                    payload_text (report, decoder, track->domain, type, payload));
+  _lns_details_add (fields, _ ("Payload type"), payload_type_text (type));
   if (color != 0)
-    add (fields, _ ("Color"), g_strdup_printf ("#%08" PRIX64, color));
+    _lns_details_add (fields, _ ("Color"), g_strdup_printf ("#%08" PRIX64, color));
   if (range_id != 0)
-    add (fields, _ ("Range id"), g_strdup_printf ("%" PRIu64, range_id));
+    _lns_details_add (fields, _ ("Range id"), g_strdup_printf ("%" PRIu64, range_id));
   if (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC)
-    add (fields, _ ("Value"),
-         lns_event_text_payload (report, track->value_type,
-                                 lns_event_extra (report, lane, event, LNS_COLUMN_VALUE)));
+    _lns_details_add (
+        fields, _ ("Value"),
+        lns_event_text_payload (report, track->value_type,
+                                lns_event_extra (report, lane, event, LNS_COLUMN_VALUE)));
 }
 
 GArray *
@@ -163,35 +181,38 @@ lns_details_fields_new (LnsReport *report,
 
   LnsLaneKind kind = lanes[lane].kind;
   uint32_t thread = lns_event_thread (report, lane, event);
-  add (fields, _ ("Start"), lns_event_text_time (event->start_ns));
+  _lns_details_add (fields, _ ("Start"), lns_event_text_time (event->start_ns));
   if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_SAMPLE)
     {
-      add (fields, _ ("Duration"), lns_event_text_duration (event->duration_ns, event->flags));
+      _lns_details_add (fields, _ ("Duration"),
+                        lns_event_text_duration (event->duration_ns, event->flags));
       if (!(event->flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)))
-        add (fields, _ ("End"), lns_event_text_time (event->start_ns + event->duration_ns));
+        _lns_details_add (fields, _ ("End"),
+                          lns_event_text_time (event->start_ns + event->duration_ns));
     }
-  add (fields, _ ("Kind"), g_strdup (kind_name (kind)));
+  _lns_details_add (fields, _ ("Kind"), g_strdup (kind_name (kind)));
   if (track->domain != LNS_ID_NONE &&
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
-    add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
+    _lns_details_add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
   lns_details_cuda_add (fields, report, lane, event);
   lns_details_system_add (fields, report, lane, event);
   add_kind (fields, report, decoder, lane, track, event);
   if (thread != LNS_ID_NONE)
-    add (fields, _ ("Thread"), lns_event_text_thread (report, thread));
+    _lns_details_add (fields, _ ("Thread"), lns_event_text_thread (report, thread));
   if (lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD) >= 0)
     {
       uint32_t end_thread = (uint32_t)lns_event_extra (report, lane, event, LNS_COLUMN_END_THREAD);
       if (end_thread != thread)
-        add (fields, _ ("Ended by"), lns_event_text_thread (report, end_thread));
+        _lns_details_add (fields, _ ("Ended by"), lns_event_text_thread (report, end_thread));
     }
-  add (fields, _ ("Process"), lns_event_text_process (report, track->process));
+  _lns_details_add (fields, _ ("Process"), lns_event_text_process (report, track->process));
   if (kind == LNS_LANE_NVTX_PUSH_POP)
-    add (fields, _ ("Depth"), g_strdup_printf ("%u", lanes[lane].ordinal));
-  add (fields, _ ("Notes"), notes_text (event->flags));
+    _lns_details_add (fields, _ ("Depth"), g_strdup_printf ("%u", lanes[lane].ordinal));
+  _lns_details_add (fields, _ ("Notes"), notes_text (event->flags));
   char number[LNS_FORMAT_SIZE];
-  add (fields, _ ("Event"),
-       g_strdup_printf (_ ("%s of lane %u"), lns_format_unsigned (ordinal, number), lane));
+  _lns_details_add (
+      fields, _ ("Event"),
+      g_strdup_printf (_ ("%s of lane %u"), lns_format_unsigned (ordinal, number), lane));
   return fields;
 }
 

@@ -12,57 +12,26 @@
 #include "src/base/lns-format.h"
 #include "src/schema/lns-call-chain.h"
 #include "src/schema/lns-enums.h"
+#include "ui/lns-details-private.h"
 #include "ui/lns-event-text.h"
 
-/* The event whose fields are being written. */
-typedef struct
-{
-  GArray *fields;
-  LnsReport *report;
-  uint32_t lane;
-  const LnsEvent *event;
-} Subject;
-
 static void
-add (const Subject *self, const char *title, char *text)
+add_signed (const LnsDetailsSubject *self, const char *title, LnsColumnId column)
 {
-  LnsDetailsField field = { title, text };
-  if (text == NULL || *text == '\0')
-    g_free (text);
-  else
-    g_array_append_val (self->fields, field);
-}
-
-static uint64_t
-value_of (const Subject *self, LnsColumnId column)
-{
-  return lns_event_extra (self->report, self->lane, self->event, column);
-}
-
-static void
-add_signed (const Subject *self, const char *title, LnsColumnId column)
-{
-  add (self, title, g_strdup_printf ("%" PRId64, (int64_t)value_of (self, column)));
-}
-
-static void
-add_number (const Subject *self, const char *title, LnsColumnId column)
-{
-  char text[LNS_FORMAT_SIZE];
-  if (value_of (self, column) != 0)
-    add (self, title, g_strdup (lns_format_unsigned (value_of (self, column), text)));
+  _lns_details_add (self->fields, title,
+                    g_strdup_printf ("%" PRId64, (int64_t)_lns_details_value (self, column)));
 }
 
 /* What the reference's enumeration TABLE calls the value, or its number. */
 static void
-add_enum (const Subject *self, const char *title, const char *table, LnsColumnId column)
+add_enum (const LnsDetailsSubject *self, const char *title, const char *table, LnsColumnId column)
 {
-  const int64_t id = (int64_t)value_of (self, column);
+  const int64_t id = (int64_t)_lns_details_value (self, column);
   for (unsigned i = 0; i < LNS_N_ENUMS; i++)
     for (unsigned v = 0; g_str_equal (lns_enums[i].name, table) && v < lns_enums[i].n_values; v++)
       if (lns_enums[i].values[v].id == id)
         {
-          add (self, title, g_strdup (lns_enums[i].values[v].label));
+          _lns_details_add (self->fields, title, g_strdup (lns_enums[i].values[v].label));
           return;
         }
   add_signed (self, title, column);
@@ -87,9 +56,9 @@ lns_details_system_kind_name (LnsLaneKind kind)
 }
 
 static void
-add_mpi (const Subject *self)
+add_mpi (const LnsDetailsSubject *self)
 {
-  const uint64_t class = value_of (self, LNS_COLUMN_EVENT_CLASS);
+  const uint64_t class = _lns_details_value (self, LNS_COLUMN_EVENT_CLASS);
   if (class == LNS_MPI_P2P)
     {
       add_signed (self, _ ("Other rank"), LNS_COLUMN_PEER_RANK);
@@ -97,26 +66,29 @@ add_mpi (const Subject *self)
     }
   else if (class == LNS_MPI_COLLECTIVE)
     add_signed (self, _ ("Root rank"), LNS_COLUMN_PEER_RANK);
-  add_number (self, _ ("Bytes"), LNS_COLUMN_BYTES);
-  add_number (self, _ ("Bytes received"), LNS_COLUMN_RECEIVED_BYTES);
-  if (value_of (self, LNS_COLUMN_COMMUNICATOR) != 0)
-    add (self, _ ("Communicator"),
-         g_strdup_printf ("0x%" PRIx64, value_of (self, LNS_COLUMN_COMMUNICATOR)));
-  if (value_of (self, LNS_COLUMN_REQUEST) != 0)
-    add (self, _ ("Request"), g_strdup_printf ("0x%" PRIx64, value_of (self, LNS_COLUMN_REQUEST)));
+  _lns_details_add_number (self, _ ("Bytes"), LNS_COLUMN_BYTES);
+  _lns_details_add_number (self, _ ("Bytes received"), LNS_COLUMN_RECEIVED_BYTES);
+  if (_lns_details_value (self, LNS_COLUMN_COMMUNICATOR) != 0)
+    _lns_details_add (
+        self->fields, _ ("Communicator"),
+        g_strdup_printf ("0x%" PRIx64, _lns_details_value (self, LNS_COLUMN_COMMUNICATOR)));
+  if (_lns_details_value (self, LNS_COLUMN_REQUEST) != 0)
+    _lns_details_add (
+        self->fields, _ ("Request"),
+        g_strdup_printf ("0x%" PRIx64, _lns_details_value (self, LNS_COLUMN_REQUEST)));
 }
 
 /* The chain of the event, or of the lane of backtraces of its thread that tells those of CUDA calls. Returns false
  * where there is none. */
 static bool
-find_call_chain (const Subject *self, LnsLaneKind kind, int64_t *ret_id)
+find_call_chain (const LnsDetailsSubject *self, LnsLaneKind kind, int64_t *ret_id)
 {
   uint32_t n_lanes, n_tracks;
   const LnsLane *lanes = lns_report_lanes (self->report, &n_lanes);
   const LnsTrack *tracks = lns_report_tracks (self->report, &n_tracks);
   const uint32_t thread = tracks[lanes[self->lane].track].thread;
-  const uint64_t correlation = value_of (self, LNS_COLUMN_CORRELATION);
-  *ret_id = (int64_t)value_of (self, LNS_COLUMN_CALL_CHAIN);
+  const uint64_t correlation = _lns_details_value (self, LNS_COLUMN_CORRELATION);
+  *ret_id = (int64_t)_lns_details_value (self, LNS_COLUMN_CALL_CHAIN);
   if (kind != LNS_LANE_CUDA_API || *ret_id != 0 || correlation == 0)
     return *ret_id != 0 || kind == LNS_LANE_CPU_SAMPLE || kind == LNS_LANE_CUDA_BACKTRACE;
   for (uint32_t i = 0; i < n_lanes; i++)
@@ -135,7 +107,7 @@ find_call_chain (const Subject *self, LnsLaneKind kind, int64_t *ret_id)
 
 /* "function (module)" a line, the innermost first. */
 static void
-add_call_chain (const Subject *self, LnsLaneKind kind)
+add_call_chain (const LnsDetailsSubject *self, LnsLaneKind kind)
 {
   const char *table = lns_call_chain_table (kind);
   int64_t id;
@@ -153,13 +125,15 @@ add_call_chain (const Subject *self, LnsLaneKind kind)
         g_string_append_printf (text, " (%s)", module);
     }
   free (frames);
-  add (self, _ ("Call chain"), g_string_free (text, FALSE));
+  _lns_details_add (self->fields, _ ("Call chain"), g_string_free (text, FALSE));
 }
 
 void
 lns_details_system_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
 {
-  const Subject self = { fields, report, lane, event };
+  const LnsDetailsSubject self = {
+    .fields = fields, .report = report, .lane = lane, .event = event
+  };
   uint32_t n;
   const LnsLaneKind kind = lns_report_lanes (report, &n)[lane].kind;
   switch (kind)
@@ -168,17 +142,18 @@ lns_details_system_add (GArray *fields, LnsReport *report, uint32_t lane, const 
       add_signed (&self, _ ("Returned"), LNS_COLUMN_RETURN_VALUE);
       break;
     case LNS_LANE_SCHED:
-      add (&self, _ ("What"),
-           g_strdup (value_of (&self, LNS_COLUMN_SCHED_IN) != 0 ? _ ("The thread got a CPU")
-                                                                : _ ("The thread left its CPU")));
+      _lns_details_add (self.fields, _ ("What"),
+                        g_strdup (_lns_details_value (&self, LNS_COLUMN_SCHED_IN) != 0
+                                      ? _ ("The thread got a CPU")
+                                      : _ ("The thread left its CPU")));
       add_signed (&self, _ ("CPU"), LNS_COLUMN_CPU);
-      if (value_of (&self, LNS_COLUMN_SCHED_IN) == 0)
+      if (_lns_details_value (&self, LNS_COLUMN_SCHED_IN) == 0)
         add_enum (&self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
       break;
     case LNS_LANE_CPU_SAMPLE:
       add_signed (&self, _ ("CPU"), LNS_COLUMN_CPU);
       add_enum (&self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
-      add_number (&self, _ ("Cycles"), LNS_COLUMN_CYCLES);
+      _lns_details_add_number (&self, _ ("Cycles"), LNS_COLUMN_CYCLES);
       break;
     case LNS_LANE_MPI_CALL:
       add_mpi (&self);

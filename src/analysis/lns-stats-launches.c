@@ -174,30 +174,17 @@ typedef struct
   const LnsCallRange *range; /* or NULL                                                         */
 } Keyed;
 
-/* Launches FIRST … FIRST + N - 1 of one group. */
-typedef struct
-{
-  size_t first, n;
-  int64_t total_ns;
-} Group;
-
-typedef struct
-{
-  Keyed *launches;
-  Group *groups;
-  size_t n_groups;
-} Sums;
-
 static int
-compare_keys (const Keyed *a, const Keyed *b)
+compare_keys (const void *a, const void *b)
 {
   static const LnsCallRange none = { LNS_ID_NONE, LNS_ID_NONE };
-  const LnsCallRange *ra = a->range != NULL ? a->range : &none,
-                     *rb = b->range != NULL ? b->range : &none;
-  const uint32_t ka[] = { a->launch.thread, a->launch.device, a->call_key,
-                          a->kernel_key,    ra->domain_name,  ra->name },
-                 kb[] = { b->launch.thread, b->launch.device, b->call_key,
-                          b->kernel_key,    rb->domain_name,  rb->name };
+  const Keyed *la = a, *lb = b;
+  const LnsCallRange *ra = la->range != NULL ? la->range : &none,
+                     *rb = lb->range != NULL ? lb->range : &none;
+  const uint32_t ka[] = { la->launch.thread, la->launch.device, la->call_key,
+                          la->kernel_key,    ra->domain_name,   ra->name },
+                 kb[] = { lb->launch.thread, lb->launch.device, lb->call_key,
+                          lb->kernel_key,    rb->domain_name,   rb->name };
 
   for (unsigned i = 0; i < 6; i++)
     if (ka[i] != kb[i])
@@ -213,33 +200,12 @@ compare_keyed (const void *a, const void *b)
   return order != 0 ? order : compare_by_call (&ka->launch, &kb->launch);
 }
 
-static int
-compare_groups (const void *a, const void *b)
+static int64_t
+total_ns (const void *item)
 {
-  const Group *ga = a, *gb = b;
+  const LnsLaunch *launch = &((const Keyed *)item)->launch;
 
-  if (ga->total_ns != gb->total_ns)
-    return ga->total_ns > gb->total_ns ? -1 : 1;
-  return ga->first < gb->first ? -1 : ga->first > gb->first;
-}
-
-/* Sorts LAUNCHES into GROUPS, of which there is room for N. Returns how many there are. */
-static size_t
-group_launches (Keyed *launches, size_t n, Group *groups)
-{
-  size_t n_groups = 0;
-
-  qsort (launches, n, sizeof *launches, compare_keyed);
-  for (size_t i = 0; i < n; i++)
-    {
-      if (i == 0 || compare_keys (&launches[i - 1], &launches[i]) != 0)
-        groups[n_groups++] = (Group){ .first = i };
-      Group *group = &groups[n_groups - 1];
-      group->n++;
-      group->total_ns += launches[i].launch.end_ns - launches[i].launch.call_start_ns;
-    }
-  qsort (groups, n_groups, sizeof *groups, compare_groups);
-  return n_groups;
+  return launch->end_ns - launch->call_start_ns;
 }
 
 bool
@@ -252,8 +218,7 @@ _lns_stats_run_launch_sums (LnsStatsResult *result, const atomic_bool *cancel, L
 
   if (!lns_launches (report, cancel, &launches, &n, error))
     return false;
-  /* One block: the groups lie behind the launches.                                               */
-  Keyed *keyed = calloc (n + 1, sizeof *keyed + sizeof (Group));
+  Keyed *keyed = calloc (n + 1, sizeof *keyed);
   bool good = keyed != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                                               "not enough memory for statistics; close other "
                                               "programs");
@@ -266,8 +231,8 @@ _lns_stats_run_launch_sums (LnsStatsResult *result, const atomic_bool *cancel, L
                    _lns_stats_kernel_name (result, &launches[i]), range_of (result, &launches[i]) };
     }
   if (good)
-    result->n = group_launches (keyed, n, (Group *)(keyed + n));
-  result->n_items = n;
+    qsort (keyed, n, sizeof *keyed, compare_keyed);
+  result->n = n;
   result->rows = keyed;
   lns_cuda_keys_clear (&calls);
   free (launches);
@@ -357,8 +322,10 @@ _lns_stats_write_launch_sums (const LnsStatsResult *result,
                                           "KAvg", "KMed", "KMin", "KMax", "KStdDev" };
   LnsStatsColumn columns[27] = { { "PID" }, { "TID" }, { "DevId" }, { "Count" }, { "QCount" } };
   const Keyed *launches = result->rows;
-  const Group *groups = (const Group *)(launches + result->n_items);
-  int64_t *values = calloc (result->n_items + 1, sizeof *values);
+  size_t n_groups;
+  LnsStatsGroup *groups =
+      _lns_stats_groups (launches, result->n, sizeof *launches, compare_keys, total_ns, &n_groups);
+  int64_t *values = calloc (result->n + 1, sizeof *values);
 
   (void)error;
   for (unsigned i = 0; i < 20; i++)
@@ -366,10 +333,11 @@ _lns_stats_write_launch_sums (const LnsStatsResult *result,
   columns[25] = (LnsStatsColumn){ "API Name", .is_text = true };
   columns[26] = (LnsStatsColumn){ "Kernel Name", .is_text = true };
   LnsStatsTable *table = lns_stats_table_new (stream, style, columns, 27);
-  bool good = table != NULL && values != NULL;
-  for (size_t i = 0; good && i < result->n; i++)
+  bool good = table != NULL && groups != NULL && values != NULL;
+  for (size_t i = 0; good && i < n_groups; i++)
     good = add_sum (result, table, launches + groups[i].first, groups[i].n, values);
   free (values);
+  free (groups);
   lns_stats_table_finish (table);
   return good;
 }

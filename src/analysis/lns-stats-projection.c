@@ -236,50 +236,32 @@ typedef struct
   int64_t value_ns;
 } Keyed;
 
-typedef struct
+static int
+compare_keys (const void *a, const void *b)
 {
-  size_t first, n;
-  int64_t total_ns;
-} Group;
+  return memcmp (&((const Keyed *)a)->key, &((const Keyed *)b)->key, sizeof (Key));
+}
+
+static int64_t
+value_ns (const void *item)
+{
+  return ((const Keyed *)item)->value_ns;
+}
 
 static int
 compare_keyed (const void *a, const void *b)
 {
   const Keyed *ka = a, *kb = b;
-  int order = memcmp (&ka->key, &kb->key, sizeof ka->key);
+  int order = compare_keys (a, b);
   return order != 0 ? order : ka->range < kb->range ? -1 : ka->range > kb->range;
 }
 
-static int
-compare_groups (const void *a, const void *b)
-{
-  const Group *ga = a, *gb = b;
-
-  if (ga->total_ns != gb->total_ns)
-    return ga->total_ns > gb->total_ns ? -1 : 1;
-  return ga->first < gb->first ? -1 : ga->first > gb->first;
-}
-
 /* Sorts KEYED by key; the groups, the largest first, are to be freed. NULL without memory. */
-static Group *
+static LnsStatsGroup *
 group_keyed (Keyed *keyed, size_t n, size_t *ret_n_groups)
 {
-  Group *groups = calloc (n + 1, sizeof *groups);
-  size_t n_groups = 0;
-
-  if (groups == NULL)
-    return NULL;
   qsort (keyed, n, sizeof *keyed, compare_keyed);
-  for (size_t i = 0; i < n; i++)
-    {
-      if (i == 0 || memcmp (&keyed[i - 1].key, &keyed[i].key, sizeof keyed[i].key) != 0)
-        groups[n_groups++] = (Group){ .first = i };
-      groups[n_groups - 1].n++;
-      groups[n_groups - 1].total_ns += keyed[i].value_ns;
-    }
-  qsort (groups, n_groups, sizeof *groups, compare_groups);
-  *ret_n_groups = n_groups;
-  return groups;
+  return _lns_stats_groups (keyed, n, sizeof *keyed, compare_keys, value_ns, ret_n_groups);
 }
 
 /* The text of "domain:name", to be freed. */
@@ -303,7 +285,7 @@ static bool
 add_projection_sum (const LnsStatsResult *result,
                     LnsStatsTable *table,
                     const Keyed *keyed,
-                    const Group *group,
+                    const LnsStatsGroup *group,
                     int64_t *values)
 {
   const Place *places = result->rows;
@@ -364,7 +346,7 @@ _lns_stats_write_projection_sums (const LnsStatsResult *result,
   size_t n_groups = 0;
   Keyed *keyed = calloc (result->n + 1, sizeof *keyed);
   int64_t *values = calloc (result->n + 1, sizeof *values);
-  Group *groups = NULL;
+  LnsStatsGroup *groups = NULL;
 
   (void)error;
   for (uint32_t i = 0; keyed != NULL && i < result->n; i++)
@@ -451,7 +433,7 @@ static bool
 add_kernel_sum (const LnsStatsResult *result,
                 LnsStatsTable *table,
                 const Keyed *keyed,
-                const Group *group,
+                const LnsStatsGroup *group,
                 int64_t *values)
 {
   int64_t tid = lns_tables_global_tid (result->tables, keyed->key.thread), n_ranges = 0;
@@ -503,7 +485,7 @@ _lns_stats_write_range_kernels (const LnsStatsResult *result,
   };
   size_t n_groups = 0;
   Keyed *keyed = result->rows;
-  Group *groups = group_keyed (keyed, result->n_items, &n_groups);
+  LnsStatsGroup *groups = group_keyed (keyed, result->n_items, &n_groups);
   int64_t *values = calloc (result->n_items + 1, sizeof *values);
   LnsStatsTable *table =
       lns_stats_table_new (stream, style, columns, sizeof columns / sizeof columns[0]);

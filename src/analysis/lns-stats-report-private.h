@@ -108,6 +108,22 @@ bool _lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, 
 bool
 _lns_stats_add_kernel_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 
+/* lns-stats-groups.c: items FIRST … FIRST + N - 1, which are of one group, and the sum of their values. */
+typedef struct
+{
+  size_t first, n;
+  int64_t total_ns;
+} LnsStatsGroup;
+
+/* The groups of N ITEMS of SIZE bytes each, which are sorted so that those of one group, for which COMPARE is 0,
+ * lie together: the largest group first; to be freed. NULL without memory. O(n log n). */
+LnsStatsGroup *_lns_stats_groups (const void *items,
+                                  size_t n,
+                                  size_t size,
+                                  int (*compare) (const void *a, const void *b),
+                                  int64_t (*value_ns) (const void *item),
+                                  size_t *ret_n);
+
 /* lns-stats-mpi.c */
 bool _lns_stats_run_mpi (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 bool _lns_stats_write_mpi (const LnsStatsResult *result,

@@ -241,26 +241,19 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 {
   size_t n_rules = 0, n_jobs = 0;
   LnsCliFilter filter = { 0 };
-  LnsReport *report = NULL;
-  LnsTables *tables = NULL;
 
   while (lns_rule_at (n_rules) != NULL)
     n_rules++;
   Job *jobs = calloc ((n_rules + 1) * (values->rules.n_items + 1), sizeof *jobs);
   bool good = jobs != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                                              "not enough memory for rules; close other programs");
-  good = good && make_jobs (values, input, jobs, &n_jobs, error);
-  if (good)
-    report = lns_cli_filter_open (&filter, &values->filter, input, error);
-  if (report != NULL)
-    tables = lns_tables_new (report, error);
-  good = good && tables != NULL;
+  good = good && make_jobs (values, input, jobs, &n_jobs, error) &&
+         lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
     good = jobs[i].rule == NULL
                ? run_doctor (&jobs[i], values->tables.quiet, filter.whole, input, error)
-               : run_job (&jobs[i], values->tables.quiet, tables, input, cancel, error);
-  lns_tables_free (tables);
+               : run_job (&jobs[i], values->tables.quiet, filter.tables, input, cancel, error);
   lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < n_jobs; i++)
     lns_cli_table_output_clear (&jobs[i].output);

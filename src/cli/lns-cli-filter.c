@@ -76,26 +76,30 @@ make_folder (LnsCliFilter *filter, LnsError *error)
   return no_memory (error);
 }
 
-LnsReport *
+bool
 lns_cli_filter_open (LnsCliFilter *filter,
                      const LnsCliFilterValues *values,
                      const char *path,
                      LnsError *error)
 {
   LnsFilterSpan span;
+  bool is_whole = values->range == NULL && values->time == NULL;
 
   *filter = (LnsCliFilter){ .whole = lns_cli_open_report (path, error) };
-  if (filter->whole == NULL || (values->range == NULL && values->time == NULL))
-    return filter->whole;
-  if (find_span (values, filter->whole, &span, error) && make_folder (filter, error) &&
+  if (filter->whole == NULL)
+    return false;
+  if (!is_whole && find_span (values, filter->whole, &span, error) && make_folder (filter, error) &&
       lns_filter_write (filter->whole, &span, filter->path, lns_cli_catch_interrupt (), error))
     filter->part = lns_report_open (filter->path, NULL, error);
-  return filter->part;
+  if (is_whole || filter->part != NULL)
+    filter->tables = lns_tables_new (is_whole ? filter->whole : filter->part, error);
+  return filter->tables != NULL;
 }
 
 void
 lns_cli_filter_clear (LnsCliFilter *filter)
 {
+  lns_tables_free (filter->tables);
   lns_report_close (filter->part);
   lns_report_close (filter->whole);
   if (filter->path != NULL)

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "src/cli/lns-options.h"
-#include "src/store/lns-report.h"
+#include "src/schema/lns-tables.h"
 
 /* The values of the switches; each NULL or what was given. */
 typedef struct
@@ -32,16 +32,17 @@ typedef struct
 typedef struct
 {
   LnsReport *whole;
-  LnsReport *part; /* or NULL                                                                   */
+  LnsReport *part;   /* or NULL                                                                 */
+  LnsTables *tables; /* of the part, or else of the whole                                       */
   char *folder;
   char *path; /* of the part                                                                    */
 } LnsCliFilter;
 
 /* Opens the report at PATH, as lns_cli_open_report () does, and makes the part of it that VALUES say, if they
- * do: to be cleared. Returns what to look at; NULL and ERROR where it cannot be opened, there is no such
- * part, or it cannot be written. */
-LnsReport *lns_cli_filter_open (LnsCliFilter *filter,
-                                const LnsCliFilterValues *values,
-                                const char *path,
-                                LnsError *error);
+ * do: to be cleared, whatever comes back. False and ERROR where it cannot be opened, there is no such part, or
+ * it cannot be written. */
+bool lns_cli_filter_open (LnsCliFilter *filter,
+                          const LnsCliFilterValues *values,
+                          const char *path,
+                          LnsError *error);
 void lns_cli_filter_clear (LnsCliFilter *filter);

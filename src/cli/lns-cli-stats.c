@@ -221,8 +221,6 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 {
   size_t n_reports = 0;
   LnsCliFilter filter = { 0 };
-  LnsReport *report = NULL;
-  LnsTables *tables = NULL;
   bool good;
 
   while (lns_stats_report_at (n_reports) != NULL)
@@ -232,15 +230,10 @@ run_jobs (const Values *values, const char *input, LnsError *error)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                           "not enough memory for statistics; close other programs");
   size_t n_jobs = make_jobs (values, input, jobs, &good, error);
-  if (good)
-    report = lns_cli_filter_open (&filter, &values->filter, input, error);
-  if (report != NULL)
-    tables = lns_tables_new (report, error);
-  good = good && tables != NULL;
+  good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
-    good = run_job (&jobs[i], values, tables, input, cancel, error);
-  lns_tables_free (tables);
+    good = run_job (&jobs[i], values, filter.tables, input, cancel, error);
   lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < n_jobs; i++)
     {

@@ -145,8 +145,7 @@ lns_export_place_open (LnsExportPlace *place,
   if (asprintf (&place->temporary, "%.*s.%ld.part", (int)length, path, (long)getpid ()) < 0)
     {
       place->temporary = NULL;
-      return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                            "not enough memory for an export; close other programs");
+      return lns_export_no_memory (error);
     }
   remove_made (place, place->temporary);
   return type->file_ending == NULL || mkdir (place->temporary, 0777) == 0 ||

@@ -21,8 +21,7 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
 
   if (text == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory for an export; close other programs");
+      lns_export_no_memory (error);
       return NULL;
     }
   text->job = job;

@@ -62,6 +62,13 @@ lns_export_column (const LnsTable *table, const char *name)
 }
 
 bool
+lns_export_no_memory (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory for an export; close other programs");
+}
+
+bool
 lns_export_fail (const LnsExportJob *job, int code, LnsError *error)
 {
   if (code == ENOSPC || code == EDQUOT)
@@ -98,8 +105,7 @@ choose (Export *export, const char *pattern, LnsError *error)
   regex_t regex;
 
   if (asprintf (&whole, "^\\(%s\\)$", pattern) < 0)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for an export; close other programs");
+    return lns_export_no_memory (error);
   int bad = regcomp (&regex, whole, REG_ICASE | REG_NOSUB);
   free (whole);
   if (bad != 0)
@@ -129,8 +135,7 @@ choose_tables (Export *export, LnsError *error)
 
   export->chosen = calloc (n, sizeof *export->chosen);
   if (export->chosen == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for an export; close other programs");
+    return lns_export_no_memory (error);
   for (size_t i = 0; i < options->n_tables; i++)
     if (!choose (export, options->tables[i], error))
       return false;

@@ -48,13 +48,6 @@ typedef struct
 
 extern char **environ;
 
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for an export; close other programs");
-}
-
 /* ---- The writer beside us --------------------------------------------------------------------- */
 
 /* Fills ERROR with what the writer answered or how it ended. */
@@ -87,7 +80,7 @@ send_message (Sink *sink, LnsError *error)
   const uint8_t *at = sink->message.bytes, *end = at + sink->message.size_bytes;
 
   if (sink->message.failed)
-    return no_memory (error);
+    return lns_export_no_memory (error);
   while (at < end)
     {
       ssize_t n = send (sink->socket, at, (size_t)(end - at), MSG_NOSIGNAL);
@@ -169,7 +162,7 @@ open_kind (const LnsExportJob *job, const char *kind, LnsError *error)
 
   if (sink == NULL)
     {
-      no_memory (error);
+      lns_export_no_memory (error);
       return NULL;
     }
   sink->job = job;

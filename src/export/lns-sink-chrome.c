@@ -302,8 +302,7 @@ chrome_open (const LnsExportJob *job, LnsError *error)
       sink->named = calloc (n_streams + 1, sizeof *sink->named);
     }
   if (sink == NULL || sink->rows == NULL || sink->named == NULL)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory for an export; close other programs");
+    lns_export_no_memory (error);
   else
     sink->text = lns_export_text_open (job, job->temporary, error);
   if (sink != NULL && sink->text != NULL)

@@ -26,8 +26,7 @@ csv_open (const LnsExportJob *job, LnsError *error)
   Sink *sink = calloc (1, sizeof *sink);
 
   if (sink == NULL)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory for an export; close other programs");
+    lns_export_no_memory (error);
   else
     sink->job = job;
   return sink;
@@ -62,8 +61,7 @@ csv_begin (void *data, const LnsTable *table, LnsError *error)
   char *path = NULL;
 
   if (asprintf (&path, "%s/%s.csv", sink->job->temporary, table->name) < 0)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for an export; close other programs");
+    return lns_export_no_memory (error);
   /* Tables that came from elsewhere are called as they please.                                   */
   for (char *at = path + strlen (sink->job->temporary) + 1; *at != '\0'; at++)
     if (*at == '/')

@@ -25,8 +25,7 @@ folded_open (const LnsExportJob *job, LnsError *error)
 
   if (sink == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory for an export; close other programs");
+      lns_export_no_memory (error);
       return NULL;
     }
   sink->job = job;

@@ -43,8 +43,7 @@ jsonl_open (const LnsExportJob *job, LnsError *error)
 
   if (sink == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory for an export; close other programs");
+      lns_export_no_memory (error);
       return NULL;
     }
   sink->job = job;
@@ -66,8 +65,7 @@ jsonl_begin (void *data, const LnsTable *table, LnsError *error)
   sink->n_columns = table->n_columns;
   FILE *names = open_memstream (&sink->names, &size);
   if (names == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for an export; close other programs");
+    return lns_export_no_memory (error);
   fputs ("{\"table\":", names);
   lns_json_write_string (names, table->name, strlen (table->name));
   for (unsigned i = 0; i <= table->n_columns; i++)

@@ -85,8 +85,7 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
 
   if (sink == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory for an export; close other programs");
+      lns_export_no_memory (error);
       return NULL;
     }
   sink->job = job;
@@ -149,10 +148,7 @@ sqlite_begin (void *data, const LnsTable *table, LnsError *error)
   sink->n_columns = table->n_columns;
   sink->n_bound = table->n_columns + binds_rowid;
   char *create = lns_table_sql (table, NULL);
-  bool good = create != NULL ? execute (sink, create, error)
-                             : lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                                              "not enough memory for an export; close other "
-                                              "programs");
+  bool good = create != NULL ? execute (sink, create, error) : lns_export_no_memory (error);
   free (create);
   return good && prepare (sink, table, 1, &sink->one, error) &&
          prepare (sink, table, STEP_ROWS, &sink->many, error);

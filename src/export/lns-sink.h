@@ -62,5 +62,8 @@ extern const LnsExportType lns_sink_svg;
 /* The position of TABLE's column called NAME, or -1. O(columns). */
 int lns_export_column (const LnsTable *table, const char *name);
 
+/* Fills ERROR. False. */
+bool lns_export_no_memory (LnsError *error);
+
 /* Fills ERROR for what could not be written because of CODE (errno): a full disk is told apart. False. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

@@ -47,13 +47,20 @@ static const LnsTableColumn GPU_METRICS[] = {
   INTEGER_NOT_NULL ("value", VALUE),
 };
 
+/* clang-format off */
+#define MPI_CALL                                                                                   \
+  INTEGER_NOT_NULL ("start", START),                                                               \
+  INTEGER ("end", END_IF_KNOWN),                                                                   \
+  INTEGER ("globalTid", TID),                                                                      \
+  INTEGER ("textId", NAME)
+#define MPI_COMMUNICATOR                                                                           \
+  INTEGER ("commHandle", BITS (COMMUNICATOR)),                                                     \
+  INTEGER ("commUid", BITS_OR_NULL (COMMUNICATOR_UID))
+/* clang-format on */
+
 static const LnsTableColumn MPI_P2P_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER ("end", END_IF_KNOWN),
-  INTEGER ("globalTid", TID),
-  INTEGER ("textId", NAME),
-  INTEGER ("commHandle", BITS (COMMUNICATOR)),
-  INTEGER ("commUid", BITS_OR_NULL (COMMUNICATOR_UID)),
+  MPI_CALL,
+  MPI_COMMUNICATOR,
   INTEGER ("tag", BITS (TAG)),
   INTEGER ("remoteRank", BITS (PEER_RANK)),
   INTEGER ("size", BITS (BYTES)),
@@ -61,12 +68,8 @@ static const LnsTableColumn MPI_P2P_EVENTS[] = {
 };
 
 static const LnsTableColumn MPI_COLLECTIVES_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER ("end", END_IF_KNOWN),
-  INTEGER ("globalTid", TID),
-  INTEGER ("textId", NAME),
-  INTEGER ("commHandle", BITS (COMMUNICATOR)),
-  INTEGER ("commUid", BITS_OR_NULL (COMMUNICATOR_UID)),
+  MPI_CALL,
+  MPI_COMMUNICATOR,
   INTEGER ("rootRank", BITS (PEER_RANK)),
   INTEGER ("size", BITS (BYTES)),
   INTEGER ("recvSize", BITS (RECEIVED_BYTES)),
@@ -74,18 +77,12 @@ static const LnsTableColumn MPI_COLLECTIVES_EVENTS[] = {
 };
 
 static const LnsTableColumn MPI_START_WAIT_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER ("end", END_IF_KNOWN),
-  INTEGER ("globalTid", TID),
-  INTEGER ("textId", NAME),
+  MPI_CALL,
   INTEGER ("requestHandle", BITS_OR_NULL (REQUEST)),
 };
 
 static const LnsTableColumn MPI_OTHER_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER ("end", END_IF_KNOWN),
-  INTEGER ("globalTid", TID),
-  INTEGER ("textId", NAME),
+  MPI_CALL,
 };
 
 #define MPI(name, class)                                                                           \

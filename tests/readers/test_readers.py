@@ -33,16 +33,27 @@ OWN_ERRORS = {
 }
 
 
+def has_ties(path):
+    """Whether two things happen in one nanosecond, as clocks that count in steps have it now and then: llm.c's script
+    takes a range that begins when another ends for one within it, and stops at the "Bad stack"."""
+    bounds = [f"SELECT {column} FROM {table}" for column in ("start", "end")
+              for table in ("NVTX_EVENTS WHERE eventType = 59", "CUPTI_ACTIVITY_KIND_RUNTIME")]
+    times = subprocess.run([tap.LANESCOPE, "sql", path, " UNION ALL ".join(bounds)], check=True, capture_output=True).stdout.split()
+    return len(set(times)) < len(times)
+
+
 def report(program):
     """What PROGRAM does, as a report; without CUPTI's headers there is only the demo."""
     path = os.path.join(FOLDER, program + ".rep")
     binary = os.path.join(PROGRAMS, program)
     if not os.path.exists(binary):
         raise tap.Skip(f"{program} is built where the CUDA and NVTX headers are")
-    if not os.path.exists(path):
-        arguments = ["1"] if program == "demo" else []
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
-        subprocess.run([WITH, tap.LANESCOPE, "profile", "-t", "cuda,nvtx", "-o", path, binary, *arguments],
+    arguments = ["1"] if program == "demo" else []
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
+    for _ in range(20):
+        if os.path.exists(path) and (program == "demo" or not has_ties(path)):
+            break
+        subprocess.run([WITH, tap.LANESCOPE, "profile", "-f", "true", "-t", "cuda,nvtx", "-o", path, binary, *arguments],
                        check=True, capture_output=True, env=environment, cwd=FOLDER, timeout=120)
     return path
 
