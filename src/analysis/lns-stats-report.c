@@ -327,6 +327,29 @@ lns_stats_result_n_rows (const LnsStatsResult *result)
 }
 
 const char *
+lns_stats_result_unread (const LnsStatsResult *result)
+{
+  static const struct
+  {
+    const char *report, *table; /* how their names begin */
+  } places[] = { { "vulkan_", "VULKAN_" },   { "opengl_", "OPENGL_" }, { "opengl_", "KHR_DEBUG" },
+                 { "dx11_", "D3D11_" },      { "dx12_", "D3D12_" },    { "wddm_", "WDDM_" },
+                 { "nvvideo_", "NVVIDEO_" }, { "network_", "NET_" } };
+  unsigned n;
+  const LnsTable *tables = lns_tables_all (result->tables, &n);
+
+  if (result->maker->run != _lns_stats_run_nothing)
+    return NULL;
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+    for (unsigned i = 0; i < n; i++)
+      if (strncmp (result->maker->report.name, places[k].report, strlen (places[k].report)) == 0 &&
+          strncmp (tables[i].name, places[k].table, strlen (places[k].table)) == 0 &&
+          lns_tables_n_rows (result->tables, &tables[i]) > 0)
+        return tables[i].name;
+  return NULL;
+}
+
+const char *
 lns_stats_result_lacks (const LnsStatsResult *result)
 {
   uint32_t n;

@@ -45,6 +45,10 @@ size_t lns_stats_result_n_rows (const LnsStatsResult *result);
 /* What the file of a result without rows "does not contain". Static. */
 const char *lns_stats_result_lacks (const LnsStatsResult *result);
 
+/* The table that holds what a result without rows would sum up, of a report that this version cannot
+ * make; NULL where there is none, and it lacks what lns_stats_result_lacks () says. As long as the tables. */
+const char *lns_stats_result_unread (const LnsStatsResult *result);
+
 /* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is
  * damaged; errors of STREAM stay with it. */
 bool lns_stats_result_write (const LnsStatsResult *result,

@@ -183,8 +183,15 @@ run_job (Job *job,
   if (says)
     printf ("Processing [%s] with [%s]... \n", input, job->name);
   bool good = make_table (job, values, tables, cancel, &table, &title, error);
-  const char *missing = good ? lacks (&table) : NULL;
-  if (missing != NULL)
+  const char *missing = good ? lacks (&table) : NULL,
+             *unread = table.result != NULL ? lns_stats_result_unread (table.result) : NULL;
+  if (missing != NULL && unread != NULL)
+    fprintf (
+        for_people ? stdout : stderr,
+        "SKIPPED: %s has a table %s, which this version does not sum up: `lanescope sql` reads "
+        "it.\n\n",
+        input, unread);
+  else if (missing != NULL)
     fprintf (for_people ? stdout : stderr, "SKIPPED: %s does not contain %s.\n\n", input, missing);
   else if (good)
     {

@@ -116,4 +116,19 @@ def test_openacc():
     check(stats(report, "openacc_sum"), groups, ["Name"])
 
 
+def test_what_is_there_but_not_summed_up():
+    cuda_corpus.need()
+    path = golden.path("vulkan.sqlite")
+    with open(f"{cuda_corpus.FOLDER}/rtx3080-tiny.sqlite", "rb") as source, open(path, "wb") as target:
+        target.write(source.read())
+    database = sqlite3.connect(path)
+    database.executescript("CREATE TABLE VULKAN_API (start INT, end INT); INSERT INTO VULKAN_API VALUES (1, 2)")
+    database.close()
+    for report, told in (("vulkan_api_sum", b"has a table VULKAN_API, which this version does not sum up: `lanescope sql` reads it"),
+                         ("wddm_queue_sum", b"does not contain WDDM context data"), ("nvtx_sum", b"does not contain NV Tools")):
+        out, _ = golden.run("stats", "-q", "-r", report, path)
+        assert out.startswith(b"SKIPPED: " + path.encode() + b" " + told) and len(out.splitlines()) == 2, out
+    assert golden.run("sql", path, "SELECT count(*) FROM VULKAN_API")[0] == b"1\n"
+
+
 tap.main(globals())
