@@ -13,7 +13,8 @@
  .count = 2, .type = 3, .received_count = 5, .received_type = 6, .communicator = comm
 #define REDUCE(comm)                                                                               \
  .count = 3, .type = 4, .received_count = 3, .received_type = 4, .communicator = comm
-#define GATHER TO_ALL (8), .peer = 7
+#define GATHER  TO_ALL (8), .peer = 7, .received_per_rank = ONE_AT_ROOT
+#define SCATTER TO_ALL (8), .peer = 7, .sent_per_rank = ONE_AT_ROOT
 #define GATHERV                                                                                    \
  .count = 2, .type = 3, .received_count = 5, .received_type = 7, .peer = 8, .communicator = 9,     \
  .received_per_rank = AT_ROOT
@@ -56,7 +57,7 @@ MPI_CALL (9, Accumulate, P2P, ONE_SIDED)
 MPI_CALL (9, Rput, P2P, ONE_SIDED, .made_request = 9)
 MPI_CALL (9, Rget, P2P, ONE_SIDED, .made_request = 9)
 MPI_CALL (10, Raccumulate, P2P, ONE_SIDED, .made_request = 10)
-MPI_CALL (12, Get_accumulate, P2P, .count = 2, .type = 3, .peer = 7)
+MPI_CALL (12, Get_accumulate, P2P, .count = 5, .type = 6, .peer = 7)
 MPI_CALL (7, Fetch_and_op, P2P, .peer = 4)
 MPI_CALL (7, Compare_and_swap, P2P, .peer = 5)
 
@@ -69,8 +70,8 @@ MPI_CALL (8, Gather, COLLECTIVE, GATHER)
 MPI_CALL (9, Igather, COLLECTIVE, GATHER, .made_request = 9)
 MPI_CALL (9, Gatherv, COLLECTIVE, GATHERV)
 MPI_CALL (10, Igatherv, COLLECTIVE, GATHERV, .made_request = 10)
-MPI_CALL (8, Scatter, COLLECTIVE, GATHER)
-MPI_CALL (9, Iscatter, COLLECTIVE, GATHER, .made_request = 9)
+MPI_CALL (8, Scatter, COLLECTIVE, SCATTER)
+MPI_CALL (9, Iscatter, COLLECTIVE, SCATTER, .made_request = 9)
 MPI_CALL (9, Scatterv, COLLECTIVE, SCATTERV)
 MPI_CALL (10, Iscatterv, COLLECTIVE, SCATTERV, .made_request = 10)
 MPI_CALL (7, Allgather, COLLECTIVE, TO_ALL (7))

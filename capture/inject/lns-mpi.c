@@ -36,10 +36,11 @@ __asm__(".symver dladdr, dladdr@GLIBC_2.17");
 typedef LnsMpiWord Word;
 typedef Word (*Function) (Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
-/* Where counts have one item for each process of the communicator. */
+/* Where counts have one item for each process of the communicator, and where they mean something. */
 typedef enum
 {
   ONE_COUNT,
+  ONE_AT_ROOT, /* in the root alone */
   EVERYWHERE,
   AT_ROOT, /* in the root alone */
 } PerRank;
@@ -185,11 +186,11 @@ n_items (const MpiFunction *self, const Word *words, uint8_t count, PerRank per_
   const int *counts = (const int *)(uintptr_t)argument (words, count);
   int n_ranks = 0, rank = -1;
   uint64_t n = 0;
-  if (per_rank == ONE_COUNT)
-    return (int)argument (words, count) > 0 ? (uint64_t)(int)argument (words, count) : 0;
-  if (per_rank == AT_ROOT &&
+  if ((per_rank == AT_ROOT || per_rank == ONE_AT_ROOT) &&
       (mpi.rank (communicator, &rank) != 0 || rank != (int)argument (words, self->peer)))
     return 0;
+  if (per_rank == ONE_COUNT || per_rank == ONE_AT_ROOT)
+    return (int)argument (words, count) > 0 ? (uint64_t)(int)argument (words, count) : 0;
   if (counts == NULL || mpi.size (communicator, &n_ranks) != 0)
     return 0;
   for (int i = 0; i < n_ranks; i++)
@@ -197,12 +198,23 @@ n_items (const MpiFunction *self, const Word *words, uint8_t count, PerRank per_
   return n;
 }
 
-/* What the parameters COUNT and TYPE make in bytes. */
+/* Whether the parameter before COUNT is MPI_IN_PLACE, 1 in Open MPI and -1 in MPICH: it stands for the call's
+ * other buffer, and COUNT and its type mean nothing. */
+static bool
+is_in_place (const Word *words, uint8_t count)
+{
+  const Word buffer = count < 2 ? 0 : words[count - 2];
+  return buffer == 1 || buffer == UINT64_MAX;
+}
+
+/* What the parameters COUNT and TYPE make in bytes. They are asked about only where they mean something: what a
+ * program passes elsewhere need not be a type. */
 static uint64_t
 n_bytes (const MpiFunction *self, const Word *words, uint8_t count, uint8_t type, PerRank per_rank)
 {
   int size = 0;
-  const uint64_t n = count == 0 || type == 0 ? 0 : n_items (self, words, count, per_rank);
+  const bool counts = count != 0 && type != 0 && !is_in_place (words, count);
+  const uint64_t n = counts ? n_items (self, words, count, per_rank) : 0;
   return n > 0 && mpi.type_size (argument (words, type), &size) == 0 && size > 0
              ? n * (uint64_t)size
              : 0;
@@ -239,13 +251,15 @@ describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
   call->tag = (int)argument (words, self->tag);
   call->communicator = handle (argument (words, self->communicator));
   call->communicator_uid = lns_mpi_communicator_uid (call->communicator);
-  /* What it makes of buffers that stand for others (MPI_IN_PLACE) is not looked at: counts are as given, but
-   * for what was received. */
+  if (self->made_request != 0)
+    call->request = handle_at (argument (words, self->made_request));
+  int is_between = 0;
+  if (self->class == LNS_WIRE_MPI_COLLECTIVE &&
+      (mpi.is_between (argument (words, self->communicator), &is_between) != 0 || is_between))
+    return; /* each of its two groups has parameters that mean nothing */
   call->bytes = n_bytes (self, words, self->count, self->type, self->sent_per_rank);
   call->received_bytes =
       n_bytes (self, words, self->received_count, self->received_type, self->received_per_rank);
-  if (self->made_request != 0)
-    call->request = handle_at (argument (words, self->made_request));
   if (self->status != 0)
     read_status (self, words, call);
 }

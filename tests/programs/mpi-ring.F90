@@ -22,7 +22,7 @@ program ring
 #endif
   double precision :: sent(250), got(1000), all(1000), total
   real :: few(3), many(192)
-  integer :: numbers(10)
+  integer :: numbers(10), items(128)
   character :: letters(64), gathered(1000)
   integer :: i, rounds, rank, size, error, counts(64), places(64)
   character(len=16) :: word
@@ -55,6 +55,14 @@ program ring
   call MPI_Gatherv(letters, rank + 1, MPI_CHARACTER, gathered, counts, places, MPI_CHARACTER, 0, MPI_COMM_WORLD, error)
   call MPI_Bcast(total, 1, MPI_DOUBLE_PRECISION, size - 1, MPI_COMM_WORLD, error)
   call MPI_Alltoall(few, 3, MPI_REAL, many, 3, MPI_REAL, MPI_COMM_WORLD, error)
+  if (rank == 0) then
+    call MPI_Gather(MPI_IN_PLACE, 2, MPI_DATATYPE_NULL, items, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+    call MPI_Scatter(items, 2, MPI_INTEGER, MPI_IN_PLACE, 2, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD, error)
+  else
+    call MPI_Gather(numbers, 2, MPI_INTEGER, items, 2, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD, error)
+    call MPI_Scatter(items, 2, MPI_DATATYPE_NULL, numbers, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+  end if
+  call MPI_Allgather(MPI_IN_PLACE, 5, MPI_DATATYPE_NULL, items, 1, MPI_INTEGER, MPI_COMM_WORLD, error)
   call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half, error)
   call MPI_Barrier(half, error)
   call MPI_Comm_free(half, error)

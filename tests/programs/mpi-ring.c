@@ -40,6 +40,13 @@ main (int argc, char **argv)
   MPI_Gatherv (sent, rank + 1, MPI_CHAR, got, counts, places, MPI_CHAR, 0, MPI_COMM_WORLD);
   MPI_Bcast (&sum, 1, MPI_DOUBLE, size - 1, MPI_COMM_WORLD);
   MPI_Alltoall (sent, 3, MPI_FLOAT, all, 3, MPI_FLOAT, MPI_COMM_WORLD);
+  /* What means nothing need be nothing. */
+  int *items = (int *)all;
+  MPI_Gather (rank == 0 ? MPI_IN_PLACE : items, 2, rank == 0 ? MPI_DATATYPE_NULL : MPI_INT, items,
+              2, rank == 0 ? MPI_INT : MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD);
+  MPI_Scatter (items, 2, rank == 0 ? MPI_INT : MPI_DATATYPE_NULL, rank == 0 ? MPI_IN_PLACE : items,
+               2, rank == 0 ? MPI_DATATYPE_NULL : MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Allgather (MPI_IN_PLACE, 5, MPI_DATATYPE_NULL, items, 1, MPI_INT, MPI_COMM_WORLD);
   MPI_Comm half;
   MPI_Comm_split (MPI_COMM_WORLD, rank % 2, rank, &half);
   MPI_Barrier (half);
