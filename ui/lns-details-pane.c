@@ -106,7 +106,7 @@ update_event (LnsDetailsPane *self)
     return;
   g_autofree char *whole_name = lns_event_text_string (report, self->event.name, false);
   g_autofree char *name = lns_display_cut (whole_name);
-  gtk_label_set_text (self->name, *name != '\0' ? name : _ ("(no name)"));
+  gtk_label_set_text (self->name, *name != '\0' ? name : lns_event_text_nameless (report, id.lane));
   self->fields = lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event);
   for (guint i = 0; i < self->fields->len; i++)
     {

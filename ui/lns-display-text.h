@@ -23,8 +23,9 @@ lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line) G_GNUC
  * characters it has. Free with g_free (). O(length). */
 char *lns_display_cut (const char *text) G_GNUC_WARN_UNUSED_RESULT;
 
-/* "NAME (NUMBER)" for a process or thread: the name alone where it tells the number ("thread 1102
- * (pt_main_thread)") or the number was made up by an importer; the number alone where the name is empty. Free with g_free (). */
+/* "NAME (NUMBER)" for a process or thread: the name alone where it tells the number, as "thread 1102
+ * (pt_main_thread)" does, or an importer made the number up; the number alone where the name is empty.
+ * Free with g_free (). */
 char *lns_display_numbered (const char *name, int number) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -110,7 +110,8 @@ name_text (const LnsEventSet *set, uint32_t row)
   size_t size_bytes;
   const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
   if (size_bytes == 0 && track != NULL && track->kind == LNS_TRACK_SCHED)
-    return g_strdup (_ ("The thread left its CPU"));
+    return g_strdup (
+        lns_event_text_nameless (set->report, set->lanes[lns_event_set_lane (set, row)]));
   name = lns_event_short_name (is_call ? LNS_NAMES_CALLS : LNS_NAMES_OWN, name, &size_bytes);
   return lns_display_text (name, size_bytes, TRUE);
 }

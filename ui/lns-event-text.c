@@ -34,6 +34,14 @@ lns_event_text_string (LnsReport *report, uint32_t id, bool one_line)
   return lns_display_text (bytes, size_bytes, one_line);
 }
 
+const char *
+lns_event_text_nameless (LnsReport *report, uint32_t lane)
+{
+  const LnsTrack *track = lns_event_track (report, lane);
+  return track != NULL && track->kind == LNS_TRACK_SCHED ? _ ("The thread left its CPU")
+                                                         : _ ("(no name)");
+}
+
 char *
 lns_event_text_process (LnsReport *report, uint32_t process)
 {

@@ -44,6 +44,9 @@ char *lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t b
 /* "18.796806841 s": all nine digits, so that times below each other can be compared. */
 char *lns_event_text_time (int64_t time_ns);
 
+/* What stands for the name of an event of LANE that has none. Static. */
+const char *lns_event_text_nameless (LnsReport *report, uint32_t lane);
+
 /* The duration to the nanosecond; "not known", or "… so far" where FLAGS say so. */
 char *lns_event_text_duration (int64_t duration_ns, uint32_t flags);
 

@@ -385,13 +385,14 @@ recorder_changed_cb (LnsRecorder *recorder, LnsLaunchDialog *self)
   const char *problem = lns_recorder_get_problem (recorder);
   if (problem == NULL && lns_recorder_get_report (recorder) == NULL)
     problem = _ ("The recorder ended without a report.");
-  if (problem == NULL)
-    {
-      open_report (GTK_WIDGET (self), NULL, NULL);
-      return;
-    }
-  g_autofree char *last_words = lns_recorder_get_last_words (recorder);
-  show_problem (self, problem, last_words);
+  g_autofree char *words = problem == NULL ? lns_recorder_get_remarks (recorder)
+                                           : lns_recorder_get_last_words (recorder);
+  if (problem == NULL && *words != '\0')
+    problem = _ ("The report was made, but not all that was asked for is in it.");
+  if (problem != NULL)
+    show_problem (self, problem, words);
+  else
+    open_report (GTK_WIDGET (self), NULL, NULL);
 }
 
 static void

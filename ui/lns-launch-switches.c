@@ -68,7 +68,6 @@ static GtkWidget *
 new_row (const LnsSwitch *option, GtkWidget **ret_widget)
 {
   g_autofree char *name = g_strconcat ("--", option->name, NULL);
-  g_autofree char *help = g_markup_escape_text (option->help != NULL ? option->help : "", -1);
   gboolean has_two = strcmp (option->kind, "bool") == 0 || strcmp (option->kind, "flag") == 0;
   GtkWidget *row;
 
@@ -81,8 +80,9 @@ new_row (const LnsSwitch *option, GtkWidget **ret_widget)
       return *ret_widget;
     }
   row = has_two ? new_check_row (option, ret_widget) : new_choice_row (option, ret_widget);
+  adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (row), FALSE);
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), name);
-  adw_action_row_set_subtitle (ADW_ACTION_ROW (row), help);
+  adw_action_row_set_subtitle (ADW_ACTION_ROW (row), option->help != NULL ? option->help : "");
   return row;
 }
 

@@ -176,6 +176,61 @@ take_line (LnsRecorder *self, const char *line)
   json_decref (message);
 }
 
+/* What the tool says of itself, before its sentence. */
+#define ERROR_PREFIX   "lanescope: error: "
+#define WARNING_PREFIX "lanescope: warning: "
+
+/* LAST_WORDS_BYTES of standard error: the first, or the last. */
+static char *
+read_words (LnsRecorder *self, gboolean first)
+{
+  char bytes[LAST_WORDS_BYTES];
+  struct stat status;
+
+  if (self->stderr_fd < 0 || fstat (self->stderr_fd, &status) != 0)
+    return g_strdup ("");
+  off_t from = first ? 0 : MAX (0, status.st_size - (off_t)sizeof bytes);
+  ssize_t n_read = pread (self->stderr_fd, bytes, sizeof bytes, from);
+  return g_strchomp (g_utf8_make_valid (bytes, MAX (0, n_read)));
+}
+
+char *
+lns_recorder_get_last_words (LnsRecorder *self)
+{
+  g_autofree char *text = read_words (self, FALSE);
+  char *line = text + strlen (text);
+  for (int n_lines = 0; line > text; line--)
+    if (line[-1] == '\n' && ++n_lines == LAST_WORDS_LINES)
+      break;
+  return g_strdup (line);
+}
+
+char *
+lns_recorder_get_remarks (LnsRecorder *self)
+{
+  g_autofree char *text = read_words (self, TRUE);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  GString *remarks = g_string_new (NULL);
+
+  for (gsize i = 0; lines[i] != NULL && g_str_has_prefix (lines[i], WARNING_PREFIX); i++)
+    if (g_str_has_suffix (lines[i], "[LNS-SWITCH-001]") ||
+        g_str_has_suffix (lines[i], "[LNS-TRACE-001]"))
+      g_string_append_printf (remarks, "%s%s", remarks->len > 0 ? "\n" : "",
+                              lines[i] + strlen (WARNING_PREFIX));
+  return g_string_free (remarks, FALSE);
+}
+
+/* The sentence with which the tool refused to start anything, or NULL. */
+static char *
+refusal (LnsRecorder *self)
+{
+  g_autofree char *words = lns_recorder_get_last_words (self);
+  const char *newline = strrchr (words, '\n');
+  const char *last = newline != NULL ? newline + 1 : words;
+
+  return g_str_has_prefix (last, ERROR_PREFIX) ? g_strdup (last + strlen (ERROR_PREFIX)) : NULL;
+}
+
 static void
 finish_if_over (LnsRecorder *self)
 {
@@ -189,8 +244,11 @@ finish_if_over (LnsRecorder *self)
                                   g_strsignal (g_subprocess_get_term_sig (self->tool))));
   else if (g_subprocess_get_exit_status (self->tool) != 0 &&
            !(self->stop_asked && self->report != NULL))
-    set_problem (self, g_strdup_printf (_ ("The recorder ended with code %d."),
-                                        g_subprocess_get_exit_status (self->tool)));
+    {
+      set_problem (self, refusal (self));
+      set_problem (self, g_strdup_printf (_ ("The recorder ended with code %d."),
+                                          g_subprocess_get_exit_status (self->tool)));
+    }
   set_state (self, LNS_RECORDER_FINISHED);
 }
 
@@ -358,24 +416,6 @@ const char *
 lns_recorder_get_problem (LnsRecorder *self)
 {
   return self->problem;
-}
-
-char *
-lns_recorder_get_last_words (LnsRecorder *self)
-{
-  char bytes[LAST_WORDS_BYTES];
-  struct stat status;
-
-  if (self->stderr_fd < 0 || fstat (self->stderr_fd, &status) != 0)
-    return g_strdup ("");
-  off_t from = MAX (0, status.st_size - (off_t)sizeof bytes);
-  ssize_t n_read = pread (self->stderr_fd, bytes, sizeof bytes, from);
-  g_autofree char *text = g_utf8_make_valid (bytes, MAX (0, n_read));
-  char *line = text + strlen (g_strchomp (text));
-  for (int n_lines = 0; line > text; line--)
-    if (line[-1] == '\n' && ++n_lines == LAST_WORDS_LINES)
-      break;
-  return g_strdup (line);
 }
 
 static void

@@ -70,6 +70,10 @@ GFile *lns_recorder_get_report (LnsRecorder *self);
  * how the program ended if it did not end with 0 and was not stopped from here. Owned by the recorder. */
 const char *lns_recorder_get_problem (LnsRecorder *self);
 
+/* What the tool said before it started the program of switches that it cannot honour, a line each;
+ * "" if nothing. The report does not tell. */
+char *lns_recorder_get_remarks (LnsRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
+
 /* What the program and the tool have written to standard error last: at most 16 lines and
  * 4 KiB, valid UTF-8, "" if nothing. */
 char *lns_recorder_get_last_words (LnsRecorder *self) G_GNUC_WARN_UNUSED_RESULT;

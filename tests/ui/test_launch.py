@@ -29,7 +29,7 @@ if sys.argv[1] == "--capabilities=json":
         {"name": "stats", "kind": "bool", "tag": "report", "default": "false", "help": "Print <them> & more."},
         {"name": "show-output", "letter": "w", "kind": "bool", "tag": "report", "default": "true", "help": "Show it."},
         {"name": "strict", "kind": "flag", "tag": "report", "help": "Be strict."},
-        {"name": "wait", "kind": "choice", "tag": "report", "choices": ["primary", "all"], "default": "all", "help": "For whom."},
+        {"name": "wait", "kind": "choice", "tag": "report", "choices": ["primary", "all"], "default": "all", "help": "For <whom>'s."},
         {"name": "sample", "kind": "choice", "tag": "cpu", "choices": ["cpu", "none"], "help": "Sample.", "instead": "not yet"},
         {"name": "control-fd", "kind": "integer", "tag": "report", "help": "Obey."},
         {"name": "trace", "kind": "list", "choices": ["nvtx", "osrt", "none"], "default": "nvtx"}]}]}))
@@ -165,6 +165,8 @@ def test_more_switches_are_rows():
         launch.wait_for("The report")
         assert not launch.dialog.find_all(None, lambda name: name in ("CPUs", "--sample", "--control-fd"))
         launch.click(launch.dialog.find("list item", "The report"))
+        for words in ("Print <them> & more.", "For <whom>'s."):
+            assert launch.dialog.find("label", words), f"{words} is not shown as it is"
         launch.app.wait(harness.steady(lambda: launch.dialog.find("check box", "--stats").extents()), what="the rows")
         for name in ("--stats", "--show-output"):
             box = launch.dialog.find("check box", name)

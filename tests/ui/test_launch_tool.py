@@ -104,8 +104,16 @@ def test_a_program_that_is_not_there():
 
 def test_an_unknown_switch():
     with Launch("--no-such-switch=1 true") as launch:
-        launch.app.find("label", lambda name: name.startswith("The recorder ended with code 125"))
-        assert "--no-such-switch" in launch.dialog.find("text", "Last lines of standard error").text
+        launch.app.find("label", lambda name: name.startswith("--no-such-switch"))
+
+
+def test_a_switch_without_effect_is_told_before_the_report():
+    with Launch("-t vulkan -o seen.rep true") as launch:
+        launch.app.find("label", lambda name: name.startswith("The report was made, but"))
+        words = launch.dialog.find("text", "Last lines of standard error").text
+        assert words.startswith("--trace: vulkan: ") and "warning" not in words, words
+        launch.dialog.find("push button", "Open Report").do()
+        assert launch.opened("seen.rep").startswith("0 events")
 
 
 harness.main(globals())
