@@ -162,7 +162,9 @@ def trace_in(module, function, monitoring, says):
     owner, parts = module, function.name.split(".")
     for part in parts[:-1]:
         owner = getattr(owner, part, None)
-    found = vars(owner).get(parts[-1]) if isinstance(owner, type) else None
+    # As it stands in its class, or in one of those that this inherits from: a static method is one after it is replaced.
+    classes = owner.__mro__ if isinstance(owner, type) else ()
+    found = next((vars(base)[parts[-1]] for base in classes if parts[-1] in vars(base)), None)
     if found is None:
         found = getattr(owner, parts[-1], None)
     if found is None:

@@ -218,6 +218,25 @@ def prepare_own(folder):
     os.chmod(folder.file("shebang.py"), 0o755)
 
 
+def test_methods_that_are_inherited():
+    if needs_module:
+        raise tap.Skip(needs_module)
+    program = ("import traced\nchild = traced.Child()\n"
+               "print([child.of_none(), traced.Child.of_none(), child.of_class(), traced.Child.of_class(), child.method(3), traced.Child.method(child, 4), child.own])")
+    with Folder() as folder:
+        prepare(folder)
+        with open(folder.file("inherited.json"), "w", encoding="utf-8") as file:
+            json.dump([{"module": "traced", "functions": ["Child.of_none", "Child.of_class", "Child.method", "Child.own"]}], file)
+        for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+            path = PYTHONS.get(version)
+            if path is None:
+                continue
+            run = folder.profile("-f", "true", "-o", "o", "-t", "nvtx", "--python-functions-trace=inherited.json", path, "-c", program)
+            assert (run.code, run.out) == (0, "[0, 0, 0, 0, 3, 4, 6]\n"), (version, run)
+            found = folder.report("o.rep").names()
+            assert found == {"Child.of_none": 2, "Child.of_class": 2, "Child.method": 2, "Child.own": 1}, (version, found)
+
+
 def test_generators_do_what_they_do_without_us():
     n = 0
     for version in ("3.9", "3.10", "3.11"):
