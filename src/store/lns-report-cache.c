@@ -34,27 +34,49 @@ print_condition (char *to, size_t to_bytes, const char *path, const char *ending
                    (int64_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-char *
-lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error)
+/* Whether copies may be put into FOLDER, PATH_MAX bytes, which is filled with where those of KIND lie, and
+ * made. Without a home it is in /tmp, where somebody else may have put something in its place. */
+static bool
+find_folder (const char *kind, char *folder, LnsError *error)
 {
   const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
-  char folder[PATH_MAX], key[PATH_MAX + 160], *real = realpath (path, NULL), *text = NULL;
+  char own[64];
   struct stat status;
 
   /* The specification of base folders has relative ones ignored. */
+  const bool has_home = home != NULL && home[0] == '/';
+  snprintf (own, sizeof own, "/tmp/lanescope-cache-%u", (unsigned)geteuid ());
   if (cache != NULL && cache[0] == '/')
-    snprintf (folder, sizeof folder, "%s/lanescope/%s/", cache, kind);
+    snprintf (folder, PATH_MAX, "%s/lanescope/%s/", cache, kind);
+  else if (has_home)
+    snprintf (folder, PATH_MAX, "%s/.cache/lanescope/%s/", home, kind);
   else
-    snprintf (folder, sizeof folder, "%s/.cache/lanescope/%s/",
-              home != NULL && home[0] == '/' ? home : "/tmp", kind);
+    snprintf (folder, PATH_MAX, "%s/%s/", own, kind);
+  if (!lns_make_folders (folder, 0700, NULL))
+    return lns_error_set_errno (
+        error, errno,
+        "%s: no copy of the report can be made there; set XDG_CACHE_HOME to "
+        "a folder that can be written",
+        folder);
+  if (strncmp (folder, own, strlen (own)) == 0 &&
+      (lstat (own, &status) != 0 || !S_ISDIR (status.st_mode) || status.st_uid != geteuid () ||
+       (status.st_mode & 077) != 0))
+    return lns_error_set (error, LNS_ERROR_IO, EPERM,
+                          "%s must be a folder that only you can enter: remove it, or set HOME or "
+                          "XDG_CACHE_HOME to a folder of yours",
+                          own);
+  return true;
+}
+
+char *
+lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error)
+{
+  char folder[PATH_MAX], key[PATH_MAX + 160], *real = realpath (path, NULL), *text = NULL;
+  struct stat status;
+
   if (real == NULL || stat (real, &status) != 0)
     lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
-  else if (!lns_make_folders (folder, 0700, NULL))
-    lns_error_set_errno (error, errno,
-                         "%s: no copy of the report can be made there; set XDG_CACHE_HOME to a "
-                         "folder that can be written",
-                         folder);
-  else
+  else if (find_folder (kind, folder, error))
     {
       int n = snprintf (key, sizeof key, "%s %s", real, version);
       n += print_condition (key + n, sizeof key - (size_t)n, real, "");

@@ -187,6 +187,23 @@ def test_files_of_others_open_through_a_cache():
     assert count == b"1" and len(os.listdir(cache)) == 2, (count, os.listdir(cache))
 
 
+def test_without_a_home_the_cache_is_ones_own():
+    cuda_corpus.need()
+    folder = f"/tmp/lanescope-cache-{os.geteuid()}"
+    if os.path.exists(folder):
+        raise tap.Skip(f"{folder} is there already")
+    path, _ = copy_of("rtx3080-tiny", "homeless.sqlite")
+    environment = {key: value for key, value in os.environ.items() if key not in ("HOME", "XDG_CACHE_HOME")}
+    try:
+        run = subprocess.run([tap.LANESCOPE, "info", path], env=environment, capture_output=True, timeout=60, check=False)
+        assert run.returncode == 0 and len(os.listdir(folder + "/imported")) == 1 and os.stat(folder).st_mode & 0o777 == 0o700, run
+        os.chmod(folder, 0o777)
+        run = subprocess.run([tap.LANESCOPE, "info", path], env=environment, capture_output=True, timeout=60, check=False)
+        assert run.returncode == 125 and b"must be a folder that only you can enter" in run.stderr, run
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def test_nothing_is_made_beside_a_file_with_a_log():
     folder = golden.path("logged")
     os.makedirs(folder)
