@@ -44,7 +44,7 @@ run_awaitable = types.coroutine(types.FunctionType(run.__code__, globals()))
 
 
 class Steps:
-    """Awaits INNER."""
+    """Awaits INNER. Where who awaits ends before its first step, INNER is closed, which else complains that nobody awaited it."""
 
     __slots__ = ("inner", "number")
 
@@ -54,9 +54,16 @@ class Steps:
     def __await__(self):
         return run(self.inner, self.number)
 
+    def __del__(self):
+        self.inner.close()
 
-async def run_coroutine(inner, number):
-    return await Steps(inner, number)
+
+async def wait_for(steps):
+    return await steps
+
+
+def run_coroutine(inner, number):
+    return wait_for(Steps(inner, number))
 
 
 class AsynchronousGenerator:

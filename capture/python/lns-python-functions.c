@@ -203,6 +203,7 @@ typedef struct
   Vectorcall vectorcall;
   PyObject *callable;
   PyObject *runner; /* takes in what it returns, which runs in stretches; NULL: it runs in one */
+  PyObject *references; /* weak ones */
   const LnsPythonFunction *function;
 } Traced;
 
@@ -231,6 +232,8 @@ static void
 traced_free (PyObject *self)
 {
   PyTypeObject *type = Py_TYPE (self);
+  if (((Traced *)self)->references != NULL)
+    PyObject_ClearWeakRefs (self);
   Py_DECREF (((Traced *)self)->callable);
   Py_XDECREF (((Traced *)self)->runner);
   PyObject_Free (self);
@@ -288,9 +291,11 @@ traced_reduce (PyObject *self, PyObject *unused)
 
 static PyMethodDef traced_methods[] = { { "__reduce__", traced_reduce, METH_NOARGS, NULL },
                                         { NULL, NULL, 0, NULL } };
-static PyMemberDef traced_members[] = { { "__vectorcalloffset__", T_PYSSIZET,
-                                          offsetof (Traced, vectorcall), READONLY, NULL },
-                                        { NULL, 0, 0, 0, NULL } };
+static PyMemberDef traced_members[] = {
+  { "__vectorcalloffset__", T_PYSSIZET, offsetof (Traced, vectorcall), READONLY, NULL },
+  { "__weaklistoffset__", T_PYSSIZET, offsetof (Traced, references), READONLY, NULL },
+  { NULL, 0, 0, 0, NULL }
+};
 static PyType_Slot traced_slots[] = { { Py_tp_dealloc, traced_free },
                                       { Py_tp_call, PyVectorcall_Call },
                                       { Py_tp_descr_get, traced_get },
@@ -326,6 +331,7 @@ wrap (PyObject *module, PyObject *arguments)
   traced->callable = callable;
   traced->runner = runner == Py_None ? NULL : runner;
   Py_XINCREF (traced->runner);
+  traced->references = NULL;
   traced->function = &functions[number];
   return (PyObject *)traced;
 }

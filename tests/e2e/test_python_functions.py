@@ -57,6 +57,8 @@ async def waits(n):
     for i in range(n):
         await asyncio.sleep(0)
     return n
+async def cancelled():
+    pass
 async def waits_and_yields(n):
     for i in range(n):
         await asyncio.sleep(0)
@@ -66,7 +68,7 @@ def managed():
     yield "within"
 '''
 PROGRAM = '''
-import asyncio, inspect, math, pickle, sys, threading
+import asyncio, copy, inspect, math, pickle, sys, threading, weakref
 import traced
 from traced import plain
 def own(n):
@@ -102,7 +104,14 @@ async def together():
         await task
     except asyncio.CancelledError:
         print("cancelled")
+    task = asyncio.create_task(traced.cancelled())
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        print("cancelled before its first step")
 asyncio.run(together())
+print(weakref.ref(plain)() is plain, copy.deepcopy(plain) is plain, weakref.WeakMethod(thing.method)()(2))
 print(asyncio.iscoroutinefunction(traced.waits), inspect.isgeneratorfunction(traced.echo), inspect.isfunction(plain))
 thread = threading.Thread(target=lambda: [plain(i) for i in range(50)])
 thread.start()
@@ -112,7 +121,7 @@ sys.exit(9)
 '''
 TRACED = [
     {"_comment": "all of these are there", "module": "traced", "domain": "My Domain", "category": "mine", "color": "0x008000",
-     "functions": ["plain", "Thing.method", "Thing.of_class", "Thing.of_none", "Thing.own", "Thing.kept", "fails", "decorated", "remembered", "echo", "waits",
+     "functions": ["plain", "Thing.method", "Thing.of_class", "Thing.of_none", "Thing.own", "Thing.kept", "fails", "decorated", "remembered", "echo", "waits", "cancelled",
                    "waits_and_yields", "managed", {"function": "numbers", "color": "0xff0000"}]},
     {"module": "__main__", "functions": ["own", "Local.method", "short"]},
     {"module": "math", "functions": ["sqrt"]},
@@ -121,7 +130,7 @@ TRACED = [
 ]
 # A call is a range; what yields or awaits is one for each stretch that it runs: once more than it did so. Of managed() one is what
 # comes before the block, one what comes after; a task that is cancelled runs four: to its first sleep, twice on, and to its end.
-CALLS = {"plain": 1050, "Thing.method": 2, "Thing.of_class": 1, "Thing.of_none": 1, "Thing.own": 1, "Thing.kept": 1, "fails": 3, "decorated": 1,
+CALLS = {"plain": 1050, "Thing.method": 3, "Thing.of_class": 1, "Thing.of_none": 1, "Thing.own": 1, "Thing.kept": 1, "fails": 3, "decorated": 1,
          "remembered": 100, "numbers": 5, "echo": 4, "waits": 4 + 55 + 4, "waits_and_yields": 5, "managed": 2, "own": 1000, "Local.method": 1,
          "short": 1, "sqrt": 1}
 
@@ -160,6 +169,7 @@ def check(version, path, *switches):
         assert bare.stderr.strip() in run.err, (bare.stderr, run.err)
         report = folder.report()
         calls = collections.Counter(report.names())
+        assert calls.pop("cancelled", 0) <= 1 and "never awaited" not in run.err, (calls, run)
         assert calls == CALLS, calls
         assert {event["domain"] for event in report.named("plain")} == {"My Domain"}
         colors = subprocess.run([tap.LANESCOPE, "sql", folder.file("report1.rep"), "SELECT DISTINCT text, color & 0xffffffff FROM NVTX_EVENTS "
