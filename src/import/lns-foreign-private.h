@@ -17,7 +17,7 @@
 struct LnsForeign
 {
   sqlite3 *db;
-  char *path;
+  char *name; /* in errors                                                                       */
   const atomic_bool *cancel;
   LnsForeignTable *tables;
   unsigned n_tables;

@@ -342,7 +342,7 @@ read_in_order (LnsForeignReading *reading)
       if (!is_well (reading))
         return false;
       if (reading->look.window > 0 &&
-          (reading->sort = _lns_foreign_sort_new (reading->look.window, reading->foreign->path,
+          (reading->sort = _lns_foreign_sort_new (reading->look.window, reading->foreign->name,
                                                   give_row, reading)) == NULL)
         return _lns_foreign_fail_code (reading->foreign, SQLITE_NOMEM, "", &reading->error);
     }
@@ -450,7 +450,7 @@ lns_foreign_read (LnsForeign *foreign,
         table->n_rows = reading.n_rows;
     }
   else
-    lns_error_set_errno (error, code, "%s: no thread can be started to read it", foreign->path);
+    lns_error_set_errno (error, code, "%s: no thread can be started to read it", foreign->name);
   clear (&reading);
   return good;
 }

@@ -39,19 +39,19 @@ bool
 _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error)
 {
   if (_lns_foreign_is_cancelled (foreign))
-    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", foreign->path);
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", foreign->name);
   if (code == SQLITE_NOMEM)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory to read it; close other programs", foreign->path);
+                          "%s: not enough memory to read it; close other programs", foreign->name);
   if (code == SQLITE_BUSY)
     return lns_error_set (error, LNS_ERROR_IO, 0,
                           "%s: another program is writing it; try again when that has ended",
-                          foreign->path);
+                          foreign->name);
   return lns_error_set (
       error, LNS_ERROR_FORMAT, 0,
       "%s: this SQLite file cannot be read (%s); make it again with \"nsys export "
       "--type sqlite\"",
-      foreign->path, text);
+      foreign->name, text);
 }
 
 bool
@@ -195,7 +195,7 @@ list_tables (LnsForeign *foreign, LnsError *error)
   good = good && code == SQLITE_DONE;
   if (!good && code == SQLITE_ROW)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                   foreign->path);
+                   foreign->name);
   else if (!good)
     _lns_foreign_fail (foreign, error);
   sqlite3_finalize (rows);
@@ -220,14 +220,14 @@ is_without_its_log (const char *path)
 }
 
 LnsForeign *
-lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
+lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel, LnsError *error)
 {
   LnsForeign *foreign = calloc (1, sizeof *foreign);
   char *folder = strdup (path), *uri = lns_sql_immutable_uri (path);
-  bool good = foreign != NULL && folder != NULL && (foreign->path = strdup (path)) != NULL;
+  bool good = foreign != NULL && folder != NULL && (foreign->name = strdup (name)) != NULL;
 
   if (good && access (path, R_OK) != 0)
-    good = lns_error_set_errno (error, errno, "%s: it cannot be read", path);
+    good = lns_error_set_errno (error, errno, "%s: it cannot be read", name);
   else if (good)
     {
       char *slash = strrchr (folder, '/');
@@ -245,7 +245,7 @@ lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
       good = good && list_tables (foreign, error);
     }
   else
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", path);
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", name);
   free (folder);
   free (uri);
   if (good)
@@ -276,7 +276,7 @@ lns_foreign_close (LnsForeign *foreign)
     }
   free (foreign->tables);
   sqlite3_close (foreign->db);
-  free (foreign->path);
+  free (foreign->name);
   free (foreign);
 }
 

@@ -34,9 +34,10 @@ typedef struct
   uint64_t n_rows; /* UINT64_MAX: not known yet                                                 */
 } LnsForeignTable;
 
-/* NULL and ERROR where PATH is no SQLite file or cannot be read. CANCEL (may be NULL) ends whatever
- * reads with LNS_ERROR_CANCELLED. */
-LnsForeign *lns_foreign_open (const char *path, const atomic_bool *cancel, LnsError *error)
+/* NULL and ERROR where PATH is no SQLite file or cannot be read; errors call it NAME. CANCEL (may be NULL) ends
+ * whatever reads with LNS_ERROR_CANCELLED. */
+LnsForeign *
+lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel, LnsError *error)
     __attribute__ ((warn_unused_result));
 void lns_foreign_close (LnsForeign *foreign); /* NULL is fine                                   */
 

@@ -110,9 +110,10 @@ open_all (LnsImport *import, const char *path, const char *out_path)
                               &import->domains, &import->devices,   &import->contexts,
                               &import->streams, &import->launches,  &import->tracks,
                               &import->metrics, &import->leaves };
-  LnsWriterOptions options = { .overwrite = import->options->overwrite };
+  const char *name = import->options->origin != NULL ? import->options->origin : path;
+  LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
 
-  import->foreign = lns_foreign_open (path, import->options->cancel, import->error);
+  import->foreign = lns_foreign_open (path, name, import->options->cancel, import->error);
   if (import->foreign == NULL || !has_known_table (import, path) || !read_start (import, &options))
     return false;
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)

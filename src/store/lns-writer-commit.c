@@ -217,7 +217,7 @@ settle (LnsWriter *writer, int64_t now_ns)
     writer->file_bytes =
         (uint64_t)sqlite3_column_int64 (writer->statements.n_pages, 0) * LNS_SQL_PAGE_BYTES;
   sqlite3_reset (writer->statements.n_pages);
-  if (writer->n_events > 0)
+  if (writer->n_events > 0 && !writer->is_whole_or_none)
     {
       _lns_writer_remove_aside (writer->aside_path);
       writer->aside_path = NULL;

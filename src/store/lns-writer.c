@@ -145,6 +145,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
       return NULL;
     }
+  writer->is_whole_or_none = options->is_whole_or_none;
   memcpy (writer->uuid, options->uuid, sizeof writer->uuid);
   if (memcmp (writer->uuid, no_uuid, sizeof no_uuid) == 0 &&
       getrandom (writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
@@ -255,9 +256,10 @@ lns_writer_finish_counted (
   sqlite3_busy_timeout (writer->database, writer->finish_busy_ms);
   const bool is_whole = lns_writer_commit (writer, end_ns, &cause);
   /* Without a single commit with data the overwritten file is worth more than this one. */
-  const bool is_kept = is_whole || writer->aside_path == NULL;
+  const bool is_kept = is_whole || (writer->aside_path == NULL && !writer->is_whole_or_none);
   if (!is_kept)
-    lns_error_set (error, cause.domain, cause.code, "%s; nothing was recorded", cause.message);
+    lns_error_set (error, cause.domain, cause.code, "%s%s", cause.message,
+                   writer->is_whole_or_none ? "" : "; nothing was recorded");
   else if (!is_whole)
     finish_without_the_rest (writer, end_ns, &cause, error);
   if (ret_counts != NULL)

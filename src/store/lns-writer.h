@@ -32,7 +32,8 @@ typedef enum
 
 typedef struct
 {
-  bool overwrite;          /* an existing PATH is replaced at the first commit with data          */
+  bool overwrite;        /* an existing PATH is replaced at the first commit with data          */
+  bool is_whole_or_none; /* what cannot be finished is removed, and what it replaced comes back  */
   int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC                             */
   int64_t t0_realtime_ns;  /* the same moment in CLOCK_REALTIME                                   */
   uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0                                  */

@@ -9,6 +9,7 @@ import collections
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -301,6 +302,23 @@ def test_ctrl_c_leaves_nothing():
         assert process.returncode == 125 and err.count(b"lanescope: error:") == 1 and b"cancelled" in err, (process.returncode, out, err)
         assert output is None or not os.path.exists(golden.path(output))
         assert not [name for name in os.listdir(cache) if name.startswith("big")]
+
+
+def test_a_full_disk_leaves_nothing_and_what_was_there():
+    """A limit of the file's size stands for the disk."""
+    big_export()
+    golden.run("import", "-q", "-f", "true", "-o", "kept.rep", "big.sqlite")
+    was = os.path.getsize(golden.path("kept.rep"))
+    with open(golden.path("big.json"), "w") as file:
+        file.write("[" + ",".join('{"ph": "X", "pid": 1, "tid": 1, "ts": %d, "dur": 1, "name": "n%d"}' % (i, i) for i in range(50000)) + "]")
+    for source in ("big.sqlite", "big.json"):
+        for out in ("full.rep", "kept.rep"):
+            run = subprocess.run([tap.LANESCOPE, "import", "-f", "true", "-o", out, source], cwd=golden.FOLDER, capture_output=True, text=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (was - 65536, was - 65536)))
+            assert run.returncode == 125 and run.stderr.count("\n") == 1 and "lost" not in run.stderr, run
+            assert not os.path.exists(golden.path("full.rep"))
+            assert os.path.getsize(golden.path("kept.rep")) == was
+            assert not [name for name in os.listdir(golden.FOLDER) if ".old" in name]
 
 
 def test_a_terminal_sees_how_far_it_is():

@@ -94,7 +94,7 @@ check_table (const char *query, LnsForeignOrder order)
 {
   static const char *const columns[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
   LnsError error = { 0 };
-  LnsForeign *foreign = lns_foreign_open (path, NULL, &error);
+  LnsForeign *foreign = lns_foreign_open (path, path, NULL, &error);
   LNS_CHECK_STR (error.message, "");
   LnsForeignTable *table = lns_foreign_find (foreign, "t");
   Expected expected = { .n_columns = 8 };
@@ -214,7 +214,7 @@ test_readings_that_end_early (void)
       {
         LnsError error = { 0 };
         int left = n;
-        LnsForeign *foreign = lns_foreign_open (path, NULL, &error);
+        LnsForeign *foreign = lns_foreign_open (path, path, NULL, &error);
         LNS_CHECK (!lns_foreign_read (foreign, lns_foreign_find (foreign, "t"), columns + i, 1,
                                       orders[i] > 1 ? LNS_FOREIGN_BY_START : orders[i], few_cb,
                                       &left, &error));
@@ -237,7 +237,7 @@ test_no_room_for_what_is_sorted (void)
   const char *folder = getenv ("TMPDIR");
   char *before = folder != NULL ? strdup (folder) : NULL;
   setenv ("TMPDIR", "/nowhere", 1);
-  LnsForeign *foreign = lns_foreign_open (path, NULL, &error);
+  LnsForeign *foreign = lns_foreign_open (path, path, NULL, &error);
   /* These are no more than a window, but more than may be in memory.                              */
   LNS_CHECK (!lns_foreign_read (foreign, lns_foreign_find (foreign, "t"), columns, 2,
                                 LNS_FOREIGN_BY_START, few_cb, &left, &error));
