@@ -14,6 +14,8 @@
 #include "src/cli/lns-cli-report.h"
 #include "src/export/lns-export.h"
 
+#define SHIFT_MAX_NS (INT64_C (1) << 61)
+
 typedef struct
 {
   const char *type;
@@ -196,9 +198,12 @@ make_options (const Values *values,
   char *end = NULL;
   long long shift_ns = values->ts_shift != NULL ? strtoll (values->ts_shift, &end, 10) : 0;
 
-  if (end != NULL && (end == values->ts_shift || *end != '\0'))
+  /* Times of either sign, normalized or not, do not leave their range by so much. */
+  if (end != NULL && (end == values->ts_shift || *end != '\0' || shift_ns < -SHIFT_MAX_NS ||
+                      shift_ns > SHIFT_MAX_NS))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--ts-shift: “%s” is not a number of nanoseconds", values->ts_shift);
+                          "--ts-shift: “%s” is not a number of nanoseconds, 73 years at most",
+                          values->ts_shift);
   if (values->times != NULL && !lns_export_times_parse (values->times, ret_times, error))
     return false;
   ret_options->overwrite = values->overwrite;

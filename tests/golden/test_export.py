@@ -304,6 +304,8 @@ def test_times_are_shifted():
     utc = exported().execute("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME").fetchone()[0]
     assert times_of("--ts-normalize=true", "--ts-shift", "7") == [
         (s + utc + 7, None if e is None else e + utc + 7, *rest) for s, e, *rest in plain]
+    for far in ("9223372036854775807", "-9223372036854775808", "99999999999999999999"):
+        assert b"73 years at most" in golden.run("export", f"--ts-shift={far}", REPORT, code=125)[1]
     _, err = golden.run("export", "--ts-shift=soon", REPORT, code=125)
     assert b"nanoseconds" in err, err
 
