@@ -181,8 +181,8 @@ def trace_in(module, function, monitoring, says):
         function.miss("it is a class: name its methods" if isinstance(inner, type) else "it is not a function")
         return
     plain = inner
-    while hasattr(plain, "__wrapped__"):
-        plain = plain.__wrapped__
+    for _ in range(100):  # some objects have all attributes that they are asked for
+        plain = getattr(plain, "__wrapped__", plain)
     if monitoring is not None and hasattr(inner, "__code__") and hasattr(plain, "__code__"):
         monitoring.trace_code(plain.__code__, function)
         return
@@ -205,7 +205,9 @@ def trace_in(module, function, monitoring, says):
 
 def replace_within(wrapper, plain, traced):
     """Has TRACED called in the place of PLAIN, which is what WRAPPER, a decorator's, is around. False: it does not hold it itself."""
-    while wrapper.__wrapped__ is not plain:
+    for _ in range(100):
+        if wrapper.__wrapped__ is plain:
+            break
         wrapper = wrapper.__wrapped__
     cells = [cell for cell in getattr(wrapper, "__closure__", None) or () if cell.cell_contents is plain]
     for cell in cells:

@@ -31,6 +31,12 @@ class Thing:
     def kept(self): return 7
 class Child(Thing):
     pass
+class Answering:
+    def __getattr__(self, name):
+        return Answering() if name == "__wrapped__" else object.__getattribute__(self, name)
+    def __call__(self):
+        return 3
+answering = Answering()
 def numbers(n):
     yield from range(n)
 def fails():
@@ -88,7 +94,7 @@ for i in range(3):
         traced.fails()
     except KeyError as error:
         print(error)
-print(short(), thing.own, thing.kept, thing.kept, traced.Child().method(1), [traced.remembered(i // 10) for i in range(100)][-1])
+print(short(), traced.answering(), thing.own, thing.kept, thing.kept, traced.Child().method(1), [traced.remembered(i // 10) for i in range(100)][-1])
 talk = traced.echo()
 print(next(talk), talk.send("sent"), talk.throw(ValueError("now")), talk.close())
 with traced.managed() as what:
@@ -121,7 +127,7 @@ sys.exit(9)
 '''
 TRACED = [
     {"_comment": "all of these are there", "module": "traced", "domain": "My Domain", "category": "mine", "color": "0x008000",
-     "functions": ["plain", "Thing.method", "Thing.of_class", "Thing.of_none", "Thing.own", "Thing.kept", "fails", "decorated", "remembered", "echo", "waits", "cancelled",
+     "functions": ["plain", "Thing.method", "Thing.of_class", "Thing.of_none", "Thing.own", "Thing.kept", "answering", "fails", "decorated", "remembered", "echo", "waits", "cancelled",
                    "waits_and_yields", "managed", {"function": "numbers", "color": "0xff0000"}]},
     {"module": "__main__", "functions": ["own", "Local.method", "short"]},
     {"module": "math", "functions": ["sqrt"]},
@@ -130,7 +136,7 @@ TRACED = [
 ]
 # A call is a range; what yields or awaits is one for each stretch that it runs: once more than it did so. Of managed() one is what
 # comes before the block, one what comes after; a task that is cancelled runs four: to its first sleep, twice on, and to its end.
-CALLS = {"plain": 1050, "Thing.method": 3, "Thing.of_class": 1, "Thing.of_none": 1, "Thing.own": 1, "Thing.kept": 1, "fails": 3, "decorated": 1,
+CALLS = {"plain": 1050, "Thing.method": 3, "Thing.of_class": 1, "Thing.of_none": 1, "Thing.own": 1, "Thing.kept": 1, "answering": 1, "fails": 3, "decorated": 1,
          "remembered": 100, "numbers": 5, "echo": 4, "waits": 4 + 55 + 4, "waits_and_yields": 5, "managed": 2, "own": 1000, "Local.method": 1,
          "short": 1, "sqrt": 1}
 
