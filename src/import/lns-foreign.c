@@ -47,6 +47,13 @@ _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsErro
     return lns_error_set (error, LNS_ERROR_IO, 0,
                           "%s: another program is writing it; try again when that has ended",
                           foreign->name);
+  /* SQLite would have to roll back what that had begun, in the file.                               */
+  if (code == SQLITE_READONLY)
+    return lns_error_set (
+        error, LNS_ERROR_FORMAT, 0,
+        "%s: what wrote it was interrupted, as %s-journal beside it tells; make it "
+        "again with \"nsys export --type sqlite\"",
+        foreign->name, foreign->name);
   return lns_error_set (
       error, LNS_ERROR_FORMAT, 0,
       "%s: this SQLite file cannot be read (%s); make it again with \"nsys export "

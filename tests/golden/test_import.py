@@ -358,6 +358,18 @@ def test_nsys_rep_needs_nsys():
     assert "imported from: run.nsys-rep\n" in out and "events: 44\n" in out, out
 
 
+def test_an_export_that_was_interrupted():
+    path, database = copy_of("rtx3080-tiny", "going.sqlite")
+    database.execute("PRAGMA cache_size = 2")
+    database.execute("UPDATE StringIds SET value = value || hex (zeroblob (9000))")
+    for ending in ("", "-journal"):
+        shutil.copy(path + ending, golden.path("stopped.sqlite") + ending)
+    before = [open(golden.path("stopped.sqlite") + ending, "rb").read() for ending in ("", "-journal")]
+    err = golden.run("info", "stopped.sqlite", code=125)[1].decode()
+    assert err.startswith("lanescope: error: stopped.sqlite: what wrote it was interrupted, as stopped.sqlite-journal beside it tells"), err
+    assert before == [open(golden.path("stopped.sqlite") + ending, "rb").read() for ending in ("", "-journal")]
+
+
 def test_what_cannot_be_imported_gets_a_sentence_each():
     files = {"text.sqlite": b"not a database" * 500, "empty.sqlite": b"", "cut.sqlite": b"SQLite format 3\0" + bytes(84)}
     for name, content in files.items():

@@ -115,11 +115,12 @@ check_table (const char *query, LnsForeignOrder order)
 static void
 test_values_of_every_kind (void)
 {
-  static const char *const sizes[] = { "PRAGMA page_size = 512", "PRAGMA page_size = 4096",
-                                       "PRAGMA page_size = 65536" };
-  for (int i = 0; i < 3; i++)
+  static const char *const settings[] = { "PRAGMA page_size = 512", "PRAGMA page_size = 4096",
+                                          "PRAGMA page_size = 65536",
+                                          "PRAGMA page_size = 1024; PRAGMA auto_vacuum = FULL" };
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
     {
-      sqlite3_close (make (sizes[i], rows_of_all_kinds));
+      sqlite3_close (make (settings[i], rows_of_all_kinds));
       LNS_CHECK (check_table ("SELECT * FROM t", LNS_FOREIGN_AS_IT_LIES));
     }
 }
