@@ -90,8 +90,10 @@ lns_event_text_domain (LnsReport *report, uint32_t domain)
   const LnsDomain *domains = lns_report_domains (report, &n);
   if (domain >= n)
     return g_strdup (NOTHING);
-  return domains[domain].name == 0 ? g_strdup (_ ("default"))
-                                   : lns_event_text_string (report, domains[domain].name, true);
+  const LnsDomain *it = &domains[domain];
+  return it->name != 0     ? lns_event_text_string (report, it->name, true)
+         : it->number == 0 ? g_strdup (_ ("default"))
+                           : g_strdup_printf (_ ("domain %u"), it->number);
 }
 
 char *

@@ -80,12 +80,15 @@ thread_label (LnsReport *report, uint32_t thread)
                                it->tid != 0 ? it->tid : it->target_tid);
 }
 
+/* A domain whose name was not recorded is told from the others by its number. */
 static char *
 domain_label (LnsReport *report, const char *what, uint32_t domain)
 {
   uint32_t n;
   const LnsDomain *domains = lns_report_domains (report, &n);
   g_autofree char *name = _lns_row_text (report, domain < n ? domains[domain].name : 0);
+  if (*name == '\0' && domain < n && domains[domain].number != 0)
+    return g_strdup_printf (_ ("%s: domain %u"), what, domains[domain].number);
   return *name == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, name);
 }
 

@@ -29,8 +29,8 @@ static const char *const statements =
     "nameId INTEGER);"
     "INSERT INTO OSRT_API VALUES (100, 900, 27, 5 << 24 | 5, 1);"
     "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
-    "INTEGER);"
-    "INSERT INTO NVTX_EVENTS VALUES (150, 950, 59, 'step', 15728640 << 24 | 15728640);"
+    "INTEGER, domainId INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES (150, 950, 59, 'step', 15728640 << 24 | 15728640, 3);"
     "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
     "globalTid INTEGER, "
     "correlationId INTEGER, nameId INTEGER, returnValue INTEGER);"
@@ -70,9 +70,9 @@ open_made (void)
 static void
 rows_are_ordered_and_named (void)
 {
-  static const char *const wanted[] = { "train (7)",     "thread 7 (main)", "Stream 7",
-                                        "Whole context", "Spans",           "Thread",
-                                        "helper (5)",    "Thread (5)" };
+  static const char *const wanted[] = { "train (7)",      "thread 7 (main)", "Stream 7",
+                                        "Whole context",  "Spans",           "Thread",
+                                        "NVTX: domain 3", "helper (5)",      "Thread (5)" };
   LnsReport *report = open_made ();
   LnsRowTree *tree = lns_row_tree_new (report);
   gsize n = 0;
@@ -81,7 +81,7 @@ rows_are_ordered_and_named (void)
     {
       const LnsRow *row = lns_row_tree_row (tree, rank);
       if (row->kind != LNS_ROW_PROCESS && row->kind != LNS_ROW_THREAD &&
-          row->kind != LNS_ROW_STREAM)
+          row->kind != LNS_ROW_STREAM && row->kind != LNS_ROW_RANGES)
         continue;
       LNS_CHECK (n < G_N_ELEMENTS (wanted));
       LNS_CHECK_STR (row->label, wanted[n]);
