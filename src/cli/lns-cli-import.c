@@ -27,16 +27,19 @@ static const LnsOption options[] = {
   LNS_CLI_QUIET (Values, "Show no progress, no path and not what was left out."),
 };
 
-/* INPUT with its last ending replaced, to be freed. */
+/* INPUT with its ending replaced, to be freed; "x.json.gz" has two. */
 static char *
 default_output (const char *input)
 {
   const char *slash = strrchr (input, '/'), *name = slash != NULL ? slash + 1 : input,
              *dot = strrchr (name, '.');
+  size_t length = dot != NULL && dot != name ? (size_t)(dot - input) : strlen (input);
   char *output;
-  int length = dot != NULL && dot != name ? (int)(dot - input) : (int)strlen (input);
 
-  return asprintf (&output, "%.*s.rep", length, input) < 0 ? NULL : output;
+  if (dot != NULL && strcmp (dot, ".gz") == 0 && dot - name > 5 &&
+      strncmp (dot - 5, ".json", 5) == 0)
+    length -= 5;
+  return asprintf (&output, "%.*s.rep", (int)length, input) < 0 ? NULL : output;
 }
 
 /* What is not in the report, each on a line of its own. */

@@ -247,6 +247,13 @@ def test_traces_that_are_cut_off():
                 assert "LNS-IMPORT-002" in told, told
 
 
+def test_the_name_of_a_report():
+    with tempfile.TemporaryDirectory() as source:
+        for name, report in (("a.json", "a.rep"), ("b.pt.trace.json.gz", "b.pt.trace.rep"), ("c.gz", "c.rep"), ("d", "d.rep"), (".json.gz", ".json.rep")):
+            run = subprocess.run([tap.LANESCOPE, "import", "-q", write(source, name, json.dumps(SMALL))], capture_output=True, text=True)
+            assert run.returncode == 0 and os.path.exists(os.path.join(source, report)), (name, run, os.listdir(source))
+
+
 def test_what_json_does_not_know():
     """Numbers that are none, control characters in texts, a mark in front, a list without an end."""
     events = ",".join('{"ph": "X", "pid": 1, "tid": 2, "ts": %d, "dur": 1, "name": "tab\tinf: NaN, %d", "args": {"gb": %s, "x": [%s], "l": true, "n": 1e-5}}' %
