@@ -219,6 +219,7 @@ read_table (LnsForeignReading *reading, unsigned n, AcceptFunc accept)
   LnsForeign *foreign = reading->foreign;
   LnsForeignPages pages;
   LnsForeignRow row;
+  bool goes_on = true;
   int code = SQLITE_DONE;
 
   reading->accept = accept;
@@ -228,7 +229,6 @@ read_table (LnsForeignReading *reading, unsigned n, AcceptFunc accept)
       return read_query (reading, n);
     }
   plan_stored (reading, n);
-  bool goes_on = true;
   while (goes_on && (code = _lns_foreign_pages_next (&pages, &row)) == SQLITE_ROW)
     {
       if (_lns_foreign_is_cancelled (foreign))
@@ -432,8 +432,7 @@ lns_foreign_read (LnsForeign *foreign,
   pthread_t thread;
 
   for (unsigned i = 0; i < n_columns; i++)
-    lns_foreign_has_column (table,
-                            columns[i]); /* is used from now on                             */
+    lns_foreign_has_column (table, columns[i]); /* it is used from now on */
   reading.filling = &reading.batches[0];
   _lns_queue_init (&reading.queue);
   foreign->reading = &reading;

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN_BYTES  ((size_t)64 << 20)  /* of rows in memory                                       */
+#define RUN_BYTES  ((size_t)32 << 20) /* of rows, in each of two memories                         */
 #define READ_BYTES ((size_t)128 << 10) /* of each run, when they are merged                       */
-#define GIVEN_ROWS 8192 /* of a window, at once                                                 */
 #define OUT_BYTES  ((size_t)1 << 20)
+#define GIVEN_ROWS 8192 /* of a window, at once                                                   */
 
 /* Where a row lies in `rows`. */
 typedef struct
