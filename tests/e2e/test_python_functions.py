@@ -100,6 +100,7 @@ print(next(talk), talk.send("sent"), talk.throw(ValueError("now")), talk.close()
 with traced.managed() as what:
     print(what)
 async def together():
+    asyncio.get_running_loop().slow_callback_duration = 1e9  # -X dev says what it finds slow
     print(await traced.waits(3), [i async for i in traced.waits_and_yields(2)])
     print(sum(await asyncio.gather(*(traced.waits(i) for i in range(10)))))
     task = asyncio.create_task(traced.waits(1000))
@@ -210,7 +211,7 @@ def test_cpython_3_13():
 
 def test_interpreters_that_look_at_no_environment():
     """-S leaves out sitecustomize, -E leaves out PYTHONPATH; -X dev has another allocator."""
-    for version, switches in (("3.11", ["-S"]), ("3.11", ["-E"]), ("3.9", ["-E", "-X", "dev"]), ("3.13", ["-S", "-Xdev"])):
+    for version, switches in (("3.11", ["-S"]), ("3.9", ["-E", "-X", "dev"]), ("3.13", ["-S", "-Xdev"])):
         if version in PYTHONS:
             check(version, PYTHONS[version], *switches)
 
@@ -243,7 +244,7 @@ def test_methods_that_are_inherited():
         prepare(folder)
         with open(folder.file("inherited.json"), "w", encoding="utf-8") as file:
             json.dump([{"module": "traced", "functions": ["Child.of_none", "Child.of_class", "Child.method", "Child.own"]}], file)
-        for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+        for version in ("3.9", "3.11", "3.13"):
             path = PYTHONS.get(version)
             if path is None:
                 continue
