@@ -14,6 +14,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "capture/session/lns-memory-limit.h"
 
@@ -46,6 +48,9 @@ begin (LnsRecorder *recorder, LnsBatchEvent *start)
   kept->max_bytes = lns_memory_limit () / MEMORY_SHARE;
   kept->is_short = false;
   kept->most_bytes = 0;
+  /* Where that is allowed, as the collector's: while nothing is packed, memory grows. */
+  kept->priority = getpriority (PRIO_PROCESS, (id_t)gettid ());
+  setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   /* Until the end the file tells nothing else. */
   char value[32];
   snprintf (value, sizeof value, "%" PRId64, kept->keep_ns);
@@ -106,6 +111,7 @@ finish (LnsRecorder *recorder, LnsBatch *batch, const LnsBatchEvent *end)
 {
   LnsKept *kept = &recorder->kept;
   int64_t from_ns = end->time_ns - end->keep_ns;
+  setpriority (PRIO_PROCESS, (id_t)gettid (), kept->priority);
   if (from_ns < kept->start_ns)
     from_ns = kept->start_ns;
   for (; kept->first != NULL; play_oldest (recorder))

@@ -49,6 +49,7 @@ typedef struct
   size_t n_bytes;               /* beside the queue */
   size_t max_bytes, most_bytes; /* of all: allowed, and had so far */
   bool is_short;                /* the last seconds did not fit */
+  int priority;                 /* of the thread before */
   LnsPacker *packer;
 } LnsKept;
 

@@ -62,6 +62,8 @@ print_session (const char *name)
               lns_session_state_name (entry.state), entry.n_reports);
       if (entry.program_pid != 0)
         printf ("Program: process %d\n", entry.program_pid);
+      if (entry.keeps)
+        puts ("Keeps: the last seconds, in memory until the report ends");
       if (entry.report[0] != '\0')
         printf ("%s: %s\n",
                 entry.state == LNS_SESSION_COLLECTING ? "Collecting into" : "Last report",

@@ -477,6 +477,7 @@ def test_keep_holds_the_last_seconds_and_no_more():
         size = os.stat(place.file("k.rep")).st_size
         time.sleep(1.2)
         assert os.stat(place.file("k.rep")).st_size == size  # nothing is written until the end
+        assert "Keeps: the last seconds" in place.ok("status", f"--session={launch.pid}").out
         kept(place, 0.5, lambda: place.ok("stop"))
         assert re.search(r"^kept: the last 500.000 ms, in \d.*iB$", place.ok("info", "k.rep").out, re.M)
         place.ok("start", "--keep=30", "-o", "k", "-f", "true")
