@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN_BYTES  ((size_t)32 << 20) /* of rows, in each of two memories                         */
+#define RUN_BYTES  ((size_t)16 << 20) /* of rows, in each of two memories                         */
 #define READ_BYTES ((size_t)128 << 10) /* of each run, when they are merged                       */
 #define OUT_BYTES  ((size_t)1 << 20)
 #define GIVEN_ROWS 8192 /* of a window, at once                                                   */
