@@ -5,6 +5,7 @@
 
 /* `lanescope export`: a report in the format of others. */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +13,10 @@
 
 #include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
-#include "src/export/lns-export.h"
+#include "src/export/lns-export-place.h"
+
+/* What --filter-out leaves out where it is not given: as llm.c's script does. */
+#define FILTER_OUT "validation"
 
 #define SHIFT_MAX_NS (INT64_C (1) << 61)
 
@@ -128,7 +132,7 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, folding.filter_out),
     .value_name = "REGEX",
-    .default_text = "validation",
+    .default_text = FILTER_OUT,
     .help =
         "folded, svg: leave out stacks with a name that this POSIX extended regular expression is "
         "found in; none leaves out none." },
@@ -165,26 +169,34 @@ find_type (const char *name, LnsError *error)
   return type;
 }
 
-/* The facts of `lanescope info`, printed or written to a file. */
-static int
-export_info (const Values *values, char *input)
+/* The facts of `lanescope info`, printed or written to a file, whole or not at all. RET_EXIT_CODE gets how that
+ * command ended. */
+static bool
+export_info (const Values *values, const char *input, int *ret_exit_code, LnsError *error)
 {
-  char name[] = "info";
-  LnsError error = { 0 };
+  static const LnsExportType info = { .name = "info", .is_stream = true };
+  const LnsExportOptions info_options = { .overwrite = values->overwrite };
+  const char *output = values->output != NULL ? values->output : "-";
+  bool is_stdout = strcmp (output, "-") == 0;
+  LnsReport *report = lns_cli_open_report (input, error);
+  LnsExportPlace place;
 
-  if (values->output != NULL && strcmp (values->output, "-") != 0)
+  if (report == NULL)
+    return false;
+  bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
+  if (good && !is_stdout && freopen (place.temporary, "w", stdout) == NULL)
+    good = lns_error_set_errno (error, errno, "%s cannot be written", output);
+  if (good)
     {
-      if (!values->overwrite && access (values->output, F_OK) == 0)
-        lns_error_set (&error, LNS_ERROR_IO, 0,
-                       "%s exists: give --force-overwrite=true to replace it, or another name with "
-                       "--output",
-                       values->output);
-      else if (freopen (values->output, "w", stdout) == NULL)
-        lns_error_set (&error, LNS_ERROR_IO, 0, "%s cannot be written", values->output);
-      if (error.domain != LNS_ERROR_NONE)
-        return lns_cli_fail (&error);
+      *ret_exit_code = lns_command_info.run (&lns_command_info, 2,
+                                             (char *[]){ (char *)info.name, (char *)input, NULL });
+      good = *ret_exit_code != 0 || lns_cli_flush (error);
     }
-  return lns_command_info.run (&lns_command_info, 2, (char *[]){ name, input, NULL });
+  bool is_whole = lns_export_place_close (&place, good && *ret_exit_code == 0, error);
+  if (is_whole && !values->quiet && !is_stdout)
+    fprintf (stderr, "Generated:\n    %s\n", output);
+  lns_report_close (report);
+  return good && (is_whole || *ret_exit_code != 0);
 }
 
 /* Turns VALUES into RET_OPTIONS, which borrow from them and from RET_TIMES. */
@@ -226,14 +238,63 @@ make_options (const Values *values,
   return true;
 }
 
+/* Whether NAME is one of the words of LIST, which commas part. */
 static bool
-export_report (const Values *values, const char *input, LnsError *error)
+is_one_of (const char *name, const char *list)
 {
-  const LnsExportType *type = find_type (values->type != NULL ? values->type : "sqlite", error);
-  LnsReport *report = type != NULL ? lns_cli_open_report (input, error) : NULL;
-  char *output = values->output != NULL ? strdup (values->output)
-                 : type != NULL ? lns_cli_replace_ending (input, lns_export_type_ending (type))
-                                : NULL;
+  size_t size = strlen (name);
+
+  for (const char *at = list; (at = strstr (at, name)) != NULL; at += size)
+    if ((at == list || at[-1] == ',') && (at[size] == ',' || at[size] == '\0'))
+      return true;
+  return false;
+}
+
+/* Says which switches do nothing with TYPE. */
+static void
+say_what_is_idle (const Values *values, const char *type)
+{
+#define ROWS   "sqlite,jsonlines,json,csv,arrow,arrowdir,parquetdir"
+#define EVENTS ROWS ",chrome"
+#define STACKS "folded,svg"
+  const struct
+  {
+    const char *name;
+    bool is_given;
+    const char *types;
+  } switches[] = {
+    { "append", values->append, "csv,arrowdir,parquetdir" },
+    { "lazy", values->lazy != NULL, ROWS },
+    { "tables", values->tables.n_items > 0, EVENTS "," STACKS },
+    { "times", values->times != NULL, EVENTS "," STACKS },
+    { "ts-normalize", values->ts_normalize, EVENTS },
+    { "ts-shift", values->ts_shift != NULL, EVENTS },
+    { "include-json", !values->include_json, EVENTS },
+    { "include-blobs", !values->include_blobs, ROWS },
+    { "strip-layer-number", !values->folding.strip_layer_number, STACKS },
+    { "strip-iteration-number", !values->folding.strip_iteration_number, STACKS },
+    { "filter-out", strcmp (values->folding.filter_out, FILTER_OUT) != 0, STACKS },
+    { "doubled", values->folding.doubled, "folded" },
+  };
+
+  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+    if (switches[i].is_given && !is_one_of (type, switches[i].types))
+      fprintf (stderr, "lanescope: --%s does nothing with --type %s\n", switches[i].name, type);
+  if (!values->separate_strings)
+    fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
+           stderr);
+  if (values->dynamic_tables != NULL && strcmp (values->dynamic_tables, "none") != 0)
+    fputs ("lanescope: --dynamic-tables makes no tables: NVTX_EVENTS.jsonText has the payloads\n",
+           stderr);
+}
+
+static bool
+export_report (const Values *values, const LnsExportType *type, const char *input, LnsError *error)
+{
+  LnsReport *report = lns_cli_open_report (input, error);
+  char *output = values->output != NULL
+                     ? strdup (values->output)
+                     : lns_cli_replace_ending (input, lns_export_type_ending (type));
   bool is_stdout = output != NULL && strcmp (output, "-") == 0;
   bool shows = !values->quiet && isatty (STDERR_FILENO) && report != NULL;
   LnsExportOptions export_options = { .cancel = lns_cli_catch_interrupt (),
@@ -289,7 +350,7 @@ run (const LnsCommand *command, int argc, char **argv)
                     .include_blobs = true,
                     .folding = { .strip_layer_number = true,
                                  .strip_iteration_number = true,
-                                 .filter_out = "validation" } };
+                                 .filter_out = FILTER_OUT } };
   LnsError error = { 0 };
   int exit_code = 0;
 
@@ -299,17 +360,16 @@ run (const LnsCommand *command, int argc, char **argv)
   const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
-  if (!values.separate_strings)
-    fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
-           stderr);
-  if (values.dynamic_tables != NULL && strcmp (values.dynamic_tables, "none") != 0)
-    fputs ("lanescope: --dynamic-tables makes no tables: NVTX_EVENTS.jsonText has the payloads\n",
-           stderr);
-  bool good = true;
-  if (values.type != NULL && strcmp (values.type, "info") == 0)
-    exit_code = export_info (&values, argv[1]);
-  else
-    good = export_report (&values, input, &error);
+  const char *name = values.type != NULL ? values.type : "sqlite";
+  bool is_info = strcmp (name, "info") == 0;
+  const LnsExportType *type = is_info ? NULL : find_type (name, &error);
+  bool good = is_info || type != NULL;
+  if (good)
+    {
+      say_what_is_idle (&values, name);
+      good = is_info ? export_info (&values, input, &exit_code, &error)
+                     : export_report (&values, type, input, &error);
+    }
   lns_option_list_clear (&values.tables);
   return good ? exit_code : lns_cli_fail (&error);
 }

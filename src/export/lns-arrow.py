@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Writes the tables that lns-sink-arrow.c sends over the socket that is standard input, with pyarrow: KIND TARGET.
-What is sent is said there. Answers "r" once it may begin, then "k", or "e" and what went wrong, at the end."""
+What is sent is said there. Answers "r" once it may begin; at the end "k", "o" and the errno of what cannot be written, or "e" and what went wrong."""
 
+import errno
 import signal
 import socket
 import struct
@@ -82,5 +83,7 @@ try:
     connection.sendall(b"k")
 except EOFError:
     pass
+except OSError as error:
+    connection.sendall(b"o" + str(error.errno or errno.EIO).encode())
 except Exception as error:
     connection.sendall(b"e" + str(error).encode())

@@ -59,6 +59,8 @@ fail (Sink *sink, LnsError *error)
   int status = 0;
 
   answer[n > 0 ? n : 0] = '\0';
+  if (n > 0 && answer[0] == 'o')
+    return lns_export_fail (sink->job, atoi (answer + 1), error);
   if (n > 0 && answer[0] == 'e')
     return lns_error_set (error, LNS_ERROR_IO, 0, "%s cannot be written: %s", sink->job->path,
                           answer + 1);
@@ -95,10 +97,9 @@ send_message (Sink *sink, LnsError *error)
 static bool
 start_writer (Sink *sink, const char *kind, LnsError *error)
 {
-  const char *python = getenv ("LNS_PYTHON");
-  const char *arguments[] = {
-    python != NULL ? python : "python3", "-c", lns_arrow_py, kind, sink->job->temporary, NULL
-  };
+  const char *named = getenv ("LNS_PYTHON");
+  const char *python = named != NULL && *named != '\0' ? named : "python3";
+  const char *arguments[] = { python, "-c", lns_arrow_py, kind, sink->job->temporary, NULL };
   posix_spawn_file_actions_t actions;
   int ends[2];
   char ready;

@@ -346,6 +346,23 @@ def test_info_is_what_info_prints():
     golden.check(open(golden.path("info.txt"), "rb").read(), plain)
     _, err = golden.run("export", "--type=info", "-o", golden.path("info.txt"), REPORT, code=125)
     assert b"exists" in err, err
+    report = golden.make_report("kept.rep")
+    _, err = golden.run("export", "--type=info", "-f", "true", "-o", report, report, code=125)
+    assert b"cannot be replaced by its export" in err, err
+    golden.check(golden.run("info", report)[0].replace(b"kept.rep", b"demo.rep"), plain)
+
+
+def test_switches_that_a_type_has_no_use_for_say_so():
+    for kind, switch in [("sqlite", "--append=true"), ("chrome", "--lazy=true"), ("info", "--tables=StringIds"), ("info", "--times=1s/"),
+                         ("folded", "--ts-normalize=true"), ("svg", "--ts-shift=5"), ("folded", "--include-json=false"),
+                         ("chrome", "--include-blobs=false"), ("csv", "--strip-layer-number=false"), ("jsonlines", "--filter-out=x"),
+                         ("json", "--strip-iteration-number=false"), ("svg", "--doubled=true")]:
+        _, err = golden.run("export", "-q", "-f", "true", "-t", kind, switch, "-o", golden.path("idle-" + kind), REPORT)
+        assert err == f"lanescope: {switch.split('=')[0]} does nothing with --type {kind}\n".encode(), (kind, switch, err)
+    for kind, switch in [("csv", "--append=true"), ("csv", "--lazy=true"), ("svg", "--tables=CUPTI.*"), ("chrome", "--times=1s/"),
+                         ("jsonlines", "--ts-normalize=true"), ("folded", "--filter-out=x"), ("folded", "--doubled=true")]:
+        _, err = golden.run("export", "-q", "-f", "true", "-t", kind, switch, "-o", golden.path("used-" + kind), REPORT)
+        assert err == b"", (kind, switch, err)
 
 
 def test_a_full_disk_leaves_nothing():
