@@ -81,7 +81,8 @@ write_frame (
 }
 
 /* Closes what is DEPTH deep and deeper, whose ends are lost: they get no length, since nobody knows
- * it. With OPEN_END they were still open at END_NS. */
+ * it; what began before the report is not of it, as it may have ended before, while nothing was
+ * recorded. With OPEN_END they were still open at END_NS. */
 static void
 cut_to (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, bool open, int64_t end_ns)
 {
@@ -91,11 +92,8 @@ cut_to (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, bool open, in
       if (open)
         write_frame (decoder, stack, stack->n_frames - 1, end_ns,
                      LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
-      else
-        write_frame (decoder, stack, stack->n_frames - 1,
-                     frame->start_ns > decoder->report_start_ns ? frame->start_ns
-                                                                : decoder->report_start_ns,
-                     LNS_EVENT_END_UNKNOWN);
+      else if (frame->start_ns >= decoder->report_start_ns)
+        write_frame (decoder, stack, stack->n_frames - 1, frame->start_ns, LNS_EVENT_END_UNKNOWN);
       _lns_event_detail_clear (&frame->detail);
       stack->n_frames--;
     }

@@ -141,7 +141,8 @@ def test_small_buffers():
     assert len(done.records(bare.KERNEL)) == 100 and done.dropped() == 0
     assert [b["valid"] for b in done.lines if "buffer" in b] == [4 * 216] * 25
     done = bare.run("cuda-vectoradd", kinds=[10], env={"LNS_CLIENT_MAX_RECORDS": "3"})
-    assert [b["valid"] // 216 for b in done.lines if "buffer" in b] == [3] * 33 + [1]
+    # The worker may still have one in its hands when the flush has handed over the rest.
+    assert sorted(b["valid"] // 216 for b in done.lines if "buffer" in b) == [1] + [3] * 33
 
 
 def test_buffers_by_thread_or_shared():

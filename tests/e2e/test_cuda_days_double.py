@@ -362,7 +362,7 @@ def test_kernels_that_outlive_their_range_for_long_are_told_of():
 
 def test_ranges_of_two_processes():
     # One after the other, each has its reports; at once, a report goes on until none is in its range, and records both.
-    for script, least in (('"$0"; "$0"', 6), ('"$0" & "$0"; wait', 3)):
+    for script, least in (('"$0"; "$0"', 6), ('"$0" & "$0"; wait', 1)):
         with profiling.Folder() as folder:
             run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat", "-o", "run",
                                  "sh", "-c", script, program("cuda-ranges"), before=[WITH], env=environment({}))
@@ -373,7 +373,7 @@ def test_ranges_of_two_processes():
             expect_links(report)
         inside = [sum(k["short"] == "inside" for k in kernels(r)) for r in reports]
         assert sum(inside) == 60 and min(inside) >= 10, (script, inside)
-        assert least == 3 or inside == [10] * 6 and len(kernels(reports[0])) == 10, (script, inside)
+        assert least == 1 or inside == [10] * 6 and len(kernels(reports[0])) == 10, (script, inside)
         assert len({r.processes[r.threads[e["thread"]]["process"]]["pid"] for r in reports for e in r.of("cuda-api")}) == 2
 
 
