@@ -9,6 +9,7 @@ that others made are read by tests/readers/table.py, which prints what each prog
 import atexit
 import json
 import os
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -164,6 +165,19 @@ def test_arrow_and_parquet():
             assert got.keys() == wanted.keys() and len(got) > 50, (kind, got.keys() ^ wanted.keys())
             for name in names:
                 assert got[name] == wanted[name], (program, kind, name, got[name][:1], wanted[name][:1])
+
+
+def test_arrow_and_parquet_say_what_the_system_says():
+    """The system takes no more than 8 KiB a file."""
+    if not os.path.exists(os.path.join(readers.FOLDER, "venv", ".complete")):
+        raise tap.Skip("pyarrow is not here: tests/readers/fetch brings it")
+    for kind in ("arrow", "arrowdir", "parquetdir"):
+        path = os.path.join(FOLDER, "limited-" + kind)
+        done = subprocess.run([tap.LANESCOPE, "export", "-q", "-t", kind, "-o", path, report("demo")], capture_output=True, text=True,
+                              env=dict(os.environ, LNS_PYTHON=readers.PYTHON), restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 13, 1 << 13)))
+        assert done.returncode == 125 and f"{path} cannot be written: File too large" in done.stderr, (kind, done)
+        assert not [name for name in os.listdir(FOLDER) if name.startswith("limited-")], os.listdir(FOLDER)
 
 
 tap.main(globals())
