@@ -124,9 +124,10 @@ def test_figures_follow_the_recorder_until_it_is_stopped():
         first = launch.value("Elapsed time")
         launch.app.wait(lambda: launch.value("Elapsed time") != first, what="the next tick")
         ticks = round(10 * float(launch.value("Elapsed time").split()[0]))
-        assert int(launch.value("Events").replace(",", "")) >= 1000 * ticks
+        # The labels change one after the other.
+        launch.app.wait(lambda: int(launch.value("Events").replace(",", "")) >= 1000 * ticks, what="their events")
         assert launch.value("Report size").endswith("KiB"), launch.value("Report size")
-        assert int(launch.value("Lost")) >= ticks
+        launch.app.wait(lambda: int(launch.value("Lost")) >= ticks, what="their losses")
         launch.press("Stop")
         launch.wait_for("The recorder ended without a report.")
 
