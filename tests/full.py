@@ -104,7 +104,7 @@ def mutate(_build):
 STAGES = {
     "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
     "thread": (thread, "unit tests under the thread sanitizer"),
-    "mutations": (mutations, "10,000 mutated reports and as many exports of nsys, under sanitizers"),
+    "mutations": (mutations, "10,000 mutated reports, as many exports of nsys and as many traces, under sanitizers"),
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
     "large": (large, "a report of 100 million events"),

@@ -14,6 +14,7 @@
 
 #include "src/import/lns-import.h"
 #include "src/schema/lns-row-cursor.h"
+#include "tests/fuzz/mutations.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -387,14 +388,7 @@ test_changed_rows (void)
 int
 main (int argc, char **argv)
 {
-  const char *given = getenv ("LNS_MUTATIONS");
-
-  if (given != NULL)
-    n_mutations = (unsigned)strtoul (given, NULL, 10);
-  if (argc > 1)
-    n_mutations = (unsigned)strtoul (argv[1], NULL, 10);
-  if (argc > 2)
-    seed = strtoull (argv[2], NULL, 10);
+  read_mutations (argc, argv, &n_mutations, &seed);
   LNS_TEST (test_originals);
   LNS_TEST (test_flipped_bits);
   LNS_TEST (test_cut);

@@ -16,6 +16,7 @@
 #include "src/store/lns-chunk-format.h"
 #include "src/store/lns-pixels.h"
 #include "src/store/lns-recover.h"
+#include "tests/fuzz/mutations.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -327,11 +328,7 @@ test_forged_chunks (void)
 int
 main (int argc, char **argv)
 {
-  const char *given = getenv ("LNS_MUTATIONS");
-  if (given != NULL)
-    n_mutations = (unsigned)strtoul (given, NULL, 10);
-  if (argc > 1)
-    seed = strtoull (argv[1], NULL, 10);
+  read_mutations (argc, argv, &n_mutations, &seed);
   write_original ();
   LNS_TEST (test_flipped_bits);
   LNS_TEST (test_cut);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/import/lns-import.h"
+#include "tests/fuzz/mutations.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -138,14 +139,7 @@ test_broken_traces (void)
 int
 main (int argc, char **argv)
 {
-  const char *given = getenv ("LNS_MUTATIONS");
-
-  if (given != NULL)
-    n_mutations = (unsigned)strtoul (given, NULL, 10);
-  if (argc > 1)
-    n_mutations = (unsigned)strtoul (argv[1], NULL, 10);
-  if (argc > 2)
-    seed = strtoull (argv[2], NULL, 10);
+  read_mutations (argc, argv, &n_mutations, &seed);
   LNS_TEST (test_broken_traces);
   return lns_tap_done ();
 }
