@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/import/lns-foreign-record.h"
+#include "src/store/lns-guarded-vfs.h"
 #include "src/store/lns-sql.h"
 
 #define CACHE_KIB 8192
@@ -245,9 +246,10 @@ lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel,
       bool is_fixed = uri != NULL && (access (slash != NULL ? folder : ".", W_OK) != 0 ||
                                       is_without_its_log (path) || !lns_sql_can_lock (path));
       foreign->cancel = cancel;
-      int code = sqlite3_open_v2 (
-          is_fixed ? uri : path, &foreign->db,
-          SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
+      int code = sqlite3_open_v2 (is_fixed ? uri : path, &foreign->db,
+                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
+                                      (is_fixed ? SQLITE_OPEN_URI : 0),
+                                  lns_guarded_vfs (LNS_GUARDED_EXPORT));
       good = (code == SQLITE_OK && distrust (foreign)) || _lns_foreign_fail (foreign, error);
       good = good && list_tables (foreign, error);
     }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "src/store/lns-chunk-format.h"
+#include "src/store/lns-guarded-vfs.h"
 #include "src/store/lns-sql.h"
 
 #define BUSY_TRIES     2500 /* of BUSY_TRY_NS each: 5 s; a commit holds the lock for milliseconds    */
@@ -72,7 +73,8 @@ _lns_connection_open (const char *path, const char *vfs, int flags, int *ret_cod
 
   if (connection == NULL)
     return NULL;
-  *ret_code = sqlite3_open_v2 (path, &connection->db, flags | SQLITE_OPEN_NOMUTEX, vfs);
+  *ret_code = sqlite3_open_v2 (path, &connection->db, flags | SQLITE_OPEN_NOMUTEX,
+                               vfs != NULL ? vfs : lns_guarded_vfs (LNS_GUARDED_REPORT));
   if (connection->db == NULL)
     {
       free (connection);

@@ -37,7 +37,7 @@ typedef struct LnsConnection
   struct LnsConnection *next;
 } LnsConnection;
 
-/* Opens PATH through the SQLite file system VFS (NULL = the default one). FLAGS are
+/* Opens PATH through the SQLite file system VFS (NULL = lns_guarded_vfs (LNS_GUARDED_REPORT)). FLAGS are
  * SQLITE_OPEN_READONLY or _READWRITE. Errors are not told here: *RET_CODE gets SQLite's, and the
  * connection comes back even then, to be looked into, unless memory ran out (NULL). */
 LnsConnection *_lns_connection_open (const char *path, const char *vfs, int flags, int *ret_code);

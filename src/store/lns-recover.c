@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include "lns-config.h"
 #include "src/store/lns-event-codec.h"
+#include "src/store/lns-guarded-vfs.h"
 #include "src/store/lns-sql.h"
 #include "src/store/lns-recover-private.h"
 #include "src/store/lns-report-private.h"
@@ -65,29 +65,26 @@ _lns_recover_chunks (const LnsRecover *recover, LnsChunkKind kind, size_t *ret_n
   return recover->scan.chunks + first;
 }
 
-/* Scans the file of PATH, where it is there; *RET_FD stays open for reading the chunks. */
 static bool
-scan_path (LnsRecover *recover, const char *path, int *ret_fd)
+scan_file (LnsRecover *recover, int fd)
 {
-  *ret_fd = open (path, O_RDONLY | O_CLOEXEC);
-  return *ret_fd < 0 || _lns_scan_file (&recover->scan, *ret_fd, recover->options, recover->error);
+  return _lns_scan_file (&recover->scan, fd, recover->options, recover->error);
 }
 
-/* Reads PATH and the journal beside it. The journal holds what pages were before the commit that
+/* Reads PATH and the journal beside it; both descriptors stay open for reading the chunks. The journal holds what pages were before the commit that
  * was cut off: with the highest revision of each chunk of both there is no need to roll back. */
 static bool
 scan (LnsRecover *recover, const char *path, int ret_fds[2])
 {
-  char journal[PATH_MAX + 16];
   uint64_t file_bytes;
 
-  if (!_lns_report_check_file (path, &file_bytes, recover->error) ||
-      !scan_path (recover, path, &ret_fds[0]))
+  if (!_lns_report_check_file (path, &file_bytes, recover->error))
     return false;
+  ret_fds[0] = open (path, O_RDONLY | O_CLOEXEC);
   if (ret_fds[0] < 0)
     return lns_error_set_errno (recover->error, errno, "%s: it cannot be read", path);
-  snprintf (journal, sizeof journal, "%s-journal", path);
-  if (!scan_path (recover, journal, &ret_fds[1]))
+  ret_fds[1] = lns_journal_open (path);
+  if (!scan_file (recover, ret_fds[0]) || (ret_fds[1] >= 0 && !scan_file (recover, ret_fds[1])))
     return false;
   _lns_scan_choose (&recover->scan);
   return true;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/store/lns-guarded-vfs.h"
 #include "src/store/lns-report-private.h"
 #include "src/store/lns-report-rescue.h"
 #include "src/store/lns-sql.h"
@@ -218,7 +219,7 @@ begin (LnsReport *report, LnsError *error)
                 code == SQLITE_IOERR_CHECKRESERVEDLOCK ||
                 (code == SQLITE_BUSY && !lns_sql_can_lock (report->real_path))))
         {
-          report->vfs = "unix-none";
+          report->vfs = lns_guarded_vfs (LNS_GUARDED_REPORT_UNLOCKED);
           again = true;
         }
       if (!again)

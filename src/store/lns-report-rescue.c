@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/store/lns-guarded-vfs.h"
 #include "src/store/lns-report-cache.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
@@ -101,10 +102,10 @@ read_for_writing (const char *path)
 {
   sqlite3 *db = NULL;
 
-  bool ok =
-      sqlite3_open_v2 (path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-      sqlite3_exec (db, "PRAGMA user_version", NULL, NULL, NULL) == SQLITE_OK &&
-      sqlite3_db_readonly (db, "main") == 0;
+  bool ok = sqlite3_open_v2 (path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                             lns_guarded_vfs (LNS_GUARDED_REPORT)) == SQLITE_OK &&
+            sqlite3_exec (db, "PRAGMA user_version", NULL, NULL, NULL) == SQLITE_OK &&
+            sqlite3_db_readonly (db, "main") == 0;
   sqlite3_close (db);
   return ok;
 }
@@ -112,6 +113,8 @@ read_for_writing (const char *path)
 char *
 _lns_rescue_roll_back (const char *path, LnsError *error)
 {
+  if (!lns_journal_check (path, error))
+    return NULL;
   if (read_for_writing (path))
     return strdup (path);
 

@@ -19,7 +19,7 @@ char *_lns_rescue_path (const char *path, LnsError *error);
 
 /* Rolls the journal back that lies beside the report at PATH: in place, or where that may not be
  * written, in a copy. The path of what can be opened now, owned by the caller; NULL and ERROR where
- * neither worked. */
+ * neither worked, or the journal may not be rolled back (see lns_journal_check ()). */
 char *_lns_rescue_roll_back (const char *path, LnsError *error);
 
 /* Copies the report at PATH and its journal, if any, to TO_PATH, over what is there. */

@@ -5,6 +5,7 @@
 
 #include "src/store/lns-sql.h"
 #include "src/store/lns-careful-file.h"
+#include "src/store/lns-guarded-vfs.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -144,7 +145,8 @@ lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
       return NULL;
     }
   (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without this one   */
-  const char *vfs = lns_sql_can_lock (path) ? "unix" : "unix-none";
+  const char *vfs = lns_sql_can_lock (path) ? lns_guarded_vfs (LNS_GUARDED_REPORT)
+                                            : lns_guarded_vfs (LNS_GUARDED_REPORT_UNLOCKED);
 
   sqlite3 *database = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;

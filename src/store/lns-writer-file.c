@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/store/lns-guarded-vfs.h"
 #include "src/store/lns-identity.h"
 #include "src/store/lns-report.h"
 #include "src/store/lns-sql.h"
@@ -73,7 +74,8 @@ is_being_recorded (const char *path)
       "state.value = 'recording'";
   sqlite3 *database = NULL;
   sqlite3_stmt *statement = NULL;
-  bool recording = sqlite3_open_v2 (path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+  bool recording = sqlite3_open_v2 (path, &database, SQLITE_OPEN_READONLY,
+                                    lns_guarded_vfs (LNS_GUARDED_REPORT)) == SQLITE_OK &&
                    sqlite3_busy_timeout (database, BUSY_MS) == SQLITE_OK &&
                    sqlite3_prepare_v2 (database, query, -1, &statement, NULL) == SQLITE_OK &&
                    sqlite3_step (statement) == SQLITE_ROW &&

@@ -8,7 +8,9 @@ import os
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
+import tempfile
 import time
 
 import golden
@@ -183,6 +185,97 @@ def test_a_damaged_chunk_is_told_as_what_it_is():
         assert err.startswith(b"lanescope: error: " + damaged.encode()), (words, err)
         assert b"checksum" in err and b"lanescope recover" in err, (words, err)
     assert not [n for n in os.listdir(golden.FOLDER) if n.startswith(("chunk.sqlite", "out_"))]
+
+
+def put_journal(path, victim):
+    """A journal as SQLite leaves it where a transaction over several databases was cut off: its rollback deletes VICTIM."""
+    name, magic = victim.encode(), bytes.fromhex("d9d505f920a163d7")
+    pages = os.path.getsize(path) // 65536
+    with open(path + "-journal", "wb") as file:
+        file.write((magic + struct.pack(">5I", 0, 0, pages, 512, 65536)).ljust(512, b"\0"))
+        file.write(struct.pack(">I", 1) + name + struct.pack(">2I", len(name), sum(name)) + magic)
+
+
+def test_a_journal_that_names_another_file_is_refused():
+    for name in ("victim", "victim-journal"):
+        report, victim = golden.make_report("trap.rep"), golden.path(name)
+        with open(victim, "wb") as file:
+            file.write(b"precious")
+        put_journal(report, victim)
+        before = open(report + "-journal", "rb").read()
+        assert b"names another file to delete" in errors_of(report), name
+        assert golden.path("trap.rep-journal").encode() in errors_of(report), name
+        assert golden.run("recover", "-f", "true", "-o", "untrapped.rep", report) and os.path.exists(victim)
+        assert b"state: recovered" in golden.run("info", "untrapped.rep")[0]
+        # From where nothing can be written, where a copy would be rolled back.
+        folder = golden.path("trap")
+        os.makedirs(folder, exist_ok=True)
+        os.chmod(golden.FOLDER, 0o755)
+        for ending in ("", "-journal"):
+            shutil.copy(report + ending, folder)
+        os.chmod(folder, 0o555)
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}
+        program = shutil.copy(tap.LANESCOPE, golden.path("lanescope"))
+        cache = tempfile.mkdtemp(prefix="lanescope-cache-")
+        os.chmod(cache, 0o777)
+        done = subprocess.run([program, "info", os.path.join(folder, "trap.rep")], capture_output=True, timeout=60, check=False,
+                              env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CACHE_HOME=cache), **nobody)
+        assert done.returncode == 125 and b"names another file to delete" in done.stderr, done
+        assert "trap" not in str(list(os.walk(cache))), list(os.walk(cache))
+        shutil.rmtree(cache)
+        os.chmod(folder, 0o755)
+        os.remove(program)
+        assert open(victim, "rb").read() == b"precious" and open(report + "-journal", "rb").read() == before
+        os.remove(victim)
+    os.remove(golden.path("untrapped.rep"))
+
+
+def test_nothing_beside_an_export_is_deleted():
+    """SQLite takes the journal and the log beside a database for its own, whoever put them there."""
+    victim = golden.path("victim")
+    with open(victim, "wb") as file:
+        file.write(b"precious")
+    for ending, content in (("-journal", None), ("-wal", b"no log"), ("-shm", b"x" * 65536)):
+        export = golden.path("trap.sqlite")
+        database = sqlite3.connect(export)
+        database.executescript("PRAGMA journal_mode = WAL; CREATE TABLE StringIds (id, value); CREATE TABLE NVTX_EVENTS (start, end)")
+        database.close()
+        if content is None:
+            sqlite3.connect(export).execute("PRAGMA journal_mode = DELETE").fetchall()
+            put_journal(export, victim)
+        else:
+            with open(export + ending, "wb") as file:
+                file.write(content)
+        for command in ("info", "stats"):
+            subprocess.run([tap.LANESCOPE, command, export], cwd=golden.FOLDER, capture_output=True, timeout=60, check=False,
+                           env=dict(os.environ, XDG_CACHE_HOME=golden.path("cache")))
+        assert open(victim, "rb").read() == b"precious" and os.path.exists(export + ending), ending
+        for file in os.listdir(golden.FOLDER):
+            if file.startswith("trap.sqlite"):
+                os.remove(golden.path(file))
+
+
+def test_what_is_no_regular_file_is_taken_for_no_journal():
+    """A pipe would be waited for, a link would lead elsewhere."""
+    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+        report = golden.make_report("beside.rep")
+        if os.path.lexists(report + "-journal"):
+            os.remove(report + "-journal")
+        make(report + "-journal")
+        assert b"is not a regular file" in errors_of(report)
+        golden.run("recover", "-f", "true", "-o", "without.rep", report)
+        os.remove(golden.path("without.rep"))
+
+
+def test_a_report_that_asks_for_a_log_makes_none():
+    folder = golden.path("logs")
+    os.makedirs(folder, exist_ok=True)
+    report = golden.make_report("logs/log.rep")
+    with open(report, "r+b") as file:
+        file.seek(18)
+        file.write(b"\2\2")
+    assert b"damaged: what follows was recovered" in golden.run("info", report)[0]
+    assert os.listdir(folder) == ["log.rep"]
 
 
 def interrupt(words, number=signal.SIGINT):
