@@ -82,7 +82,7 @@ roll_back_with (const char *path, const char *vfs, const char *victim)
   char name[4200];
 
   memcpy (journal, magic, sizeof magic);
-  journal[19] = 1; /* page, its sector of 512 and its size of 4,096 bytes */
+  journal[19] = 2; /* pages of 4,096 bytes, sectors of 512 */
   journal[22] = 2;
   journal[26] = 16;
   const size_t length = strlen (victim);
