@@ -127,9 +127,9 @@ compare_bytes (LnsReport *report, uint32_t a, uint32_t b)
 static uint32_t
 name_of (const LnsRangeQuery *query, const LnsRangeStat *stat)
 {
-  const LnsRangeKeys *keys = &query->keys;
-  return keys->style == stat->style && keys->names != NULL && stat->name < keys->n
-             ? keys->names[stat->name]
+  const LnsKernelKeys *kernels = query->keys.kernels;
+  return kernels != NULL && stat->style == LNS_STYLE_KERNEL && stat->name < kernels->n
+             ? kernels->kinds[stat->name].shown
              : stat->name;
 }
 
@@ -203,7 +203,8 @@ lns_range_stats (LnsReport *report,
                 .walk = lns_range_walk_new (report, query, cancel, error) };
   uint32_t n_families, n_names = lns_report_n_strings (report) + 1;
 
-  n_names = query->keys.n > n_names ? query->keys.n : n_names;
+  if (query->keys.kernels != NULL && query->keys.kernels->n > n_names)
+    n_names = query->keys.kernels->n;
 
   if (sums.walk == NULL)
     return false;

@@ -192,17 +192,21 @@ put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk,
       bytes = lns_lane_kind_extra (kind, LNS_COLUMN_BYTES);
   LnsChunk result = *chunk;
 
-  if (query->keys.style == style_of (kind) && chunk->n <= LNS_CHUNK_MAX_EVENTS)
+  if (query->keys.kernels != NULL && kind == LNS_LANE_CUDA_KERNEL &&
+      chunk->n <= LNS_CHUNK_MAX_EVENTS)
     {
-      const uint64_t *launches =
-          query->keys.column == LNS_COLUMN_LAUNCH && launch >= 0 ? chunk->extra[launch] : NULL;
       for (uint32_t i = 0; i < chunk->n; i++)
-        {
-          uint64_t value = query->keys.column == LNS_COLUMN_NAME ? chunk->name[i]
-                           : launches != NULL                    ? launches[i]
-                                                                 : 0;
-          places->keys[i] = value < query->keys.n ? query->keys.keys[value] : 0;
-        }
+        places->keys[i] =
+            lns_kernel_keys_find (query->keys.kernels, chunk->name[i],
+                                  chunk->extra[launch] != NULL ? chunk->extra[launch][i] : 0);
+      result.name = places->keys;
+    }
+  else if (query->keys.calls != NULL && kind == LNS_LANE_CUDA_API &&
+           chunk->n <= LNS_CHUNK_MAX_EVENTS)
+    {
+      for (uint32_t i = 0; i < chunk->n; i++)
+        places->keys[i] =
+            chunk->name[i] < query->keys.n_calls ? query->keys.calls[chunk->name[i]] : 0;
       result.name = places->keys;
     }
   if (query->by_bytes && chunk->n <= LNS_CHUNK_MAX_EVENTS)
@@ -221,8 +225,8 @@ take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
   const LnsColumnMask columns =
       LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
       LNS_COLUMN_BIT (pass->walk->query->by_bytes ? LNS_COLUMN_BYTES : LNS_COLUMN_NAME) |
-      LNS_COLUMN_BIT (pass->walk->query->keys.style != 0 ? pass->walk->query->keys.column
-                                                         : LNS_COLUMN_NAME);
+      LNS_COLUMN_BIT (pass->walk->query->keys.kernels != NULL ? LNS_COLUMN_LAUNCH
+                                                              : LNS_COLUMN_NAME);
   LnsChunkWalker *walker = lns_chunk_walker_new (pass->walk->report, turn->lane, columns);
   uint32_t n_lanes;
   LnsLaneKind kind = lns_report_lanes (pass->walk->report, &n_lanes)[turn->lane].kind;

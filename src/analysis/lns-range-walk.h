@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "src/store/lns-report.h"
+#include "src/analysis/lns-kernel-keys.h"
 
 typedef enum
 {
@@ -19,14 +19,12 @@ typedef enum
   LNS_STYLE_SET = 1 << 5,
 } LnsRangeStyle;
 
-/* By what events of one style are summed up, if not by name. All borrowed. */
+/* By what calls or kernels are summed up, if not by name. Both borrowed; one of them is NULL. */
 typedef struct
 {
-  LnsRangeStyle style;
-  LnsColumnId column;    /* LNS_COLUMN_NAME or LNS_COLUMN_LAUNCH                                  */
-  const uint32_t *keys;  /* by value of that column                                             */
-  const uint32_t *names; /* string ids by key, or NULL where keys are string ids                 */
-  uint32_t n;            /* of both                                                              */
+  const uint32_t *calls; /* keys by string id of the name                                        */
+  uint32_t n_calls;
+  const LnsKernelKeys *kernels;
 } LnsRangeKeys;
 
 /* What is summed up. */
@@ -34,7 +32,7 @@ typedef struct
 {
   unsigned styles; /* mask of LnsRangeStyle                                                      */
   bool by_bytes;   /* sizes instead of durations                                                 */
-  LnsRangeKeys keys; /* style 0: none                                                           */
+  LnsRangeKeys keys;
 } LnsRangeQuery;
 
 /* Ranges that are summed up together: of one style, in domains of one name. */

@@ -232,6 +232,8 @@ fill_kernel (const LnsStatsResult *result,
   cells[10] = megabytes (integer (source->rows, source->table, "staticSharedMemory"));
   cells[11] = megabytes (integer (source->rows, source->table, "dynamicSharedMemory"));
   uint32_t id = (uint32_t)integer (source->rows, source->table, name);
+  if (id == 0)
+    id = (uint32_t)integer (source->rows, source->table, "demangledName");
   const LnsCallRange *range =
       result->call_ranges != NULL
           ? lns_call_ranges_find (result->call_ranges, process_of (result, source),

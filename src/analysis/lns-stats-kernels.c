@@ -58,7 +58,8 @@ read_lane (const LnsStatsResult *result, uint32_t lane, Kernels *kernels, LnsErr
                        ? lns_call_ranges_find (result->call_ranges, track->process,
                                                chunk->extra[correlation][i])
                        : NULL,
-          .key = id < result->keys.n ? result->keys.keys[id] : chunk->name[i],
+          .key = result->kernels.n > 0 ? lns_kernel_keys_find (&result->kernels, chunk->name[i], id)
+                                       : chunk->name[i],
           .duration_ns = chunk->duration_ns[i],
         };
       }

@@ -22,27 +22,6 @@ queue_ns (const LnsLaunch *launch)
   return launch->start_ns > launch->call_end_ns ? launch->start_ns - launch->call_end_ns : NO_QUEUE;
 }
 
-LnsKernelName
-_lns_stats_kernel_naming (const LnsStatsResult *result)
-{
-  return result->arguments.is_base      ? LNS_KERNEL_SHORT_NAME
-         : result->arguments.is_mangled ? LNS_KERNEL_MANGLED_NAME
-                                        : LNS_KERNEL_NAME;
-}
-
-uint32_t
-_lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *launch)
-{
-  uint32_t n;
-  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
-  LnsKernelName naming = _lns_stats_kernel_naming (result);
-
-  if (launch->launch >= n || naming == LNS_KERNEL_NAME)
-    return launch->name;
-  return naming == LNS_KERNEL_SHORT_NAME ? launches[launch->launch].short_name
-                                         : launches[launch->launch].mangled_name;
-}
-
 /* The range that LAUNCH goes by, too, or NULL. */
 static const LnsCallRange *
 range_of (const LnsStatsResult *result, const LnsLaunch *launch)
@@ -124,7 +103,8 @@ add_launch (const LnsStatsResult *result, LnsStatsTable *table, const LnsLaunch 
   char *text = NULL;
   bool good =
       _lns_stats_name_in_range (result, range_of (result, launch),
-                                _lns_stats_kernel_name (result, launch), &cells[13], &text) &&
+                                _lns_stats_kernel_name (result, launch->name, launch->launch),
+                                &cells[13], &text) &&
       lns_stats_table_add (table, cells);
   free (text);
   return good;
@@ -226,9 +206,9 @@ _lns_stats_run_launch_sums (LnsStatsResult *result, const atomic_bool *cancel, L
   for (size_t i = 0; good && i < n; i++)
     {
       uint32_t name = launches[i].call_name;
-      keyed[i] =
-          (Keyed){ launches[i], name < calls.n ? calls.keys[name] : name,
-                   _lns_stats_kernel_name (result, &launches[i]), range_of (result, &launches[i]) };
+      keyed[i] = (Keyed){ launches[i], name < calls.n ? calls.keys[name] : name,
+                          _lns_stats_kernel_name (result, launches[i].name, launches[i].launch),
+                          range_of (result, &launches[i]) };
     }
   if (good)
     qsort (keyed, n, sizeof *keyed, compare_keyed);

@@ -400,14 +400,15 @@ add_kernels (LnsStatsResult *result,
           result->rows = larger;
           *n_allocated = n;
         }
-      ((Keyed *)result->rows)[result->n_items++] =
-          (Keyed){ .key = { .style = kind_of (result, range->lane),
-                            .domain_name = domain_of (result, range->lane),
-                            .name = range->name,
-                            .kernel = _lns_stats_kernel_name (result, &launches[i]),
-                            .thread = range->thread },
-                   .range = number,
-                   .value_ns = launches[i].end_ns - launches[i].start_ns };
+      ((Keyed *)result->rows)[result->n_items++] = (Keyed){
+        .key = { .style = kind_of (result, range->lane),
+                 .domain_name = domain_of (result, range->lane),
+                 .name = range->name,
+                 .kernel = _lns_stats_kernel_name (result, launches[i].name, launches[i].launch),
+                 .thread = range->thread },
+        .range = number,
+        .value_ns = launches[i].end_ns - launches[i].start_ns
+      };
     }
   return true;
 }

@@ -51,7 +51,7 @@ struct LnsStatsResult
   /* What the makers keep; freed with the result.                                                 */
   LnsRangeStat *sums;
   LnsCallRanges *call_ranges; /* where kernels go by them, too                                  */
-  LnsCudaKeys keys;
+  LnsKernelKeys kernels; /* where kernels go by more or other than their names                   */
   LnsTraceRange *ranges;
   LnsProjectedRange *projected;
   void *rows;
@@ -69,6 +69,9 @@ _lns_stats_text (const char *bytes, size_t size_bytes)
 {
   return (LnsStatsCell){ .bytes = bytes, .size_bytes = size_bytes };
 }
+
+/* Whether RESULT is of the report called NAME. */
+bool _lns_stats_is_called (const LnsStatsResult *result, const char *name);
 
 /* The string ID of the report. */
 LnsStatsCell _lns_stats_string (const LnsStatsResult *result, uint32_t id);
@@ -97,9 +100,9 @@ _lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, L
  * which the first, second and fifth have one decimal; nothing where there are none. O(n log n). */
 void _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5]);
 
-/* What the report's arguments want kernels to be called; the string id of that. */
-LnsKernelName _lns_stats_kernel_naming (const LnsStatsResult *result);
-uint32_t _lns_stats_kernel_name (const LnsStatsResult *result, const LnsLaunch *launch);
+/* The string id of what the report's arguments want an event called NAME (a string id) with the launch
+ * LAUNCH to be called. */
+uint32_t _lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t launch);
 
 /* Finds nothing: for what is neither recorded nor imported. */
 bool _lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);

@@ -279,6 +279,15 @@ lns_stats_report_find (const char *name, LnsError *error)
   return NULL;
 }
 
+/* What the report's arguments want kernels to be called. */
+static LnsKernelName
+naming_of (const LnsStatsResult *result)
+{
+  return result->arguments.is_base      ? LNS_KERNEL_SHORT_NAME
+         : result->arguments.is_mangled ? LNS_KERNEL_MANGLED_NAME
+                                        : LNS_KERNEL_NAME;
+}
+
 LnsStatsResult *
 lns_stats_report_run (const LnsStatsReport *stats,
                       const char *name,
@@ -300,6 +309,11 @@ lns_stats_report_run (const LnsStatsReport *stats,
   if (good && result->arguments.by_range)
     good = (result->call_ranges =
                 lns_call_ranges_new (lns_tables_report (tables), cancel, error)) != NULL;
+  bool by_shape = _lns_stats_is_called (result, "cuda_gpu_kern_gb_sum");
+  LnsKernelName naming = naming_of (result);
+  if (good && (by_shape || naming != LNS_KERNEL_NAME))
+    good = lns_kernel_keys_init (&result->kernels, lns_tables_report (tables), naming, by_shape,
+                                 cancel, error);
   if (good && result->maker->run (result, cancel, error))
     return result;
   lns_stats_result_free (result);
@@ -311,7 +325,7 @@ lns_stats_result_free (LnsStatsResult *result)
 {
   if (result == NULL)
     return;
-  lns_cuda_keys_clear (&result->keys);
+  lns_kernel_keys_clear (&result->kernels);
   lns_call_ranges_free (result->call_ranges);
   free (result->sums);
   free (result->ranges);
@@ -324,6 +338,12 @@ size_t
 lns_stats_result_n_rows (const LnsStatsResult *result)
 {
   return result->n;
+}
+
+uint64_t
+lns_stats_result_n_unnamed (const LnsStatsResult *result)
+{
+  return result->kernels.n_unnamed;
 }
 
 const char *
@@ -386,6 +406,21 @@ lns_stats_result_write (const LnsStatsResult *result,
 }
 
 /* ---- What makers share ----------------------------------------------------------------------- */
+
+bool
+_lns_stats_is_called (const LnsStatsResult *result, const char *name)
+{
+  return strcmp (result->maker->report.name, name) == 0;
+}
+
+uint32_t
+_lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t launch)
+{
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
+
+  return lns_kernel_name (launches, n, naming_of (result), name, launch);
+}
 
 LnsStatsCell
 _lns_stats_string (const LnsStatsResult *result, uint32_t id)

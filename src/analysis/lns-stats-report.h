@@ -49,6 +49,10 @@ const char *lns_stats_result_lacks (const LnsStatsResult *result);
  * make; NULL where there is none, and it lacks what lns_stats_result_lacks () says. As long as the tables. */
 const char *lns_stats_result_unread (const LnsStatsResult *result);
 
+/* How many kernels have no name of the kind that the report's arguments ask for (`:base`, `:mangled`): they
+ * go by their demangled names. */
+uint64_t lns_stats_result_n_unnamed (const LnsStatsResult *result);
+
 /* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is
  * damaged; errors of STREAM stay with it. */
 bool lns_stats_result_write (const LnsStatsResult *result,

@@ -14,12 +14,6 @@
 #define MEMORY_STYLES (LNS_STYLE_COPY | LNS_STYLE_SET)
 #define RANGE_STYLES  (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END)
 
-static bool
-is_called (const LnsStatsResult *result, const char *name)
-{
-  return strcmp (result->maker->report.name, name) == 0;
-}
-
 /* ---- Summing up ------------------------------------------------------------------------------ */
 
 /* Adds what QUERY finds to the sums. */
@@ -58,9 +52,7 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
 {
   LnsReport *report = lns_tables_report (result->tables);
   unsigned styles = result->maker->styles;
-  LnsRangeQuery query = { .by_bytes = is_called (result, "cuda_gpu_mem_size_sum") };
-  bool by_shape = is_called (result, "cuda_gpu_kern_gb_sum"),
-       is_renamed = result->arguments.is_base || result->arguments.is_mangled;
+  LnsRangeQuery query = { .by_bytes = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum") };
 
   /* Calls go by other keys than kernels do: they are summed up apart.                            */
   if ((styles & LNS_STYLE_CALL) != 0)
@@ -69,7 +61,7 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
       if (!lns_cuda_call_keys (report, &keys, error))
         return false;
       query.styles = LNS_STYLE_CALL;
-      query.keys = (LnsRangeKeys){ LNS_STYLE_CALL, LNS_COLUMN_NAME, keys.keys, keys.names, keys.n };
+      query.keys = (LnsRangeKeys){ .calls = keys.keys, .n_calls = keys.n };
       bool good = add_sums (result, &query, cancel, error);
       lns_cuda_keys_clear (&keys);
       if (!good)
@@ -80,14 +72,8 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
   query.keys = (LnsRangeKeys){ 0 };
   if (query.styles == 0)
     return true;
-  if ((query.styles & LNS_STYLE_KERNEL) != 0 && (by_shape || is_renamed))
-    {
-      if (!lns_cuda_kernel_keys (report, _lns_stats_kernel_naming (result), by_shape, &result->keys,
-                                 error))
-        return false;
-      query.keys = (LnsRangeKeys){ LNS_STYLE_KERNEL, LNS_COLUMN_LAUNCH, result->keys.keys,
-                                   result->keys.names, result->keys.n };
-    }
+  if (result->kernels.n > 0)
+    query.keys.kernels = &result->kernels;
   bool by_range = result->arguments.by_range;
   if (by_range && (query.styles & LNS_STYLE_KERNEL) != 0)
     {
@@ -128,8 +114,8 @@ layout_of (const LnsStatsResult *result)
                                             : "Name",
     .style = styles == RANGE_STYLES,
     .category = both,
-    .shape = is_called (result, "cuda_gpu_kern_gb_sum"),
-    .size = is_called (result, "cuda_gpu_mem_size_sum"),
+    .shape = _lns_stats_is_called (result, "cuda_gpu_kern_gb_sum"),
+    .size = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum"),
   };
 }
 
@@ -217,8 +203,8 @@ make_numbers (const Layout *layout,
 static uint32_t
 kernel_name (const LnsStatsResult *result, const LnsRangeStat *sum)
 {
-  return sum->style == LNS_STYLE_KERNEL && sum->name < result->keys.n
-             ? result->keys.names[sum->name]
+  return sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.n
+             ? result->kernels.kinds[sum->name].shown
              : sum->name;
 }
 
@@ -229,9 +215,10 @@ make_name (const LnsStatsResult *result, const LnsRangeStat *sum, char grid[40],
   uint32_t n;
   const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
 
-  if (sum->style == LNS_STYLE_KERNEL && sum->name < n && sum->name < result->keys.n)
+  if (sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.n &&
+      result->kernels.kinds[sum->name].launch < n)
     {
-      const LnsCudaLaunch *launch = &launches[sum->name];
+      const LnsCudaLaunch *launch = &launches[result->kernels.kinds[sum->name].launch];
       snprintf (grid, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->grid[0], launch->grid[1],
                 launch->grid[2]);
       snprintf (block, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->block[0],

@@ -5,12 +5,14 @@
 
 /* `lanescope stats`: summary tables of a report. */
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/lns-stats-report.h"
 #include "src/cli/lns-cli-filter.h"
 #include "src/cli/lns-cli-query.h"
+#include "src/cli/lns-cli-say.h"
 #include "src/cli/lns-cli-stats-sql.h"
 #include "src/cli/lns-cli-tables.h"
 
@@ -157,6 +159,19 @@ make_table (const Job *job,
   return table->result != NULL;
 }
 
+/* Says where kernels go by other names than JOB asks for. */
+static void
+tell_names (const Job *job, const Table *table, const char *input)
+{
+  uint64_t n = table->result != NULL ? lns_stats_result_n_unnamed (table->result) : 0;
+  const char *kind = strstr (job->name, ":mangled") != NULL ? "mangled" : "short";
+
+  if (n > 0)
+    lns_cli_say ("note",
+                 "%s has no %s names for %" PRIu64 " kernels; %s shows their demangled names",
+                 input, kind, n, job->name);
+}
+
 /* What the report lacks for TABLE, or NULL where it has rows. */
 static const char *
 lacks (const Table *table)
@@ -197,6 +212,7 @@ run_job (Job *job,
     {
       if (for_people)
         printf ("%s ** %s (%s):\n\n", says ? "\n" : "", title, job->name);
+      tell_names (job, &table, input);
       good = lns_cli_table_output_write (&job->output, title, write_table, &table, error);
       if (for_people)
         putchar ('\n');

@@ -6,9 +6,13 @@
 
 import csv
 import decimal
+import glob
+import gzip
 import io
+import json
 import os
 import re
+import sqlite3
 import statistics
 
 import cuda_corpus
@@ -140,17 +144,109 @@ def test_calls_kernels_and_memory_of_each_export():
             check_sums(rows(report, stat), groups, [key])
 
 
+NAMES = {"": "demangledName", ":base": "shortName", ":mangled": "mangledName"}
+
+
+def without_mangled_names(corpus):
+    """A report of the same export, as tools write it that know no symbols: nothing in a launch tells its kernel's name."""
+    report, copy = golden.path(corpus + "-unmangled.rep"), golden.path(corpus + "-unmangled.sqlite")
+    if not os.path.exists(report):
+        with sqlite3.connect(copy) as database:
+            cuda_corpus.source(corpus).backup(database)
+            database.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN mangledName")
+        cuda_corpus.make(copy, report)
+    return report
+
+
+def shaped(corpus, column):
+    """(grid, block, name, short name, duration) of the kernels of the published file."""
+    for *shape, text, short, duration in cuda_corpus.source(corpus).execute(
+            "SELECT gridX, gridY, gridZ, blockX, blockY, blockZ, n.value, s.value, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL"
+            f" JOIN StringIds AS n ON n.id = {column} JOIN StringIds AS s ON s.id = shortName"):
+        yield (*("%4d %4d %4d" % tuple(shape[i:i + 3]) for i in (0, 3)), text, short, duration)
+
+
+def grouped(kernels):
+    groups = {}
+    for grid, block, text, _, duration in kernels:
+        groups.setdefault((grid, block, text), []).append(duration)
+    return groups
+
+
+def has_kernels(corpus):
+    return cuda_corpus.source(corpus).execute("SELECT 1 FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'").fetchone()
+
+
 def test_kernels_by_grid_and_block():
+    """With mangled names and without them: kernels of one short name, grid and block stay apart by their names."""
     cuda_corpus.need()
-    for corpus in cuda_corpus.names():
-        for argument, name in (("", "demangledName"), (":base", "shortName"), (":mangled", "mangledName")):
-            groups = {}
-            for *shape, text, duration in cuda_corpus.exported(corpus).execute(
-                    "SELECT gridX, gridY, gridZ, blockX, blockY, blockZ, value, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL"
-                    f" JOIN StringIds ON id = {name}"):
-                grid, block = ("%4d %4d %4d" % tuple(shape[i:i + 3]) for i in (0, 3))
-                groups.setdefault((grid, block, text), []).append(duration)
-            check_sums(rows(cuda_corpus.report(corpus), "cuda_gpu_kern_gb_sum" + argument), groups, ["GridXYZ", "BlockXYZ", "Name"])
+    shared = 0
+    for corpus in filter(has_kernels, cuda_corpus.names()):
+        plain = without_mangled_names(corpus)
+        for argument, column in NAMES.items():
+            check_sums(rows(cuda_corpus.report(corpus), "cuda_gpu_kern_gb_sum" + argument), grouped(shaped(corpus, column)), ["GridXYZ", "BlockXYZ", "Name"])
+            there = "demangledName" if argument == ":mangled" else column
+            check_sums(rows(plain, "cuda_gpu_kern_gb_sum" + argument), grouped(shaped(corpus, there)), ["GridXYZ", "BlockXYZ", "Name"])
+        kernels = list(shaped(corpus, "demangledName"))
+        shared += len({kernel[:3] for kernel in kernels}) - len({(*kernel[:2], kernel[3]) for kernel in kernels})
+    assert shared > 20, shared
+
+
+def traced_kernels(path):
+    """(grid, block, name, duration) of the kernels of a trace, as JSON has them."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file, parse_float=decimal.Decimal)
+    for event in trace if isinstance(trace, list) else trace["traceEvents"]:
+        if event.get("cat") == "kernel" and event["ph"] == "X":
+            shape = ("%4d %4d %4d" % tuple(map(int, event["args"].get(key, (0, 0, 0)))) for key in ("grid", "block"))
+            yield (*shape, event["name"], int(event["dur"] * 1000))
+
+
+def trace_reports():
+    """The traces that were published, each with the path of a report of it."""
+    for path in sorted(glob.glob(os.path.join(tap.SHARED, "corpus", "kineto", "*.json.gz"))):
+        report = golden.path(os.path.basename(path) + ".rep")
+        if not os.path.exists(report):
+            cuda_corpus.make(path, report)
+        yield path, report
+
+
+def test_kernels_of_traces():
+    """Which have no mangled names: each sum by name, and by name, grid and block, against the JSON."""
+    cuda_corpus.need()
+    n = 0
+    for path, report in trace_reports():
+        kernels, shapes, names = list(traced_kernels(path)), {}, {}
+        for grid, block, text, duration in kernels:
+            shapes.setdefault((grid, block, text), []).append(duration)
+            names.setdefault((text,), []).append(duration)
+        n += len(shapes) if kernels else 0
+        for argument in ("", ":mangled"):
+            check_sums(rows(report, "cuda_gpu_kern_gb_sum" + argument), shapes, ["GridXYZ", "BlockXYZ", "Name"])
+            check_sums(rows(report, "cuda_gpu_kern_sum" + argument), names, ["Name"])
+        for stat in ("cuda_gpu_sum", "cuda_api_gpu_sum", "cuda_gpu_sum:mangled", "cuda_api_gpu_sum:mangled"):
+            ours = {r["Operation"]: int(r["Total Time (ns)"]) for r in rows(report, stat) if r["Category"] == "CUDA_KERNEL"}
+            assert ours == {name: sum(values) for (name,), values in names.items()}, (path, stat)
+        ours = [(*("%4s %4s %4s" % tuple(r[axis + i] for i in "XYZ") for axis in ("Grd", "Blk")), r["Name"], int(r["Duration (ns)"]))
+                for r in rows(report, "cuda_gpu_trace:mangled") if r["GrdX"]]
+        assert sorted(ours) == sorted(kernels), path
+    assert n > 300, n
+
+
+def test_names_that_are_not_there_are_told():
+    """Where mangled names were asked for and there are none, the sums are those by the names that are there."""
+    cuda_corpus.need()
+    plain = without_mangled_names("a100-pytorch-lm")
+    stats_with_names = ["cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_sum", "cuda_api_gpu_sum", "cuda_gpu_trace", "cuda_kern_exec_sum",
+                        "cuda_kern_exec_trace", "nvtx_kern_sum"]
+    for name in stats_with_names:
+        ours, said = golden.run("stats", "-q", "-r", name + ":mangled", "-f", "csv", plain)
+        assert ours == golden.run("stats", "-q", "-r", name, "-f", "csv", plain)[0], name
+        if name == "nvtx_kern_sum":  # the file has no ranges
+            continue
+        assert b"has no mangled names for 7328 kernels; %s:mangled shows their demangled names" % name.encode() in said, (name, said)
+        _, said = golden.run("stats", "-q", "-r", name + ":mangled", "-f", "csv", cuda_corpus.report("a100-pytorch-lm"))
+        assert said == b"", (name, said)
 
 
 def test_sizes():

@@ -6,6 +6,7 @@
 /* Calls, their work and the ranges around them, on random reports against comparing all with all. */
 
 #include "src/analysis/lns-cuda-links.h"
+#include "src/analysis/lns-kernel-keys.h"
 #include "src/analysis/lns-ordering.h"
 #include "src/analysis/lns-projection-file.h"
 #include "src/analysis/lns-projection.h"
@@ -486,6 +487,80 @@ test_each_report (void)
   lns_report_close (report);
 }
 
+/* Random names and launches, of which some do not exist, against comparing all with all: kernels share a key
+ * if and only if they are called alike and, by shape, have one grid and block. */
+static void
+test_kernel_keys (void)
+{
+  enum
+  {
+    N = 2000,
+    N_LAUNCHES = 60
+  };
+  const char *path = fixture_path ("kernels.rep");
+  LnsWriter *writer = fixture_writer (path);
+  LnsCudaLaunch launches[N_LAUNCHES] = { 0 };
+  uint32_t names[N], ids[N], lane = fixture_lane (writer, LNS_LANE_CUDA_KERNEL), n_launches;
+  const int launch = lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH);
+
+  for (unsigned i = 0; i < N_LAUNCHES; i++)
+    {
+      launches[i] =
+          (LnsCudaLaunch){ .short_name = 1 + i % 3, .mangled_name = i % 4 == 0 ? 0 : i % 7 };
+      launches[i].grid[i % 3] = i % 5;
+      launches[i].block[i % 3] = i % 2;
+      lns_writer_add_launch (writer, &launches[i]);
+    }
+  for (unsigned i = 0; i < N; i++)
+    {
+      LnsEvent event = { .start_ns = i, .name = 1 + (uint32_t)fixture_random (&state) % 40 };
+      event.extra[launch] = fixture_random (&state) % (N_LAUNCHES + 2);
+      names[i] = event.name;
+      ids[i] = (uint32_t)event.extra[launch];
+      lns_writer_append (writer, lane, &event);
+    }
+  fixture_finish (writer, N);
+  LnsReport *report = fixture_open (path, NULL);
+  lns_report_launches (report, &n_launches);
+  LNS_CHECK_INT (n_launches, N_LAUNCHES);
+  for (LnsKernelName naming = LNS_KERNEL_NAME; naming <= LNS_KERNEL_MANGLED_NAME; naming++)
+    for (int by_shape = 0; by_shape < 2; by_shape++)
+      {
+        LnsKernelKeys keys;
+        uint64_t n_unnamed = 0, n_wrong = 0;
+        LNS_CHECK (lns_kernel_keys_init (&keys, report, naming, by_shape != 0, NULL, NULL));
+        for (unsigned i = 0; i < N; i++)
+          {
+            static const LnsCudaLaunch none = { 0 };
+            const LnsCudaLaunch *a = ids[i] < N_LAUNCHES ? &launches[ids[i]] : &none;
+            uint32_t own = naming == LNS_KERNEL_SHORT_NAME ? a->short_name : a->mangled_name,
+                     shown = naming == LNS_KERNEL_NAME || own == 0 ? names[i] : own,
+                     key = lns_kernel_keys_find (&keys, names[i], ids[i]);
+            n_unnamed += naming != LNS_KERNEL_NAME && own == 0;
+            n_wrong += key >= keys.n || keys.kinds[key].shown != shown ||
+                       lns_kernel_name (launches, N_LAUNCHES, naming, names[i], ids[i]) != shown;
+            for (unsigned j = 0; j < i && key < keys.n; j += 7)
+              {
+                const LnsCudaLaunch *b = ids[j] < N_LAUNCHES ? &launches[ids[j]] : &none;
+                uint32_t other = lns_kernel_keys_find (&keys, names[j], ids[j]);
+                bool alike = other < keys.n && keys.kinds[other].shown == shown &&
+                             (by_shape == 0 || (memcmp (a->grid, b->grid, sizeof a->grid) == 0 &&
+                                                memcmp (a->block, b->block, sizeof a->block) == 0));
+                n_wrong += alike != (key == other);
+              }
+          }
+        LNS_CHECK_INT (n_wrong, 0);
+        LNS_CHECK_INT (keys.n_unnamed, n_unnamed);
+        lns_kernel_keys_clear (&keys);
+      }
+  atomic_bool cancel = true;
+  LnsKernelKeys keys;
+  LnsError error = { 0 };
+  LNS_CHECK (!lns_kernel_keys_init (&keys, report, LNS_KERNEL_NAME, true, &cancel, &error));
+  LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
+  lns_report_close (report);
+}
+
 static int
 compare_tens (const void *a, const void *b)
 {
@@ -529,6 +604,7 @@ main (void)
 {
   LNS_TEST (test_ordering);
   LNS_TEST (test_each_report);
+  LNS_TEST (test_kernel_keys);
   LNS_TEST (test_links_go_both_ways);
   LNS_TEST (test_projection);
   LNS_TEST (test_projection_ends_when_told);
