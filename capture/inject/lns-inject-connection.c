@@ -146,11 +146,19 @@ shake_hands (int fd, const LnsWireHello *hello, int64_t deadline_ms, LnsWirePool
   return error;
 }
 
+const char *
+lns_connection_path (void)
+{
+  const char *path = getenv (LNS_WIRE_ENVIRONMENT);
+  bool is_usable = path != NULL && path[0] != '\0' && strlen (path) < LNS_WIRE_PATH_MAX_BYTES;
+  return is_usable ? path : NULL;
+}
+
 int
 lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool)
 {
-  const char *path = getenv (LNS_WIRE_ENVIRONMENT);
-  if (path == NULL || path[0] == '\0' || strlen (path) >= LNS_WIRE_PATH_MAX_BYTES)
+  const char *path = lns_connection_path ();
+  if (path == NULL)
     return -ENOENT;
   int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
   long result = LNS_SYSCALL (SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

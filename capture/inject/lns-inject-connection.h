@@ -11,6 +11,9 @@
 #include "capture/wire/lns-wire-pool.h"
 #include "capture/wire/lns-wire-protocol.h"
 
+/* The path of the session's socket by the environment, or null. */
+const char *lns_connection_path (void);
+
 /* Says HELLO to the session named in the environment, within BOUND_MS.
  * Returns 0 and the mapped pool in RET_POOL, or -errno: -ENOENT when there is no session to join,
  * -ETIMEDOUT, the session's own refusal, or a system call's error. No descriptor is left open then.

@@ -105,7 +105,7 @@ push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
   if (!lns_range_offer (domain, attributes))
     return NULL;
   lns_range_follow_push (domain);
-  return lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  return lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
 }
 
 static LnsStream *
@@ -159,7 +159,7 @@ push_name (LnsStream *stream, uint32_t domain, uint32_t string)
 static inline int
 pop (uint32_t domain)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_POP);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_pop (domain);
   uint8_t *at = stream->cursor;
@@ -184,7 +184,7 @@ push_new_name (LnsStream *stream, const char *message)
 static int
 range_push_a (const char *message)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
   if (UNLIKELY (stream == NULL))
@@ -198,7 +198,7 @@ range_push_a (const char *message)
 static int
 range_push_w (const wchar_t *message)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
   if (UNLIKELY (stream == NULL))
@@ -209,7 +209,7 @@ range_push_w (const wchar_t *message)
 static inline int
 push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_in_range (domain, attributes);
   if (UNLIKELY (stream == NULL))
@@ -247,7 +247,7 @@ domain_range_pop (const void *domain)
 static void
 mark_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_MARK);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -269,7 +269,7 @@ domain_mark_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
 static void
 mark_a (const char *message)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_MARK);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = { .string = name_of (stream, message) };
@@ -279,7 +279,7 @@ mark_a (const char *message)
 static void
 mark_w (const wchar_t *message)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_MARK);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
@@ -291,7 +291,7 @@ static __attribute__ ((noinline, cold)) uint64_t
 start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   bool begins = lns_range_offer (domain, attributes);
-  LnsStream *stream = begins ? lns_stream_enter (LNS_WIRE_LOSS_START) : NULL;
+  LnsStream *stream = begins ? lns_stream_enter_nvtx (LNS_WIRE_LOSS_START) : NULL;
   if (stream == NULL)
     return lns_nvtx_pass_start ();
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -302,7 +302,7 @@ start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 static uint64_t
 start_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_START);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_START);
   if (stream == NULL)
     return start_in_range (domain, attributes);
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -345,7 +345,7 @@ range_start_w (const wchar_t *message)
 static void
 domain_range_end (const void *domain, uint64_t range)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_END);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_END);
   if (stream != NULL)
     {
       LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };

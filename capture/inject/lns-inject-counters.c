@@ -35,7 +35,7 @@ sample_data (const void *domain,
              const void *data,
              size_t n_bytes)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_SAMPLE);
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
   if (stream == NULL)
     return;
   if (data == NULL)
@@ -83,7 +83,7 @@ sample_no_value (const void *domain, uint64_t counter, uint8_t reason)
 static void
 batch_submit (const void *domain, const LnsNvtxCounterBatch *batch)
 {
-  LnsStream *stream = batch == NULL ? NULL : lns_stream_enter (LNS_WIRE_LOSS_SAMPLE);
+  LnsStream *stream = batch == NULL ? NULL : lns_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
   if (stream == NULL)
     return;
   size_t n_data = batch->samples == NULL ? 0 : batch->n_samples_bytes;

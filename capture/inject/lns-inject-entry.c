@@ -15,20 +15,16 @@
 LNS_EXPORT int InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table);
 LNS_EXPORT int InitializeInjectionNvtxExtension (LnsNvtxExtension *extension);
 
-/* Whether this process is in a session that looks at NVTX; the first to ask joins. */
+/* Whether NVTX is to call the handlers. Asks nobody for it: NVTX makes all other threads wait while it
+ * asks here, and a child forked meanwhile, which has no thread that would ever finish, waits for ever
+ * in its first call. So the first handler that is called joins the session. */
 static bool
 takes_part (void)
 {
-  uint64_t generation = lns_process_generation ();
-  if (generation < LNS_GENERATION_FIRST)
-    generation = lns_process_join ();
-  /* It is asked once for each link unit: what CUDA may bring about later is not to be missed. */
-  if (generation == LNS_GENERATION_LATE || generation == LNS_GENERATION_STARTING)
-    return true;
-  if (generation < LNS_GENERATION_FIRST)
-    return false;
-  const LnsWireOptions *options = &lns_process.pool.header->options;
-  return (options->traces & LNS_WIRE_TRACE_NVTX) || options->range_kind == LNS_WIRE_RANGE_NVTX;
+  const uint64_t generation = lns_process_generation ();
+  if (generation >= LNS_GENERATION_FIRST)
+    return lns_process_wants_nvtx ();
+  return generation != LNS_GENERATION_OFF && lns_process_has_session ();
 }
 
 /* Sets the handlers of MODULE in the slots that the program's table has: older ones have fewer. */
@@ -62,19 +58,42 @@ InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table)
   return core || core2;
 }
 
-/* Says what of EXTENSION is not recorded. */
+/* Called in place of the functions of extensions that are not recorded; they return what they return
+ * without a tool. */
+
+static const void *
+miss_memory (void)
+{
+  lns_nvtx_miss ("NVTX's memory extension");
+  return NULL;
+}
+
+static const void *
+miss_early_counters (void)
+{
+  lns_nvtx_miss ("an early version of NVTX's counters extension");
+  return NULL;
+}
+
+/* Has it said that EXTENSION is not recorded: by each of its calls where their answers are known, and
+ * else with the process's next event. */
 static void
 miss_extension (const LnsNvtxExtension *extension)
 {
-  if (extension->module == LNS_NVTX_EXTENSION_MEMORY)
-    lns_nvtx_miss ("NVTX's memory extension");
-  else if (extension->module == LNS_NVTX_EXTENSION_COUNTERS)
-    lns_nvtx_miss ("an early version of NVTX's counters extension");
-  else
-    lns_nvtx_miss ("an unknown extension of NVTX");
+  const void *(*missed) (void) = miss_memory;
+  if (extension->module == LNS_NVTX_EXTENSION_COUNTERS)
+    missed = miss_early_counters;
+  else if (extension->module != LNS_NVTX_EXTENSION_MEMORY)
+    {
+      lns_nvtx_note_missing ("an unknown extension of NVTX");
+      return;
+    }
+  const LnsNvtxExtensionSegment *segment = &extension->segments[0];
+  for (size_t slot = 0; slot < segment->n_slots; slot++)
+    segment->slots[slot] = (intptr_t)missed;
 }
 
-/* The same for an extension. One that is not known here stays without handlers. */
+/* The same for an extension. */
 int
 InitializeInjectionNvtxExtension (LnsNvtxExtension *extension)
 {

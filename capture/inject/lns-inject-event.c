@@ -234,7 +234,7 @@ lns_nvtx_pass_start (void)
 void
 lns_nvtx_send_definitions (void)
 {
-  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsStream *stream = lns_stream_enter_nvtx_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return; /* whoever takes a chunk next sends them */
   lns_definitions_send (stream);

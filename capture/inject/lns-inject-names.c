@@ -62,6 +62,7 @@ define (LnsWireHead head, Name name)
   lns_nvtx_send_definitions ();
 }
 
+/* Joins no session: the extensions' headers call this while other threads wait for them. */
 void
 lns_nvtx_initialize (const void *reserved)
 {
@@ -243,10 +244,18 @@ lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *name)
 }
 
 void
+lns_nvtx_note_missing (const char *what)
+{
+  const LnsWireHead head = { .type = LNS_WIRE_UNRECORDED,
+                             .string = (uint32_t)lns_hash (what, strlen (what)) };
+  (void)lns_definitions_name (head, what, strlen (what));
+}
+
+void
 lns_nvtx_miss (const char *what)
 {
-  uint32_t key = (uint32_t)lns_hash (what, strlen (what));
-  define ((LnsWireHead){ .type = LNS_WIRE_UNRECORDED, .string = key }, narrow (what));
+  lns_nvtx_note_missing (what);
+  lns_nvtx_send_definitions ();
 }
 
 void

@@ -33,3 +33,6 @@ void lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *
 
 /* Tells the session, once, that the program uses WHAT, which is not recorded. */
 void lns_nvtx_miss (const char *what);
+
+/* The same with the next event, without joining the session for it. */
+void lns_nvtx_note_missing (const char *what);

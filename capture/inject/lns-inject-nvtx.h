@@ -45,7 +45,7 @@ void lns_nvtx_mark (LnsStream *stream, LnsNvtxEvent *event);
 uint64_t lns_nvtx_start (LnsStream *stream, LnsNvtxEvent *event);
 void lns_nvtx_end (LnsStream *stream, LnsNvtxEvent *event, uint64_t range);
 
-/* The same where lns_stream_enter() gave no stream: levels are counted on, nothing is recorded. */
+/* The same where lns_stream_enter_nvtx() gave no stream: levels are counted on, nothing is recorded. */
 int lns_nvtx_pass_push (uint32_t domain);
 int lns_nvtx_pass_pop (uint32_t domain);
 uint64_t lns_nvtx_pass_start (void);

@@ -11,6 +11,7 @@
 #include "capture/inject/lns-inject-stream.h"
 #include "capture/inject/lns-inject-system.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
@@ -70,6 +71,16 @@ leave_parent (void)
   lns_definitions_reset ();
   lns_range_reset ();
   noticed_at = 0;
+}
+
+/* A child that has joined before it was forked may not reach the socket, but has other ways. */
+bool
+lns_process_has_session (void)
+{
+  LNS_KEEP_ERRNO;
+  const char *path = lns_connection_path ();
+  return path != NULL &&
+         (lns_process.n_joined > 0 || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0);
 }
 
 /* The joining thread's part: it alone runs this. */

@@ -49,6 +49,18 @@ lns_process_generation (void)
   return __atomic_load_n (&lns_generation_page.generation, __ATOMIC_ACQUIRE);
 }
 
+/* Whether the session, which was joined, looks at NVTX's events. */
+static inline bool
+lns_process_wants_nvtx (void)
+{
+  const LnsWireOptions *options = &lns_process.pool.header->options;
+  return (options->traces & LNS_WIRE_TRACE_NVTX) ||
+         __atomic_load_n (&options->range_kind, __ATOMIC_RELAXED) == LNS_WIRE_RANGE_NVTX;
+}
+
+/* Whether there is a session to join, as far as can be known without asking it. */
+bool lns_process_has_session (void);
+
 /* Joins the session named in the environment, once, within LNS_WIRE_HANDSHAKE_MS; other threads that come
  * meanwhile wait, no longer than that. Returns the generation: LNS_GENERATION_FIRST or more on
  * success. Signals of the thread are blocked meanwhile. */

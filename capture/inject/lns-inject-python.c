@@ -17,6 +17,17 @@ __attribute__ ((visibility ("default"))) const LnsPythonHooks *lanescope_python_
 /* Numbers of categories count on from here, out of the way of those that programs give. */
 #define FIRST_CATEGORY 0x4c4e0000u
 
+/* Sends what is new now, if this thread can. */
+static void
+send_definitions (void)
+{
+  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  if (stream == NULL)
+    return;
+  lns_definitions_send (stream);
+  lns_stream_leave (stream);
+}
+
 static bool
 define (const char *domain,
         const char *category,
@@ -42,7 +53,7 @@ define (const char *domain,
       lns_nvtx_domain_name_category_a ((const void *)(uintptr_t)id, ret_function->category,
                                        category);
     }
-  lns_nvtx_send_definitions ();
+  send_definitions ();
   return ret_function->string != 0;
 }
 
@@ -83,7 +94,7 @@ say (const char *text)
   const LnsWireHead head = { .type = LNS_WIRE_PYTHON_SAID,
                              .string = (uint32_t)lns_hash (text, strlen (text)) };
   (void)lns_definitions_name (head, text, strlen (text));
-  lns_nvtx_send_definitions ();
+  send_definitions ();
 }
 
 const LnsPythonHooks *

@@ -209,6 +209,13 @@ readopt_stream (LnsStream *stream)
   return number_stream (stream);
 }
 
+/* The word that says whether NVTX's events are recorded. */
+static const uint32_t *
+nvtx_flag (void)
+{
+  return lns_process_wants_nvtx () ? &lns_process.pool.header->recording : &not_recording;
+}
+
 /* Gets this thread a stream of GENERATION; null without memory. */
 static LnsStream *
 begin_thread (uint64_t generation)
@@ -239,7 +246,7 @@ begin_thread (uint64_t generation)
       /* Now, not when it is told: no event of the thread may be older. */
       stream->thread_ticks = ticks_now ();
       stream->thread_told = false;
-      stream->recording = &lns_process.pool.header->recording;
+      stream->recording = nvtx_flag ();
       stream->generation = generation;
       if ((size_t)(stream->end - stream->cursor) >= PREAMBLE_BYTES)
         write_preamble (stream);
@@ -334,12 +341,20 @@ lose_unseen (LnsWireLossKind kind)
                               sizeof (LnsWireHead));
 }
 
-LnsStream *
-lns_stream_enter_slow (LnsWireLossKind kind)
+/* The generation, after the session was joined if that was not tried yet. */
+static uint64_t
+joined_generation (void)
 {
   uint64_t generation = lns_process_generation ();
   if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING)
     generation = lns_process_join ();
+  return generation;
+}
+
+LnsStream *
+lns_stream_enter_slow (LnsWireLossKind kind)
+{
+  const uint64_t generation = joined_generation ();
   if (generation < LNS_GENERATION_FIRST)
     return NULL;
   LnsStream *stream = lns_stream_self;
@@ -358,10 +373,21 @@ lns_stream_enter_slow (LnsWireLossKind kind)
           return NULL;
         }
     }
-  if (kind != LNS_STREAM_NO_EVENT && !__atomic_load_n (stream->recording, __ATOMIC_RELAXED))
+  if (kind != LNS_STREAM_NO_EVENT &&
+      !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
     return NULL;
-  __atomic_store_n (&stream->gate, LNS_GATE_BUSY, __ATOMIC_RELAXED);
-  __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  return lns_stream_shut_gate (stream);
+}
+
+LnsStream *
+lns_stream_enter_nvtx_slow (LnsWireLossKind kind)
+{
+  if (joined_generation () < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
+    return NULL;
+  LnsStream *stream = lns_stream_enter_slow (kind);
+  /* A capture range may have been asked for since the thread began. */
+  if (stream != NULL)
+    stream->recording = &lns_process.pool.header->recording;
   return stream;
 }
 

@@ -7,7 +7,7 @@
  * at its end to the next thread, with its memory, names and, mostly, its chunk: 100,000 short threads
  * use a handful.
  *
- * The fast path (lns_stream_enter() … lns_stream_leave()) is three loads, two compares and a store;
+ * The fast path (lns_stream_enter_nvtx() … lns_stream_leave()) is three loads, two compares and a store;
  * it allocates nothing, takes no lock and makes no system call. A stream that was entered must be
  * left on every path. While it is entered, a signal handler of the program that uses NVTX on this
  * thread finds the gate shut; its events are counted as lost. */
@@ -37,7 +37,8 @@ struct LnsStream
   uint8_t *end;
   uint8_t *chunk;
   LnsWireLine *line;
-  const uint32_t *recording;
+  const uint32_t
+      *recording;   /* of NVTX's events: the pool's flag, or 0 where they are not asked for */
   uint32_t *depths; /* by domain: how many ranges are pushed */
   uint32_t n_depths;
   uint32_t pop_floor; /* pops that reach a depth below it take the slow path */
@@ -82,16 +83,37 @@ void lns_streams_reset (void);
  * null when the event is not to be recorded, and counts it as one of KIND if it is lost by that. */
 LnsStream *lns_stream_enter_slow (LnsWireLossKind kind);
 
+/* The same for NVTX's events: not recorded either where the session does not ask for them. */
+LnsStream *lns_stream_enter_nvtx_slow (LnsWireLossKind kind);
+
 static inline LnsStream *
-lns_stream_enter (LnsWireLossKind kind)
+lns_stream_shut_gate (LnsStream *stream)
+{
+  __atomic_store_n (&stream->gate, LNS_GATE_BUSY, __ATOMIC_RELAXED);
+  __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  return stream;
+}
+
+/* Enters this thread's stream for an event of NVTX. */
+static inline LnsStream *
+lns_stream_enter_nvtx (LnsWireLossKind kind)
 {
   LnsStream *stream = lns_stream_self;
   if (__builtin_expect (stream->gate != lns_process_generation (), 0) ||
       __builtin_expect (!__atomic_load_n (stream->recording, __ATOMIC_RELAXED), 0))
+    return lns_stream_enter_nvtx_slow (kind);
+  return lns_stream_shut_gate (stream);
+}
+
+/* The same for an event that something else than NVTX brings about, which has asked for it. */
+static inline LnsStream *
+lns_stream_enter (LnsWireLossKind kind)
+{
+  LnsStream *stream = lns_stream_self;
+  if (stream->gate != lns_process_generation () ||
+      !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
     return lns_stream_enter_slow (kind);
-  __atomic_store_n (&stream->gate, LNS_GATE_BUSY, __ATOMIC_RELAXED);
-  __atomic_signal_fence (__ATOMIC_SEQ_CST);
-  return stream;
+  return lns_stream_shut_gate (stream);
 }
 
 static inline void

@@ -9,6 +9,12 @@
 #include "tests/lns-tap.h"
 #include "tests/unit/mini-session.h"
 
+#include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtMem.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -334,9 +340,100 @@ test_every_call (void)
   mini_session_free (session);
 }
 
+/* --- The first call. -------------------------------------------------------------------------- */
+
+/* The one socket that this process has beyond those that it was started with, or -1. */
+static int
+find_socket (const bool before[1024])
+{
+  struct stat status;
+  for (int fd = 3; fd < 1024; fd++)
+    if (!before[fd] && fstat (fd, &status) == 0 && S_ISSOCK (status.st_mode))
+      return fd;
+  return -1;
+}
+
+static void *
+mark_first (void *name)
+{
+  nvtxMarkA (name);
+  return NULL;
+}
+
+/* The child comes while another thread, in the first NVTX call of all, waits for the session's answer. */
+static int
+fork_in_first_call (void)
+{
+  bool before[1024];
+  pthread_t thread;
+  alarm (60); /* all of it hangs for ever where something is wrong */
+  for (int fd = 0; fd < 1024; fd++)
+    before[fd] = fcntl (fd, F_GETFD) >= 0;
+  pthread_create (&thread, NULL, mark_first, (void *)"parent");
+  while (find_socket (before) < 0)
+    sched_yield ();
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      alarm (60);
+      nvtxMarkA ("child");
+      _exit (0);
+    }
+  int status = 1;
+  waitpid (pid, &status, 0);
+  pthread_join (thread, NULL);
+  nvtxMarkA ("parent");
+  return status;
+}
+
+static void
+test_fork_in_first_call (void)
+{
+  MiniOptions options = { .keep_events = true, .answer_after_ms = 200 };
+  MiniSession *session = mini_session_run (&options, fork_in_first_call);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (session->n_processes, 2);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), 3);
+  LNS_CHECK (has_event (session, LNS_WIRE_MARK, "parent", ""));
+  LNS_CHECK (has_event (session, LNS_WIRE_MARK, "child", ""));
+  mini_session_free (session);
+}
+
+/* What cannot be recorded is told by the first call of its kind, also where there is no other. */
+static int
+register_heap (void)
+{
+  nvtxInitialize (NULL);
+  return nvtxMemHeapRegister (NULL, NULL) == NULL ? 0 : 1;
+}
+
+static void
+note_missing (MiniSession *session,
+              MiniProcess *process,
+              MiniStream *stream,
+              const LnsWireRecord *record)
+{
+  if (record->type == LNS_WIRE_UNRECORDED)
+    seen.n_unrecorded += is (record->named.text, "NVTX's memory extension");
+}
+
+static void
+test_memory_extension_is_told (void)
+{
+  MiniOptions options = { .on_record = note_missing };
+  seen.n_unrecorded = 0;
+  MiniSession *session = mini_session_run (&options, register_heap);
+  LNS_CHECK_INT (session->exit_status, 0);
+  LNS_CHECK_INT (session->n_processes, 1);
+  LNS_CHECK_INT (seen.n_unrecorded, 1);
+  mini_session_free (session);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_every_call);
+  LNS_TEST (test_fork_in_first_call);
+  LNS_TEST (test_memory_extension_is_told);
   return lns_tap_done ();
 }

@@ -52,11 +52,16 @@ static int
 scene_nvtx (void)
 {
   NvtxUnit unit = { 0 };
-  bool takes_part = nvtx_load (&unit, 16, 16);
+  nvtx_start ();
+  nvtx_push ("before CUDA");
+  nvtx_pop ();
   cuda_start ();
+  nvtx_mark ("after");
   cuda_launch (5, false, 1, 32, NULL);
   cuda.cudaDeviceSynchronize ();
-  return takes_part ? 1 : 0;
+  nvtx_mark ("after");
+  /* Who comes when it is known gets no handlers at all. */
+  return nvtx_load (&unit, 16, 16) ? 1 : 0;
 }
 
 static const CudaScene scenes[] = { { "vector", scene_vector },
@@ -136,7 +141,7 @@ test_questions (void)
     }
 }
 
-/* Of a session that does not ask for them, ranges cost nothing; and one without CUDA leaves it alone. */
+/* Of a session that does not ask for them, ranges are not recorded; and one without CUDA leaves it alone. */
 static void
 test_not_asked_for (void)
 {
@@ -144,6 +149,8 @@ test_not_asked_for (void)
   MiniSession *session = cuda_run ("nvtx", &asked, false, NULL);
   LNS_CHECK (cuda_is_sound (session));
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 5);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH), 0);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), 0);
   mini_session_free (session);
   asked.traces = LNS_WIRE_TRACE_NVTX;
   session = cuda_run ("vector", &asked, false, NULL);
