@@ -14,7 +14,7 @@ EXIT_STATUS = """.SH EXIT STATUS
 .B 0
 Done. Of
 .BR profile :
-what the program returned, or 128+N if signal N ended it.
+what the program returned; signal N that ended it ends Lanescope too (128+N in a shell).
 .TP
 .B 124
 .BR "profile \\-\\-strict" :

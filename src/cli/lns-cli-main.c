@@ -10,6 +10,7 @@
 
 #include "lns-config.h"
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-signals.h"
 #include "src/cli/lns-cli.h"
 
 static const LnsCommand *const commands[] = {
@@ -25,6 +26,27 @@ lns_cli_fail (const LnsError *error)
 {
   fprintf (stderr, "lanescope: error: %s\n", error->message);
   return LNS_EXIT_FAILED;
+}
+
+static int end_signal;
+
+void
+lns_cli_end_by (int signal_number)
+{
+  end_signal = signal_number;
+}
+
+/* Runs COMMAND. What a signal has ended, ends by that signal, once nothing half-written is left: a shell goes
+ * on with its loop after any exit code. */
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  const int code = command->run (command, argc, argv);
+  const int number = end_signal != 0 ? end_signal : lns_cli_interrupted ();
+  if (number == 0)
+    return code;
+  lns_signals_end_self (number);
+  return 128 + number;
 }
 
 /* The exit code of what printed a text. */
@@ -164,6 +186,6 @@ main (int argc, char **argv)
     return print_capabilities ();
   for (size_t i = 0; i < n_commands; i++)
     if (strcmp (word, commands[i]->name) == 0)
-      return commands[i]->run (commands[i], argc - 1, argv + 1);
+      return run (commands[i], argc - 1, argv + 1);
   return unknown_command (word);
 }

@@ -13,6 +13,7 @@
 #include "src/analysis/lns-stats-report.h"
 #include "src/cli/lns-cli-profile-run.h"
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-signals.h"
 #include "src/cli/lns-cli-steps.h"
 #include "src/export/lns-export.h"
 
@@ -180,7 +181,9 @@ lns_run_finish_report (LnsRun *run, const char *path)
   lns_cli_step_end (&steps, true);
   fprintf (stream, "    %s\n", path);
   /* Once the program has ended, Ctrl-C is for us: it ends what takes long. */
-  sigset_t before;
+  sigset_t before, signals;
+  lns_profile_signals (&signals);
+  lns_signals_release ();
   sigprocmask (SIG_SETMASK, NULL, &before);
   if (profile->has_exited)
     {
@@ -191,6 +194,7 @@ lns_run_finish_report (LnsRun *run, const char *path)
   if (profile->options.stats)
     print_statistics (run, path, &steps);
   sigprocmask (SIG_SETMASK, &before, NULL);
+  lns_signals_catch (&signals);
   fclose (stream);
   lns_run_print (run, "Generated:\n%s", paths);
   free (paths);

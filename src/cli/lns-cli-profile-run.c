@@ -6,14 +6,14 @@
 #include "src/cli/lns-cli-profile-run.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "src/cli/lns-cli-signals.h"
 
 #define TICK_NS INT64_C (250000000)
 
@@ -52,7 +52,10 @@ lns_run_end_processes (LnsRun *run, int signal_number)
   if (signal_number == 0)
     return;
   if (!profile->has_exited)
-    kill (profile->pid, signal_number);
+    {
+      kill (profile->pid, signal_number);
+      run->has_killed = true;
+    }
   lns_session_signal (profile->session, signal_number, profile->pid);
 }
 
@@ -72,19 +75,6 @@ reap (LnsRun *run)
   profile->exit_code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
   run->exited_at_ns = lns_run_now_ns ();
   lns_session_root_exited (profile->session, profile->process, profile->exit_code);
-}
-
-/* Stops this process as the terminal asked for: by the signal itself, so that the kernel's rules for
- * orphaned process groups hold. */
-static void
-stop_self (void)
-{
-  sigset_t mask;
-  sigemptyset (&mask);
-  sigaddset (&mask, SIGTSTP);
-  raise (SIGTSTP);
-  sigprocmask (SIG_UNBLOCK, &mask, NULL);
-  sigprocmask (SIG_BLOCK, &mask, NULL);
 }
 
 /* Ctrl-C has reached the program as well. It may end by itself; if it takes long, or at a second
@@ -107,32 +97,56 @@ interrupt (LnsRun *run)
     lns_run_end_processes (run, SIGKILL);
 }
 
+/* Whether SIGNAL_NUMBER asks to end the run. The program decides what such a signal means as long as it
+ * runs, but for those of the keyboard. */
+static bool
+is_interrupt (const LnsRun *run, int signal_number)
+{
+  const bool is_of_keyboard = signal_number == SIGINT || signal_number == SIGQUIT;
+  const bool is_to_end = signal_number == SIGTERM || signal_number == SIGHUP;
+  return (is_of_keyboard || (is_to_end && run->profile->has_exited)) &&
+         !lns_signals_was_ignored (signal_number);
+}
+
 static void
-take_signal (LnsRun *run, const struct signalfd_siginfo *info)
+take_signal (LnsRun *run, const siginfo_t *info)
 {
   LnsProfile *profile = run->profile;
-  int number = (int)info->ssi_signo;
+  const int number = info->si_signo;
+  reap (run); /* the program's end comes before what was sent after it */
   if (number == SIGCHLD)
-    {
-      reap (run);
-      return;
-    }
+    return;
   /* What the terminal sends, it sends to the program too. */
-  bool is_sent = info->ssi_code != SI_KERNEL && info->ssi_pid != (uint32_t)getpid ();
+  bool is_sent = info->si_code != SI_KERNEL && info->si_pid != getpid ();
   if (is_sent && !profile->has_exited)
     kill (profile->pid, number);
-  if (number == SIGINT || number == SIGQUIT)
-    interrupt (run);
+  if (is_interrupt (run, number))
+    {
+      run->interrupt = number;
+      run->is_cut_off |= profile->has_exited;
+      interrupt (run);
+    }
   if (number == SIGTSTP)
-    stop_self ();
+    lns_signals_stop_self (number);
 }
 
 static void
 take_signals (LnsRun *run)
 {
-  struct signalfd_siginfo info;
-  while (read (run->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+  siginfo_t info;
+  while (lns_signals_next (&info))
     take_signal (run, &info);
+}
+
+/* The signal that this process ends by, as the program would have without us: the one that killed the
+ * program, if that was not our doing, or the one that ended the run. Who waits for us sees by it that a
+ * loop around us is to stop. 0: none, as the program ended by itself, whatever was sent. */
+static int
+end_signal (const LnsRun *run)
+{
+  if (run->profile->exit_signal != 0 && !run->has_killed)
+    return run->profile->exit_signal;
+  return run->has_killed || run->is_cut_off ? run->interrupt : 0;
 }
 
 /* --- The loop --------------------------------------------------------------------------------- */
@@ -198,9 +212,9 @@ lns_profile_run (LnsProfile *profile)
 {
   sigset_t signals;
   lns_profile_signals (&signals);
+  lns_signals_catch (&signals);
   LnsRun run = {
     .profile = profile,
-    .signal_fd = signalfd (-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK),
     .control_fd = (int)profile->options.control_fd,
     .start_at_ns = LNS_NEVER,
     .stop_at_ns = LNS_NEVER,
@@ -212,20 +226,18 @@ lns_profile_run (LnsProfile *profile)
   while (!profile->has_exited || !run.is_over)
     {
       struct pollfd fds[] = {
-        { .fd = run.signal_fd, .events = POLLIN },
         { .fd = lns_session_changed_fd (profile->session), .events = POLLIN },
         { .fd = run.control_fd, .events = POLLIN },
         { .fd = profile->place.socket_fd, .events = POLLIN },
       };
-      poll (fds, 4, wait_ms (&run));
+      lns_signals_poll (fds, 3, wait_ms (&run));
+      take_signals (&run);
       if (fds[0].revents != 0)
-        take_signals (&run);
-      if (fds[1].revents != 0)
         lns_session_clear_changed (profile->session);
       lns_run_take_ranges (&run);
-      if (fds[2].revents != 0)
+      if (fds[1].revents != 0)
         lns_run_take_control (&run);
-      if (fds[3].revents != 0)
+      if (fds[2].revents != 0)
         lns_run_take_requests (&run);
       take_times (&run);
       lns_program_output_trim (&profile->output);
@@ -245,5 +257,5 @@ lns_profile_run (LnsProfile *profile)
   lns_report_result_clear (&run.result);
   free (run.range_path);
   free (run.hooks);
-  close (run.signal_fd);
+  profile->end_signal = end_signal (&run);
 }

@@ -18,7 +18,6 @@
 typedef struct
 {
   LnsProfile *profile;
-  int signal_fd;
   int control_fd; /* -1: none, or its writer is gone */
   char control[64];
   size_t n_control;                            /* bytes of an unfinished line */
@@ -27,6 +26,9 @@ typedef struct
   bool is_lingering;
   bool is_over;          /* nothing will be collected any more */
   unsigned n_interrupts; /* Ctrl-C */
+  int interrupt;         /* the last signal that asked to end the run; 0: none did */
+  bool is_cut_off;       /* such a signal came when the program had ended */
+  bool has_killed;       /* the program was sent a signal of ours */
   int64_t exited_at_ns;
   unsigned n_ranges; /* that began: none where there are none */
   bool is_in_range;  /* one has a report now */

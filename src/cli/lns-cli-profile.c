@@ -27,12 +27,14 @@ const LnsCommand lns_command_profile = {
   .usage = "[switches] PROGRAM [ARGUMENTS…]",
   .summary = "run a program and record it into a report",
   .details =
-      "Exit code: the program's, 128+N if signal N ended it. 124: it succeeded, and with --strict\n"
-      "something is missing. 125: nothing was started, or the report, an export or the statistics\n"
-      "are not whole although the program succeeded; 126: the program cannot be executed; 127: it\n"
-      "was not found; each of the last three with a line `lanescope: error: …`. Ctrl-C ends the "
-      "run\n"
-      "and keeps the report. Lanescope writes to stderr alone, but for --stats.",
+      "Exit code: the program's; a signal that ended it ends this command too (128+N in a shell).\n"
+      "124: it succeeded, and with --strict something is missing. 125: nothing was started, or "
+      "the\n"
+      "report, an export or the statistics are not whole although the program succeeded; 126: the\n"
+      "program cannot be executed; 127: it was not found; each of the last three with a line\n"
+      "`lanescope: error: …`. Ctrl-C ends the run and keeps the report. Lanescope writes to "
+      "stderr\n"
+      "alone, but for --stats.",
   .words_end_it = true,
   .groups = groups,
   .refusals = lns_profile_refusals,
@@ -319,5 +321,6 @@ lns_profile_main (const LnsCommand *command, int argc, char **argv)
   free (profile.words);
   free (profile.exports);
   free (profile.path);
+  lns_cli_end_by (profile.end_signal);
   return code;
 }

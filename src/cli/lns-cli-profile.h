@@ -47,6 +47,7 @@ typedef struct
   bool has_exited;
   int exit_code;                 /* of the program: 0–255, 128+N after signal N */
   int exit_signal;               /* N, or 0 */
+  int end_signal;                /* by which this process is to end; 0: none */
   const LnsExportType **exports; /* what each report is written as, too */
   size_t n_exports;
   bool report_failed; /* it is not written, or not whole */

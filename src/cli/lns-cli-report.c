@@ -16,6 +16,7 @@
 #include "src/store/lns-recover.h"
 
 static atomic_bool interrupted;
+static volatile sig_atomic_t interrupted_by;
 
 /* Signals by which a person ends a command. */
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
@@ -24,7 +25,14 @@ static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 static void
 interrupt_cb (int signal_number)
 {
+  interrupted_by = signal_number;
   atomic_store_explicit (&interrupted, true, memory_order_relaxed);
+}
+
+int
+lns_cli_interrupted (void)
+{
+  return interrupted_by;
 }
 
 const atomic_bool *

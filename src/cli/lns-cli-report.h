@@ -21,6 +21,9 @@ void lns_cli_show_progress (double fraction, void *data);
  * nothing half-written stays; the second one ends it. A file that grows too large fails to be written. */
 const atomic_bool *lns_cli_catch_interrupt (void);
 
+/* The signal that made it true; 0: none has. */
+int lns_cli_interrupted (void);
+
 /* Where PATH, a word of the command line, names what `profile -o PATH` wrote under another ending, it becomes
  * that path, and a line on stderr says so. */
 void lns_cli_find_report (char *path);

@@ -37,6 +37,10 @@ extern const LnsCommand lns_command_ui;
  * `return lns_cli_fail (&error)`. */
 int lns_cli_fail (const LnsError *error);
 
+/* Has this process end by SIGNAL_NUMBER (0: none) when its command has returned, as whoever waits for it is to
+ * see. */
+void lns_cli_end_by (int signal_number);
+
 /* Parses as lns_options_parse () does. Returns true to go on; else *RET_EXIT is the exit code, and
  * what there was to say (the help, or the error) has been printed. */
 bool lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit);

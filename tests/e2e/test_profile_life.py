@@ -115,7 +115,7 @@ def test_a_crash_leaves_what_was_open():
         for number in (signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT):
             run = folder.profile("-f", "true", "-o", "r", ACT, "spin", "1000", "push", "open", "push", "inner",
                                  "start", "range", "raise", int(number))
-            assert run.code == 128 + number, run
+            assert run.code == -number, run
             report = folder.report("r.rep")
             assert report.info["state"] == COMPLETE and len(report.named("spin")) == 1000
             for name in ("open", "inner", "range"):
@@ -155,7 +155,7 @@ def beats(report):
 def test_kill_of_the_target():
     with Folder() as folder:
         process, _, ended = killed(folder, "target")
-        assert process.returncode == 137
+        assert process.returncode == -signal.SIGKILL
         report = folder.report()
         assert report.info["state"] == COMPLETE and beats(report) >= set(range(ended)), ended
 
@@ -242,7 +242,7 @@ def test_ctrl_c_ends_the_run_and_keeps_the_report():
         read_until(terminal, b"Collecting", b"ready")
         os.write(terminal, b"\x03")
         read_until(terminal, b"Generated")
-        assert exit_code(pid) == 128 + signal.SIGINT
+        assert exit_code(pid) == -signal.SIGINT
         os.close(terminal)
         report = folder.report()
         assert report.info["state"] == COMPLETE and len(report.named("spin")) == 50
@@ -272,10 +272,69 @@ def test_a_second_ctrl_c_does_not_wait_for_the_program():
         assert alive(target)
         os.write(terminal, b"\x03")
         read_until(terminal, b"Generated")
-        assert exit_code(pid) == 128 + signal.SIGTERM and not alive(target)
+        assert exit_code(pid) == -signal.SIGINT and not alive(target)
         assert len(folder.report().named("m")) == 1
         os.close(terminal)
 
+
+def shell_loop(folder, *words):
+    """Runs two rounds of `lanescope profile` WORDS in a loop of bash, in the foreground of a terminal, presses
+    Ctrl-C when the program says that it is ready, and returns what was printed."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder.path)
+        os.execvp("bash", ["bash", "-c", 'for i in 1 2; do "$@"; echo "code $?"; done', "-", tap.LANESCOPE,
+                           "profile", *[str(word) for word in words]])
+    seen = read_until(terminal, b"Collecting", b"ready")
+    os.write(terminal, b"\x03")
+    try:
+        while more := os.read(terminal, 4096):
+            seen += more
+    except OSError:  # what a terminal says when nobody is left on it
+        pass
+    exit_code(pid)
+    os.close(terminal)
+    return seen
+
+
+def test_ctrl_c_ends_a_shell_loop_as_without_us():
+    with Folder() as folder:
+        seen = shell_loop(folder, ACT, "print", "ready", "sleep", "60000")
+        assert seen.count(b"Generated") == 1 and b"code" not in seen, seen
+    with Folder() as folder:  # a program that ignores it, and is ended in its place
+        seen = shell_loop(folder, "-d", "1", ACT, "ignore", "2", "print", "ready", "sleep", "60000")
+        assert seen.count(b"Generated") == 1 and b"code" not in seen, seen
+    with Folder() as folder:  # a program that has a use of its own for it
+        seen = shell_loop(folder, ACT, "catch", "2", "print", "ready", "sleep", "100", "exit", "4")
+        assert seen.count(b"code 4") == 2, seen
+
+
+def test_an_ignored_interrupt_is_nothing_to_us():
+    with Folder() as folder:
+        process = folder.start(ACT, "mark", "m", "print", "ready", "catch", int(signal.SIGUSR1), "pause",
+                               "exit", "4", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        target = started(process)
+        wait_for(lambda: caught_by(target, signal.SIGUSR1), "the handler")
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            wait_for(lambda: not signal_is(process.pid, "ShdPnd", signal.SIGINT), "lanescope to take it")
+        process.send_signal(signal.SIGUSR1)
+        assert finished(process)[0] == 4 and folder.report().info["state"] == COMPLETE
+
+
+def test_a_request_to_end_ends_the_wait_for_children():
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        with Folder() as folder:
+            process = folder.start(ACT, "mark", "parent", "orphan", "4", "mark", "child", "sleep", "60000",
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # not the orphan's pipes
+            wait_for(lambda: os.path.exists(folder.file("report1.rep")) and folder.report().named("child"),
+                     "the orphan's mark")
+            wait_for(lambda: not children(process.pid), "the program's end")
+            process.send_signal(number)
+            assert process.wait(20) == -number
+            report = folder.report()
+            os.kill(report.processes[report.named("child")[0]["process"]]["pid"], signal.SIGKILL)
+            assert report.info["state"] == COMPLETE
 
 def test_signals_that_are_sent_are_forwarded_once():
     with Folder() as folder:

@@ -69,7 +69,7 @@ def test_start_and_stop_from_other_terminals():
         time.sleep(0.2)
         os.kill(children(launch.pid)[0], signal.SIGTERM)  # the program's end is the report's
         code, err = place.end(launch)
-        assert code == 143 and err.count("Generated:") == 3, err
+        assert code == -signal.SIGTERM and err.count("Generated:") == 3, err
         third = Report(place.file("report2.rep"))
         reports = [beats(report) for report in (first, second, third)]
         assert all(reports) and not reports[0] & reports[1] and not reports[1] & reports[2], reports
@@ -113,7 +113,7 @@ def test_a_delay_counts_from_start():
         place.ok("start", "--delay=60", "-o", "q")
         os.kill(children(launch.pid)[0], signal.SIGTERM)
         code, err = place.end(launch)
-        assert code == 143 and "there is no report" in err and not os.path.exists(place.file("q.rep")), err
+        assert code == -signal.SIGTERM and "there is no report" in err and not os.path.exists(place.file("q.rep")), err
 
 
 def test_capture_ranges_of_start():
@@ -264,7 +264,7 @@ def test_shutdown_without_kill_leaves_the_program():
         assert "Generated:" in place.ok("shutdown", "--kill=none").err
         assert place.sessions() == [] and launch.poll() is None
         os.kill(children(launch.pid)[0], signal.SIGTERM)
-        assert place.end(launch)[0] == 143 and place.report("r.rep").info["state"] == COMPLETE
+        assert place.end(launch)[0] == -signal.SIGTERM and place.report("r.rep").info["state"] == COMPLETE
 
 
 def test_a_profile_is_a_session():
@@ -283,7 +283,7 @@ def test_a_profile_is_a_session():
         time.sleep(0.1)
         place.ok("stop", "--session=late")
         os.kill(children(later.pid)[0], signal.SIGTERM)
-        assert place.end(later)[0] == 143
+        assert place.end(later)[0] == -signal.SIGTERM
         assert min(beats(place.report("q.rep"))) > 20
 
 
@@ -491,7 +491,7 @@ def test_keep_holds_the_last_seconds_and_no_more():
 
         def end():
             os.kill(children(launch.pid)[0], signal.SIGTERM)
-            assert place.end(launch)[0] == 143
+            assert place.end(launch)[0] == -signal.SIGTERM
         kept(place, 0.5, end)
 
 

@@ -99,7 +99,7 @@ def test_it_ends_when_it_is_asked_to():
                 catches = int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)
-            assert process.returncode == 125 and out == b"" and b"interrupted" in err and len(err.splitlines()) == 1, (out, err)
+            assert process.returncode == -signal.SIGINT and out == b"" and b"interrupted" in err and len(err.splitlines()) == 1, (out, err)
 
 
 tap.main(globals())

@@ -1,0 +1,58 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Runs a command in which one system call fails with EPERM, as in some containers.
+ *
+ *   deny-call memfd_create|pidfd_open|signalfd COMMAND [ARGUMENTS…] */
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct
+{
+  const char *name;
+  unsigned number;
+} calls[] = {
+  { "memfd_create", SYS_memfd_create },
+  { "pidfd_open", SYS_pidfd_open },
+  { "signalfd", SYS_signalfd4 },
+};
+
+int
+main (int argc, char **argv)
+{
+  const size_t n_calls = sizeof calls / sizeof *calls;
+  size_t at = 0;
+  while (argc > 2 && at < n_calls && strcmp (argv[1], calls[at].name) != 0)
+    at++;
+  if (argc < 3 || at == n_calls)
+    {
+      fputs ("deny-call: name a system call and a command\n", stderr);
+      return 99;
+    }
+  struct sock_filter filter[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, calls[at].number, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    {
+      perror ("deny-call");
+      return 99;
+    }
+  execvp (argv[2], argv + 2);
+  perror (argv[2]);
+  return 99;
+}
