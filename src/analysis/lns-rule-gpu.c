@@ -11,14 +11,19 @@
 
 #include "src/analysis/lns-rule-private.h"
 
-/* A GPU as one process used it: the lanes of its operations, and those of the profiler's overhead in the
- * process, which say why it had nothing to do. */
+typedef struct
+{
+  uint32_t *lanes;
+  size_t n;
+} Lanes;
+
+/* A GPU as one process used it. */
 typedef struct
 {
   uint32_t process, device;
   int64_t first_ns, last_ns; /* of its operations: the first start, the last end                 */
-  uint32_t *lanes;
-  size_t n_lanes;
+  Lanes operations;
+  Lanes overhead; /* of the profiler in the process: it may be why the GPU had nothing to do     */
 } Gpu;
 
 /* A lane that is read along with others. */
@@ -68,8 +73,36 @@ static void
 free_gpus (Gpu *gpus, size_t n)
 {
   for (size_t i = 0; gpus != NULL && i < n; i++)
-    free (gpus[i].lanes);
+    {
+      free (gpus[i].operations.lanes);
+      free (gpus[i].overhead.lanes);
+    }
   free (gpus);
+}
+
+/* Fills LANES with those of the report that belong to GPU. */
+static bool
+list_lanes (LnsReport *report, Gpu *gpu)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+
+  gpu->operations.lanes = calloc ((size_t)n + 1, sizeof (uint32_t));
+  gpu->overhead.lanes = calloc ((size_t)n + 1, sizeof (uint32_t));
+  if (gpu->operations.lanes == NULL || gpu->overhead.lanes == NULL)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsTrack *track = &tracks[lanes[i].track];
+      if (track->process != gpu->process)
+        continue;
+      if (is_operation (lanes[i].kind) && track->device == gpu->device)
+        gpu->operations.lanes[gpu->operations.n++] = i;
+      else if (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD)
+        gpu->overhead.lanes[gpu->overhead.n++] = i;
+    }
+  return true;
 }
 
 /* All GPUs by process: RET_GPUS (to be freed) gets RET_N. O(lanes × GPUs). */
@@ -93,14 +126,7 @@ list_gpus (LnsReport *report, Gpu **ret_gpus, size_t *ret_n, LnsError *error)
       gpu->last_ns = info->end_ns > gpu->last_ns ? info->end_ns : gpu->last_ns;
     }
   for (size_t g = 0; good && g < n; g++)
-    {
-      good = (gpus[g].lanes = calloc ((size_t)n_lanes + 1, sizeof (uint32_t))) != NULL;
-      for (uint32_t i = 0; good && i < n_lanes; i++)
-        if (tracks[lanes[i].track].process == gpus[g].process &&
-            (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD ||
-             (is_operation (lanes[i].kind) && tracks[lanes[i].track].device == gpus[g].device)))
-          gpus[g].lanes[gpus[g].n_lanes++] = i;
-    }
+    good = list_lanes (report, &gpus[g]);
   if (!good)
     {
       free_gpus (gpus, n);
@@ -149,37 +175,119 @@ sink (Stream *heap, size_t n, size_t i)
     }
 }
 
-/* Has FUNCTION look at all that GPU did, and at the overhead, by start. */
+/* Has FUNCTION look at all events of LANES, by start. */
 static bool
 walk (LnsReport *report,
-      const Gpu *gpu,
+      const Lanes *lanes,
       SpanFunc function,
       void *data,
       const atomic_bool *cancel,
       LnsError *error)
 {
-  Stream *heap = calloc (gpu->n_lanes + 1, sizeof *heap);
+  Stream *heap = calloc (lanes->n + 1, sizeof *heap);
   bool good = heap != NULL || no_memory (error);
   uint32_t n_seen = 0;
 
-  for (size_t i = 0; good && i < gpu->n_lanes; i++)
+  for (size_t i = 0; good && i < lanes->n; i++)
     {
       heap[i].walker =
-          lns_chunk_walker_new (report, gpu->lanes[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
+          lns_chunk_walker_new (report, lanes->lanes[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
       good = (heap[i].walker != NULL || no_memory (error)) && step (&heap[i], error);
     }
-  for (size_t i = gpu->n_lanes / 2; good && i-- > 0;)
-    sink (heap, gpu->n_lanes, i);
+  for (size_t i = lanes->n / 2; good && i-- > 0;)
+    sink (heap, lanes->n, i);
   while (good && heap[0].chunk != NULL)
     {
       int64_t start_ns = heap[0].chunk->start_ns[heap[0].i];
       good = function (data, start_ns, start_ns + heap[0].chunk->duration_ns[heap[0].i], error) &&
              step (&heap[0], error) && ((++n_seen & 4095) != 0 || _lns_rule_go_on (cancel, error));
-      sink (heap, gpu->n_lanes, 0);
+      sink (heap, lanes->n, 0);
     }
-  for (size_t i = 0; heap != NULL && i < gpu->n_lanes; i++)
+  for (size_t i = 0; heap != NULL && i < lanes->n; i++)
     lns_chunk_walker_free (heap[i].walker);
   free (heap);
+  return good;
+}
+
+/* ---- Overhead -------------------------------------------------------------------------------- */
+
+/* A time in which the profiler was busy in a process, on any of its threads. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  int64_t before_ns; /* how long it was busy before                                              */
+} Overhead;
+
+/* Those of a process: in order, none within another. */
+typedef struct
+{
+  Overhead *spans;
+  size_t n, n_allocated;
+} Overheads;
+
+static bool
+add_overhead (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
+{
+  Overheads *all = data;
+  Overhead *last = all->n > 0 ? &all->spans[all->n - 1] : NULL;
+
+  if (last != NULL && start_ns <= last->end_ns)
+    {
+      last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+      return true;
+    }
+  if (all->n == all->n_allocated)
+    {
+      size_t n = 2 * all->n_allocated + 64;
+      Overhead *larger = realloc (all->spans, n * sizeof *larger);
+      if (larger == NULL)
+        return no_memory (error);
+      last = all->n > 0 ? &larger[all->n - 1] : NULL;
+      all->spans = larger;
+      all->n_allocated = n;
+    }
+  all->spans[all->n++] =
+      (Overhead){ start_ns, end_ns,
+                  last != NULL ? last->before_ns + (last->end_ns - last->start_ns) : 0 };
+  return true;
+}
+
+/* How long the profiler was busy before TIME_NS. */
+static int64_t
+overhead_before (const Overheads *all, int64_t time_ns)
+{
+  size_t low = 0, high = all->n;
+
+  while (low < high)
+    {
+      size_t middle = low + (high - low) / 2;
+      if (all->spans[middle].start_ns < time_ns)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low == 0)
+    return 0;
+  const Overhead *span = &all->spans[low - 1];
+  return span->before_ns + (time_ns < span->end_ns ? time_ns : span->end_ns) - span->start_ns;
+}
+
+/* Says of the rows of GPU, which are those from FIRST on, how much of them was overhead. */
+static bool
+tell_overhead (
+    LnsRuleResult *result, const Gpu *gpu, size_t first, const atomic_bool *cancel, LnsError *error)
+{
+  Overheads all = { 0 };
+  bool good =
+      walk (lns_tables_report (result->tables), &gpu->overhead, add_overhead, &all, cancel, error);
+
+  for (size_t i = first; good && i < result->n; i++)
+    {
+      LnsRuleRow *row = &result->rows[i];
+      row->overhead_ns = overhead_before (&all, row->start_ns + row->duration_ns) -
+                         overhead_before (&all, row->start_ns);
+    }
+  free (all.spans);
   return good;
 }
 
@@ -196,7 +304,12 @@ for_each_gpu (LnsRuleResult *result,
 
   result->has_data = n > 0;
   for (size_t i = 0; good && i < n; i++)
-    good = run (result, &gpus[i], cancel, error);
+    {
+      size_t first = result->n;
+      good = run (result, &gpus[i], cancel, error);
+      if (good && result->n > first)
+        good = tell_overhead (result, &gpus[i], first, cancel, error);
+    }
   free_gpus (gpus, n);
   return good;
 }
@@ -210,7 +323,6 @@ typedef struct
   int64_t until_ns; /* to here it was busy                                                       */
 } Gaps;
 
-/* Between the GPU's first and last operation. */
 static bool
 look_for_gap (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
 {
@@ -218,7 +330,7 @@ look_for_gap (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
   int64_t duration_ns = start_ns - gaps->until_ns;
   bool good = true;
 
-  if (duration_ns > gaps->result->options.gap_ns && start_ns <= gaps->gpu->last_ns)
+  if (duration_ns > gaps->result->options.gap_ns)
     good = _lns_rule_add (gaps->result,
                           (LnsRuleRow){ .start_ns = gaps->until_ns,
                                         .duration_ns = duration_ns,
@@ -233,7 +345,8 @@ static bool
 find_gaps (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, LnsError *error)
 {
   Gaps gaps = { result, gpu, gpu->first_ns };
-  return walk (lns_tables_report (result->tables), gpu, look_for_gap, &gaps, cancel, error);
+  return walk (lns_tables_report (result->tables), &gpu->operations, look_for_gap, &gaps, cancel,
+               error);
 }
 
 bool
@@ -322,7 +435,9 @@ find_idle_parts (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cance
     return true;
   parts.busy_ns = calloc ((size_t)parts.n_parts, sizeof *parts.busy_ns);
   good = parts.busy_ns != NULL || no_memory (error);
-  good = good && walk (lns_tables_report (result->tables), gpu, add_span, &parts, cancel, error) &&
+  good = good &&
+         walk (lns_tables_report (result->tables), &gpu->operations, add_span, &parts, cancel,
+               error) &&
          add_parts (result, &parts, error);
   free (parts.busy_ns);
   return good;
@@ -346,9 +461,9 @@ _lns_rule_compare_percents (const void *a, const void *b)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Duration, start, process and device. */
+/* Duration, start, process, device and overhead. */
 static void
-make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cells[4])
+make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cells[5])
 {
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (lns_tables_report (result->tables), &n);
@@ -360,12 +475,13 @@ make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cell
   cells[3] = (LnsStatsCell){ .is_empty = row->device >= n };
   if (row->device < n)
     cells[3].number = devices[row->device].number;
+  cells[4] = (LnsStatsCell){ .number = row->overhead_ns };
 }
 
 bool
 _lns_rule_write_gap (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
 {
-  LnsStatsCell cells[5] = { { .number = (int64_t)i + 1 } };
+  LnsStatsCell cells[6] = { { .number = (int64_t)i + 1 } };
 
   (void)error;
   make_span (result, &result->rows[i], &cells[1]);
@@ -378,7 +494,7 @@ _lns_rule_write_utilization (const LnsRuleResult *result,
                              LnsStatsTable *table,
                              LnsError *error)
 {
-  LnsStatsCell cells[6] = { { .number = (int64_t)i + 1 },
+  LnsStatsCell cells[7] = { { .number = (int64_t)i + 1 },
                             { .number = llround (result->rows[i].percent * 10) } };
 
   (void)error;

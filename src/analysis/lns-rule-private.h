@@ -18,6 +18,7 @@ typedef struct
   uint32_t call_name;       /* string id of the call that began it                              */
   uint32_t process, device; /* of a span: instance and device id                                */
   double percent;           /* of a span: how busy it was                                       */
+  int64_t overhead_ns;      /* of a span: how long the profiler was busy in the process         */
 } LnsRuleRow;
 
 typedef struct

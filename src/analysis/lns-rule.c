@@ -36,7 +36,7 @@ static const LnsStatsColumn wait_columns[] = {
 
 static const LnsStatsColumn gap_columns[] = {
   { "Row#" },      { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" },
-  { "Device ID" },
+  { "Device ID" }, { "Overhead", .is_time = true },
 };
 
 static const LnsStatsColumn utilization_columns[] = {
@@ -46,6 +46,7 @@ static const LnsStatsColumn utilization_columns[] = {
   { "Start", .is_time = true },
   { "PID" },
   { "Device ID" },
+  { "Overhead", .is_time = true },
 };
 
 #define N(array) sizeof array / sizeof *array
@@ -96,7 +97,8 @@ static const LnsRuleMaker makers[] = {
   { { "gpu_gaps", "GPU Gaps", "[:gap=MILLISECONDS][:rows=N]",
       "In these times a GPU had nothing to do, between its first and its last operation. Look at "
       "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
-      "ranges tell what the program meant to do.",
+      "ranges tell what the program meant to do. Overhead is the part of a gap in which the "
+      "profiler was busy in the process: without it the gap may be shorter by as much.",
       "No GPU was idle for long.", "use a GPU with CUDA" },
     _lns_rule_run_gaps,
     _lns_rule_compare_durations,
@@ -106,7 +108,8 @@ static const LnsRuleMaker makers[] = {
     _lns_rule_write_gap },
   { { "gpu_time_util", "GPU Time Utilization", "[:threshold=PERCENT][:chunks=N][:rows=N]",
       "In these times a GPU was busy for a small part only. Look at what the CPU did meanwhile; "
-      "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps.",
+      "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps. Overhead is "
+      "how long the profiler was busy in the process.",
       "No GPU was busy for a small part of a time only.", "use a GPU with CUDA" },
     _lns_rule_run_utilization,
     _lns_rule_compare_percents,

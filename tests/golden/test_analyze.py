@@ -129,6 +129,9 @@ def test_waits():
     assert n > 1000, n
 
 
+SPAN = ("Duration (ns)", "Start (ns)", "PID", "Device ID", "Overhead (ns)")
+
+
 def gpus(name):
     """By (pid, device): (start, end) of its operations, and of the profiler's overhead."""
     database, found = cuda_corpus.source(name), {}
@@ -143,33 +146,50 @@ def gpus(name):
     return found
 
 
+def union(spans):
+    """The same times as spans that do not touch."""
+    joined = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def within(spans, start, end):
+    """How long SPANS, which do not touch, last from START to END."""
+    return sum(max(0, min(b, end) - max(a, start)) for a, b in spans)
+
+
 def test_gaps():
+    """A gap is as long as the GPU had nothing to do, whatever the profiler did meanwhile: that is told beside it."""
     cuda_corpus.need()
-    n = 0
+    n = told = 0
     for name in cuda_corpus.names():
         for limit_ms in (500, 1):
             wanted = []
             for (pid, device), (operations, overhead) in gpus(name).items():
+                overhead, busy = union(overhead), union(operations)
                 # Between neighbouring ends and starts nothing else is there.
-                last = max(end for _, end in operations)
-                until = min(start for start, _ in operations)
-                for start, end in sorted(operations + overhead):
-                    if start - until > limit_ms * 1000000 and start <= last:
-                        wanted.append((start - until, until, pid, device))
-                    until = max(until, end)
+                for (_, until), (start, _) in zip(busy, busy[1:]):
+                    if start - until > limit_ms * 1000000:
+                        wanted.append((start - until, until, pid, device, within(overhead, until, start)))
             wanted = wanted if gpus(name) else None
             found = rows(name, f"gpu_gaps:gap={limit_ms}:rows=-1")
-            ours = found and [tuple(int(r[c]) for c in ("Duration (ns)", "Start (ns)", "PID", "Device ID")) for r in found]
+            ours = found and [tuple(int(r[c]) for c in SPAN) for r in found]
             assert (ours or []) == sorted(wanted or [], key=lambda w: (-w[0], w[1])) and (ours is None) == (wanted is None), (name, ours, wanted)
             assert found is None or [r["Row#"] for r in found] == [str(i + 1) for i in range(len(found))]
             assert found == rows(name, "gpu_gaps", f"--gap={limit_ms}", "--rows=0")
             n += len(ours or [])
-    assert n > 50, n
+            told += sum(row[4] > 0 for row in ours or [])
+    assert n > 40 and told > 2, (n, told)
 
 
 def test_little_use():
+    """How busy a GPU was, of which the profiler's overhead is no part."""
     cuda_corpus.need()
-    n = 0
+    n = told = 0
     for name in cuda_corpus.names():
         for percent, parts in ((50, 30), (90, 100)):
             wanted = []
@@ -178,21 +198,23 @@ def test_little_use():
                 edges = [first + (last - first) * i // parts for i in range(parts + 1)]
                 low = []
                 for a, b in zip(edges, edges[1:]):
-                    busy = sum(max(0, min(end, b) - max(start, a)) for start, end in operations + overhead)
+                    busy = within(operations, a, b)
                     if b > a and 100 * busy / (b - a) < percent:
                         if low and low[-1][1] == a:
                             low[-1] = (low[-1][0], b, low[-1][2] + busy)
                         else:
                             low.append((a, b, busy))
-                wanted += [(100 * busy / (b - a), b - a, a, pid, device) for a, b, busy in low]
+                overhead = union(overhead)
+                wanted += [(100 * busy / (b - a), b - a, a, pid, device, within(overhead, a, b)) for a, b, busy in low]
             wanted.sort(key=lambda w: (w[0], w[2]))
             found = rows(name, f"gpu_time_util:threshold={percent}:chunks={parts}:rows=-1") or []
-            assert [tuple(int(r[c]) for c in ("Duration (ns)", "Start (ns)", "PID", "Device ID")) for r in found] == [w[1:] for w in wanted], (name, found, wanted)
+            assert [tuple(int(r[c]) for c in SPAN) for r in found] == [w[1:] for w in wanted], (name, found, wanted)
             for row, (share, *_) in zip(found, wanted):
                 assert abs(float(row["In-Use (%)"]) - share) <= 0.0501, (row, share)
             assert found == (rows(name, "gpu_time_util", f"--threshold={percent}", f"--chunks={parts}", "--rows=0") or [])
             n += len(wanted)
-    assert n > 50, n
+            told += sum(w[5] > 0 for w in wanted)
+    assert n > 50 and told > 5, (n, told)
 
 
 def test_looks():

@@ -48,7 +48,8 @@ append (uint32_t lane,
 }
 
 /* A range from 0 to 1000 ms with one inside from 100 to 200; a launch in each, one outside, and one wait;
- * kernels from 10 to 20, 710 to 720 and 1000 to 1010 ms. */
+ * kernels from 10 to 20, 710 to 720 and 1000 to 1010 ms. The profiler was busy on two threads from 0 to 15, 100 to
+ * 250 and 700 to 715, and from 150 to 200 and 240 to 300 ms. */
 static LnsReport *
 write_report (void)
 {
@@ -57,7 +58,9 @@ write_report (void)
   lns_writer_add_device (writer, &(LnsCudaDevice){ .number = 3 });
   uint32_t outer = add_lane (LNS_TRACK_NVTX_RANGES, LNS_LANE_NVTX_PUSH_POP, 0, LNS_ID_NONE),
            calls = add_lane (LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, 0, LNS_ID_NONE),
-           kernels = add_lane (LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, 0, 0);
+           kernels = add_lane (LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, 0, 0),
+           overhead = add_lane (LNS_TRACK_CUDA_OVERHEAD, LNS_LANE_CUDA_OVERHEAD, 0, LNS_ID_NONE),
+           other = add_lane (LNS_TRACK_CUDA_OVERHEAD, LNS_LANE_CUDA_OVERHEAD, 1, LNS_ID_NONE);
   uint32_t inner = lns_writer_add_lane (
       writer, &(LnsLane){ .track = 0, .kind = LNS_LANE_NVTX_PUSH_POP, .ordinal = 1 });
 
@@ -70,6 +73,11 @@ write_report (void)
   append (kernels, LNS_LANE_CUDA_KERNEL, 10 * MS, 20 * MS, 1, "kernel");
   append (kernels, LNS_LANE_CUDA_KERNEL, 710 * MS, 720 * MS, 2, "kernel");
   append (kernels, LNS_LANE_CUDA_KERNEL, 1000 * MS, 1010 * MS, 4, "kernel");
+  append (overhead, LNS_LANE_CUDA_OVERHEAD, 0, 15 * MS, 0, "flush");
+  append (overhead, LNS_LANE_CUDA_OVERHEAD, 100 * MS, 250 * MS, 0, "flush");
+  append (overhead, LNS_LANE_CUDA_OVERHEAD, 700 * MS, 715 * MS, 0, "flush");
+  append (other, LNS_LANE_CUDA_OVERHEAD, 150 * MS, 200 * MS, 0, "flush");
+  append (other, LNS_LANE_CUDA_OVERHEAD, 240 * MS, 300 * MS, 0, "flush");
   fixture_finish (writer, 1100 * MS);
   return fixture_open (path, NULL);
 }
@@ -108,15 +116,17 @@ test_rules (void)
   atomic_bool cancel = true;
   LnsRuleOptions options = LNS_RULE_OPTIONS;
 
-  LNS_CHECK_STR (found (tables, "gpu_gaps"), "1,690000000,20000000,10,3\n");
-  LNS_CHECK_STR (found (tables, "gpu_gaps:gap=280"), "1,690000000,20000000,10,3\n");
+  LNS_CHECK_STR (found (tables, "gpu_gaps"), "1,690000000,20000000,10,3,210000000\n");
+  LNS_CHECK_STR (found (tables, "gpu_gaps:gap=280"), "1,690000000,20000000,10,3,210000000\n");
   LNS_CHECK_STR (found (tables, "gpu_gaps:gap=100:rows=-1"),
-                 "1,690000000,20000000,10,3\n2,280000000,720000000,10,3\n");
-  LNS_CHECK_STR (found (tables, "gpu_gaps:gap=100:rows=1"), "1,690000000,20000000,10,3\n");
-  LNS_CHECK_STR (found (tables, "gpu_time_util:chunks=1"), "1,3.0,1000000000,10000000,10,3\n");
+                 "1,690000000,20000000,10,3,210000000\n2,280000000,720000000,10,3,0\n");
+  LNS_CHECK_STR (found (tables, "gpu_gaps:gap=100:rows=1"),
+                 "1,690000000,20000000,10,3,210000000\n");
+  LNS_CHECK_STR (found (tables, "gpu_time_util:chunks=1"),
+                 "1,3.0,1000000000,10000000,10,3,220000000\n");
   LNS_CHECK_STR (found (tables, "gpu_time_util:chunks=100:threshold=0"), "");
   LNS_CHECK_STR (found (tables, "gpu_time_util:chunks=100:threshold=99.5:rows=1"),
-                 "1,0.0,690000000,20000000,10,3\n");
+                 "1,0.0,690000000,20000000,10,3,210000000\n");
   LNS_CHECK_STR (found (tables, "cuda_api_sync"),
                  "140000000,160000000,10,11,cudaDeviceSynchronize_v3020\n");
   LNS_CHECK (found (tables, "cuda_memcpy_sync") == NULL);
@@ -205,11 +215,11 @@ test_parts (void)
   LNS_CHECK (!lns_filter_find_range (tables, "inner", &span, NULL));
   LNS_CHECK (lns_filter_write (report, &span, path, NULL, NULL));
   LnsReport *part = fixture_open (path, NULL);
-  /* Both ranges, a launch and the wait; of the kernels none. */
-  LNS_CHECK_INT (lns_report_info (part)->n_events, 4);
+  /* Both ranges, a launch, the wait and two times of overhead; of the kernels none. */
+  LNS_CHECK_INT (lns_report_info (part)->n_events, 6);
   LNS_CHECK_INT (lns_report_n_strings (part), lns_report_n_strings (report));
   lns_report_lanes (part, &n);
-  LNS_CHECK_INT (n, 4);
+  LNS_CHECK_INT (n, 6);
   lns_report_close (part);
   LNS_CHECK (!lns_filter_write (report, &span, path, NULL, NULL)); /* it is there already */
   atomic_bool cancel = true;
