@@ -204,14 +204,14 @@ lns_nvtx_end (LnsStream *stream, LnsNvtxEvent *event, uint64_t range)
 int
 lns_nvtx_pass_push (uint32_t domain)
 {
-  uint32_t *depth = lns_stream_depth (lns_stream_self, domain);
+  uint32_t *depth = lns_stream_depth (lns_stream_mine (), domain);
   return depth == NULL ? LNS_NVTX_NOT_TRACKED : (int)(*depth)++;
 }
 
 int
 lns_nvtx_pass_pop (uint32_t domain)
 {
-  LnsStream *stream = lns_stream_self;
+  LnsStream *stream = lns_stream_mine ();
   uint32_t *depth = lns_stream_depth (stream, domain);
   if (depth == NULL)
     return LNS_NVTX_NOT_TRACKED;

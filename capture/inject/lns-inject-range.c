@@ -168,7 +168,7 @@ lns_range_offer (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 void
 lns_range_follow_push (uint32_t domain)
 {
-  LnsStream *stream = lns_stream_self;
+  LnsStream *stream = lns_stream_mine ();
   const uint32_t *depth = lns_stream_depth (stream, domain);
   if (depth == NULL || options ()->range_end == LNS_WIRE_RANGE_END_NONE)
     return;

@@ -28,9 +28,9 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.17");
 #define PIECE_MIN_BYTES 512u
 
 static const uint32_t not_recording = 0;
-static LnsStream no_stream = { .gate = LNS_GATE_NONE, .recording = &not_recording };
+LnsStream lns_no_stream = { .gate = LNS_GATE_NONE, .recording = &not_recording };
 
-__thread LnsStream *lns_stream_self = &no_stream;
+__thread LnsStream *lns_stream_self;
 
 static LnsStream *streams[STREAMS_MAX]; /* by serial - 1 */
 static uint32_t n_streams;
@@ -223,7 +223,7 @@ begin_thread (uint64_t generation)
   uint64_t mask = lns_inject_block_signals ();
   LnsStream *stream = lns_stream_self;
   bool ready = true;
-  if (stream != &no_stream)
+  if (stream != NULL)
     ready = readopt_stream (stream);
   else
     {
@@ -277,7 +277,7 @@ __attribute__ ((destructor)) static void
 end_process (void)
 {
   LNS_KEEP_ERRNO;
-  LnsStream *stream = lns_stream_self;
+  LnsStream *stream = lns_stream_mine ();
   if (stream->gate != lns_process_generation ())
     return;
   stream->gate = LNS_GATE_BUSY;
@@ -292,7 +292,7 @@ end_thread (void *value)
   LnsStream *stream = value;
   LNS_KEEP_ERRNO;
   uint64_t mask = lns_inject_block_signals ();
-  lns_stream_self = &no_stream;
+  lns_stream_self = NULL;
   /* One that was never used since a fork holds nothing of this process. */
   if (stream->gate == lns_process_generation ())
     {
@@ -337,7 +337,7 @@ lose_unseen (LnsWireLossKind kind)
 {
   if (kind != LNS_STREAM_NO_EVENT &&
       __atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
-    lns_wire_pool_count_lost (&lns_process.pool, lns_stream_self->serial, kind, 1,
+    lns_wire_pool_count_lost (&lns_process.pool, lns_stream_mine ()->serial, kind, 1,
                               sizeof (LnsWireHead));
 }
 
@@ -357,7 +357,7 @@ lns_stream_enter_slow (LnsWireLossKind kind)
   const uint64_t generation = joined_generation ();
   if (generation < LNS_GENERATION_FIRST)
     return NULL;
-  LnsStream *stream = lns_stream_self;
+  LnsStream *stream = lns_stream_mine ();
   if (stream->gate == LNS_GATE_BUSY)
     {
       lose_unseen (kind);
@@ -394,7 +394,7 @@ lns_stream_enter_nvtx_slow (LnsWireLossKind kind)
 uint32_t *
 lns_stream_far_depth (LnsStream *stream, uint32_t domain)
 {
-  if (stream == &no_stream || domain >= LNS_WIRE_DOMAINS)
+  if (stream == &lns_no_stream || domain >= LNS_WIRE_DOMAINS)
     return NULL;
   LNS_KEEP_ERRNO;
   uint32_t *far = lns_inject_map (LNS_WIRE_DOMAINS * sizeof *far);

@@ -66,9 +66,21 @@ struct LnsStream
 #define LNS_GATE_BUSY UINT64_MAX
 #define LNS_GATE_NONE UINT64_C (3) /* never a generation */
 
-/* The whole of this library's thread-local storage. Points to a stream that can never be entered
- * until the thread has its own. */
+/* The whole of this library's thread-local storage. Null until the thread has a stream, so that nothing
+ * must be copied into a new thread: glibc (2.36) misses one that is created while another thread loads
+ * this library, and leaves it zeroes. */
 extern __thread LnsStream *lns_stream_self __attribute__ ((tls_model ("initial-exec")));
+
+/* What threads have without a stream of their own: it can never be entered. */
+extern LnsStream lns_no_stream;
+
+/* This thread's stream, or lns_no_stream. */
+static inline LnsStream *
+lns_stream_mine (void)
+{
+  LnsStream *stream = lns_stream_self;
+  return __builtin_expect (stream != NULL, 1) ? stream : &lns_no_stream;
+}
 
 /* Opens the key by which thread ends are seen; once. 0 or -errno. */
 int lns_streams_prepare (void);
@@ -98,7 +110,7 @@ lns_stream_shut_gate (LnsStream *stream)
 static inline LnsStream *
 lns_stream_enter_nvtx (LnsWireLossKind kind)
 {
-  LnsStream *stream = lns_stream_self;
+  LnsStream *stream = lns_stream_mine ();
   if (__builtin_expect (stream->gate != lns_process_generation (), 0) ||
       __builtin_expect (!__atomic_load_n (stream->recording, __ATOMIC_RELAXED), 0))
     return lns_stream_enter_nvtx_slow (kind);
@@ -109,7 +121,7 @@ lns_stream_enter_nvtx (LnsWireLossKind kind)
 static inline LnsStream *
 lns_stream_enter (LnsWireLossKind kind)
 {
-  LnsStream *stream = lns_stream_self;
+  LnsStream *stream = lns_stream_mine ();
   if (stream->gate != lns_process_generation () ||
       !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
     return lns_stream_enter_slow (kind);

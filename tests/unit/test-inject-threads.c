@@ -9,7 +9,9 @@
 #include "tests/lns-tap.h"
 #include "tests/unit/mini-session.h"
 
+#include <link.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -382,6 +384,61 @@ test_long_names_and_drops (void)
   mini_session_free (session);
 }
 
+/* --- A thread that the loader missed. --------------------------------------------------------- */
+
+/* Sets this thread's storage of the injection to zeroes, as a thread has it that glibc has made ready just
+ * before another one loaded the library. */
+static int
+zero_storage (struct dl_phdr_info *info, size_t n_bytes, void *unused)
+{
+  if (strstr (info->dlpi_name, "liblanescope-inject") == NULL)
+    return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data != NULL)
+      {
+        memset (info->dlpi_tls_data, 0, info->dlpi_phdr[i].p_memsz);
+        return 1;
+      }
+  return 0;
+}
+
+static void *
+mark_without_storage (void *call)
+{
+  if (dl_iterate_phdr (zero_storage, NULL) != 1)
+    _exit (3);
+  if (call == NULL && (nvtx_pop () != -1 || nvtx_push ("missed") != 0))
+    _exit (4);
+  nvtx_mark ("missed");
+  return NULL;
+}
+
+static int
+missed_by_the_loader (void)
+{
+  nvtx_start ();
+  /* Before the session was joined, and after; with a stream that is new, and one of a thread before. */
+  for (int i = 0; i < 4; i++)
+    {
+      pthread_t thread;
+      pthread_create (&thread, NULL, mark_without_storage, i % 2 == 0 ? NULL : &thread);
+      pthread_join (thread, NULL);
+    }
+  return 0;
+}
+
+static void
+test_thread_that_the_loader_missed (void)
+{
+  MiniOptions options = { 0 };
+  MiniSession *session = run (&options, missed_by_the_loader);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), 4);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH), 2);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_POP_EMPTY), 2);
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  mini_session_free (session);
+}
+
 int
 main (void)
 {
@@ -392,5 +449,6 @@ main (void)
   LNS_TEST (test_ended_threads_starve_nobody);
   LNS_TEST (test_random_drops);
   LNS_TEST (test_long_names_and_drops);
+  LNS_TEST (test_thread_that_the_loader_missed);
   return lns_tap_done ();
 }
