@@ -180,6 +180,7 @@ static int
 fork_among_threads (void)
 {
   nvtx_start ();
+  nvtx_mark ("joins before the children");
   pthread_t threads[3];
   for (int i = 0; i < 3; i++)
     pthread_create (&threads[i], NULL, mark_until_stopped, (void *)(intptr_t)i);
