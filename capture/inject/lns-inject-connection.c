@@ -73,7 +73,7 @@ wait_for (int fd, short events, int64_t deadline_ms)
 }
 
 static int
-connect_by (int fd, const char *path, int64_t deadline_ms)
+connect_to (int fd, const char *path, int64_t deadline_ms)
 {
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   strncpy (address.sun_path, path, sizeof address.sun_path - 1);
@@ -154,22 +154,80 @@ lns_connection_path (void)
   return is_usable ? path : NULL;
 }
 
-int
-lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool)
+/* A connection by the socket's path: its descriptor, or -errno. */
+static int
+connect_by_path (int64_t deadline_ms)
 {
   const char *path = lns_connection_path ();
   if (path == NULL)
     return -ENOENT;
-  int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
   long result = LNS_SYSCALL (SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (result < 0)
     return (int)result;
   int fd = move_high ((int)result);
-
-  struct stat identity;
-  int error = connect_by (fd, path, deadline_ms);
+  int error = connect_to (fd, path, deadline_ms);
   if (error == 0)
-    error = shake_hands (fd, hello, deadline_ms, ret_pool);
+    return fd;
+  (void)LNS_SYSCALL (SYS_close, fd);
+  return error;
+}
+
+/* A connection by way of the one that this process inherited from the one that it was forked from: its
+ * descriptor, or -errno. The kernel notes who makes the pair, as it does of who connects. */
+static int
+connect_by_parent (void)
+{
+  int pair[2];
+  if (!is_ours ())
+    return -EBADF;
+  long result =
+      LNS_SYSCALL (SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
+  if (result < 0)
+    return (int)result;
+  LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_CONNECTION };
+  struct iovec part = { &notice, sizeof notice };
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control = { .header = { .cmsg_len = CMSG_LEN (sizeof (int)),
+                            .cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS } };
+  memcpy (CMSG_DATA (&control.header), &pair[1], sizeof (int));
+  struct msghdr message = {
+    .msg_iov = &part,
+    .msg_iovlen = 1,
+    .msg_control = &control,
+    .msg_controllen = sizeof control,
+  };
+  result = LNS_SYSCALL (SYS_sendmsg, connection.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)LNS_SYSCALL (SYS_close, pair[1]);
+  if (result == sizeof notice)
+    return move_high (pair[0]);
+  (void)LNS_SYSCALL (SYS_close, pair[0]);
+  return result < 0 ? (int)result : -EPROTO;
+}
+
+/* A connection to the session by whatever way there is: its descriptor, or -errno. */
+static int
+reach_session (int64_t deadline_ms)
+{
+  int fd = connect_by_path (deadline_ms);
+  if (fd >= 0 || fd == -ETIMEDOUT)
+    return fd;
+  int by_parent = connect_by_parent ();
+  return by_parent >= 0 ? by_parent : fd;
+}
+
+int
+lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool)
+{
+  int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
+  int fd = reach_session (deadline_ms);
+  if (fd < 0)
+    return fd;
+  struct stat identity;
+  int error = shake_hands (fd, hello, deadline_ms, ret_pool);
   if (error == 0)
     error = (int)LNS_SYSCALL (SYS_fstat, fd, &identity);
   if (error < 0)
@@ -178,6 +236,8 @@ lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *r
       return error;
     }
   __atomic_store_n (&ret_pool->header->joined, 1, __ATOMIC_RELEASE);
+  if (is_ours ())
+    (void)LNS_SYSCALL (SYS_close, connection.fd); /* the parent goes on using its own */
   connection.device = identity.st_dev;
   connection.inode = identity.st_ino;
   connection.fd = fd;
@@ -216,12 +276,4 @@ lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t dea
   if (n < 0)
     return n == -EAGAIN || n == -EINTR ? 0 : n == -ECONNRESET ? -EPIPE : -EBADF;
   return n == sizeof *ret_command && ret_command->magic == LNS_WIRE_MAGIC;
-}
-
-void
-lns_connection_forget (void)
-{
-  if (is_ours ())
-    (void)LNS_SYSCALL (SYS_close, connection.fd);
-  connection.fd = -1;
 }

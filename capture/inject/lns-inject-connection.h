@@ -14,7 +14,8 @@
 /* The path of the session's socket by the environment, or null. */
 const char *lns_connection_path (void);
 
-/* Says HELLO to the session named in the environment, within BOUND_MS.
+/* Says HELLO to the session named in the environment, within BOUND_MS; in a fork's child that cannot
+ * reach it, by the connection of its parent, which is closed here on success.
  * Returns 0 and the mapped pool in RET_POOL, or -errno: -ENOENT when there is no session to join,
  * -ETIMEDOUT, the session's own refusal, or a system call's error. No descriptor is left open then.
  * To be called by one thread at a time. */
@@ -27,6 +28,3 @@ int lns_connection_notify (const LnsWireNotice *notice);
 /* Waits for a command until DEADLINE_MS of CLOCK_MONOTONIC; only for the time without CONNECTED.
  * Returns 1 with RET_COMMAND; 0 at the deadline; -EPIPE when the session is gone; -EBADF as above. */
 int lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t deadline_ms);
-
-/* Closes the descriptor if it is still ours: in a fork's child, whose parent goes on using its own. */
-void lns_connection_forget (void);

@@ -64,7 +64,6 @@ name_program (char *ret_name, size_t size)
 static void
 leave_parent (void)
 {
-  lns_connection_forget ();
   lns_cuda_leave_parent ();
   lns_wire_pool_unmap (&lns_process.pool);
   lns_streams_reset ();
@@ -89,9 +88,7 @@ join_session (int bound_ms)
 {
   const uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
   bool forked = lns_process.n_joined > 0 && lns_process.pid != pid;
-  if (forked)
-    leave_parent ();
-  else if (lns_process.n_joined == 0)
+  if (lns_process.n_joined == 0)
     wipe_on_fork ();
   lns_process.n_joined++;
   lns_process.pid = pid;
@@ -107,11 +104,16 @@ join_session (int bound_ms)
   name_program (hello.program, sizeof hello.program);
   if (lns_streams_prepare () < 0)
     return LNS_GENERATION_OFF;
-  int error = lns_connection_open (&hello, bound_ms, &lns_process.pool);
+  LnsWirePoolView pool;
+  int error = lns_connection_open (&hello, bound_ms, &pool);
+  /* Without a pool of its own the process keeps none. */
+  if (forked)
+    leave_parent ();
   if (error < 0)
     return error == -ETIMEDOUT && bound_ms < LNS_WIRE_PATIENT_MS ? LNS_GENERATION_LATE
                                                                  : LNS_GENERATION_OFF;
-  lns_process.clock = lns_process.pool.header->clock;
+  lns_process.pool = pool;
+  lns_process.clock = pool.header->clock;
   return LNS_GENERATION_FIRST + lns_process.n_joined;
 }
 

@@ -8,6 +8,7 @@
 #include "capture/session/lns-collector-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,25 @@ drop_watch (LnsCollector *collector, LnsWatch *watch)
   watch->fd = -1;
 }
 
+/* The connection of PEER, or NULL. */
+static LnsWatch *
+connection_of (const LnsCollector *collector, const LnsPeer *peer)
+{
+  for (size_t i = 0; i < collector->n_watches; i++)
+    if (collector->watches[i]->peer == peer && collector->watches[i]->fd >= 0 &&
+        collector->watches[i]->kind == LNS_WATCH_CONNECTION)
+      return collector->watches[i];
+  return NULL;
+}
+
+bool
+_lns_collector_is_held (const LnsCollector *collector, const LnsPeer *peer)
+{
+  const LnsWatch *connection = connection_of (collector, peer);
+  char byte;
+  return connection != NULL && recv (connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
 void
 _lns_collector_drop_watches (LnsCollector *collector, const LnsPeer *peer)
 {
@@ -184,7 +204,7 @@ send_welcome (int fd, const LnsWireWelcome *welcome, int pool_fd)
       header->cmsg_len = CMSG_LEN (sizeof (int));
       memcpy (CMSG_DATA (header), &pool_fd, sizeof pool_fd);
     }
-  return sendmsg (fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *welcome;
+  return sendmsg (fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *welcome;
 }
 
 /* Says that the process PID is not recorded; of a thousand, the first few. ERROR_CODE is why, or 0. */
@@ -326,22 +346,60 @@ answer (LnsCollector *collector, LnsWatch *connection)
   return true;
 }
 
+/* Listens to a process on the connection FD, which is taken over. */
+static void
+add_connection (LnsCollector *collector, int fd)
+{
+  struct ucred credentials = { 0 };
+  socklen_t n_bytes = sizeof credentials;
+  getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes);
+  LnsWatch connection = { .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid };
+  bool is_last = fd > collector->last_fd;
+  if (is_last)
+    refuse (collector, &connection, EMFILE);
+  if (is_last || !add_watch (collector, connection))
+    close (fd);
+}
+
 static void
 accept_all (LnsCollector *collector)
 {
   int fd;
   while ((fd = accept4 (collector->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-    {
-      struct ucred credentials = { 0 };
-      socklen_t n_bytes = sizeof credentials;
-      getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes);
-      LnsWatch connection = { .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid };
-      bool is_last = fd > collector->last_fd;
-      if (is_last)
-        refuse (collector, &connection, EMFILE);
-      if (is_last || !add_watch (collector, connection))
-        close (fd);
-    }
+    add_connection (collector, fd);
+}
+
+/* Whether FD is such a socket as processes connect by. */
+static bool
+is_connection (int fd)
+{
+  int domain = 0, type = 0, flags = fcntl (fd, F_GETFL);
+  socklen_t n_domain = sizeof domain, n_type = sizeof type;
+  return getsockopt (fd, SOL_SOCKET, SO_DOMAIN, &domain, &n_domain) == 0 && domain == AF_UNIX &&
+         getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &n_type) == 0 && type == SOCK_SEQPACKET &&
+         flags >= 0 && fcntl (fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+/* Receives a message, as recv() does, with the descriptor that may come with it, or -1. */
+static ssize_t
+receive (int fd, void *ret_message, size_t n_max, int *ret_fd)
+{
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control;
+  struct iovec part = { ret_message, n_max };
+  struct msghdr message = {
+    .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+  };
+  *ret_fd = -1;
+  ssize_t n = recvmsg (fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR (&message) : NULL;
+  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN (sizeof (int)))
+    memcpy (ret_fd, CMSG_DATA (header), sizeof *ret_fd);
+  return n;
 }
 
 /* Returns whether a drain is wanted now. */
@@ -372,6 +430,28 @@ take_notice (LnsCollector *collector, LnsPeer *peer, int fd, const LnsWireNotice
     }
 }
 
+/* Nobody holds CONNECTION any more: the process ended, became another program, or closed what was not its
+ * own, and so did all that it forked. Where there is a pidfd, that will tell. Returns whether a drain is
+ * wanted now. */
+static bool
+end_connection (LnsCollector *collector, LnsWatch *connection)
+{
+  LnsPeer *peer = connection->peer;
+  if (peer != NULL && !lns_wire_pool_is_joined (peer->pool) && !lns_peer_has_ended (peer))
+    {
+      /* It had given up when the answer came. */
+      tell_late (collector, connection->pid);
+      pthread_mutex_lock (&collector->lock);
+      collector->counters.n_joined--;
+      pthread_mutex_unlock (&collector->lock);
+    }
+  bool is_end = peer != NULL && (peer->pid_fd < 0 || peer->is_left);
+  if (is_end)
+    mark_gone (peer);
+  drop_watch (collector, connection);
+  return is_end;
+}
+
 /* Reads a message from CONNECTION. Returns whether a drain is wanted now. */
 static bool
 hear (LnsCollector *collector, LnsWatch *connection)
@@ -381,28 +461,18 @@ hear (LnsCollector *collector, LnsWatch *connection)
     LnsWireHello hello;
     LnsWireNotice notice;
   } message;
-  ssize_t n = recv (connection->fd, &message, sizeof message, MSG_DONTWAIT);
+  int fd;
+  ssize_t n = receive (connection->fd, &message, sizeof message, &fd);
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
   if (n <= 0)
-    {
-      /* The process ended, became another program, or closed what was not its own. Where there is a
-       * pidfd, that will tell. */
-      LnsPeer *peer = connection->peer;
-      if (peer != NULL && !lns_wire_pool_is_joined (peer->pool) && !lns_peer_has_ended (peer))
-        {
-          /* It had given up when the answer came. */
-          tell_late (collector, connection->pid);
-          pthread_mutex_lock (&collector->lock);
-          collector->counters.n_joined--;
-          pthread_mutex_unlock (&collector->lock);
-        }
-      bool is_end = peer != NULL && peer->pid_fd < 0;
-      if (is_end)
-        mark_gone (peer);
-      drop_watch (collector, connection);
-      return is_end;
-    }
+    return end_connection (collector, connection);
+  bool is_notice = n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC;
+  if (fd >= 0 && connection->peer != NULL && is_notice &&
+      message.notice.kind == LNS_WIRE_NOTICE_CONNECTION && is_connection (fd))
+    add_connection (collector, fd);
+  else if (fd >= 0)
+    close (fd);
   if (connection->peer == NULL)
     {
       bool is_hello = n == sizeof message.hello && message.hello.magic == LNS_WIRE_MAGIC;
@@ -413,8 +483,7 @@ hear (LnsCollector *collector, LnsWatch *connection)
       drop_watch (collector, connection);
       return false;
     }
-  return n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC &&
-         take_notice (collector, connection->peer, connection->fd, &message.notice);
+  return is_notice && take_notice (collector, connection->peer, connection->fd, &message.notice);
 }
 
 bool

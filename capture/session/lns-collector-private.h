@@ -103,6 +103,9 @@ void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);
 /* Works off one epoll event. Returns whether a drain is wanted now. */
 bool _lns_collector_handle (LnsCollector *collector, LnsWatch *watch);
 
+/* Whether the connection of PEER, which is gone, is held by processes that it has forked. */
+bool _lns_collector_is_held (const LnsCollector *collector, const LnsPeer *peer);
+
 /* Drops what is watched for PEER; for all peers, if it is NULL. */
 void _lns_collector_drop_watches (LnsCollector *collector, const LnsPeer *peer);
 

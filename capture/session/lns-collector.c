@@ -129,11 +129,23 @@ tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
     lns_batch_add_event (batch, &event);
 }
 
-/* Has all said of a peer that is gone, and forgets it. */
+/* Forgets a peer that is left: nobody holds its connection any more. */
 static void
-finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
+forget_peer (LnsCollector *collector, size_t at)
 {
   LnsPeer *peer = collector->peers[at];
+  collector->n_lost_before += lns_peer_n_lost (peer);
+  pthread_mutex_lock (&collector->lock);
+  collector->peers[at] = collector->peers[--collector->n_peers];
+  pthread_mutex_unlock (&collector->lock);
+  _lns_collector_drop_watches (collector, peer);
+  lns_peer_free (peer);
+}
+
+/* Has all said of a peer that is gone. */
+static void
+finish_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch)
+{
   if (peer->awaited != 0)
     _lns_collector_answered (collector, peer);
   lns_peer_salvage (peer, batch);
@@ -145,14 +157,11 @@ finish_peer (LnsCollector *collector, size_t at, LnsBatch *batch)
   };
   lns_batch_add_event (batch, &event);
   tell_refused_domains (peer, batch);
-  collector->n_lost_before += lns_peer_n_lost (peer);
+  peer->is_left = true;
   pthread_mutex_lock (&collector->lock);
-  collector->peers[at] = collector->peers[--collector->n_peers];
   collector->counters.n_alive--;
   collector->counters.last_end_ns = peer->gone_ns;
   pthread_mutex_unlock (&collector->lock);
-  _lns_collector_drop_watches (collector, peer);
-  lns_peer_free (peer);
   _lns_wake (collector->changed_fd);
 }
 
@@ -162,17 +171,19 @@ static void
 lend (LnsCollector *collector, int64_t now_ns)
 {
   uint64_t held_bytes = 0, n_lost = collector->n_lost_before;
+  size_t n_alive = 0;
   for (size_t i = 0; i < collector->n_peers; i++)
     {
+      n_alive += !collector->peers[i]->is_gone;
       held_bytes += lns_peer_held_bytes (collector->peers[i]);
       n_lost += lns_peer_n_lost (collector->peers[i]);
     }
   pthread_mutex_lock (&collector->lock);
   collector->counters.n_lost = n_lost;
   pthread_mutex_unlock (&collector->lock);
-  if (collector->n_peers == 0)
+  if (n_alive == 0)
     return;
-  uint64_t share = collector->options.session_bytes / collector->n_peers;
+  uint64_t share = collector->options.session_bytes / n_alive;
   for (size_t i = 0; i < collector->n_peers; i++)
     {
       LnsPeer *peer = collector->peers[i];
@@ -218,11 +229,13 @@ drain (LnsCollector *collector)
     {
       LnsPeer *peer = collector->peers[i];
       lns_peer_drain (peer, batch);
-      if (peer->is_gone)
+      if (peer->is_gone && !peer->is_left)
         {
-          finish_peer (collector, i, batch);
+          finish_peer (collector, peer, batch);
           is_urgent = true;
         }
+      if (peer->is_left && !_lns_collector_is_held (collector, peer))
+        forget_peer (collector, i);
       else if (is_stop)
         {
           LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,

@@ -21,7 +21,8 @@ typedef struct
   bool is_in_range;       /* by its notices: a capture range is open */
   uint32_t n_flushes;     /* ends of ranges whose records it has not said to have handed over */
   int64_t flush_until_ns; /* CLOCK_MONOTONIC: then it is not waited for any more */
-  bool is_gone;           /* nobody can write to the pool any more */
+  bool is_gone;           /* nobody can write records to the pool any more */
+  bool is_left;           /* it is gone, and all of it is said; those that it forked may come */
   int64_t gone_ns;        /* CLOCK_MONOTONIC */
   LnsWirePool *pool;
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */

@@ -24,8 +24,10 @@
  *
  * The connection stays open to the process's end, or until the program closes a descriptor that is
  * not its own: from then on the process is silent, but goes on recording into its pool. A fork's
- * child inherits the connection but never writes to it: on its first event it says hello on one of
- * its own. Credentials come from SO_PEERCRED alone; the pid and tid in the hello are those of the
+ * child inherits the connection: on its first event it says hello on one of its own. Where it cannot
+ * reach the socket, as it gave up privileges or changed its root folder, it makes a pair of sockets,
+ * sends one of them through the inherited connection (NOTICE_CONNECTION) and says hello on the other;
+ * so the session keeps a connection to the end of all who hold it. Credentials come from SO_PEERCRED alone; the pid and tid in the hello are those of the
  * target's pid namespace. Messages are of fixed size; a receiver refuses any other size, magic or
  * version. */
 
@@ -68,6 +70,7 @@ typedef enum
   LNS_WIRE_NOTICE_FLUSHED = 2,     /* the command of the serial VALUE is done */
   LNS_WIRE_NOTICE_RANGE_BEGAN = 3, /* VALUE: the process's how manyth capture range, from 1 on */
   LNS_WIRE_NOTICE_RANGE_ENDED = 4, /* the LNS_WIRE_RANGE records have the exact times */
+  LNS_WIRE_NOTICE_CONNECTION = 5,  /* comes with a connection (SCM_RIGHTS) of a child's own */
 } LnsWireNoticeKind;
 
 typedef struct

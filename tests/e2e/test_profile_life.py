@@ -87,6 +87,49 @@ def test_closed_descriptors_do_no_harm():
         assert report.info["state"] == COMPLETE
 
 
+def needs_root():
+    if os.geteuid() != 0:
+        raise tap.Skip("only root gives up privileges")
+
+
+def test_a_server_that_gives_up_privileges():
+    needs_root()
+    worker = ["mark", "worker", "fork", "2", "mark", "its child"]
+    for lost in (["setuid", "65534"], ["chroot", "/proc"]):
+        with Folder() as folder:
+            run = folder.profile(ACT, "spin", "10", "fork", len(lost + worker), *lost, *worker, "mark", "root",
+                                 *lost, "spin", "10", "fork", "2", "mark", "late child")
+            assert run.code == 0 and "4 processes" in run.err, run
+            report = folder.report()
+            assert report.codes() == [] and report.info["lost"] == 0 and len(report.named("spin")) == 20, report.info
+            process = {name: report.named(name)[0]["process"]
+                       for name in ("root", "worker", "its child", "late child")}
+            assert len(set(process.values())) == 4, process
+            parents = {name: report.processes[number]["parent"] for name, number in process.items()}
+            assert parents["worker"] == parents["late child"] == process["root"], (parents, process)
+            assert parents["its child"] == process["worker"], (parents, process)
+
+
+def test_a_child_without_our_variable():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "first", "fork", "3", "forget-session", "mark", "child", "mark", "last")
+        assert run.code == 0, run
+        report = folder.report()
+        assert dict(report.names()) == {"first": 1, "child": 1, "last": 1} and len(report.processes) == 2
+        assert report.named("child")[0]["process"] == 1
+
+
+def test_a_daemon_whose_parent_has_ended():
+    with Folder() as folder:
+        daemon = "forget-session outlive mark daemon fork 2 mark grandchild print done"
+        run = folder.profile("sh", "-c", f"{ACT} mark parent orphan {len(daemon.split())} {daemon} > out; "
+                             "until grep -q done out; do sleep 0.05; done")
+        assert run.code == 0, run
+        report = folder.report()
+        assert dict(report.names()) == {"parent": 1, "daemon": 1, "grandchild": 1}, report.events
+        assert len({event["process"] for event in report.events}) == 3
+
+
 def test_threads_have_names():
     with Folder() as folder:
         run = folder.profile(ACT, "mark", "main", "thread", "4", "name-thread", "worker", "mark", "in worker")

@@ -16,6 +16,9 @@
  *   exit N, _exit N, abort, raise SIGNAL           ends so
  *   ignore SIGNAL, catch SIGNAL, pause             a caught one is printed, and `pause` returns
  *   close-all, session N                           closes descriptors from 3 on; begins a session
+ *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
+ *                                                  no more than N files
+ *   forget-session, outlive                        drops our variable; waits until its parent has ended
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
 
 #include <nvtx3/nvToolsExt.h>
@@ -35,6 +38,7 @@
 #include <unistd.h>
 
 static char *program;
+static pid_t parent;              /* of a forked child, as it began */
 static nvtxDomainHandle_t domain; /* NULL: the default one */
 static nvtxRangeId_t ranges[64];
 static unsigned n_ranges;
@@ -109,9 +113,11 @@ static void
 fork_child (Part part, int waited)
 {
   fflush (stdout);
+  const pid_t self = getpid ();
   pid_t pid = fork ();
   if (pid == 0)
     {
+      parent = self;
       act (part.words, part.n);
       exit (0);
     }
@@ -166,6 +172,11 @@ act_alone (const char *word)
     print_state ();
   else if (strcmp (word, "close-all") == 0)
     close_range (3, ~0U, 0);
+  else if (strcmp (word, "forget-session") == 0)
+    unsetenv ("LANESCOPE_SESSION");
+  else if (strcmp (word, "outlive") == 0)
+    while (getppid () == parent)
+      usleep (1000);
   else if (strcmp (word, "pause") == 0)
     {
       while (!caught)
@@ -190,6 +201,27 @@ push_distinct (int n)
       act_nvtx ("push", name);
       nvtxDomainRangePop (domain);
     }
+}
+
+/* What takes something away from this process; returns 0 if VERB is none such. */
+static int
+act_limit (const char *verb, const char *text, int number)
+{
+  int failed;
+  if (strcmp (verb, "setuid") == 0)
+    failed = setgid ((gid_t)number) | setuid ((uid_t)number);
+  else if (strcmp (verb, "chroot") == 0)
+    failed = chroot (text) | chdir ("/");
+  else if (strcmp (verb, "files") == 0)
+    failed = setrlimit (RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)number, (rlim_t)number });
+  else
+    return 0;
+  if (failed != 0)
+    {
+      perror (verb);
+      exit (97);
+    }
+  return 1;
 }
 
 static void
@@ -259,7 +291,7 @@ act (char **words, int n)
           fork_child (part, verb[0] == 'f');
           i += number;
         }
-      else
+      else if (!act_limit (verb, text, number))
         {
           act_nvtx (verb, text);
           act_number (verb, number);
