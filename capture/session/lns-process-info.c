@@ -197,6 +197,32 @@ lns_process_info_clear (LnsProcessInfo *info)
   info->name = info->command_line = info->executable = NULL;
 }
 
+/* Whether the environment of PID has the item "NAME=VALUE", or, if VALUE is "", one of this name. TEXT has
+ * ENVIRONMENT_MAX_BYTES. */
+static bool
+has_item (int32_t pid, const char *item, char *text)
+{
+  const size_t n_item = strlen (item);
+  const bool has_value = item[n_item - 1] != '=';
+  const ssize_t n = read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES);
+  for (ssize_t at = 0; at < n; at += (ssize_t)strlen (text + at) + 1)
+    if (strncmp (text + at, item, n_item) == 0 &&
+        (!has_value || text[at + (ssize_t)n_item] == '\0'))
+      return true;
+  return false;
+}
+
+bool
+lns_process_has_variable (int32_t pid, const char *name)
+{
+  char *text = malloc (ENVIRONMENT_MAX_BYTES), *item = NULL;
+  const bool found =
+      text != NULL && asprintf (&item, "%s=", name) >= 0 && has_item (pid, item, text);
+  free (item);
+  free (text);
+  return found;
+}
+
 bool
 lns_process_lives_with (const char *variable)
 {
@@ -206,9 +232,7 @@ lns_process_lives_with (const char *variable)
   for (struct dirent *entry; !found && stream != NULL && (entry = readdir (stream)) != NULL;)
     {
       int32_t pid = (int32_t)strtol (entry->d_name, NULL, 10);
-      ssize_t n = pid > 0 ? read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES) : 0;
-      for (ssize_t at = 0; at < n && !found; at += (ssize_t)strlen (text + at) + 1)
-        found = strcmp (text + at, variable) == 0;
+      found = pid > 0 && has_item (pid, variable, text);
     }
   if (stream != NULL)
     closedir (stream);

@@ -35,6 +35,10 @@ int32_t lns_process_parent (int32_t pid);
  * short. */
 char *lns_quote_arguments (const char *const *arguments, int n);
 
+/* Whether the environment of PID had the variable NAME when its program began; false where that cannot be
+ * read. */
+bool lns_process_has_variable (int32_t pid, const char *name);
+
 /* Whether a process lives whose environment had VARIABLE ("NAME=VALUE") when its program began. Of
  * processes that the caller may not look into it is not known. O(processes), a few ms. */
 bool lns_process_lives_with (const char *variable);

@@ -29,8 +29,8 @@
  "no NVTX events were seen: the program uses NVTX, but not while data were collected"
 #define NOT_YET                                                                                    \
  "no NVTX events were seen: a process that the program left behind still ran when the report "     \
- "ended, and had made no NVTX call by then; to record it from its first call on, give it time "    \
- "with --stop-on-exit=false --duration=SECONDS (--wait=all waits only for recorded processes)"
+ "ended, and had made no NVTX call by then; use --wait=all to record until it ends, or "           \
+ "--stop-on-exit=false --duration=SECONDS to record for a time"
 #define NOT_CONNECTED                                                                              \
  "no NVTX events were seen: no process made an NVTX call that reached Lanescope; it may not use "  \
  "NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment"
@@ -45,7 +45,7 @@ struct LnsSession
   bool is_started;   /* a report */
   LnsWireOptions target;
   bool wants_cuda, wants_python;
-  bool has_root_exited;
+  bool has_root_exited, have_all_ended;
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
 };
@@ -321,6 +321,20 @@ kept_until_now_ns (const LnsSession *session, const LnsCollectorCounters *proces
   return session->keep_ns + monotonic_ns () - processes->last_end_ns;
 }
 
+/* Whether a process lives that was started within the session, recorded or not: it may still begin to use
+ * NVTX. */
+static bool
+may_be_joined (const LnsSession *session)
+{
+  char *variable = NULL;
+  const bool may = !session->have_all_ended &&
+                   asprintf (&variable, LNS_WIRE_ENVIRONMENT "=%s",
+                             lns_collector_path (session->collector)) >= 0 &&
+                   lns_process_lives_with (variable);
+  free (variable);
+  return may;
+}
+
 bool
 lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
 {
@@ -334,12 +348,11 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   bool has_joined = processes.n_joined > 0;
   const uint64_t n_unjoined = processes.n_refused + processes.n_late;
   /* Those that were refused, or late, have a diagnostic of their own. */
-  const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX) ? NULL
-                       : has_joined                                    ? NO_EVENTS
-                       : n_unjoined > 0                                ? NULL
-                       : session->has_root_exited && lns_session_may_be_joined (session)
-                           ? NOT_YET
-                           : NOT_CONNECTED;
+  const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX)       ? NULL
+                       : has_joined                                          ? NO_EVENTS
+                       : n_unjoined > 0                                      ? NULL
+                       : session->has_root_exited && may_be_joined (session) ? NOT_YET
+                                                                             : NOT_CONNECTED;
   post (session,
         (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                          .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
@@ -413,15 +426,10 @@ lns_session_signal (LnsSession *session, int signal_number, int32_t spare)
   return lns_collector_signal (session->collector, signal_number, spare);
 }
 
-bool
-lns_session_may_be_joined (const LnsSession *session)
+void
+lns_session_all_ended (LnsSession *session)
 {
-  char *variable = NULL;
-  bool may = asprintf (&variable, LNS_WIRE_ENVIRONMENT "=%s",
-                       lns_collector_path (session->collector)) >= 0 &&
-             lns_process_lives_with (variable);
-  free (variable);
-  return may;
+  session->have_all_ended = true;
 }
 
 LnsCollectorCounters

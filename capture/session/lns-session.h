@@ -144,9 +144,8 @@ void lns_session_diagnose (LnsSession *session,
 /* See lns_collector_signal (). */
 unsigned lns_session_signal (LnsSession *session, int signal_number, int32_t spare);
 
-/* Whether a process lives that was started within the session, recorded or not: it may still begin to
- * use NVTX. Takes a few ms. */
-bool lns_session_may_be_joined (const LnsSession *session);
+/* All processes have ended that were started within the session, recorded or not. */
+void lns_session_all_ended (LnsSession *session);
 
 LnsCollectorCounters lns_session_processes (LnsSession *session);
 LnsRecorderCounters lns_session_events (LnsSession *session);

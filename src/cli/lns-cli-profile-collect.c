@@ -168,8 +168,8 @@ lns_run_stop (LnsRun *run)
   lns_run_take_ranges (run);
   lns_progress_range (profile, "stop");
   int64_t end_ns = lns_session_processes (profile->session).last_end_ns;
-  if (run->exited_at_ns > end_ns)
-    end_ns = run->exited_at_ns;
+  if (run->last_end_ns > end_ns)
+    end_ns = run->last_end_ns;
   run->lag_ms = end_ns > 0 ? (double)(lns_run_now_ns () - end_ns) / 1e6 : 0;
   if (!has_ranges (run))
     tell (run, profile->path, &run->result);

@@ -22,7 +22,7 @@ add_variables (LnsEnvironment *environment, const LnsRun *run, const char *when,
          lns_environment_set (environment, "LANESCOPE_SESSION_NAME",
                               run->profile->place.entry.name) &&
          lns_environment_set (environment, "NSYS_SESSION_NAME", run->profile->place.entry.name) &&
-         lns_environment_set (environment, "LANESCOPE_CALLBACK_NAME", when) &&
+         lns_environment_set (environment, LNS_RUN_CALLBACK, when) &&
          lns_environment_set (environment, "NSYS_CALLBACK_NAME", when) &&
          (path == NULL || (lns_environment_set (environment, "LANESCOPE_REPORT_PATH", path) &&
                            lns_environment_set (environment, "NSYS_REPORT_PATH", path)));
@@ -47,7 +47,10 @@ lns_run_call (LnsRun *run, const char *when, const char *command, const char *pa
     lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
   else if ((hooks[run->n_hooks] =
                 lns_launch (argv, &environment, &run->profile->caller, NULL, &error)) > 0)
-    run->n_hooks++;
+    {
+      run->n_hooks++;
+      run->has_called = true;
+    }
   if (error.domain != LNS_ERROR_NONE)
     lns_run_print (run, "lanescope: warning: --%s: %s\n", when, error.message);
   lns_environment_clear (&environment);

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,10 +18,6 @@
 
 /* How long after Ctrl-C a program may take to end by itself. */
 #define GRACE_NS INT64_C (5000000000)
-
-/* How long after the last process's end others may still join, and how often they are looked for. */
-#define LINGER_NS      INT64_C (300000000)
-#define LINGER_STEP_MS 20
 
 /* How often hidden output is looked at. */
 #define TRIM_MS 1000
@@ -61,22 +56,6 @@ lns_run_end_processes (LnsRun *run, int signal_number)
 
 /* --- Signals ---------------------------------------------------------------------------------- */
 
-static void
-reap (LnsRun *run)
-{
-  LnsProfile *profile = run->profile;
-  int status;
-  lns_run_reap_hooks (run, false);
-  if (profile->has_exited || waitpid (profile->pid, &status, WNOHANG) != profile->pid ||
-      !(WIFEXITED (status) || WIFSIGNALED (status)))
-    return;
-  profile->has_exited = true;
-  profile->exit_signal = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
-  profile->exit_code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
-  run->exited_at_ns = lns_run_now_ns ();
-  lns_session_root_exited (profile->session, profile->process, profile->exit_code);
-}
-
 /* Ctrl-C has reached the program as well. It may end by itself; if it takes long, or at a second
  * one, the report ends without it; a third leaves it no choice. */
 static void
@@ -113,7 +92,7 @@ take_signal (LnsRun *run, const siginfo_t *info)
 {
   LnsProfile *profile = run->profile;
   const int number = info->si_signo;
-  reap (run); /* the program's end comes before what was sent after it */
+  lns_run_reap (run); /* the program's end comes before what was sent after it */
   if (number == SIGCHLD)
     return;
   /* What the terminal sends, it sends to the program too. */
@@ -151,8 +130,7 @@ end_signal (const LnsRun *run)
 
 /* --- The loop --------------------------------------------------------------------------------- */
 
-/* Whether the processes that the report waits for have ended. One that was started just before its
- * parent's end, as servers are, gets a moment to make itself known. */
+/* Whether the processes that the report waits for have ended. */
 static bool
 has_ended (LnsRun *run)
 {
@@ -160,16 +138,12 @@ has_ended (LnsRun *run)
   if (!profile->has_exited)
     return false;
   /* After Ctrl-C nobody waits for what has left the terminal. */
-  if (strcmp (profile->options.wait, "primary") == 0 || run->n_interrupts > 0)
+  if (!lns_run_waits_for_all (profile) || run->n_interrupts > 0)
     return true;
-  LnsCollectorCounters processes = lns_session_processes (profile->session);
-  if (processes.n_alive > 0)
+  if (lns_session_processes (profile->session).n_alive > 0 || lns_run_has_left (run))
     return false;
-  int64_t last_end_ns =
-      processes.last_end_ns > run->exited_at_ns ? processes.last_end_ns : run->exited_at_ns;
-  run->is_lingering =
-      lns_run_now_ns () < last_end_ns + LINGER_NS && lns_session_may_be_joined (profile->session);
-  return !run->is_lingering;
+  lns_session_all_ended (profile->session);
+  return true;
 }
 
 static int
@@ -178,8 +152,8 @@ wait_for_times_ms (const LnsRun *run)
   int64_t at_ns = run->start_at_ns < run->stop_at_ns ? run->start_at_ns : run->stop_at_ns;
   if (run->tick_at_ns < at_ns)
     at_ns = run->tick_at_ns;
-  if (run->is_lingering)
-    return LINGER_STEP_MS;
+  if (lns_run_tell_left_at_ns (run) < at_ns)
+    at_ns = lns_run_tell_left_at_ns (run);
   if (at_ns == LNS_NEVER)
     return -1;
   int64_t ns = at_ns - lns_run_now_ns ();
@@ -201,6 +175,8 @@ take_times (LnsRun *run)
     lns_run_start (run);
   if (now_ns >= run->stop_at_ns)
     lns_run_cut_short (run);
+  if (now_ns >= lns_run_tell_left_at_ns (run))
+    lns_run_tell_left (run);
   if (now_ns < run->tick_at_ns)
     return;
   lns_progress_tick (run->profile);

@@ -15,6 +15,9 @@
 
 #define LNS_NEVER INT64_MAX
 
+/* The variable by which commands of --after-… know what they are run for. */
+#define LNS_RUN_CALLBACK "LANESCOPE_CALLBACK_NAME"
+
 typedef struct
 {
   LnsProfile *profile;
@@ -23,16 +26,18 @@ typedef struct
   size_t n_control;                            /* bytes of an unfinished line */
   int64_t start_at_ns, stop_at_ns, tick_at_ns; /* CLOCK_MONOTONIC, or LNS_NEVER */
   bool is_collecting;
-  bool is_lingering;
   bool is_over;          /* nothing will be collected any more */
   unsigned n_interrupts; /* Ctrl-C */
   int interrupt;         /* the last signal that asked to end the run; 0: none did */
   bool is_cut_off;       /* such a signal came when the program had ended */
   bool has_killed;       /* the program was sent a signal of ours */
-  int64_t exited_at_ns;
-  unsigned n_ranges; /* that began: none where there are none */
-  bool is_in_range;  /* one has a report now */
-  char *range_path;  /* of that */
+  int64_t exited_at_ns;  /* the program */
+  int64_t last_end_ns;   /* of it, and of those that it left and nobody records */
+  bool has_told_left;    /* who is waited for */
+  bool has_called;       /* a command of --after-… was run */
+  unsigned n_ranges;     /* that began: none where there are none */
+  bool is_in_range;      /* one has a report now */
+  char *range_path;      /* of that */
   LnsReportResult result;
   double lag_ms; /* from the last process's end to the written report */
   FILE *answer;  /* what the terminal is told that asked for what is done now; NULL: none did */
@@ -46,6 +51,21 @@ int64_t lns_run_now_ns (void);
 
 /* Sends SIGNAL to the program and to all other processes that are recorded; 0: nothing. */
 void lns_run_end_processes (LnsRun *run, int signal_number);
+
+/* --- lns-cli-profile-children.c --------------------------------------------------------------- */
+
+/* Whether the end of all processes is waited for that the program started. */
+bool lns_run_waits_for_all (const LnsProfile *profile);
+
+/* Takes note of children that have ended. */
+void lns_run_reap (LnsRun *run);
+
+/* Whether processes run on that the program left behind. */
+bool lns_run_has_left (const LnsRun *run);
+
+/* Says which are waited for, once; and when that is due, or LNS_NEVER. */
+void lns_run_tell_left (LnsRun *run);
+int64_t lns_run_tell_left_at_ns (const LnsRun *run);
 
 /* --- lns-cli-profile-collect.c ---------------------------------------------------------------- */
 

@@ -80,8 +80,9 @@ static const LnsOption switches_program_options[] = {
     .offset = AT (wait),
     .choices = "primary,all",
     .default_text = "all",
-    .help = "Whose end ends the report: the program's own, or that of all processes it started and "
-            "that are recorded." },
+    .help =
+        "Stop when the program ends (primary), or when all processes have ended that it started. "
+        "With all, a process that outlives its parent becomes a child of lanescope." },
   { .name = "kill",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (kill),

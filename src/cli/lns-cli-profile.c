@@ -247,6 +247,7 @@ prepare (LnsProfile *profile, LnsError *error)
     session.target.range_kind = LNS_WIRE_RANGE_NONE;
   lns_profile_signals (&masked);
   lns_caller_save (&profile->caller, &masked);
+  lns_profile_adopt (profile);
   profile->session = lns_session_new (&session, error);
   if (profile->session != NULL)
     hide_output (profile);

@@ -133,6 +133,10 @@ void lns_profile_record_environment (LnsProfile *profile, LnsWriter *report);
 
 /* --- lns-cli-profile-run.c -------------------------------------------------------------------- */
 
+/* Makes this process the parent of those that the program is going to leave behind, if the report is to wait
+ * for them. lns-cli-profile-children.c. */
+void lns_profile_adopt (const LnsProfile *profile);
+
 /* The signals that the run reads by itself. */
 void lns_profile_signals (sigset_t *ret_signals);
 

@@ -61,6 +61,36 @@ def test_waits_for_children_or_not():
         assert run.code == 3 and "late" not in folder.report("primary.rep").names(), run
 
 
+def until(stream, text):
+    """Reads lines of STREAM until one has TEXT; that line."""
+    for line in stream:
+        if text in line:
+            return line
+    raise AssertionError(f"no line with {text}")
+
+
+def test_waits_for_a_process_that_has_made_no_call_yet():
+    with Folder() as folder:
+        # As a script does that sets up a server: the server outlives it, and begins its work later.
+        process = folder.start("sh", "-c", f"{ACT} catch {int(signal.SIGUSR1)} pause mark late 2>/dev/null & exit 3", text=True,
+                               stdout=subprocess.DEVNULL)
+        told = until(process.stderr, "waiting for what it left running")
+        server = int(re.search(r"nvtx-act \(process (\d+)\)", told).group(1))
+        wait_for(lambda: caught_by(server, signal.SIGUSR1), "the handler")
+        os.kill(server, signal.SIGUSR1)
+        process.stderr.read()
+        assert process.wait(20) == 3 and folder.report().named("late")
+
+
+def test_ends_without_what_is_not_the_programs():
+    with Folder() as folder:
+        run = folder.profile("--after-collection-start", "sleep 1000 > /dev/null 2>&1 & echo $! > sleeper", ACT,
+                             "mark", "m", "fork", "2", "mark", "child")
+        assert run.code == 0 and "waiting" not in run.err, run
+        with open(folder.file("sleeper"), encoding="ascii") as sleeper:
+            os.kill(int(sleeper.read()), signal.SIGKILL)
+
+
 def test_exec_goes_on_in_another_image():
     with Folder() as folder:
         run = folder.profile(ACT, "push", "first", "exec", "push", "second", "pop", "exit", "5")
@@ -372,12 +402,13 @@ def test_a_request_to_end_ends_the_wait_for_children():
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # not the orphan's pipes
             wait_for(lambda: os.path.exists(folder.file("report1.rep")) and folder.report().named("child"),
                      "the orphan's mark")
-            wait_for(lambda: not children(process.pid), "the program's end")
+            report = folder.report()
+            orphan = report.processes[report.named("child")[0]["process"]]["pid"]
+            wait_for(lambda: children(process.pid) == [orphan], "the program's end")
             process.send_signal(number)
             assert process.wait(20) == -number
-            report = folder.report()
-            os.kill(report.processes[report.named("child")[0]["process"]]["pid"], signal.SIGKILL)
-            assert report.info["state"] == COMPLETE
+            os.kill(orphan, signal.SIGKILL)
+            assert folder.report().info["state"] == COMPLETE
 
 def test_signals_that_are_sent_are_forwarded_once():
     with Folder() as folder:

@@ -248,6 +248,9 @@ processes_are_known_by_their_environment (void)
   LNS_CHECK_INT (read (ends[0], &nothing, 1), 0); /* it has become another program */
   close (ends[0]);
   LNS_CHECK (lns_process_lives_with (variable));
+  LNS_CHECK (lns_process_has_variable (pid, "LNS_TEST_OF"));
+  LNS_CHECK (!lns_process_has_variable (pid, "LNS_TEST"));
+  LNS_CHECK (!lns_process_has_variable (getpid (), "LNS_TEST_OF"));
   variable[strlen (variable) - 1] ^= 1;
   LNS_CHECK (!lns_process_lives_with (variable));
   variable[strlen (variable) - 1] ^= 1;
