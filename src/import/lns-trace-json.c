@@ -18,12 +18,15 @@
 
 #include "src/import/lns-import-queue.h"
 #include "src/import/lns-trace-mend.h"
+#include "src/import/lns-trace-text.h"
 
 /* A thread of its own reads, inflates and parses, while the caller works on the events that came before. */
 
+/* The chunk grows while one token fills it: the parser looks at a token from its beginning again with each chunk, which
+ * would make a long one's cost quadratic. */
 #define CHUNK_BYTES     ((size_t)256 << 10)
+#define CHUNK_MAX_BYTES ((size_t)8 << 20)
 #define BATCH_BYTES     ((size_t)128 << 10) /* of texts, and of items */
-#define EVENT_MAX_BYTES ((size_t)16 << 20)  /* of one event's texts */
 
 typedef enum
 {
@@ -31,6 +34,17 @@ typedef enum
   IN_EVENT,
   IN_GPU
 } Where;
+
+/* What the next value is, as its key tells. */
+typedef enum
+{
+  NEXT_NOTHING, /* that is looked at */
+  NEXT_ARGUMENTS,
+  NEXT_ID, /* "id2" */
+  NEXT_EVENTS,
+  NEXT_GPUS,
+  NEXT_BASE
+} Next;
 
 /* A text in a batch; at 0 none is. */
 typedef struct
@@ -76,8 +90,13 @@ typedef struct
   int gpus_depth;
   Where where;
   int field; /* the next value is that; -1: of no interest */
-  bool in_arguments, has_arguments;
-  bool next_is_arguments, next_is_events, next_is_gpus, next_is_base;
+  Next next;
+  bool in_arguments, has_arguments, in_id;
+  bool is_too_long;  /* what `item` is of */
+  LnsTraceText text; /* what the bytes that were parsed end in */
+  bool is_skipping;  /* the rest of that text is not parsed */
+  bool has_heard;    /* of these bytes */
+  size_t heard_at;   /* so many of them when it did last */
 } Parser;
 
 typedef struct
@@ -96,10 +115,15 @@ typedef struct
 static const Name event_names[] = {
   NAME ("ph", LNS_TRACE_PHASE),     NAME ("name", LNS_TRACE_NAME), NAME ("cat", LNS_TRACE_CATEGORY),
   NAME ("pid", LNS_TRACE_PID),      NAME ("tid", LNS_TRACE_TID),   NAME ("ts", LNS_TRACE_START),
-  NAME ("dur", LNS_TRACE_DURATION), NAME ("id", LNS_TRACE_ID),
+  NAME ("dur", LNS_TRACE_DURATION), NAME ("id", LNS_TRACE_ID),     NAME ("scope", LNS_TRACE_SCOPE),
+};
+static const Name id_names[] = {
+  NAME ("local", LNS_TRACE_ID_LOCAL),
+  NAME ("global", LNS_TRACE_ID),
 };
 static const Name argument_names[] = {
   NAME ("correlation", LNS_TRACE_CORRELATION),
+  NAME ("step", LNS_TRACE_STEP),
   NAME ("device", LNS_TRACE_DEVICE),
   NAME ("context", LNS_TRACE_CONTEXT),
   NAME ("stream", LNS_TRACE_STREAM),
@@ -152,7 +176,7 @@ begin (Parser *parser, Where where)
   yajl_gen_reset (parser->generator, NULL);
   yajl_gen_clear (parser->generator);
   parser->where = where;
-  parser->in_arguments = parser->has_arguments = false;
+  parser->in_arguments = parser->has_arguments = parser->in_id = parser->is_too_long = false;
 }
 
 /* Puts a copy of TEXT into the batch. */
@@ -176,6 +200,11 @@ finish (Parser *parser)
   size_t size_bytes = 0;
 
   parser->where = IN_NOTHING;
+  if (parser->is_too_long)
+    {
+      parser->end->n_too_long++;
+      return true;
+    }
   if (parser->has_arguments && yajl_gen_get_buf (parser->generator, &json, &size_bytes) == 0)
     parser->item.arguments = put_text (parser, json, size_bytes);
   lns_buffer_append (&batch->items, &parser->item, sizeof parser->item);
@@ -189,48 +218,84 @@ finish (Parser *parser)
   return goes_on;
 }
 
+/* Notes that what `item` is of has more text than is kept: all of it is left out. */
+static void
+drop_item (Parser *parser)
+{
+  parser->is_too_long = true;
+  parser->filling->texts.size_bytes = parser->begins_at;
+  yajl_gen_reset (parser->generator, NULL);
+  yajl_gen_clear (parser->generator);
+}
+
+/* Looks whether what is kept of `item` has become too much. */
+static void
+check_length (Parser *parser)
+{
+  const unsigned char *json;
+  size_t n = 0;
+
+  if (parser->where == IN_NOTHING || parser->is_too_long)
+    return;
+  if (parser->in_arguments)
+    yajl_gen_get_buf (parser->generator, &json, &n);
+  if (parser->filling->texts.size_bytes - parser->begins_at + n > LNS_TRACE_EVENT_MAX_BYTES)
+    drop_item (parser);
+}
+
+/* The time that the file's times count from. */
+static void
+take_base (Parser *parser, const char *text, size_t size_bytes)
+{
+  char copy[32];
+  const int n =
+      snprintf (copy, sizeof copy, "%.*s", (int)(size_bytes < 31 ? size_bytes : 31), text);
+
+  (void)lns_trace_integer ((LnsTraceValue){ copy, (size_t)n }, &parser->end->base_ns);
+}
+
 /* A number, text or true of the file. */
-static bool
+static void
 take (Parser *parser, const char *text, size_t size_bytes)
 {
   const int at = parser->where == IN_EVENT ? parser->events_depth + 1 : parser->gpus_depth + 1;
-  if (parser->where == IN_NOTHING && parser->next_is_base)
-    {
-      LnsTraceValue value = { text, size_bytes };
-      char copy[32];
-      snprintf (copy, sizeof copy, "%.*s", (int)(size_bytes < 31 ? size_bytes : 31), text);
-      value.text = copy;
-      (void)lns_trace_integer (value, &parser->end->base_ns);
-    }
-  parser->next_is_base = parser->next_is_events = parser->next_is_gpus = false;
-  parser->next_is_arguments = false;
-  if (parser->where == IN_NOTHING || parser->field < 0)
-    return true;
+  if (parser->where == IN_NOTHING && parser->next == NEXT_BASE)
+    take_base (parser, text, size_bytes);
+  parser->next = NEXT_NOTHING;
+  check_length (parser);
+  if (parser->where == IN_NOTHING || parser->field < 0 || parser->is_too_long)
+    return;
   const bool is_list = parser->depth == at + 2 && parser->in_arguments &&
                        (parser->field >= LNS_TRACE_GRID && parser->field < LNS_TRACE_REGISTERS);
-  if (parser->depth != at + parser->in_arguments && !is_list)
-    return true;
+  if (parser->depth != at + (parser->in_arguments || parser->in_id) && !is_list)
+    return;
   const int field = parser->field;
   parser->item.fields[field] = put_text (parser, text, size_bytes);
   /* The second and third of a list are fields of their own. */
   parser->field =
       is_list && field != LNS_TRACE_GRID + 2 && field != LNS_TRACE_BLOCK + 2 ? field + 1 : -1;
-  const unsigned char *json;
-  size_t n = 0;
-  if (parser->in_arguments)
-    yajl_gen_get_buf (parser->generator, &json, &n);
-  return parser->filling->texts.size_bytes - parser->begins_at + n <= EVENT_MAX_BYTES;
 }
 
 /* --- What the parser hears -------------------------------------------------------------------- */
+
+/* Notes that a token has ended. Whether it belongs to "args" that are kept. */
+static bool
+hear (Parser *parser)
+{
+  parser->has_heard = true;
+  parser->heard_at = yajl_get_bytes_consumed (parser->json);
+  return parser->in_arguments && !parser->is_too_long;
+}
 
 static int
 hear_null (void *data)
 {
   Parser *parser = data;
   parser->field = -1;
-  if (parser->in_arguments)
+  parser->next = NEXT_NOTHING;
+  if (hear (parser))
     yajl_gen_null (parser->generator);
+  check_length (parser);
   return 1;
 }
 
@@ -238,53 +303,64 @@ static int
 hear_boolean (void *data, int value)
 {
   Parser *parser = data;
-  if (parser->in_arguments)
+  if (hear (parser))
     yajl_gen_bool (parser->generator, value);
-  return take (parser, value ? "1" : "0", 1);
+  take (parser, value ? "1" : "0", 1);
+  return 1;
 }
 
 static int
 hear_number (void *data, const char *text, size_t size_bytes)
 {
   Parser *parser = data;
-  if (parser->in_arguments)
+  if (hear (parser))
     yajl_gen_number (parser->generator, text, size_bytes);
-  return take (parser, text, size_bytes);
+  take (parser, text, size_bytes);
+  return 1;
 }
 
 static int
 hear_string (void *data, const unsigned char *text, size_t size_bytes)
 {
   Parser *parser = data;
-  if (parser->in_arguments)
+  if (hear (parser))
     yajl_gen_string (parser->generator, text, size_bytes);
-  return take (parser, (const char *)text, size_bytes);
+  take (parser, (const char *)text, size_bytes);
+  return 1;
 }
 
 static int
 hear_key (void *data, const unsigned char *key, size_t size_bytes)
 {
   Parser *parser = data;
+  const bool is_kept = hear (parser);
   parser->field = -1;
-  parser->next_is_arguments = false;
+  parser->next = NEXT_NOTHING;
   if (parser->where == IN_NOTHING)
     {
-      const bool is_top = parser->depth == 1 && parser->events_depth == 0;
-      parser->next_is_events = is_top && equal (key, size_bytes, "traceEvents");
-      parser->next_is_gpus = is_top && equal (key, size_bytes, "deviceProperties");
-      parser->next_is_base = is_top && equal (key, size_bytes, "baseTimeNanoseconds");
+      if (parser->depth == 1 && parser->events_depth == 0)
+        parser->next = equal (key, size_bytes, "traceEvents")           ? NEXT_EVENTS
+                       : equal (key, size_bytes, "deviceProperties")    ? NEXT_GPUS
+                       : equal (key, size_bytes, "baseTimeNanoseconds") ? NEXT_BASE
+                                                                        : NEXT_NOTHING;
     }
   else if (parser->where == IN_GPU && parser->depth == parser->gpus_depth + 1)
     parser->field = find_name (gpu_names, N_NAMES (gpu_names), key, size_bytes);
   else if (parser->in_arguments)
     {
-      yajl_gen_string (parser->generator, key, size_bytes);
+      if (is_kept)
+        yajl_gen_string (parser->generator, key, size_bytes);
+      check_length (parser);
       if (parser->depth == parser->events_depth + 2)
         parser->field = find_name (argument_names, N_NAMES (argument_names), key, size_bytes);
     }
+  else if (parser->in_id && parser->depth == parser->events_depth + 2)
+    parser->field = find_name (id_names, N_NAMES (id_names), key, size_bytes);
   else if (parser->where == IN_EVENT && parser->depth == parser->events_depth + 1)
     {
-      parser->next_is_arguments = equal (key, size_bytes, "args");
+      parser->next = equal (key, size_bytes, "args")  ? NEXT_ARGUMENTS
+                     : equal (key, size_bytes, "id2") ? NEXT_ID
+                                                      : NEXT_NOTHING;
       parser->field = find_name (event_names, N_NAMES (event_names), key, size_bytes);
     }
   return 1;
@@ -294,6 +370,7 @@ static int
 hear_object (void *data)
 {
   Parser *parser = data;
+  hear (parser);
   parser->depth++;
   if (parser->where == IN_NOTHING && parser->events_depth != 0 &&
       parser->depth == parser->events_depth + 1)
@@ -301,12 +378,14 @@ hear_object (void *data)
   else if (parser->where == IN_NOTHING && parser->gpus_depth != 0 &&
            parser->depth == parser->gpus_depth + 1)
     begin (parser, IN_GPU);
-  else if (parser->where == IN_EVENT && parser->next_is_arguments)
+  else if (parser->where == IN_EVENT && parser->next == NEXT_ARGUMENTS)
     parser->in_arguments = parser->has_arguments = true;
-  parser->next_is_arguments = parser->next_is_base = false;
-  parser->next_is_events = parser->next_is_gpus = false;
-  if (parser->in_arguments)
+  else if (parser->where == IN_EVENT && parser->next == NEXT_ID)
+    parser->in_id = true;
+  parser->next = NEXT_NOTHING;
+  if (parser->in_arguments && !parser->is_too_long)
     yajl_gen_map_open (parser->generator);
+  check_length (parser);
   return 1;
 }
 
@@ -315,11 +394,10 @@ hear_object_end (void *data)
 {
   Parser *parser = data;
   parser->field = -1;
-  if (parser->in_arguments)
-    {
-      yajl_gen_map_close (parser->generator);
-      parser->in_arguments = parser->depth != parser->events_depth + 2;
-    }
+  if (hear (parser))
+    yajl_gen_map_close (parser->generator);
+  if (parser->depth == parser->events_depth + 2)
+    parser->in_arguments = parser->in_id = false;
   parser->depth--;
   return parser->where == IN_NOTHING ||
          parser->depth != (parser->where == IN_EVENT ? parser->events_depth : parser->gpus_depth) ||
@@ -330,15 +408,16 @@ static int
 hear_list (void *data)
 {
   Parser *parser = data;
+  hear (parser);
   parser->depth++;
-  if (parser->depth == 1 || parser->next_is_events)
+  if (parser->depth == 1 || parser->next == NEXT_EVENTS)
     parser->events_depth = parser->depth;
-  else if (parser->next_is_gpus)
+  else if (parser->next == NEXT_GPUS)
     parser->gpus_depth = parser->depth;
-  parser->next_is_arguments = parser->next_is_base = false;
-  parser->next_is_events = parser->next_is_gpus = false;
-  if (parser->in_arguments)
+  parser->next = NEXT_NOTHING;
+  if (parser->in_arguments && !parser->is_too_long)
     yajl_gen_array_open (parser->generator);
+  check_length (parser);
   return 1;
 }
 
@@ -347,7 +426,7 @@ hear_list_end (void *data)
 {
   Parser *parser = data;
   parser->field = -1;
-  if (parser->in_arguments)
+  if (hear (parser))
     yajl_gen_array_close (parser->generator);
   if (parser->depth == parser->events_depth)
     parser->events_depth = 0;
@@ -400,6 +479,36 @@ complain (yajl_handle json, LnsTraceEnd *end)
   yajl_free_error (json, text);
 }
 
+/* Parses the N BYTES, but for the rest of a text that is too long to be kept. */
+static yajl_status
+parse_bytes (Parser *parser, const uint8_t *bytes, size_t n)
+{
+  if (parser->is_skipping)
+    {
+      const size_t n_rest = _lns_trace_text_rest (&parser->text, bytes, n);
+      bytes += n_rest;
+      n -= n_rest;
+      if (n == 0)
+        return yajl_status_ok;
+      parser->is_skipping = false;
+    }
+  parser->has_heard = false;
+  parser->heard_at = 0;
+  yajl_status status = yajl_parse (parser->json, bytes, n);
+  if (status != yajl_status_ok)
+    return status;
+  if (parser->has_heard)
+    parser->text = (LnsTraceText){ 0 };
+  _lns_trace_text_follow (&parser->text, bytes + parser->heard_at, n - parser->heard_at);
+  if (!parser->text.in_text || parser->text.n_bytes <= LNS_TRACE_EVENT_MAX_BYTES)
+    return status;
+  if (parser->where != IN_NOTHING && !parser->is_too_long)
+    drop_item (parser);
+  const char *end = _lns_trace_text_escape_end (&parser->text);
+  parser->is_skipping = true;
+  return end[0] != '\0' ? yajl_parse (parser->json, (const uint8_t *)end, strlen (end)) : status;
+}
+
 /* Parses the next N bytes of the file. */
 static yajl_status
 parse (Parser *parser, const uint8_t *bytes, size_t n)
@@ -412,65 +521,101 @@ parse (Parser *parser, const uint8_t *bytes, size_t n)
   bytes += is_marked ? sizeof mark : 0;
   n -= is_marked ? sizeof mark : 0;
   if (!parser->reader->mends)
-    return yajl_parse (parser->json, bytes, n);
+    return parse_bytes (parser, bytes, n);
   lns_buffer_reset (&parser->mended);
   _lns_trace_mend (&parser->mend, bytes, n, &parser->mended);
-  return yajl_parse (parser->json, parser->mended.bytes, parser->mended.size_bytes);
+  return parse_bytes (parser, parser->mended.bytes, parser->mended.size_bytes);
 }
 
-/* Feeds the file to JSON to its end. False and the parser's error where it cannot be read; false alone where the
- * reader ended it. */
-static bool
-feed (Parser *parser, uint8_t *chunk)
+/* Reads the next bytes of the file into *CHUNK, which grows while a single token fills it. The number of bytes; 0 at
+ * the end; -1 where they cannot be read. */
+static int
+read_chunk (Parser *parser, uint8_t **chunk, size_t *chunk_bytes)
+{
+  const size_t wanted = parser->text.n_bytes <= CHUNK_BYTES       ? CHUNK_BYTES
+                        : parser->text.n_bytes >= CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES
+                                                                  : parser->text.n_bytes;
+  uint8_t *larger = wanted > *chunk_bytes ? realloc (*chunk, wanted) : NULL;
+
+  if (larger != NULL)
+    {
+      *chunk = larger;
+      *chunk_bytes = wanted;
+    }
+  const int n =
+      gzread (parser->file, *chunk, (unsigned)(wanted < *chunk_bytes ? wanted : *chunk_bytes));
+  if (parser->size_bytes > 0)
+    parser->filling->fraction =
+        fmin ((double)gzoffset (parser->file) / (double)parser->size_bytes, 1);
+  return n;
+}
+
+/* Notes what keeps the file from being read to its end. N is what gzread () returned last. */
+static void
+note_end (Parser *parser, int n, yajl_status status)
+{
+  LnsTraceEnd *end = parser->end;
+  int code;
+
+  gzerror (parser->file, &code);
+  if (status == yajl_status_ok && (n < 0 || code == Z_BUF_ERROR))
+    {
+      /* gzread () tells of a stream without an end only here: it returns what was there, then 0.    */
+      end->is_cut_off = true;
+      snprintf (end->complaint, sizeof end->complaint, "its compressed data %s",
+                code == Z_BUF_ERROR ? "end early" : "are damaged");
+      return;
+    }
+  /* A list of events alone needs no end.                                                          */
+  if (status == yajl_status_ok && (parser->depth != 1 || parser->events_depth != 1 ||
+                                   parser->where != IN_NOTHING || parser->text.n_bytes > 0))
+    status = yajl_complete_parse (parser->json);
+  if (status != yajl_status_ok)
+    complain (parser->json, end);
+}
+
+/* Feeds the file to JSON to its end. Leaves the parser's error where it cannot be read. */
+static void
+feed (Parser *parser)
 {
   const atomic_bool *cancel = parser->reader->cancel;
   yajl_status status = yajl_status_ok;
-  int n = 1;
+  size_t chunk_bytes = CHUNK_BYTES;
+  uint8_t *chunk = malloc (chunk_bytes);
+  int n = chunk != NULL ? 1 : 0;
 
+  if (chunk == NULL)
+    lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                   parser->path);
   while (n > 0 && status == yajl_status_ok)
     {
       if (cancel != NULL && atomic_load (cancel))
-        return lns_error_set (&parser->error, LNS_ERROR_CANCELLED, 0, "%s: cancelled",
-                              parser->path);
-      n = gzread (parser->file, chunk, CHUNK_BYTES);
-      if (parser->size_bytes > 0)
-        parser->filling->fraction =
-            fmin ((double)gzoffset (parser->file) / (double)parser->size_bytes, 1);
+        {
+          lns_error_set (&parser->error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", parser->path);
+          break;
+        }
+      n = read_chunk (parser, &chunk, &chunk_bytes);
       if (n > 0)
         status = parse (parser, chunk, (size_t)n);
+      if (!parser->text.in_text && parser->text.n_bytes > LNS_TRACE_EVENT_MAX_BYTES)
+        {
+          parser->end->is_cut_off = true;
+          snprintf (parser->end->complaint, sizeof parser->end->complaint,
+                    "it holds a number of more than %zu MiB", LNS_TRACE_EVENT_MAX_BYTES >> 20);
+          break;
+        }
+      if (n <= 0 || (status != yajl_status_ok && status != yajl_status_client_canceled))
+        note_end (parser, n, status);
     }
-  /* A list of events alone needs no end.                                                          */
-  if (status == yajl_status_ok && n == 0 &&
-      (parser->depth != 1 || parser->events_depth != 1 || parser->where != IN_NOTHING))
-    status = yajl_complete_parse (parser->json);
-  if (status == yajl_status_client_canceled)
-    return parser->where != IN_NOTHING &&
-           lns_error_set (&parser->error, LNS_ERROR_FORMAT, 0,
-                          "%s: an event of more than %zu MiB is none", parser->path,
-                          EVENT_MAX_BYTES >> 20);
-  if (n < 0)
-    {
-      parser->end->is_cut_off = true;
-      snprintf (parser->end->complaint, sizeof parser->end->complaint, "%s",
-                "its compressed data are damaged or end early");
-    }
-  else if (status != yajl_status_ok)
-    complain (parser->json, parser->end);
-  return true;
+  free (chunk);
 }
 
 static void *
 parse_thread (void *data)
 {
   Parser *parser = data;
-  uint8_t *chunk = malloc (CHUNK_BYTES);
 
-  if (chunk == NULL)
-    lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                   parser->path);
-  else
-    feed (parser, chunk);
-  free (chunk);
+  feed (parser);
   _lns_queue_end (&parser->queue, parser->filling->items.size_bytes > 0);
   return NULL;
 }

@@ -16,6 +16,9 @@
 #include "src/base/lns-error.h"
 #include "src/import/lns-trace-value.h"
 
+/* An event with more text than that is left out. */
+#define LNS_TRACE_EVENT_MAX_BYTES ((size_t)16 << 20)
+
 /* What is looked at of an event; those from LNS_TRACE_CORRELATION on stand in its "args". */
 typedef enum
 {
@@ -26,7 +29,9 @@ typedef enum
   LNS_TRACE_TID,
   LNS_TRACE_START, /* µs */
   LNS_TRACE_DURATION,
-  LNS_TRACE_ID,
+  LNS_TRACE_ID, /* of all processes, unless it is in LNS_TRACE_ID_LOCAL */
+  LNS_TRACE_ID_LOCAL,
+  LNS_TRACE_SCOPE,
   LNS_TRACE_CORRELATION,
   LNS_TRACE_DEVICE,
   LNS_TRACE_CONTEXT,
@@ -37,6 +42,7 @@ typedef enum
   LNS_TRACE_SHARED_BYTES,
   LNS_TRACE_BYTES,
   LNS_TRACE_ARG_NAME,
+  LNS_TRACE_STEP,
   LNS_TRACE_LABELS,
   LNS_TRACE_N_FIELDS
 } LnsTraceField;
@@ -68,6 +74,7 @@ typedef struct
 {
   int64_t base_ns; /* what the file's times count from, since 1970; 0: not said */
   uint64_t n_events;
+  uint64_t n_too_long; /* besides: with more than LNS_TRACE_EVENT_MAX_BYTES of text */
   bool is_cut_off;     /* the file ends, or goes wrong, in the middle: what came before was read */
   char complaint[200]; /* what is wrong then */
   bool is_mendable;    /* and what LnsTraceReader.mends may help against */

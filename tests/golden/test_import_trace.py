@@ -247,6 +247,27 @@ def test_traces_that_are_cut_off():
                 assert "LNS-IMPORT-002" in told, told
 
 
+def test_long_texts_are_left_out_and_told():
+    """What is more than one event may have: all else is read. The parser holds no more than that of any text."""
+    event = lambda name, more="": '{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "name": "%s"%s}' % (name, more)
+    for escape in ("y", "\\n", "\\\\", "\\u00e4", "\\\""):
+        with tempfile.TemporaryDirectory() as source:
+            path, report = os.path.join(source, "long.json"), os.path.join(source, "long.rep")
+            with open(path, "w") as file:
+                # Piece by piece: what Python holds when it starts a program counts as the program's memory.
+                for i, part in enumerate(("""{"otherData": {"%s": ["%s"]}, "traceEvents": [%s, %s, %s, %s]}""" %
+                                          ("LONG", "LONG", event("first"), event("LONG"), event("args", ', "args": {"x": "LONG"}'), event("last"))).split("LONG")):
+                    for _ in range(40 if i > 0 else 0):
+                        file.write(escape * ((1 << 20) // len(escape)))
+                    file.write(part)
+            run = subprocess.Popen([tap.LANESCOPE, "import", "-o", report, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = run.stderr.read()
+            _, status, usage = os.wait4(run.pid, 0)
+            assert status == 0 and said == "", (status, said)
+            assert rows(report, "SELECT value FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType = 59 ORDER BY 1") == [("first",), ("last",)]
+            assert usage.ru_maxrss < 200 << 10, usage.ru_maxrss
+
+
 def test_the_name_of_a_report():
     with tempfile.TemporaryDirectory() as source:
         for name, report in (("a.json", "a.rep"), ("b.pt.trace.json.gz", "b.pt.trace.rep"), ("c.gz", "c.rep"), ("d", "d.rep"), (".json.gz", ".json.rep")):
