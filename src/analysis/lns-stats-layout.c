@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-table-private.h"
+#include "src/base/lns-visible.h"
 
 #define N_MEASURED_ROWS 100
 #define MAX_WIDTH       100
@@ -19,6 +20,8 @@ struct LnsStatsLayout
   unsigned n_rows;
   bool measured;  /* `widths` hold, and the header is out                                        */
   size_t *widths; /* in characters; 0 = hidden                                                   */
+  LnsStatsText *shown; /* of the row being added                                                 */
+  char **made;         /* what was made of its texts, or NULL                                    */
 };
 
 /* How many characters BYTES hold: UTF-8's continuation bytes do not count. */
@@ -176,29 +179,76 @@ begin_layout (LnsStatsTable *table)
     return false;
   layout->kept = calloc ((size_t)table->n_columns * N_MEASURED_ROWS, sizeof *layout->kept);
   layout->widths = calloc (table->n_columns, sizeof *layout->widths);
-  return layout->kept != NULL && layout->widths != NULL;
+  layout->shown = calloc (table->n_columns, sizeof *layout->shown);
+  layout->made = calloc (table->n_columns, sizeof *layout->made);
+  return layout->kept != NULL && layout->widths != NULL && layout->shown != NULL &&
+         layout->made != NULL;
+}
+
+/* TEXT so that it does not break the row: what cannot be shown is escaped for a terminal; on files and pipes,
+ * which get the bytes, only newlines are. RET_SHOWN is TEXT itself where nothing is, else it borrows RET_MADE, which
+ * is to be freed. False without memory. */
+static bool
+show_text (const LnsStatsTable *table,
+           const LnsStatsText *text,
+           LnsStatsText *ret_shown,
+           char **ret_made)
+{
+  size_t n_newlines = 0, n = 0;
+  char *bytes;
+
+  *ret_shown = *text;
+  *ret_made = NULL;
+  if (table->style->is_terminal)
+    {
+      *ret_made = bytes = lns_visible_text (text->bytes, text->size);
+      ret_shown->bytes = bytes;
+      ret_shown->size = bytes != NULL ? strlen (bytes) : 0;
+      return bytes != NULL;
+    }
+  for (size_t i = 0; i < text->size; i++)
+    n_newlines += text->bytes[i] == '\n';
+  if (n_newlines == 0)
+    return true;
+  *ret_made = bytes = malloc (text->size + n_newlines);
+  for (size_t i = 0; bytes != NULL && i < text->size; i++)
+    {
+      bool is_newline = text->bytes[i] == '\n';
+      if (is_newline)
+        bytes[n++] = '\\';
+      bytes[n++] = is_newline ? 'n' : text->bytes[i];
+    }
+  ret_shown->bytes = bytes;
+  ret_shown->size = n;
+  return bytes != NULL;
 }
 
 static bool
 keep_row (LnsStatsTable *table, const LnsStatsText *texts)
 {
   LnsStatsLayout *layout = table->layout;
-
-  if (layout->measured)
-    {
-      write_row (table, texts);
-      return true;
-    }
   LnsStatsText *kept = &layout->kept[(size_t)layout->n_rows * table->n_columns];
-  for (unsigned i = 0; i < table->n_columns; i++)
+  bool good = true;
+
+  for (unsigned i = 0; good && i < table->n_columns; i++)
     {
-      char *bytes = malloc (texts[i].size + 1);
-      if (bytes == NULL)
-        return false;
-      kept[i] = texts[i];
-      kept[i].bytes = memcpy (bytes, texts[i].bytes, texts[i].size);
+      char *made;
+      good = show_text (table, &texts[i], &layout->shown[i], &made);
+      free (layout->made[i]);
+      layout->made[i] = made;
+      if (layout->measured || !good)
+        continue;
+      char *bytes = malloc (layout->shown[i].size + 1);
+      kept[i] = layout->shown[i];
+      kept[i].bytes =
+          bytes != NULL ? memcpy (bytes, layout->shown[i].bytes, layout->shown[i].size) : NULL;
+      good = bytes != NULL;
     }
-  if (++layout->n_rows == N_MEASURED_ROWS)
+  if (!good)
+    return false;
+  if (layout->measured)
+    write_row (table, layout->shown);
+  else if (++layout->n_rows == N_MEASURED_ROWS)
     measure (table);
   return true;
 }
@@ -219,7 +269,11 @@ end_layout (LnsStatsTable *table)
     }
   for (size_t i = 0; layout->kept != NULL && i < (size_t)table->n_columns * N_MEASURED_ROWS; i++)
     free ((void *)layout->kept[i].bytes);
+  for (unsigned i = 0; layout->made != NULL && i < table->n_columns; i++)
+    free (layout->made[i]);
   free (layout->kept);
+  free (layout->made);
+  free (layout->shown);
   free (layout->widths);
   free (layout);
 }

@@ -42,8 +42,9 @@ typedef struct
   LnsStatsFormat format;
   LnsStatsUnit unit;
   bool no_header;
-  bool no_limit; /* columns may be wider than 100 characters                                  */
-  bool escapes;  /* tabs and newlines become \t and \n instead of spaces                      */
+  bool is_terminal; /* where it goes: column and table show control characters                   */
+  bool no_limit;    /* columns may be wider than 100 characters                                  */
+  bool escapes;     /* tabs and newlines become \t and \n instead of spaces                      */
   short widths[LNS_STATS_MAX_WIDTHS]; /* in characters; 0 hides the column, LNS_STATS_AUTO      */
   unsigned n_widths;     /* further columns have the width that fits                            */
   const char *separator; /* between groups of three digits, for people; "" or NULL = none       */

@@ -9,40 +9,49 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends MESSAGE, of which LENGTH bytes were wanted, with "…" where it did not fit, without leaving
- * half a character before it; and makes one line of it that no terminal takes for commands. */
+#include "src/base/lns-visible.h"
+
+/* Makes the LENGTH bytes wanted of TEXT the message, of which SIZE - 1 are there at most: one line that no
+ * terminal takes for commands, ending with "…" where it does not fit, without half a character before it. */
 static void
-finish_message (char *message, size_t room, size_t length)
+set_message (LnsError *error, const char *text, size_t size, size_t length)
 {
   static const char ellipsis[] = "…";
-  if (length >= room)
-    {
-      size_t end = room - sizeof ellipsis;
-      while (end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80)
-        end--;
-      memcpy (message + end, ellipsis, sizeof ellipsis);
-    }
-  for (char *c = message; *c != '\0'; c++)
-    if ((unsigned char)*c < 0x20 || *c == 0x7F)
-      *c = ' ';
+  const size_t room = sizeof error->message;
+  size_t n = length < size ? length : size - 1;
+
+  for (size_t half = 1; n < length && half < 4 && half <= n; half++)
+    if (lns_visible_is_begun (text + n - half, half))
+      n -= half;
+  if (lns_visible_copy (error->message, room, text, n) < room && n == length)
+    return;
+  size_t end = strlen (error->message);
+  if (end > room - sizeof ellipsis)
+    end = room - sizeof ellipsis;
+  while (end > 0 && ((unsigned char)error->message[end] & 0xC0) == 0x80)
+    end--;
+  memcpy (error->message + end, ellipsis, sizeof ellipsis);
 }
 
 static void __attribute__ ((format (printf, 4, 0)))
 fill (LnsError *error, LnsErrorDomain domain, int code, const char *format, va_list arguments)
 {
+  char text[sizeof error->message];
+
   error->domain = domain;
   error->code = code;
-  int length = vsnprintf (error->message, sizeof error->message, format, arguments);
-  finish_message (error->message, sizeof error->message, length < 0 ? 0 : (size_t)length);
+  int length = vsnprintf (text, sizeof text, format, arguments);
+  set_message (error, text, sizeof text, length < 0 ? 0 : (size_t)length);
 }
 
-/* Puts AFTER behind the message, cut like every message. */
+/* Puts AFTER behind the message. */
 static void
 append (LnsError *error, const char *after)
 {
-  size_t length = strlen (error->message);
-  snprintf (error->message + length, sizeof error->message - length, "%s", after);
-  finish_message (error->message, sizeof error->message, length + strlen (after));
+  char text[2 * sizeof error->message];
+  int length = snprintf (text, sizeof text, "%s%s", error->message, after);
+
+  set_message (error, text, sizeof text, (size_t)length);
 }
 
 bool

@@ -28,8 +28,9 @@ typedef enum
 typedef struct
 {
   LnsErrorDomain domain;
-  int code;           /* an errno value in LNS_ERROR_IO, else 0                */
-  char message[1024]; /* UTF-8, NUL-terminated, one sentence, no newline, cut with "…" if longer */
+  int code; /* an errno value in LNS_ERROR_IO, else 0                */
+  char message
+      [1024]; /* UTF-8, terminated, one line as lns-visible.h has it, cut with "…" if longer */
 } LnsError;
 
 /* Fills ERROR (if not NULL) unless it is already filled, so that the first cause is the one told.

@@ -139,7 +139,7 @@ run_job (Job *job,
   bool for_people = lns_cli_table_output_is_for_people (&job->output), says = for_people && !quiet;
 
   if (says)
-    printf ("Processing [%s] with [%s]... \n", input, job->name);
+    lns_cli_tell_processing (input, job->name);
   LnsRuleResult *result = lns_rule_run (job->rule, &job->options, tables, cancel, error);
   if (result == NULL)
     return false;
@@ -177,7 +177,7 @@ run_doctor (Job *job, bool quiet, LnsReport *report, const char *input, LnsError
   LnsCliDoctor doctor;
 
   if (for_people && !quiet)
-    printf ("Processing [%s] with [doctor]... \n", input);
+    lns_cli_tell_processing (input, "doctor");
   if (!lns_cli_doctor_init (&doctor, report, error))
     {
       lns_cli_doctor_clear (&doctor);

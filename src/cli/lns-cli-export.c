@@ -13,6 +13,7 @@
 
 #include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-terminal.h"
 #include "src/export/lns-export-place.h"
 
 /* What --filter-out leaves out where it is not given: as llm.c's script does. */
@@ -183,18 +184,23 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
 
   if (report == NULL)
     return false;
+  FILE *printed = stdout, *file = NULL;
   bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
-  if (good && !is_stdout && freopen (place.temporary, "w", stdout) == NULL)
+  if (good && !is_stdout && (file = fopen (place.temporary, "we")) == NULL)
     good = lns_error_set_errno (error, errno, "%s cannot be written", output);
+  stdout = file != NULL ? file : printed;
   if (good)
     {
       *ret_exit_code = lns_command_info.run (&lns_command_info, 2,
                                              (char *[]){ (char *)info.name, (char *)input, NULL });
       good = *ret_exit_code != 0 || lns_cli_flush (error);
     }
+  stdout = printed;
+  if (file != NULL && fclose (file) != 0)
+    good = good && lns_error_set_errno (error, errno, "%s cannot be written", output);
   bool is_whole = lns_export_place_close (&place, good && *ret_exit_code == 0, error);
   if (is_whole && !values->quiet && !is_stdout)
-    fprintf (stderr, "Generated:\n    %s\n", output);
+    lns_cli_tell_generated (stderr, output);
   lns_report_close (report);
   return good && (is_whole || *ret_exit_code != 0);
 }
@@ -306,9 +312,9 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
               make_options (values, report, &export_options, &times, error) &&
               lns_export (report, type, output, &export_options, error);
   if (shows)
-    fputs ("\r\033[K", stderr);
+    lns_cli_draw_nothing ();
   if (good && !values->quiet && !is_stdout)
-    fprintf (stderr, "Generated:\n    %s\n", output);
+    lns_cli_tell_generated (stderr, output);
   lns_report_close (report);
   free (output);
   return good && lns_cli_flush (error);

@@ -12,6 +12,7 @@
 
 #include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-terminal.h"
 #include "src/import/lns-import-open.h"
 
 typedef struct
@@ -79,11 +80,11 @@ run (const LnsCommand *command, int argc, char **argv)
   LnsImportResult result = { 0 };
   bool good = output != NULL && lns_import_file (input, output, &import_options, &result, &error);
   if (shows)
-    fputs ("\r\033[K", stderr);
+    lns_cli_draw_nothing ();
   if (good && !values.quiet)
     {
       print_left_out (&result);
-      printf ("Generated:\n    %s\n", output);
+      lns_cli_tell_generated (stdout, output);
     }
   good = good && lns_cli_flush (&error);
   free (result.left_out);

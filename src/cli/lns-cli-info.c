@@ -11,23 +11,18 @@
 #include <time.h>
 
 #include "src/base/lns-format.h"
+#include "src/base/lns-visible.h"
 #include "src/cli/lns-cli-doctor.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/store/lns-pixels.h"
 
 #define CHECK_PIXELS 2048
 
-/* A fact is a line, whatever programs call themselves: control characters come as \n or \x1B. */
+/* A fact is a line, whatever programs call themselves. */
 static void
 print_escaped (const char *bytes)
 {
-  for (const char *c = bytes; *c != '\0'; c++)
-    if (*c == '\n')
-      fputs ("\\n", stdout);
-    else if ((unsigned char)*c < 0x20 || *c == 0x7F)
-      printf ("\\x%02X", (unsigned char)*c);
-    else
-      putchar (*c);
+  lns_visible_write (stdout, bytes, strlen (bytes));
 }
 
 static void
@@ -137,7 +132,10 @@ print_gpus (LnsReport *report)
       printf ("  %" PRIu32 " ", devices[i].number);
       print_escaped (text (report, devices[i].name));
       if (*bus != '\0')
-        printf (", %s", bus);
+        {
+          fputs (", ", stdout);
+          print_escaped (bus);
+        }
       if (devices[i].memory_bytes > 0)
         printf (", %s, compute capability %" PRIu32 ".%" PRIu32,
                 lns_format_bytes (devices[i].memory_bytes, bytes), devices[i].compute_major,
@@ -250,8 +248,11 @@ print_findings (LnsReport *report, LnsError *error)
     }
   printf ("findings: %zu\n", doctor.n);
   for (size_t i = 0; i < doctor.n; i++)
-    printf ("  %s %s: %s\n", doctor.findings[i].code,
-            lns_cli_severity (doctor.findings[i].severity), doctor.findings[i].text);
+    {
+      printf ("  %s %s: ", doctor.findings[i].code, lns_cli_severity (doctor.findings[i].severity));
+      print_escaped (doctor.findings[i].text);
+      putchar ('\n');
+    }
   lns_cli_doctor_clear (&doctor);
   return true;
 }
@@ -265,8 +266,9 @@ print_diagnostics (LnsReport *report)
   printf ("diagnostics: %" PRIu32 "\n", n);
   for (uint32_t i = 0; i < n; i++)
     {
-      printf ("  %s %s: ", text (report, diagnostics[i].code),
-              lns_cli_severity (diagnostics[i].severity));
+      fputs ("  ", stdout);
+      print_escaped (text (report, diagnostics[i].code));
+      printf (" %s: ", lns_cli_severity (diagnostics[i].severity));
       print_escaped (text (report, diagnostics[i].text));
       putchar ('\n');
     }

@@ -11,6 +11,7 @@
 #include "lns-config.h"
 #include "src/cli/lns-cli-report.h"
 #include "src/cli/lns-cli-signals.h"
+#include "src/cli/lns-cli-terminal.h"
 #include "src/cli/lns-cli.h"
 
 static const LnsCommand *const commands[] = {
@@ -168,6 +169,7 @@ int
 main (int argc, char **argv)
 {
   fill_standard_streams ();
+  lns_cli_guard_terminals ();
   if (argc < 2)
     {
       LnsError error = { 0 };

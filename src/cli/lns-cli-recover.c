@@ -51,7 +51,7 @@ run (const LnsCommand *command, int argc, char **argv)
       if (recovery.n_damaged + recovery.n_missing > 0)
         printf ("Chunks that were unreadable: %" PRIu64 "; gone: %" PRIu64 ".\n",
                 recovery.n_damaged, recovery.n_missing);
-      printf ("Generated:\n    %s\n", output);
+      lns_cli_tell_generated (stdout, output);
       good = lns_cli_flush (&error);
     }
   free (output);

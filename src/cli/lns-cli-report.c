@@ -12,6 +12,7 @@
 
 #include "src/cli/lns-cli-report.h"
 #include "src/cli/lns-cli-say.h"
+#include "src/cli/lns-cli-terminal.h"
 #include "src/import/lns-import-open.h"
 #include "src/store/lns-recover.h"
 
@@ -54,7 +55,7 @@ lns_cli_catch_interrupt (void)
 void
 lns_cli_show_progress (double fraction, void *data)
 {
-  fprintf (stderr, "\r[%3d%%] %s", (int)(fraction * 100), (const char *)data);
+  lns_cli_draw ("[%3d%%] %s", (int)(fraction * 100), (const char *)data);
 }
 
 /* Opens what another program recorded. Ctrl-C ends the importing, and after it what it ended before. */
@@ -75,7 +76,7 @@ open_foreign (const char *path, LnsError *error)
   for (size_t i = 0; i < N_ENDS; i++)
     sigaction (ends[i], &before[i], NULL);
   if (shows)
-    fputs ("\r\033[K", stderr);
+    lns_cli_draw_nothing ();
   return report;
 }
 
@@ -91,13 +92,12 @@ lns_cli_open_report (const char *path, LnsError *error)
     return NULL;
   const LnsReportInfo *info = lns_report_info (report);
   if (recovered)
-    fprintf (stderr, "lanescope: %s is damaged: this is what could be recovered of it (%s)\n", path,
-             info->path);
+    lns_cli_say ("warning", "%s is damaged: this is what could be recovered of it (%s)", path,
+                 info->path);
   if (info->unknown_compatible != 0)
-    fprintf (stderr,
-             "lanescope: %s was written by a newer Lanescope: what features %" PRIx64
-             " added is left out\n",
-             path, info->unknown_compatible);
+    lns_cli_say ("note",
+                 "%s was written by a newer Lanescope: what features %" PRIx64 " added is left out",
+                 path, info->unknown_compatible);
   return report;
 }
 
@@ -148,6 +148,22 @@ lns_cli_replace_ending (const char *path, const char *ending)
         }
     }
   return asprintf (&result, "%.*s%s", (int)length, path, ending) < 0 ? NULL : result;
+}
+
+void
+lns_cli_tell_generated (FILE *stream, const char *path)
+{
+  fputs ("Generated:\n    ", stream);
+  lns_cli_print_name (stream, path, strlen (path));
+  putc ('\n', stream);
+}
+
+void
+lns_cli_tell_processing (const char *path, const char *name)
+{
+  fputs ("Processing [", stdout);
+  lns_cli_print_name (stdout, path, strlen (path));
+  printf ("] with [%s]... \n", name);
 }
 
 bool

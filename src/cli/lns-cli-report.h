@@ -36,6 +36,12 @@ const char *lns_cli_only_word (
 /* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. NULL without memory. */
 char *lns_cli_replace_ending (const char *path, const char *ending);
 
+/* Prints to STREAM, stdout or stderr, that the file PATH was made. */
+void lns_cli_tell_generated (FILE *stream, const char *path);
+
+/* Prints that NAME, a table or a rule, is made of the report at PATH. */
+void lns_cli_tell_processing (const char *path, const char *name);
+
 /* Flushes stdout. False and ERROR where something of what was printed could not be written. */
 bool lns_cli_flush (LnsError *error);
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/lns-visible.h"
+
 /* What was said; it stays for the process's life. */
 static char **lines;
 static size_t n_lines;
@@ -34,12 +36,13 @@ keep (char *line)
 void
 lns_cli_say (const char *word, const char *format, ...)
 {
-  char *text = NULL;
+  char *said = NULL, *text = NULL;
   va_list arguments;
   va_start (arguments, format);
-  if (vasprintf (&text, format, arguments) < 0)
-    text = NULL;
+  if (vasprintf (&said, format, arguments) >= 0)
+    text = lns_visible_text (said, strlen (said));
   va_end (arguments);
+  free (said);
   if (text == NULL)
     return;
   if (!keep (text))

@@ -15,6 +15,7 @@
 
 #include "src/base/lns-json.h"
 #include "src/cli/lns-cli-profile.h"
+#include "src/cli/lns-cli-terminal.h"
 
 /* --- launch ----------------------------------------------------------------------------------- */
 
@@ -393,8 +394,10 @@ print_plain (const LnsSessionEntry *entry, int64_t seconds)
 {
   char time[24];
   snprintf (time, sizeof time, "%02" PRId64 ":%02" PRId64, seconds / 60, seconds % 60);
-  printf ("%16u %12s %27s %6d %s\n", entry->id, time, lns_session_state_name (entry->state),
-          entry->program_pid != 0, entry->name);
+  printf ("%16u %12s %27s %6d ", entry->id, time, lns_session_state_name (entry->state),
+          entry->program_pid != 0);
+  lns_cli_print_name (stdout, entry->name, strlen (entry->name));
+  putchar ('\n');
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #include "src/base/lns-json.h"
 #include "src/cli/lns-cli-query.h"
+#include "src/cli/lns-cli-terminal.h"
 
 typedef struct
 {
@@ -40,7 +41,7 @@ print_hexadecimal (sqlite3_stmt *statement, int column)
     printf ("%02X", bytes[i]);
 }
 
-/* Bytes as they are: who needs tabs and newlines told apart asks for JSON. */
+/* Bytes as they are, but for terminals: who needs tabs and newlines told apart asks for JSON. */
 static void
 print_row (sqlite3_stmt *statement)
 {
@@ -55,7 +56,8 @@ print_row (sqlite3_stmt *statement)
         }
       const unsigned char *text = sqlite3_column_text (statement, i);
       if (text != NULL)
-        fwrite (text, 1, (size_t)sqlite3_column_bytes (statement, i), stdout);
+        lns_cli_print_name (stdout, (const char *)text,
+                            (size_t)sqlite3_column_bytes (statement, i));
     }
   putchar ('\n');
 }

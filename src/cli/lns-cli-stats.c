@@ -15,6 +15,7 @@
 #include "src/cli/lns-cli-say.h"
 #include "src/cli/lns-cli-stats-sql.h"
 #include "src/cli/lns-cli-tables.h"
+#include "src/cli/lns-cli-terminal.h"
 
 typedef struct
 {
@@ -196,7 +197,7 @@ run_job (Job *job,
   const char *title;
 
   if (says)
-    printf ("Processing [%s] with [%s]... \n", input, job->name);
+    lns_cli_tell_processing (input, job->name);
   bool good = make_table (job, values, tables, cancel, &table, &title, error);
   const char *missing = good ? lacks (&table) : NULL,
              *unread = table.result != NULL ? lns_stats_result_unread (table.result) : NULL;

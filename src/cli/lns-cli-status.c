@@ -18,6 +18,7 @@
 #include "capture/session/lns-session-place.h"
 #include "capture/session/lns-session.h"
 #include "src/cli/lns-cli-profile.h"
+#include "src/cli/lns-cli-terminal.h"
 
 typedef struct
 {
@@ -65,9 +66,12 @@ print_session (const char *name)
       if (entry.keeps)
         puts ("Keeps: the last seconds, in memory until the report ends");
       if (entry.report[0] != '\0')
-        printf ("%s: %s\n",
-                entry.state == LNS_SESSION_COLLECTING ? "Collecting into" : "Last report",
-                entry.report);
+        {
+          printf ("%s: ",
+                  entry.state == LNS_SESSION_COLLECTING ? "Collecting into" : "Last report");
+          lns_cli_print_name (stdout, entry.report, strlen (entry.report));
+          putchar ('\n');
+        }
       return 0;
     }
   if (error.code != ENOENT || name != NULL)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/cli/lns-cli-terminal.h"
+
 /* Columns of the bar, and of the number at its end. */
 #define BAR    24
 #define NUMBER 4
@@ -34,8 +36,8 @@ lns_cli_step_show (double fraction, void *data)
     return;
   snprintf (number, sizeof number, "%d%%", (int)(fraction * 100));
   const int n = (int)(fraction * BAR);
-  fprintf (stderr, "\r[%u/%u] [%.*s%-*s] %s", steps->at, steps->n, n, full, BAR + NUMBER - n,
-           number, steps->text);
+  lns_cli_draw ("[%u/%u] [%.*s%-*s] %s", steps->at, steps->n, n, full, BAR + NUMBER - n, number,
+                steps->text);
 }
 
 void

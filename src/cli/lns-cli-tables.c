@@ -18,6 +18,7 @@
 
 #include "src/base/lns-folders.h"
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-terminal.h"
 
 extern char **environ;
 
@@ -143,6 +144,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
 
   *output = (LnsCliTableOutput){
     .style = { .format = is_printed ? LNS_STATS_COLUMN : LNS_STATS_CSV,
+               .is_terminal = is_printed && lns_cli_is_terminal (stdout),
                .separator = thousands_separator () },
   };
   if (!read_unit (values->unit, &output->style.unit, error))

@@ -29,6 +29,8 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
   text->n_bytes = 0;
   text->fd = strcmp (path, "-") == 0 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                      : open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  text->terminal = (LnsTerminal){ .fd = text->fd };
+  text->is_terminal = text->fd >= 0 && isatty (text->fd);
   if (text->fd >= 0)
     return text;
   lns_export_fail (job, errno, error);
@@ -40,6 +42,11 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
 static void
 write_all (LnsExportText *text, const char *bytes, size_t size_bytes)
 {
+  if (text->is_terminal && text->code == 0)
+    {
+      text->code = lns_terminal_write (&text->terminal, bytes, size_bytes);
+      return;
+    }
   while (size_bytes > 0 && text->code == 0)
     {
       ssize_t n = write (text->fd, bytes, size_bytes);

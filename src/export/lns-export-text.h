@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "src/base/lns-terminal.h"
 #include "src/export/lns-sink.h"
 
 #define LNS_EXPORT_TEXT_BYTES ((size_t)1 << 17)
@@ -18,6 +19,8 @@ typedef struct
 {
   const LnsExportJob *job;
   int fd;
+  bool is_terminal; /* control characters are shown: through `terminal`                          */
+  LnsTerminal terminal;
   int code; /* errno of the first write that failed, or 0                                        */
   size_t n_bytes;
   char bytes[LNS_EXPORT_TEXT_BYTES];

@@ -98,7 +98,7 @@ def test_what_may_not_be_read():
 
 
 def test_names_of_any_bytes_are_told_on_one_line():
-    for name, told in [("two\nlines.rep", b"two lines.rep"), (b"bad\xff.rep", b"bad\xff.rep"), ("clear\x1b[2J.rep", b"clear [2J.rep"),
+    for name, told in [("two\nlines.rep", rb"two\nlines.rep"), (b"bad\xff.rep", rb"bad\xFF.rep"), ("clear\x1b[2J.rep", rb"clear\x1B[2J.rep"),
                        ("-dash.rep", b"-dash.rep"), ("long" * 60 + ".rep", b"long" * 60)]:
         path = os.path.join(golden.FOLDER.encode(), name if isinstance(name, bytes) else name.encode())
         assert told in errors_of(path, COMMANDS), name

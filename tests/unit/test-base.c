@@ -8,8 +8,12 @@
 #include "src/base/lns-format.h"
 #include "src/base/lns-hash.h"
 #include "src/base/lns-string-table.h"
+#include "src/base/lns-terminal.h"
+#include "src/base/lns-visible.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/lns-tap.h"
 
@@ -62,13 +66,13 @@ test_error_keeps_the_first_cause (void)
   LNS_CHECK (!lns_error_prefix (&error, "nothing to prefix"));
   LNS_CHECK_INT (error.domain, LNS_ERROR_NONE);
   LNS_CHECK (!lns_error_set (&error, LNS_ERROR_USAGE, 3, "“%s” is\nnot %d", "x", 5));
-  LNS_CHECK_STR (error.message, "“x” is not 5");
+  LNS_CHECK_STR (error.message, "“x” is\\nnot 5");
   LNS_CHECK (!lns_error_set (&error, LNS_ERROR_IO, 0, "second"));
   LNS_CHECK (!lns_error_set_errno (&error, ENOENT, "third"));
   LNS_CHECK_INT (error.domain, LNS_ERROR_USAGE);
   LNS_CHECK_INT (error.code, 3);
   LNS_CHECK (!lns_error_prefix (&error, "in %s", "there"));
-  LNS_CHECK_STR (error.message, "in there: “x” is not 5");
+  LNS_CHECK_STR (error.message, "in there: “x” is\\nnot 5");
   LNS_CHECK_INT (error.domain, LNS_ERROR_USAGE);
   LNS_CHECK (!lns_error_set (NULL, LNS_ERROR_IO, 0, "nobody asks"));
   LNS_CHECK (!lns_error_set_errno (NULL, 1, "nobody asks"));
@@ -198,9 +202,72 @@ test_hash (void)
   LNS_CHECK (lns_hash ("", 0) == UINT64_C (0x2D06800538D394C2));
 }
 
+static void
+test_what_can_be_shown (void)
+{
+  static const struct
+  {
+    const char *bytes, *shown;
+  } cases[] = {
+    { "plain, also \"'\\ and Ü€𝄞", "plain, also \"'\\ and Ü€𝄞" },
+    { "\n\t\r\x1b[2J\x7f", "\\n\\t\\r\\x1B[2J\\x7F" },
+    { "\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "\\u0080\\u009B\\u009F\xc2\xa0" },
+    { "\u2027\u2028\u2029\u202a\u202e\u202f", "\u2027\\u2028\\u2029\\u202A\\u202E\u202f" },
+    { "\u2065\u2066\u2069\u206a", "\u2065\\u2066\\u2069\u206a" },
+    { "\xff\xc0\xaf\xed\xa0\x80\xe2\x82", "\\xFF\\xC0\\xAF\\xED\\xA0\\x80\\xE2\\x82" },
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      size_t size = strlen (cases[i].bytes), whole = strlen (cases[i].shown);
+      char *text = lns_visible_text (cases[i].bytes, size), room[128];
+      LNS_CHECK_STR (text, cases[i].shown);
+      free (text);
+      for (size_t n = 1; n < sizeof room; n++)
+        {
+          LNS_CHECK_INT (lns_visible_copy (room, n, cases[i].bytes, size), whole);
+          LNS_CHECK (strlen (room) < n && strncmp (room, cases[i].shown, strlen (room)) == 0);
+          LNS_CHECK (n <= whole || strlen (room) == whole);
+        }
+    }
+}
+
+/* A terminal gets the same, wherever the text is cut into pieces; but newlines and tabs are its own. */
+static void
+test_terminal_in_pieces (void)
+{
+  static const char bytes[] = "ü\x1b]0;x\a€\n\xe2\x82z\t𝄞\u202e\xf0\x9f\xf0\x9fq\xc2\x9b.";
+  static const char wanted[] =
+      "ü\\x1B]0;x\\x07€\n\\xE2\\x82z\t𝄞\\u202E\\xF0\\x9F\\xF0\\x9Fq\\u009B.";
+
+  for (size_t first = 0; first < sizeof bytes; first++)
+    for (size_t second = first; second < sizeof bytes; second++)
+      {
+        char got[256] = "";
+        int fds[2];
+        LNS_CHECK (pipe (fds) == 0);
+        LnsTerminal terminal = { .fd = fds[1] };
+        LNS_CHECK_INT (lns_terminal_write (&terminal, bytes, first), 0);
+        LNS_CHECK_INT (lns_terminal_write (&terminal, bytes + first, second - first), 0);
+        LNS_CHECK_INT (lns_terminal_write (&terminal, bytes + second, sizeof bytes - 1 - second),
+                       0);
+        close (fds[1]);
+        LNS_CHECK (read (fds[0], got, sizeof got - 1) > 0);
+        LNS_CHECK_STR (got, wanted);
+        close (fds[0]);
+      }
+  FILE *stream = lns_terminal_stream (-1);
+  LNS_CHECK (stream != NULL && setvbuf (stream, NULL, _IONBF, 0) == 0);
+  errno = 0;
+  LNS_CHECK (fputs ("x", stream) < 0 && errno == EBADF);
+  fclose (stream);
+}
+
 int
 main (void)
 {
+  LNS_TEST (test_what_can_be_shown);
+  LNS_TEST (test_terminal_in_pieces);
   LNS_TEST (test_buffer);
   LNS_TEST (test_buffer_out_of_memory);
   LNS_TEST (test_error_keeps_the_first_cause);
