@@ -67,7 +67,8 @@ static const Shortcut shortcuts[] = {
   { N_ ("Timeline"), N_ ("Copy the event's name"), "timeline.copy-name", "<Control>c", NULL },
   { N_ ("Timeline"), N_ ("Unfold all rows"), "timeline.expand-all", "asterisk KP_Multiply", NULL },
   { N_ ("Timeline"), N_ ("Fold all rows"), "timeline.collapse-all", "slash KP_Divide", NULL },
-  { N_ ("Timeline"), N_ ("Menu of a row"), NULL, NULL, N_ ("Right click") },
+  { N_ ("Timeline"), N_ ("Menu of a row"), "timeline.show-menu", "<Shift>F10 Menu",
+    N_ ("Right click") },
 
   { N_ ("Events View"), N_ ("Filter by name"), "events.filter", "<Control><Shift>f", NULL },
   { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },

@@ -181,6 +181,7 @@ static const struct
   { "timeline.collapse-all", collapse_all },
   { "timeline.clear-selection", clear_selection },
   { "timeline.copy-name", copy_name },
+  { "timeline.show-menu", _lns_timeline_show_menu },
 };
 
 static void

@@ -5,7 +5,7 @@
 
 /* The mouse: a drag selects time, with Shift or the middle button it moves the view; a click
  * selects an event; Ctrl+wheel zooms at the pointer, Shift+wheel moves; the right button has the
- * menu. The edge of the headers is dragged to make them wider. */
+ * menu, which keys open too. The edge of the headers is dragged to make them wider. */
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -19,6 +19,7 @@
 #define WHEEL_SCROLL_PX 54
 #define CLICK_SLACK_PX  3
 #define TILE_SLACK_PX   3
+#define KEY_MENU_PX     20 /* below a row's top: where a key opens its menu */
 
 /* --- What is where ------------------------------------------------------------------------- */
 
@@ -168,17 +169,18 @@ drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsTimeline *self)
 {
   GdkModifierType state =
       gtk_event_controller_get_current_event_state (GTK_EVENT_CONTROLLER (gesture));
-  guint button = gtk_gesture_single_get_current_button (GTK_GESTURE_SINGLE (gesture));
+  gboolean is_primary =
+      gtk_gesture_single_get_button (GTK_GESTURE_SINGLE (gesture)) == GDK_BUTTON_PRIMARY;
   float overview_px = (float)gtk_widget_get_height (GTK_WIDGET (self->overview));
   gtk_widget_grab_focus (GTK_WIDGET (self));
   self->drag_first_px = lns_view_get_scale (self->context.view)->first_px;
   self->drag_start_ns = time_at (self, x);
   self->drag_header_px = self->context.header_px;
-  if (button == GDK_BUTTON_PRIMARY && at_header_edge (self, x))
+  if (is_primary && at_header_edge (self, x))
     self->drag = LNS_DRAG_HEADER;
-  else if (x < self->context.header_px || y < overview_px || button == GDK_BUTTON_SECONDARY)
+  else if (x < self->context.header_px || y < overview_px)
     gtk_gesture_set_state (GTK_GESTURE (gesture), GTK_EVENT_SEQUENCE_DENIED);
-  else if (button == GDK_BUTTON_MIDDLE || state & GDK_SHIFT_MASK)
+  else if (!is_primary || state & GDK_SHIFT_MASK)
     self->drag = LNS_DRAG_PAN;
   else
     self->drag = LNS_DRAG_BAND;
@@ -351,38 +353,70 @@ drop_menu_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The chosen item acts after the menu has closed: what it is about is forgotten after that. */
+/* The chosen item acts after the menu has closed: what it is about is forgotten after that. GTK would
+ * give the focus to the first widget of the window. */
 static void
 menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
 {
+  gtk_widget_grab_focus (gtk_widget_get_parent (GTK_WIDGET (popover)));
   g_idle_add_full (G_PRIORITY_LOW, drop_menu_cb, g_object_ref (popover), g_object_unref);
 }
 
+/* The menu of ROW at (X, Y) of it, about HIT's event, if there is one. */
 static void
-show_menu_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsTimeline *self)
+show_menu (LnsTimeline *self, LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y)
 {
-  LnsTimelineHit hit = _lns_timeline_hit (self, x, y);
-  graphene_point_t at;
-  if (hit.row == NULL || !gtk_widget_compute_point (GTK_WIDGET (self), GTK_WIDGET (hit.row),
-                                                    &GRAPHENE_POINT_INIT ((float)x, (float)y), &at))
-    return;
   self->menu_event =
-      hit.has_event ? (LnsEventId){ hit.event.lane, hit.event.ordinal } : LNS_EVENT_NONE;
-  self->menu_name = hit.has_event ? hit.event.name : 0;
+      hit->has_event ? (LnsEventId){ hit->event.lane, hit->event.ordinal } : LNS_EVENT_NONE;
+  self->menu_name = hit->has_event ? hit->event.name : 0;
   _lns_timeline_update_actions (self);
   _lns_timeline_hide_tooltip (self);
 
-  g_autoptr (GMenuModel) model = menu_model (self, hit.row);
+  g_autoptr (GMenuModel) model = menu_model (self, row);
   GtkWidget *menu = gtk_popover_menu_new_from_model (model);
-  gtk_widget_set_parent (menu, GTK_WIDGET (hit.row));
+  gtk_widget_set_parent (menu, GTK_WIDGET (row));
   gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);
   gtk_widget_set_halign (menu, GTK_ALIGN_START);
-  gtk_popover_set_pointing_to (GTK_POPOVER (menu), &(GdkRectangle){ (int)at.x, (int)at.y, 1, 1 });
+  gtk_popover_set_pointing_to (GTK_POPOVER (menu), &(GdkRectangle){ x, y, 1, 1 });
   g_signal_connect_object (menu, "closed", G_CALLBACK (menu_closed_cb), self, 0);
   gtk_popover_popup (GTK_POPOVER (menu));
 }
 
+static void
+menu_pressed_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsTimeline *self)
+{
+  LnsTimelineHit hit = _lns_timeline_hit (self, x, y);
+  graphene_point_t at;
+  if (hit.row != NULL && gtk_widget_compute_point (GTK_WIDGET (self), GTK_WIDGET (hit.row),
+                                                   &GRAPHENE_POINT_INIT ((float)x, (float)y), &at))
+    show_menu (self, hit.row, &hit, (int)at.x, (int)at.y);
+}
+
+void
+_lns_timeline_show_menu (LnsTimeline *self)
+{
+  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (GTK_WIDGET (self)));
+  GtkWidget *row = focus != NULL ? gtk_widget_get_ancestor (focus, LNS_TYPE_TIMELINE_ROW) : NULL;
+  LnsTimelineHit nothing = { 0 };
+  if (row != NULL)
+    show_menu (self, LNS_TIMELINE_ROW (row), &nothing, self->context.header_px,
+               MIN (gtk_widget_get_height (row), KEY_MENU_PX));
+}
+
 /* --- Controllers --------------------------------------------------------------------------- */
+
+/* A gesture for each button, none for all of them: a gesture that sees the press of a menu never
+ * sees its release, which goes to the menu, and takes the next press for an interruption. */
+static void
+add_drag (LnsTimeline *self, guint button)
+{
+  GtkGesture *drag = gtk_gesture_drag_new ();
+  gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (drag), button);
+  g_signal_connect (drag, "drag-begin", G_CALLBACK (drag_begin_cb), self);
+  g_signal_connect (drag, "drag-update", G_CALLBACK (drag_update_cb), self);
+  g_signal_connect (drag, "drag-end", G_CALLBACK (drag_end_cb), self);
+  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (drag));
+}
 
 void
 _lns_timeline_add_pointer (LnsTimeline *self)
@@ -397,15 +431,11 @@ _lns_timeline_add_pointer (LnsTimeline *self)
   g_signal_connect (scroll, "scroll", G_CALLBACK (scroll_cb), self);
   gtk_widget_add_controller (GTK_WIDGET (self), scroll);
 
-  GtkGesture *drag = gtk_gesture_drag_new ();
-  gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (drag), 0);
-  g_signal_connect (drag, "drag-begin", G_CALLBACK (drag_begin_cb), self);
-  g_signal_connect (drag, "drag-update", G_CALLBACK (drag_update_cb), self);
-  g_signal_connect (drag, "drag-end", G_CALLBACK (drag_end_cb), self);
-  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (drag));
+  add_drag (self, GDK_BUTTON_PRIMARY);
+  add_drag (self, GDK_BUTTON_MIDDLE);
 
   GtkGesture *menu = gtk_gesture_click_new ();
   gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (menu), GDK_BUTTON_SECONDARY);
-  g_signal_connect (menu, "pressed", G_CALLBACK (show_menu_cb), self);
+  g_signal_connect (menu, "pressed", G_CALLBACK (menu_pressed_cb), self);
   gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (menu));
 }

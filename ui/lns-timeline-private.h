@@ -89,6 +89,9 @@ gboolean _lns_timeline_has_other_end (LnsTimeline *self);
 
 void _lns_timeline_add_pointer (LnsTimeline *self);
 
+/* Opens the menu of the row that has the focus. */
+void _lns_timeline_show_menu (LnsTimeline *self);
+
 /* The pointer is at (X, Y) of the timeline; < 0: nowhere. */
 void _lns_timeline_point (LnsTimeline *self, double x, double y);
 

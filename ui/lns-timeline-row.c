@@ -419,6 +419,17 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_widget_snapshot_child (widget, self->header, snapshot);
 }
 
+/* An open menu ends with what it is about: while the window still has a surface, which GTK asks where
+ * the pointer is when a popover goes. */
+static void
+lns_timeline_row_unmap (GtkWidget *widget)
+{
+  GtkWidget *last = gtk_widget_get_last_child (widget);
+  if (GTK_IS_POPOVER (last))
+    gtk_widget_unparent (last);
+  GTK_WIDGET_CLASS (lns_timeline_row_parent_class)->unmap (widget);
+}
+
 LnsTimelineRow *
 lns_timeline_row_new (const LnsRowContext *context)
 {
@@ -452,6 +463,7 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   widget_class->measure = lns_timeline_row_measure;
   widget_class->size_allocate = lns_timeline_row_size_allocate;
   widget_class->snapshot = lns_timeline_row_snapshot;
+  widget_class->unmap = lns_timeline_row_unmap;
 
   signals[EXPAND_TOGGLED] = g_signal_new ("expand-toggled", LNS_TYPE_TIMELINE_ROW,
                                           G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);

@@ -167,6 +167,62 @@ def test_rows_fold_pin_and_show_their_events():
         app.find("label", "47 events")
 
 
+def test_a_rows_menu_takes_keys_and_leaves_the_next_press():
+    with opened() as app:
+        timeline = Timeline(app)
+        row = timeline.row("NVTX: io")
+        x, y = timeline.x_of(3.0), timeline.top(row) + 10
+        item = lambda name: timeline.rows_box.find("menu item", name)  # noqa: E731
+        focused = lambda name: app.wait(lambda: item(name) and item(name).state("focused"),  # noqa: E731
+                                        what=f"the focus on {name}")
+        has_band = lambda: app.actions()["zoom-to-selection"][0]  # noqa: E731
+
+        def closed():
+            app.wait(lambda: item("Zoom to Row") is None, what="the end of the menu")
+            app.wait(lambda: row.state("focused"), what="the row's focus")
+
+        app.focus()
+        whole = timeline.seen()
+        app.click(x, y, button=3)
+        focused("Show in Events View")
+        app.key("Down")
+        focused("Zoom to Row")
+        app.key("Return")
+        timeline.changed(whole, "the item that Return chose")
+        closed()
+        app.key("0")
+        app.wait(lambda: timeline.seen() == whole, what="the whole report, by a key to the timeline")
+
+        # However the menu ends, the next press of either button is the timeline's.
+        app.click(x, y, button=3)
+        focused("Show in Events View")
+        app.key("Escape")
+        closed()
+        app.drag(x, y, x + 200, y)
+        app.wait(has_band, what="the band of the first drag")
+        app.key("Escape")
+        app.wait(lambda: not has_band(), what="no band")
+        app.click(x, y, button=3)
+        focused("Show in Events View")
+        app.click(x - 100, y)
+        closed()
+        app.click(x, y, button=3)
+        focused("Show in Events View")
+        app.key("Escape")
+        closed()
+        app.key("plus")
+        near = timeline.changed(whole, "the zoom")
+        app.drag(x, y, x + 200, y, button=2)
+        timeline.changed(near, "the pan of the first drag")
+
+        # Keys open it too, wherever the pointer is.
+        app.move(harness.SCREEN[0] - 1, harness.SCREEN[1] - 1)
+        app.key("Down", "shift+F10")
+        focused("Show in Events View")
+        app.key("Escape")
+        app.wait(lambda: item("Zoom to Row") is None, what="the end of the menu that a key opened")
+
+
 def test_a_chosen_event_is_unfolded_zoomed_to_and_marked():
     """An event of 1 ns, ten hours in, in a row that is folded away: chosen in the table."""
     with opened("hours") as app:
