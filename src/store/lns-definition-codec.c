@@ -12,7 +12,8 @@ typedef enum
   FIELD_U32,
   FIELD_I32, /* enums too                                                                      */
   FIELD_U64,
-  FIELD_I64
+  FIELD_I64,
+  FIELD_TIME /* an int64 of the report's clock, or LNS_TIME_UNKNOWN                             */
 } FieldType;
 
 #define FIELDS_MAX 32
@@ -46,6 +47,10 @@ typedef struct
  {                                                                                                 \
   tag, FIELD_I64, offsetof (Type, member)                                                          \
  }
+#define TIME(tag, Type, member)                                                                    \
+ {                                                                                                 \
+  tag, FIELD_TIME, offsetof (Type, member)                                                         \
+ }
 
 /* Tags never change their meaning; new fields get new tags. */
 static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
@@ -53,19 +58,19 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
                                { I32 (1, LnsProcess, pid), I32 (2, LnsProcess, target_pid),
                                  U32 (3, LnsProcess, parent), U32 (4, LnsProcess, name),
                                  U32 (5, LnsProcess, command_line), U32 (6, LnsProcess, executable),
-                                 I64 (7, LnsProcess, start_ns), I64 (8, LnsProcess, end_ns),
+                                 TIME (7, LnsProcess, start_ns), TIME (8, LnsProcess, end_ns),
                                  I32 (9, LnsProcess, exit_code), U32 (10, LnsProcess, machine),
                                  U32 (11, LnsProcess, is_listed) } },
   [LNS_DEFINITION_THREAD] = { sizeof (LnsThread),
                               { U32 (1, LnsThread, process), I32 (2, LnsThread, tid),
                                 I32 (3, LnsThread, target_tid), U32 (4, LnsThread, name),
-                                I64 (5, LnsThread, start_ns), I64 (6, LnsThread, end_ns),
+                                TIME (5, LnsThread, start_ns), TIME (6, LnsThread, end_ns),
                                 U32 (7, LnsThread, is_named), I32 (8, LnsThread, priority),
                                 U32 (9, LnsThread, listed) } },
   [LNS_DEFINITION_DOMAIN] = { sizeof (LnsDomain),
                               { U32 (1, LnsDomain, process), U32 (2, LnsDomain, number),
-                                U32 (3, LnsDomain, name), I64 (4, LnsDomain, created_ns),
-                                I64 (5, LnsDomain, destroyed_ns), U32 (6, LnsDomain, thread) } },
+                                U32 (3, LnsDomain, name), TIME (4, LnsDomain, created_ns),
+                                TIME (5, LnsDomain, destroyed_ns), U32 (6, LnsDomain, thread) } },
   [LNS_DEFINITION_CATEGORY] = { sizeof (LnsCategory),
                                 { U32 (1, LnsCategory, domain), U32 (2, LnsCategory, category),
                                   U32 (3, LnsCategory, name) } },
@@ -94,12 +99,12 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
                               I32 (3, LnsLane, kind) } },
   [LNS_DEFINITION_DIAGNOSTIC] = { sizeof (LnsDiagnostic),
                                   { U32 (1, LnsDiagnostic, code), I32 (2, LnsDiagnostic, severity),
-                                    I64 (3, LnsDiagnostic, time_ns),
+                                    TIME (3, LnsDiagnostic, time_ns),
                                     U32 (4, LnsDiagnostic, process),
                                     U32 (5, LnsDiagnostic, text) } },
   [LNS_DEFINITION_LOSS] = { sizeof (LnsLoss),
                             { U32 (1, LnsLoss, process), U32 (2, LnsLoss, thread),
-                              I64 (3, LnsLoss, first_ns), I64 (4, LnsLoss, last_ns),
+                              TIME (3, LnsLoss, first_ns), TIME (4, LnsLoss, last_ns),
                               U64 (5, LnsLoss, pushes), U64 (6, LnsLoss, pops),
                               U64 (7, LnsLoss, marks), U64 (8, LnsLoss, starts),
                               U64 (9, LnsLoss, ends), U64 (10, LnsLoss, others),
@@ -110,8 +115,8 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_RESOURCE] = { sizeof (LnsResource),
                                 { U32 (1, LnsResource, domain), U32 (2, LnsResource, type),
                                   U64 (3, LnsResource, identifier), U32 (4, LnsResource, name),
-                                  I64 (5, LnsResource, created_ns),
-                                  I64 (6, LnsResource, destroyed_ns) } },
+                                  TIME (5, LnsResource, created_ns),
+                                  TIME (6, LnsResource, destroyed_ns) } },
   [LNS_DEFINITION_DEVICE] = { sizeof (LnsCudaDevice),
                               { U32 (1, LnsCudaDevice, process),
                                 U32 (2, LnsCudaDevice, number),
@@ -205,6 +210,15 @@ unfold_sign (uint64_t value)
   return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
+/* A time that no event can have becomes the nearest one. */
+static int64_t
+bounded_time (int64_t time_ns)
+{
+  if (time_ns == LNS_TIME_UNKNOWN)
+    return time_ns;
+  return time_ns < LNS_TIME_MIN ? LNS_TIME_MIN : time_ns > LNS_TIME_MAX ? LNS_TIME_MAX : time_ns;
+}
+
 static uint64_t
 get_field (const void *definition, const Field *field)
 {
@@ -224,6 +238,9 @@ get_field (const void *definition, const Field *field)
     case FIELD_I64:
       memcpy (&wide, at, sizeof wide);
       return fold_sign ((int64_t)wide);
+    case FIELD_TIME:
+      memcpy (&wide, at, sizeof wide);
+      return fold_sign (bounded_time ((int64_t)wide));
     }
   return 0;
 }
@@ -232,8 +249,10 @@ static void
 set_field (void *definition, const Field *field, uint64_t value)
 {
   char *at = (char *)definition + field->offset;
-  if (field->type == FIELD_I32 || field->type == FIELD_I64)
+  if (field->type != FIELD_U32 && field->type != FIELD_U64)
     value = (uint64_t)unfold_sign (value);
+  if (field->type == FIELD_TIME)
+    value = (uint64_t)bounded_time ((int64_t)value);
   uint32_t narrow = (uint32_t)value;
   if (field->type == FIELD_U32 || field->type == FIELD_I32)
     memcpy (at, &narrow, sizeof narrow);

@@ -20,7 +20,7 @@ sum_gaps (const LnsChunkView *view, int64_t *start_ns, const int64_t *duration_n
       damaged |= __builtin_add_overflow (end_ns, gap_ns, &start_ns[i]);
       damaged |= __builtin_add_overflow (start_ns[i], duration_ns[i], &end_ns);
     }
-  return !damaged;
+  return !damaged && view->header.start_ns >= LNS_TIME_MIN && end_ns <= LNS_TIME_MAX;
 }
 
 bool

@@ -174,6 +174,11 @@ const LnsLaneKindInfo *lns_lane_kind_info (LnsLaneKind kind);
 /* The index of column ID in LnsEvent.extra and LnsChunk.extra of KIND, or -1. O(columns). */
 int lns_lane_kind_extra (LnsLaneKind kind, LnsColumnId id);
 
+/* Between these lie the starts and ends of all events and nodes, so that the difference of any two fits
+ * into int64. Readers refuse what lies outside. */
+#define LNS_TIME_MIN (-(INT64_C (1) << 61))
+#define LNS_TIME_MAX (INT64_C (1) << 62)
+
 /* One event. Plain value. */
 typedef struct
 {

@@ -5,6 +5,8 @@
 
 #include "src/store/lns-node.h"
 
+#include "src/store/lns-lane-kind.h"
+
 /* Puts column ID of VIEW into the fields that begin at FIRST and lie a node apart. */
 #define SCATTER(field, id)                                                                         \
  do                                                                                                \
@@ -73,7 +75,7 @@ resolve (const LnsChunkView *view, LnsNode *nodes)
       node->end_ns = end_ns;
       node->busy_ns = span_ns - idle_ns;
     }
-  return !damaged;
+  return !damaged && view->header.start_ns >= LNS_TIME_MIN && end_ns <= LNS_TIME_MAX;
 }
 
 bool

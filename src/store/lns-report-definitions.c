@@ -148,8 +148,11 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   info->t0_monotonic_ns = meta_int (report, "t0_monotonic_ns", 0);
   info->t0_realtime_ns = meta_int (report, "t0_realtime_ns", 0);
   info->t0_tsc = meta_uint (report, "t0_tsc");
-  uint64_t n_strings = meta_uint (report, "next_string");
-  report->n_strings = n_strings > UINT32_MAX ? UINT32_MAX : (uint32_t)n_strings;
+  /* String 0 is not stored; each other one takes at least the byte of its NUL. */
+  const uint64_t n_strings = meta_uint (report, "next_string");
+  if (n_strings >= UINT32_MAX || n_strings > info->file_bytes)
+    return _lns_report_damaged (report, error, "it cannot hold the strings that it counts");
+  report->n_strings = (uint32_t)n_strings;
   return true;
 }
 

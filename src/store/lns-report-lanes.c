@@ -141,8 +141,9 @@ parse_directory_row (LnsReport *report, sqlite3_stmt *statement, LnsError *error
     return _lns_report_damaged (report, error, "lane %lld is not defined", (long long)values[0]);
   const uint32_t lane = (uint32_t)values[0];
   if (n_events < 0 || n_chunks < 0 || n_chunks > n_events || (n_chunks == 0) != (n_events == 0) ||
-      n_chunks >= UINT32_MAX || n_open < 0 || n_open > 1 || values[4] > values[5] ||
-      values[6] < 0 || values[7] < 0 || values[7] > LNS_NODE_LEVELS)
+      n_chunks >= UINT32_MAX || n_open < 0 || n_open > 1 || values[4] < LNS_TIME_MIN ||
+      values[4] > values[5] || values[5] > LNS_TIME_MAX || values[6] < 0 ||
+      values[6] > values[5] - values[4] || values[7] < 0 || values[7] > LNS_NODE_LEVELS)
     return _lns_report_damaged (report, error, "the directory of lane %u", lane);
   if (n_events > 0 && values[7] == 0)
     return _lns_report_damaged (report, error, "lane %u has no level of detail", lane);
@@ -224,7 +225,10 @@ finish_directory (LnsReport *report)
   LnsReportInfo *info = &report->info;
   bool any = false;
 
-  info->end_ns = now != NULL ? strtoll (now, NULL, 10) : 0;
+  const int64_t now_ns = now != NULL ? strtoll (now, NULL, 10) : 0;
+  info->end_ns = now_ns < LNS_TIME_MIN   ? LNS_TIME_MIN
+                 : now_ns > LNS_TIME_MAX ? LNS_TIME_MAX
+                                         : now_ns;
   for (uint32_t lane = 0; lane < report->n_lanes; lane++)
     {
       LnsLaneState *state = &report->lanes[lane];
@@ -247,12 +251,9 @@ finish_directory (LnsReport *report)
       LnsLaneState *state = &report->lanes[lane];
       if (!state->info.has_open)
         continue;
-      if (__builtin_sub_overflow (info->end_ns, state->open.start_ns, &state->open.duration_ns))
-        state->open.duration_ns = INT64_MAX;
+      state->open.duration_ns = info->end_ns - state->open.start_ns;
       state->info.end_ns = info->end_ns;
-      if (__builtin_add_overflow (state->info.busy_ns, state->open.duration_ns,
-                                  &state->info.busy_ns))
-        state->info.busy_ns = INT64_MAX;
+      state->info.busy_ns += state->open.duration_ns;
     }
 }
 
@@ -351,8 +352,8 @@ read_entries (LnsReport *report,
       const LnsIndexEntry *last =
           level->n_entries > 0 ? &level->entries[level->n_entries - 1] : NULL;
       if (sequence != level->n_entries || first < 0 || (uint64_t)first != level->n || n < 1 ||
-          n > LNS_CHUNK_MAX_EVENTS || start_ns > end_ns ||
-          (last != NULL && start_ns < last->end_ns))
+          n > LNS_CHUNK_MAX_EVENTS || start_ns < LNS_TIME_MIN || start_ns > end_ns ||
+          end_ns > LNS_TIME_MAX || (last != NULL && start_ns < last->end_ns))
         return _lns_report_damaged (report, error, "chunk %u of level %lld of lane %u is missing",
                                     level->n_entries, (long long)level_number, lane);
       LnsIndexEntry entry = {
@@ -391,7 +392,8 @@ finish_level (
       if (header.first != level->n)
         return _lns_report_damaged (report, error, "level %u of lane %u is incomplete",
                                     level_number, lane);
-      if (header.n > LNS_CHUNK_MAX_EVENTS || header.start_ns > state->end_ns ||
+      if (header.n > LNS_CHUNK_MAX_EVENTS || header.start_ns < LNS_TIME_MIN ||
+          header.start_ns > state->end_ns ||
           (level->n_entries > 0 && header.start_ns < level->entries[level->n_entries - 1].end_ns))
         return _lns_report_damaged (report, error, "the tail of lane %u", lane);
       if (!add_entry (report, level, entry, error))

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room in both directions for a sum of two times. */
-#define MAX_TIME_NS (INT64_C (1) << 61)
+/* Starts and durations go so far: their sum is at most LNS_TIME_MAX. */
+#define MAX_TIME_NS (-LNS_TIME_MIN)
 
 #define COMMON_COLUMNS 4
 #define EVENT_COLUMNS  (COMMON_COLUMNS + LNS_EXTRA_MAX)

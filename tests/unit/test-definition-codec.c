@@ -77,6 +77,32 @@ test_each_kind (void)
   LNS_CHECK_INT (lns_definition_size (LNS_N_DEFINITION_KINDS), 0);
 }
 
+/* Who subtracts two times of a report need not think of overflow. */
+static void
+test_times_are_bounded (void)
+{
+  static const int64_t times_ns[][2] = { { INT64_MAX, LNS_TIME_MAX },
+                                         { INT64_MIN + 1, LNS_TIME_MIN },
+                                         { LNS_TIME_UNKNOWN, LNS_TIME_UNKNOWN },
+                                         { -5, -5 } };
+
+  for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++)
+    {
+      /* Kind 1, id 0, 11 bytes: tag 8 is when the process ended. */
+      uint8_t record[18] = { LNS_DEFINITION_PROCESS, 0, 0, 0, 0, 11, 0, 8 };
+      const uint64_t folded = (uint64_t)times_ns[i][0] << 1 ^ (uint64_t)(times_ns[i][0] >> 63);
+      for (unsigned k = 0; k < 10; k++)
+        record[8 + k] = (uint8_t)(k < 9 ? (folded >> 7 * k & 0x7F) | 0x80 : folded >> 63);
+      const uint8_t *at = record;
+      size_t left = sizeof record;
+      LnsDefinitionKind kind;
+      uint32_t id;
+      LnsDefinition definition;
+      LNS_CHECK (lns_definition_decode (&at, &left, &kind, &id, &definition));
+      LNS_CHECK_INT (definition.process.end_ns, times_ns[i][1]);
+    }
+}
+
 static void
 test_fields (void)
 {
@@ -87,7 +113,7 @@ test_fields (void)
                                .command_line = 5,
                                .executable = 6,
                                .start_ns = INT64_MIN,
-                               .end_ns = INT64_MAX,
+                               .end_ns = LNS_TIME_MAX,
                                .exit_code = -1 };
   LnsBuffer out = { 0 };
   lns_definition_encode (&out, LNS_DEFINITION_PROCESS, 3, &process);
@@ -104,7 +130,7 @@ test_fields (void)
   LNS_CHECK_INT (back.process.command_line, 5);
   LNS_CHECK_INT (back.process.executable, 6);
   LNS_CHECK_INT (back.process.start_ns, INT64_MIN);
-  LNS_CHECK_INT (back.process.end_ns, INT64_MAX);
+  LNS_CHECK_INT (back.process.end_ns, LNS_TIME_MAX);
   LNS_CHECK_INT (back.process.exit_code, -1);
   lns_buffer_clear (&out);
 }
@@ -228,6 +254,7 @@ int
 main (void)
 {
   LNS_TEST (test_each_kind);
+  LNS_TEST (test_times_are_bounded);
   LNS_TEST (test_fields);
   LNS_TEST (test_bytes);
   LNS_TEST (test_hostile_records);
