@@ -97,6 +97,7 @@ add_state_notice (LnsReportPage *self, const LnsReportInfo *info)
 {
   g_autofree char *path = NULL;
   g_autofree char *text = NULL;
+  char count[LNS_FORMAT_SIZE];
 
   switch (info->state)
     {
@@ -108,10 +109,19 @@ add_state_notice (LnsReportPage *self, const LnsReportInfo *info)
                   _ ("Reload"), "win.reload");
       break;
     case LNS_STATE_CUT_OFF:
-      add_notice (self, GTK_MESSAGE_WARNING,
-                  _ ("The recording was cut off: the report holds everything up to about a second "
-                     "before that."),
-                  NULL, NULL);
+      text =
+          info->n_waiting == 0
+              ? g_strdup (_ ("The recording was cut off: what happened in about the last second "
+                             "before that is missing."))
+              : g_strdup_printf (
+                    ngettext ("The recording was cut off: what happened in about the last second "
+                              "before that is missing, and %s earlier event was not stored yet.",
+                              "The recording was cut off: what happened in about the last second "
+                              "before that is missing, and %s earlier events were not stored "
+                              "yet.",
+                              info->n_waiting),
+                    lns_format_unsigned (info->n_waiting, count));
+      add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
       break;
     case LNS_STATE_RECOVERED:
       path = g_filename_display_name (info->path);

@@ -108,6 +108,11 @@ lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
   const size_t before = queue->n_bytes, n_pieces = batch->n_pieces;
   if (n_pieces == 0)
     return true;
+  for (size_t i = 0; i < n_pieces; i++)
+    {
+      batch->n_packed_begun += batch->pieces[i].begun.n;
+      batch->pieces[i].begun = (LnsBegun){ 0 };
+    }
   bool done = lns_byte_queue_push (queue, &n_pieces, sizeof n_pieces) &&
               lns_byte_queue_push (queue, batch->pieces, n_pieces * sizeof *batch->pieces);
   packer->n_plain = 0;
@@ -188,7 +193,7 @@ fill (LnsBatch *batch,
       filled += n;
       *taken += n;
     }
-  return lns_batch_add (batch, &piece->source, piece->n_bytes);
+  return lns_batch_add (batch, &piece->source, piece->n_bytes, piece->begun);
 }
 
 bool

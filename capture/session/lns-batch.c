@@ -6,7 +6,10 @@
 #include "capture/session/lns-batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+#include "capture/wire/lns-wire-cuda-layout.h"
 
 LnsBatch *
 lns_batch_new (void)
@@ -74,7 +77,7 @@ lns_batch_reserve (LnsBatch *batch, size_t n_bytes)
 }
 
 bool
-lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes)
+lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun)
 {
   if (batch->n_pieces == batch->n_pieces_allocated)
     {
@@ -87,10 +90,55 @@ lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes)
     }
   LnsBlock *block = batch->blocks;
   batch->pieces[batch->n_pieces++] =
-      (LnsBatchPiece){ *source, block->bytes + block->n_bytes, n_bytes };
+      (LnsBatchPiece){ *source, begun, block->bytes + block->n_bytes, n_bytes };
   block->n_bytes += n_bytes;
   batch->n_bytes += n_bytes;
   return true;
+}
+
+/* Whether a record of TYPE, which is longer than a head, begins an event. */
+static bool
+begins_event (uint8_t type)
+{
+  switch (type)
+    {
+    case LNS_WIRE_PUSH_LONG:
+    case LNS_WIRE_MARK_LONG:
+    case LNS_WIRE_START:
+    case LNS_WIRE_SAMPLE:
+    case LNS_WIRE_SAMPLE_BATCH:
+    case LNS_WIRE_DEFERRED:
+      return true;
+    default:
+      return type >= LNS_WIRE_CUDA_FIRST && type <= (uint8_t)LNS_WIRE_LIBRARY_CALL;
+    }
+}
+
+LnsBegun
+lns_batch_count_begun (const uint8_t *bytes, size_t n_bytes)
+{
+  const uint32_t short_events = 1u << LNS_WIRE_PUSH | 1u << LNS_WIRE_MARK;
+  LnsBegun begun = { 0 };
+  uint32_t length;
+  for (size_t at = 0; n_bytes - at >= sizeof (LnsWireHead); at += length)
+    {
+      const uint8_t type = bytes[at + offsetof (LnsWireHead, type)];
+      length = sizeof (LnsWireHead);
+      if (type < LNS_WIRE_LONG_TYPES)
+        {
+          begun.n += short_events >> type & 1;
+          continue;
+        }
+      if (n_bytes - at < sizeof (LnsWireLong))
+        return begun;
+      memcpy (&length, bytes + at + offsetof (LnsWireLong, n_bytes), sizeof length);
+      if (length < sizeof (LnsWireHead) || length > n_bytes - at)
+        return begun; /* lns_decoder_play () counts it as damaged */
+      begun.n += begins_event (type);
+      begun.n_late +=
+          begins_event (type) && type != LNS_WIRE_PUSH_LONG && type != LNS_WIRE_MARK_LONG;
+    }
+  return begun;
 }
 
 bool

@@ -35,10 +35,19 @@ typedef struct
   _Alignas(8) uint8_t bytes[];
 } LnsSalvage;
 
+/* Events that begin in some records: a range counts where it begins, a record of several samples as
+ * one. */
+typedef struct
+{
+  uint32_t n;      /* of all kinds */
+  uint32_t n_late; /* of them, those that reach the writer only when the batch is settled */
+} LnsBegun;
+
 /* Whole records of one stream. */
 typedef struct
 {
   LnsDecoderSource source;
+  LnsBegun begun;
   const uint8_t *bytes; /* in one of the batch's blocks */
   size_t n_bytes;
 } LnsBatchPiece;
@@ -103,9 +112,10 @@ struct LnsBatch
   size_t n_events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
-  size_t n_queued_bytes; /* of them, that count as not done yet */
-  size_t n_packed_bytes; /* in a queue, in place of pieces and blocks: see lns-batch-pack.h */
-  bool is_torn;          /* they cannot be read */
+  size_t n_queued_bytes;   /* of them, that count as not done yet */
+  size_t n_packed_bytes;   /* in a queue, in place of pieces and blocks: see lns-batch-pack.h */
+  uint64_t n_packed_begun; /* events that begin in the pieces that were packed */
+  bool is_torn;            /* they cannot be read */
 };
 
 /* NULL if memory is short. */
@@ -121,8 +131,12 @@ void lns_batch_free_records (LnsBatch *batch);
  * lns_batch_add () takes what was used. */
 uint8_t *lns_batch_reserve (LnsBatch *batch, size_t n_bytes);
 
-/* Adds the first N_BYTES of what was last reserved as a piece. */
-bool lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes);
+/* Adds the first N_BYTES of what was last reserved as a piece, in which BEGUN events begin. */
+bool
+lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun);
+
+/* How many events begin in N_BYTES of whole records, which another process may be changing. */
+LnsBegun lns_batch_count_begun (const uint8_t *bytes, size_t n_bytes);
 
 /* Takes over EVENT; where memory is short, frees what it owns and returns false. */
 bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);

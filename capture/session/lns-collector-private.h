@@ -65,7 +65,7 @@ struct LnsCollector
   /* Of the thread alone. */
   uint32_t n_serials;
   uint32_t flush_serial;
-  uint64_t n_lost_before; /* of processes that are gone */
+  uint64_t n_lost_before, n_begun_before; /* of processes that are gone */
   unsigned n_diagnostics;
   LnsWatch **watches; /* of connections and peers; dropped ones until their epoll events are done */
   size_t n_watches;

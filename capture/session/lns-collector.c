@@ -135,6 +135,7 @@ forget_peer (LnsCollector *collector, size_t at)
 {
   LnsPeer *peer = collector->peers[at];
   collector->n_lost_before += lns_peer_n_lost (peer);
+  collector->n_begun_before += peer->n_begun;
   pthread_mutex_lock (&collector->lock);
   collector->peers[at] = collector->peers[--collector->n_peers];
   pthread_mutex_unlock (&collector->lock);
@@ -167,20 +168,32 @@ finish_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch)
 
 /* --- Draining --------------------------------------------------------------------------------- */
 
+/* Tells what the programs have made up to NOW_NS, read or not, and what of it is lost. */
 static void
-lend (LnsCollector *collector, int64_t now_ns)
+tell_made (LnsCollector *collector, int64_t now_ns)
 {
-  uint64_t held_bytes = 0, n_lost = collector->n_lost_before;
-  size_t n_alive = 0;
+  uint64_t n_begun = collector->n_begun_before, n_lost = collector->n_lost_before;
   for (size_t i = 0; i < collector->n_peers; i++)
     {
-      n_alive += !collector->peers[i]->is_gone;
-      held_bytes += lns_peer_held_bytes (collector->peers[i]);
+      n_begun += collector->peers[i]->n_begun;
       n_lost += lns_peer_n_lost (collector->peers[i]);
     }
   pthread_mutex_lock (&collector->lock);
   collector->counters.n_lost = n_lost;
   pthread_mutex_unlock (&collector->lock);
+  lns_recorder_tell_made (collector->recorder, now_ns, n_begun, n_lost);
+}
+
+static void
+lend (LnsCollector *collector, int64_t now_ns)
+{
+  uint64_t held_bytes = 0;
+  size_t n_alive = 0;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    {
+      n_alive += !collector->peers[i]->is_gone;
+      held_bytes += lns_peer_held_bytes (collector->peers[i]);
+    }
   if (n_alive == 0)
     return;
   uint64_t share = collector->options.session_bytes / n_alive;
@@ -225,9 +238,14 @@ drain (LnsCollector *collector)
       lns_recorder_queued_bytes (collector->recorder) > collector->options.process_bytes &&
       !is_urgent;
   int64_t now_ns = monotonic_ns ();
-  for (size_t i = collector->n_peers; i-- > 0 && !is_behind;)
+  for (size_t i = collector->n_peers; i-- > 0;)
     {
       LnsPeer *peer = collector->peers[i];
+      if (is_behind)
+        {
+          lns_peer_look (peer);
+          continue;
+        }
       lns_peer_drain (peer, batch);
       if (peer->is_gone && !peer->is_left)
         {
@@ -236,7 +254,7 @@ drain (LnsCollector *collector)
         }
       if (peer->is_left && !_lns_collector_is_held (collector, peer))
         forget_peer (collector, i);
-      else if (is_stop)
+      else if (is_stop && !peer->is_left)
         {
           LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
                                   .process = peer->process,
@@ -246,6 +264,7 @@ drain (LnsCollector *collector)
     }
   /* After all reading: no record is later than the pair. */
   lns_wire_clock_pair (collector->options.clock, &batch->pair);
+  tell_made (collector, now_ns);
   lend (collector, now_ns);
   lns_recorder_push (collector->recorder, batch);
   return is_urgent;

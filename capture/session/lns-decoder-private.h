@@ -199,6 +199,7 @@ struct LnsDecoder
   LnsCudaState cuda_state; /* of all processes, without regard to events */
   uint64_t n_cuda_events;  /* in this report */
   bool is_double_told;
+  uint64_t n_told;                                  /* lost events, in all processes */
   LnsKeptTableMaker *mpi_ranks, *mpi_communicators; /* of this report; NULL: none is known */
   LnsKeptTableMaker *mpi_rootless;                  /* what such calls have beside their event */
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS];   /* index in LnsEvent.extra */

@@ -52,6 +52,22 @@ lns_decoder_set_process (LnsDecoder *decoder, uint32_t id, const LnsProcessInfo 
     _lns_decoder_write_process (decoder, process, anew);
 }
 
+uint64_t
+lns_decoder_lost_events (const LnsWireLosses *losses)
+{
+  uint64_t n = 0;
+  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
+    if (i != LNS_WIRE_LOSS_POP && i != LNS_WIRE_LOSS_END)
+      n += losses->events[i];
+  return n;
+}
+
+uint64_t
+lns_decoder_n_told (const LnsDecoder *decoder)
+{
+  return decoder->n_told;
+}
+
 void
 lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *losses)
 {
@@ -68,6 +84,7 @@ lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *l
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
     process->told.events[i] += rest.events[i];
   process->told.n_bytes += rest.n_bytes;
+  decoder->n_told += lns_decoder_lost_events (&rest);
   if (n == 0 || decoder->writer == NULL)
     return;
   LnsLoss loss = {

@@ -341,6 +341,7 @@ play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
     stream->process->told.events[i] += events[i];
   stream->process->told.n_bytes += lost->losses.n_bytes;
+  decoder->n_told += lns_decoder_lost_events (&lost->losses);
   if (decoder->writer == NULL)
     return;
   LnsLoss loss = {

@@ -98,6 +98,12 @@ void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsPr
  * the whole process. */
 void lns_decoder_add_losses (LnsDecoder *decoder, uint32_t process, const LnsWireLosses *losses);
 
+/* How many events LOSSES are: ends are none, as their ranges are kept. */
+uint64_t lns_decoder_lost_events (const LnsWireLosses *losses);
+
+/* How many of them were told of so far, by records or lns_decoder_add_losses (), in all processes. */
+uint64_t lns_decoder_n_told (const LnsDecoder *decoder);
+
 /* PROCESS ended at END_NS (report time): closes what it has open. LOSSES may be NULL. */
 void lns_decoder_end_process (LnsDecoder *decoder,
                               uint32_t process,

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ lns_peer_free (LnsPeer *peer)
   lns_wire_pool_free (peer->pool);
   lns_id_map_clear (&peer->next_sequence);
   free (peer->chunks);
+  free (peer->counted);
   free (peer);
 }
 
@@ -89,6 +91,63 @@ next_sequence (const LnsPeer *peer, uint32_t stream)
   return next == 0 ? 0 : (uint64_t)next - 1;
 }
 
+/* Up to where the events of CHUNK are counted; NULL if memory is short. */
+static struct LnsCountedChunk *
+counted (LnsPeer *peer, const LnsWireChunk *chunk)
+{
+  if (chunk->index >= peer->n_counted_allocated)
+    {
+      const uint32_t n = chunk->index + chunk->index / 2 + 16;
+      struct LnsCountedChunk *all = realloc (peer->counted, n * sizeof *all);
+      if (all == NULL)
+        return NULL;
+      memset (all + peer->n_counted_allocated, 0, (n - peer->n_counted_allocated) * sizeof *all);
+      peer->counted = all;
+      peer->n_counted_allocated = n;
+    }
+  struct LnsCountedChunk *one = &peer->counted[chunk->index];
+  if (one->generation != chunk->generation)
+    *one = (struct LnsCountedChunk){ .generation = chunk->generation };
+  return one;
+}
+
+/* Counts the events that begin in N_BYTES at BYTES, which lie in CHUNK from FROM on: those that are
+ * news are the peer's. */
+static LnsBegun
+count_begun (
+    LnsPeer *peer, const LnsWireChunk *chunk, uint32_t from, const uint8_t *bytes, size_t n_bytes)
+{
+  struct LnsCountedChunk *done = counted (peer, chunk);
+  size_t n_known = done != NULL && done->n_bytes > from ? done->n_bytes - from : 0;
+  if (n_known > n_bytes)
+    n_known = n_bytes;
+  const LnsBegun old = lns_batch_count_begun (bytes, n_known),
+                 new = lns_batch_count_begun (bytes + n_known, n_bytes - n_known);
+  peer->n_begun += new.n;
+  if (done != NULL && n_known < n_bytes)
+    done->n_bytes = from + (uint32_t)n_bytes;
+  return (LnsBegun){ old.n + new.n, old.n_late + new.n_late };
+}
+
+void
+lns_peer_look (LnsPeer *peer)
+{
+  const size_t n = scan (peer);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireChunk *chunk = &peer->chunks[i];
+      const struct LnsCountedChunk *done = counted (peer, chunk);
+      uint32_t from = chunk->drained;
+      if (done != NULL && done->n_bytes > from)
+        from = done->n_bytes;
+      if (done != NULL && chunk->committed > from)
+        count_begun (peer, chunk, from,
+                     lns_wire_pool_chunk (lns_wire_pool_view (peer->pool), chunk->index) + from,
+                     chunk->committed - from);
+    }
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+}
+
 /* Copies what is new in CHUNK; false if memory is short: it stays where it is. */
 static bool
 copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
@@ -101,7 +160,10 @@ copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
   if (bytes == NULL)
     return false;
   size_t n_bytes = lns_wire_pool_read (peer->pool, chunk, bytes, room);
-  return n_bytes == 0 || lns_batch_add (batch, &source, n_bytes);
+  if (n_bytes == 0)
+    return true;
+  const LnsBegun begun = count_begun (peer, chunk, chunk->drained, bytes, n_bytes);
+  return lns_batch_add (batch, &source, n_bytes, begun);
 }
 
 void
@@ -177,9 +239,5 @@ lns_peer_held_bytes (const LnsPeer *peer)
 uint64_t
 lns_peer_n_lost (const LnsPeer *peer)
 {
-  uint64_t n = 0;
-  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
-    if (i != LNS_WIRE_LOSS_POP && i != LNS_WIRE_LOSS_END) /* their ranges are kept */
-      n += peer->losses.events[i];
-  return n;
+  return lns_decoder_lost_events (&peer->losses);
 }

@@ -30,7 +30,13 @@ typedef struct
   size_t n_chunks_allocated;
   int64_t looked_ns;    /* CLOCK_MONOTONIC of when memory was last given back, or had to grow */
   uint64_t most_bytes;  /* that one drain has found since then */
-  LnsWireLosses losses; /* as of the last drain */
+  LnsWireLosses losses; /* as of the last drain or look */
+  uint64_t n_begun;     /* events that have begun by then, in the pool or out of it */
+  struct LnsCountedChunk
+  {
+    uint32_t generation, n_bytes;
+  } * counted; /* by chunk: up to where its events are in n_begun; n_counted_allocated of them */
+  uint32_t n_counted_allocated;
 } LnsPeer;
 
 /* A peer with a pool of its own. Returns NULL and -errno in RET_FAILED where that cannot be made. */
@@ -42,6 +48,9 @@ bool lns_peer_has_ended (const LnsPeer *peer);
 
 /* Copies what the peer has committed into BATCH; from one that is gone, everything. */
 void lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
+
+/* Counts what the peer has committed, and has lost, without copying anything. */
+void lns_peer_look (LnsPeer *peer);
 
 /* Adds what CUPTI has left in the buffers of a peer that is gone to BATCH, as events. */
 void lns_peer_salvage (LnsPeer *peer, LnsBatch *batch);

@@ -64,6 +64,8 @@ struct LnsRecorder
   LnsReportResult result; /* under the lock while has_result */
   atomic_size_t queued_bytes;
   atomic_ullong n_events, n_lost, n_bytes;
+  atomic_ullong n_begun, n_pool_lost; /* of the session, up to seen_ns (CLOCK_MONOTONIC) */
+  atomic_llong seen_ns;
 
   /* Of the thread alone. */
   LnsDecoder *decoder;
@@ -74,6 +76,9 @@ struct LnsRecorder
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
   int64_t t0_ns, committed_at_ns, pair_at_ns;
+  int64_t commit_took_ns;
+  int64_t reached_ns; /* report time up to which all is in the writer */
+  uint64_t n_played;  /* events that have begun and are in the writer, or in no report */
   unsigned n_pairs;
   size_t bytes_since_commit;
   LnsCaptureRanges ranges;

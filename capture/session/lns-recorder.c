@@ -11,7 +11,7 @@
 #include <time.h>
 
 /* A batch is played when the next one is there, 50 ms later; with that, and with a slow disk's moment,
- * a range that ended 1.3 s ago is in the file. */
+ * a range that ended 1.3 s ago is in the file, or among what the file says that it lacks. */
 #define COMMIT_NS INT64_C (900000000)
 
 /* Of records; in the file they take a third to a half of it. */
@@ -52,23 +52,44 @@ count (LnsRecorder *recorder)
   atomic_store (&recorder->n_bytes, lns_writer_file_bytes (recorder->writer));
 }
 
+/* What a report lacks that ends with the next commit. */
 static void
-commit_if_due (LnsRecorder *recorder, const LnsWireClockPair *played)
+tell_backlog (LnsRecorder *recorder)
+{
+  const int64_t seen_ns = atomic_load (&recorder->seen_ns) - recorder->t0_ns;
+  const uint64_t n_begun = atomic_load (&recorder->n_begun),
+                 n_lost = atomic_load (&recorder->n_pool_lost),
+                 n_told = lns_decoder_n_told (recorder->decoder);
+  const LnsWriterBacklog backlog = {
+    .reached_ns = recorder->reached_ns,
+    .seen_ns = seen_ns > recorder->reached_ns ? seen_ns : recorder->reached_ns,
+    .n_waiting = n_begun > recorder->n_played ? n_begun - recorder->n_played : 0,
+    .n_untold = n_lost > n_told ? n_lost - n_told : 0,
+  };
+  lns_writer_set_backlog (recorder->writer, &backlog);
+}
+
+/* Commits each second, whatever is still to be played: to be called often. The time that a commit
+ * takes counts, as until its end the file is what the one before has made it. */
+static void
+commit_if_due (LnsRecorder *recorder)
 {
   if (recorder->writer == NULL)
     return;
-  if (played->monotonic_ns - recorder->pair_at_ns >= PAIR_NS)
-    keep_pair (recorder, played);
   int64_t now_ns = monotonic_ns ();
-  if (now_ns - recorder->committed_at_ns < COMMIT_NS && recorder->bytes_since_commit < COMMIT_BYTES)
+  if (now_ns - recorder->committed_at_ns + recorder->commit_took_ns < COMMIT_NS &&
+      recorder->bytes_since_commit < COMMIT_BYTES)
     return;
   lns_decoder_read_thread_names (recorder->decoder);
   lns_decoder_show_open (recorder->decoder);
+  tell_backlog (recorder);
   /* What a failed one leaves waits for the next, until there is too much of it. */
-  lns_writer_commit (recorder->writer, played->monotonic_ns - recorder->t0_ns,
-                     &recorder->commit_error);
+  lns_writer_commit (recorder->writer, recorder->reached_ns, &recorder->commit_error);
   /* From when it was due: a slow commit must not push the next one back. */
   recorder->committed_at_ns = now_ns;
+  recorder->commit_took_ns = monotonic_ns () - now_ns;
+  if (recorder->commit_took_ns > COMMIT_NS / 2)
+    recorder->commit_took_ns = COMMIT_NS / 2;
   recorder->bytes_since_commit = 0;
 }
 
@@ -195,6 +216,8 @@ _lns_recorder_start_report (LnsRecorder *recorder,
   recorder->commit_error = (LnsError){ 0 };
   recorder->n_pairs = 0;
   recorder->committed_at_ns = monotonic_ns ();
+  recorder->commit_took_ns = 0;
+  recorder->reached_ns = start_ns;
   lns_decoder_start_report (recorder->decoder, writer, start_ns);
   keep_pair (recorder, pair);
 }
@@ -312,8 +335,11 @@ define (LnsRecorder *recorder, LnsBatch *batch)
     else if (batch->events[i].kind == LNS_BATCH_RANGES)
       _lns_recorder_set_ranges (recorder, &batch->events[i].ranges);
   for (size_t i = 0; i < batch->n_pieces; i++)
-    lns_decoder_define (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
-                        batch->pieces[i].n_bytes);
+    {
+      lns_decoder_define (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
+                          batch->pieces[i].n_bytes);
+      commit_if_due (recorder);
+    }
 }
 
 /* Plays BATCH, whose definitions and those of the batch after it are known, and frees it. */
@@ -327,10 +353,18 @@ play (LnsRecorder *recorder, LnsBatch *batch)
                                     batch->events[i].time_ns - recorder->t0_ns, &batch->pair);
         batch->events[i].writer = NULL;
       }
+  uint64_t n_late = batch->n_packed_begun;
   for (size_t i = 0; i < batch->n_pieces; i++)
-    lns_decoder_play (recorder->decoder, &batch->pieces[i].source, batch->pieces[i].bytes,
-                      batch->pieces[i].n_bytes);
+    {
+      const LnsBatchPiece *piece = &batch->pieces[i];
+      lns_decoder_play (recorder->decoder, &piece->source, piece->bytes, piece->n_bytes);
+      recorder->n_played += piece->begun.n - piece->begun.n_late;
+      n_late += piece->begun.n_late;
+      recorder->bytes_since_commit += piece->n_bytes;
+      commit_if_due (recorder);
+    }
   lns_decoder_settle (recorder->decoder);
+  recorder->n_played += n_late;
   for (size_t i = 0; i < batch->n_events; i++)
     apply (recorder, &batch->events[i]);
   for (size_t i = 0; i < batch->n_events; i++)
@@ -343,9 +377,11 @@ play (LnsRecorder *recorder, LnsBatch *batch)
         recorder->ranges.is_over = true;
         publish_result (recorder, &result);
       }
-  recorder->bytes_since_commit += batch->n_bytes;
   count (recorder);
-  commit_if_due (recorder, &batch->pair);
+  if (batch->pair.monotonic_ns - recorder->t0_ns > recorder->reached_ns)
+    recorder->reached_ns = batch->pair.monotonic_ns - recorder->t0_ns;
+  if (recorder->writer != NULL && batch->pair.monotonic_ns - recorder->pair_at_ns >= PAIR_NS)
+    keep_pair (recorder, &batch->pair);
   atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
   lns_batch_free (batch);
 }
@@ -388,6 +424,7 @@ _lns_recorder_take (LnsRecorder *recorder, LnsBatch *batch)
   batch->next = NULL;
   _lns_recorder_find_edges (recorder, batch);
   play_all_but (recorder, batch);
+  commit_if_due (recorder);
 }
 
 static void *
@@ -465,6 +502,14 @@ lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch)
   recorder->last = batch;
   pthread_cond_broadcast (&recorder->changed);
   pthread_mutex_unlock (&recorder->lock);
+}
+
+void
+lns_recorder_tell_made (LnsRecorder *recorder, int64_t now_ns, uint64_t n_begun, uint64_t n_lost)
+{
+  atomic_store (&recorder->n_begun, n_begun);
+  atomic_store (&recorder->n_pool_lost, n_lost);
+  atomic_store (&recorder->seen_ns, now_ns);
 }
 
 void

@@ -62,6 +62,13 @@ void lns_recorder_free (LnsRecorder *recorder);
 /* Takes over BATCH. Any one thread. */
 void lns_recorder_push (LnsRecorder *recorder, LnsBatch *batch);
 
+/* Says that of all that happened up to NOW_NS (CLOCK_MONOTONIC) N_BEGUN events were recorded, whether
+ * they have been pushed or not, and N_LOST are lost: both of the session, and only growing. The report
+ * keeps these with each commit, so that it tells what it lacks when this process is killed. Any one
+ * thread. */
+void
+lns_recorder_tell_made (LnsRecorder *recorder, int64_t now_ns, uint64_t n_begun, uint64_t n_lost);
+
 /* Has DESCRIBE called on the recorder's thread, with DATA, for each report that is about to end. To be
  * called before the first one begins. */
 void lns_recorder_set_describe (LnsRecorder *recorder,

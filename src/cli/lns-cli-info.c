@@ -304,6 +304,27 @@ print_output (LnsReport *report, const char *output)
     fputs (piece, stdout);
 }
 
+/* What a report that did not end as it should lacks. */
+static void
+print_missing (LnsReport *report, const LnsReportInfo *info)
+{
+  char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+
+  if (info->state == LNS_STATE_RECOVERED)
+    print_meta (report, "missing", "missing");
+  if (info->state != LNS_STATE_CUT_OFF)
+    return;
+  lns_format_duration (info->seen_ns, to);
+  if (lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0)
+    puts ("missing: all: what --keep held was in the memory of who was killed");
+  else if (info->n_waiting == 0)
+    printf ("missing: everything after %s\n", to);
+  else
+    printf ("missing: %" PRIu64 " event%s recorded between %s and %s, and everything after that\n",
+            info->n_waiting, info->n_waiting == 1 ? "" : "s",
+            lns_format_duration (info->reached_ns, from), to);
+}
+
 static void
 print_report (LnsReport *report, const char *path)
 {
@@ -318,12 +339,7 @@ print_report (LnsReport *report, const char *path)
   else if (strcmp (info->path, path) != 0)
     printf ("damaged: what follows was recovered into %s\n", info->path);
   printf ("state: %s\n", lns_cli_state_name (info->state));
-  if (info->state == LNS_STATE_CUT_OFF)
-    printf ("missing: %s\n", lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0
-                                 ? "all: what --keep held was in the memory of who was killed"
-                                 : "at most the last second before it was cut off");
-  else if (info->state == LNS_STATE_RECOVERED)
-    print_meta (report, "missing", "missing");
+  print_missing (report, info);
   char *aside = lns_report_aside (report);
   if (aside != NULL)
     printf ("overwrites: %s, which is still there: nothing was recorded here\n", aside);

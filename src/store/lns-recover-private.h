@@ -74,8 +74,8 @@ bool _lns_recover_write_definitions (LnsRecover *recover);
 const LnsFoundChunk *
 _lns_recover_chunks (const LnsRecover *recover, LnsChunkKind kind, size_t *ret_n);
 
-/* How many events the file at PATH says that it held when it was last committed, whatever is left of
- * them. False where it cannot be asked any more. */
+/* How many events the file at PATH says that it held when it was last committed, or that it lacked
+ * then, whatever is left of them. False where it cannot be asked any more. */
 bool _lns_recover_told_events (const char *path, uint64_t *ret_n_events);
 
 /* Fills the error with "not enough memory". Returns false. */

@@ -57,7 +57,11 @@ _lns_recover_told_events (const char *path, uint64_t *ret_n_events)
   /* With this, a file that is shorter than it should be is read as far as it goes. */
   sqlite3_db_config (connection->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
   if (sqlite3_exec (connection->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL) == SQLITE_OK)
-    told = ask (connection->db, "SELECT CAST(value AS INTEGER) FROM lns_meta WHERE key = 'events'",
+    told = ask (connection->db,
+                "SELECT CAST(events.value AS INTEGER)"
+                " + IFNULL((SELECT SUM(MAX(0, MIN(1 << 60, CAST(value AS INTEGER)))) FROM lns_meta"
+                " WHERE key IN ('waiting', 'untold')), 0)"
+                " FROM lns_meta AS events WHERE events.key = 'events'",
                 ret_n_events) ||
            ask (connection->db, "SELECT IFNULL(SUM(n_events), 0) FROM lns_lane", ret_n_events);
   _lns_connection_close (connection);

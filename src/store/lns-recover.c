@@ -97,6 +97,7 @@ is_own_key (const char *key)
   static const char *const keys[] = { "compatible",      "incompatible",   "uuid",        "state",
                                       "writer",          "commit",         "now_ns",      "t0_tsc",
                                       "t0_monotonic_ns", "t0_realtime_ns", "next_string", "events",
+                                      "reached_ns",      "seen_ns",        "waiting",     "untold",
                                       "missing" };
 
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

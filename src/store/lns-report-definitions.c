@@ -144,6 +144,13 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
     info->state =
         writer != NULL && lns_identity_lives (writer) ? LNS_STATE_RECORDING : LNS_STATE_CUT_OFF;
   report->is_live = info->state == LNS_STATE_RECORDING;
+  if (info->state == LNS_STATE_RECORDING || info->state == LNS_STATE_CUT_OFF)
+    {
+      info->n_lost = meta_uint (report, "untold");
+      info->n_waiting = meta_uint (report, "waiting");
+      info->reached_ns = meta_int (report, "reached_ns", meta_int (report, "now_ns", 0));
+      info->seen_ns = meta_int (report, "seen_ns", info->reached_ns);
+    }
   info->n_commits = meta_uint (report, "commit");
   info->t0_monotonic_ns = meta_int (report, "t0_monotonic_ns", 0);
   info->t0_realtime_ns = meta_int (report, "t0_realtime_ns", 0);

@@ -28,9 +28,13 @@ typedef struct
 {
   const char *path; /* as given                                                            */
   LnsState state;
-  uint64_t n_events; /* closed, tail and open events                                        */
-  uint64_t n_open;   /* of them, open ones                                                  */
-  uint64_t n_lost;   /* events that nobody has: lns_loss_events () over lns_report_losses ()  */
+  uint64_t n_events;  /* closed, tail and open events                                        */
+  uint64_t n_open;    /* of them, open ones                                                  */
+  uint64_t n_lost;    /* events that nobody has: lns_loss_events () over lns_report_losses (), and
+                    * while the report is not finished those that no loss tells of yet          */
+  uint64_t n_waiting; /* live or cut off: events that were recorded and had no place in it yet  */
+  int64_t reached_ns; /* live or cut off: up to where all that was recorded is in it            */
+  int64_t seen_ns;    /* live or cut off: up to where n_lost and n_waiting are counted          */
   uint64_t file_bytes;
   uint64_t n_commits;
   int64_t start_ns; /* report clock: the earliest event's start (0 where there is none)     */

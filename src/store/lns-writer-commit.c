@@ -166,6 +166,16 @@ put_waiting_meta (LnsWriter *writer)
 }
 
 static bool
+put_backlog (LnsWriter *writer)
+{
+  const LnsWriterBacklog *backlog = &writer->backlog;
+  return !writer->has_backlog || (put_meta_int (writer, "reached_ns", backlog->reached_ns) &&
+                                  put_meta_int (writer, "seen_ns", backlog->seen_ns) &&
+                                  put_meta_int (writer, "waiting", (int64_t)backlog->n_waiting) &&
+                                  put_meta_int (writer, "untold", (int64_t)backlog->n_untold));
+}
+
+static bool
 put_state (LnsWriter *writer, int64_t now_ns)
 {
   const char *state = writer->state == LNS_STATE_COMPLETE    ? "complete"
@@ -175,7 +185,7 @@ put_state (LnsWriter *writer, int64_t now_ns)
          put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
          put_meta_int (writer, "now_ns", now_ns) &&
          put_meta_int (writer, "events", (int64_t)writer->n_events) &&
-         put_meta_int (writer, "next_string", writer->n_strings);
+         put_meta_int (writer, "next_string", writer->n_strings) && put_backlog (writer);
 }
 
 /* Everything that waits, within the transaction, which may be one that an earlier commit had to

@@ -106,7 +106,9 @@ struct LnsWriter
   uint64_t n_events, n_lost, n_dropped;
   uint64_t n_committed; /* events in the file                                                   */
   int64_t committed_ns; /* to where the file reaches                                            */
-  LnsLoss dropped; /* events dropped since the last commit that succeeded (others)              */
+  LnsWriterBacklog backlog;
+  bool has_backlog; /* to be written with each commit */
+  LnsLoss dropped;  /* events dropped since the last commit that succeeded (others)              */
 };
 
 /* Queues BLOB, of which it takes the contents. */

@@ -188,6 +188,13 @@ lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
   writer->failed |= writer->waiting_meta.failed;
 }
 
+void
+lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog)
+{
+  writer->backlog = *backlog;
+  writer->has_backlog = true;
+}
+
 size_t
 lns_writer_waiting_bytes (const LnsWriter *writer)
 {
@@ -253,6 +260,7 @@ lns_writer_finish_counted (
 {
   LnsError cause = { 0 };
   writer->state = state;
+  writer->backlog = (LnsWriterBacklog){ .reached_ns = end_ns, .seen_ns = end_ns };
   sqlite3_busy_timeout (writer->database, writer->finish_busy_ms);
   const bool is_whole = lns_writer_commit (writer, end_ns, &cause);
   /* Without a single commit with data the overwritten file is worth more than this one. */

@@ -102,6 +102,18 @@ void lns_writer_set_open (LnsWriter *writer, uint32_t lane, const LnsEvent *even
  * the end. */
 void lns_writer_close_lane (LnsWriter *writer, uint32_t lane);
 
+/* What happened and is in no commit: what the file says of itself once the writer was killed. */
+typedef struct
+{
+  int64_t reached_ns; /* report time up to which all that was recorded is in the file            */
+  int64_t seen_ns;    /* report time up to which the next two are counted                        */
+  uint64_t n_waiting; /* events that were recorded, and were not appended yet                     */
+  uint64_t n_untold;  /* events that are lost, and of which no loss tells yet                     */
+} LnsWriterBacklog;
+
+/* Has the next commits write BACKLOG, which the last one, of lns_writer_finish (), clears. */
+void lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog);
+
 /* Makes everything so far durable against the death of this process. NOW_NS (report clock) is to
  * where the report reaches: open events are drawn up to it. False and ERROR where a write failed
  * since the last commit; later commits try again (a full disk may have room again). */

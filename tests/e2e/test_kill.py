@@ -9,6 +9,7 @@ import concurrent.futures
 import ctypes
 import os
 import random
+import re
 import shutil
 import signal
 import statistics
@@ -19,6 +20,7 @@ import time
 import tap
 from profiling import Folder, children, wait_for
 
+FLOOD = os.path.join(tap.BUILD, "tests", "programs", "nvtx-flood")
 BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
 ROUNDS = int(os.environ.get("LNS_KILL_ROUNDS", "9"))
 SEED = int(os.environ.get("LNS_KILL_SEED", time.time_ns() % 1000000))
@@ -124,6 +126,55 @@ def test_kills_at_random_moments():
     if speeds:
         print(f"# {ROUNDS} rounds; the program's speed after the tool's death: {statistics.median(speeds):.2f} of "
               f"before (median of {len(speeds)}, {min(speeds):.2f}-{max(speeds):.2f})")
+
+
+def made_by(path, time_ns):
+    """How many ranges nvtx-flood had made at TIME_NS at least, by its file."""
+    with open(path, "rb") as file:
+        start_ns, = struct.unpack("q", file.read(8))
+        counts = file.read()
+    slots, n_threads = 3000, len(counts) // 8 // 3000
+    last = min(slots, max(0, (time_ns - start_ns) // 10000000))
+    counts = struct.unpack(f"{n_threads * slots}q", counts)
+    return sum(max(counts[t * slots:t * slots + last], default=0) for t in range(n_threads))
+
+
+def flood(who, moment_ms, *switches):
+    """Kills WHO while more is made than can be stored; what is neither in the report nor counted as missing is of the last moments."""
+    told = f"{who} after {moment_ms} ms with {switches} (LNS_KILL_SEED={SEED})"
+    with Folder() as folder:
+        process = folder.start(*switches, "-o", "r", FLOOD, "made", str(2 * os.cpu_count()), str(moment_ms + GOES_ON_MS),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        target = wait_for(lambda: children(process.pid), "the program's start")[0]
+        time.sleep(moment_ms / 1000)
+        killed_ns = time.monotonic_ns()
+        process.kill()
+        if who == "both":
+            os.kill(target, signal.SIGKILL)
+        process.wait(20)
+        os.waitpid(target, 0)
+        lines = command("info", folder.file("r.rep")).stdout.splitlines()
+        assert "state: cut off" in lines, (told, lines)
+        n_events, n_lost = (next(int(line.split()[1]) for line in lines if line.startswith(key)) for key in ("events: ", "lost: "))
+        missing = next(line for line in lines if line.startswith("missing: "))
+        n_missing = int((re.match(r"missing: (\d+) events? recorded between .* and .*, and everything after that$", missing)
+                         or re.match(r"missing: ()everything after .*$", missing)).group(1) or 0)
+        promised, most = made_by(folder.file("made"), killed_ns - PROMISE_NS), made_by(folder.file("made"), killed_ns + 10**9)
+        n_told = n_events + n_lost + n_missing
+        assert promised <= n_told <= most, (told, promised, n_told, most, lines[:8])
+        # recover tells of it too.
+        recovered = command("recover", "-o", folder.file("again.rep"), folder.file("r.rep")).stdout
+        assert int(re.search(r"missing: (\d+) event", recovered).group(1)) >= n_missing, (told, recovered, lines[:8])
+        return n_events, n_lost, n_missing
+
+
+def test_what_a_kill_at_full_speed_takes_is_counted():
+    ctypes.CDLL(None).prctl(36, 1)
+    choose = random.Random(SEED)
+    for number in range(max(2, ROUNDS // 20)):
+        switches = ([], ["--buffer-size=8M"])[number % 2]
+        n_events, n_lost, n_missing = flood(("tool", "both")[number // 2 % 2], choose.randint(2500, 4000), *switches)
+        print(f"# {n_events} events, {n_lost} lost, {n_missing} missing {' '.join(switches)}")
 
 
 tap.main(globals())

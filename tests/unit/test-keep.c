@@ -75,7 +75,8 @@ new_noise (int round, uint8_t *copy, size_t *n_copied)
         bytes[k] = round % 2 == 0 ? (uint8_t)(k % 16) : (uint8_t)(draw () >> 8);
       memcpy (copy + *n_copied, bytes, n);
       *n_copied += n;
-      lns_batch_add (batch, &(LnsDecoderSource){ .process = 3, .stream = (uint32_t)i }, n);
+      lns_batch_add (batch, &(LnsDecoderSource){ .process = 3, .stream = (uint32_t)i }, n,
+                     (LnsBegun){ 0 });
     }
   return batch;
 }
@@ -150,7 +151,8 @@ new_batch (int64_t at_ns, bool is_first)
       heads[n++] = (LnsWireHead){ .type = LNS_WIRE_POP, .depth = 1, .ticks = (uint64_t)ns };
       ns += BATCH_NS / BATCH_RANGES - 4000;
     }
-  lns_batch_add (batch, &(LnsDecoderSource){ .stream = 1, .tid = 7 }, n * sizeof *heads);
+  lns_batch_add (batch, &(LnsDecoderSource){ .stream = 1, .tid = 7 }, n * sizeof *heads,
+                 (LnsBegun){ 0 });
   batch->pair = (LnsWireClockPair){ .ticks = (uint64_t)at_ns, .monotonic_ns = at_ns };
   return batch;
 }

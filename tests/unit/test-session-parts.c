@@ -143,7 +143,7 @@ batches_hold_pieces (void)
       uint8_t *bytes = lns_batch_reserve (batch, 65536);
       LNS_CHECK (bytes != NULL);
       memset (bytes, i, 60000);
-      LNS_CHECK (lns_batch_add (batch, &source, 60000));
+      LNS_CHECK (lns_batch_add (batch, &source, 60000, (LnsBegun){ 0 }));
     }
   LNS_CHECK (lns_batch_reserve (batch, LNS_BLOCK_BYTES + 1) == NULL);
   LNS_CHECK_INT (batch->n_bytes, 6000000);
