@@ -274,6 +274,9 @@ print_diagnostics (LnsReport *report)
     }
 }
 
+/* What the keys of the environment's variables begin with. */
+#define ENVIRONMENT "env."
+
 /* What the program printed that was not shown (--show-output=false), as --print names it. */
 static const char *const outputs[] = { "stdout", "stderr" };
 
@@ -323,6 +326,20 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
     printf ("missing: %" PRIu64 " event%s recorded between %s and %s, and everything after that\n",
             info->n_waiting, info->n_waiting == 1 ? "" : "s",
             lns_format_duration (info->reached_ns, from), to);
+}
+
+/* The variables of the program's environment that were kept (--env-record), a line each. */
+static void
+print_environment (LnsReport *report)
+{
+  const char *key, *value;
+  for (size_t i = 0; (key = lns_report_meta_at (report, ENVIRONMENT, i, &value)) != NULL; i++)
+    {
+      print_escaped (key + strlen (ENVIRONMENT));
+      putchar ('=');
+      print_escaped (value);
+      putchar ('\n');
+    }
 }
 
 static void
@@ -417,9 +434,10 @@ static const LnsOption options[] = {
   { .name = "print",
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, print),
-    .choices = "stdout,stderr",
+    .choices = "env,stdout,stderr",
     .default_text = "the facts",
-    .help = "Print what the program printed, if it was recorded with --show-output=false." },
+    .help = "Print the environment variables that the report keeps (see --env-record), or what the "
+            "program printed, if it was recorded with --show-output=false." },
 };
 
 static int
@@ -436,7 +454,9 @@ run (const LnsCommand *command, int argc, char **argv)
   if (report == NULL)
     return lns_cli_fail (&error);
   bool good = true;
-  if (values.print != NULL)
+  if (values.print != NULL && strcmp (values.print, "env") == 0)
+    print_environment (report);
+  else if (values.print != NULL)
     print_output (report, values.print);
   else
     {

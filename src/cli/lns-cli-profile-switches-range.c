@@ -108,8 +108,9 @@ static const LnsOption switches_program_options[] = {
     .offset = AT (env_record),
     .choices = "none,list,all",
     .default_text = "list",
-    .help = "What of the environment the report keeps: nothing, well-known variables of GPU, "
-            "cluster and language tools, or all." },
+    .help = "Environment variables that the report keeps: none, a fixed list of settings of GPU, "
+            "cluster and language tools, of which none holds a secret, or all. "
+            "`lanescope info --print=env` shows them." },
   { .name = "discard-environment",
     .kind = LNS_OPTION_BOOL,
     .offset = AT (discard_environment),

@@ -17,7 +17,9 @@
 #include "src/store/lns-report-private.h"
 #include "src/store/lns-sql.h"
 
-#define META_MAX 4096
+/* Of keys, values and the pairs of both; an environment and what a program printed take some MiB. */
+#define META_MAX_BYTES ((size_t)64 << 20)
+#define PAIR_BYTES     (2 * sizeof (char *))
 
 static int
 compare_meta (const void *a, const void *b)
@@ -28,10 +30,31 @@ compare_meta (const void *a, const void *b)
 const char *
 lns_report_meta (const LnsReport *report, const char *key)
 {
-  char **pair =
-      bsearch (&key, report->meta, report->n_meta, 2 * sizeof *report->meta, compare_meta);
+  char **pair = report->n_meta > 0
+                    ? bsearch (&key, report->meta, report->n_meta, PAIR_BYTES, compare_meta)
+                    : NULL;
 
   return pair != NULL ? pair[1] : NULL;
+}
+
+const char *
+lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const char **ret_value)
+{
+  size_t low = 0, high = report->n_meta;
+
+  while (low < high)
+    {
+      const size_t middle = low + (high - low) / 2;
+      if (strcmp (report->meta[2 * middle], prefix) < 0)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (i >= report->n_meta - low ||
+      strncmp (report->meta[2 * (low + i)], prefix, strlen (prefix)) != 0)
+    return NULL;
+  *ret_value = report->meta[2 * (low + i) + 1];
+  return report->meta[2 * (low + i)];
 }
 
 void
@@ -43,30 +66,48 @@ _lns_report_free_meta (LnsReport *report)
 }
 
 static bool
+add_meta (LnsReport *report, size_t *n_allocated, const char *key, const char *value)
+{
+  if (report->n_meta == *n_allocated)
+    {
+      const size_t n = 2 * *n_allocated + 128;
+      char **larger = realloc (report->meta, n * PAIR_BYTES);
+      if (larger == NULL)
+        return false;
+      report->meta = larger;
+      *n_allocated = n;
+    }
+  char **pair = &report->meta[2 * report->n_meta++];
+  pair[0] = strdup (key);
+  pair[1] = strdup (value);
+  return pair[0] != NULL && pair[1] != NULL;
+}
+
+static bool
 load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
 {
   sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_META);
+  size_t n_bytes = 0, n_allocated = 0;
   int step = SQLITE_ERROR;
 
-  report->meta = calloc (META_MAX, 2 * sizeof *report->meta);
-  if (report->meta == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
-                          report->path);
-  while (statement != NULL && report->n_meta < META_MAX &&
-         (step = sqlite3_step (statement)) == SQLITE_ROW)
+  while (statement != NULL && (step = sqlite3_step (statement)) == SQLITE_ROW)
     {
       const char *key = (const char *)sqlite3_column_text (statement, 0);
       const char *value = (const char *)sqlite3_column_text (statement, 1);
-      char **pair = &report->meta[2 * report->n_meta++];
-      pair[0] = strdup (key != NULL ? key : "");
-      pair[1] = strdup (value != NULL ? value : "");
-      if (pair[0] == NULL || pair[1] == NULL)
+      n_bytes += PAIR_BYTES + (size_t)sqlite3_column_bytes (statement, 0) +
+                 (size_t)sqlite3_column_bytes (statement, 1);
+      if (n_bytes > META_MAX_BYTES)
+        return lns_error_set (
+            error, LNS_ERROR_FORMAT, 0,
+            "%s has over 64 MiB in \"lns_meta\", which no report of Lanescope has", report->path);
+      if (!add_meta (report, &n_allocated, key != NULL ? key : "", value != NULL ? value : ""))
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
                               report->path);
     }
   if (step != SQLITE_DONE)
     return _lns_report_sqlite_error (report, connection, error);
-  qsort (report->meta, report->n_meta, 2 * sizeof *report->meta, compare_meta);
+  if (report->n_meta > 0)
+    qsort (report->meta, report->n_meta, PAIR_BYTES, compare_meta);
   return true;
 }
 

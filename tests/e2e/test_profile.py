@@ -6,6 +6,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -229,6 +230,38 @@ def test_environment_in_the_report():
             run = folder.profile("-f", "true", "-o", "r", *switch, ACT, env=given)
             assert run.code == 0, run
             assert (folder.report("r.rep").info.get("env.LNS_TEST") == "secret") == kept, switch
+
+
+def recorded_names():
+    """The names that --env-record=list keeps, as the source lists them."""
+    with open(os.path.join(tap.SOURCE, "src", "cli", "lns-cli-profile-environment.c"), encoding="utf-8") as file:
+        table = re.search(r"recorded\[\] = \{(.*?)\};", file.read(), re.DOTALL).group(1)
+    return re.findall(r'"([^"]*)"', table)
+
+
+def test_kept_variables_are_exact_names_without_secrets():
+    names = recorded_names()
+    assert len(names) > 100 and names == sorted(set(names))
+    for name in names:
+        assert re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and not re.search("KEY|TOKEN|SECRET|PASS|CRED|AUTH", name), name
+    near = [change for name in names for change in (name + "_KEY", name[:-1], "X" + name, name.lower())]
+    secrets = ["NVIDIA_API_KEY", "TF_VAR_region", "OMPI_MCA_x", "PYTHONX", "NCCL_X", "CUDA_X", "MALLOC_X", *near]
+    given = {name: "kept" for name in names if name not in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
+                                                            "LC_ALL", "LANG", "LD_LIBRARY_PATH")}
+    with Folder() as folder:
+        environment = {"PATH": os.environ["PATH"], **{name: "secret" for name in secrets if name not in names}, **given}
+        run = folder.profile("-t", "none", "/bin/true", env=environment)
+        assert run.code == 0, run
+        lines = info(folder, "--print=env", "report1.rep").decode().splitlines()
+        assert lines == [f"{name}=kept" for name in sorted(given)], (lines, run.err)
+        # All of it, also what is more than one, or has lines and bytes that a terminal would obey.
+        many = {f"LNS_{i}": str(i) for i in range(5000)}
+        run = folder.profile("-t", "none", "--env-record=all", "-o", "all", "/bin/true",
+                             env={"PATH": "/", **many, "ODD": "a\nb\x1b[31m"})
+        assert run.code == 0, run
+        lines = info(folder, "--print=env", "all.rep").decode().splitlines()
+        kept = {**many, "PATH": "/", "ODD": r"a\nb\x1B[31m"}
+        assert lines == [f"{name}={kept[name]}" for name in sorted(kept)], lines[:3]
 
 
 def test_another_injection_is_named():
