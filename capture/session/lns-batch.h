@@ -70,7 +70,7 @@ typedef enum
   LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
-  LNS_BATCH_EXIT,         /* `time_ns`, `exit_code` */
+  LNS_BATCH_EXIT,         /* `time_ns`, `exit_code`, `exit_signal` */
   LNS_BATCH_FLUSHED,      /* what CUPTI had when the process's last range ended is here */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
   LNS_BATCH_RANGES,       /* `ranges`: from here on they are looked for, no more those before */
@@ -86,7 +86,7 @@ typedef struct
   LnsBatchEventKind kind;
   uint32_t process; /* instance in the session, or LNS_ID_NONE */
   int64_t time_ns;  /* CLOCK_MONOTONIC */
-  int exit_code;
+  int exit_code, exit_signal;
   LnsProcessInfo info; /* owned */
   LnsWireLosses losses;
   LnsSalvage *salvage; /* owned */

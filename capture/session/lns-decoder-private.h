@@ -161,7 +161,7 @@ struct LnsDecodedProcess
   uint32_t id; /* instance in the session */
   LnsProcessInfo info;
   int64_t start_ns, end_ns; /* report time */
-  int exit_code;
+  int exit_code, exit_signal;
   LnsIdMap streams;      /* by serial */
   LnsIdMap threads;      /* by serial */
   LnsIdMap domains;      /* by number */

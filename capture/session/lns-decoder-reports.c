@@ -164,12 +164,14 @@ lns_decoder_end_process (LnsDecoder *decoder,
 }
 
 void
-lns_decoder_set_exit_code (LnsDecoder *decoder, uint32_t id, int64_t end_ns, int exit_code)
+lns_decoder_set_exit_code (
+    LnsDecoder *decoder, uint32_t id, int64_t end_ns, int exit_code, int exit_signal)
 {
   if (id >= decoder->processes.n)
     return;
   LnsDecodedProcess *process = decoder->processes.items[id];
   process->exit_code = exit_code;
+  process->exit_signal = exit_signal;
   if (process->end_ns == LNS_TIME_UNKNOWN)
     process->end_ns = end_ns;
   if (decoder->writer != NULL)

@@ -110,10 +110,10 @@ void lns_decoder_end_process (LnsDecoder *decoder,
                               int64_t end_ns,
                               const LnsWireLosses *losses);
 
-/* PROCESS ended at END_NS with EXIT_CODE, 128+N after signal N. What it has open stays so until
+/* PROCESS ended at END_NS with EXIT_CODE, 128+N if EXIT_SIGNAL N (else 0) killed it. What it has open stays so until
  * lns_decoder_end_process (): its last records may still come. */
-void
-lns_decoder_set_exit_code (LnsDecoder *decoder, uint32_t process, int64_t end_ns, int exit_code);
+void lns_decoder_set_exit_code (
+    LnsDecoder *decoder, uint32_t process, int64_t end_ns, int exit_code, int exit_signal);
 
 /* Takes the definitions out of N_BYTES of records. */
 void lns_decoder_define (LnsDecoder *decoder,

@@ -307,7 +307,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       break;
     case LNS_BATCH_EXIT:
       lns_decoder_set_exit_code (decoder, event->process, event->time_ns - recorder->t0_ns,
-                                 event->exit_code);
+                                 event->exit_code, event->exit_signal);
       break;
     case LNS_BATCH_DIAGNOSTIC:
       if (event->text != NULL)

@@ -401,11 +401,13 @@ lns_session_root_runs (LnsSession *session)
 }
 
 void
-lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code)
+lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal)
 {
   session->has_root_exited = true;
-  post (session,
-        (LnsBatchEvent){ .kind = LNS_BATCH_EXIT, .process = process, .exit_code = exit_code });
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_EXIT,
+                                  .process = process,
+                                  .exit_code = exit_code,
+                                  .exit_signal = exit_signal });
 }
 
 void

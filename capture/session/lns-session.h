@@ -132,8 +132,10 @@ uint32_t lns_session_add_root (LnsSession *session, int32_t pid);
 /* The process that was added has been released. */
 void lns_session_root_runs (LnsSession *session);
 
-/* The process that was added ended with EXIT_CODE: 0–255, 128+N after signal N. */
-void lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code);
+/* The process that was added ended with EXIT_CODE: 0–255, 128+N if EXIT_SIGNAL N killed it, which is 0
+ * otherwise. */
+void
+lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal);
 
 /* Puts a diagnostic into the report. CODE is static. */
 void lns_session_diagnose (LnsSession *session,

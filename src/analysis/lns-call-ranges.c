@@ -142,7 +142,7 @@ add_ranges (Reading *reading, uint32_t lane, const LnsChunk *chunk)
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       int64_t start_ns = chunk->start_ns[i], end_ns = start_ns + chunk->duration_ns[i];
-      if ((chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0)
+      if (!lns_event_has_length (chunk->flags[i]))
         continue;
       while (call < ranges->n && ranges->calls[call].thread == track->thread &&
              ranges->calls[call].start_ns < start_ns)

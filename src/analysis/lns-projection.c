@@ -253,7 +253,7 @@ add_ranges (LnsProjection *projection, const LnsTrack *track, const LnsChunk *ch
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
-      if ((chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0 ||
+      if (!lns_event_has_length (chunk->flags[i]) ||
           extra (chunk, thread, i) != extra (chunk, end_thread, i))
         continue;
       LnsProjectedRange range = { .range_start_ns = chunk->start_ns[i],

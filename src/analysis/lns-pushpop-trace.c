@@ -125,11 +125,9 @@ read_ranges (Trace *trace,
     {
       if (!row)
         return true;
-      LnsValue end = lns_row_cursor_value (cursor, LNS_NVTX_END);
-      if (end.type != LNS_VALUE_INTEGER)
-        continue;
       LnsTraceRange range = { .start_ns = lns_row_cursor_value (cursor, LNS_NVTX_START).integer };
-      range.duration_ns = end.integer - range.start_ns;
+      if (!lns_row_cursor_length (cursor, &range.duration_ns))
+        continue;
       range.rowid = lns_row_cursor_rowid (cursor);
       range.global_tid = lns_row_cursor_value (cursor, LNS_NVTX_GLOBAL_TID).integer;
       range.name = integer (cursor, LNS_NVTX_TEXT_ID);

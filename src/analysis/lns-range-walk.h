@@ -71,10 +71,10 @@ typedef bool (*LnsRangeWalkFunc) (void *data,
 bool
 lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, LnsError *error);
 
-/* Whether event I of CHUNK has an end that is known. */
+/* Whether it is known how long event I of CHUNK was. One that had not ended when the report or its process did
+ * counts up to there, as it does in nsys' statistics; one whose end was lost does not. */
 static inline bool
 lns_range_is_whole (const LnsChunk *chunk, uint32_t i)
 {
-  return (chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) == 0 &&
-         chunk->duration_ns[i] >= 0;
+  return lns_event_has_length (chunk->flags[i]) && chunk->duration_ns[i] >= 0;
 }

@@ -10,6 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *
+lns_format_signal (int signal_number, char ret_text[LNS_FORMAT_SIZE])
+{
+  const char *name = sigabbrev_np (signal_number);
+
+  snprintf (ret_text, LNS_FORMAT_SIZE, name != NULL ? "signal %d (SIG%s)" : "signal %d",
+            signal_number, name);
+  return ret_text;
+}
+
 typedef struct
 {
   uint64_t size_ns;

@@ -24,5 +24,8 @@ const char *lns_format_duration_exact (int64_t duration_ns, char ret_text[LNS_FO
 const char *lns_format_integer (int64_t value, char ret_text[LNS_FORMAT_SIZE]);
 const char *lns_format_unsigned (uint64_t value, char ret_text[LNS_FORMAT_SIZE]);
 
+/* "signal 9 (SIGKILL)"; of a number without a name "signal 64". */
+const char *lns_format_signal (int signal_number, char ret_text[LNS_FORMAT_SIZE]);
+
 /* "512 B", "1.5 KiB", "20.0 GiB": binary units, one digit after the point. */
 const char *lns_format_bytes (uint64_t size_bytes, char ret_text[LNS_FORMAT_SIZE]);

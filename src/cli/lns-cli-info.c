@@ -74,6 +74,7 @@ print_processes (LnsReport *report)
     has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
   for (uint32_t t = 0; n_own != NULL && t < n_threads; t++)
     n_own[threads[t].process < n ? threads[t].process : n]++;
+  char signal_name[LNS_FORMAT_SIZE];
   printf ("processes: %" PRIu32 "\n", n);
   for (uint32_t i = 0; n_own != NULL && i < n; i++)
     {
@@ -89,7 +90,9 @@ print_processes (LnsReport *report)
         fputs (processes[i].name == 0 ? "  without a name" : "  ", stdout);
       print_escaped (text (report, processes[i].name));
       printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
-      if (processes[i].exit_code >= 0)
+      if (processes[i].exit_signal != 0)
+        printf (", killed by %s", lns_format_signal ((int)processes[i].exit_signal, signal_name));
+      else if (processes[i].exit_code >= 0)
         printf (", exit code %" PRId32, processes[i].exit_code);
       putchar ('\n');
     }
@@ -362,7 +365,12 @@ print_report (LnsReport *report, const char *path)
     printf ("overwrites: %s, which is still there: nothing was recorded here\n", aside);
   free (aside);
   printf ("events: %" PRIu64 "\n", info->n_events);
-  printf ("open: %" PRIu64 "\n", info->n_open);
+  uint64_t n_open;
+  LnsError error = { 0 };
+  if (lns_report_count_open (report, &n_open, &error))
+    printf ("open: %" PRIu64 "\n", n_open);
+  else
+    printf ("open: unknown: %s\n", error.message);
   printf ("lost: %" PRIu64 "\n", info->n_lost);
   printf ("duration: %s\n",
           lns_format_duration (info->end_ns - (info->start_ns < 0 ? info->start_ns : 0), duration));

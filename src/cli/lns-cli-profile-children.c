@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "capture/session/lns-process-info.h"
+#include "src/base/lns-format.h"
 
 /* How long after the program's end it is said that others are waited for. */
 #define TELL_NS INT64_C (1000000000)
@@ -50,7 +51,14 @@ reap_program (LnsRun *run)
   profile->exit_signal = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
   profile->exit_code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
   run->exited_at_ns = run->last_end_ns = lns_run_now_ns ();
-  lns_session_root_exited (profile->session, profile->process, profile->exit_code);
+  if (profile->exit_signal != 0 && !run->has_killed)
+    {
+      char name[LNS_FORMAT_SIZE];
+      lns_run_print (run, "The program was killed by %s.\n",
+                     lns_format_signal (profile->exit_signal, name));
+    }
+  lns_session_root_exited (profile->session, profile->process, profile->exit_code,
+                           profile->exit_signal);
 }
 
 static bool

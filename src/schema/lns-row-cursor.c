@@ -384,6 +384,17 @@ lns_row_cursor_lane (const LnsRowCursor *cursor)
                                                                     : lane_of (cursor)->lane->lane;
 }
 
+bool
+lns_row_cursor_length (const LnsRowCursor *cursor, int64_t *ret_duration_ns)
+{
+  if (lns_row_cursor_lane (cursor) == LNS_ID_NONE)
+    return false;
+  const LnsRowLane *lane = lane_of (cursor);
+  const uint32_t i = (uint32_t)(lane->ordinal - lane->chunk->first);
+  *ret_duration_ns = lane->chunk->duration_ns[i];
+  return lns_event_has_length (lane->chunk->flags[i]) && *ret_duration_ns >= 0;
+}
+
 /* A typed payload as text or bytes; what is returned lives until the next call for its column. */
 static LnsValue
 payload_value (LnsRowCursor *cursor, bool json)

@@ -61,5 +61,9 @@ int64_t lns_row_cursor_rowid (const LnsRowCursor *cursor);
 /* The lane of the row, or LNS_ID_NONE for one of definitions. */
 uint32_t lns_row_cursor_lane (const LnsRowCursor *cursor);
 
+/* How long the event of the row was, also where its end is NULL as it had not ended when its process did. False
+ * where that is not known, and for rows that are no events. */
+bool lns_row_cursor_length (const LnsRowCursor *cursor, int64_t *ret_duration_ns);
+
 /* The value of COLUMN in the row, which the mask must have named. */
 LnsValue lns_row_cursor_value (LnsRowCursor *cursor, unsigned column);

@@ -33,7 +33,8 @@ typedef struct
   int64_t end_ns;    /* LNS_TIME_UNKNOWN while it runs                                         */
   int32_t exit_code; /* 0–255; 128+N after signal N; -1 = not known                            */
   uint32_t machine; /* bits 48–63 of its globalPid: which machine, 0 in our own recordings      */
-  uint32_t is_listed; /* imported: 1 = in PROCESSES                                             */
+  uint32_t is_listed;   /* imported: 1 = in PROCESSES                                             */
+  uint32_t exit_signal; /* that killed it, 0 = none or not known                                */
 } LnsProcess;
 
 typedef struct

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LNS_EXTRA_MAX 12
@@ -130,6 +131,14 @@ typedef enum
   LNS_EVENT_CLIPPED = 1 << 5,     /* cut to the report's span                                    */
   LNS_EVENT_REGISTERED = 1 << 6,  /* its name is a registered string                             */
 } LnsEventFlags;
+
+/* Whether an event with FLAGS tells how long it was: one that had not ended when the report or its process did
+ * was as long as that; of one whose end was lost nothing is known. */
+static inline bool
+lns_event_has_length (uint32_t flags)
+{
+  return (flags & LNS_EVENT_END_UNKNOWN) == 0 || (flags & LNS_EVENT_OPEN_END) != 0;
+}
 
 typedef enum
 {

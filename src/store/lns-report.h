@@ -95,6 +95,10 @@ const LnsSchemaEntry *lns_report_schema_entries (const LnsReport *report, uint32
 const LnsTrack *lns_report_tracks (const LnsReport *report, uint32_t *ret_n);
 const LnsLane *lns_report_lanes (const LnsReport *report, uint32_t *ret_n);
 const LnsDiagnostic *lns_report_diagnostics (const LnsReport *report, uint32_t *ret_n);
+/* How many events had not ended when the report, or their process, did. False and ERROR where a chunk is
+ * damaged. O(lanes + nodes above such events). */
+bool lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error);
+
 const LnsLoss *lns_report_losses (const LnsReport *report, uint32_t *ret_n);
 const LnsCudaDevice *lns_report_devices (const LnsReport *report, uint32_t *ret_n);
 const LnsCudaContext *lns_report_contexts (const LnsReport *report, uint32_t *ret_n);

@@ -195,6 +195,43 @@ def test_a_crash_leaves_what_was_open():
                 assert report.named(name)[0]["flags"] == OPEN_END | END_UNKNOWN, name
 
 
+def tool(folder, *words):
+    """What `lanescope` WORDS prints in FOLDER."""
+    run = subprocess.run([tap.LANESCOPE, *words], cwd=folder.path, capture_output=True, text=True)
+    assert run.returncode == 0, run
+    return run.stdout
+
+
+def summed(folder, style):
+    """{name: (instances, total)} of the ranges of the report, as `stats` sums them."""
+    rows = tool(folder, "stats", "-q", "-r", f"nvtx_{style}_sum", "-f", "json", "report1.rep")
+    return {row["Range"].lstrip(":"): (row["Instances"], row["Total Time (ns)"]) for row in json.loads(rows)}
+
+
+def test_what_was_open_at_the_death_counts_up_to_it():
+    with Folder() as folder:
+        run = folder.profile(ACT, "push", "outer", "push", "inner", "pop", "push", "inner", "start", "range",
+                             "sleep", "20", "raise", int(signal.SIGKILL))
+        assert "killed by signal 9 (SIGKILL)" in run.err, run
+        info = tool(folder, "info", "report1.rep")
+        assert "killed by signal 9 (SIGKILL)" in info and "exit code" not in info, info
+        assert re.search(r"^open: 3$", info, re.M), info
+        report, sums = folder.report(), summed(folder, "pushpop")
+        assert sums == {name: (len(report.named(name)), sum(event["duration"] for event in report.named(name)))
+                        for name in ("outer", "inner")}, sums
+        assert sums["inner"][0] == 2 and sums["inner"][1] > 20_000_000
+        assert summed(folder, "startend")["range"] == (1, report.named("range")[0]["duration"])
+        trace = json.loads(tool(folder, "stats", "-q", "-r", "nvtx_pushpop_trace", "-f", "json", "report1.rep"))
+        assert sorted(row["Name"] for row in trace) == [":inner", ":inner", ":outer"], trace
+
+
+def test_an_exit_code_is_no_signal():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "m", "exit", "137")
+        assert run.code == 137 and "killed" not in run.err, run
+        assert "exit code 137" in tool(folder, "info", "report1.rep")
+
+
 def beat_program():
     """A program that makes ranges `beat N` and prints N after each."""
     words = [ACT]

@@ -34,16 +34,17 @@ SUM = """\
 
 PUSHPOP = b"""\
 Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Range
-68.9,8000,2,4000.0,4000.0,0,8000,5656.9,:step
-6.0,700,2,350.0,350.0,300,400,70.7,compute:load
-4.3,500,1,500.0,500.0,500,500,0.0,:bad \xff\xfe byte
-4.3,500,1,500.0,500.0,500,500,0.0,:gr\xc3\xbc\xc3\x9f \xe2\x82\xac
-4.3,500,1,500.0,500.0,500,500,0.0,":quo""ted, 'too'"
-4.3,500,1,500.0,500.0,500,500,0.0,:tab\there
-4.3,500,1,500.0,500.0,500,500,0.0,":two
+77.5,40000,1,40000.0,40000.0,40000,40000,0.0,:never ended
+15.5,8000,2,4000.0,4000.0,0,8000,5656.9,:step
+1.4,700,2,350.0,350.0,300,400,70.7,compute:load
+1.0,500,1,500.0,500.0,500,500,0.0,:bad \xff\xfe byte
+1.0,500,1,500.0,500.0,500,500,0.0,:gr\xc3\xbc\xc3\x9f \xe2\x82\xac
+1.0,500,1,500.0,500.0,500,500,0.0,":quo""ted, 'too'"
+1.0,500,1,500.0,500.0,500,500,0.0,:tab\there
+1.0,500,1,500.0,500.0,500,500,0.0,":two
 lines"
-3.0,350,7,50.0,50.0,50,50,0.0,compute:payload
-0.5,57,1,57.0,57.0,57,57,0.0,:
+0.7,350,7,50.0,50.0,50,50,0.0,compute:payload
+0.1,57,1,57.0,57.0,57,57,0.0,:
 """
 
 TRACE = b"""\
@@ -85,7 +86,7 @@ def test_default_is_the_sum_of_both_styles():
     out, err = golden.run("stats", "-f", "csv", REPORT)
     assert len(err.splitlines()) == 2 * 19 and err.count(b"SKIPPED: ") == 19, err
     rows = list(csv.DictReader(io.StringIO(out.decode("utf-8", "replace"))))
-    assert [r["Style"] for r in rows[:2]] == ["PushPop", "StartEnd"] and len(rows) == 10
+    assert [r["Style"] for r in rows[1:3]] == ["PushPop", "StartEnd"] and len(rows) == 11
     assert abs(sum(float(r["Time (%)"]) for r in rows) - 100) < 1
 
 
@@ -272,9 +273,9 @@ def test_widths_of_columns():
 
 def test_json_escapes():
     rows = json.loads(stats("-r", "nvtx_pushpop_sum", "-f", "json", REPORT))
-    assert [r["Range"] for r in rows[2:7]] == [":bad \ufffd\ufffd byte", ":gr\u00fc\u00df \u20ac", ":quo\"ted, 'too'", ":tab\there", ":two\nlines"]
-    assert rows[0] == {"Time (%)": 68.9, "Total Time (ns)": 8000, "Instances": 2, "Avg (ns)": 4000, "Med (ns)": 4000, "Min (ns)": 0,
-                       "Max (ns)": 8000, "StdDev (ns)": 5656.9, "Range": ":step"}, rows[0]
+    assert [r["Range"] for r in rows[3:8]] == [":bad \ufffd\ufffd byte", ":gr\u00fc\u00df \u20ac", ":quo\"ted, 'too'", ":tab\there", ":two\nlines"]
+    assert rows[1] == {"Time (%)": 15.5, "Total Time (ns)": 8000, "Instances": 2, "Avg (ns)": 4000, "Med (ns)": 4000, "Min (ns)": 0,
+                       "Max (ns)": 8000, "StdDev (ns)": 5656.9, "Range": ":step"}, rows[1]
     trace = json.loads(stats("-r", "nvtx_pushpop_trace", "-f", "json", REPORT))
     assert trace[0]["ParentId"] is None and trace[2]["ParentId"] == 1
 
@@ -282,9 +283,9 @@ def test_json_escapes():
 def test_tabs():
     lines = stats("-r", "nvtx_pushpop_sum", "-f", "tsv", REPORT).split(b"\n")
     assert lines[0].split(b"\t")[0] == b"Time (%)" and all(line.count(b"\t") == 8 for line in lines[:-1]), lines
-    assert lines[6].endswith(b"\t:tab here") and lines[7].endswith(b"\t:two lines")
+    assert lines[7].endswith(b"\t:tab here") and lines[8].endswith(b"\t:two lines")
     lines = stats("-r", "nvtx_pushpop_sum", "-f", "tsv:nohdr:esc", REPORT).split(b"\n")
-    assert lines[5].endswith(b"\t:tab\\there") and lines[6].endswith(b"\t:two\\nlines") and lines[0].startswith(b"68.9\t")
+    assert lines[6].endswith(b"\t:tab\\there") and lines[7].endswith(b"\t:two\\nlines") and lines[0].startswith(b"77.5\t")
 
 
 class Cells(html.parser.HTMLParser):

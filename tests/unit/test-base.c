@@ -154,6 +154,9 @@ test_format_numbers (void)
   LNS_CHECK_STR (lns_format_integer (-123456, text), "-123,456");
   LNS_CHECK_STR (lns_format_integer (INT64_MIN, text), "-9,223,372,036,854,775,808");
   LNS_CHECK_STR (lns_format_unsigned (UINT64_MAX, text), "18,446,744,073,709,551,615");
+  LNS_CHECK_STR (lns_format_signal (9, text), "signal 9 (SIGKILL)");
+  LNS_CHECK_STR (lns_format_signal (11, text), "signal 11 (SIGSEGV)");
+  LNS_CHECK_STR (lns_format_signal (64, text), "signal 64");
   LNS_CHECK_STR (lns_format_bytes (0, text), "0 B");
   LNS_CHECK_STR (lns_format_bytes (1023, text), "1023 B");
   LNS_CHECK_STR (lns_format_bytes (1024, text), "1.0 KiB");

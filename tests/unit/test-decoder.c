@@ -324,7 +324,7 @@ the_end_of_a_process_closes_everything (void)
   play ();
   LnsWireLosses losses = { .events = { [LNS_WIRE_LOSS_MARK] = 6 }, .n_bytes = 96 };
   lns_decoder_end_process (decoder, 0, 500, &losses);
-  lns_decoder_set_exit_code (decoder, 0, 600, 139);
+  lns_decoder_set_exit_code (decoder, 0, 600, 139, 11);
   finish ();
   check_event ("a", 10, 490, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
   check_event ("b", 20, 480, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
@@ -332,6 +332,7 @@ the_end_of_a_process_closes_everything (void)
   const LnsProcess *processes = lns_report_processes (report, &n);
   LNS_CHECK_INT (processes[0].end_ns, 500);
   LNS_CHECK_INT (processes[0].exit_code, 139);
+  LNS_CHECK_INT (processes[0].exit_signal, 11);
   LNS_CHECK_INT (lns_report_info (report)->n_lost, 6);
   lns_report_close (report);
 }
