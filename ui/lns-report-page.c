@@ -103,6 +103,11 @@ add_state_notice (LnsReportPage *self, const LnsReportInfo *info)
     {
     case LNS_STATE_COMPLETE:
       break;
+    case LNS_STATE_INCOMPLETE:
+      add_notice (self, GTK_MESSAGE_WARNING,
+                  _ ("This report could not be written whole. See Diagnostics for the reason."),
+                  NULL, NULL);
+      break;
     case LNS_STATE_RECORDING:
       add_notice (self, GTK_MESSAGE_INFO,
                   _ ("This report is still being recorded: what it holds so far is shown."),
@@ -182,11 +187,8 @@ add_notices (LnsReportPage *self)
   if (info->n_lost > 0)
     {
       g_autofree char *text = g_strdup_printf (
-          ngettext ("%s event was lost: the program made more than could be recorded. "
-                    "See Diagnostics.",
-                    "%s events were lost: the program made more than could be recorded. "
-                    "See Diagnostics.",
-                    info->n_lost),
+          ngettext ("%s event was lost. See Diagnostics for the reason.",
+                    "%s events were lost. See Diagnostics for the reason.", info->n_lost),
           lns_format_unsigned (info->n_lost, count));
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
     }

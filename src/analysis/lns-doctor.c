@@ -136,7 +136,7 @@ look_for_events (Patient *patient, LnsError *error)
                 "there are no events: the seconds that --keep holds are in memory until the report "
                 "ends, and the lanescope that recorded them was killed; end it with `lanescope "
                 "stop` or Ctrl-C, or record without --keep");
-  if (patient->info->n_events == 0 && !wants_nothing &&
+  if (patient->info->n_events == 0 && patient->info->n_lost == 0 && !wants_nothing &&
       !is_told (patient, "LNS-NVTX-00,LNS-CUDA-0,LNS-POOL-00"))
     return add (patient, "LNS-DOCTOR-008", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
                 "there are no events: check that the program does what --trace names (%s), and "
@@ -166,8 +166,14 @@ look_for_losses (Patient *patient, LnsError *error)
   char text[LNS_FORMAT_SIZE];
 
   if (patient->info->n_lost == 0 ||
-      is_told (patient, "LNS-POOL-00,LNS-CUDA-013,LNS-REP-002,LNS-NVTX-007"))
+      is_told (patient, "LNS-POOL-00,LNS-CUDA-013,LNS-REP-002,LNS-NVTX-007,LNS-STORE-001"))
     return true;
+  if (patient->info->state == LNS_STATE_INCOMPLETE)
+    {
+      const char *missing = lns_report_meta (patient->report, "missing");
+      return add (patient, "LNS-DOCTOR-011", LNS_SEVERITY_ERROR, LNS_ID_NONE, error,
+                  "the report lacks %s", missing != NULL ? missing : "what could not be written");
+    }
   return add (patient, "LNS-DOCTOR-004", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
               "%s events are lost: record with a larger --buffer-size, or to a faster disk",
               lns_format_unsigned (patient->info->n_lost, text));

@@ -316,7 +316,7 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
 {
   char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
 
-  if (info->state == LNS_STATE_RECOVERED)
+  if (info->state == LNS_STATE_RECOVERED || info->state == LNS_STATE_INCOMPLETE)
     print_meta (report, "missing", "missing");
   if (info->state != LNS_STATE_CUT_OFF)
     return;

@@ -177,8 +177,10 @@ lns_cli_flush (LnsError *error)
 const char *
 lns_cli_state_name (LnsState state)
 {
-  return state == LNS_STATE_COMPLETE    ? "complete"
-         : state == LNS_STATE_RECORDING ? "recording"
-         : state == LNS_STATE_RECOVERED ? "recovered"
-                                        : "cut off";
+  static const char *const names[] = {
+    [LNS_STATE_RECORDING] = "recording",   [LNS_STATE_COMPLETE] = "complete",
+    [LNS_STATE_RECOVERED] = "recovered",   [LNS_STATE_CUT_OFF] = "cut off",
+    [LNS_STATE_INCOMPLETE] = "incomplete",
+  };
+  return names[state];
 }

@@ -357,6 +357,16 @@ count_damaged (const LnsScan *scan)
   return n;
 }
 
+/* A report without events that lacks none is recovered as such. */
+static bool
+brings_nothing_back (const LnsRecover *recover)
+{
+  const LnsRecovery *counts = &recover->counts;
+  return counts->n_events == 0 &&
+         (lns_writer_lost (recover->writer) > 0 || counts->n_damaged + counts->n_missing > 0 ||
+          !counts->is_lost_known);
+}
+
 static bool
 rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
 {
@@ -375,6 +385,11 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
   count_lost (recover);
   write_losses (recover);
   recover->counts.n_events += lns_writer_events (recover->writer);
+  if (brings_nothing_back (recover))
+    return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
+                          "%s: nothing can be recovered, as the file has no readable event; "
+                          "missing: %s; copy the file again, or record again",
+                          recover->path, recover->counts.lost_text);
   LnsWriter *writer = recover->writer;
   recover->writer = NULL;
   return lns_writer_finish (writer, LNS_STATE_RECOVERED, end_ns, recover->error);

@@ -181,6 +181,8 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
     info->state = LNS_STATE_COMPLETE;
   else if (strcmp (state, "recovered") == 0)
     info->state = LNS_STATE_RECOVERED;
+  else if (strcmp (state, "incomplete") == 0)
+    info->state = LNS_STATE_INCOMPLETE;
   else
     info->state =
         writer != NULL && lns_identity_lives (writer) ? LNS_STATE_RECORDING : LNS_STATE_CUT_OFF;

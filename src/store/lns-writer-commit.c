@@ -8,6 +8,7 @@
 
 #include "src/store/lns-writer-private.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,17 +176,29 @@ put_backlog (LnsWriter *writer)
                                   put_meta_int (writer, "untold", (int64_t)backlog->n_untold));
 }
 
+/* What a report lacks that could not be written whole. */
+static bool
+put_missing (LnsWriter *writer)
+{
+  char text[sizeof writer->trouble.message + 80];
+  snprintf (text, sizeof text, "%" PRIu64 " event%s, which could not be written: %s",
+            writer->n_dropped, writer->n_dropped == 1 ? "" : "s", writer->trouble.message);
+  return writer->state != LNS_STATE_INCOMPLETE || put_meta (writer, "missing", text);
+}
+
 static bool
 put_state (LnsWriter *writer, int64_t now_ns)
 {
-  const char *state = writer->state == LNS_STATE_COMPLETE    ? "complete"
-                      : writer->state == LNS_STATE_RECOVERED ? "recovered"
-                                                             : "recording";
+  const char *state = writer->state == LNS_STATE_COMPLETE     ? "complete"
+                      : writer->state == LNS_STATE_RECOVERED  ? "recovered"
+                      : writer->state == LNS_STATE_INCOMPLETE ? "incomplete"
+                                                              : "recording";
   return put_meta (writer, "state", state) &&
          put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
          put_meta_int (writer, "now_ns", now_ns) &&
          put_meta_int (writer, "events", (int64_t)writer->n_events) &&
-         put_meta_int (writer, "next_string", writer->n_strings) && put_backlog (writer);
+         put_meta_int (writer, "next_string", writer->n_strings) && put_backlog (writer) &&
+         put_missing (writer);
 }
 
 /* Everything that waits, within the transaction, which may be one that an earlier commit had to
@@ -278,9 +291,27 @@ _lns_writer_leave_out (LnsWriter *writer, int64_t end_ns)
   writer->n_events = writer->n_committed;
 }
 
+/* A report that is finished without events that were there is not complete. */
+static void
+mark_incomplete (LnsWriter *writer)
+{
+  if (writer->state == LNS_STATE_COMPLETE && writer->n_dropped > 0)
+    writer->state = LNS_STATE_INCOMPLETE;
+}
+
+/* Keeps the reason of the first commit that fails; a reader that is waited for is none. */
+static void
+keep_trouble (LnsWriter *writer, const LnsError *cause)
+{
+  if (cause->code != EBUSY && writer->trouble.domain == LNS_ERROR_NONE)
+    writer->trouble = *cause;
+}
+
 bool
 lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
 {
+  LnsError cause = { 0 };
+  mark_incomplete (writer);
   if (writer->dropped.others > 0)
     {
       _lns_writer_define (writer, LNS_DEFINITION_LOSS, &writer->dropped);
@@ -297,13 +328,14 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
       return true;
     }
   if (writer->failed)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+    lns_error_set (&cause, LNS_ERROR_NO_MEMORY, 0,
                    "cannot write “%s” any further: memory ran out; it ends with the last commit",
                    writer->path);
   else
-    lns_sql_error (error, writer->database, writer->path, "write");
+    lns_sql_error (&cause, writer->database, writer->path, "write");
+  keep_trouble (writer, &cause);
   /* Where readers hold the lock the transaction stays open, and the next commit goes on with it. */
   if (begun && (writer->failed || sqlite3_errcode (writer->database) != SQLITE_BUSY))
     roll_back (writer);
-  return false;
+  return lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
 }

@@ -104,6 +104,7 @@ struct LnsWriter
   bool failed; /* memory ran out: what is here is not whole, and nothing of it is committed      */
 
   uint64_t n_events, n_lost, n_dropped;
+  LnsError trouble;     /* why the first commit failed that did, if any */
   uint64_t n_committed; /* events in the file                                                   */
   int64_t committed_ns; /* to where the file reaches                                            */
   LnsWriterBacklog backlog;

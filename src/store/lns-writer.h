@@ -27,7 +27,8 @@ typedef enum
   LNS_STATE_RECORDING, /* the writer lives, or died without a word (see LnsReportInfo)           */
   LNS_STATE_COMPLETE,
   LNS_STATE_RECOVERED, /* rebuilt by `recover`                                                   */
-  LNS_STATE_CUT_OFF    /* only read: recording, but its writer is dead                           */
+  LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead                           */
+  LNS_STATE_INCOMPLETE /* finished, but events could not be written                              */
 } LnsState;
 
 typedef struct
@@ -130,7 +131,8 @@ uint64_t lns_writer_lost (const LnsWriter *writer);
 /* Those of the lost ones that the writer itself has dropped, as too much waited for commits. */
 uint64_t lns_writer_dropped (const LnsWriter *writer);
 
-/* Commits a last time with STATE, closes the file and frees WRITER (also on failure). Waits up to
+/* Commits a last time with STATE (LNS_STATE_INCOMPLETE in place of _COMPLETE where events were dropped),
+ * closes the file and frees WRITER (also on failure). Waits up to
  * 10 s for readers. False and ERROR where not everything is in the file: it is valid then and, where
  * the disk is full, counts what it lacks as lost; without any event in it, an overwritten file comes
  * back instead. */

@@ -44,12 +44,27 @@ def test_a_disk_that_fills_midway():
         sentences = [line for line in run.err.splitlines() if "error: " in line]
         assert len(sentences) == 1 and "full.rep" in sentences[0] and "No space left" in sentences[0], run.err
         facts = info(small + "/full.rep")
-        assert facts["state"] == "complete", facts
+        assert facts["state"] == "incomplete" and "No space left on device" in facts["missing"], facts
         # One that was open at the last commit is there without its end; the whole of it is among the lost ones.
         kept, lost = int(facts["events"]) - int(facts["open"]), int(facts["lost"])
         assert kept >= 1000 and lost > 0 and kept + lost == made, facts
         assert f"{kept} events are in the report, {lost} are lost" in sentences[0], (facts, sentences)
         assert os.listdir(small) == ["full.rep"], os.listdir(small)
+
+
+def test_a_disk_that_is_full_from_the_start():
+    with Folder() as folder, SmallDisk(folder, "1m") as small:
+        run = folder.profile("-o", small + "/full", ACT, "spin", "400000")
+        assert run.code == 125 and "0 events are in the report, 400000 are lost" in run.err, run
+        out = subprocess.run([tap.LANESCOPE, "info", small + "/full.rep"], check=True, capture_output=True, text=True).stdout
+        assert "state: incomplete\nmissing: 400000 events, which could not be written: " in out, out
+        # No advice for another cause.
+        assert "LNS-DOCTOR-011 error: the report lacks 400000 events" in out and "LNS-DOCTOR-011" in out, out
+        assert "--trace" not in out and "--buffer-size" not in out, out
+        again = subprocess.run([tap.LANESCOPE, "recover", "-o", folder.file("again.rep"), small + "/full.rep"],
+                               check=False, capture_output=True, text=True)
+        assert again.returncode == 125 and "nothing can be recovered" in again.stderr and again.stdout == "", again
+        assert not os.path.exists(folder.file("again.rep"))
 
 
 def test_an_output_that_is_removed_midway():
