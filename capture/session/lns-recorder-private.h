@@ -62,6 +62,7 @@ struct LnsRecorder
   bool is_ending;         /* under the lock */
   bool has_result;        /* under the lock */
   LnsReportResult result; /* under the lock while has_result */
+  LnsError trouble;       /* under the lock: to be told */
   atomic_size_t queued_bytes;
   atomic_ullong n_events, n_lost, n_bytes;
   atomic_ullong n_begun, n_pool_lost; /* of the session, up to seen_ns (CLOCK_MONOTONIC) */
@@ -70,7 +71,9 @@ struct LnsRecorder
   /* Of the thread alone. */
   LnsDecoder *decoder;
   LnsWriter *writer;
-  LnsBatch *waiting; /* known, the oldest first; each is played when the next one is known */
+  int trouble_fd;
+  bool has_told_trouble; /* of this report */
+  LnsBatch *waiting;     /* known, the oldest first; each is played when the next one is known */
   LnsError
       commit_error; /* the first that a later commit made good, as the next two of the report */
   LnsReportDiagnostic *diagnostics;

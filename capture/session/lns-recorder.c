@@ -5,10 +5,12 @@
 
 #include "capture/session/lns-recorder-private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A batch is played when the next one is there, 50 ms later; with that, and with a slow disk's moment,
  * a range that ended 1.3 s ago is in the file, or among what the file says that it lacks. */
@@ -69,6 +71,29 @@ tell_backlog (LnsRecorder *recorder)
   lns_writer_set_backlog (recorder->writer, &backlog);
 }
 
+/* A commit has failed: says so while there is time to do something about it. Readers that hold the lock are
+ * waited for without a word. */
+static void
+tell_trouble (LnsRecorder *recorder, const LnsError *cause)
+{
+  lns_error_set (&recorder->commit_error, cause->domain, cause->code, "%s", cause->message);
+  if (recorder->has_told_trouble || cause->code == EBUSY)
+    return;
+  recorder->has_told_trouble = true;
+  LnsError trouble = { 0 };
+  lns_error_set (&trouble, cause->domain, cause->code,
+                 "%s; events are kept in memory meanwhile, and writing is tried again each second",
+                 cause->message);
+  lns_decoder_diagnose (recorder->decoder, LNS_TROUBLE_CODE, LNS_SEVERITY_WARNING, LNS_ID_NONE,
+                        trouble.message);
+  pthread_mutex_lock (&recorder->lock);
+  recorder->trouble = trouble;
+  pthread_mutex_unlock (&recorder->lock);
+  const uint64_t one = 1;
+  ssize_t written = write (recorder->trouble_fd, &one, sizeof one);
+  (void)written; /* fails only where it is readable already */
+}
+
 /* Commits each second, whatever is still to be played: to be called often. The time that a commit
  * takes counts, as until its end the file is what the one before has made it. */
 static void
@@ -84,7 +109,9 @@ commit_if_due (LnsRecorder *recorder)
   lns_decoder_show_open (recorder->decoder);
   tell_backlog (recorder);
   /* What a failed one leaves waits for the next, until there is too much of it. */
-  lns_writer_commit (recorder->writer, recorder->reached_ns, &recorder->commit_error);
+  LnsError cause = { 0 };
+  if (!lns_writer_commit (recorder->writer, recorder->reached_ns, &cause))
+    tell_trouble (recorder, &cause);
   /* From when it was due: a slow commit must not push the next one back. */
   recorder->committed_at_ns = now_ns;
   recorder->commit_took_ns = monotonic_ns () - now_ns;
@@ -214,6 +241,7 @@ _lns_recorder_start_report (LnsRecorder *recorder,
 {
   recorder->writer = writer;
   recorder->commit_error = (LnsError){ 0 };
+  recorder->has_told_trouble = false;
   recorder->n_pairs = 0;
   recorder->committed_at_ns = monotonic_ns ();
   recorder->commit_took_ns = 0;
@@ -454,6 +482,7 @@ lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, 
     }
   lns_decoder_set_filter (recorder->decoder, filter);
   recorder->t0_ns = first->monotonic_ns;
+  recorder->trouble_fd = -1;
   pthread_mutex_init (&recorder->lock, NULL);
   pthread_cond_init (&recorder->changed, NULL);
   int failed = pthread_create (&recorder->thread, NULL, run, recorder);
@@ -510,6 +539,22 @@ lns_recorder_tell_made (LnsRecorder *recorder, int64_t now_ns, uint64_t n_begun,
   atomic_store (&recorder->n_begun, n_begun);
   atomic_store (&recorder->n_pool_lost, n_lost);
   atomic_store (&recorder->seen_ns, now_ns);
+}
+
+void
+lns_recorder_set_trouble_fd (LnsRecorder *recorder, int fd)
+{
+  recorder->trouble_fd = fd;
+}
+
+bool
+lns_recorder_next_trouble (LnsRecorder *recorder, LnsError *ret_trouble)
+{
+  pthread_mutex_lock (&recorder->lock);
+  *ret_trouble = recorder->trouble;
+  recorder->trouble = (LnsError){ 0 };
+  pthread_mutex_unlock (&recorder->lock);
+  return ret_trouble->domain != LNS_ERROR_NONE;
 }
 
 void

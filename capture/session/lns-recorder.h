@@ -17,6 +17,9 @@
 
 typedef struct LnsRecorder LnsRecorder;
 
+/* The diagnostic of lns_recorder_next_trouble (), also in the report. */
+#define LNS_TROUBLE_CODE "LNS-REP-003"
+
 /* What a person should know of a report; also in it. */
 typedef struct
 {
@@ -84,6 +87,14 @@ LnsRecorderCounters lns_recorder_counters (LnsRecorder *recorder);
 bool lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news);
 
 void lns_report_result_clear (LnsReportResult *result);
+
+/* Has FD, an eventfd, made readable when there is trouble to be told. To be called before the first report
+ * begins. */
+void lns_recorder_set_trouble_fd (LnsRecorder *recorder, int fd);
+
+/* What keeps the report from being written, once it is known: the recorder goes on and tries again. Each
+ * report tells of it once; false if there is no more to tell. Any thread. */
+bool lns_recorder_next_trouble (LnsRecorder *recorder, LnsError *ret_trouble);
 
 /* Waits until the recorder has come past an LNS_BATCH_STOP or _CANCEL, and takes its result. */
 void lns_recorder_wait (LnsRecorder *recorder, LnsReportResult *ret_result);

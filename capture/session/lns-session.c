@@ -131,7 +131,10 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
     session->collector = lns_collector_new (&limits, session->recorder, error);
   pthread_sigmask (SIG_SETMASK, &old, NULL);
   if (session->collector != NULL)
-    return session;
+    {
+      lns_recorder_set_trouble_fd (session->recorder, lns_session_changed_fd (session));
+      return session;
+    }
   lns_session_free (session);
   return NULL;
 }
@@ -217,6 +220,12 @@ LnsWriter *
 lns_session_report (LnsSession *session)
 {
   return session->writer;
+}
+
+bool
+lns_session_next_trouble (LnsSession *session, LnsError *ret_trouble)
+{
+  return lns_recorder_next_trouble (session->recorder, ret_trouble);
 }
 
 bool

@@ -107,6 +107,9 @@ lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, L
 /* See lns_recorder_next_range (); lns_session_changed_fd () tells of them too. */
 bool lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news);
 
+/* See lns_recorder_next_trouble (); lns_session_changed_fd () tells of it too. */
+bool lns_session_next_trouble (LnsSession *session, LnsError *ret_trouble);
+
 /* Reports that are started hold only their last KEEP_NS, for which memory is taken until they are stopped;
  * 0: all. To be called before the start; with a smaller KEEP_NS, also before the stop. */
 void lns_session_set_keep (LnsSession *session, int64_t keep_ns);

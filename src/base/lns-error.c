@@ -82,6 +82,8 @@ advice_for (int errno_code)
       return "; make room there, or choose another place";
     case EROFS:
       return "; choose another place";
+    case EIO:
+      return "; check the disk";
     case ENAMETOOLONG:
       return "; choose a shorter one";
     case EISDIR:

@@ -131,6 +131,16 @@ tell (LnsRun *run, const char *path, const LnsReportResult *result)
     }
 }
 
+void
+lns_run_take_trouble (LnsRun *run)
+{
+  LnsError trouble;
+  if (!lns_session_next_trouble (run->profile->session, &trouble))
+    return;
+  lns_run_say (run, "warning", LNS_TROUBLE_CODE, trouble.message);
+  lns_progress_diagnostic (run->profile, LNS_TROUBLE_CODE, LNS_SEVERITY_WARNING, trouble.message);
+}
+
 /* No range began. */
 static void
 tell_no_range (LnsRun *run)
@@ -165,6 +175,7 @@ lns_run_stop (LnsRun *run)
   lns_report_result_clear (&run->result);
   lns_session_stop_report (profile->session, &run->result);
   lns_session_set_recording (profile->session, false);
+  lns_run_take_trouble (run);
   lns_run_take_ranges (run);
   lns_progress_range (profile, "stop");
   int64_t end_ns = lns_session_processes (profile->session).last_end_ns;

@@ -210,6 +210,7 @@ lns_profile_run (LnsProfile *profile)
       take_signals (&run);
       if (fds[0].revents != 0)
         lns_session_clear_changed (profile->session);
+      lns_run_take_trouble (&run);
       lns_run_take_ranges (&run);
       if (fds[1].revents != 0)
         lns_run_take_control (&run);

@@ -94,6 +94,9 @@ void lns_run_cut_short (LnsRun *run);
 /* Throws the report away. */
 void lns_run_cancel (LnsRun *run);
 
+/* Says what keeps the report from being written. */
+void lns_run_take_trouble (LnsRun *run);
+
 /* Does what is to be done for capture ranges that began or ended. */
 void lns_run_take_ranges (LnsRun *run);
 

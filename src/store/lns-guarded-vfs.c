@@ -45,18 +45,43 @@ is_regular_or_missing (const char *path)
   return lstat (path, &status) != 0 || S_ISREG (status.st_mode);
 }
 
+/* Leaves in errno why the journal at PATH cannot be written: sqlite3_system_errno () takes it from
+ * there. */
+static void
+tell_errno (const char *path)
+{
+  int fd = open (path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd >= 0)
+    close (fd);
+}
+
 static int
 guarded_open (
     sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *ret_flags)
 {
   const GuardedVfs *guarded = (const GuardedVfs *)vfs;
   const bool is_log = (flags & SQLITE_OPEN_WAL) != 0;
+  const bool is_journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0;
+  int got = 0;
 
   file->pMethods = NULL;
   if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0 || (is_log && !guarded->may_log) ||
-      ((is_log || (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0) && !is_regular_or_missing (path)))
+      ((is_log || is_journal) && !is_regular_or_missing (path)))
     return SQLITE_CANTOPEN;
-  return guarded->inner->xOpen (guarded->inner, path, file, flags, ret_flags);
+  int code = guarded->inner->xOpen (guarded->inner, path, file, flags, &got);
+  if (ret_flags != NULL)
+    *ret_flags = got;
+  /* SQLite is content with a journal that it can only read, and then fails to write with EBADF. */
+  if (is_journal && (flags & SQLITE_OPEN_READWRITE) != 0 &&
+      (code != SQLITE_OK || (got & SQLITE_OPEN_READONLY) != 0))
+    {
+      if (code == SQLITE_OK)
+        file->pMethods->xClose (file);
+      file->pMethods = NULL;
+      code = SQLITE_CANTOPEN;
+      tell_errno (path);
+    }
+  return code;
 }
 
 static int

@@ -56,13 +56,27 @@ run (sqlite3 *database, const char *sql)
   return sqlite3_exec (database, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Why DATABASE's last call failed. The file that refused a call knows: what SQLite keeps for the
+ * connection may be of a call that it made afterwards. */
+static int
+file_errno (sqlite3 *database)
+{
+  sqlite3_file *journal = NULL;
+  int system_code = 0;
+  sqlite3_file_control (database, "main", SQLITE_FCNTL_LAST_ERRNO, &system_code);
+  if (system_code == 0 &&
+      sqlite3_file_control (database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) ==
+          SQLITE_OK &&
+      journal != NULL && journal->pMethods != NULL)
+    journal->pMethods->xFileControl (journal, SQLITE_FCNTL_LAST_ERRNO, &system_code);
+  return system_code != 0 ? system_code : sqlite3_system_errno (database);
+}
+
 bool
 lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing)
 {
-  int code = sqlite3_errcode (database), system_code = sqlite3_system_errno (database);
-  /* SQLite keeps the reason for some calls only; the file always knows its own. */
-  if (system_code == 0 && code != SQLITE_NOMEM)
-    sqlite3_file_control (database, "main", SQLITE_FCNTL_LAST_ERRNO, &system_code);
+  int code = sqlite3_errcode (database),
+      system_code = code != SQLITE_NOMEM ? file_errno (database) : 0;
   if (code == SQLITE_FULL)
     system_code = ENOSPC;
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)

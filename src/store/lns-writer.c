@@ -251,7 +251,7 @@ finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *caus
                  "%s; %" PRIu64 " events are in the report, %" PRIu64 " are lost%s%s",
                  cause->message, writer->n_events, writer->n_lost,
                  is_told ? "" : " (which it cannot tell)",
-                 is_busy ? "" : ": make room and record again");
+                 is_busy ? "" : ": record again");
 }
 
 bool

@@ -5,12 +5,14 @@
 """What the disk does to a recording: it fills, somebody else reads the file, the tool dies early."""
 
 import os
+import shutil
+import signal
 import sqlite3
 import subprocess
 import time
 
 import tap
-from profiling import ACT, COMPLETE, Folder, Report, wait_for
+from profiling import ACT, COMPLETE, Folder, Report, children, wait_for
 
 
 class SmallDisk:
@@ -65,6 +67,61 @@ def test_a_disk_that_is_full_from_the_start():
                                check=False, capture_output=True, text=True)
         assert again.returncode == 125 and "nothing can be recovered" in again.stderr and again.stdout == "", again
         assert not os.path.exists(folder.file("again.rep"))
+
+
+def warning_of(run):
+    """What RUN, which goes on, says on stderr when the disk takes no more; waits for it."""
+    for line in run.stderr:
+        if line.startswith(b"lanescope: warning: "):
+            assert run.poll() is None
+            return line.decode()
+    raise AssertionError("nothing is said")
+
+
+def end_of(run):
+    """Has the program of RUN end, and gives the tool's code and the rest of stderr."""
+    os.kill(children(run.pid)[0], signal.SIGTERM)
+    err = run.stderr.read().decode()
+    return run.wait(30), err
+
+
+def test_a_full_disk_is_told_at_once_and_tried_again():
+    with Folder() as folder, SmallDisk(folder, "6m") as small:
+        with open(small + "/filler", "wb") as file:
+            file.write(bytes(4 << 20))
+        run = folder.start("-o", small + "/full", ACT, "spin", "1000", "sleep", "1500", "spin", "600000", "sleep", "60000")
+        said = warning_of(run)
+        assert "full.rep" in said and "No space left on device" in said and "[LNS-REP-003]" in said, said
+        os.remove(small + "/filler")
+        path = small + "/full.rep"
+        wait_for(lambda: Report(path, counts=True).info["events"] == 601000, "what waited for room")
+        code, err = end_of(run)
+        assert "LNS-REP" not in err and "error" not in err, (code, err)
+        facts = info(path)
+        assert (facts["state"], facts["events"], facts["lost"]) == ("complete", "601000", "0"), facts
+        assert any(code == "LNS-REP-003" for code in Report(path).codes())
+
+
+def test_a_disk_that_turns_read_only_is_told_with_its_cause():
+    """As the kernel does with one that fails: descriptors stay open, and nothing can be written through them."""
+    with Folder() as folder:
+        image, place = folder.file("image"), folder.file("place")
+        os.mkdir(place)
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        if shutil.which("mkfs.ext4") is None or subprocess.run(["mkfs.ext4", "-q", image], capture_output=True).returncode != 0 \
+                or subprocess.run(["mount", "-o", "loop", image, place], capture_output=True).returncode != 0:
+            raise tap.Skip("only root can mount a file system of its own")
+        try:
+            run = folder.start("-o", place + "/r", ACT, "spin", "1000", "sleep", "1500", "spin", "1000", "sleep", "60000")
+            wait_for(lambda: os.path.exists(place + "/r.rep") and Report(place + "/r.rep", counts=True).info["events"] > 0, "a commit")
+            subprocess.run(["mount", "-o", "remount,abort", place], check=True)
+            said = warning_of(run)
+            assert "r.rep" in said and "Read-only file system" in said, said
+            code, err = end_of(run)
+            assert "Read-only file system" in err and "Bad file" not in err, (code, err)
+        finally:
+            subprocess.run(["umount", "-l", place], check=True)
 
 
 def test_an_output_that_is_removed_midway():
