@@ -18,6 +18,9 @@ LISTS = {
     # Of these, those that launch one kernel and no more.
     'single_launches': (r'_*cudaLaunchKernel\w*|cudaLaunchCooperativeKernel(_ptsz)?',
                         r'cuLaunch|cuLaunchGrid\w*|cuLaunchKernel\w*|cuLaunchCooperativeKernel(_ptsz)?'),
+    # Between these, what a thread launches goes into a graph.
+    'captures': (r'cudaStreamBeginCapture\w*', r'cuStreamBeginCapture\w*'),
+    'captured': (r'cudaStreamEndCapture\w*', r'cuStreamEndCapture\w*'),
     'range_begins': (r'cudaProfilerStart', r'cuProfilerStart'),
     'range_ends': (r'cudaProfilerStop', r'cuProfilerStop'),
     # After these, what CUPTI has of a context may be gone.

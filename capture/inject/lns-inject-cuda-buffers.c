@@ -165,7 +165,7 @@ lns_cuda_learn_sizes (bool is_needed)
   return true;
 }
 
-/* Tells that N operations had not ended in time to be recorded. */
+/* Tells that N operations had not ended when CUPTI had to give them back. */
 static void
 tell_unfinished (uint64_t n)
 {
@@ -195,8 +195,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .call_name = call_name,
     .bus = bus,
     .clock = lns_cuda_readings (&readings),
-    .roles = lns_cuda_roles,
-    .launch_role = LNS_CUDA_SINGLE_LAUNCH,
+    .roles = lns_cuda_has_kernels () ? lns_cuda_roles : NULL,
     .skipped_tid = lns_cuda_engine.control_tid,
   };
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
@@ -287,13 +286,10 @@ lns_cuda_flush_all_launched (void)
         break;
       (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
     }
-  /* What is missing was dropped, or takes too long: nobody waits for it twice. At the process's end,
-   * CUPTI tells of it. */
-  int64_t n_running =
-      (int64_t)__atomic_exchange_n (&lns_cuda_engine.n_running, 0, __ATOMIC_RELAXED);
+  /* What is missing was dropped, or takes too long: nobody waits for it twice. The session counts what it
+   * lacks. */
+  __atomic_store_n (&lns_cuda_engine.n_running, 0, __ATOMIC_RELAXED);
   __atomic_store_n (&lns_cuda_engine.running_sum, 0, __ATOMIC_RELAXED);
-  if (n_running > 0 && !__atomic_load_n (&lns_cuda_engine.is_over, __ATOMIC_ACQUIRE))
-    tell_unfinished ((uint64_t)n_running);
 }
 
 void

@@ -18,8 +18,10 @@ enum
   RANGE_BEGIN = 1 << 1,
   RANGE_END = 1 << 2,
   RESET = 1 << 3,
-  /* LNS_CUDA_SINGLE_LAUNCH = 1 << 4 */
+  /* The others are LNS_WIRE_CUDA_CALL_ROLES. */
 };
+_Static_assert(((LAUNCH | RANGE_BEGIN | RANGE_END | RESET) & LNS_WIRE_CUDA_CALL_ROLES) == 0,
+               "each bit has one meaning");
 
 uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];
 
@@ -40,8 +42,9 @@ set_calls (bool is_on, bool is_runtime, const uint16_t *calls, size_t n_calls, u
   for (size_t i = 0; i < n_calls; i++)
     {
       lns_cuda_roles[is_runtime][calls[i] % LNS_WIRE_CUPTI_CALLS] |= role;
-      set_callback (is_on, is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
-                    calls[i]);
+      if ((role & LNS_WIRE_CUDA_CALL_ROLES) == 0)
+        set_callback (is_on, is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
+                      calls[i]);
     }
 }
 
@@ -90,7 +93,10 @@ lns_cuda_enable_callbacks (void)
   if (options->traces & LNS_WIRE_TRACE_CUDA)
     {
       lns_cuda_watch_launches (true);
-      SET_CALLS (true, single_launches, LNS_CUDA_SINGLE_LAUNCH);
+      /* Records say so of these: nobody need be called. */
+      SET_CALLS (true, single_launches, LNS_WIRE_CUDA_CALL_LAUNCH);
+      SET_CALLS (true, captures, LNS_WIRE_CUDA_CALL_CAPTURE);
+      SET_CALLS (true, captured, LNS_WIRE_CUDA_CALL_CAPTURED);
     }
 }
 

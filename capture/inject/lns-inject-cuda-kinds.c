@@ -149,6 +149,15 @@ disable_all (void)
       (void)LNS_CUPTI_TRY (ActivityDisable, kinds[i].kind);
 }
 
+bool
+lns_cuda_has_kernels (void)
+{
+  for (size_t i = 0; i < N_KINDS; i++)
+    if (kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+      return !__atomic_load_n (&is_refused[i], __ATOMIC_RELAXED);
+  return false;
+}
+
 void
 lns_cuda_set_recording (bool recording)
 {

@@ -123,13 +123,15 @@ void lns_cuda_enable_callbacks (void);
 /* Enables or disables those of launches, by which kernels' names are known before the kernels end. */
 void lns_cuda_watch_launches (bool watch);
 
-/* What calls mean to the engine, by [driver, runtime] and number. */
-#define LNS_CUDA_SINGLE_LAUNCH (1u << 4)
+/* What calls mean to the engine, by [driver, runtime] and number: LNS_WIRE_CUDA_CALL_ROLES, and others. */
 extern uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];
 
 /* --- Kinds of activity: lns-inject-cuda-kinds.c. --------------------------------------------- */
 
 void lns_cuda_set_attributes (void);
+
+/* Whether kernels are recorded wherever calls are: CUPTI has not refused them. */
+bool lns_cuda_has_kernels (void);
 
 /* Those that tell of devices, contexts and streams: always on. */
 void lns_cuda_enable_definitions (void);

@@ -218,6 +218,9 @@ _lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process)
   LnsDecodedCuda *cuda = process->cuda;
   if (cuda == NULL)
     return;
+  _lns_cuda_add_dropped (decoder, process, cuda->n_dropped_between, decoder->report_start_ns);
+  decoder->between.n_dropped -= cuda->n_dropped_between;
+  cuda->n_dropped_between = 0;
   _lns_cuda_write_info (decoder, process);
   _lns_mpi_begin_report (decoder, process);
   for (size_t i = 0; i < cuda->devices.n_places; i++)

@@ -81,7 +81,11 @@ struct LnsDecodedCuda
   LnsIdMap problems; /* what was told, by problem and detail */
   bool is_told;      /* what CUDA this is, in the report's meta data */
   LnsWireCudaInfoBytes info;
-  uint64_t n_dropped;     /* by CUPTI */
+  uint64_t n_dropped_between; /* by CUPTI, as it told while there was no report */
+  LnsIdMap flights;           /* what is known of launches: see lns-decoder-cuda-flight.c */
+  LnsIdMap capturing;         /* by 1 + tid: this thread's launches go into a graph */
+  uint32_t last_call; /* the greatest correlation id of calls in reports, which CUPTI counts … */
+  uint32_t settled_call;  /* … when the last report ended, if it was followed; else 0 */
   LnsReportRef rank;      /* told in that report */
   LnsIdMap communicators; /* LnsDecodedCommunicator by uid */
 };
@@ -151,6 +155,27 @@ void _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process);
 /* Takes in what RECORD, which is played, says of the capture; and what it defines, once more: by now the
  * strings that it names are known, whichever stream told them. */
 void _lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
+
+/* Tells the report that CUPTI dropped N records of PROCESS, the last by LAST_NS. */
+void _lns_cuda_add_dropped (LnsDecoder *decoder,
+                            LnsDecodedProcess *process,
+                            uint64_t n,
+                            int64_t last_ns);
+
+/* --- lns-decoder-cuda-flight.c ---------------------------------------------------------------- */
+
+/* Whether RECORD, an event of PROCESS, has a place in the report there is; where it belongs to one that
+ * has ended it is counted, unless it has been. O(1) on the average */
+bool
+_lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
+
+/* Counts N operations that had not ended when their process did. */
+void _lns_flight_unfinished (LnsDecoder *decoder, uint64_t n);
+
+/* The report ends, or PROCESS has: counts the launches whose kernels are not there. To be called again
+ * without harm. */
+void _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_flight_free (LnsDecodedProcess *process);
 
 /* --- lns-decoder-cuda-tracks.c ---------------------------------------------------------------- */
 

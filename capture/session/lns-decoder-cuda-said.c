@@ -320,19 +320,32 @@ say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
   _lns_cuda_take (record, &said, sizeof said);
   if (said.is_unfinished)
     {
-      decoder->counters.n_unfinished += said.count;
+      _lns_flight_unfinished (decoder, said.count);
       return;
     }
-  process->cuda->n_dropped += said.count;
-  decoder->counters.n_dropped += said.count;
-  if (decoder->writer == NULL || said.count == 0)
+  if (decoder->writer == NULL)
+    {
+      process->cuda->n_dropped_between += said.count;
+      decoder->between.n_dropped += said.count;
+      return;
+    }
+  _lns_cuda_add_dropped (decoder, process, said.count,
+                         lns_clock_line_ns (&decoder->clock, said.head.ticks));
+}
+
+void
+_lns_cuda_add_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t n, int64_t last_ns)
+{
+  if (n == 0)
     return;
+  process->n_lost_records += n;
+  decoder->counters.n_dropped += n;
   LnsLoss loss = {
     .process = process->id,
     .thread = LNS_ID_NONE,
     .first_ns = LNS_TIME_UNKNOWN,
-    .last_ns = lns_clock_line_ns (&decoder->clock, said.head.ticks),
-    .others = said.count,
+    .last_ns = last_ns,
+    .others = n,
   };
   lns_writer_add_loss (decoder->writer, &loss);
 }
@@ -465,6 +478,7 @@ _lns_cuda_free (LnsDecodedProcess *process)
   lns_id_map_clear (&cuda->texts);
   lns_id_map_clear (&cuda->calls);
   lns_id_map_clear (&cuda->problems);
+  _lns_flight_free (process);
   _lns_mpi_free (process);
   free (cuda);
   process->cuda = NULL;

@@ -105,7 +105,7 @@ lns_decoder_salvage (LnsDecoder *decoder,
   if (text.launches != NULL)
     lns_wire_cupti_compact (sizes, bytes, n_bytes, &sink, NULL, &counts);
   decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
-  decoder->counters.n_unfinished += counts.n_unfinished;
+  _lns_flight_unfinished (decoder, counts.n_unfinished);
   const LnsDecoderSource source = { .process = id, .stream = SALVAGED_STREAM };
   lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
   lns_decoder_play (decoder, &source, text.bytes, text.n_bytes);

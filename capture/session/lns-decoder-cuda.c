@@ -99,11 +99,12 @@ static void
 play_api (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *record)
 {
   Maker maker = make (decoder, process, LNS_LANE_CUDA_API);
+  const bool is_runtime = (record->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME) != 0;
   char otherwise[48];
-  snprintf (otherwise, sizeof otherwise, "CUDA %s call %u",
-            record->head.depth == 1 ? "runtime" : "driver", (unsigned)record->cbid);
+  snprintf (otherwise, sizeof otherwise, "CUDA %s call %u", is_runtime ? "runtime" : "driver",
+            (unsigned)record->cbid);
   name_registered (&maker, record->head.string, otherwise);
-  const uint64_t call = record->cbid | (uint64_t)(record->head.depth == 1) << 32;
+  const uint64_t call = record->cbid | (uint64_t)is_runtime << 32;
   if (record->head.string != 0 && lns_id_map_get (&process->cuda->calls, call) == NULL)
     lns_id_map_set (&process->cuda->calls, call, (void *)(uintptr_t)record->head.string);
   set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
@@ -469,7 +470,7 @@ _lns_decoder_cuda (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *
       return;
     }
   _lns_cuda_said (decoder, process, record);
-  if (decoder->writer == NULL)
+  if (!_lns_flight_admits (decoder, process, record))
     return;
   switch ((LnsWireCudaType)record->type)
     {
@@ -532,6 +533,8 @@ lns_decoder_cuda_state (const LnsDecoder *decoder)
 void
 _lns_cuda_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  if (process->cuda != NULL)
-    _lns_cuda_write (decoder, process, INT64_MAX);
+  if (process->cuda == NULL)
+    return;
+  _lns_cuda_write (decoder, process, INT64_MAX);
+  _lns_flight_settle (decoder, process);
 }

@@ -172,8 +172,9 @@ struct LnsDecodedProcess
   LnsIdMap open_ranges;  /* LnsStartedRange by range id; see lns-decoder-started.c */
   LnsStartEnd *start_ends;
   size_t n_start_ends, n_start_ends_allocated;
-  LnsWireLosses told;   /* by LOST records */
-  LnsDecodedCuda *cuda; /* NULL: no word of it yet */
+  LnsWireLosses told;      /* by LOST records */
+  uint64_t n_lost_records; /* of the GPU, perhaps, that this report is told of as lost */
+  LnsDecodedCuda *cuda;    /* NULL: no word of it yet */
 };
 
 typedef struct
@@ -187,6 +188,10 @@ struct LnsDecoder
   LnsWriter *writer; /* NULL: no report; what happens now is only remembered */
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
+  int64_t first_start_ns; /* where the first report began */
+  int64_t ended_ns;       /* where the last one ended, if it was followed; else INT64_MIN */
+  bool is_followed;       /* what comes of the report when it has ended is counted */
+  LnsDecoderBetween between;
   LnsPointers processes, threads, domains, categories, schemas,
       resources;          /* by id in the session */
   LnsPointers unrecorded; /* LnsUnrecorded */

@@ -87,6 +87,7 @@ lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *l
   decoder->n_told += lns_decoder_lost_events (&rest);
   if (n == 0 || decoder->writer == NULL)
     return;
+  process->n_lost_records += rest.events[LNS_WIRE_LOSS_SAMPLE] + rest.events[LNS_WIRE_LOSS_OTHER];
   LnsLoss loss = {
     .process = process->id,
     .thread = LNS_ID_NONE,
@@ -145,10 +146,10 @@ lns_decoder_end_process (LnsDecoder *decoder,
   LnsDecodedProcess *process = decoder->processes.items[id];
   _lns_process_end_ranges (decoder, process, end_ns);
   end_threads (decoder, process, end_ns);
-  _lns_cuda_stop_report (decoder, process);
-  _lns_cuda_free (process);
   if (losses != NULL)
     lns_decoder_add_losses (decoder, id, losses);
+  _lns_cuda_stop_report (decoder, process);
+  _lns_cuda_free (process);
   for (size_t i = 0; i < process->streams.n_places; i++)
     if (process->streams.entries[i].value != NULL)
       _lns_stream_free (process->streams.entries[i].value);
@@ -201,15 +202,26 @@ lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_
   decoder->writer = writer;
   decoder->report++;
   decoder->report_start_ns = start_ns;
+  decoder->is_followed = false;
+  if (decoder->report == 1)
+    decoder->first_start_ns = start_ns;
   decoder->n_cuda_events = 0;
   decoder->counters = (LnsDecoderCounters){ 0 };
   _lns_decoder_replay (decoder);
   for_stacks (decoder, _lns_stack_begin_report, start_ns);
   for (size_t i = 0; i < decoder->processes.n; i++)
     {
-      _lns_process_begin_report (decoder->processes.items[i]);
-      _lns_cuda_begin_report (decoder, decoder->processes.items[i]);
+      LnsDecodedProcess *process = decoder->processes.items[i];
+      process->n_lost_records = 0;
+      _lns_process_begin_report (process);
+      _lns_cuda_begin_report (decoder, process);
     }
+}
+
+void
+lns_decoder_follow_late (LnsDecoder *decoder)
+{
+  decoder->is_followed = true;
 }
 
 void
@@ -221,6 +233,8 @@ lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
       _lns_process_stop_report (decoder, decoder->processes.items[i], end_ns);
       _lns_cuda_stop_report (decoder, decoder->processes.items[i]);
     }
+  decoder->ended_ns = decoder->is_followed ? end_ns : INT64_MIN;
+  decoder->is_followed = false;
   _lns_mpi_stop_report (decoder);
   decoder->writer = NULL;
 }

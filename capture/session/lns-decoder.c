@@ -31,6 +31,7 @@ lns_decoder_new (const LnsWireClockPair *first)
   if (decoder == NULL)
     return NULL;
   lns_clock_line_init (&decoder->clock, first);
+  decoder->ended_ns = INT64_MIN;
   for (int kind = 1; kind < LNS_N_LANE_KINDS; kind++)
     for (int column = 1; column < LNS_N_COLUMNS; column++)
       {
@@ -82,6 +83,14 @@ LnsDecoderCounters
 lns_decoder_counters (const LnsDecoder *decoder)
 {
   return decoder->counters;
+}
+
+LnsDecoderBetween
+lns_decoder_take_between (LnsDecoder *decoder)
+{
+  const LnsDecoderBetween between = decoder->between;
+  decoder->between = (LnsDecoderBetween){ 0 };
+  return between;
 }
 
 bool
@@ -344,6 +353,7 @@ play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
   decoder->n_told += lns_decoder_lost_events (&lost->losses);
   if (decoder->writer == NULL)
     return;
+  stream->process->n_lost_records += events[LNS_WIRE_LOSS_SAMPLE] + events[LNS_WIRE_LOSS_OTHER];
   LnsLoss loss = {
     .process = stream->process->id,
     .thread = stream->thread != NULL ? stream->thread->id : LNS_ID_NONE,

@@ -52,10 +52,17 @@ typedef struct
   uint64_t n_too_deep;                   /* ranges: nested deeper than lanes go */
   uint64_t n_refused;                    /* memory was short */
   uint64_t n_dropped;                    /* by CUPTI, in all processes */
-  uint64_t
-      n_unfinished; /* GPU operations and calls that a process was at when it, or its range, ended */
+  uint64_t n_unfinished;    /* GPU operations and calls that had not ended when the report did, or
+                            their process */
   uint64_t n_out_of_memory; /* CUDA calls that found no device memory */
 } LnsDecoderCounters;
+
+/* What no report was there for, since this was last taken. */
+typedef struct
+{
+  uint64_t n_late;    /* records of CUDA that came when the report which they belong to had ended */
+  uint64_t n_dropped; /* by CUPTI; the next report begins with them */
+} LnsDecoderBetween;
 
 /* What a process uses that is not recorded, or not what it seems. */
 typedef struct
@@ -154,6 +161,10 @@ void lns_decoder_settle (LnsDecoder *decoder);
  * with LNS_EVENT_OPEN_START at START_NS; what ended before is left out. */
 void lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_ns);
 
+/* The report's end is to wait until CUPTI has handed over what belongs to it: what comes of it later is
+ * late. */
+void lns_decoder_follow_late (LnsDecoder *decoder);
+
 /* Writes what is open, with LNS_EVENT_OPEN_END, and lets go of the writer. The ranges stay open for
  * a next report. */
 void lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns);
@@ -184,3 +195,4 @@ void lns_decoder_write_held (LnsDecoder *decoder);
 LnsCudaState lns_decoder_cuda_state (const LnsDecoder *decoder);
 
 LnsDecoderCounters lns_decoder_counters (const LnsDecoder *decoder);
+LnsDecoderBetween lns_decoder_take_between (LnsDecoder *decoder);

@@ -93,6 +93,7 @@ end_report (LnsRecorder *recorder, int64_t end_ns, const LnsWireClockPair *pair)
   LnsRangeNews news = { .is_end = true, .number = recorder->ranges.n_begun };
   if (recorder->writer == NULL)
     return;
+  lns_decoder_follow_late (recorder->decoder);
   _lns_recorder_stop_report (recorder, &stop, end_ns, pair, &news.result);
   tell (recorder, &news);
 }
@@ -207,7 +208,8 @@ static bool
 belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
 {
   const Belonging *range = data;
-  if (head->ticks <= range->end_ticks)
+  const bool is_unfinished = head->ticks == 0; /* of a kernel: no time tells where it belongs */
+  if (head->ticks <= range->end_ticks && !is_unfinished)
     return true;
   switch ((LnsWireCudaType)head->type)
     {
@@ -241,20 +243,20 @@ first_call_after (const LnsBatchPiece *piece, uint64_t ticks)
   return first;
 }
 
-/* Plays what belongs to the range of EDGE, its end, in the batches up to the one by which all is here. */
+/* Plays what PROCESS did in the range of EDGE, its end, in the batches up to the one by which all is here. */
 static void
-play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
+play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge, uint32_t process)
 {
   Belonging range = { .end_ticks = edge->ticks,
                       .next_ticks = UINT64_MAX,
                       .correlation = UINT32_MAX };
   for (size_t i = recorder->ranges.n_edges; i-- > 0;)
-    if (recorder->ranges.edges[i].process == edge->process && !recorder->ranges.edges[i].is_end &&
-        recorder->ranges.edges[i].ticks >= edge->ticks)
+    if ((recorder->ranges.edges[i].process == process || process != edge->process) &&
+        !recorder->ranges.edges[i].is_end && recorder->ranges.edges[i].ticks >= edge->ticks)
       range.next_ticks = recorder->ranges.edges[i].ticks;
   for (LnsBatch *batch = recorder->waiting; batch != NULL; batch = batch->next)
     for (size_t i = 0; i < batch->n_pieces; i++)
-      if (batch->pieces[i].source.process == edge->process)
+      if (batch->pieces[i].source.process == process)
         {
           const uint32_t first = first_call_after (&batch->pieces[i], edge->ticks);
           range.correlation = first < range.correlation ? first : range.correlation;
@@ -264,11 +266,31 @@ play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
       {
         LnsBatchPiece *piece = &batch->pieces[i];
         /* The batch's own memory. */
-        if (piece->source.process == edge->process)
+        if (piece->source.process == process)
           piece->n_bytes = lns_decoder_take_cuda (recorder->decoder, &piece->source,
                                                   (uint8_t *)(uintptr_t)piece->bytes,
                                                   piece->n_bytes, belongs, &range);
       }
+}
+
+/* The same of all processes: where none is left in a range they all were let record until now. */
+static void
+play_all_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
+{
+  const LnsIdMap *open = &recorder->ranges.open;
+  const bool is_last = open->n == 1 && lns_id_map_get (open, edge->process) != NULL;
+  LnsIdMap done = { 0 };
+  play_work_of (recorder, edge, edge->process);
+  lns_id_map_set (&done, edge->process, recorder);
+  for (LnsBatch *batch = recorder->waiting; is_last && batch != edge->ready->next;
+       batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      {
+        const uint32_t process = batch->pieces[i].source.process;
+        if (lns_id_map_get (&done, process) == NULL && lns_id_map_set (&done, process, recorder))
+          play_work_of (recorder, edge, process);
+      }
+  lns_id_map_clear (&done);
 }
 
 /* --- Edges ------------------------------------------------------------------------------------ */
@@ -358,7 +380,7 @@ _lns_recorder_pass_edges (LnsRecorder *recorder)
         return false;
       play_all_until (recorder, edge.ticks);
       if (edge.is_end)
-        play_work_of (recorder, &edge);
+        play_all_work_of (recorder, &edge);
       pass (recorder, &edge);
       memmove (ranges->edges, ranges->edges + 1, --ranges->n_edges * sizeof edge);
     }

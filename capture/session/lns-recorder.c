@@ -165,6 +165,21 @@ static const char *const no_cuda[] = {
   [LNS_CUDA_RECORDED] = NULL,
 };
 
+/* Says what came when there was no report that it belongs to; N_DROPPED are those of this one. */
+static void
+tell_between (LnsRecorder *recorder, uint64_t n_dropped)
+{
+  const LnsDecoderBetween between = lns_decoder_take_between (recorder->decoder);
+  tell_count (
+      recorder, between.n_dropped + n_dropped, "LNS-CUDA-013", LNS_SEVERITY_WARNING,
+      "records of what the GPU did are lost, as CUPTI had no buffer for them: record with a "
+      "larger --buffer-size or a smaller --cuda-flush-interval");
+  tell_count (recorder, between.n_late, "LNS-CUDA-024", LNS_SEVERITY_INFO,
+              "CUDA calls or GPU operations of earlier capture ranges are left out, as they ended "
+              "after the "
+              "reports of their ranges: call cudaDeviceSynchronize before a range ends");
+}
+
 static const char no_python[] =
     "no Python program began to trace functions: one that another program starts with -I, -E or "
     "-S, or without our "
@@ -195,10 +210,7 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
       recorder, n_lost > n_told ? n_lost - n_told : 0, "LNS-POOL-001", LNS_SEVERITY_WARNING,
       "events are lost, as they came faster than they could be stored: record with a larger "
       "--buffer-size, or to a faster disk");
-  tell_count (
-      recorder, counters.n_dropped, "LNS-CUDA-013", LNS_SEVERITY_WARNING,
-      "records of what the GPU did are lost, as CUPTI had no buffer for them: record with a "
-      "larger --buffer-size or a smaller --cuda-flush-interval");
+  tell_between (recorder, counters.n_dropped);
   tell_count (
       recorder, counters.n_out_of_memory, "LNS-CUDA-016", LNS_SEVERITY_INFO,
       "CUDA calls found no GPU memory; CUPTI's buffers take some of it: where the program gets on "
@@ -306,6 +318,8 @@ _lns_recorder_stop_report (LnsRecorder *recorder,
       result.drain_ms = (double)(drained_ns - event->time_ns) / 1e6;
       result.commit_ms = (double)(monotonic_ns () - drained_ns) / 1e6;
     }
+  else if (event->kind == LNS_BATCH_STOP)
+    tell_between (recorder, 0);
   result.diagnostics = recorder->diagnostics;
   result.n_diagnostics = recorder->n_diagnostics;
   recorder->diagnostics = NULL;

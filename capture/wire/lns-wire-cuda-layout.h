@@ -66,9 +66,20 @@ typedef struct
   uint32_t device, context, stream;
 } LnsWireCudaPlace;
 
+/* What a call is, in its record's DEPTH; bits. */
+enum
+{
+  LNS_WIRE_CUDA_CALL_RUNTIME = 1 << 0,  /* of the runtime's API, not the driver's */
+  LNS_WIRE_CUDA_CALL_LAUNCH = 1 << 4,   /* launches one kernel */
+  LNS_WIRE_CUDA_CALL_CAPTURE = 1 << 5,  /* its thread's launches go into a graph from here on … */
+  LNS_WIRE_CUDA_CALL_CAPTURED = 1 << 6, /* … to here, and do not run */
+  LNS_WIRE_CUDA_CALL_ROLES =
+      LNS_WIRE_CUDA_CALL_LAUNCH | LNS_WIRE_CUDA_CALL_CAPTURE | LNS_WIRE_CUDA_CALL_CAPTURED
+};
+
 typedef struct
 {
-  LnsWireHead head; /* DEPTH: 1 runtime, 0 driver */
+  LnsWireHead head; /* DEPTH: LNS_WIRE_CUDA_CALL_… */
   uint32_t n_bytes;
   uint32_t correlation; /* unique in the process, 0 none */
   uint64_t end_ticks;   /* ≥ the head's */
@@ -80,7 +91,7 @@ typedef struct
 
 typedef struct
 {
-  LnsWireHead head;
+  LnsWireHead head; /* ticks and end 0: it had not ended when its process did */
   uint32_t n_bytes;
   uint32_t correlation;
   uint64_t end_ticks;

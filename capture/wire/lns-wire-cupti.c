@@ -58,8 +58,10 @@ put_api (const LnsCuptiWork *work)
   if (from->threadId == work->sink->skipped_tid && from->threadId != 0)
     return LNS_CUPTI_SKIPPED;
   bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-  if (work->sink->roles != NULL && from->cbid < LNS_WIRE_CUPTI_CALLS && from->returnValue == 0 &&
-      (work->sink->roles[is_runtime][from->cbid] & work->sink->launch_role) != 0)
+  uint8_t depth = is_runtime ? LNS_WIRE_CUDA_CALL_RUNTIME : 0;
+  if (work->sink->roles != NULL && from->cbid < LNS_WIRE_CUPTI_CALLS)
+    depth |= work->sink->roles[is_runtime][from->cbid] & LNS_WIRE_CUDA_CALL_ROLES;
+  if ((depth & LNS_WIRE_CUDA_CALL_LAUNCH) && from->returnValue == 0)
     {
       work->counts->n_launched++;
       work->counts->launched_sum += from->correlationId;
@@ -70,10 +72,7 @@ put_api (const LnsCuptiWork *work)
   if (to == NULL)
     return LNS_CUPTI_LOST;
   *to = (LnsWireCudaApiBytes){
-    .head = { .ticks = from->start,
-              .type = LNS_WIRE_CUDA_API,
-              .depth = is_runtime,
-              .string = name },
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_API, .depth = depth, .string = name },
     .n_bytes = sizeof *to,
     .correlation = from->correlationId,
     .end_ticks = _lns_cupti_later (from->start, from->end),
@@ -193,7 +192,12 @@ put_kernel (const LnsCuptiWork *work)
 {
   const CUpti_ActivityKernel10 *from = &work->from->kernel;
   if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
+    {
+      LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL,
+                                            .correlation = from->correlationId,
+                                            .graph_node = from->graphNodeId };
+      return _lns_cupti_put (work, &unfinished, sizeof unfinished);
+    }
   if (from->graphNodeId == 0)
     {
       work->counts->n_run++;

@@ -54,9 +54,8 @@ typedef struct
   LnsWireLaunches *launches;
   const LnsWireCuptiReadings *clock; /* by which times become ticks; NULL: they are ticks */
   uint32_t names_epoch;              /* another one than before: names may lie elsewhere now */
-  /* By [driver, runtime] and number: bits of LAUNCH_ROLE are set for calls that launch one kernel; or NULL. */
+  /* By [driver, runtime] and number: LNS_WIRE_CUDA_CALL_ROLES of the call, among other bits; or NULL. */
   const uint8_t (*roles)[LNS_WIRE_CUPTI_CALLS];
-  uint8_t launch_role;
   uint32_t skipped_tid; /* calls of this thread are not kept; 0: none */
 } LnsWireCuptiSink;
 
@@ -64,7 +63,8 @@ typedef struct
 {
   uint64_t n_compacted;
   uint64_t n_lost;       /* there was no room */
-  uint64_t n_unfinished; /* without times: still running when the process died, or never measured */
+  uint64_t n_unfinished; /* without times: still running when the process died, or never measured;
+                            kernels, whose records say so, are not among them */
   /* Of calls that launch one kernel, and of kernels that one launched: where all have run, these are equal. */
   uint64_t n_launched, n_run;
   uint64_t launched_sum, run_sum; /* of their correlations */

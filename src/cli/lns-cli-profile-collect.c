@@ -92,18 +92,24 @@ lns_run_start_in_time (LnsRun *run)
   lns_run_tell_state (run);
 }
 
-/* What there is to say of the report at PATH. */
 static void
-tell (LnsRun *run, const char *path, const LnsReportResult *result)
+tell_diagnostics (LnsRun *run, const LnsReportResult *result)
 {
   static const char *const words[] = { "note", "warning", "error" };
-  LnsProfile *profile = run->profile;
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
       lns_run_say (run, words[item->severity], item->code, item->text);
-      lns_progress_diagnostic (profile, item->code, item->severity, item->text);
+      lns_progress_diagnostic (run->profile, item->code, item->severity, item->text);
     }
+}
+
+/* What there is to say of the report at PATH. */
+static void
+tell (LnsRun *run, const char *path, const LnsReportResult *result)
+{
+  LnsProfile *profile = run->profile;
+  tell_diagnostics (run, result);
   if (result->is_written)
     {
       char events[LNS_FORMAT_SIZE], lost[LNS_FORMAT_SIZE], processes[LNS_FORMAT_SIZE];
@@ -191,6 +197,8 @@ lns_run_stop (LnsRun *run)
     }
   else if (run->n_ranges == 0)
     tell_no_range (run);
+  else
+    tell_diagnostics (run, &run->result); /* what no report was there for */
   run->is_in_range = false;
   lns_run_tell_state (run);
 }

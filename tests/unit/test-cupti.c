@@ -317,7 +317,14 @@ test_what_is_not_kept (void)
   begin ();
   CUpti_ActivityKernel10 running = kernel ();
   running.end = 0;
-  add (&running, sizeof running);
+  const LnsWireCudaKernelBytes *wire =
+      compact_one (&running, sizeof running, LNS_WIRE_CUDA_KERNEL, sizeof *wire);
+  LNS_CHECK (wire->correlation == running.correlationId && wire->end_ticks == 0);
+  LNS_CHECK_INT (test.counts.n_unfinished, 0); /* the record says so */
+
+  begin ();
+  CUpti_ActivityMemset4 setting = { .kind = CUPTI_ACTIVITY_KIND_MEMSET, .start = 1000 };
+  add (&setting, sizeof setting);
   CUpti_ActivityName name = { .kind = CUPTI_ACTIVITY_KIND_NAME };
   add (&name, sizeof name);
   CUpti_ActivityKernel10 done = kernel ();
@@ -327,7 +334,7 @@ test_what_is_not_kept (void)
   LNS_CHECK_INT (test.counts.n_unfinished, 1);
   LNS_CHECK_INT (test.counts.n_compacted, 1);
   LNS_CHECK_INT (test.counts.unknown_kind, 0);
-  const LnsWireCudaKernelBytes *wire = only (LNS_WIRE_CUDA_KERNEL, sizeof *wire);
+  wire = only (LNS_WIRE_CUDA_KERNEL, sizeof *wire);
   LNS_CHECK_INT (wire->end_ticks, 1000);
 
   static const uint32_t kinds[] = { 60, 127, 128, UINT32_MAX };

@@ -372,6 +372,151 @@ the_state_of_cuda_follows_what_is_said (void)
   end ();
 }
 
+static LnsWireCudaApiBytes
+call_at (int64_t start_ns, uint32_t correlation, unsigned roles)
+{
+  return (LnsWireCudaApiBytes){
+    .head = { .ticks = AT (start_ns),
+              .type = LNS_WIRE_CUDA_API,
+              .depth = (uint8_t)(LNS_WIRE_CUDA_CALL_RUNTIME | roles) },
+    .correlation = correlation,
+    .end_ticks = AT (start_ns + 5),
+    .tid = 10,
+  };
+}
+
+/* Ends the report at END_NS as that of a capture range; the counters are then those of its end. */
+static void
+end_range (int64_t end_ns)
+{
+  LnsError error = { 0 };
+  lns_decoder_follow_late (decoder);
+  lns_decoder_write_held (decoder);
+  lns_decoder_stop_report (decoder, end_ns);
+  LNS_CHECK (lns_writer_finish (writer, LNS_STATE_COMPLETE, end_ns, &error));
+}
+
+/* Begins another report at START_NS. */
+static void
+begin_next (int64_t start_ns)
+{
+  LnsError error = { 0 };
+  LnsWriterOptions options = { .overwrite = true, .t0_monotonic_ns = T0 };
+  path = fixture_path ("next.rep");
+  writer = lns_writer_create (path, &options, &error);
+  LNS_CHECK (writer != NULL);
+  lns_decoder_start_report (decoder, writer, start_ns);
+}
+
+/* Of each launch that a report has, it has the kernel or counts it; a kernel that comes later is in no
+ * other report, whether that comes before its call or after it. */
+static void
+a_launch_is_recorded_or_counted_once (void)
+{
+  begin ();
+  LnsWireCudaLaunchBytes launch = launch_of (0, 0, 4);
+  LnsWireCudaApiBytes calls[] = { call_at (10, 1, LNS_WIRE_CUDA_CALL_LAUNCH),
+                                  call_at (20, 2, LNS_WIRE_CUDA_CALL_LAUNCH),
+                                  call_at (30, 3, LNS_WIRE_CUDA_CALL_LAUNCH), call_at (40, 4, 0),
+                                  call_at (50, 5, LNS_WIRE_CUDA_CALL_LAUNCH) };
+  calls[4].return_value = 1; /* nothing was launched */
+  LnsWireCudaKernelBytes first = kernel_at (60, 70, 0, 1), second = kernel_at (70, 80, 0, 2),
+                         third = kernel_at (400, 600, 0, 3), next = kernel_at (610, 620, 0, 7);
+  ADD (launch);
+  ADD (first); /* before its call */
+  for (int i = 0; i < 5; i++)
+    ADD (calls[i]);
+  ADD (second);
+  play ();
+  end_range (300);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 1);
+  begin_next (500);
+  LnsWireCudaApiBytes after = call_at (600, 7, LNS_WIRE_CUDA_CALL_LAUNCH);
+  ADD (third);
+  ADD (after);
+  ADD (next);
+  play ();
+  lns_decoder_write_held (decoder);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 0);
+  LNS_CHECK_INT (lns_decoder_take_between (decoder).n_late, 0); /* it was told of */
+  finish ();
+  LnsEvent events[2];
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_KERNEL, events, 2), 1);
+  LNS_CHECK_INT (column (&events[0], LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION), 7);
+  end ();
+}
+
+/* Launches that go into a graph do not run; kernels without times, and those that are told as lost, are
+ * not counted twice. */
+static void
+what_is_not_to_come_is_not_counted (void)
+{
+  begin ();
+  LnsWireCudaApiBytes calls[] = { call_at (10, 1, LNS_WIRE_CUDA_CALL_CAPTURE),
+                                  call_at (20, 2, LNS_WIRE_CUDA_CALL_LAUNCH),
+                                  call_at (30, 3, LNS_WIRE_CUDA_CALL_CAPTURED),
+                                  call_at (40, 4, LNS_WIRE_CUDA_CALL_LAUNCH),
+                                  call_at (50, 5, LNS_WIRE_CUDA_CALL_LAUNCH) };
+  LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL, .correlation = 4 };
+  LnsWireCudaDroppedBytes dropped = { .head = { .ticks = AT (60), .type = LNS_WIRE_CUDA_DROPPED },
+                                      .count = 1 };
+  for (int i = 0; i < 5; i++)
+    ADD (calls[i]);
+  ADD (unfinished);
+  ADD (dropped);
+  play ();
+  end_range (300);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 1);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_dropped, 1);
+  ADD (dropped); /* while there is no report */
+  play ();
+  begin_next (500);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_dropped, 1);
+  LNS_CHECK_INT (lns_decoder_take_between (decoder).n_dropped, 0);
+  finish ();
+  uint64_t n_lost = 0;
+  uint32_t n;
+  const LnsLoss *losses = lns_report_losses (report, &n);
+  for (uint32_t i = 0; i < n; i++)
+    n_lost += losses[i].others;
+  LNS_CHECK_INT (n_lost, 1);
+  end ();
+}
+
+/* Calls and copies that come when the report of their range has ended are counted, in no report. */
+static void
+what_comes_too_late_is_counted (void)
+{
+  begin ();
+  LnsWireCudaApiBytes in_time = call_at (200, 8, 0),
+                      late = call_at (100, 5, LNS_WIRE_CUDA_CALL_LAUNCH),
+                      between = call_at (400, 9, 0);
+  LnsWireCudaMemcpyBytes copy = { .head = { .ticks = AT (600), .type = LNS_WIRE_CUDA_MEMCPY },
+                                  .correlation = 6,
+                                  .end_ticks = AT (700),
+                                  .place = { .device = 0, .context = 1, .stream = 7 } };
+  LnsWireCudaLaunchBytes launch = launch_of (0, 0, 4);
+  LnsWireCudaKernelBytes its_kernel = kernel_at (110, 120, 0, 5);
+  ADD (in_time);
+  ADD (launch);
+  play ();
+  end_range (300);
+  ADD (late);
+  ADD (its_kernel);
+  ADD (between);
+  play ();
+  begin_next (500);
+  ADD (copy);
+  play ();
+  LNS_CHECK_INT (lns_decoder_take_between (decoder).n_late, 3); /* the call, its kernel, the copy */
+  LNS_CHECK_INT (lns_decoder_take_between (decoder).n_late, 0);
+  finish ();
+  LnsEvent event;
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_MEMCPY, &event, 1), 0);
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 0);
+  end ();
+}
+
 /* What ended before a report began is not of it; what a later report needs is told to it again. */
 static void
 a_later_report_has_its_own (void)
@@ -438,5 +583,8 @@ main (void)
   LNS_TEST (problems_are_told_once_with_their_names);
   LNS_TEST (the_state_of_cuda_follows_what_is_said);
   LNS_TEST (a_later_report_has_its_own);
+  LNS_TEST (a_launch_is_recorded_or_counted_once);
+  LNS_TEST (what_is_not_to_come_is_not_counted);
+  LNS_TEST (what_comes_too_late_is_counted);
   return lns_tap_done ();
 }

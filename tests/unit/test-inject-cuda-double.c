@@ -77,7 +77,7 @@ call_of (uint32_t id)
 {
   const LnsWireCudaApiBytes *call;
   for (size_t i = 0; (call = cuda_record (LNS_WIRE_CUDA_API, i)) != NULL; i++)
-    if (call->correlation == id && call->head.depth == 1)
+    if (call->correlation == id && (call->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME))
       return call;
   return NULL;
 }
@@ -134,7 +134,8 @@ test_questions (void)
       size_t n = 0;
       const LnsWireCudaApiBytes *call;
       for (size_t i = 0; (call = cuda_record (LNS_WIRE_CUDA_API, i)) != NULL; i++)
-        n += call->head.depth == 1 && (call->cbid == 10 || call->cbid == 17);
+        n += (call->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME) &&
+             (call->cbid == 10 || call->cbid == 17);
       LNS_CHECK_INT (n, all ? 20 : 0);
       LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 1);
       mini_session_free (session);

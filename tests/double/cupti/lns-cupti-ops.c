@@ -16,6 +16,8 @@ static bool collecting;
 static __thread bool in_collection;
 static LnsGpuOp *heap; /* by end */
 static size_t n_heap, heap_room;
+static LnsGpuOp *held; /* ended, and told of at the end alone */
+static size_t n_held;
 
 static void
 swap (size_t a, size_t b)
@@ -57,6 +59,19 @@ pop_locked (void)
   return first;
 }
 
+/* Takes OP back if it is one of those that nobody hears of before everything is asked for. */
+static bool
+hold_back_locked (const LnsGpuOp *op)
+{
+  static size_t n_ended;
+  const size_t every = _lns_cupti_options ()->held;
+  if (every == 0 || ++n_ended % every != 0)
+    return false;
+  held = realloc (held, (n_held + 1) * sizeof *held);
+  held[n_held++] = *op;
+  return true;
+}
+
 /* Takes what has ended, or everything; how many of it have ended goes to RET_N_COMPLETE. */
 static size_t
 take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
@@ -64,14 +79,22 @@ take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
   size_t together = _lns_cupti_options ()->together, n = 0;
   int64_t until_ns = lns_gpu_now () - _lns_cupti_options ()->late_ns;
   *ret_n_complete = 0;
-  if (n_heap == 0 || (!everything && (n_heap < together || heap[0].end_ns > until_ns)))
+  if (n_heap + (everything ? n_held : 0) == 0 ||
+      (!everything && (n_heap < together || heap[0].end_ns > until_ns)))
     return 0;
-  *ret_taken = malloc (n_heap * sizeof **ret_taken);
+  *ret_taken = malloc ((n_heap + n_held) * sizeof **ret_taken);
   while (n_heap > 0 && (everything || heap[0].end_ns <= until_ns))
     {
-      *ret_n_complete += heap[0].end_ns <= until_ns;
-      (*ret_taken)[n++] = pop_locked ();
+      const LnsGpuOp op = pop_locked ();
+      if (op.end_ns <= until_ns && hold_back_locked (&op))
+        continue;
+      *ret_n_complete += op.end_ns <= until_ns;
+      (*ret_taken)[n++] = op;
     }
+  for (size_t i = 0; everything && i < n_held; i++)
+    (*ret_taken)[n++] = held[i];
+  if (everything)
+    n_held = 0;
   return n;
 }
 
@@ -90,7 +113,10 @@ _lns_cupti_collect (LnsCuptiCollect how)
   collecting = collecting || n > 0;
   pthread_mutex_unlock (&lock);
   if (n == 0)
-    return;
+    {
+      free (taken);
+      return;
+    }
   in_collection = true;
   bool reversed = _lns_cupti_options ()->together > 0;
   for (size_t i = 0; i < n; i++)

@@ -110,6 +110,7 @@ read_options (void)
     .drop = (size_t)lns_gpu_option ("LNS_DOUBLE_DROP", 0),
     .together = (size_t)lns_gpu_option ("LNS_DOUBLE_REORDER", 0),
     .late_ns = lns_gpu_option ("LNS_DOUBLE_LATE_MS", 0) * 1000000,
+    .held = (size_t)lns_gpu_option ("LNS_DOUBLE_HELD", 0),
     .other_tool = other_tool != NULL ? strdup (other_tool) : NULL,
   };
   const char *own_clock = getenv ("LNS_DOUBLE_CUPTI_CLOCK"); /* OFFSET_NS[:DRIFT_PPM] */

@@ -38,6 +38,7 @@ typedef struct
   size_t drop;     /* every how manyeth record is dropped, 0: none */
   size_t together; /* how many records wait for each other, and come in reverse */
   int64_t late_ns;
+  size_t held;
   long gpu_offset_ns;
   long gpu_drift_ppm;
   long own_offset_ns, own_drift_ppm; /* of the library's own clock */
