@@ -8,6 +8,7 @@
 
 #include "capture/session/lns-collector-private.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -158,8 +159,8 @@ _lns_collector_range_began (LnsCollector *collector, LnsPeer *peer)
   pthread_mutex_unlock (&collector->lock);
 }
 
-/* It has left its range, by its own word or by its end. */
-static void
+/* It has left its range, by its own word or by its end. Returns whether no process is in one any more. */
+static bool
 leave_range (LnsCollector *collector, LnsPeer *peer)
 {
   pthread_mutex_lock (&collector->lock);
@@ -168,39 +169,71 @@ leave_range (LnsCollector *collector, LnsPeer *peer)
   if (is_last)
     set_others_recording (collector, peer, false);
   pthread_mutex_unlock (&collector->lock);
+  return is_last;
 }
 
 void
-_lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer, int fd)
+_lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer)
 {
-  leave_range (collector, peer);
+  /* A report that is over has events of all processes that were let record. */
+  const bool is_over = leave_range (collector, peer);
   const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
                                    .kind = LNS_WIRE_COMMAND_FLUSH,
                                    .serial = LNS_FLUSH_SERIAL | ++collector->flush_serial };
-  peer->n_flushes++;
-  const bool is_sent =
-      lns_wire_pool_listens (peer->pool) &&
-      send (fd, &command, sizeof command, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof command;
-  peer->flush_until_ns = monotonic_ns () + (is_sent ? FLUSH_NS : UNASKED_FLUSH_NS);
+  LnsFlush flush = { .serial = command.serial, .process = peer->process };
+  for (size_t i = 0; i < collector->n_watches; i++)
+    {
+      const LnsWatch *watch = collector->watches[i];
+      LnsPeer *asked = watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 ? watch->peer : NULL;
+      if (asked == NULL || (asked != peer && !is_over) || !lns_wire_pool_listens (asked->pool) ||
+          send (watch->fd, &command, sizeof command, MSG_DONTWAIT | MSG_NOSIGNAL) !=
+              (ssize_t)sizeof command)
+        continue;
+      asked->flush_asked = command.serial;
+      flush.is_asked |= asked == peer;
+    }
+  flush.until_ns = monotonic_ns () + (flush.is_asked ? FLUSH_NS : UNASKED_FLUSH_NS);
+  LnsFlush *flushes =
+      realloc (collector->flushes, (collector->n_flushes + 1) * sizeof *collector->flushes);
+  if (flushes == NULL)
+    {
+      lns_collector_post (collector,
+                          &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = peer->process });
+      return;
+    }
+  collector->flushes = flushes;
+  flushes[collector->n_flushes++] = flush;
 }
 
-void
-_lns_collector_range_flushed (LnsCollector *collector, LnsPeer *peer)
+static bool
+is_done (const LnsCollector *collector, const LnsFlush *flush, int64_t now_ns)
 {
-  peer->n_flushes--;
-  lns_collector_post (collector,
-                      &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = peer->process });
+  if (now_ns > flush->until_ns)
+    return true;
+  for (size_t i = 0; i < collector->n_peers; i++)
+    {
+      const LnsPeer *peer = collector->peers[i];
+      if (peer->process == flush->process && peer->is_gone)
+        return true;
+      /* Each answers in the order in which it was asked. */
+      if (!peer->is_gone && peer->flush_asked >= flush->serial && peer->flush_done < flush->serial)
+        return false;
+    }
+  return flush->is_asked;
 }
 
 void
 _lns_collector_hurry (LnsCollector *collector, int64_t now_ns)
 {
   for (size_t i = 0; i < collector->n_peers; i++)
+    if (collector->peers[i]->is_gone)
+      leave_range (collector, collector->peers[i]);
+  while (collector->n_flushes > 0 && is_done (collector, &collector->flushes[0], now_ns))
     {
-      LnsPeer *peer = collector->peers[i];
-      while (peer->n_flushes > 0 && (peer->is_gone || now_ns > peer->flush_until_ns))
-        _lns_collector_range_flushed (collector, peer);
-      if (peer->is_gone)
-        leave_range (collector, peer);
+      const uint32_t process = collector->flushes[0].process;
+      memmove (collector->flushes, collector->flushes + 1,
+               --collector->n_flushes * sizeof *collector->flushes);
+      lns_collector_post (collector,
+                          &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = process });
     }
 }

@@ -417,13 +417,13 @@ take_notice (LnsCollector *collector, LnsPeer *peer, int fd, const LnsWireNotice
       _lns_collector_range_began (collector, peer);
       return false;
     case LNS_WIRE_NOTICE_RANGE_ENDED:
-      _lns_collector_range_ended (collector, peer, fd);
+      _lns_collector_range_ended (collector, peer);
       return false;
     case LNS_WIRE_NOTICE_FLUSHED:
       if (notice->value == peer->awaited && peer->awaited != 0)
         _lns_collector_answered (collector, peer);
-      if ((notice->value & LNS_FLUSH_SERIAL) != 0 && peer->n_flushes > 0)
-        _lns_collector_range_flushed (collector, peer);
+      if ((notice->value & LNS_FLUSH_SERIAL) != 0)
+        peer->flush_done = (uint32_t)notice->value;
       return false;
     default:
       return false;

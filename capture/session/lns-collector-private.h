@@ -32,6 +32,15 @@ typedef struct
   int32_t pid;   /* LNS_WATCH_CONNECTION */
 } LnsWatch;
 
+/* The end of a capture range, of which not all records are known to be here. */
+typedef struct
+{
+  uint32_t serial;
+  uint32_t process; /* whose range it is */
+  int64_t until_ns; /* CLOCK_MONOTONIC: then it is not waited for any more */
+  bool is_asked;    /* the process listens */
+} LnsFlush;
+
 struct LnsCollector
 {
   LnsCollectorOptions options;
@@ -65,6 +74,8 @@ struct LnsCollector
   /* Of the thread alone. */
   uint32_t n_serials;
   uint32_t flush_serial;
+  LnsFlush *flushes; /* the oldest first */
+  size_t n_flushes;
   uint64_t n_lost_before, n_begun_before; /* of processes that are gone */
   unsigned n_diagnostics;
   LnsWatch **watches; /* of connections and peers; dropped ones until their epoll events are done */
@@ -88,14 +99,11 @@ void _lns_collector_send_command (LnsCollector *collector);
 /* PEER has done what it was sent, or is gone. */
 void _lns_collector_answered (LnsCollector *collector, LnsPeer *peer);
 
-/* PEER, heard on FD, says that its capture range began, or ended. */
+/* PEER says that its capture range began, or ended. */
 void _lns_collector_range_began (LnsCollector *collector, LnsPeer *peer);
-void _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer, int fd);
+void _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer);
 
-/* PEER has handed over what belongs to its range, or is not waited for. */
-void _lns_collector_range_flushed (LnsCollector *collector, LnsPeer *peer);
-
-/* Stops waiting for those that take too long. */
+/* Tells of ends of ranges for which all have handed over what they had, or take too long. */
 void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);
 
 /* --- lns-collector-hello.c -------------------------------------------------------------------- */

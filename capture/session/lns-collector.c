@@ -359,6 +359,7 @@ release (LnsCollector *collector)
   free (collector->process_pids);
   free (collector->peers);
   free (collector->events);
+  free (collector->flushes);
   free (collector->watches);
   free (collector);
 }

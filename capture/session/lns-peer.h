@@ -13,17 +13,18 @@
 
 typedef struct
 {
-  uint32_t process;       /* instance in the session */
-  int32_t pid;            /* 0: in a pid namespace that we do not see into */
-  int pid_fd;             /* -1: the kernel has none */
-  uint32_t serial;        /* of the pool */
-  uint32_t awaited;       /* serial of the command that it has not answered; 0: none */
-  bool is_in_range;       /* by its notices: a capture range is open */
-  uint32_t n_flushes;     /* ends of ranges whose records it has not said to have handed over */
-  int64_t flush_until_ns; /* CLOCK_MONOTONIC: then it is not waited for any more */
-  bool is_gone;           /* nobody can write records to the pool any more */
-  bool is_left;           /* it is gone, and all of it is said; those that it forked may come */
-  int64_t gone_ns;        /* CLOCK_MONOTONIC */
+  uint32_t process; /* instance in the session */
+  int32_t pid;      /* 0: in a pid namespace that we do not see into */
+  int pid_fd;       /* -1: the kernel has none */
+  uint32_t serial;  /* of the pool */
+  uint32_t awaited; /* serial of the command that it has not answered; 0: none */
+  bool is_in_range; /* by its notices: a capture range is open */
+  uint32_t
+      flush_asked; /* serial of the last end of a range that it was asked to flush for; 0: none */
+  uint32_t flush_done; /* of the last that it has said to have flushed for */
+  bool is_gone;        /* nobody can write records to the pool any more */
+  bool is_left;        /* it is gone, and all of it is said; those that it forked may come */
+  int64_t gone_ns;     /* CLOCK_MONOTONIC */
   LnsWirePool *pool;
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
   LnsWireChunk *chunks;   /* room for a scan */
