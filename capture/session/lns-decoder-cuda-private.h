@@ -70,16 +70,17 @@ typedef struct
 
 struct LnsDecodedCuda
 {
-  LnsIdMap devices;  /* LnsDecodedDevice by number */
-  LnsIdMap contexts; /* LnsDecodedContext by number */
-  LnsIdMap streams;  /* LnsDecodedCudaStream by number | context << 32 */
-  LnsIdMap launches; /* LnsDecodedLaunch by hash */
-  LnsIdMap threads;  /* LnsDecodedThread by 1 + tid: the last that made a call */
-  LnsIdMap tracks;   /* LnsCudaTrack by kind << 56 | what it is of */
-  LnsIdMap texts;    /* registered string ids by the address of the text in the process */
-  LnsIdMap calls;    /* registered string ids by callback id | 1 << 32 for the runtime's */
-  LnsIdMap problems; /* what was told, by problem and detail */
-  bool is_told;      /* what CUDA this is, in the report's meta data */
+  LnsIdMap devices;      /* LnsDecodedDevice by number */
+  LnsIdMap contexts;     /* LnsDecodedContext by number */
+  LnsIdMap streams;      /* LnsDecodedCudaStream by number | context << 32 */
+  LnsIdMap launches;     /* LnsDecodedLaunch by hash */
+  LnsIdMap threads;      /* LnsDecodedThread by 1 + tid: the last that made a call */
+  LnsIdMap tracks;       /* LnsCudaTrack by kind << 56 | what it is of */
+  LnsIdMap texts;        /* registered string ids by the address of the text in the process */
+  LnsIdMap public_calls; /* LnsName of the public function by string id of an entry point */
+  LnsIdMap calls;        /* registered string ids by callback id | 1 << 32 for the runtime's */
+  LnsIdMap problems;     /* what was told, by problem and detail */
+  bool is_told;          /* what CUDA this is, in the report's meta data */
   LnsWireCudaInfoBytes info;
   uint64_t n_dropped_between; /* by CUPTI, as it told while there was no report */
   LnsIdMap flights;           /* what is known of launches: see lns-decoder-cuda-flight.c */

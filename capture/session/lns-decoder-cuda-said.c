@@ -477,6 +477,9 @@ _lns_cuda_free (LnsDecodedProcess *process)
   lns_id_map_clear (&cuda->threads);
   lns_id_map_clear (&cuda->texts);
   lns_id_map_clear (&cuda->calls);
+  for (size_t i = 0; i < cuda->public_calls.n_places; i++)
+    lns_name_unref (cuda->public_calls.entries[i].value);
+  lns_id_map_clear (&cuda->public_calls);
   lns_id_map_clear (&cuda->problems);
   _lns_flight_free (process);
   _lns_mpi_free (process);

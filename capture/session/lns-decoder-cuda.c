@@ -6,6 +6,7 @@
 /* CUDA's records, of which the engine made what CUPTI told: each is a finished event of some row. */
 
 #include "capture/session/lns-decoder-cuda-private.h"
+#include "src/base/lns-call-text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,30 @@ track_by (Maker *maker, LnsTrackKind kind, uint32_t tid, uint64_t ticks)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+/* A call goes by its public name, whichever entry point of the runtime the program was built to use. */
+static void
+name_call (Maker *maker, uint32_t string, const char *otherwise)
+{
+  LnsIdMap *known = &maker->process->cuda->public_calls;
+  const LnsName *symbol = lns_id_map_get (&maker->process->registered, string);
+  const char *text = symbol != NULL ? lns_call_text_public (symbol->bytes, symbol->n_bytes) : NULL;
+  LnsName *name = text != NULL ? lns_id_map_get (known, string) : NULL;
+  if (text != NULL && name == NULL)
+    {
+      name = lns_name_new (text, (uint32_t)strlen (text));
+      if (name == NULL || !lns_id_map_set (known, string, name))
+        {
+          lns_name_unref (name);
+          name = NULL;
+          maker->decoder->counters.n_refused++;
+        }
+    }
+  if (name != NULL)
+    maker->event.name = _lns_decoder_string (maker->decoder, name);
+  else
+    name_registered (maker, string, otherwise);
+}
+
 static void
 play_api (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *record)
 {
@@ -103,7 +128,7 @@ play_api (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiB
   char otherwise[48];
   snprintf (otherwise, sizeof otherwise, "CUDA %s call %u", is_runtime ? "runtime" : "driver",
             (unsigned)record->cbid);
-  name_registered (&maker, record->head.string, otherwise);
+  name_call (&maker, record->head.string, otherwise);
   const uint64_t call = record->cbid | (uint64_t)is_runtime << 32;
   if (record->head.string != 0 && lns_id_map_get (&process->cuda->calls, call) == NULL)
     lns_id_map_set (&process->cuda->calls, call, (void *)(uintptr_t)record->head.string);

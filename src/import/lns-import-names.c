@@ -7,6 +7,10 @@
 
 #include "src/import/lns-import-private.h"
 
+#include <string.h>
+
+#include "src/base/lns-call-text.h"
+
 static bool
 string_cb (void *data, const LnsKeptValue *values)
 {
@@ -14,8 +18,16 @@ string_cb (void *data, const LnsKeptValue *values)
   int64_t id;
 
   import->n_done++;
-  if (_lns_import_integer (&values[0], &id))
-    _lns_import_note_string (import, id, _lns_import_text (import, &values[1]));
+  if (!_lns_import_integer (&values[0], &id))
+    return true;
+  const uint32_t text = _lns_import_text (import, &values[1]);
+  _lns_import_note_string (import, id, text);
+  const char *public = values[1].type == LNS_KEPT_TEXT
+                           ? lns_call_text_public (values[1].bytes, values[1].size_bytes)
+                           : NULL;
+  if (public != NULL)
+    lns_string_table_intern (import->public_calls, &text, sizeof text,
+                             _lns_import_bytes (import, public, strlen (public)));
   return true;
 }
 

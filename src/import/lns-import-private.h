@@ -55,6 +55,7 @@ typedef struct
   size_t text_bytes;     /* in it                                                               */
   LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
       *tracks, *metrics, *leaves;
+  LnsStringTable *public_calls; /* string ids of public names, by those of entry points           */
   LnsProcess *process_list; /* as they were written, by id; owned                               */
   LnsThread *thread_list;
   LnsDomain *domain_list;

@@ -55,6 +55,8 @@ finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKin
 {
   uint64_t callback = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CALLBACK)];
 
+  event->name =
+      lns_string_table_find (import->public_calls, &event->name, sizeof event->name, event->name);
   *lane = callback >> 40 == CLASS_BACKTRACE ? LNS_LANE_CUDA_BACKTRACE : LNS_LANE_CUDA_API;
   if (*lane == LNS_LANE_CUDA_BACKTRACE)
     *track = LNS_TRACK_CUDA_BACKTRACES;

@@ -109,7 +109,7 @@ open_all (LnsImport *import, const char *path, const char *out_path)
   LnsStringTable **maps[] = { &import->strings, &import->processes, &import->threads,
                               &import->domains, &import->devices,   &import->contexts,
                               &import->streams, &import->launches,  &import->tracks,
-                              &import->metrics, &import->leaves };
+                              &import->metrics, &import->leaves,    &import->public_calls };
   const char *name = import->options->origin != NULL ? import->options->origin : path;
   LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
 
@@ -143,6 +143,7 @@ free_all (LnsImport *import)
   lns_string_table_free (import->tracks);
   lns_string_table_free (import->metrics);
   lns_string_table_free (import->leaves);
+  lns_string_table_free (import->public_calls);
   free (import->string_list);
   free (import->process_list);
   free (import->thread_list);

@@ -50,7 +50,7 @@ def calls(report, base=None):
     """How often each thread made each call, without the number that CUPTI puts behind its name."""
     count = collections.Counter()
     for event in report.of("cuda-api"):
-        count[event["thread"], re.sub(r"(_ptsz|_ptds)?_v\d+$", "", event["name"].lstrip("_"))] += 1
+        count[event["thread"], re.sub(r"(_ptsz|_ptds)?_v\d+$", "", event["name"])] += 1
     return count if base is None else sum(n for (_, name), n in count.items() if name == base)
 
 
@@ -75,6 +75,27 @@ def expect_order(report, kind):
 def near(actual_ns, expected_ns):
     """Equal but for what lies between two readings of a clock."""
     return abs(actual_ns - expected_ns) <= 300 + expected_ns // 1000
+
+
+def test_launches_go_by_their_public_name():
+    # What nvcc 13 makes of <<<>>> is __cudaLaunchKernel of the runtime, which nobody calls by that name.
+    with profiling.Folder() as folder:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
+        run = folder.profile("-t", "cuda", program("cuda-vectoradd"), before=[WITH], env=environment)
+        n = len(folder.report().of("cuda-kernel"))
+        path = folder.file("report1.rep")
+
+        def lanescope(*words):
+            return subprocess.run([tap.LANESCOPE, *words], capture_output=True, check=True, timeout=60, cwd=folder.path).stdout.decode()
+        counted = lanescope("sql", path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON nameId = id "
+                            "WHERE value LIKE 'cudaLaunch%'").split()[-1]
+        summed = [line.split() for line in lanescope("stats", "-q", "-r", "cuda_api_sum", path).splitlines() if "Launch" in line]
+        lanescope("export", "-t", "chrome", "-o", "out.json", path)
+        with open(folder.file("out.json"), encoding="utf-8") as file:
+            arrows = [e["ph"] for e in json.load(file)["traceEvents"] if e.get("cat") == "launch"]
+    assert run.code == 0 and n == 100 and int(counted) == n, (n, counted)
+    assert [row[-1] for row in summed] == ["cudaLaunchKernel"] and str(n) in summed[0], summed
+    assert arrows.count("s") >= n and arrows.count("f") >= n, collections.Counter(arrows)
 
 
 def test_vector_add():

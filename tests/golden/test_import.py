@@ -170,6 +170,31 @@ def test_an_export_of_2020():
     assert depths[-3:] == ["-50", "-10", "300"], depths
 
 
+def test_entry_points_of_the_runtime_go_by_their_public_names():
+    """Calls only: a range of that name is what its program called it."""
+    path = golden.path("cuda13.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+        INSERT INTO StringIds VALUES (1, '__cudaLaunchKernel_v13000'), (2, '__cudaLaunchKernel_ptsz_v13000'), (3, '__cudaLaunchKernel'),
+            (4, '__cudaRegisterVar_v13000'), (5, 'cudaLaunchKernelExC_v11060');
+        CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, globalTid INTEGER, textId INTEGER,
+            domainId INTEGER);
+        INSERT INTO NVTX_EVENTS VALUES (300, 400, 59, 281543712968705, 1, 0);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+            globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL);
+        """)
+    database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ? + 5, 0, 281543712968705, ?, ?, 0)",
+                         [(310 + 10 * i, 310 + 10 * i, i, i) for i in range(1, 6)])
+    database.commit()
+    result = imported(path)
+    names = [name for name, in result.execute("SELECT value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON nameId = id ORDER BY start")]
+    assert names == ["cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernel", "__cudaRegisterVar_v13000",
+                     "cudaLaunchKernelExC_v11060"], names
+    assert golden.run("sql", path, "SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON textId = id")[0].split()[-1] \
+        == b"__cudaLaunchKernel_v13000"
+
+
 # --- Ways in
 
 def test_files_of_others_open_through_a_cache():
