@@ -13,6 +13,7 @@
 
 #include "src/cli/lns-cli-options.h"
 #include "src/cli/lns-cli-report.h"
+#include "src/cli/lns-cli-say.h"
 #include "src/cli/lns-cli-terminal.h"
 #include "src/export/lns-export-place.h"
 
@@ -307,12 +308,16 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
                                       .progress = shows ? lns_cli_show_progress : NULL,
                                       .progress_data = output };
   LnsExportTimes times;
+  const char *lacks = NULL;
 
+  export_options.ret_lacks = &lacks;
   bool good = report != NULL && output != NULL &&
               make_options (values, report, &export_options, &times, error) &&
               lns_export (report, type, output, &export_options, error);
   if (shows)
     lns_cli_draw_nothing ();
+  if (good && lacks != NULL)
+    lns_cli_say ("warning", "%s is empty: %s", is_stdout ? "the output" : output, lacks);
   if (good && !values->quiet && !is_stdout)
     lns_cli_tell_generated (stderr, output);
   lns_report_close (report);

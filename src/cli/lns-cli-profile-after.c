@@ -85,11 +85,13 @@ export_as (
 {
   const LnsProfile *profile = run->profile;
   LnsError error = { 0 };
+  const char *lacks = NULL;
   const LnsExportOptions options = {
     .overwrite = profile->options.force_overwrite && !profile->is_numbered,
     .extent = type == lns_export_type_find ("sqlite") ? LNS_EXPORT_EXPECTED_TABLES
                                                       : LNS_EXPORT_FILLED_TABLES,
     .folding = { true, true, "validation", false },
+    .ret_lacks = &lacks,
     .cancel = lns_cli_catch_interrupt (),
     .progress = lns_cli_step_show,
     .progress_data = steps,
@@ -101,6 +103,8 @@ export_as (
   free (copy);
   if (!is_done)
     fail (run, &error);
+  else if (lacks != NULL)
+    lns_cli_say ("warning", "%s is empty: %s", path, lacks);
   return is_done;
 }
 

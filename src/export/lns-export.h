@@ -50,7 +50,8 @@ typedef struct
   int64_t shift_ns;       /* added to each time                                               */
   LnsExportFolding folding;
   const atomic_bool *cancel; /* or NULL; true ends the export with LNS_ERROR_CANCELLED           */
-  LnsProgressFunc progress;  /* or NULL; called on this thread, a few times a second             */
+  const char **ret_lacks; /* or NULL; gets why a file that was written is empty: static, or NULL  */
+  LnsProgressFunc progress; /* or NULL; called on this thread, a few times a second             */
   void *progress_data;
 } LnsExportOptions;
 

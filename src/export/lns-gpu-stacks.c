@@ -60,6 +60,8 @@ struct LnsGpuStacks
   unsigned n_frames_allocated;
   LnsGpuStackFunc function;
   void *data;
+  uint64_t n_rows;               /* of kernels and copies that were asked for                   */
+  uint64_t n_stacks, n_filtered; /* given to `function`, and left out by the filter             */
 };
 
 static bool
@@ -153,6 +155,7 @@ lns_gpu_stacks_row (LnsGpuStacks *stacks, const LnsSinkRow *row, LnsError *error
   const LnsValue *correlation = &row->values[stacks->correlation], *end = &row->values[stacks->end];
   uint32_t thread;
 
+  stacks->n_rows++;
   if (correlation->type != LNS_VALUE_INTEGER || correlation->integer == 0 ||
       end->type != LNS_VALUE_INTEGER)
     return true;
@@ -264,6 +267,8 @@ tell (LnsGpuStacks *stacks, const Thread *thread, int64_t end_ns, const Work *wo
           stacks->frames[n++] = thread->ranges[i].name;
       }
   stacks->frames[n++] = work->name;
+  stacks->n_filtered += (flags & NAME_FILTERED) != 0;
+  stacks->n_stacks += (flags & NAME_FILTERED) == 0;
   return (flags & NAME_FILTERED) != 0 ||
          stacks->function (stacks->data, stacks->frames, n, work->duration_ns, error);
 }
@@ -428,4 +433,36 @@ lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data
   lns_row_cursor_free (calls.cursor);
   lns_row_cursor_free (ranges.cursor);
   return good;
+}
+
+/* Whether the report holds kernels or copies, asked for or not. */
+static bool
+has_work (LnsReport *report)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if ((lanes[i].kind == LNS_LANE_CUDA_KERNEL || lanes[i].kind == LNS_LANE_CUDA_MEMCPY) &&
+        lns_report_lane_info (report, i)->n_events > 0)
+      return true;
+  return false;
+}
+
+void
+lns_gpu_stacks_tell (const LnsGpuStacks *stacks)
+{
+  const char **ret_lacks = stacks->job->options->ret_lacks;
+
+  if (ret_lacks == NULL || stacks->n_stacks > 0)
+    return;
+  *ret_lacks =
+      stacks->n_filtered > 0 ? "--filter-out leaves out every stack; give another expression"
+      : stacks->n_rows > 0
+          ? "no kernel or copy has the CUDA call that began it, whose ranges make its stack; "
+            "record with --trace=cuda,nvtx while the calls are made"
+      : has_work (stacks->job->report)
+          ? "--times or --tables leave out every kernel and copy; ask for more"
+          : "the report holds no kernels and no copies, of which stacks are made; record with "
+            "--trace=cuda,nvtx a program that uses a GPU";
 }

@@ -36,5 +36,8 @@ typedef bool (*LnsGpuStackFunc) (
 bool
 lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data, LnsError *error);
 
+/* Says, through the job's options, what is missing where there was no stack. To be called after the sweep. */
+void lns_gpu_stacks_tell (const LnsGpuStacks *stacks);
+
 /* The text of NAME as stacks have it. Owned by the report. */
 const char *lns_gpu_stacks_name (const LnsGpuStacks *stacks, uint32_t name, size_t *ret_size_bytes);

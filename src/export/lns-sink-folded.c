@@ -110,6 +110,8 @@ folded_close (void *data, bool good, LnsError *error)
   Sink *sink = data;
 
   good = good && lns_gpu_stacks_sweep (sink->stacks, write_stack, sink, error);
+  if (good)
+    lns_gpu_stacks_tell (sink->stacks);
   good = lns_export_text_close (sink->text, good, error) && good;
   lns_gpu_stacks_free (sink->stacks);
   free (sink);

@@ -318,6 +318,8 @@ svg_close (void *data, bool good, LnsError *error)
 
   good = good && lns_gpu_stacks_sweep (sink->stacks, add_stack, sink, error) &&
          lay_out (sink, &depth, error);
+  if (good)
+    lns_gpu_stacks_tell (sink->stacks);
   FILE *stream = good ? open_memstream (&drawn, &size) : NULL;
   if (stream != NULL)
     draw (sink, stream, depth);

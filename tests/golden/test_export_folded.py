@@ -95,4 +95,28 @@ def test_the_picture():
     assert all(any(a - 0.001 <= x and x + w <= b + 0.001 for a, b in below[d - 1]) for d, x, w, _ in frames if d)
 
 
+def test_what_is_missing_is_told():
+    """An empty flame graph says why it is: no GPU work at all, none that was asked for, none with its call, or none that the filter leaves."""
+    ranges = golden.make_report("ranges.rep")
+    for type_ in ("folded", "svg"):
+        made = golden.path("empty." + type_)
+        _, err = golden.run("export", "-f", "true", "--type", type_, "-o", made, ranges)
+        assert b"warning: " + made.encode() + b" is empty: the report holds no kernels and no copies" in err and b"--trace=cuda,nvtx" in err, err
+        assert type_ == "svg" or os.path.getsize(made) == 0
+        out, err = golden.run("export", "-q", "--type", type_, "-o", "-", ranges)
+        assert err.startswith(b"lanescope: warning: the output is empty: ") and (type_ == "svg") == (out != b""), err
+    need()
+    source = os.path.join(CORPUS, "h100x2-nccl.sqlite")
+    for words, told in ((["--filter-out", "."], b"--filter-out leaves out every stack"), (["--times", "0/1ns"], b"--times or --tables leave out every kernel"),
+                        (["--tables", "NVTX_EVENTS"], b"--times or --tables leave out every kernel"), ([], b"")):
+        out, err = golden.run("export", "-q", "--type", "folded", *words, "-o", "-", source)
+        assert told in err and (out == b"") == (told != b"") and (err == b"") == (told == b""), (words, out[:100], err)
+    uncalled = golden.path("uncalled.sqlite")
+    with sqlite3.connect(uncalled) as database:
+        sqlite3.connect(f"file:{source}?immutable=1", uri=True).backup(database)
+        database.execute("DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME")
+    out, err = golden.run("export", "-q", "--type", "folded", "-o", "-", uncalled)
+    assert out == b"" and b"no kernel or copy has the CUDA call that began it" in err, err
+
+
 tap.main(globals())
