@@ -71,6 +71,7 @@ static const LnsOption options[] = {
     .implied = "ALL",
     .value_name = "NAME",
     .help = "Print all rules, their arguments and their advice, or NAME's alone." },
+  LNS_CLI_NO_SQLITE_SWITCHES,
 };
 
 /* One rule to look by. */

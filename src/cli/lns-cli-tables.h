@@ -45,6 +45,15 @@ typedef struct
     .help = "Print the formats and their arguments, or NAME's alone." },                           \
   LNS_CLI_OVERWRITE (LnsCliTableValues, 0, "Replace files that are there."),                       \
   LNS_CLI_QUIET (LnsCliTableValues, "Print the tables alone.")
+
+/* Those by which nsys is told of the SQLite file that it goes through.                             */
+#define LNS_CLI_NO_SQLITE                                                                          \
+  "no SQLite file is written, as none is needed: the report itself is read"
+#define LNS_CLI_NO_SQLITE_SWITCHES                                                                 \
+  { .name = "sqlite", .kind = LNS_OPTION_TEXT, .value_name = "PATH",                               \
+    .help = "The SQLite file to go through.", .instead = LNS_CLI_NO_SQLITE },                      \
+  { .name = "force-export", .kind = LNS_OPTION_BOOL, .default_text = "false",                      \
+    .help = "Export to SQLite again.", .instead = LNS_CLI_NO_SQLITE }
 /* clang-format on */
 
 void lns_cli_table_values_clear (LnsCliTableValues *values);

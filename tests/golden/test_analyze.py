@@ -7,6 +7,7 @@
 import csv
 import io
 import json
+import os
 import sqlite3
 
 import cuda_corpus
@@ -296,6 +297,18 @@ def test_what_can_be_asked_for():
                   ["-r", "gpu_time_util:rows=-2"], ["--help-rules=x"], ["--chunks=0"], ["--chunks=10001"], ["--gap=-1"]):
         _, err = golden.run("analyze", *words, golden.make_report(), code=125)
         assert len(err.splitlines()) == 1 and err.startswith(b"lanescope: error: "), (words, err)
+
+
+def test_switches_about_a_file_that_is_not_made():
+    """Scripts that name the SQLite file of nsys, or have it made again, go on working."""
+    report = golden.make_report("switches.rep")
+    for command in ("analyze", "stats"):
+        before = set(os.listdir(golden.FOLDER))
+        out, err = golden.run(command, "--sqlite", golden.path("x.sqlite"), "--force-export=true", report)
+        assert out == golden.run(command, report)[0] and out != b""
+        assert err.count(b"\n") == 1 and b"--sqlite, --force-export: no SQLite file is written" in err and b"[LNS-SWITCH-001]" in err, err
+        assert golden.run(command, "--force-export=false", report) == (out, b"")
+        assert set(os.listdir(golden.FOLDER)) == before
 
 
 tap.main(globals())
