@@ -24,6 +24,7 @@ struct LnsStatsSql
   sqlite3_stmt *statement;
   LnsBuffer text; /* the file, terminated                                                        */
   char *title;
+  char unset[256]; /* parameters without a value                                                  */
   bool has_rows;
 };
 
@@ -123,12 +124,31 @@ make_title (const char *text, const char *path)
   return strndup (text, strcspn (text, "\r\n"));
 }
 
+/* Lists the parameters that IS_SET does not mark, by their numbers from 1 on. */
+static void
+list_unset (LnsStatsSql *sql, const bool *is_set)
+{
+  size_t n = 0;
+
+  for (int i = 1; i <= sqlite3_bind_parameter_count (sql->statement); i++)
+    {
+      const char *parameter = sqlite3_bind_parameter_name (sql->statement, i);
+      if (is_set[i] || parameter == NULL || n + strlen (parameter) + 3 > sizeof sql->unset)
+        continue;
+      n += (size_t)snprintf (sql->unset + n, sizeof sql->unset - n, "%s%s", n > 0 ? ", " : "",
+                             parameter);
+    }
+}
+
 /* Binds each ":NAME=VALUE" of NAME, as a number where it is one. */
 static bool
 bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
 {
   const char *at = name + strcspn (name, ":");
+  bool *is_set = calloc ((size_t)sqlite3_bind_parameter_count (sql->statement) + 1, sizeof *is_set);
 
+  if (is_set == NULL)
+    return no_memory (error);
   for (size_t size; *at == ':'; at += 1 + size)
     {
       size = strcspn (at + 1, ":");
@@ -137,10 +157,14 @@ bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
       snprintf (parameter, sizeof parameter, ":%.*s", (int)n, at + 1);
       int index = n < size ? sqlite3_bind_parameter_index (sql->statement, parameter) : 0;
       if (index == 0)
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                              "--report: the query has no parameter for “%.*s”: arguments are "
-                              "written NAME=VALUE, and :NAME in the query",
-                              (int)size, at + 1);
+        {
+          free (is_set);
+          return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                                "--report: the query has no parameter for “%.*s”: arguments are "
+                                "written NAME=VALUE, and :NAME in the query",
+                                (int)size, at + 1);
+        }
+      is_set[index] = true;
       const char *value = at + 2 + n;
       size_t n_value = size - n - 1;
       long long number = strtoll (value, &end, 10);
@@ -149,6 +173,8 @@ bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
       else
         sqlite3_bind_text (sql->statement, index, value, (int)n_value, SQLITE_TRANSIENT);
     }
+  list_unset (sql, is_set);
+  free (is_set);
   return true;
 }
 
@@ -223,6 +249,12 @@ const char *
 lns_stats_sql_title (const LnsStatsSql *sql)
 {
   return sql->title;
+}
+
+const char *
+lns_stats_sql_unset (const LnsStatsSql *sql)
+{
+  return sql->unset;
 }
 
 bool

@@ -32,6 +32,10 @@ void lns_stats_sql_free (LnsStatsSql *sql); /* NULL is fine                     
 const char *lns_stats_sql_title (const LnsStatsSql *sql);
 bool lns_stats_sql_has_rows (const LnsStatsSql *sql);
 
+/* The parameters of the query that NAME gave no value, which are NULL in it: ":least, :most"; "" where there are
+ * none. As long as SQL. */
+const char *lns_stats_sql_unset (const LnsStatsSql *sql);
+
 /* Writes the rows to STREAM; once. False and ERROR where the query fails, or without memory. */
 bool
 lns_stats_sql_write (LnsStatsSql *sql, FILE *stream, const LnsStatsStyle *style, LnsError *error);

@@ -29,8 +29,6 @@ typedef struct
 
 #define TIMEOUT_NS (INT64_C (600) * 1000000000)
 
-#define NO_SQLITE "no SQLite file is written, as none is needed: the report itself is read"
-
 static const LnsOption options[] = {
   { .name = "report",
     .letter = 'r',
@@ -66,16 +64,7 @@ static const LnsOption options[] = {
     .implied = "ALL",
     .value_name = "NAME",
     .help = "Print all reports, their arguments and what they tell, or NAME's alone." },
-  { .name = "sqlite",
-    .kind = LNS_OPTION_TEXT,
-    .value_name = "PATH",
-    .help = "The SQLite file to go through.",
-    .instead = NO_SQLITE },
-  { .name = "force-export",
-    .kind = LNS_OPTION_BOOL,
-    .default_text = "false",
-    .help = "Export to SQLite again.",
-    .instead = NO_SQLITE },
+  LNS_CLI_NO_SQLITE_SWITCHES,
 };
 
 /* One table to make. */
@@ -183,32 +172,51 @@ lacks (const Table *table)
                                                      : lns_stats_result_lacks (table->result);
 }
 
+/* Says why there is no table: INPUT lacks what MISSING says, this version cannot sum it up, or the query was not
+ * given all that it asks for. */
+static void
+tell_skipped (
+    FILE *stream, const Job *job, const Table *table, const char *input, const char *missing)
+{
+  const char *unread = table->result != NULL ? lns_stats_result_unread (table->result) : NULL,
+             *unset = table->sql != NULL ? lns_stats_sql_unset (table->sql) : "";
+
+  fputs ("SKIPPED: ", stream);
+  lns_cli_print_name (stream, input, strlen (input));
+  if (unread != NULL)
+    fprintf (stream,
+             " has a table %s, which this version does not sum up: `lanescope sql` reads it.\n\n",
+             unread);
+  else if (*unset != '\0')
+    fprintf (stream,
+             " has nothing for %s without a value for %s: give one with --report=%s%.*s=VALUE."
+             "\n\n",
+             job->name, unset, job->name, (int)strcspn (unset, ","), unset);
+  else
+    fprintf (stream, " does not contain %s.\n\n", missing);
+}
+
+/* IS_ONE_OF_SEVERAL: tables of other files are printed, too, so that each says whose it is. */
 static bool
 run_job (Job *job,
          const Values *values,
+         bool is_one_of_several,
          LnsTables *tables,
          const char *input,
          const atomic_bool *cancel,
          LnsError *error)
 {
   bool for_people = lns_cli_table_output_is_for_people (&job->output),
-       says = for_people && !values->tables.quiet;
+       says = for_people && (!values->tables.quiet || is_one_of_several);
   Table table = { 0 };
   const char *title;
 
   if (says)
     lns_cli_tell_processing (input, job->name);
   bool good = make_table (job, values, tables, cancel, &table, &title, error);
-  const char *missing = good ? lacks (&table) : NULL,
-             *unread = table.result != NULL ? lns_stats_result_unread (table.result) : NULL;
-  if (missing != NULL && unread != NULL)
-    fprintf (
-        for_people ? stdout : stderr,
-        "SKIPPED: %s has a table %s, which this version does not sum up: `lanescope sql` reads "
-        "it.\n\n",
-        input, unread);
-  else if (missing != NULL)
-    fprintf (for_people ? stdout : stderr, "SKIPPED: %s does not contain %s.\n\n", input, missing);
+  const char *missing = good ? lacks (&table) : NULL;
+  if (missing != NULL)
+    tell_skipped (for_people ? stdout : stderr, job, &table, input, missing);
   else if (good)
     {
       if (for_people)
@@ -241,7 +249,7 @@ make_jobs (const Values *values, const char *input, Job *jobs, bool *ret_good, L
 }
 
 static bool
-run_jobs (const Values *values, const char *input, LnsError *error)
+run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsError *error)
 {
   size_t n_reports = 0;
   LnsCliFilter filter = { 0 };
@@ -257,7 +265,7 @@ run_jobs (const Values *values, const char *input, LnsError *error)
   good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
-    good = run_job (&jobs[i], values, filter.tables, input, cancel, error);
+    good = run_job (&jobs[i], values, is_one_of_several, filter.tables, input, cancel, error);
   lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < n_jobs; i++)
     {
@@ -268,35 +276,75 @@ run_jobs (const Values *values, const char *input, LnsError *error)
   return good;
 }
 
+/* Whether several reports can be written where --output says: each of them needs a name of its own. */
+static bool
+can_tell_apart (const Values *values, LnsError *error)
+{
+  const LnsOptionList *outputs = &values->tables.outputs;
+
+  for (size_t i = 0; i < outputs->n_items; i++)
+    if (strcmp (outputs->items[i], "-") != 0 && strcmp (outputs->items[i], ".") != 0 &&
+        outputs->items[i][0] != '@')
+      return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                            "--output=%s is one name for the tables of several reports; "
+                            "--output=. names each after its report",
+                            outputs->items[i]);
+  return true;
+}
+
+/* Prints the tables of each of the reports ARGV[1] and so on. One that fails is told of, and the others are
+ * printed all the same. Returns an exit code. */
+static int
+run_reports (const LnsCommand *command, const Values *values, int argc, char **argv)
+{
+  LnsError error = { 0 };
+  int exit_code = 0;
+
+  if (argc < 3)
+    {
+      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+      return input != NULL && run_jobs (values, false, input, &error) ? 0 : lns_cli_fail (&error);
+    }
+  if (!can_tell_apart (values, &error))
+    return lns_cli_fail (&error);
+  for (int i = 1; i < argc; i++)
+    {
+      error = (LnsError){ 0 };
+      lns_cli_find_report (argv[i]);
+      if (!run_jobs (values, true, argv[i], &error))
+        exit_code = lns_cli_fail (&error);
+      if (error.domain == LNS_ERROR_CANCELLED || error.domain == LNS_ERROR_USAGE)
+        break;
+    }
+  return exit_code;
+}
+
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
   Values values = { .timeout_ns = TIMEOUT_NS };
   LnsError error = { 0 };
   int exit_code;
-  bool good;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
   if (values.help_reports != NULL)
-    good = print_reports (values.help_reports, &error);
+    exit_code = print_reports (values.help_reports, &error) ? 0 : lns_cli_fail (&error);
   else if (values.tables.help_formats != NULL)
-    good = lns_cli_print_formats (values.tables.help_formats, &error);
+    exit_code =
+        lns_cli_print_formats (values.tables.help_formats, &error) ? 0 : lns_cli_fail (&error);
   else
-    {
-      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
-      good = input != NULL && run_jobs (&values, input, &error);
-    }
+    exit_code = run_reports (command, &values, argc, argv);
   lns_option_list_clear (&values.reports);
   lns_option_list_clear (&values.folders);
   lns_cli_table_values_clear (&values.tables);
-  return good ? 0 : lns_cli_fail (&error);
+  return exit_code;
 }
 
 const LnsCommand lns_command_stats = {
   .name = "stats",
-  .usage = "[switches] REPORT",
-  .summary = "print summary tables of a report",
+  .usage = "[switches] REPORT…",
+  .summary = "print summary tables of reports",
   .details =
       "Reports:\n"
       "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -344,6 +345,27 @@ def test_triples():
     assert {f for f in os.listdir(golden.FOLDER) if f.startswith(("a_", "b_"))} == \
         {"a_nvtx_sum.json", "b_nvtx_pushpop_sum.csv", "b_nvtx_startend_sum.csv"}
     golden.check(open(golden.path("b_nvtx_pushpop_sum.csv"), "rb").read(), PUSHPOP)
+
+
+def test_several_reports():
+    """The tables of each, under its name, as it would be alone; one that fails is told of, and the others are there."""
+    other = golden.make_report("other-demo.rep")
+    shutil.copy(REPORT, other)
+    for words in ([], ["-r", "nvtx_sum,nvtx_pushpop_sum"], ["-r", "nvtx_sum", "-f", "csv"], ["-r", "cuda_api_sum,nvtx_sum", "-f", "table,column:nohdr"]):
+        assert stats(*words, REPORT, other) == stats(*words, REPORT) + stats(*words, other), words
+    # Where nothing but tables is asked for, each still says whose it is.
+    out = stats("-q", "-r", "nvtx_sum", REPORT, other).decode(errors="replace")
+    assert [line for line in out.splitlines() if line.startswith("Processing")] == [f"Processing [{path}] with [nvtx_sum]... " for path in (REPORT, other)]
+    out, err = golden.run("stats", "-r", "nvtx_sum", REPORT, golden.path("missing.rep"), other, code=125)
+    assert out == stats("-r", "nvtx_sum", REPORT, other) and err.count(b"\n") == 1 and b"missing.rep" in err, err
+    _, err = golden.run("stats", "-r", "nvtx_sum", "-o", golden.path("one"), REPORT, other, code=125)
+    assert b"--output=. names each after its report" in err and not os.path.exists(golden.path("one_nvtx_sum.csv")), err
+    golden.run("stats", "-r", "nvtx_sum", "-o", ".", REPORT, other)
+    for path in (REPORT, other):
+        with open(path[:-4] + "_nvtx_sum.csv", "rb") as file:
+            assert file.read() == stats("-r", "nvtx_sum", "-f", "csv", path)
+    _, err = golden.run("stats", "-r", "nothing", REPORT, other, code=125)
+    assert err.count(b"\n") == 1, err
 
 
 def test_what_can_be_asked_for():

@@ -79,6 +79,21 @@ def test_what_is_no_report():
     assert b"does not contain what the query asks for" in stats("-q", "-r", write("empty.sql", "SELECT 1 WHERE 0"), REPORT)
 
 
+def test_a_query_that_lacks_its_parameter():
+    """That is why it finds nothing, not the report; what a query does without stays its own affair."""
+    path = write("least.sql", "SELECT text FROM NVTX_EVENTS WHERE end - start >= :least AND text LIKE :like")
+    for name, told in ((path, f":least, :like: give one with --report={path}:least=VALUE"),
+                       (path + ":like=%", f":least: give one with --report={path}:like=%:least=VALUE")):
+        out = stats("-q", "-r", name, REPORT).decode()
+        assert out == f"SKIPPED: {REPORT} has nothing for {name} without a value for {told}.\n\n", out
+        out, err = golden.run("stats", "-q", "-f", "csv", "-r", name, REPORT)
+        assert out == b"" and told in err.decode(), (out, err)
+    out = stats("-q", "-r", path + ":like=%:least=999999999999", REPORT)
+    assert out == f"SKIPPED: {REPORT} does not contain what the query asks for.\n\n".encode(), out
+    assert b"step" in stats("-q", "-f", "csv", "-r", path + ":like=%:least=8000", REPORT)
+    assert stats("-q", "-f", "csv", "-r", write("optional.sql", "SELECT coalesce(:most, 5) AS most"), REPORT) == b"most\n5\n"
+
+
 def test_no_query_is_endless():
     path = write("endless.sql", ENDLESS)
     for words in (["sql", "--timeout=0.3", REPORT, ENDLESS], ["stats", "-q", "-r", path, "--timeout", "0.3", REPORT]):
