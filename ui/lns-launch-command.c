@@ -218,6 +218,19 @@ lns_launch_command_find_program (const char *const *words, const char *const *fl
   return at;
 }
 
+/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value; RET_AT is where an
+ * attached value begins. */
+static gboolean
+is_switch (const char *word, char short_name, const char *long_name, gsize *ret_at)
+{
+  gsize length = strlen (long_name);
+  gboolean is_long = word[1] == '-' && strncmp (word + 2, long_name, length) == 0 &&
+                     (word[2 + length] == '=' || word[2 + length] == '\0');
+
+  *ret_at = is_long ? 2 + length + (word[2 + length] == '=') : 2;
+  return is_long || (short_name != '\0' && word[1] == short_name);
+}
+
 const char *
 lns_launch_command_get_switch (const char *const *words,
                                const char *const *flags,
@@ -225,21 +238,51 @@ lns_launch_command_get_switch (const char *const *words,
                                const char *long_name)
 {
   const char *value = NULL;
-  gsize length = strlen (long_name);
+  gsize value_at;
 
   for (guint at = 0, step; words[at] != NULL && (step = switch_length (words + at, flags)) > 0;
        at += step)
-    {
-      const char *word = words[at];
-      gboolean is_short = short_name != '\0' && word[1] == short_name;
-      gboolean is_long = word[1] == '-' && strncmp (word + 2, long_name, length) == 0 &&
-                         (word[2 + length] == '=' || word[2 + length] == '\0');
-      if (!is_short && !is_long)
-        continue;
-      if (step == 2)
-        value = words[at + 1];
-      else
-        value = is_short ? word + 2 : word + 2 + length + (word[2 + length] == '=');
-    }
+    if (is_switch (words[at], short_name, long_name, &value_at))
+      value = step == 2 ? words[at + 1] : words[at] + value_at;
   return value;
+}
+
+GStrv
+lns_launch_command_set_switch (const char *const *words,
+                               const char *const *flags,
+                               char short_name,
+                               const char *long_name,
+                               const char *value)
+{
+  g_autoptr (GStrvBuilder) changed = g_strv_builder_new ();
+  g_autofree char *word = g_strconcat ("--", long_name, "=", value, NULL);
+  guint at = 0, step;
+  gsize value_at;
+
+  g_strv_builder_add (changed, word);
+  for (; words[at] != NULL && (step = switch_length (words + at, flags)) > 0; at += step)
+    for (guint i = 0; i < step && !is_switch (words[at], short_name, long_name, &value_at); i++)
+      g_strv_builder_add (changed, words[at + i]);
+  g_strv_builder_addv (changed, (const char **)words + at);
+  return g_strv_builder_end (changed);
+}
+
+char *
+lns_launch_command_number_output (const char *value)
+{
+  static const char *const endings[] = { ".nsys-rep", ".rep" };
+  gsize length;
+
+  if (value == NULL)
+    return NULL;
+  if (strstr (value, "%n") != NULL)
+    return g_strdup (value);
+  length = strlen (value);
+  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (g_str_has_suffix (value, endings[i]))
+      {
+        length -= strlen (endings[i]);
+        break;
+      }
+  return g_strdup_printf ("%.*s-%%n%s", (int)length, value, value + length);
 }

@@ -44,4 +44,16 @@ const char *lns_launch_command_get_switch (const char *const *words,
                                            char short_name,
                                            const char *long_name);
 
+/* WORDS with --LONG_NAME=VALUE before the program, in the place of what they have of -SHORT_NAME (0:
+ * none) and --LONG_NAME. */
+GStrv lns_launch_command_set_switch (const char *const *words,
+                                     const char *const *flags,
+                                     char short_name,
+                                     const char *long_name,
+                                     const char *value) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What --output has to be for the tool to number the reports that VALUE names: a copy of VALUE where it
+ * says so itself. NULL: the tool's own name, which it numbers. */
+char *lns_launch_command_number_output (const char *value) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

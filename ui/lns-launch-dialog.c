@@ -24,10 +24,12 @@ struct _LnsLaunchDialog
   GStrv words;          /* owned; the command line split, or NULL while it cannot be       */
   GPtrArray *variables; /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
   GPtrArray *traces;    /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
+  gboolean given;       /* they show what the command line says                            */
   GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
   LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them            */
   GCancellable *asking;  /* owned; the question for capabilities                            */
   LnsRecorder *recorder; /* owned; NULL while nothing was started                           */
+  GStrv launched;        /* owned; the tool's arguments, of the last start                   */
 
   GtkStack *stack;        /* pages "setup", "running", "failed"     */
   GtkStack *button_stack; /* the same                               */
@@ -46,6 +48,8 @@ struct _LnsLaunchDialog
   GtkWidget *last_words_title;
   GtkWidget *last_words_scroller;
   GtkTextView *last_words;
+  GtkWidget *number_button;
+  GtkWidget *replace_button;
   GtkWidget *open_report_button;
 };
 
@@ -93,13 +97,51 @@ get_flags (LnsLaunchDialog *self)
   return self->capabilities != NULL ? (const char *const *)self->capabilities->flags : NULL;
 }
 
+/* Has the check buttons show what VALUE, of a -t in the command line, traces; NULL: what the person chose. */
+static void
+show_traces (LnsLaunchDialog *self, const char *value)
+{
+  g_auto (GStrv) words = g_strsplit (value != NULL ? value : "", ",", -1);
+
+  for (guint i = 0; i < self->traces->len; i++)
+    {
+      GtkCheckButton *check = g_ptr_array_index (self->traces, i);
+      const char *word = g_object_get_data (G_OBJECT (check), "word");
+      gboolean active = gtk_check_button_get_active (check);
+      if (value != NULL && !self->given)
+        g_object_set_data (G_OBJECT (check), "own", GINT_TO_POINTER (active));
+      if (value != NULL)
+        active = g_strv_contains ((const char *const *)words, word);
+      else if (self->given)
+        active = GPOINTER_TO_INT (g_object_get_data (G_OBJECT (check), "own"));
+      gtk_check_button_set_active (check, active);
+    }
+  self->given = value != NULL && self->traces->len > 0;
+  gtk_widget_set_sensitive (GTK_WIDGET (self->trace_group), value == NULL);
+  adw_preferences_group_set_description (
+      self->trace_group, value != NULL ? _ ("The command line says it: -t or --trace.") : "");
+}
+
+/* Has the controls show what the command line says of them, which is what counts then. */
+static void
+show_given (LnsLaunchDialog *self)
+{
+  const char *const *words = (const char *const *)self->words;
+  const char *traces =
+      words != NULL ? lns_launch_command_get_switch (words, get_flags (self), 't', "trace") : NULL;
+
+  show_traces (self, traces);
+  if (self->switches != NULL)
+    lns_launch_switches_show_given (self->switches, words, get_flags (self));
+}
+
 /* Splits the command line again, says what is wrong with it, and lets Start be pressed if all is
  * well. */
 static void
 validate (LnsLaunchDialog *self)
 {
   g_autoptr (GError) error = NULL;
-  gboolean given, ok;
+  gboolean ok;
 
   g_clear_pointer (&self->words, g_strfreev);
   self->words = lns_launch_command_split (gtk_editable_get_text (self->command_row), &error);
@@ -124,14 +166,7 @@ validate (LnsLaunchDialog *self)
   /* A long one is not seen as a whole. */
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->command_row),
                                gtk_editable_get_text (self->command_row));
-
-  /* A -t in the command line is what counts then. */
-  given =
-      self->words != NULL && lns_launch_command_get_switch ((const char *const *)self->words,
-                                                            get_flags (self), 't', "trace") != NULL;
-  gtk_widget_set_sensitive (GTK_WIDGET (self->trace_group), !given);
-  adw_preferences_group_set_description (
-      self->trace_group, given ? _ ("The command line says it: -t or --trace.") : "");
+  show_given (self);
 }
 
 static void
@@ -334,12 +369,17 @@ show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words
 {
   GtkTextBuffer *buffer = gtk_text_view_get_buffer (self->last_words);
   gboolean report = self->recorder != NULL && lns_recorder_get_report (self->recorder) != NULL;
+  gboolean exists = self->recorder != NULL && lns_recorder_get_exists (self->recorder);
 
+  if (exists)
+    last_words = ""; /* they are the same */
   gtk_label_set_text (self->problem, problem);
   gtk_text_buffer_set_text (buffer, last_words, -1);
   gtk_widget_set_visible (self->last_words_title, *last_words != '\0');
   gtk_widget_set_visible (self->last_words_scroller, *last_words != '\0');
   gtk_widget_set_visible (self->open_report_button, report);
+  gtk_widget_set_visible (self->number_button, exists);
+  gtk_widget_set_visible (self->replace_button, exists);
   show_page (self, "failed");
 }
 
@@ -406,31 +446,23 @@ remember (LnsLaunchDialog *self)
                         g_variant_new_bytestring (folder != NULL ? folder : ""));
 }
 
+/* Starts the recorder with the arguments WORDS, which it takes, and the variables of the rows. */
 static void
-start (GtkWidget *widget, const char *action, GVariant *parameter)
+run (LnsLaunchDialog *self, GStrv words)
 {
-  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
-  g_autofree char *traces = chosen_traces (self);
-  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
   g_autoptr (GStrvBuilder) settings = g_strv_builder_new ();
   g_autoptr (GError) error = NULL;
 
-  remember (self);
-  if (traces != NULL)
-    g_strv_builder_add_many (words, "-t", traces, NULL);
-  if (self->switches != NULL)
-    lns_launch_switches_add_words (self->switches, (const char *const *)self->words,
-                                   get_flags (self), words);
-  g_strv_builder_addv (words, (const char **)self->words);
   for (guint i = 0; i < self->variables->len; i++)
     {
       const char *text = gtk_editable_get_text (g_ptr_array_index (self->variables, i));
       if (is_setting (text))
         g_strv_builder_add (settings, text);
     }
-  g_auto (GStrv) all_words = g_strv_builder_end (words);
   g_auto (GStrv) all_settings = g_strv_builder_end (settings);
-  LnsLaunch launch = { (const char *const *)all_words, g_file_peek_path (self->folder),
+  g_strfreev (self->launched);
+  self->launched = words;
+  LnsLaunch launch = { (const char *const *)words, g_file_peek_path (self->folder),
                        (const char *const *)all_settings };
 
   g_clear_object (&self->recorder);
@@ -445,15 +477,65 @@ start (GtkWidget *widget, const char *action, GVariant *parameter)
 }
 
 static void
+start (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  g_autofree char *traces = chosen_traces (self);
+  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
+
+  remember (self);
+  if (traces != NULL)
+    g_strv_builder_add_many (words, "-t", traces, NULL);
+  if (self->switches != NULL)
+    lns_launch_switches_add_words (self->switches, (const char *const *)self->words,
+                                   get_flags (self), words);
+  g_strv_builder_addv (words, (const char **)self->words);
+  run (self, g_strv_builder_end (words));
+}
+
+/* The two ways on where a report of the name exists. */
+static void
+replace_report (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+
+  run (self, lns_launch_command_set_switch ((const char *const *)self->launched, get_flags (self),
+                                            'f', "force-overwrite", "true"));
+}
+
+static void
+number_report (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  const char *const *words = (const char *const *)self->launched;
+  g_autofree char *output = lns_launch_command_number_output (
+      lns_launch_command_get_switch (words, get_flags (self), 'o', "output"));
+
+  if (output != NULL)
+    run (self, lns_launch_command_set_switch (words, get_flags (self), 'o', "output", output));
+}
+
+static void
 stop (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   lns_recorder_stop (LNS_LAUNCH_DIALOG (widget)->recorder);
 }
 
+/* What is typed replaces the command line. */
+static void
+focus_command (LnsLaunchDialog *self)
+{
+  gtk_widget_grab_focus (GTK_WIDGET (self->command_row));
+  gtk_editable_select_region (self->command_row, 0, -1);
+}
+
 static void
 back (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  show_page (LNS_LAUNCH_DIALOG (widget), "setup");
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+
+  show_page (self, "setup");
+  focus_command (self);
 }
 
 /* --- Life ---------------------------------------------------------------------------------- */
@@ -474,11 +556,21 @@ close_answer_cb (AdwMessageDialog *question, const char *response, LnsLaunchDial
     lns_recorder_stop (self->recorder);
 }
 
+/* The focus would be Start's. A widget that has it before the window is shown hides the window from
+ * assistive technology (GTK 4.8). */
+static void
+lns_launch_dialog_show (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_launch_dialog_parent_class)->show (widget);
+  focus_command (LNS_LAUNCH_DIALOG (widget));
+}
+
 static gboolean
 lns_launch_dialog_close_request (GtkWindow *window)
 {
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (window);
 
+  remember (self);
   if (!is_recording (self))
     return GTK_WINDOW_CLASS (lns_launch_dialog_parent_class)->close_request (window);
   GtkWidget *question = adw_message_dialog_new (window, _ ("Stop the Recording?"),
@@ -525,6 +617,7 @@ lns_launch_dialog_dispose (GObject *object)
   g_clear_object (&self->folder);
   g_clear_object (&self->asking);
   g_clear_pointer (&self->words, g_strfreev);
+  g_clear_pointer (&self->launched, g_strfreev);
   g_clear_pointer (&self->variables, g_ptr_array_unref);
   g_clear_pointer (&self->traces, g_ptr_array_unref);
   g_clear_pointer (&self->switches, g_ptr_array_unref);
@@ -538,6 +631,7 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_launch_dialog_dispose;
+  widget_class->show = lns_launch_dialog_show;
   GTK_WINDOW_CLASS (klass)->close_request = lns_launch_dialog_close_request;
 
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_Escape, 0, "window.close", NULL);
@@ -545,6 +639,8 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_install_action (widget_class, "launch.stop", NULL, stop);
   gtk_widget_class_install_action (widget_class, "launch.back", NULL, back);
   gtk_widget_class_install_action (widget_class, "launch.open-report", NULL, open_report);
+  gtk_widget_class_install_action (widget_class, "launch.replace", NULL, replace_report);
+  gtk_widget_class_install_action (widget_class, "launch.number", NULL, number_report);
   gtk_widget_class_install_action (widget_class, "launch.choose-folder", NULL, choose_folder);
   gtk_widget_class_install_action (widget_class, "launch.insert-path", NULL, insert_path);
   gtk_widget_class_install_action (widget_class, "launch.add-variable", NULL, add_variable);
@@ -568,6 +664,8 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_title);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_scroller);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, number_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, replace_button);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, open_report_button);
   gtk_widget_class_bind_template_callback (widget_class, command_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, command_activated_cb);

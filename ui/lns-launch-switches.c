@@ -14,7 +14,16 @@ typedef struct
 {
   const LnsSwitch *option; /* borrowed */
   GtkWidget *widget;       /* borrowed: a GtkCheckButton, an AdwComboRow or an AdwEntryRow */
+  gboolean is_given;       /* it shows what the command line says                          */
+  char *own;               /* owned; what the person chose, while it does                  */
 } Row;
+
+static void
+row_free (gpointer data)
+{
+  g_free (((Row *)data)->own);
+  g_free (data);
+}
 
 /* What the dialog asks for in other places, or says to the recorder itself. */
 static const char *const elsewhere[] = { "trace",       "nvtx",       "mpi", "env-var",
@@ -89,7 +98,7 @@ new_row (const LnsSwitch *option, GtkWidget **ret_widget)
 GPtrArray *
 lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capabilities)
 {
-  GPtrArray *rows = g_ptr_array_new_with_free_func (g_free);
+  GPtrArray *rows = g_ptr_array_new_with_free_func (row_free);
   const char *subject = NULL;
   GtkWidget *folder = NULL;
 
@@ -105,12 +114,75 @@ lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capa
                                  subject != NULL ? subject : _ ("Switches"), NULL);
           adw_preferences_group_add (group, folder);
         }
-      Row *row = g_new (Row, 1);
+      Row *row = g_new0 (Row, 1);
       row->option = option;
       adw_expander_row_add_row (ADW_EXPANDER_ROW (folder), new_row (option, &row->widget));
       g_ptr_array_add (rows, row);
     }
   return rows;
+}
+
+/* What the widget of ROW shows, as a word. */
+static char *
+get_shown (const Row *row)
+{
+  if (GTK_IS_CHECK_BUTTON (row->widget))
+    return g_strdup (gtk_check_button_get_active (GTK_CHECK_BUTTON (row->widget)) ? "true"
+                                                                                  : "false");
+  if (!ADW_IS_COMBO_ROW (row->widget))
+    return g_strdup (gtk_editable_get_text (GTK_EDITABLE (row->widget)));
+  gpointer chosen = adw_combo_row_get_selected_item (ADW_COMBO_ROW (row->widget));
+  return g_strdup (chosen != NULL ? gtk_string_object_get_string (chosen) : "");
+}
+
+static void
+show (const Row *row, const char *word)
+{
+  static const char *const on[] = { "", "true", "yes", "on", "1", NULL }; /* a flag says nothing */
+  if (GTK_IS_CHECK_BUTTON (row->widget))
+    {
+      g_autofree char *lower = g_ascii_strdown (word, -1);
+      gtk_check_button_set_active (GTK_CHECK_BUTTON (row->widget), g_strv_contains (on, lower));
+    }
+  else if (!ADW_IS_COMBO_ROW (row->widget))
+    {
+      g_autofree char *text = g_utf8_make_valid (word, -1);
+      if (strcmp (gtk_editable_get_text (GTK_EDITABLE (row->widget)), text) != 0)
+        gtk_editable_set_text (GTK_EDITABLE (row->widget), text);
+    }
+  else
+    {
+      GtkStringList *model =
+          GTK_STRING_LIST (adw_combo_row_get_model (ADW_COMBO_ROW (row->widget)));
+      const char *choice;
+      for (guint i = 0; (choice = gtk_string_list_get_string (model, i)) != NULL; i++)
+        if (g_ascii_strcasecmp (choice, word) == 0)
+          adw_combo_row_set_selected (ADW_COMBO_ROW (row->widget), i);
+    }
+}
+
+void
+lns_launch_switches_show_given (GPtrArray *rows, const char *const *given, const char *const *flags)
+{
+  for (guint i = 0; i < rows->len; i++)
+    {
+      Row *row = g_ptr_array_index (rows, i);
+      const char *word =
+          given != NULL
+              ? lns_launch_command_get_switch (given, flags, row->option->letter, row->option->name)
+              : NULL;
+      if (word != NULL && !row->is_given)
+        row->own = get_shown (row);
+      if (word != NULL || row->is_given)
+        show (row, word != NULL ? word : row->own);
+      row->is_given = word != NULL;
+      if (!row->is_given)
+        g_clear_pointer (&row->own, g_free);
+      gtk_widget_set_sensitive (gtk_widget_get_ancestor (row->widget, ADW_TYPE_PREFERENCES_ROW),
+                                !row->is_given);
+      /* GTK 4.8 tells assistive technology of the widget itself alone. */
+      gtk_widget_set_sensitive (row->widget, !row->is_given);
+    }
 }
 
 /* What ROW says after its `--name`, or NULL where it says nothing; "" of a flag. */

@@ -19,6 +19,12 @@ G_BEGIN_DECLS
 GPtrArray *lns_launch_switches_new (AdwPreferencesGroup *group,
                                     const LnsCapabilities *capabilities) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Shows in each of ROWS what the command line GIVEN (NULL: nothing can be read from it) says of its switch, and
+ * lets only the others be changed: they are as the person left them. */
+void lns_launch_switches_show_given (GPtrArray *rows,
+                                     const char *const *given,
+                                     const char *const *flags);
+
 /* Adds to WORDS `--name=value` for each of ROWS that is not as it was, but for what the command line
  * GIVEN says itself; FLAGS are the switches that take no value. */
 void lns_launch_switches_add_words (GPtrArray *rows,

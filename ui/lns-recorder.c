@@ -36,9 +36,10 @@ struct _LnsRecorder
   gboolean stop_asked;
   gboolean progress_ended; /* no more will be said                                             */
   gboolean tool_ended;
-  char *folder;  /* owned; what relative paths of the tool stand in                          */
-  GFile *report; /* owned; or NULL                                                           */
-  char *problem; /* owned; or NULL                                                           */
+  char *folder;    /* owned; what relative paths of the tool stand in                          */
+  GFile *report;   /* owned; or NULL                                                           */
+  char *problem;   /* owned; or NULL                                                           */
+  gboolean exists; /* the tool refused to replace a report                                     */
 };
 
 G_DEFINE_FINAL_TYPE (LnsRecorder, lns_recorder, G_TYPE_OBJECT)
@@ -172,7 +173,11 @@ take_line (LnsRecorder *self, const char *line)
   else if (g_strcmp0 (type, "generated") == 0)
     take_report (self, message);
   else if (g_strcmp0 (type, "error") == 0)
-    set_problem (self, g_strdup (json_string_value (json_object_get (message, "text"))));
+    {
+      const char *code = json_string_value (json_object_get (message, "code"));
+      self->exists = g_strcmp0 (code, "LNS-RUN-002") == 0;
+      set_problem (self, g_strdup (json_string_value (json_object_get (message, "text"))));
+    }
   json_decref (message);
 }
 
@@ -410,6 +415,12 @@ GFile *
 lns_recorder_get_report (LnsRecorder *self)
 {
   return self->report;
+}
+
+gboolean
+lns_recorder_get_exists (LnsRecorder *self)
+{
+  return self->exists;
 }
 
 const char *

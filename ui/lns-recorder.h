@@ -70,6 +70,9 @@ GFile *lns_recorder_get_report (LnsRecorder *self);
  * how the program ended if it did not end with 0 and was not stopped from here. Owned by the recorder. */
 const char *lns_recorder_get_problem (LnsRecorder *self);
 
+/* When finished: whether nothing was started because the report, or an export beside it, exists. */
+gboolean lns_recorder_get_exists (LnsRecorder *self);
+
 /* What the tool said before it started the program of switches that it cannot honour, a line each;
  * "" if nothing. The report does not tell. */
 char *lns_recorder_get_remarks (LnsRecorder *self) G_GNUC_WARN_UNUSED_RESULT;

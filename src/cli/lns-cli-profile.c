@@ -209,7 +209,9 @@ static int
 fail (LnsProfile *profile, const LnsError *error, int code)
 {
   lns_cli_fail (error);
-  lns_progress_error (profile, "LNS-RUN-001", error->message);
+  /* The launch dialog offers a way out of the second. */
+  const bool exists = error->domain == LNS_ERROR_IO && error->code == EEXIST;
+  lns_progress_error (profile, exists ? "LNS-RUN-002" : "LNS-RUN-001", error->message);
   return code;
 }
 

@@ -146,6 +146,41 @@ finds_a_switch (void)
   LNS_CHECK_STR (lns_launch_command_get_switch (attached, NULL, 't', "trace"), "b");
 }
 
+static void
+check_set (const char *line, char letter, const char *name, const char *value, const char *expected)
+{
+  g_auto (GStrv) words = lns_launch_command_split (line, NULL);
+  g_auto (GStrv) changed =
+      lns_launch_command_set_switch ((const char *const *)words, NULL, letter, name, value);
+  g_autofree char *joined = g_strjoinv (" ", changed);
+  LNS_CHECK_STR (joined, expected);
+}
+
+static void
+sets_a_switch (void)
+{
+  check_set ("-o x -t nvtx run -o y", 'o', "output", "z", "--output=z -t nvtx run -o y");
+  check_set ("-ox --output=w run", 'o', "output", "z", "--output=z run");
+  check_set ("-t nvtx run", 'f', "force-overwrite", "true", "--force-overwrite=true -t nvtx run");
+  check_set ("--force-overwrite false -- run", 'f', "force-overwrite", "true",
+             "--force-overwrite=true -- run");
+}
+
+static void
+numbers_an_output (void)
+{
+  static const char *const cases[][2] = { { "a", "a-%n" },
+                                          { "a.rep", "a-%n.rep" },
+                                          { "a.b.nsys-rep", "a.b-%n.nsys-rep" },
+                                          { "a%n.rep", "a%n.rep" } };
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *output = lns_launch_command_number_output (cases[i][0]);
+      LNS_CHECK_STR (output, cases[i][1]);
+    }
+  LNS_CHECK (lns_launch_command_number_output (NULL) == NULL);
+}
+
 int
 main (void)
 {
@@ -156,5 +191,7 @@ main (void)
   LNS_TEST (quotes_any_bytes);
   LNS_TEST (finds_the_program);
   LNS_TEST (finds_a_switch);
+  LNS_TEST (sets_a_switch);
+  LNS_TEST (numbers_an_output);
   return lns_tap_done ();
 }

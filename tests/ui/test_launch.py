@@ -29,6 +29,8 @@ if sys.argv[1] == "--capabilities=json":
         {"name": "stats", "kind": "bool", "tag": "report", "default": "false", "help": "Print <them> & more."},
         {"name": "show-output", "letter": "w", "kind": "bool", "tag": "report", "default": "true", "help": "Show it."},
         {"name": "strict", "kind": "flag", "tag": "report", "help": "Be strict."},
+        {"name": "capture-range", "kind": "text", "letter": "c", "tag": "report", "value": "none|nvtx", "choices": ["none", "nvtx"],
+         "default": "none", "help": "From when on."},
         {"name": "wait", "kind": "choice", "tag": "report", "choices": ["primary", "all"], "default": "all", "help": "For <whom>'s."},
         {"name": "sample", "kind": "choice", "tag": "cpu", "choices": ["cpu", "none"], "help": "Sample.", "instead": "not yet"},
         {"name": "control-fd", "kind": "integer", "tag": "report", "help": "Obey."},
@@ -169,15 +171,64 @@ def test_more_switches_are_rows():
         for words in ("Print <them> & more.", "For <whom>'s."):
             assert launch.dialog.find("label", words), f"{words} is not shown as it is"
         launch.app.wait(harness.steady(lambda: launch.dialog.find("check box", "--stats").extents()), what="the rows")
-        for name in ("--stats", "--show-output"):
-            box = launch.dialog.find("check box", name)
-            was = box.state("checked")
-            launch.click(box)
-            launch.app.wait(lambda: box.state("checked") != was, what=f"{name} to turn")
+        box = launch.dialog.find("check box", "--stats")
+        launch.click(box)
+        launch.app.wait(lambda: box.state("checked"), what="--stats to turn")
+        # What the command line says cannot be changed elsewhere.
+        assert not launch.dialog.find("check box", "--show-output").state("sensitive")
         launch.entry("--output=PATH").set_text("a report")
         launch.press("Start")
         words, _, _ = launch.started()
         assert words[3:] == [b"-t", b"nvtx", b"--output=a report", b"--stats=true", b"--strict", b"-w", b"true", b"python3", b"train.py"], words
+        launch.press("Stop")
+        launch.wait_for("The recorder ended without a report.")
+
+
+def test_controls_show_what_the_command_line_says():
+    with Launch(TICKS, "python3 train.py") as launch:
+        launch.wait_for("The report")
+        entry = launch.entry("Command line with arguments")
+        launch.click(launch.dialog.find("list item", "The report"))
+        launch.app.wait(harness.steady(lambda: launch.dialog.find("check box", "--stats").extents()), what="the rows")
+        launch.click(launch.dialog.find("check box", "--stats"))
+        launch.entry("--output=PATH").set_text("mine")
+
+        def shown():
+            boxes = launch.dialog.find_all("check box")
+            texts = {node.name: node.text for node in launch.dialog.find_all("text")}
+            return ([box.state("checked") for box in boxes if not box.name.startswith("--")],
+                    [box.state("checked") for box in boxes if box.name.startswith("--")],
+                    texts["--capture-range=none|nvtx"], texts["--output=PATH"],
+                    bool(launch.dialog.find(None, "primary")))
+        own = ([True, False], [True, True, False], "", "mine", False)
+        launch.app.wait(lambda: shown() == own, what=f"{own}")
+        entry.set_text("-t osrt -c nvtx --stats=false -w false --strict --wait=primary -o theirs python3")
+        given = ([False, True], [False, False, True], "nvtx", "theirs", True)
+        try:
+            launch.app.wait(lambda: shown() == given, what=f"{given}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}, not {shown()}") from error
+        entry.set_text("--capture-range=none python3")
+        launch.app.wait(lambda: shown() == own[:2] + ("none",) + own[3:], what="the person's own again, but for one")
+        entry.set_text("python3")
+        launch.app.wait(lambda: shown() == own, what="the person's own again")
+
+
+def test_what_was_typed_is_there_again_and_typing_replaces_it():
+    with Launch(TICKS, "python3 old.py") as launch:
+        app = launch.app
+        app.focus(app.windows()[-1])
+        app.key("Escape")
+        app.gone_node("frame", "Launch a Program")
+        app.activate("win.launch")
+        launch.dialog = app.find("frame", "Launch a Program")
+        entry = launch.entry("Command line with arguments")
+        app.wait(lambda: entry.text == "python3 old.py", what="what was typed, though it was never launched")
+        app.focus(app.windows()[-1])
+        app.type("new.sh")
+        app.wait(lambda: entry.text == "new.sh", what="what was typed, alone")
+        app.key("Return")
+        assert launch.started()[0][-1] == b"new.sh"
         launch.press("Stop")
         launch.wait_for("The recorder ended without a report.")
 

@@ -102,6 +102,30 @@ def test_a_program_that_is_not_there():
         launch.app.find("label", lambda name: "no-such-program" in name and "check its name" in name)
 
 
+def test_a_report_that_exists_is_kept_or_replaced():
+    with Launch("-o taken.rep true") as launch:
+        launch.opened("taken.rep")
+        path = os.path.join(launch.folder, b"taken.rep")
+        first = os.stat(path).st_ino
+
+        def again():
+            launch.app.activate("win.launch")
+            launch.dialog = launch.app.find("frame", "Launch a Program")
+            launch.app.wait(lambda: launch.dialog.find("push button", "Start").state("sensitive"), what="Start")
+            launch.dialog.find("push button", "Start").do()
+            return launch.app.find("push button", "Replace the Report")
+
+        again()
+        launch.dialog.find("push button", "Keep Both").do()
+        launch.opened("taken-1.rep")
+        assert os.stat(path).st_ino == first
+        again().do()
+        launch.app.wait(lambda: os.stat(path).st_ino != first, what="another report of that name")
+        assert sorted(name for name in os.listdir(launch.folder) if name.endswith(b".rep")) == \
+            [b"taken-1.rep", b"taken.rep"]
+        launch.app.gone_node("frame", "Launch a Program")
+
+
 def test_an_unknown_switch():
     with Launch("--no-such-switch=1 true") as launch:
         launch.app.find("label", lambda name: name.startswith("--no-such-switch"))
