@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -94,29 +95,66 @@ send_message (Sink *sink, LnsError *error)
   return true;
 }
 
+/* PATH as seen from another folder; to be freed. NULL without memory, or where the working folder is
+ * gone. */
+static char *
+absolute (const char *path)
+{
+  char *folder = path[0] != '/' ? getcwd (NULL, 0) : NULL, *whole = NULL;
+
+  if (path[0] == '/')
+    return strdup (path);
+  if (folder != NULL && asprintf (&whole, "%s/%s", folder, path) < 0)
+    whole = NULL;
+  free (folder);
+  return whole;
+}
+
+/* Starts WORDS in the root folder. Python looks for modules in the working folder, first of all for a
+ * script given by -c, and for each empty entry of PYTHONPATH: that folder may be anybody's, while only the
+ * administrator has files in the root. What the user has installed for himself is found as ever. Returns an
+ * errno, or 0. */
+static int
+spawn (pid_t *ret_pid, int stdin_fd, const char *const *words)
+{
+  posix_spawn_file_actions_t actions;
+
+  posix_spawn_file_actions_init (&actions);
+  posix_spawn_file_actions_adddup2 (&actions, stdin_fd, STDIN_FILENO);
+  posix_spawn_file_actions_addchdir_np (&actions, "/");
+  int code = posix_spawnp (ret_pid, words[0], &actions, NULL, (char *const *)words, environ);
+  posix_spawn_file_actions_destroy (&actions);
+  return code;
+}
+
 static bool
 start_writer (Sink *sink, const char *kind, LnsError *error)
 {
   const char *named = getenv ("LNS_PYTHON");
   const char *python = named != NULL && *named != '\0' ? named : "python3";
-  const char *arguments[] = { python, "-c", lns_arrow_py, kind, sink->job->temporary, NULL };
-  posix_spawn_file_actions_t actions;
-  int ends[2];
+  char *command = strchr (python, '/') != NULL ? absolute (python) : strdup (python);
+  char *target = absolute (sink->job->temporary);
+  const char *words[] = { command, "-c", lns_arrow_py, kind, target, NULL };
+  int ends[2], code;
   char ready;
 
-  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return lns_error_set_errno (error, errno, "pyarrow cannot be started");
+  if (command == NULL || target == NULL ||
+      socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    {
+      code = errno;
+      free (command);
+      free (target);
+      return lns_error_set_errno (error, code, "pyarrow cannot be started");
+    }
   sink->socket = ends[0];
-  posix_spawn_file_actions_init (&actions);
-  posix_spawn_file_actions_adddup2 (&actions, ends[1], STDIN_FILENO);
-  int code =
-      posix_spawnp (&sink->pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
-  posix_spawn_file_actions_destroy (&actions);
+  code = spawn (&sink->pid, ends[1], words);
   close (ends[1]);
+  free (command);
+  free (target);
   if (code != 0)
     sink->pid = 0;
   if (code != 0 && code != ENOENT)
-    return lns_error_set_errno (error, code, "%s cannot be started", arguments[0]);
+    return lns_error_set_errno (error, code, "%s cannot be started", python);
   if (code == 0 && recv (sink->socket, &ready, 1, 0) == 1 && ready == 'r')
     return true;
   if (code == 0)
@@ -125,7 +163,7 @@ start_writer (Sink *sink, const char *kind, LnsError *error)
       error, LNS_ERROR_USAGE, 0,
       "Arrow and Parquet are written by pyarrow, and there is no %s to run it: install "
       "python3 and `python3 -m pip install pyarrow`",
-      arguments[0]);
+      python);
 }
 
 static bool

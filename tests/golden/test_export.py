@@ -18,6 +18,7 @@ import golden
 import tap
 
 REPORT = golden.make_report()
+PYTHON = "/usr/bin/python3"
 CORPUS = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
 csv.field_size_limit(1 << 20)
 
@@ -397,6 +398,32 @@ def test_arrow_says_what_it_needs():
             _, err = golden.run("export", "-t", kind, "-o", golden.path("a"), REPORT, code=125, LNS_PYTHON=golden.path(name))
             assert word in err and err.count(b"\n") == 1, err
     assert not [n for n in os.listdir(golden.FOLDER) if n == "a" or n.endswith(".part")]
+
+
+def test_arrow_runs_no_module_of_the_working_folder():
+    """Anybody may have put modules there; those that the user has installed are found."""
+    here, own = golden.path("working folder"), golden.path("own")
+    site = subprocess.run([PYTHON, "-m", "site", "--user-site"], env=dict(os.environ, PYTHONUSERBASE=own), capture_output=True,
+                          text=True, check=True).stdout.strip()
+    os.mkdir(here)
+    os.makedirs(site)
+    module = "import os\nopen({!r} + '/' + __name__, 'w').close()\nraise ImportError\n"
+    for name in ("pyarrow", "signal", "socket", "struct", "sitecustomize"):
+        with open(os.path.join(here, name + ".py"), "w", encoding="utf-8") as file:
+            file.write(module.format(here + "/ran"))
+    with open(os.path.join(site, "pyarrow.py"), "w", encoding="utf-8") as file:
+        file.write(module.format(own))
+    os.mkdir(here + "/ran")
+    for path in (None, "", ":/nowhere", "."):
+        for kind, python in (("arrow", PYTHON), ("parquetdir", os.path.relpath(PYTHON, here))):
+            environment = dict(os.environ, LNS_PYTHON=python, PYTHONUSERBASE=own)
+            environment.pop("PYTHONPATH", None)
+            if path is not None:
+                environment["PYTHONPATH"] = path
+            done = subprocess.run([tap.LANESCOPE, "export", "-t", kind, "-o", "a", REPORT], cwd=here, env=environment, capture_output=True)
+            assert done.returncode == 125 and b"pyarrow" in done.stderr, (path, kind, done)
+            assert os.listdir(here + "/ran") == [], (path, kind, os.listdir(here + "/ran"))
+            os.remove(own + "/pyarrow")
 
 
 def test_other_types_are_refused():
