@@ -38,6 +38,9 @@ lns_identity_of (pid_t pid, char ret_text[LNS_IDENTITY_SIZE])
   boot[strcspn (boot, "\n")] = '\0';
   /* The name is in parentheses and may hold anything: the last one ends it, and field 3 follows. */
   const char *field = strrchr (stat, ')');
+  /* A zombie has ended: only its parent has not looked yet. */
+  if (field == NULL || strlen (field) < 3 || strchr ("ZXx", field[2]) != NULL)
+    return false;
   for (int i = 2; field != NULL && i < START_TIME_FIELD; i++)
     field = strchr (field + 1, ' ');
   if (field == NULL)

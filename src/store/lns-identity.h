@@ -14,7 +14,7 @@
 #define LNS_IDENTITY_SIZE 96
 
 /* Fills RET_TEXT with "boot-id pid start-time" of process PID as it runs now. False where there is
- * no such process, or /proc does not tell. */
+ * no such process, it is a zombie, or /proc does not tell. */
 bool lns_identity_of (pid_t pid, char ret_text[LNS_IDENTITY_SIZE]);
 
 /* Whether the process that TEXT, made by lns_identity_of (), tells of still runs on this machine in

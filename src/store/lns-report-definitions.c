@@ -185,7 +185,9 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
     info->state = LNS_STATE_INCOMPLETE;
   else
     info->state =
-        writer != NULL && lns_identity_lives (writer) ? LNS_STATE_RECORDING : LNS_STATE_CUT_OFF;
+        (writer != NULL && lns_identity_lives (writer)) || lns_sql_is_written (report->real_path)
+            ? LNS_STATE_RECORDING
+            : LNS_STATE_CUT_OFF;
   report->is_live = info->state == LNS_STATE_RECORDING;
   if (info->state == LNS_STATE_RECORDING || info->state == LNS_STATE_CUT_OFF)
     {

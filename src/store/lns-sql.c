@@ -8,11 +8,13 @@
 #include "src/store/lns-guarded-vfs.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
@@ -129,6 +131,43 @@ static const struct flock claim = {
   .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1
 };
 
+/* Held as long as the file is written. */
+static const struct flock written = {
+  .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2, .l_len = 1
+};
+
+void
+lns_sql_made (int claim_fd)
+{
+  struct flock unlock = claim;
+  unlock.l_type = F_UNLCK;
+  (void)fcntl (claim_fd, F_OFD_SETLK, &unlock);
+}
+
+/* Whether another open file than FD has the lock on the file of FD, if that is FILE. */
+static bool
+is_locked_by_another (int fd, const struct stat *file)
+{
+  struct flock lock = written;
+  struct stat status;
+  return fstat (fd, &status) == 0 && status.st_dev == file->st_dev &&
+         status.st_ino == file->st_ino && fcntl (fd, F_OFD_GETLK, &lock) == 0 &&
+         lock.l_type != F_UNLCK;
+}
+
+bool
+lns_sql_is_written (const char *path)
+{
+  struct stat file;
+  bool found = false;
+  DIR *folder = stat (path, &file) == 0 ? opendir ("/proc/self/fd") : NULL;
+  for (struct dirent *entry; folder != NULL && !found && (entry = readdir (folder)) != NULL;)
+    found = entry->d_name[0] != '.' && is_locked_by_another (atoi (entry->d_name), &file);
+  if (folder != NULL)
+    closedir (folder);
+  return found;
+}
+
 bool
 lns_sql_claim (const char *path, int *ret_fd)
 {
@@ -158,7 +197,8 @@ lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
       lns_error_set_errno (error, errno, "cannot create “%s”", path);
       return NULL;
     }
-  (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without this one   */
+  (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without these two  */
+  (void)fcntl (fd, F_OFD_SETLK, &written);
   const char *vfs = lns_sql_can_lock (path) ? lns_guarded_vfs (LNS_GUARDED_REPORT)
                                             : lns_guarded_vfs (LNS_GUARDED_REPORT_UNLOCKED);
 

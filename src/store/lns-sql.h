@@ -24,9 +24,18 @@
  * its only writing connection (for one thread). Where the file system refuses locks SQLite works
  * without them: creation is exclusive, so there is one writer all the same. NULL and ERROR where it
  * cannot; nothing is left behind then. RET_CLAIM_FD (owned by the caller) marks the file as one in
- * the making: close it as soon as the file tells who writes it, and outside of a transaction. */
+ * the making, which lns_sql_made () ends as soon as the file tells who writes it. It also holds the
+ * lock by which others see that the file is written: close it when the connection is closed. */
 sqlite3 *lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
+
+/* Ends the mark of CLAIM_FD that the file is in the making; that it is written stays. */
+void lns_sql_made (int claim_fd);
+
+/* Whether a process, perhaps of another PID namespace, writes the report at PATH, which this process
+ * has open: no file is opened, as closing it would drop the locks of its connections. False where the
+ * file system has no locks. O(open files). */
+bool lns_sql_is_written (const char *path);
 
 /* Marks the file at PATH likewise, as one to be overwritten: RET_FD (owned by the caller) is -1 where
  * it cannot be. False where another process has marked it. Call it only where this process has no

@@ -80,7 +80,8 @@ is_being_recorded (const char *path)
                    sqlite3_prepare_v2 (database, query, -1, &statement, NULL) == SQLITE_OK &&
                    sqlite3_step (statement) == SQLITE_ROW &&
                    sqlite3_column_type (statement, 0) == SQLITE_TEXT &&
-                   lns_identity_lives ((const char *)sqlite3_column_text (statement, 0));
+                   (lns_identity_lives ((const char *)sqlite3_column_text (statement, 0)) ||
+                    lns_sql_is_written (path));
   sqlite3_finalize (statement);
   sqlite3_close (database);
   return recording;

@@ -65,6 +65,7 @@ struct LnsWriter
   char *path;
   char *aside_path; /* where the overwritten file waits, or NULL                                */
   bool is_whole_or_none;
+  int lock_fd;    /* of the file, by which others see that it is written, or −1                */
   int reserve_fd; /* a nameless file that keeps room for the last commit, or −1                */
   sqlite3 *database;
   LnsWriterStatements statements;

@@ -29,6 +29,8 @@ writer_free (LnsWriter *writer)
 {
   _lns_writer_finalize (writer);
   sqlite3_close (writer->database);
+  if (writer->lock_fd >= 0)
+    close (writer->lock_fd);
   if (writer->reserve_fd >= 0)
     close (writer->reserve_fd);
   for (uint32_t i = 0; i < writer->n_defined[LNS_DEFINITION_LANE]; i++)
@@ -69,7 +71,7 @@ writer_new (const char *path)
   if (writer == NULL)
     return NULL;
   writer->n_strings = 1;
-  writer->reserve_fd = -1;
+  writer->lock_fd = writer->reserve_fd = -1;
   writer->finish_busy_ms = FINISH_BUSY_MS;
   writer->max_waiting_bytes = LNS_WRITER_MAX_WAITING_BYTES;
   writer->dropped.process = writer->dropped.thread = LNS_ID_NONE;
@@ -97,15 +99,6 @@ clear_path (LnsWriter *writer, const char *path, bool overwrite, int *ret_claim_
     return lns_error_set (error, LNS_ERROR_IO, EEXIST,
                           "“%s” exists: choose another name, or allow it to be overwritten", path);
   return _lns_writer_move_aside (path, ret_claim_fd, &writer->aside_path, error);
-}
-
-static void
-close_claims (int old_fd, int claim_fd)
-{
-  if (old_fd >= 0)
-    close (old_fd);
-  if (claim_fd >= 0)
-    close (claim_fd);
 }
 
 static void
@@ -139,7 +132,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
 {
   static const uint8_t no_uuid[16];
   LnsWriter *writer = writer_new (path);
-  int old_fd = -1, claim_fd = -1;
+  int old_fd = -1;
   if (writer == NULL)
     {
       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot create “%s”: out of memory", path);
@@ -155,7 +148,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
     }
   if (!clear_path (writer, path, options->overwrite, &old_fd, error))
     goto failed;
-  writer->database = lns_sql_create (path, &claim_fd, error);
+  writer->database = lns_sql_create (path, &writer->lock_fd, error);
   if (writer->database == NULL)
     goto failed;
   sqlite3_busy_timeout (writer->database, BUSY_MS);
@@ -167,13 +160,16 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
   put_format_meta (writer, options);
   if (!lns_writer_commit (writer, 0, error))
     goto failed;
-  close_claims (old_fd, claim_fd);
+  lns_sql_made (writer->lock_fd);
+  if (old_fd >= 0)
+    close (old_fd);
   writer->reserve_fd = _lns_writer_reserve (path);
   return writer;
 
 failed:
   undo (writer);
-  close_claims (old_fd, claim_fd);
+  if (old_fd >= 0)
+    close (old_fd);
   return NULL;
 }
 
@@ -250,8 +246,7 @@ finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *caus
   lns_error_set (error, cause->domain, cause->code,
                  "%s; %" PRIu64 " events are in the report, %" PRIu64 " are lost%s%s",
                  cause->message, writer->n_events, writer->n_lost,
-                 is_told ? "" : " (which it cannot tell)",
-                 is_busy ? "" : ": record again");
+                 is_told ? "" : " (which it cannot tell)", is_busy ? "" : ": record again");
 }
 
 bool

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import tap
-from profiling import ACT, Folder
+from profiling import ACT, Folder, wait_for
 
 SPINS, RANGES = 60, 5000
 
@@ -72,6 +72,40 @@ def test_commands_read_what_is_being_recorded():
         assert len(growing) >= 2, seen
         state, counts = agree(folder, path)
         assert state == "complete" and counts == [SPINS * RANGES + 1, SPINS * RANGES + 1, SPINS * RANGES, SPINS * RANGES + 1], counts
+
+
+def test_a_report_is_live_from_another_pid_namespace():
+    """A container's report, say: its writer's pid means nothing here, or somebody else."""
+    apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
+        raise tap.Skip("a PID namespace needs root")
+    with Folder() as folder:
+        path = folder.file("apart.rep")
+        process = folder.start("-o", "apart", ACT, "spin", "10", "sleep", "60000", before=apart)
+        try:
+            wait_for(lambda: os.path.exists(path) and int(facts(path)[0]["events"]) >= 10, "the first commit")
+            assert facts(path)[0]["state"] == "recording"
+            before = os.stat(path).st_ino
+            run = folder.profile("-f", "true", "-o", "apart", ACT, "mark", "mine")
+            assert run.code == 125 and "is being recorded by another process" in run.err, run
+            assert os.stat(path).st_ino == before and facts(path)[0]["state"] == "recording"
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(20)
+        # With its last process the namespace's lock is gone.
+        wait_for(lambda: facts(path)[0]["state"] == "cut off", "the writer's end")
+        assert folder.profile("-f", "true", "-o", "apart", ACT, "mark", "mine").code == 0
+
+
+def test_a_zombie_records_nothing():
+    with Folder() as folder:
+        path = folder.file("undead.rep")
+        process = folder.start("-o", "undead", ACT, *words())
+        wait_for(lambda: os.path.exists(path) and int(facts(path)[0]["events"]) >= 2, "the first commit")
+        process.send_signal(signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert facts(path)[0]["state"] == "cut off"
+        process.wait(20)
 
 
 def test_a_report_whose_writer_was_killed_is_cut_off():

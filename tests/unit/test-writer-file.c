@@ -555,15 +555,16 @@ test_identity (void)
   LNS_CHECK (lns_identity_of (getppid (), parents));
   LNS_CHECK (strcmp (mine, parents) != 0);
   pid_t child = fork ();
-  if (child == 0)
-    _exit (0);
-  char gone[LNS_IDENTITY_SIZE];
+  for (; child == 0;)
+    pause ();
+  char gone[LNS_IDENTITY_SIZE], zombie[LNS_IDENTITY_SIZE];
   siginfo_t info;
+  LNS_CHECK (lns_identity_of (child, gone) && lns_identity_lives (gone));
+  kill (child, SIGKILL);
   waitid (P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
-  LNS_CHECK (lns_identity_of (child, gone));
+  LNS_CHECK (!lns_identity_lives (gone) && !lns_identity_of (child, zombie));
   waitpid (child, NULL, 0);
-  LNS_CHECK (!lns_identity_lives (gone));
-  LNS_CHECK (!lns_identity_of (child, gone));
+  LNS_CHECK (!lns_identity_lives (gone) && !lns_identity_of (child, zombie));
   mine[0] = mine[0] == 'a' ? 'b' : 'a'; /* another boot */
   LNS_CHECK (!lns_identity_lives (mine));
   LNS_CHECK (!lns_identity_lives (""));
