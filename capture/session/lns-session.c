@@ -42,7 +42,8 @@ struct LnsSession
   LnsRecorder *recorder;
   LnsCollector *collector;
   LnsWriter *writer; /* created, not started */
-  bool is_started;   /* a report */
+  unsigned report_mode;
+  bool is_started; /* a report */
   LnsWireOptions target;
   bool wants_cuda, wants_python;
   bool has_root_exited, have_all_ended;
@@ -189,11 +190,18 @@ lns_session_clear_changed (LnsSession *session)
 
 /* --- Reports ---------------------------------------------------------------------------------- */
 
+void
+lns_session_set_report_mode (LnsSession *session, unsigned mode)
+{
+  session->report_mode = mode;
+}
+
 LnsWriter *
 lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error)
 {
   LnsWriterOptions options = {
     .overwrite = overwrite,
+    .mode = session->report_mode,
     .t0_monotonic_ns = session->first.monotonic_ns,
     .t0_realtime_ns = session->first.realtime_ns,
     .t0_tsc = session->clock == LNS_WIRE_CLOCK_TSC ? session->first.ticks : 0,

@@ -100,6 +100,9 @@ void lns_session_set_describe (LnsSession *session,
                                void (*describe) (void *data, LnsWriter *report),
                                void *data);
 
+/* Reports that are created from now on have the permissions MODE; 0: only their owner may read them. */
+void lns_session_set_report_mode (LnsSession *session, unsigned mode);
+
 /* A report at PATH for this session. Any thread. */
 LnsWriter *
 lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error);

@@ -102,9 +102,28 @@ choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
                         "no name like %s is free: give another --output", profile->path);
 }
 
+/* Has reports made with the permissions that --mode asks for. */
+static bool
+take_mode (const LnsProfile *profile, LnsError *error)
+{
+  const char *text = profile->options.mode;
+  char *end = NULL;
+  const unsigned long mode = text != NULL ? strtoul (text, &end, 8) : 0600;
+  if (text != NULL &&
+      (*text < '0' || *text > '7' || *end != '\0' || mode > 0777 || (mode & 0600) != 0600))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--mode: \"%s\" is not a mode that lets you read and write the report; "
+                          "give octal digits, such as 640",
+                          text);
+  lns_session_set_report_mode (profile->session, (unsigned)mode);
+  return true;
+}
+
 bool
 lns_profile_create_report (LnsProfile *profile, LnsError *error)
 {
+  if (!take_mode (profile, error))
+    return false;
   for (unsigned number = 1;; number++)
     {
       LnsError failed = { 0 };
@@ -168,6 +187,8 @@ bool
 lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
 {
   unsigned number = 1;
+  if (!take_mode (profile, error))
+    return false;
   if (!choose_path (profile, &number, error))
     return false;
   profile->n_skipped = 0;

@@ -34,6 +34,13 @@ static const LnsOption switches_report_options[] = {
     .default_text = "false",
     .help = "Replace the report if it exists, each of several too. The old one stays until the new "
             "one holds data." },
+  { .name = "mode",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (mode),
+    .value_name = "MODE",
+    .default_text = "600",
+    .help = "Permissions of the report's file, in octal: 640 lets your group read it. A report "
+            "holds command lines, variables and names, which are nobody else's by default." },
   { .name = "export",
     .kind = LNS_OPTION_LIST,
     .offset = AT (export),

@@ -20,6 +20,7 @@ typedef struct
   LnsOptionList export;
   bool stats, strict;
   bool force_overwrite;
+  const char *mode; /* of the report's file; NULL: only its owner may read it */
   bool show_output;
   int64_t duration_ns; /* -1: until the program ends */
   int64_t delay_ns;

@@ -111,7 +111,7 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
   request->bytes = NULL;
   if (profile->is_launch)
     {
-      values->output = values->output_dir = NULL;
+      values->output = values->output_dir = values->mode = NULL;
       lns_option_list_clear (&values->export);
       values->stats = defaults.stats;
       values->force_overwrite = defaults.force_overwrite;

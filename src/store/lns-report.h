@@ -73,10 +73,8 @@ const char *lns_report_meta (const LnsReport *report, const char *key);
 
 /* The key of number I, from 0 on, of those that begin with PREFIX, in the order of strcmp(), with its value in
  * RET_VALUE; NULL behind the last, which leaves RET_VALUE as it was. Both are owned by the report. O(log n). */
-const char *lns_report_meta_at (const LnsReport *report,
-                                const char *prefix,
-                                size_t i,
-                                const char **ret_value);
+const char *
+lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const char **ret_value);
 
 /* The bytes of string ID, followed by a NUL that RET_SIZE_BYTES (may be NULL) does not count.
  * Unknown ids and unreadable chunks give "". Never NULL. Thread-safe; the first look at a string

@@ -189,14 +189,17 @@ lns_sql_is_claimed (const char *path)
 }
 
 sqlite3 *
-lns_sql_create (const char *path, int *ret_claim_fd, LnsError *error)
+lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
 {
-  int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  /* A report holds command lines, environments and names: nobody else's business by default. */
+  int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)
     {
       lns_error_set_errno (error, errno, "cannot create “%s”", path);
       return NULL;
     }
+  if (mode != 0)
+    (void)fchmod (fd, mode);             /* a file system without permissions does without */
   (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without these two  */
   (void)fcntl (fd, F_OFD_SETLK, &written);
   const char *vfs = lns_sql_can_lock (path) ? lns_guarded_vfs (LNS_GUARDED_REPORT)

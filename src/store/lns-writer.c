@@ -148,7 +148,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
     }
   if (!clear_path (writer, path, options->overwrite, &old_fd, error))
     goto failed;
-  writer->database = lns_sql_create (path, &writer->lock_fd, error);
+  writer->database = lns_sql_create (path, options->mode, &writer->lock_fd, error);
   if (writer->database == NULL)
     goto failed;
   sqlite3_busy_timeout (writer->database, BUSY_MS);

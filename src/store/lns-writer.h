@@ -35,6 +35,8 @@ typedef struct
 {
   bool overwrite;        /* an existing PATH is replaced at the first commit with data          */
   bool is_whole_or_none; /* what cannot be finished is removed, and what it replaced comes back  */
+  unsigned
+      mode; /* permissions of the file, whatever the umask is; 0: only its owner may read it  */
   int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC                             */
   int64_t t0_realtime_ns;  /* the same moment in CLOCK_REALTIME                                   */
   uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0                                  */

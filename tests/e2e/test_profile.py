@@ -180,6 +180,21 @@ def test_bytes_in_names_are_kept():
         assert run.returncode == 0 and os.listdir(folder.path.encode()) == [b"\xff\xfe.rep"], run
 
 
+def test_a_report_is_its_owners():
+    """Whatever the umask lets others do; what was there before has no say either."""
+    for switches, wanted in (([], 0o600), (["--mode=640"], 0o640), (["--mode=0644"], 0o644)):
+        for umask in (0, 0o77):
+            with Folder() as folder:
+                with open(folder.file("r.rep"), "wb"):
+                    os.chmod(folder.file("r.rep"), 0o666)
+                run = folder.profile("-f", "true", "-o", "r", *switches, ACT, "mark", "x", umask=umask)
+                assert run.code == 0 and os.stat(folder.file("r.rep")).st_mode & 0o777 == wanted, (switches, run)
+    with Folder() as folder:
+        for mode in ("", "9", "0x1ff", "440", "1000", "-1", "u+r"):
+            run = folder.profile("-o", "r", f"--mode={mode}", ACT, "print", "x")
+            assert run.code == 125 and run.out == "" and "--mode" in run.err and not os.listdir(folder.path), (mode, run)
+
+
 def test_an_existing_report_is_kept_unless_forced():
     with Folder() as folder:
         with open(folder.file("old.rep"), "w", encoding="ascii") as file:

@@ -49,6 +49,7 @@ EFFECTS = {
     "inherit-environment": "e2e/test_profile.py test_environment_switches",
     "keep": "e2e/test_sessions.py test_keep_holds_the_last_seconds_and_no_more",
     "kill": "e2e/test_ranges.py test_shutdown_ends_the_program",
+    "mode": "e2e/test_profile.py test_a_report_is_its_owners",
     "mpi-impl": "e2e/test_mpi.py",
     "mpi": "e2e/test_switches.py test_shorthands_of_trace",
     "nvtx": "e2e/test_switches.py test_shorthands_of_trace",

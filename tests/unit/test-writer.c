@@ -287,7 +287,7 @@ test_a_report_under_way_is_kept (void)
   int claim_fd;
   LnsError error = { 0 };
   lns_sql_remove (path_of ("a.rep"));
-  sqlite3 *database = lns_sql_create (path_of ("a.rep"), &claim_fd, &error);
+  sqlite3 *database = lns_sql_create (path_of ("a.rep"), 0, &claim_fd, &error);
   LNS_CHECK (database != NULL);
   check_kept (path_of ("a.rep"));
   sqlite3_close (database);
