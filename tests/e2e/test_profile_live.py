@@ -10,12 +10,11 @@ import re
 import signal
 import sqlite3
 import subprocess
-import time
 
 import tap
 from profiling import ACT, Folder, wait_for
 
-SPINS, RANGES = 60, 5000
+STEPS, RANGES = 4, 5000
 
 
 def facts(path):
@@ -51,27 +50,34 @@ def agree(folder, path):
 
 
 def words():
-    return ["push", "open"] + ["spin", str(RANGES), "sleep", "50"] * SPINS + ["pop"]
+    """A program that makes RANGES and waits to be told, STEPS times."""
+    return ["push", "open"] + ["spin", str(RANGES), "await"] * STEPS + ["pop"]
+
+
+def start(folder, name):
+    process = folder.start("-o", name, ACT, *words(), stdin=subprocess.PIPE)
+    path = folder.file(name + ".rep")
+    wait_for(lambda: os.path.exists(path), path)
+    return process, path
 
 
 def test_commands_read_what_is_being_recorded():
     with Folder() as folder:
-        path = folder.file("live.rep")
-        process = folder.start("-o", "live", ACT, *words())
-        while not os.path.exists(path):
-            time.sleep(0.02)
-        seen, last = [], [0] * 4
-        while process.poll() is None:
-            state, counts = agree(folder, path)
-            assert state in ("recording", "complete"), state
-            assert all(now >= before for now, before in zip(counts, last)), (counts, last)
-            last = counts
-            seen.append((state, counts[1]))
-        assert process.wait() == 0, process.stderr.read()
-        growing = {n for state, n in seen if state == "recording"}
-        assert len(growing) >= 2, seen
+        process, path = start(folder, "live")
+        last = [0] * 4
+        for step in range(1, STEPS + 1):
+            # What it has made is in the report soon, and the report is read all the while.
+            while last[1] < step * RANGES + 1:
+                assert process.poll() is None, process.stderr.read()
+                state, counts = agree(folder, path)
+                assert state == "recording" and counts[2] <= step * RANGES, (state, counts)
+                assert all(now >= before for now, before in zip(counts, last)), (counts, last)
+                last = counts
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        assert process.wait(60) == 0, process.stderr.read()
         state, counts = agree(folder, path)
-        assert state == "complete" and counts == [SPINS * RANGES + 1, SPINS * RANGES + 1, SPINS * RANGES, SPINS * RANGES + 1], counts
+        assert state == "complete" and counts == [STEPS * RANGES + 1, STEPS * RANGES + 1, STEPS * RANGES, STEPS * RANGES + 1], counts
 
 
 def test_a_report_is_live_from_another_pid_namespace():
@@ -110,12 +116,11 @@ def test_a_zombie_records_nothing():
 
 def test_a_report_whose_writer_was_killed_is_cut_off():
     with Folder() as folder:
-        path = folder.file("cut.rep")
-        process = folder.start("-o", "cut", ACT, *words())
-        while not os.path.exists(path) or int(facts(path)[0]["events"]) < 2:
-            time.sleep(0.05)
+        process, path = start(folder, "cut")
+        wait_for(lambda: int(facts(path)[0]["events"]) >= 2, "events")
         process.send_signal(signal.SIGKILL)
         process.wait(20)
+        process.stdin.close()
         state, counts = agree(folder, path)
         assert state == "cut off" and counts[0] == counts[1] == counts[2] + 1 == counts[3] > 1, (state, counts)
         assert facts(path)[0]["lost"] == "0" and facts(path)[0]["open"] == "1"

@@ -19,6 +19,7 @@
  *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
  *                                                  no more than N files
  *   forget-session, outlive                        drops our variable; waits until its parent has ended
+ *   await                                          waits for a line on stdin
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
 
 #include <nvtx3/nvToolsExt.h>
@@ -177,6 +178,12 @@ act_alone (const char *word)
   else if (strcmp (word, "outlive") == 0)
     while (getppid () == parent)
       usleep (1000);
+  else if (strcmp (word, "await") == 0)
+    {
+      char byte = 0;
+      while (byte != '\n' && read (STDIN_FILENO, &byte, 1) == 1)
+        ;
+    }
   else if (strcmp (word, "pause") == 0)
     {
       while (!caught)
