@@ -31,8 +31,8 @@ set_title (LnsWindow *self)
   gtk_window_set_title (GTK_WINDOW (self), base);
 }
 
-/* Whether recovery has a chance with FILE, which could not be opened: it is neither empty nor
- * plainly another program's database. */
+/* Whether recovery has a chance with FILE, which could not be opened: it says that it is a report, by its first
+ * bytes or, where those may be lost, by its name, and is neither text nor empty. Pages have zeros. */
 static gboolean
 may_be_recovered (GFile *file)
 {
@@ -45,8 +45,10 @@ may_be_recovered (GFile *file)
       !g_input_stream_read_all (G_INPUT_STREAM (stream), head, sizeof head, &n_read, NULL, NULL) ||
       n_read < sizeof head)
     return FALSE;
-  return memcmp (head, sqlite, sizeof sqlite) != 0 ||
-         memcmp (head + APPLICATION_ID_OFFSET, "LNSR", 4) == 0;
+  if (memcmp (head, sqlite, sizeof sqlite) == 0)
+    return memcmp (head + APPLICATION_ID_OFFSET, "LNSR", 4) == 0;
+  g_autofree char *name = g_file_get_basename (file);
+  return g_str_has_suffix (name, ".rep") && memchr (head, '\0', sizeof head) != NULL;
 }
 
 static void

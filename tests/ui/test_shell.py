@@ -149,6 +149,14 @@ def test_bad_files_get_a_sentence_each():
     foreign = os.path.join(where, "foreign.nsys-rep")
     with open(foreign, "wb") as file:
         file.write(b"of nsys" * 1000)
+    readme = os.path.join(where, "README.md")
+    with open(readme, "w") as file:
+        file.write("# A file of words\n" * 1000)
+    picture = os.path.join(where, "picture.png")
+    with open(picture, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40)
+    for path in (readme, picture):
+        assert errors_of(path)[1] is False, path
     seen = {}
     for path, recoverable in ((where, False), (foreign, False), (empty, False), (os.path.join(where, "none.rep"), False),
                               (other, False), (cut, True)):
@@ -157,8 +165,8 @@ def test_bad_files_get_a_sentence_each():
         assert offered == recoverable, (sentence, offered)
         seen[path] = sentence.replace(path, "").replace(os.path.basename(path), "")
     assert len(set(seen.values())) == len(seen), seen
-    sentence, _ = errors_of(text)
-    assert "text.rep" in sentence, sentence
+    sentence, offered = errors_of(text)
+    assert "text.rep" in sentence and not offered, sentence
 
 
 def test_what_others_recorded_is_imported():
