@@ -34,7 +34,7 @@ report_string (LnsReport *report, uint32_t id)
   size_t size_bytes;
   const char *bytes = lns_report_string (report, id, &size_bytes);
 
-  return g_utf8_make_valid (bytes, size_bytes);
+  return lns_display_text (bytes, size_bytes, TRUE);
 }
 
 static char *
@@ -71,13 +71,13 @@ process_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 static char *
 code_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
-  return g_utf8_make_valid (diagnostic->code, -1);
+  return lns_display_text (diagnostic->code, strlen (diagnostic->code), TRUE);
 }
 
 static char *
 message_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 {
-  return g_utf8_make_valid (diagnostic->text, -1);
+  return lns_display_text (diagnostic->text, strlen (diagnostic->text), FALSE);
 }
 
 typedef struct

@@ -9,27 +9,21 @@
 #include <string.h>
 
 #include "src/base/lns-format.h"
+#include "src/base/lns-visible.h"
 #include "src/store/lns-definitions.h"
 
 char *
 lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line)
 {
   GString *text = g_string_sized_new (size_bytes);
-  const char *end = bytes + size_bytes;
-  while (bytes < end)
+  char escape[LNS_VISIBLE_SIZE];
+  for (size_t length; size_bytes > 0; bytes += length, size_bytes -= length)
     {
-      gunichar c = g_utf8_get_char_validated (bytes, end - bytes);
-      gboolean valid = c != (gunichar)-1 && c != (gunichar)-2;
-      if (valid && (c == '\n' || c == '\t') && one_line)
-        g_string_append (text, c == '\n' ? "\\n" : "\\t");
-      else if (valid && (c == '\n' || c == '\t' || !g_unichar_iscntrl (c)))
-        g_string_append_unichar (text, c);
+      length = lns_visible_next (bytes, size_bytes, escape);
+      if (*escape == '\0' || (!one_line && (*bytes == '\n' || *bytes == '\t')))
+        g_string_append_len (text, bytes, (gssize)length);
       else
-        {
-          valid = FALSE;
-          g_string_append_printf (text, "\\x%02X", (guchar)*bytes);
-        }
-      bytes = valid ? g_utf8_next_char (bytes) : bytes + 1;
+        g_string_append (text, escape);
     }
   return g_string_free (text, FALSE);
 }

@@ -9,9 +9,9 @@
 
 G_BEGIN_DECLS
 
-/* SIZE_BYTES arbitrary bytes as text that a label can show and nothing is lost from: bytes that are
- * not UTF-8, and control characters, become \xNN (a newline and a tab \n and \t if ONE_LINE, else
- * they stay). Free with g_free (). O(size). */
+/* SIZE_BYTES arbitrary bytes as text that a label can show and nothing is lost from, as lns-visible.h has it:
+ * control characters, overrides of direction and bytes that are not UTF-8 become visible (a newline and a tab
+ * \n and \t if ONE_LINE, else they stay). Free with g_free (). O(size). */
 char *
 lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line) G_GNUC_WARN_UNUSED_RESULT;
 

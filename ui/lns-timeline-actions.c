@@ -157,7 +157,10 @@ copy_name (LnsTimeline *self)
   size_t size_bytes;
   const char *bytes =
       lns_report_string (lns_view_get_report (self->context.view), name, &size_bytes);
-  g_autofree char *text = lns_display_text (bytes, size_bytes, FALSE);
+  /* The name as it is where the clipboard can hold it: text is UTF-8 without a zero. */
+  g_autofree char *text = g_utf8_validate_len (bytes, size_bytes, NULL)
+                              ? g_strndup (bytes, size_bytes)
+                              : lns_display_text (bytes, size_bytes, FALSE);
   gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (self)), text);
 }
 

@@ -179,6 +179,11 @@ no_byte_is_lost_in_text (void)
   g_autofree char *many = lns_display_text (bytes, sizeof bytes - 1, FALSE);
   LNS_CHECK_STR (one, "café\\xFF\\n\\x01\\x00z");
   LNS_CHECK_STR (many, "café\\xFF\n\\x01\\x00z");
+
+  /* Characters that reverse what others say, or begin a line, in a name that pretends to end in .png. */
+  static const char turned[] = "a\u202Egnp.exe\u2069\u2028\xc2\x85" "b\x7f";
+  g_autofree char *seen = lns_display_text (turned, sizeof turned - 1, FALSE);
+  LNS_CHECK_STR (seen, "a\\u202Egnp.exe\\u2069\\u2028\\u0085b\\x7F");
 }
 
 static void
