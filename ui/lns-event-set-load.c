@@ -15,6 +15,7 @@
 #include "src/base/lns-format.h"
 #include "ui/lns-event-sort.h"
 #include "ui/lns-event-text.h"
+#include "ui/lns-scale.h"
 
 /* What a row takes at the most while it is being put into order. */
 #define PEAK_ROW_BYTES (24 + 18 + 16)
@@ -34,7 +35,8 @@ typedef struct
   uint32_t n_strings; /* of the report                                         */
   uint32_t *name_of;  /* per string id: 0 = not seen, else its index in names + 1 */
   int64_t from_ns, to_ns;
-  uint8_t *kept; /* a bit a place: wanted; NULL = all */
+  uint64_t n_outside; /* events that were read and do not touch the span */
+  uint8_t *kept;      /* a bit a place: wanted; NULL = all */
   atomic_uint *permille;
   GCancellable *cancellable;
 } Loading;
@@ -216,6 +218,12 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
       if (chunk->first + i < set->first_ordinal[lane] || ordinal >= n_lane ||
           set->n == loading->room || !is_kept (loading, set->first_place[lane] + ordinal))
         continue;
+      if (chunk->start_ns[i] > loading->to_ns ||
+          lns_time_add (chunk->start_ns[i], chunk->duration_ns[i]) < loading->from_ns)
+        {
+          loading->n_outside++;
+          continue;
+        }
       uint32_t row = set->n++;
       uint32_t name = chunk->name[i] != 0 ? chunk->name[i] : traits.name;
       name = name < loading->n_strings ? name : 0;
@@ -245,7 +253,7 @@ read_lane (Loading *loading, uint32_t lane)
 {
   LnsEventSet *set = loading->set;
   const uint32_t id = set->lanes[lane];
-  const uint32_t n_before = set->n;
+  const uint64_t n_before = set->n + loading->n_outside;
   const uint64_t n_lane = set->first_place[lane + 1] - set->first_place[lane];
   const LaneTraits traits = traits_of (set->report, id);
   if (n_lane == 0)
@@ -278,7 +286,7 @@ read_lane (Loading *loading, uint32_t lane)
   uint64_t n_wanted = n_lane;
   for (uint64_t i = 0; loading->kept != NULL && i < n_lane; i++)
     n_wanted -= !is_kept (loading, set->first_place[lane] + i);
-  set->n_damaged += n_wanted - (set->n - n_before);
+  set->n_damaged += n_wanted - (set->n + loading->n_outside - n_before);
   return alive;
 }
 

@@ -18,6 +18,7 @@ typedef struct
   unsigned n_lanes;
   LnsFacetSet *facets; /* owned, or NULL */
   uint32_t facet;
+  int64_t from_ns, to_ns;
   atomic_uint permille;
 } Load;
 
@@ -36,7 +37,7 @@ load_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancella
   Load *load = data;
   GError *error = NULL;
   LnsEventSet *set = lns_event_set_load (lns_view_get_report (load->view), load->lanes,
-                                         load->n_lanes, INT64_MIN, INT64_MAX, load->facets,
+                                         load->n_lanes, load->from_ns, load->to_ns, load->facets,
                                          load->facet, &load->permille, cancellable, &error);
   if (set != NULL)
     g_task_return_pointer (task, set, (GDestroyNotify)lns_event_set_unref);
@@ -96,6 +97,11 @@ _lns_events_table_load (LnsEventsTable *self,
   load->n_lanes = n_lanes;
   load->facets = set != NULL ? lns_facet_set_ref ((LnsFacetSet *)set) : NULL;
   load->facet = facet;
+  if (!lns_view_get_time_selection (self->view, &load->from_ns, &load->to_ns))
+    {
+      load->from_ns = INT64_MIN;
+      load->to_ns = INT64_MAX;
+    }
 
   self->loading = g_cancellable_new ();
   self->load_permille = &load->permille;

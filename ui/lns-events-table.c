@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/lns-format.h"
+#include "ui/lns-event-text.h"
 
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
@@ -156,7 +157,8 @@ filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
 void
 _lns_events_table_show_error (LnsEventsTable *self, const char *message)
 {
-  adw_status_page_set_description (self->error_page, message);
+  g_autofree char *markup = g_markup_escape_text (message, -1);
+  adw_status_page_set_description (self->error_page, markup);
   gtk_stack_set_visible_child_name (self->stack, "error");
 }
 
@@ -226,8 +228,8 @@ _lns_events_table_update (LnsEventsTable *self)
   update_pager (self, order);
   if (order->n == 0 && self->set->n > 0)
     {
-      g_autofree char *text = g_strdup_printf (_ ("No event's name has “%s” in it."),
-                                               gtk_editable_get_text (self->filter));
+      g_autofree char *text = g_markup_printf_escaped (_ ("No event's name has “%s” in it."),
+                                                       gtk_editable_get_text (self->filter));
       adw_status_page_set_description (self->no_match_page, text);
     }
   gtk_stack_set_visible_child_name (self->stack,
@@ -243,6 +245,19 @@ clear (LnsEventsTable *self)
   lns_events_model_set (self->model, NULL, NULL, FALSE);
   g_clear_pointer (&self->set, lns_event_set_unref);
   g_clear_pointer (&self->sorted, lns_event_order_unref);
+}
+
+/* TITLE, and of which time the events are where they are not of the whole report. */
+static char *
+title_of (LnsEventsTable *self, const char *title)
+{
+  int64_t from_ns, to_ns;
+  if (!lns_view_get_time_selection (self->view, &from_ns, &to_ns))
+    return g_strdup (title);
+  g_autofree char *from = lns_event_text_time (from_ns);
+  g_autofree char *to = lns_event_text_time (to_ns);
+  /* Translators: a row of the timeline, and the time that is selected there */
+  return g_strdup_printf (_ ("%s, %s to %s"), title, from, to);
 }
 
 void
@@ -266,8 +281,9 @@ lns_events_table_show_lanes (LnsEventsTable *self,
       g_strdup_printf (ngettext ("Reading %s event…", "Reading %s events…", n_events),
                        lns_format_unsigned (n_events, count));
   gtk_label_set_text (self->loading_label, text);
-  gtk_label_set_text (self->title, title);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), title);
+  g_autofree char *whole_title = title_of (self, title);
+  gtk_label_set_text (self->title, whole_title);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), whole_title);
   gtk_label_set_text (self->count, "");
   gtk_widget_set_visible (self->pager, FALSE);
   gtk_widget_set_visible (self->damage, FALSE);

@@ -145,6 +145,60 @@ all_selected_rows_are_copied (void)
   g_free (text);
 }
 
+/* The first label at or below WIDGET that can be seen and says TEXT. */
+static bool
+says (GtkWidget *widget, const char *text)
+{
+  if (!gtk_widget_get_mapped (widget))
+    return false;
+  if (GTK_IS_LABEL (widget) && strstr (gtk_label_get_text (GTK_LABEL (widget)), text) != NULL)
+    return true;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    if (says (child, text))
+      return true;
+  return false;
+}
+
+/* What is typed is no markup. */
+static void
+a_filter_without_match_is_told_as_it_was_typed (void)
+{
+  gtk_editable_set_text (table->filter, "<b>&amp;</i>");
+  WAIT_FOR (says (GTK_WIDGET (table->stack), "“<b>&amp;</i>”"));
+  _lns_events_table_show_error (table, "“a<b>&.rep” was damaged");
+  WAIT_FOR (says (GTK_WIDGET (table->stack), "“a<b>&.rep” was damaged"));
+  gtk_editable_set_text (table->filter, "");
+  WAIT_FOR (table->querying == NULL);
+}
+
+/* The events that touch the selected time, as a look at every event says; none of them is told as damaged. */
+static void
+the_selected_time_restricts_the_events (void)
+{
+  static const int64_t spans[][2] = { { 2000000000, 4000000000 }, { 2000000000, 2000000000 } };
+  g_autoptr (LnsEventSet) all = lns_event_set_ref (table->set);
+  LNS_CHECK_INT (all->n, N_EVENTS);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (spans); i++)
+    {
+      uint32_t n = 0;
+      lns_view_set_time_selection (table->view, spans[i][0], spans[i][1]);
+      if (!lns_view_get_time_selection (table->view, NULL, NULL))
+        continue;
+      for (uint32_t row = 0; row < all->n; row++)
+        n += all->start_ns[row] <= spans[i][1] &&
+             all->start_ns[row] + all->duration_ns[row] >= spans[i][0];
+      LNS_CHECK (n > 0 && n < all->n / 2);
+      lns_events_table_show_lanes (table, "some", all->lanes, all->n_lanes, NULL, 0);
+      WAIT_FOR (table->set != NULL && table->querying == NULL);
+      LNS_CHECK_INT (table->set->n, n);
+      LNS_CHECK_INT (table->set->n_damaged, 0);
+      LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));
+    }
+  lns_view_clear_time_selection (table->view);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -172,5 +226,7 @@ main (int argc, char **argv)
   lns_events_table_show_lanes (table, "everything", lanes, n_lanes, NULL, 0);
   LNS_TEST (end_is_the_last_event_of_all_pages);
   LNS_TEST (all_selected_rows_are_copied);
+  LNS_TEST (a_filter_without_match_is_told_as_it_was_typed);
+  LNS_TEST (the_selected_time_restricts_the_events);
   return lns_tap_done ();
 }
