@@ -31,6 +31,7 @@ struct _LnsView
   GArray *undo;       /* of LnsScale, the latest last */
   int burst;          /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
   gint64 burst_usec;
+  gint64 (*now_usec) (void);
 
   gboolean has_band;
   int64_t band_start_ns, band_end_ns;
@@ -216,13 +217,19 @@ lns_view_zoom_at (LnsView *self, double x_px, double factor)
   if (scales_equal (&scale, &self->scale))
     return;
 
-  gint64 now_usec = g_get_monotonic_time ();
+  gint64 now_usec = self->now_usec ();
   int direction = factor > 1 ? 1 : -1;
   if (self->burst != direction || now_usec - self->burst_usec > BURST_PAUSE_USEC)
     push_undo (self);
   self->burst = direction;
   self->burst_usec = now_usec;
   set_scale (self, scale);
+}
+
+void
+lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void))
+{
+  self->now_usec = now_usec;
 }
 
 void
@@ -565,6 +572,7 @@ lns_view_class_init (LnsViewClass *klass)
 static void
 lns_view_init (LnsView *self)
 {
+  self->now_usec = g_get_monotonic_time;
   self->width_px = WIDTH_PX_UNTIL_SET;
   self->shows_all = TRUE;
   self->undo = g_array_new (FALSE, FALSE, sizeof (LnsScale));

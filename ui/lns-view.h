@@ -82,6 +82,8 @@ void lns_view_fit (LnsView *self);
 gboolean lns_view_shows_all (LnsView *self);
 /* Takes the last zoom, fit or reveal back. False where there is none. */
 gboolean lns_view_undo_zoom (LnsView *self);
+/* For tests: what tells the time, in place of g_get_monotonic_time (). */
+void lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void));
 gboolean lns_view_can_undo_zoom (LnsView *self);
 
 /* --- The selected time --------------------------------------------------------------------- */

@@ -119,6 +119,65 @@ zooms_are_undone_one_by_one (void)
   LNS_CHECK (!lns_view_undo_zoom (view));
 }
 
+static gint64 clock_usec;
+
+static gint64
+clock_of_test (void)
+{
+  return clock_usec;
+}
+
+/* How many steps can be undone. */
+static int
+count_undo (LnsView *view)
+{
+  int n = 0;
+  while (lns_view_undo_zoom (view))
+    n++;
+  return n;
+}
+
+/* Zooms in at the pause of USEC after the last step. */
+static void
+step (LnsView *view, gint64 usec, double factor)
+{
+  clock_usec += usec;
+  lns_view_zoom_at (view, 300, factor);
+}
+
+static void
+one_movement_is_one_step_to_undo (void)
+{
+  g_autoptr (LnsView) view = new_view (known_path);
+  lns_view_set_clock (view, clock_of_test);
+  lns_view_set_width_px (view, 1000);
+  const LnsScale all = *lns_view_get_scale (view);
+
+  step (view, 5 * G_USEC_PER_SEC, 2);
+  step (view, G_USEC_PER_SEC, 2);
+  step (view, G_USEC_PER_SEC, 2);
+  LNS_CHECK_INT (count_undo (view), 1);
+  LNS_CHECK_INT (lns_view_get_scale (view)->ns_per_tile, all.ns_per_tile);
+  LNS_CHECK_INT (lns_view_get_scale (view)->first_px, all.first_px);
+
+  /* A pause, the other direction, a pan and an undo each end the movement. */
+  step (view, 0, 2);
+  step (view, G_USEC_PER_SEC + 1, 2);
+  LNS_CHECK_INT (count_undo (view), 2);
+  step (view, 0, 4);
+  step (view, 0, 0.5);
+  step (view, 0, 0.75);
+  LNS_CHECK_INT (count_undo (view), 2);
+  step (view, 0, 2);
+  lns_view_pan (view, 50);
+  step (view, 0, 2);
+  LNS_CHECK_INT (count_undo (view), 2);
+  step (view, 0, 2);
+  LNS_CHECK (lns_view_undo_zoom (view));
+  step (view, 0, 2);
+  LNS_CHECK_INT (count_undo (view), 1);
+}
+
 static void
 a_view_never_leaves_its_report (void)
 {
@@ -481,6 +540,7 @@ main (int argc, char **argv)
   LNS_TEST (rows_stand_in_their_order);
   LNS_TEST (folds_hide_what_is_below);
   LNS_TEST (zooms_are_undone_one_by_one);
+  LNS_TEST (one_movement_is_one_step_to_undo);
   LNS_TEST (a_view_never_leaves_its_report);
   LNS_TEST (a_revealed_nanosecond_is_ten_pixels_wide);
   LNS_TEST (an_event_that_is_not_there_is_said);
