@@ -100,16 +100,28 @@ append_narrow (LnsTimeline *self, GString *markup, uint32_t row, const LnsPixel 
   append_line (markup, _ ("Busy"), busy);
 }
 
+/* What the counter is called, and what it says, in its unit. */
 static void
-append_sample (LnsTimeline *self, GString *markup, const LnsCounterPixel *sample)
+append_sample (LnsTimeline *self,
+               GString *markup,
+               const LnsStrip *strip,
+               const LnsCounterPixel *sample)
 {
+  const LnsTrack *track = lns_event_track (lns_view_get_report (self->context.view), strip->lane);
   if (!isfinite (sample->last))
     return;
-  g_autofree char *last = g_strdup_printf ("%.10g", sample->last);
-  g_string_append_printf (markup, "<b>%s</b>", last);
+  g_autofree char *unit =
+      track != NULL && track->unit != 0 ? text_of (self, track->unit, LNS_NAMES_OWN) : NULL;
+  const char *space = unit != NULL ? " " : "", *words = unit != NULL ? unit : "";
+  g_autofree char *name =
+      g_markup_escape_text (lns_row_tree_row (self->context.tree, strip->row)->label, -1);
+  g_string_append_printf (markup, "<b>%s</b>", name);
+  g_autofree char *last = g_strdup_printf ("%.10g%s%s", sample->last, space, words);
+  append_line (markup, _ ("Value"), last);
   if (sample->min == sample->max)
     return;
-  g_autofree char *between = g_strdup_printf ("%.10g – %.10g", sample->min, sample->max);
+  g_autofree char *between =
+      g_strdup_printf ("%.10g – %.10g%s%s", sample->min, sample->max, space, words);
   append_line (markup, _ ("Between"), between);
 }
 
@@ -307,7 +319,7 @@ _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
   else if (tile != NULL && tile->state == LNS_TILE_DAMAGED)
     g_string_append (markup, _ ("The report is damaged here and cannot be read."));
   else if (tile != NULL && tile->samples != NULL)
-    append_sample (self, markup, &tile->samples[p]);
+    append_sample (self, markup, &hit->strip, &tile->samples[p]);
   else if (tile != NULL && tile->pixels != NULL &&
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
     append_narrow (self, markup, hit->strip.row, &tile->pixels[p]);

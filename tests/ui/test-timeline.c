@@ -512,6 +512,26 @@ the_pointer_finds_events (void)
   close_timeline (timeline);
 }
 
+/* "3" alone says nothing. */
+static void
+a_counter_is_told_by_its_name (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  const LnsRowTree *tree = timeline->context.tree;
+  uint32_t row = 0;
+  while (lns_row_tree_row (tree, row)->kind != LNS_ROW_COUNTER)
+    row++;
+  graphene_rect_t area;
+  uint32_t lane = lns_row_tree_lanes (tree)[lns_row_tree_row (tree, row)->lanes];
+  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
+  _lns_timeline_point (timeline, area.origin.x + 500, area.origin.y + 5);
+  wait_for (has_tooltip, timeline);
+  const char *text = gtk_label_get_text (timeline->tooltip_label);
+  LNS_CHECK (g_str_has_prefix (text, "loss\nValue  "));
+  LNS_CHECK (g_ascii_isdigit (text[strlen ("loss\nValue  ")]));
+  close_timeline (timeline);
+}
+
 static void
 a_pinned_row_stays (void)
 {
@@ -553,6 +573,7 @@ main (int argc, char **argv)
   LNS_TEST (a_pan_paints_new_strips_only);
   LNS_TEST (thousands_of_rows_share_widgets);
   LNS_TEST (the_pointer_finds_events);
+  LNS_TEST (a_counter_is_told_by_its_name);
   LNS_TEST (a_pinned_row_stays);
   return lns_tap_done ();
 }
