@@ -247,7 +247,7 @@ begin (LnsTilePainter *self, const LnsTileKey *key)
     .height_px = height_px,
   };
   self->palette = lns_palette_get (key->dark);
-  self->background = self->palette->background[key->strip.row & 1];
+  self->background = self->palette->background[key->strip.odd];
   self->tile->background = self->background;
   self->origin_ns = lns_tile_origin_ns (key);
   self->ns_per_px = (double)key->ns_per_tile / self->n_px;

@@ -15,7 +15,7 @@ lns_tile_key_hash (gconstpointer key)
   guint64 hash = (guint64)k->index * UINT64_C (0x9e3779b97f4a7c15);
   hash ^= (guint64)k->ns_per_tile * UINT64_C (0xc2b2ae3d27d4eb4f);
   hash ^= ((guint64)k->strip.row << 32 | k->strip.lane) * UINT64_C (0x165667b19e3779f9);
-  hash += (guint64)k->scale << 1 | (guint64)(k->dark != FALSE);
+  hash += (guint64)k->scale << 2 | (guint64)k->strip.odd << 1 | (guint64)(k->dark != FALSE);
   return (guint)(hash ^ hash >> 32);
 }
 
@@ -25,10 +25,17 @@ lns_tile_key_equal (gconstpointer a, gconstpointer b)
   const LnsTileKey *x = a, *y = b;
   return x->index == y->index && x->ns_per_tile == y->ns_per_tile &&
          x->strip.lane == y->strip.lane && x->strip.row == y->strip.row &&
-         x->strip.kind == y->strip.kind && x->scale == y->scale && x->dark == y->dark;
+         x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd && x->scale == y->scale &&
+         x->dark == y->dark;
 }
 
 /* --- Strips -------------------------------------------------------------------------------- */
+
+bool
+lns_row_is_odd (const LnsRowTree *tree, uint32_t row)
+{
+  return lns_row_tree_place_of (tree, row) & 1;
+}
 
 uint32_t
 lns_strip_count (const LnsRowTree *tree, uint32_t row)
@@ -51,7 +58,7 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
 {
   const LnsRow *it = lns_row_tree_row (tree, row);
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
-  LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE };
+  LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row) };
   if (lns_row_kind_is_group (it->kind))
     return strip;
   strip.kind = LNS_STRIP_RANGES;

@@ -31,6 +31,7 @@ typedef struct
   LnsStripKind kind;
   uint32_t row;  /* of the row tree                                                             */
   uint32_t lane; /* of the report; LNS_ID_NONE for a summary, and where lanes are merged        */
+  bool odd;      /* which background the row has, among the rows that no fold hides             */
 } LnsStrip;
 
 typedef struct
@@ -65,7 +66,10 @@ typedef struct
 guint lns_tile_key_hash (gconstpointer key);
 gboolean lns_tile_key_equal (gconstpointer a, gconstpointer b);
 
-/* Strip number I (0 … lns_row_tree_n_strips ()-1) of ROW, and where it lies in the row. */
+/* Whether ROW stands at an odd place among the rows that no fold hides. On the tree's thread. */
+bool lns_row_is_odd (const LnsRowTree *tree, uint32_t row);
+
+/* Strip number I (0 … lns_row_tree_n_strips ()-1) of ROW, on the tree's thread, and where it lies in the row. */
 uint32_t lns_strip_count (const LnsRowTree *tree, uint32_t row);
 LnsStrip lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i);
 int lns_strip_height_px (LnsStripKind kind);

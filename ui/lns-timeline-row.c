@@ -347,7 +347,8 @@ static void
 snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
-  GdkRGBA back = rgba_of (palette->background[self->row & 1]), front = rgba_of (palette->text);
+  GdkRGBA back = rgba_of (palette->background[lns_row_is_odd (self->context->tree, self->row)]);
+  GdkRGBA front = rgba_of (palette->text);
   const char *text =
       self->context->waiting_text != NULL ? self->context->waiting_text : _ ("Finding ranges…");
   g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
@@ -369,7 +370,8 @@ static void
 snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
-  GdkRGBA background = rgba_of (palette->background[self->row & 1]);
+  GdkRGBA background =
+      rgba_of (palette->background[lns_row_is_odd (self->context->tree, self->row)]);
   cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);
   cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
   /* Tiles are opaque: filling what they cover would cost as much as copying them. */

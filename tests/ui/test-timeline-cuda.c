@@ -219,7 +219,8 @@ streams_together_count_time_once (void)
   LNS_CHECK (row->set != NULL);
   LNS_CHECK_INT (lns_facet_set_facets (row->set, NULL)->busy_ns,
                  1058 * LNS_KNOWN_US * LNS_KNOWN_STEPS);
-  LnsStrip strip = { LNS_STRIP_SUMMARY, device, LNS_ID_NONE };
+  LnsStrip strip = lns_strip_of (lns_view_get_report (timeline->context.view),
+                                 timeline->context.tree, device, 0);
   double busy = 0, tile_x;
   for (int x = 200; x < 600; x++)
     {

@@ -532,6 +532,27 @@ a_counter_is_told_by_its_name (void)
   close_timeline (timeline);
 }
 
+/* Rows have the two backgrounds by turns, whatever is folded. */
+static void
+stripes_alternate (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  for (int round = 0; round < 3; round++)
+    {
+      for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
+        LNS_CHECK_INT (lns_strip_of (report, tree, lns_row_tree_visible (tree, v), 0).odd, v & 1);
+      if (round < 2)
+        LNS_CHECK (lns_row_tree_set_expanded (tree, round == 0 ? 3 : 5, false));
+    }
+  /* A tile of the other background is another tile. */
+  LnsTileKey even = { .strip = { LNS_STRIP_RANGES, 1, 2, false }, .scale = 1 }, odd = even;
+  odd.strip.odd = true;
+  LNS_CHECK (!lns_tile_key_equal (&even, &odd));
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
 static void
 a_pinned_row_stays (void)
 {
@@ -574,6 +595,7 @@ main (int argc, char **argv)
   LNS_TEST (thousands_of_rows_share_widgets);
   LNS_TEST (the_pointer_finds_events);
   LNS_TEST (a_counter_is_told_by_its_name);
+  LNS_TEST (stripes_alternate);
   LNS_TEST (a_pinned_row_stays);
   return lns_tap_done ();
 }
