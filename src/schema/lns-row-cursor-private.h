@@ -62,7 +62,7 @@ struct LnsRowCursor
   const LnsValue *row; /* the row of definitions that the cursor is on, or NULL                 */
   uint64_t row_number;
   uint64_t string, last_string;
-  const uint64_t *payload_strings;
+  const uint64_t *hidden_strings;
   LnsRowKept kept;
   char *text[2]; /* the last JSON text and binary data made                                     */
   bool has_remainders; /* events may say more than their lanes                               */

@@ -281,8 +281,8 @@ _lns_row_cursor_start_strings (LnsRowCursor *cursor, LnsError *error)
 
   cursor->string = ids.min > 0 ? (uint64_t)ids.min : 0;
   cursor->last_string = ids.max < 0 ? 0 : ids.max < n ? (uint64_t)ids.max + 1 : n;
-  cursor->payload_strings = NULL;
-  /* Who looks up one id has it from a name: it need not be told from payloads.                   */
+  cursor->hidden_strings = NULL;
+  /* Who looks up one id has it from a name: it need not be told from others.                   */
   return ids.min == ids.max ||
-         _lns_tables_payload_strings (cursor->tables, &cursor->payload_strings, error);
+         _lns_tables_hidden_strings (cursor->tables, &cursor->hidden_strings, error);
 }

@@ -311,12 +311,12 @@ next_by_start (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
 static bool
 next_string (LnsRowCursor *cursor)
 {
-  const uint64_t *payloads = cursor->payload_strings;
+  const uint64_t *hidden = cursor->hidden_strings;
 
   if (cursor->on_row)
     cursor->string++;
-  while (payloads != NULL && cursor->string < cursor->last_string &&
-         (payloads[cursor->string / 64] >> (cursor->string % 64) & 1))
+  while (hidden != NULL && cursor->string < cursor->last_string &&
+         (hidden[cursor->string / 64] >> (cursor->string % 64) & 1))
     cursor->string++;
   return cursor->string < cursor->last_string;
 }

@@ -68,7 +68,8 @@ struct LnsTables
   const LnsTableLanes *nvtx;
   int8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* lns_lane_kind_extra ()                      */
   uint64_t
-      *payload_strings; /* bitmap of string ids that are payloads; built when first asked for */
+      *payload_strings;     /* bitmap of string ids that are payloads; built when first asked for */
+  uint64_t *hidden_strings; /* the same of those that are no rows of StringIds                    */
   uint32_t
       *strings_by_hash; /* id + 1 of texts, 1 << string_bits slots; built when first asked for */
   unsigned string_bits;
@@ -130,3 +131,7 @@ bool _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *
  * Reads the payload columns of all lanes, once. False and ERROR without memory or where a chunk is
  * damaged. */
 bool _lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, LnsError *error);
+
+/* Gets a bitmap with a bit set for each string id that is no row of StringIds: payloads and the report's
+ * metadata. Reads the names of all lanes, once. False and ERROR likewise. */
+bool _lns_tables_hidden_strings (LnsTables *tables, const uint64_t **ret_bitmap, LnsError *error);

@@ -186,6 +186,7 @@ lns_tables_free (LnsTables *tables)
   free (tables->kept);
   free (tables->cells);
   free (tables->payload_strings);
+  free (tables->hidden_strings);
   free (tables->strings_by_hash);
   for (unsigned i = 0; tables->lanes != NULL && i < tables->n_all; i++)
     {

@@ -39,12 +39,6 @@ typedef enum
 /* The column of a definition chunk, in bytes: header.n records, one behind the other. */
 #define LNS_DEFINITION_COLUMN_RECORDS 1
 
-/* A meta value, of which recover makes the row in lns_meta again. */
-typedef struct
-{
-  uint32_t key, value; /* string ids                                                            */
-} LnsMetaDefinition;
-
 /* Any definition, by the kind that goes with it. */
 typedef union
 {

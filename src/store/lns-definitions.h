@@ -257,6 +257,12 @@ typedef struct
   uint32_t is_remainder;
 } LnsKeptTable;
 
+/* A meta value, of which recover makes the row in lns_meta again. */
+typedef struct
+{
+  uint32_t key, value; /* string ids                                                            */
+} LnsMetaDefinition;
+
 /* Some rows of a kept table, in its order, or the remainder of one event. */
 typedef struct
 {

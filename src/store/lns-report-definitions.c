@@ -357,8 +357,7 @@ keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError
       uint32_t id;
       if (!lns_definition_decode (&records, &records_bytes, &kind, &id, &definition))
         return _lns_report_damaged (report, error, "a definition cannot be read");
-      /* Meta values are for recover: here they come from their own table. */
-      if (lns_definition_size (kind) == 0 || kind == LNS_DEFINITION_META)
+      if (lns_definition_size (kind) == 0)
         continue;
       if (!keep_record (report, kind, id, &definition, error))
         return false;
@@ -424,6 +423,7 @@ DEFINITIONS (LnsResource, resources, LNS_DEFINITION_RESOURCE)
 DEFINITIONS (LnsSchema, schemas, LNS_DEFINITION_SCHEMA)
 DEFINITIONS (LnsSchemaEntry, schema_entries, LNS_DEFINITION_SCHEMA_ENTRY)
 DEFINITIONS (LnsDiagnostic, diagnostics, LNS_DEFINITION_DIAGNOSTIC)
+DEFINITIONS (LnsMetaDefinition, metas, LNS_DEFINITION_META)
 DEFINITIONS (LnsLoss, losses, LNS_DEFINITION_LOSS)
 DEFINITIONS (LnsCudaDevice, devices, LNS_DEFINITION_DEVICE)
 DEFINITIONS (LnsCudaContext, contexts, LNS_DEFINITION_CONTEXT)

@@ -93,6 +93,8 @@ const LnsSchemaEntry *lns_report_schema_entries (const LnsReport *report, uint32
 const LnsTrack *lns_report_tracks (const LnsReport *report, uint32_t *ret_n);
 const LnsLane *lns_report_lanes (const LnsReport *report, uint32_t *ret_n);
 const LnsDiagnostic *lns_report_diagnostics (const LnsReport *report, uint32_t *ret_n);
+const LnsMetaDefinition *lns_report_metas (const LnsReport *report, uint32_t *ret_n);
+
 /* How many events had not ended when the report, or their process, did. False and ERROR where a chunk is
  * damaged. O(lanes + nodes above such events). */
 bool lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error);

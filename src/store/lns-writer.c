@@ -176,8 +176,9 @@ failed:
 void
 lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
 {
-  LnsMetaDefinition meta = { .key = lns_writer_string (writer, key, strlen (key)),
-                             .value = lns_writer_string (writer, value, strlen (value)) };
+  /* With ids of their own, these are told from strings that events have. */
+  LnsMetaDefinition meta = { .key = lns_writer_bytes (writer, key, strlen (key)),
+                             .value = lns_writer_bytes (writer, value, strlen (value)) };
   _lns_writer_define (writer, LNS_DEFINITION_META, &meta);
   lns_buffer_append (&writer->waiting_meta, key, strlen (key) + 1);
   lns_buffer_append (&writer->waiting_meta, value, strlen (value) + 1);

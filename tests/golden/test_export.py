@@ -385,6 +385,28 @@ def test_what_cannot_be_written_to_its_end_is_not_left():
         assert not [n for n in os.listdir(golden.FOLDER) if n.startswith("limited") and n != "limited.rep"], kind
 
 
+def test_no_export_has_the_metadata():
+    """What a report says about its making is nobody's business who is given the program's events: the tables have of it what nsys' have."""
+    report = golden.path("secrets.rep")
+    for record in ("all", "none"):
+        environment = {"SECRET_OF_MINE": "hunter2", "CUDA_CACHE_PATH": "/hunter3", "PATH": os.environ["PATH"]}
+        subprocess.run([tap.LANESCOPE, "profile", "-t", "nvtx", f"--env-record={record}", "-o", report, "-f", "true",
+                        "/bin/sh", "-c", ": hunter4; exec " + os.path.join(tap.BUILD, "tests", "programs", "demo")], env=environment,
+                       check=True, capture_output=True)
+        for kind, name in (("sqlite", "s.sqlite"), ("jsonlines", "s.jsonl"), ("csv", "s_csv"), ("chrome", "s.json")):
+            golden.run("export", "-q", "-t", kind, "-o", golden.path(name), "-f", "true", "--tables=StringIds,NVTX_EVENTS" if kind != "chrome"
+                       else "--quiet", report)
+            path = golden.path(name)
+            files = [os.path.join(path, file) for file in os.listdir(path)] if os.path.isdir(path) else [path]
+            found = b"".join(open(file, "rb").read() for file in files)
+            for word in (b"hunter", b"SECRET_OF_MINE", b"CUDA_CACHE_PATH", b"clock_pair", b"t0_monotonic", b"working_directory", b"/bin/sh"):
+                assert word not in found, (record, kind, word)
+            assert b"decode image" in found, (record, kind)
+        database = open_database(golden.path("s.sqlite"))
+        lost = database.execute("SELECT count(*) FROM NVTX_EVENTS WHERE textId IS NOT NULL AND textId NOT IN (SELECT id FROM StringIds)")
+        assert lost.fetchone() == (0,)
+
+
 def test_arrow_says_what_it_needs():
     """What it writes with pyarrow is read in tests/readers."""
     with open(golden.path("python-without"), "w", encoding="utf-8") as file:
