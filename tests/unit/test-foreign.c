@@ -6,6 +6,7 @@
 /* Rows of foreign SQLite files: what is read off their pages is what SQLite itself says, and in the order that was
  * asked for, whatever lies in memory and whatever in the temporary folder. */
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -151,6 +152,112 @@ test_files_that_are_left_to_sqlite (void)
     }
 }
 
+#define SMALL_PAGE 512
+
+static void
+put_be32 (uint8_t *bytes, uint32_t value)
+{
+  for (int i = 0; i < 4; i++)
+    bytes[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* Writes PAGE over page NUMBER of the file. */
+static void
+put_page (uint32_t number, const uint8_t page[SMALL_PAGE])
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC);
+  LNS_CHECK (fd >= 0 &&
+             pwrite (fd, page, SMALL_PAGE, (off_t)(number - 1) * SMALL_PAGE) == SMALL_PAGE);
+  close (fd);
+}
+
+/* Reads table t to its end: the code that ends it, and how many pages were read for it. */
+static int
+read_pages (uint64_t *ret_n_read, uint64_t *ret_n_pages)
+{
+  LnsForeign *foreign = lns_foreign_open (path, path, NULL, NULL);
+  LnsForeignPages pages;
+  LnsForeignRow row;
+  int code = SQLITE_CORRUPT;
+
+  LNS_CHECK (foreign != NULL);
+  if (_lns_foreign_pages_begin (&pages, foreign, lns_foreign_find (foreign, "t")))
+    while ((code = _lns_foreign_pages_next (&pages, &row)) == SQLITE_ROW)
+      continue;
+  *ret_n_read = pages.n_read;
+  *ret_n_pages = pages.n_pages;
+  _lns_foreign_pages_clear (&pages);
+  lns_foreign_close (foreign);
+  return code;
+}
+
+/* Makes a file of small pages with table t. Returns t's first page. */
+static uint32_t
+make_small (const char *rows)
+{
+  sqlite3_stmt *find;
+  sqlite3 *db = make ("PRAGMA page_size = 512", rows);
+
+  LNS_CHECK_INT (sqlite3_prepare_v2 (db, "SELECT rootpage FROM sqlite_master WHERE name = 't'", -1,
+                                     &find, NULL),
+                 SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_step (find), SQLITE_ROW);
+  const uint32_t root = (uint32_t)sqlite3_column_int (find, 0);
+  sqlite3_finalize (find);
+  sqlite3_close (db);
+  return root;
+}
+
+/* A row says that it has 64 MiB, on pages that lead to themselves, to where the file has none, or to the file's
+ * head, which is no page of a row. */
+static void
+test_overflow_pages_that_lead_astray (void)
+{
+  static const char rows[] = "CREATE TABLE t (a, b, c, d, e, f, g, h); INSERT INTO t (a) "
+                             "VALUES (zeroblob (20000))";
+  static const uint32_t to[] = { 1 << 30, 0, 1, UINT32_MAX };
+  uint64_t n_read, n_pages;
+
+  for (size_t i = 0; i < 1 + sizeof to / sizeof *to; i++)
+    {
+      const uint32_t root = make_small (rows), overflow = root + 1;
+      uint8_t leaf[SMALL_PAGE] = { 0x0D, 0, 0, 0, 1, 1, 0, 0, 0, 12 }, link[SMALL_PAGE] = { 0 };
+      /* A cell at 12: 2^26 bytes as a varint, rowid 1; of them as many here as SQLite leaves. */
+      memcpy (leaf + 12, "\xA0\x80\x80\x00\x01", 5);
+      const unsigned usable = SMALL_PAGE, least = (usable - 12) * 32 / 255 - 23;
+      unsigned here = least + ((1u << 26) - least) % (usable - 4);
+      here = here <= usable - 35 ? here : least;
+      put_be32 (leaf + 17 + here, overflow);
+      put_page (root, leaf);
+      put_be32 (link, i == 0 ? overflow : to[i - 1]);
+      put_page (overflow, link);
+      LNS_CHECK_INT (read_pages (&n_read, &n_pages), SQLITE_CORRUPT);
+      LNS_CHECK (n_read <= n_pages + 2);
+      LNS_CHECK (i == 0 || n_read == 2);
+    }
+}
+
+/* Each inner page names the next one twice: 2^17 ways lead to the one leaf of 19 levels. */
+static void
+test_pages_that_are_met_again (void)
+{
+  const uint32_t root = make_small ("CREATE TABLE t (a, b, c, d, e, f, g, h); INSERT INTO t (a) "
+                                    "VALUES (zeroblob (20000))");
+  const uint8_t leaf[SMALL_PAGE] = { 0x0D };
+  uint64_t n_read, n_pages;
+
+  for (uint32_t level = 0; level < 17; level++)
+    {
+      uint8_t inner[SMALL_PAGE] = { 0x05, 0, 0, 0, 1, 1, 244, 0, 0, 0, 0, 0, 1, 244 };
+      put_be32 (inner + 8, root + level + 1);
+      put_be32 (inner + 500, root + level + 1);
+      put_page (root + level, inner);
+    }
+  put_page (root + 17, leaf);
+  LNS_CHECK_INT (read_pages (&n_read, &n_pages), SQLITE_CORRUPT);
+  LNS_CHECK (n_read <= n_pages + 2);
+}
+
 static void
 test_tables_that_are_in_order_nearly_or_not (void)
 {
@@ -258,6 +365,8 @@ main (void)
   snprintf (path, sizeof path, "%s", fixture_path ("foreign-test.sqlite"));
   LNS_TEST (test_values_of_every_kind);
   LNS_TEST (test_files_that_are_left_to_sqlite);
+  LNS_TEST (test_overflow_pages_that_lead_astray);
+  LNS_TEST (test_pages_that_are_met_again);
   LNS_TEST (test_tables_that_are_in_order_nearly_or_not);
   LNS_TEST (test_readings_that_end_early);
   LNS_TEST (test_no_room_for_what_is_sorted);
