@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/lns-pushpop-trace.h"
+#include "src/base/lns-saturate.h"
 #include "src/schema/lns-row-cursor.h"
 
 /* The innermost open range of each thread: ascending by thread. */
@@ -92,7 +93,8 @@ add_range (Trace *trace, LnsTraceRange range)
     {
       range.level = trace->ranges[parent].level + 1;
       trace->ranges[parent].n_children++;
-      trace->ranges[parent].children_ns += range.duration_ns;
+      trace->ranges[parent].children_ns =
+          lns_sum (trace->ranges[parent].children_ns, range.duration_ns);
     }
   stack->top = trace->n;
   trace->ranges[trace->n++] = range;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/lns-range-medians.h"
+#include "src/base/lns-saturate.h"
 
 #define DEFAULT_MAX_COLLECTED (UINT64_C (8) << 20)
 
@@ -83,7 +84,7 @@ static void
 found (Search *search, uint32_t group, int64_t lower, int64_t upper)
 {
   search->selections[group].step = FOUND;
-  search->ret_doubled[group] = (int64_t)((uint64_t)lower + (uint64_t)upper);
+  search->ret_doubled[group] = lns_sum (lower, upper);
 }
 
 /* COUNTS[i] values lie from LOW (i) up to LOW (i + 1) - 1: keeps the part that the median is in. With

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 
 static int
 compare_groups (const void *a, const void *b)
@@ -34,7 +35,7 @@ _lns_stats_groups (const void *items,
       if (i == 0 || compare (item - size, item) != 0)
         groups[n_groups++] = (LnsStatsGroup){ .first = i };
       groups[n_groups - 1].n++;
-      groups[n_groups - 1].total_ns += value_ns (item);
+      groups[n_groups - 1].total_ns = lns_sum (groups[n_groups - 1].total_ns, value_ns (item));
     }
   if (groups != NULL)
     qsort (groups, n_groups, sizeof *groups, compare_groups);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 
 typedef struct
 {
@@ -101,7 +102,7 @@ _lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, L
                        .n = n,
                        .min_ns = DURATION (0),
                        .max_ns = DURATION (n - 1),
-                       .doubled_median_ns = DURATION ((n - 1) / 2) + DURATION (n / 2) };
+                       .doubled_median_ns = lns_sum (DURATION ((n - 1) / 2), DURATION (n / 2)) };
   long double squares = 0;
 
   for (size_t i = 0; i < n; i++)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 #include "src/schema/lns-row-cursor.h"
 
 #define DEFAULT_ROWS 10
@@ -63,7 +64,7 @@ add_copy (LnsStatsResult *result, LnsRowCursor *rows, const LnsTable *table)
 
   if (kind != COPY_TO_DEVICE && kind != COPY_TO_HOST)
     return true;
-  place.moved_ns = integer (rows, table, "end") - integer (rows, table, "start");
+  place.moved_ns = lns_difference (integer (rows, table, "end"), integer (rows, table, "start"));
   if (kind == COPY_TO_DEVICE)
     place.to_device_bytes = bytes;
   else
@@ -139,6 +140,17 @@ compare_amounts (const void *a, const void *b)
   return compare_addresses (a, b);
 }
 
+/* Adds what happened at OTHER to PLACE. */
+static void
+merge_place (Place *place, const Place *other)
+{
+  place->to_device_bytes = lns_sum (place->to_device_bytes, other->to_device_bytes);
+  place->to_host_bytes = lns_sum (place->to_host_bytes, other->to_host_bytes);
+  place->moved_ns = lns_sum (place->moved_ns, other->moved_ns);
+  place->cpu_faults = lns_sum (place->cpu_faults, other->cpu_faults);
+  place->gpu_faults = lns_sum (place->gpu_faults, other->gpu_faults);
+}
+
 /* Adds what happened at one address, and puts the addresses in order. */
 static void
 merge_places (LnsStatsResult *result)
@@ -153,13 +165,7 @@ merge_places (LnsStatsResult *result)
     if (n == 0 || places[n - 1].address != places[i].address)
       places[n++] = places[i];
     else
-      {
-        places[n - 1].to_device_bytes += places[i].to_device_bytes;
-        places[n - 1].to_host_bytes += places[i].to_host_bytes;
-        places[n - 1].moved_ns += places[i].moved_ns;
-        places[n - 1].cpu_faults += places[i].cpu_faults;
-        places[n - 1].gpu_faults += places[i].gpu_faults;
-      }
+      merge_place (&places[n - 1], &places[i]);
   qsort (places, n, sizeof *places, compare_amounts);
   result->n = n;
 }
@@ -262,10 +268,7 @@ _lns_stats_write_memory_total (const LnsStatsResult *result,
   (void)error;
   for (size_t i = 0; i < result->n; i++)
     {
-      all.to_device_bytes += places[i].to_device_bytes;
-      all.to_host_bytes += places[i].to_host_bytes;
-      all.cpu_faults += places[i].cpu_faults;
-      all.gpu_faults += places[i].gpu_faults;
+      merge_place (&all, &places[i]);
       least = places[i].address < least ? places[i].address : least;
       greatest = places[i].address > greatest ? places[i].address : greatest;
     }

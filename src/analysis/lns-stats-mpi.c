@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 #include "src/schema/lns-row-cursor.h"
 
 /* What only some calls have. */
@@ -199,7 +200,7 @@ _lns_stats_write_mpi (const LnsStatsResult *result,
         good = find_rank (result, call->tid, &rank, error);
       LnsStatsCell cells[] = { _lns_stats_number (call->start_ns),
                                _lns_stats_number (call->end_ns),
-                               _lns_stats_number (call->end_ns - call->start_ns),
+                               _lns_stats_number (lns_difference (call->end_ns, call->start_ns)),
                                _lns_stats_string (result, call->name),
                                _lns_stats_number (call->tid >> 24 & 0xFFFFFF),
                                _lns_stats_number (call->tid & 0xFFFFFF),
@@ -327,7 +328,8 @@ _lns_stats_write_mpi_sums (const LnsStatsResult *result,
   (void)error;
   for (size_t i = 0; values != NULL && i < result->n; i++)
     {
-      values[i] = (Value){ calls[i].source, calls[i].name, calls[i].end_ns - calls[i].start_ns };
+      values[i] = (Value){ calls[i].source, calls[i].name,
+                           lns_difference (calls[i].end_ns, calls[i].start_ns) };
       all_ns += (double)values[i].value;
     }
   Sum *sums = values != NULL ? sum_up (values, result->n, &n) : NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 
 #define NO_PARENT UINT32_MAX
 
@@ -301,7 +302,7 @@ add_projection_sum (const LnsStatsResult *result,
     {
       const LnsProjectedRange *range = &result->projected[keyed[i].range];
       values[i] = range->duration_ns;
-      range_ns += range->range_duration_ns;
+      range_ns = lns_sum (range_ns, range->range_duration_ns);
       n_operations += range->n_operations;
       levels += places[keyed[i].range].level;
       children += places[keyed[i].range].n_children;

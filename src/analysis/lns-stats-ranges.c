@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 
 static void
 write_stack (const LnsStatsResult *result, FILE *stream, const LnsTraceRange *range)
@@ -40,7 +41,7 @@ add_trace_row (const LnsStatsResult *result, LnsStatsTable *table, const LnsTrac
     _lns_stats_number (range->start_ns + range->duration_ns),
     _lns_stats_number (range->duration_ns),
     _lns_stats_number (range->children_ns),
-    _lns_stats_number (range->duration_ns - range->children_ns),
+    _lns_stats_number (lns_difference (range->duration_ns, range->children_ns)),
     _lns_stats_text (texts + name_at, stack_at - name_at),
     _lns_stats_number (range->global_tid >> 24 & 0xFFFFFF),
     _lns_stats_number (range->global_tid & 0xFFFFFF),

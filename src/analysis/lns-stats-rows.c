@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 #include "src/schema/lns-row-cursor.h"
 
 /* Which rows of which tables a report sums up. */
@@ -104,7 +105,8 @@ read_calls (const LnsStatsResult *result,
           (filter >= 0 && lns_row_cursor_value (rows, (unsigned)filter).integer != source->passes))
         continue;
       Call call = { (uint32_t)lns_row_cursor_value (rows, (unsigned)name).integer,
-                    until.integer - lns_row_cursor_value (rows, (unsigned)start).integer };
+                    lns_difference (until.integer,
+                                    lns_row_cursor_value (rows, (unsigned)start).integer) };
       good = good && (add_call (calls, call) ||
                       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                                      "not enough memory for statistics; close other programs"));

@@ -47,6 +47,7 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_INTEGER,
     .offset = offsetof (Values, gap_ms),
     .value_name = "MILLISECONDS",
+    .most = INT64_MAX / 1000000,
     .default_text = "500",
     .help = "gpu_gaps finds times longer than this." },
   { .name = "threshold",

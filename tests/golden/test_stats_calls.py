@@ -131,4 +131,28 @@ def test_what_is_there_but_not_summed_up():
     assert golden.run("sql", path, "SELECT count(*) FROM VULKAN_API")[0] == b"1\n"
 
 
+def test_rows_whose_times_are_far_apart():
+    """Tables that are kept as they are may hold any number: what does not fit is the greatest there is, and nothing is negative."""
+    path = golden.path("far.sqlite")
+    greatest = 2 ** 63 - 1
+    with sqlite3.connect(path) as database:
+        database.executescript("""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+            INSERT INTO StringIds VALUES (1, 'read'), (2, 'write');
+            CREATE TABLE SYSCALL (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER);
+            CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
+            INSERT INTO NVTX_EVENTS VALUES (0, 10, 59, 'x', 281543712968705);
+            """)
+        database.executemany("INSERT INTO SYSCALL VALUES (?, ?, 281543712968705, ?)",
+                             [(-greatest, greatest, 1), (-greatest, greatest - 1, 1), (10, 30, 2), (10, 50, 2)])
+    rows = {row["Name"]: row for row in stats(path, "syscall_sum")}
+    assert int(rows["read"]["Min (ns)"]) == int(rows["read"]["Max (ns)"]) == greatest, rows
+    assert float(rows["read"]["Med (ns)"]) > 0 and float(rows["read"]["Avg (ns)"]) > 0, rows
+    assert rows["write"]["Med (ns)"] == "30.0" and rows["write"]["Total Time (ns)"] == "60", rows
+    report = golden.make_report("far.rep")
+    _, err = golden.run("analyze", "-r", "gpu_gaps", "--gap=99999999999999999", report, code=125)
+    assert b"--gap" in err, err
+    golden.run("analyze", "-r", "gpu_gaps", "--gap=9223372036854", report)
+
+
 tap.main(globals())
