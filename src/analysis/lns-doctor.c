@@ -208,7 +208,9 @@ look_for_gpu_rows (Patient *patient, LnsError *error)
   uint8_t *has_work = calloc ((size_t)patient->n_processes + 1, 1);
   unsigned n_told = 0;
   bool good = has_work != NULL || no_memory (error);
-  bool told = is_told (patient, "LNS-CUDA-00,LNS-CUDA-013,LNS-CUDA-014,LNS-CUDA-020");
+  bool told = patient->info->state == LNS_STATE_RECORDING || /* they come behind their calls */
+              is_told (patient, "LNS-CUDA-00,LNS-CUDA-013,LNS-CUDA-014,LNS-CUDA-020");
+  bool is_imported = lns_report_meta (patient->report, "imported_from") != NULL;
 
   for (uint32_t i = 0; good && i < patient->n_lanes; i++)
     if (is_operation (patient->lanes[i].kind) &&
@@ -229,10 +231,14 @@ look_for_gpu_rows (Patient *patient, LnsError *error)
       n_told++;
       good = good &&
              add (patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process, error,
-                  "process %" PRId32
-                  " launched kernels, and nothing of what the GPU did is there: it may have been "
-                  "killed before it handed that over (record with --cuda-flush-interval=1000), or "
-                  "another profiler held CUPTI",
+                  is_imported
+                      ? "process %" PRId32
+                        " launched kernels, and the file that was imported holds nothing of what "
+                        "the GPU did; export or record it again with its GPU work"
+                      : "process %" PRId32
+                        " launched kernels, and nothing of what the GPU did is there: it may have "
+                        "been killed before it handed that over (record with "
+                        "--cuda-flush-interval=1000), or another profiler held CUPTI",
                   patient->processes[process].pid);
     }
   free (has_work);

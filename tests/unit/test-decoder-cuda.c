@@ -336,6 +336,56 @@ problems_are_told_once_with_their_names (void)
   end ();
 }
 
+/* What each problem is told as, and a word of what it says to do, or of its cause where nothing can be done. */
+static void
+each_problem_has_its_code (void)
+{
+  static const struct
+  {
+    LnsWireCudaProblem problem;
+    const char *code, *word;
+  } told[] = {
+    { LNS_WIRE_PROBLEM_NO_CUPTI, "LNS-CUDA-001", "--cupti-path" },
+    { LNS_WIRE_PROBLEM_OLD_CUPTI, "LNS-CUDA-002", "CUDA 11.0 or newer" },
+    { LNS_WIRE_PROBLEM_BUSY, "LNS-CUDA-003", "leave out its switch" },
+    { LNS_WIRE_PROBLEM_SUBSCRIBE, "LNS-CUDA-004", "CUPTI result" },
+    { LNS_WIRE_PROBLEM_ENABLE, "LNS-CUDA-005", "CUPTI result" },
+    { LNS_WIRE_PROBLEM_BUFFERS, "LNS-CUDA-006", "--buffer-size" },
+    { LNS_WIRE_PROBLEM_FORK, "LNS-CUDA-007", "after a fork" },
+    { LNS_WIRE_PROBLEM_FLUSH, "LNS-CUDA-008", "CUPTI result" },
+    { LNS_WIRE_PROBLEM_STATE, "LNS-CUDA-009", "CUPTI says" },
+    { LNS_WIRE_PROBLEM_UNKNOWN_KIND, "LNS-CUDA-010", "a newer lanescope" },
+    { LNS_WIRE_PROBLEM_LIBRARY, "LNS-CUDA-012", "library's calls" },
+    { LNS_WIRE_PROBLEM_CALL, "LNS-CUDA-020", "failed" },
+    { LNS_WIRE_PROBLEM_THREAD, "LNS-CUDA-021", "ulimit -u" },
+    { LNS_WIRE_PROBLEM_ATTRIBUTE, "LNS-CUDA-022", "may cost more" },
+    { LNS_WIRE_PROBLEM_CLOCK, "LNS-CUDA-023", "older than CUDA 11.6" },
+    { (LnsWireCudaProblem)99, "LNS-CUDA-010", "problem 99" },
+  };
+
+  begin ();
+  for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    {
+      LnsWireCudaProblemBytes problem = { .head = { .ticks = AT (5),
+                                                    .type = LNS_WIRE_CUDA_PROBLEM },
+                                          .problem = (uint32_t)told[i].problem,
+                                          .result = 11,
+                                          .detail = 3 };
+      ADD (problem);
+    }
+  play ();
+  for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    {
+      const LnsUnrecorded *said = lns_decoder_unrecorded (decoder, i);
+      LNS_CHECK (said != NULL);
+      LNS_CHECK_STR (said->code, told[i].code);
+      LNS_CHECK (strstr (said->text, told[i].word) != NULL);
+    }
+  LNS_CHECK (lns_decoder_unrecorded (decoder, sizeof told / sizeof *told) == NULL);
+  finish ();
+  end ();
+}
+
 static void
 the_state_of_cuda_follows_what_is_said (void)
 {
@@ -581,6 +631,7 @@ main (void)
   LNS_TEST (hostile_bytes_do_no_harm);
   LNS_TEST (hostile_buffers_do_no_harm);
   LNS_TEST (problems_are_told_once_with_their_names);
+  LNS_TEST (each_problem_has_its_code);
   LNS_TEST (the_state_of_cuda_follows_what_is_said);
   LNS_TEST (a_later_report_has_its_own);
   LNS_TEST (a_launch_is_recorded_or_counted_once);

@@ -20,9 +20,13 @@ typedef struct
   unsigned n_graphs;
   int64_t kernel_after_ns; /* its call's start                                                  */
   bool has_range;
+  bool is_imported, is_live; /* still being recorded                                              */
+  const char *traced;        /* what was traced, or NULL                                         */
   uint64_t n_lost;
   int64_t tick_error, set_ns; /* in the last of three clock pairs                               */
 } Make;
+
+static LnsWriter *live; /* of the report that is being recorded, or NULL                         */
 
 static uint32_t
 add_lane (LnsWriter *writer, LnsTrackKind track_kind, LnsLaneKind kind, uint32_t thread)
@@ -77,6 +81,10 @@ write_report (const Make *make)
   lns_writer_add_thread (writer, &(LnsThread){ .process = 0, .tid = 77 });
   if (make->trace != NULL)
     lns_writer_set_meta (writer, "trace_asked", make->trace);
+  if (make->traced != NULL)
+    lns_writer_set_meta (writer, "trace", make->traced);
+  if (make->is_imported)
+    lns_writer_set_meta (writer, "imported_from", "other.sqlite");
   set_clocks (writer, make);
   uint32_t calls = add_lane (writer, LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, 0),
            kernels = add_lane (writer, LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, LNS_ID_NONE),
@@ -105,24 +113,31 @@ write_report (const Make *make)
                     .severity = make->severity,
                     .time_ns = LNS_TIME_UNKNOWN,
                     .process = LNS_ID_NONE });
-  fixture_finish (writer, 1000000000);
+  if (make->is_live)
+    {
+      LNS_CHECK (lns_writer_commit (writer, 1000000000, NULL));
+      live = writer;
+    }
+  else
+    fixture_finish (writer, 1000000000);
   return fixture_open (path, NULL);
 }
 
-/* Checks that the codes of what is found end in WANTED's digits, and whether something is missing. */
+/* Checks that the codes of what is found are WANTED, which spaces divide, and whether something is missing. */
 static void
 check (const char *what, Make make, const char *wanted, bool lacks)
 {
   LnsReport *report = write_report (&make);
   LnsFinding *findings = NULL;
-  char found[64] = "";
+  char found[128] = "";
   size_t n = 0;
 
   LNS_CHECK (lns_doctor_examine (report, &findings, &n, NULL));
   for (size_t i = 0; i < n; i++)
     {
       const char *code = findings[i].code;
-      strcat (found, code + strlen (code) - 1);
+      snprintf (found + strlen (found), sizeof found - strlen (found), "%s%s", i > 0 ? " " : "",
+                code);
       LNS_CHECK (strlen (findings[i].text) > 40);
       LNS_CHECK (strlen (findings[i].text) < sizeof findings[i].text - 1);
       LNS_CHECK (i == 0 || findings[i - 1].severity >= findings[i].severity);
@@ -133,6 +148,9 @@ check (const char *what, Make make, const char *wanted, bool lacks)
   LNS_CHECK_INT (lns_doctor_lacks_data (report, findings, n), lacks);
   free (findings);
   lns_report_close (report);
+  if (live != NULL)
+    lns_writer_abandon (live);
+  live = NULL;
 }
 
 static void
@@ -141,11 +159,11 @@ test_what_is_missing (void)
   check ("healthy",
          (Make){ .trace = "cuda,nvtx", .n_calls = 20, .n_kernels = 20, .kernel_after_ns = 50 }, "",
          false);
-  check ("nothing", (Make){ .trace = "nvtx" }, "8", true);
+  check ("nothing", (Make){ .trace = "nvtx" }, "LNS-DOCTOR-008", true);
   check ("nothing, and told",
          (Make){ .trace = "nvtx", .diagnostic = "LNS-NVTX-002", .severity = LNS_SEVERITY_WARNING },
          "", true);
-  check ("no CUDA", (Make){ .trace = "cuda,nvtx", .has_range = true }, "1", true);
+  check ("no CUDA", (Make){ .trace = "cuda,nvtx", .has_range = true }, "LNS-DOCTOR-001", true);
   check ("no CUDA, not asked for", (Make){ .trace = "nvtx", .has_range = true }, "", false);
   check ("no CUDA, and told",
          (Make){ .trace = "cuda,nvtx",
@@ -153,11 +171,13 @@ test_what_is_missing (void)
                  .diagnostic = "LNS-CUDA-011",
                  .severity = LNS_SEVERITY_WARNING },
          "", true);
-  check ("no GPU rows", (Make){ .trace = "cuda", .n_calls = 3 }, "2", true);
+  check ("no GPU rows", (Make){ .trace = "cuda", .n_calls = 3 }, "LNS-DOCTOR-002", true);
+  check ("no GPU rows yet", (Make){ .trace = "cuda", .n_calls = 3, .is_live = true }, "", false);
+  check ("MPI", (Make){ .traced = "mpi,nvtx", .has_range = true }, "LNS-DOCTOR-010", true);
   check ("no GPU rows, and told",
          (Make){ .n_calls = 3, .diagnostic = "LNS-CUDA-013", .severity = LNS_SEVERITY_WARNING }, "",
          true);
-  check ("losses", (Make){ .has_range = true, .n_lost = 9 }, "4", true);
+  check ("losses", (Make){ .has_range = true, .n_lost = 9 }, "LNS-DOCTOR-004", true);
   check ("losses, and told",
          (Make){ .has_range = true,
                  .n_lost = 9,
@@ -171,22 +191,41 @@ test_what_is_missing (void)
       "", false);
 }
 
+/* What another program recorded is not recorded better by our switches. */
+static void
+test_what_others_left_out (void)
+{
+  Make make = { .n_calls = 3, .is_imported = true };
+  LnsReport *report = write_report (&make);
+  LnsFinding *findings = NULL;
+  size_t n = 0;
+
+  LNS_CHECK (lns_doctor_examine (report, &findings, &n, NULL));
+  LNS_CHECK_INT (n, 1);
+  LNS_CHECK_STR (findings[0].code, "LNS-DOCTOR-002");
+  LNS_CHECK (strstr (findings[0].text, "--cuda-flush-interval") == NULL);
+  LNS_CHECK (strstr (findings[0].text, "imported") != NULL);
+  free (findings);
+  lns_report_close (report);
+}
+
 static void
 test_what_is_opaque (void)
 {
-  check ("graphs", (Make){ .n_calls = 9, .n_kernels = 9, .n_graphs = 4 }, "3", false);
-  check ("one", (Make){ .n_graphs = 1 }, "3", false);
+  check ("graphs", (Make){ .n_calls = 9, .n_kernels = 9, .n_graphs = 4 }, "LNS-DOCTOR-003", false);
+  check ("one", (Make){ .n_graphs = 1 }, "LNS-DOCTOR-003", false);
 }
 
 static void
 test_clocks (void)
 {
-  check ("early", (Make){ .n_calls = 100, .n_kernels = 100, .kernel_after_ns = -5000 }, "5", false);
+  check ("early", (Make){ .n_calls = 100, .n_kernels = 100, .kernel_after_ns = -5000 },
+         "LNS-DOCTOR-005", false);
   check ("a little early", (Make){ .n_calls = 100, .n_kernels = 100, .kernel_after_ns = -900 }, "",
          false);
-  check ("unsteady", (Make){ .has_range = true, .tick_error = 100000000 }, "6", false);
+  check ("unsteady", (Make){ .has_range = true, .tick_error = 100000000 }, "LNS-DOCTOR-006", false);
   check ("steady enough", (Make){ .has_range = true, .tick_error = 10000000 }, "", false);
-  check ("set", (Make){ .has_range = true, .set_ns = -3600000000000 }, "7", false);
+  check ("set", (Make){ .has_range = true, .set_ns = -3600000000000 }, "LNS-DOCTOR-007", false);
   check ("corrected", (Make){ .has_range = true, .set_ns = 3000000 }, "", false);
 }
 
@@ -194,6 +233,7 @@ int
 main (void)
 {
   LNS_TEST (test_what_is_missing);
+  LNS_TEST (test_what_others_left_out);
   LNS_TEST (test_what_is_opaque);
   LNS_TEST (test_clocks);
   return lns_tap_done ();
