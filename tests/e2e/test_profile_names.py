@@ -4,6 +4,7 @@
 
 """What --output means: macros, numbers, folders, and names that are taken."""
 
+import json
 import os
 import re
 import socket
@@ -43,7 +44,7 @@ def test_the_pid_is_the_programs():
 
 def test_a_variable_that_is_not_set():
     found, run = named("-o", "r%q{LNS_NOT_SET}x%q{LNS_NOT_SET}")
-    assert found == ["rx.rep"] and run.err.count("the environment has no LNS_NOT_SET") == 1, run
+    assert found == ["rx.rep"] and run.err.count("the environment has no LNS_NOT_SET") == 1 and "[LNS-NAME-001]" in run.err, run
 
 
 def test_other_endings_are_told_once():
@@ -98,6 +99,18 @@ def test_a_range_whose_name_was_taken_meanwhile():
         run = folder.profile("-t", "nvtx", "-c", "nvtx", "-p", "step", "--capture-range-end=stop", "-o", "run", "sh", "-c", script)
         assert run.code == 0 and sorted(os.listdir(folder.path)) == ["run.1.rep", "run.rep"], run
         assert "in" in dict(folder.report("run.1.rep").names())
+
+
+def test_a_name_that_is_taken_is_told_to_programs():
+    with profiling.Folder() as folder:
+        open(folder.file("a.rep"), "wb").close()
+        read, write = os.pipe()
+        subprocess.run([tap.LANESCOPE, "profile", "-t", "nvtx", f"--progress-fd={write}", "-o", "a", "true"], cwd=folder.path, pass_fds=[write],
+                       capture_output=True, timeout=60, check=False)
+        os.close(write)
+        with os.fdopen(read) as told:
+            codes = [json.loads(line).get("code") for line in told]
+        assert codes == ["LNS-RUN-002"], codes
 
 
 tap.main(globals())

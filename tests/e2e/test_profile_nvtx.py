@@ -6,6 +6,7 @@
 is not recorded."""
 
 import os
+import re
 import subprocess
 
 import tap
@@ -118,6 +119,24 @@ def test_the_last_name_of_the_system_counts():
         run = folder.profile("-o", "killed", ACT, "rename", "first", "mark", "m", "rename", "last", "sleep", "2500",
                              "raise", "9")
         assert [thread["name"] for thread in folder.report("killed.rep").threads] == ["last"], run
+
+
+def test_pushes_without_a_pop():
+    """Beyond 65,536 ranges that are open at once, further ones are counted and the reason is told."""
+    with Folder() as folder:
+        run = folder.profile(ACT, *["push", "x"] * 65546)
+        assert run.code == 0 and "10 ranges are lost" in run.err and "look for pushes without a pop [LNS-NVTX-007]" in run.err, run.err
+        report = folder.report()
+        assert report.codes().count("LNS-NVTX-007") == 1, report.codes()
+
+
+def test_more_domains_than_a_process_may_make():
+    with Folder() as folder:
+        words = [word for i in range(65600) for word in ("domain", f"d{i}")]
+        run = folder.profile(ACT, *words, "push", "x", "pop")
+        assert run.code == 0 and re.search(r"made more than 65,535 NVTX domains: what belongs to the last \d+ is in its default domain \[LNS-NVTX-004\]", run.err), run.err
+        report = folder.report()
+        assert report.codes() == ["LNS-NVTX-004"] and list(report.names()) == ["x"], (report.codes(), report.names())
 
 
 tap.main(globals())

@@ -419,4 +419,19 @@ def test_what_cannot_be_imported_gets_a_sentence_each():
         assert file.read() == "mine"
 
 
+def test_rows_that_have_no_meaning_are_told():
+    """By import, and by the report itself: info and the table of diagnostics."""
+    path = golden.path("meaningless.sqlite")
+    with sqlite3.connect(path) as database:
+        database.executescript("""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+            CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, globalTid INTEGER);
+            INSERT INTO NVTX_EVENTS VALUES (0, 10, 59, 'x', 281543712968705), (5, 6, 1999, 'y', 281543712968705);
+            """)
+    _, err = golden.run("import", "-o", golden.path("meaningless.rep"), path)
+    assert err == b"lanescope: left out: NVTX_EVENTS: 1 rows of unknown types\n", err
+    out = golden.run("info", golden.path("meaningless.rep"))[0].decode()
+    assert "LNS-IMPORT-001 info: left out: NVTX_EVENTS: 1 rows of unknown types\n" in out, out
+
+
 tap.main(globals())
