@@ -127,7 +127,11 @@ receive_welcome (int fd, int64_t deadline_ms, LnsWireWelcome *ret_welcome, int *
 
 /* Hello and welcome on the connected FD. */
 static int
-shake_hands (int fd, const LnsWireHello *hello, int64_t deadline_ms, LnsWirePoolView *ret_pool)
+shake_hands (int fd,
+             const LnsWireHello *hello,
+             int64_t deadline_ms,
+             LnsWirePoolView *ret_pool,
+             bool *ret_is_refused)
 {
   long n = LNS_SYSCALL (SYS_sendto, fd, hello, sizeof *hello, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
   if (n != sizeof *hello)
@@ -137,6 +141,7 @@ shake_hands (int fd, const LnsWireHello *hello, int64_t deadline_ms, LnsWirePool
   int error = receive_welcome (fd, deadline_ms, &welcome, &pool_fd);
   if (error < 0)
     return error;
+  *ret_is_refused = welcome.refused != 0;
   if (welcome.refused != 0)
     error = -(int)welcome.refused;
   else
@@ -220,14 +225,17 @@ reach_session (int64_t deadline_ms)
 }
 
 int
-lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool)
+lns_connection_open (const LnsWireHello *hello,
+                     int bound_ms,
+                     LnsWirePoolView *ret_pool,
+                     bool *ret_is_refused)
 {
   int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
   int fd = reach_session (deadline_ms);
   if (fd < 0)
     return fd;
   struct stat identity;
-  int error = shake_hands (fd, hello, deadline_ms, ret_pool);
+  int error = shake_hands (fd, hello, deadline_ms, ret_pool, ret_is_refused);
   if (error == 0)
     error = (int)LNS_SYSCALL (SYS_fstat, fd, &identity);
   if (error < 0)

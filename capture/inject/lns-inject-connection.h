@@ -17,9 +17,13 @@ const char *lns_connection_path (void);
 /* Says HELLO to the session named in the environment, within BOUND_MS; in a fork's child that cannot
  * reach it, by the connection of its parent, which is closed here on success.
  * Returns 0 and the mapped pool in RET_POOL, or -errno: -ENOENT when there is no session to join,
- * -ETIMEDOUT, the session's own refusal, or a system call's error. No descriptor is left open then.
+ * -ETIMEDOUT, the session's own refusal (RET_IS_REFUSED), or a system call's error. No descriptor is
+ * left open then.
  * To be called by one thread at a time. */
-int lns_connection_open (const LnsWireHello *hello, int bound_ms, LnsWirePoolView *ret_pool);
+int lns_connection_open (const LnsWireHello *hello,
+                         int bound_ms,
+                         LnsWirePoolView *ret_pool,
+                         bool *ret_is_refused);
 
 /* Sends NOTICE without waiting. Returns 0; -EPIPE when the session is gone; -EBADF where the
  * descriptor is gone, or its number is the program's now; -EAGAIN when the session does not take it. */

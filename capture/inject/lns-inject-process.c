@@ -72,6 +72,16 @@ leave_parent (void)
   noticed_at = 0;
 }
 
+/* In a fork's child that cannot reach the session, for ERROR: tells it in the parent's pool. */
+static uint64_t
+become_stray (int error)
+{
+  LnsWireStrays *strays = &lns_process.pool.header->strays;
+  __atomic_store_n (&strays->error, -error, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&strays->n_processes, 1, __ATOMIC_RELAXED);
+  return LNS_GENERATION_STRAY;
+}
+
 /* A child that has joined before it was forked may not reach the socket, but has other ways. */
 bool
 lns_process_has_session (void)
@@ -105,8 +115,11 @@ join_session (int bound_ms)
   if (lns_streams_prepare () < 0)
     return LNS_GENERATION_OFF;
   LnsWirePoolView pool;
-  int error = lns_connection_open (&hello, bound_ms, &pool);
-  /* Without a pool of its own the process keeps none. */
+  bool is_refused = false;
+  int error = lns_connection_open (&hello, bound_ms, &pool, &is_refused);
+  if (forked && error < 0 && error != -ETIMEDOUT && !is_refused && lns_process.pool.header != NULL)
+    return become_stray (error);
+  /* Without a pool of its own the process keeps none: the session knows of it. */
   if (forked)
     leave_parent ();
   if (error < 0)

@@ -23,6 +23,7 @@ enum
   LNS_GENERATION_STARTING = 1, /* a thread is shaking hands */
   LNS_GENERATION_OFF = 2,      /* not in a session, for good */
   LNS_GENERATION_LATE = 3,     /* the session did not answer in time: CUDA may ask again */
+  LNS_GENERATION_STRAY = 4,    /* a fork's child that cannot join: it counts in its parent's pool */
   LNS_GENERATION_FIRST = 16,   /* from here on: in a session */
 };
 
@@ -33,7 +34,7 @@ typedef struct
 
 typedef struct
 {
-  LnsWirePoolView pool;
+  LnsWirePoolView pool; /* the parent's, until a fork's child has its own; and a stray's for good */
   LnsWireClock clock;
   uint32_t pid;
   int64_t asked_ms;  /* when the handshake under way, or the last one, began */

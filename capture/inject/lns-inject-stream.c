@@ -333,12 +333,21 @@ lns_streams_reset (void)
 
 /* Loses an event that no stream can account for. */
 static void
-lose_unseen (LnsWireLossKind kind)
+lose_unseen (LnsWireLossKind kind, LnsWireLossCause cause)
 {
   if (kind != LNS_STREAM_NO_EVENT &&
       __atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
-    lns_wire_pool_count_lost (&lns_process.pool, lns_stream_mine ()->serial, kind, 1,
-                              sizeof (LnsWireHead));
+    lns_wire_pool_count_cause (&lns_process.pool, lns_stream_mine ()->serial, kind, cause);
+}
+
+/* Counts an event of NVTX in the pool of the process that this one was forked from. */
+static void
+count_stray (LnsWireLossKind kind)
+{
+  LnsWirePoolHeader *header = lns_process.pool.header;
+  if (kind != LNS_STREAM_NO_EVENT && lns_wire_loss_is_missed (kind) && lns_process_wants_nvtx () &&
+      __atomic_load_n (&header->recording, __ATOMIC_RELAXED))
+    __atomic_fetch_add (&header->strays.n_events, 1, __ATOMIC_RELAXED);
 }
 
 /* The generation, after the session was joined if that was not tried yet. */
@@ -360,7 +369,7 @@ lns_stream_enter_slow (LnsWireLossKind kind)
   LnsStream *stream = lns_stream_mine ();
   if (stream->gate == LNS_GATE_BUSY)
     {
-      lose_unseen (kind);
+      lose_unseen (kind, LNS_WIRE_CAUSE_HANDLER);
       return NULL;
     }
   if (stream->gate != generation)
@@ -369,7 +378,7 @@ lns_stream_enter_slow (LnsWireLossKind kind)
       stream = begin_thread (generation);
       if (stream == NULL)
         {
-          lose_unseen (kind);
+          lose_unseen (kind, LNS_WIRE_CAUSE_MEMORY);
           return NULL;
         }
     }
@@ -382,7 +391,10 @@ lns_stream_enter_slow (LnsWireLossKind kind)
 LnsStream *
 lns_stream_enter_nvtx_slow (LnsWireLossKind kind)
 {
-  if (joined_generation () < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
+  const uint64_t generation = joined_generation ();
+  if (generation == LNS_GENERATION_STRAY)
+    count_stray (kind);
+  if (generation < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
     return NULL;
   LnsStream *stream = lns_stream_enter_slow (kind);
   /* A capture range may have been asked for since the thread began. */

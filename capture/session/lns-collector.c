@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -127,6 +128,53 @@ tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
                 "in its default domain",
                 peer->pid, n) >= 0)
     lns_batch_add_event (batch, &event);
+}
+
+/* What helps where processes cannot join for the reason ERROR_CODE. */
+static const char *
+advice_for_strays (int error_code)
+{
+  if (error_code == EMFILE || error_code == ENFILE)
+    return "raise the program's `ulimit -n`";
+  if (error_code == ENOMEM)
+    return "raise the program's `ulimit -v`";
+  return "have them make an NVTX call before they give up privileges, change their root folder or "
+         "close descriptors that they did not open";
+}
+
+/* Tells of what PEER has forked and could not join, as far as it is new. */
+static void
+tell_strays (LnsPeer *peer, LnsBatch *batch)
+{
+  LnsWireStrays strays;
+  lns_wire_pool_strays (peer->pool, &strays);
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = peer->process,
+    .code = "LNS-POOL-006",
+    .severity = LNS_SEVERITY_WARNING,
+  };
+  if ((strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events) &&
+      asprintf (&event.text,
+                "%u process%s that process %d forked could not join the session (%s): %llu NVTX "
+                "events are lost; %s",
+                strays.n_processes, strays.n_processes == 1 ? "" : "es", peer->pid,
+                strerror (strays.error),
+                (unsigned long long)(strays.n_events - peer->told.n_events),
+                advice_for_strays (strays.error)) >= 0)
+    lns_batch_add_event (batch, &event);
+  peer->told = strays;
+}
+
+/* Adds what PEER and its strays have lost until now to BATCH. */
+static void
+tell_losses (LnsPeer *peer, LnsBatch *batch)
+{
+  LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
+                          .process = peer->process,
+                          .losses = peer->losses };
+  lns_batch_add_event (batch, &event);
+  tell_strays (peer, batch);
 }
 
 /* Forgets a peer that is left: nobody holds its connection any more. */
@@ -252,15 +300,11 @@ drain (LnsCollector *collector)
           finish_peer (collector, peer, batch);
           is_urgent = true;
         }
-      if (peer->is_left && !_lns_collector_is_held (collector, peer))
+      const bool is_over = peer->is_left && !_lns_collector_is_held (collector, peer);
+      if (is_stop || is_over)
+        tell_losses (peer, batch);
+      if (is_over)
         forget_peer (collector, i);
-      else if (is_stop && !peer->is_left)
-        {
-          LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
-                                  .process = peer->process,
-                                  .losses = peer->losses };
-          lns_batch_add_event (batch, &event);
-        }
     }
   /* After all reading: no record is later than the pair. */
   lns_wire_clock_pair (collector->options.clock, &batch->pair);

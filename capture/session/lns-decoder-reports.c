@@ -57,7 +57,7 @@ lns_decoder_lost_events (const LnsWireLosses *losses)
 {
   uint64_t n = 0;
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
-    if (i != LNS_WIRE_LOSS_POP && i != LNS_WIRE_LOSS_END)
+    if (lns_wire_loss_is_missed (i))
       n += losses->events[i];
   return n;
 }
@@ -85,6 +85,12 @@ lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *l
     process->told.events[i] += rest.events[i];
   process->told.n_bytes += rest.n_bytes;
   decoder->n_told += lns_decoder_lost_events (&rest);
+  for (int i = 0; i < LNS_WIRE_CAUSES; i++)
+    if (losses->by_cause[i] > process->told.by_cause[i])
+      {
+        decoder->counters.n_lost_by[i] += losses->by_cause[i] - process->told.by_cause[i];
+        process->told.by_cause[i] = losses->by_cause[i];
+      }
   if (n == 0 || decoder->writer == NULL)
     return;
   process->n_lost_records += rest.events[LNS_WIRE_LOSS_SAMPLE] + rest.events[LNS_WIRE_LOSS_OTHER];

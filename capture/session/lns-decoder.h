@@ -55,6 +55,7 @@ typedef struct
   uint64_t n_unfinished;    /* GPU operations and calls that had not ended when the report did, or
                             their process */
   uint64_t n_out_of_memory; /* CUDA calls that found no device memory */
+  uint64_t n_lost_by[LNS_WIRE_CAUSES];
 } LnsDecoderCounters;
 
 /* What no report was there for, since this was last taken. */

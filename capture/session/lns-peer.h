@@ -38,6 +38,7 @@ typedef struct
     uint32_t generation, n_bytes;
   } * counted; /* by chunk: up to where its events are in n_begun; n_counted_allocated of them */
   uint32_t n_counted_allocated;
+  LnsWireStrays told; /* of its strays */
 } LnsPeer;
 
 /* A peer with a pool of its own. Returns NULL and -errno in RET_FAILED where that cannot be made. */

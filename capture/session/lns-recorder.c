@@ -191,7 +191,9 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
 {
   const LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
   const uint64_t n_dropped = lns_writer_dropped (recorder->writer);
-  const uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped;
+  uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped;
+  for (int i = 0; i < LNS_WIRE_CAUSES; i++)
+    n_told += counters.n_lost_by[i];
   const uint64_t n_lost = lns_writer_lost (recorder->writer);
   char text[sizeof recorder->commit_error.message + 128];
   const LnsCudaState cuda = lns_decoder_cuda_state (recorder->decoder);
@@ -210,6 +212,15 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
       recorder, n_lost > n_told ? n_lost - n_told : 0, "LNS-POOL-001", LNS_SEVERITY_WARNING,
       "events are lost, as they came faster than they could be stored: record with a larger "
       "--buffer-size, or to a faster disk");
+  tell_count (
+      recorder, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], "LNS-POOL-007", LNS_SEVERITY_WARNING,
+      "events are lost, as a signal handler made them while it interrupted another NVTX call "
+      "of its thread: make no NVTX calls in signal handlers, or block the signal around those "
+      "of the program");
+  tell_count (recorder, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], "LNS-POOL-008",
+              LNS_SEVERITY_WARNING,
+              "events are lost, as the program had no memory for the records of another thread, or "
+              "more than 65,536 threads that made NVTX calls: raise its `ulimit -v`");
   tell_between (recorder, counters.n_dropped);
   tell_count (
       recorder, counters.n_out_of_memory, "LNS-CUDA-016", LNS_SEVERITY_INFO,

@@ -19,6 +19,9 @@
  *   LNS-POOL-003   a process could not be answered in time
  *   LNS-POOL-004   records are damaged
  *   LNS-POOL-005   records were left out, as memory was short
+ *   LNS-POOL-006   processes that another one forked could not join the session
+ *   LNS-POOL-007   calls in signal handlers are lost, as they interrupted another call
+ *   LNS-POOL-008   calls are lost of threads for whose records there was no memory
  *
  *   LNS-CUDA-…     see lns-decoder-cuda-said.c; of them, by the recorder:
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time

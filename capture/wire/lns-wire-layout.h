@@ -19,6 +19,7 @@
 
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Every record's size and place are multiples of this. */
@@ -192,10 +193,27 @@ typedef enum
   LNS_WIRE_LOSS_KINDS
 } LnsWireLossKind;
 
+/* Why, where it is not for want of room in the pool. */
+typedef enum
+{
+  LNS_WIRE_CAUSE_STRAY,   /* the process, a fork's child, could not join the session */
+  LNS_WIRE_CAUSE_HANDLER, /* a signal handler made it while it interrupted another event */
+  LNS_WIRE_CAUSE_MEMORY,  /* its thread could get no stream */
+  LNS_WIRE_CAUSES
+} LnsWireLossCause;
+
+/* Whether an event of KIND that is lost is missing in the report: of a pop or an end the range is kept. */
+static inline bool
+lns_wire_loss_is_missed (LnsWireLossKind kind)
+{
+  return kind != LNS_WIRE_LOSS_POP && kind != LNS_WIRE_LOSS_END;
+}
+
 typedef struct
 {
   uint64_t events[LNS_WIRE_LOSS_KINDS];
-  uint64_t n_bytes; /* that the lost records would have taken */
+  uint64_t n_bytes;                   /* that the lost records would have taken */
+  uint64_t by_cause[LNS_WIRE_CAUSES]; /* of the events that are missed */
 } LnsWireLosses;
 
 /* The losses of one gap of one stream. They are also in the pool's counters, which hold those as
@@ -206,7 +224,8 @@ typedef struct
   uint32_t n_bytes;
   uint32_t reserved;
   uint64_t first_ticks;
-  LnsWireLosses losses;
+  LnsWireLosses losses; /* for want of room */
+  uint64_t padding;
 } LnsWireLostBytes;
 
 /* How a sample's data are read. */

@@ -513,7 +513,23 @@ lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses)
       for (int kind = 0; kind < LNS_WIRE_LOSS_KINDS; kind++)
         ret_losses->events[kind] += __atomic_load_n (&shard->events[kind], __ATOMIC_RELAXED);
       ret_losses->n_bytes += __atomic_load_n (&shard->n_bytes, __ATOMIC_RELAXED);
+      for (int cause = 0; cause < LNS_WIRE_CAUSES; cause++)
+        ret_losses->by_cause[cause] += __atomic_load_n (&shard->by_cause[cause], __ATOMIC_RELAXED);
     }
+  LnsWireStrays strays;
+  lns_wire_pool_strays (pool, &strays);
+  ret_losses->events[LNS_WIRE_LOSS_OTHER] += strays.n_events;
+  ret_losses->by_cause[LNS_WIRE_CAUSE_STRAY] += strays.n_events;
+}
+
+void
+lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays)
+{
+  const LnsWireStrays *strays = &pool->view.header->strays;
+  *ret_strays =
+      (LnsWireStrays){ .n_events = __atomic_load_n (&strays->n_events, __ATOMIC_RELAXED),
+                       .n_processes = __atomic_load_n (&strays->n_processes, __ATOMIC_RELAXED),
+                       .error = __atomic_load_n (&strays->error, __ATOMIC_RELAXED) };
 }
 
 uint64_t

@@ -117,8 +117,12 @@ uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t k
 /* As of the last scan. */
 void lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage);
 
-/* Sums the loss counters: all losses of the process since it joined. Each counter only grows. */
+/* Sums the loss counters: all losses of the process since it joined, and of its strays. Each counter only
+ * grows. */
 void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
+
+/* What is known of the process's children that could not join. */
+void lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays);
 
 /* Domains that the process could not make; see LnsWirePoolHeader. */
 uint64_t lns_wire_pool_domains_refused (const LnsWirePool *pool);

@@ -124,6 +124,18 @@ lns_wire_pool_claim (
 }
 
 void
+lns_wire_pool_count_cause (const LnsWirePoolView *view,
+                           uint32_t stream,
+                           LnsWireLossKind kind,
+                           LnsWireLossCause cause)
+{
+  LnsWireLosses *losses = &view->shards[stream % LNS_WIRE_LOSS_SHARDS].losses;
+  lns_wire_pool_count_lost (view, stream, kind, 1, sizeof (LnsWireHead));
+  if (lns_wire_loss_is_missed (kind))
+    __atomic_fetch_add (&losses->by_cause[cause], 1, __ATOMIC_RELAXED);
+}
+
+void
 lns_wire_pool_count_lost (const LnsWirePoolView *view,
                           uint32_t stream,
                           LnsWireLossKind kind,

@@ -68,6 +68,15 @@ typedef enum
   LNS_WIRE_CHUNK_FULL = 3
 } LnsWireChunkState;
 
+/* What is known of children of the pool's process that could not join the session. They count here, as
+ * they have the pool mapped from their parent, and record nothing. */
+typedef struct
+{
+  uint64_t n_events; /* missed */
+  uint32_t n_processes;
+  int32_t error; /* why the last one could not join: an errno */
+} LnsWireStrays;
+
 typedef struct
 {
   /* Set once, before the target sees the pool. */
@@ -102,6 +111,7 @@ typedef struct
   uint32_t joined;                /* 1: the target has the pool, and takes part */
   LnsWireCuptiSizes cupti;
   LnsWireCuptiClock cupti_clock;
+  LnsWireStrays strays;
 
   /* Set once, before the target sees the pool. */
   _Alignas(128) LnsWireOptions options;
@@ -195,6 +205,12 @@ void lns_wire_pool_count_lost (const LnsWirePoolView *view,
                                LnsWireLossKind kind,
                                uint64_t count,
                                uint64_t n_bytes);
+
+/* Counts one such event as lost for CAUSE. Lock-free. */
+void lns_wire_pool_count_cause (const LnsWirePoolView *view,
+                                uint32_t stream,
+                                LnsWireLossKind kind,
+                                LnsWireLossCause cause);
 
 /* Takes a free buffer to lend to CUPTI. Returns its index, or -EAGAIN when none is free. Lock-free,
  * O(buffers). */

@@ -149,6 +149,46 @@ def test_a_child_without_our_variable():
         assert report.named("child")[0]["process"] == 1
 
 
+def strays(folder, *words):
+    """Profiles a program that makes one mark, and whose children cannot join; (report, what is told)."""
+    run = folder.profile(ACT, "mark", "first", *words)
+    assert run.code == 0, run
+    report = folder.report(counts=True)
+    assert report.info["events"] == 1, report.info
+    told = [d["text"] for d in report.diagnostics if d["code"] == "LNS-POOL-006"]
+    assert report.codes() == ["LNS-POOL-006"] * len(told) and f"{report.info['lost']} lost" in run.err, (report.codes(), run)
+    return report, told
+
+
+def test_children_that_cannot_join_are_counted():
+    with Folder() as folder:  # who may open no file can send no socket either
+        child = ["files", "3", "spin", "12", "domain", "own", "start", "open"]
+        report, told = strays(folder, "fork", len(child), *child, "fork", len(child), *child)
+        assert report.info["lost"] == 26 and "2 processes that" in told[0] and "ulimit -n" in told[0], told
+        assert sum(int(re.search(r": (\d+) NVTX events", text).group(1)) for text in told) == 26, told
+    with Folder() as folder:  # the way through the parent is closed
+        child = ["forget-session", "close-all", "spin", "5"]
+        report, told = strays(folder, "fork", len(child), *child)
+        assert report.info["lost"] == 5 and len(told) == 1 and "close descriptors" in told[0], told
+
+
+def test_events_in_signal_handlers_are_lost_for_that():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "first", "nest", "nest")
+        assert run.code == 0 and "3 events, 2 lost" in run.err and "signal" in run.err, run
+        report = folder.report()
+        assert dict(report.names()) == {"first": 1, "outer": 2} and report.codes() == ["LNS-POOL-007"]
+
+
+def test_strays_of_a_process_that_has_ended():
+    with Folder() as folder:
+        daemon = "files 3 outlive spin 7 print done"
+        run = folder.profile("sh", "-c", f"{ACT} mark parent orphan {len(daemon.split())} {daemon} > out; "
+                             "until grep -q done out; do sleep 0.05; done")
+        assert run.code == 0 and "1 event, 7 lost" in run.err, run
+        assert folder.report().codes() == ["LNS-POOL-006"]
+
+
 def test_a_daemon_whose_parent_has_ended():
     with Folder() as folder:
         daemon = "forget-session outlive mark daemon fork 2 mark grandchild print done"

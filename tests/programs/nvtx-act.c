@@ -18,6 +18,8 @@
  *   close-all, session N                           closes descriptors from 3 on; begins a session
  *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
  *                                                  no more than N files
+ *   nest                                           pushes a range, and marks "nested" in a signal handler
+ *                                                  that interrupts the push
  *   forget-session, outlive                        drops our variable; waits until its parent has ended
  *   await                                          waits for a line on stdin
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
@@ -32,6 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -65,6 +68,27 @@ catch_signal (int number)
   ssize_t written = write (1, text, sizeof text - 1);
   (void)written;
   caught = number;
+}
+
+static char *page;
+
+/* Comes while the tool reads a name on a page that may not be read. */
+static void
+mark_in_fault (int number)
+{
+  nvtxMarkA ("nested");
+  mprotect (page, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void
+nest (void)
+{
+  page = mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  strcpy (page, "outer");
+  signal (SIGSEGV, mark_in_fault);
+  mprotect (page, 4096, PROT_NONE);
+  nvtxRangePushA (page);
+  nvtxRangePop ();
 }
 
 static void
@@ -173,6 +197,8 @@ act_alone (const char *word)
     print_state ();
   else if (strcmp (word, "close-all") == 0)
     close_range (3, ~0U, 0);
+  else if (strcmp (word, "nest") == 0)
+    nest ();
   else if (strcmp (word, "forget-session") == 0)
     unsetenv ("LANESCOPE_SESSION");
   else if (strcmp (word, "outlive") == 0)

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,9 @@ test_nested_events_are_counted (void)
   LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_PUSH), 3);
   LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_POP), 3);
   LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_MARK), 3);
+  /* Pushes and marks, for a reason of their own. */
+  LNS_CHECK_INT (session->processes[0].losses.by_cause[LNS_WIRE_CAUSE_HANDLER], 6);
+  LNS_CHECK_INT (session->processes[0].losses.by_cause[LNS_WIRE_CAUSE_MEMORY], 0);
   mini_session_free (session);
 }
 
@@ -118,6 +122,40 @@ test_threads_wait_for_one_handshake (void)
   MiniSession *session = run (&options, join_together);
   LNS_CHECK_INT (session->n_processes, 2);
   LNS_CHECK_INT (session->processes[1].n_type[LNS_WIRE_MARK], N_TOGETHER);
+  mini_session_free (session);
+}
+
+/* --- A thread that gets no stream. ------------------------------------------------------------ */
+
+static int
+mark_without_memory (void)
+{
+  nvtx_start ();
+  nvtx_domain ("joins the session");
+  pthread_t thread;
+  /* Address space for nothing more: the thread's stack is there, its stream is not. */
+  pthread_barrier_init (&together, NULL, 2);
+  pthread_create (&thread, NULL, mark_together, NULL);
+  struct rlimit limit = { 0, RLIM_INFINITY };
+  setrlimit (RLIMIT_AS, &limit);
+  pthread_barrier_wait (&together);
+  pthread_join (thread, NULL);
+  limit.rlim_cur = RLIM_INFINITY;
+  setrlimit (RLIMIT_AS, &limit);
+  return 0;
+}
+
+static void
+test_thread_without_memory_is_counted (void)
+{
+#ifdef __SANITIZE_ADDRESS__
+  LNS_SKIP ("the sanitizer needs address space of its own");
+#endif
+  MiniOptions options = { 0 };
+  MiniSession *session = run (&options, mark_without_memory);
+  LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_MARK), 1);
+  LNS_CHECK_INT (session->processes[0].losses.by_cause[LNS_WIRE_CAUSE_MEMORY], 1);
+  LNS_CHECK_INT (session->processes[0].losses.by_cause[LNS_WIRE_CAUSE_HANDLER], 0);
   mini_session_free (session);
 }
 
@@ -279,6 +317,7 @@ int
 main (void)
 {
   LNS_TEST (test_nested_events_are_counted);
+  LNS_TEST (test_thread_without_memory_is_counted);
   LNS_TEST (test_threads_wait_for_one_handshake);
   LNS_TEST (test_definitions_wait_for_room);
   LNS_TEST (test_threads_use_nvtx_while_they_end);
