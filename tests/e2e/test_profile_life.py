@@ -140,6 +140,16 @@ def test_a_server_that_gives_up_privileges():
             assert parents["its child"] == process["worker"], (parents, process)
 
 
+def test_nobody_else_may_enter_the_socket_s_folder():
+    with Folder() as folder:
+        look = 'stat -c "%a %u" "${LANESCOPE_SESSION%/*}"'
+        os.mkdir(folder.file("run"), 0o700)
+        for runtime in ({}, {"XDG_RUNTIME_DIR": folder.file("run")}):
+            environment = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"} | runtime
+            run = folder.profile("-f", "true", "-o", "r", "sh", "-c", look, env=environment, umask=0)
+            assert run.code == 0 and run.out == f"700 {os.geteuid()}\n", run
+
+
 def test_a_child_without_our_variable():
     with Folder() as folder:
         run = folder.profile(ACT, "mark", "first", "fork", "3", "forget-session", "mark", "child", "mark", "last")

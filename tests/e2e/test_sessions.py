@@ -341,6 +341,18 @@ def test_who_asks_too_late_is_told():
         assert os.listdir(place.file("run")) == []
 
 
+def test_a_folder_that_others_may_enter_is_not_trusted():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        folder = place.file(f"run/lanescope-sessions-{os.geteuid()}")
+        for mode in (0o701, 0o710, 0o704, 0o755, 0o1777):
+            os.chmod(folder, mode)
+            place.refused("must be one that only you can enter", "start")
+            place.refused("must be one that only you can enter", "launch", ACT)
+        os.chmod(folder, 0o700)
+        assert [s["state"] for s in place.sessions()] == ["Launched"] and launch.poll() is None
+
+
 def test_others_are_refused():
     if os.geteuid() != 0:
         raise tap.Skip("only root can become another user")
@@ -366,7 +378,6 @@ def test_others_are_refused():
         os.chmod(path, 0o666)
         assert ask() in ("0", "ConnectionResetError", "BrokenPipeError")
         assert launch.poll() is None
-        # A folder that others may enter is not trusted.
         place.environment["XDG_RUNTIME_DIR"] = place.file("run")
         os.chmod(folder, 0o700)
         assert [s["state"] for s in place.sessions()] == ["Launched"]

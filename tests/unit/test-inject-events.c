@@ -146,6 +146,43 @@ names_at_a_page_end (void)
   return 0;
 }
 
+/* A string that was on two pages and is shorter now, where the second one is gone: what was told of that
+ * address is longer than what may be read there. */
+static int
+names_that_lost_a_page (void)
+{
+  nvtx_start ();
+  char *pages = mmap (NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT (pages != MAP_FAILED);
+  for (int n = 1; n < 40; n++)
+    {
+      char *name = pages + 4096 - n - 1;
+      EXPECT (mprotect (pages, 8192, PROT_READ | PROT_WRITE) == 0);
+      memset (name, 'a', 60);
+      name[60] = '\0';
+      nvtx_push (name);
+      nvtx_pop ();
+      name[n] = '\0';
+      EXPECT (mprotect (pages + 4096, 4096, PROT_NONE) == 0);
+      nvtx_push (name);
+      nvtx_pop ();
+    }
+  return 0;
+}
+
+static void
+test_names_that_lost_a_page (void)
+{
+  MiniSession *session = run (names_that_lost_a_page);
+  LNS_CHECK_INT (session->n_events, 4 * 39);
+  for (size_t n = 1; n < 40; n++)
+    {
+      LNS_CHECK_INT (strlen (session->events[4 * n - 4].name), 60);
+      LNS_CHECK_INT (strlen (session->events[4 * n - 2].name), n);
+    }
+  mini_session_free (session);
+}
+
 static void
 test_names_at_a_page_end (void)
 {
@@ -465,6 +502,7 @@ main (void)
   LNS_TEST (test_push_and_pop);
   LNS_TEST (test_names_in_buffers);
   LNS_TEST (test_names_at_a_page_end);
+  LNS_TEST (test_names_that_lost_a_page);
   LNS_TEST (test_long_and_odd_names);
   LNS_TEST (test_a_million_names);
   LNS_TEST (test_attributes);
