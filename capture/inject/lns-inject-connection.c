@@ -4,6 +4,7 @@
  */
 
 #include "capture/inject/lns-inject-connection.h"
+#include "capture/inject/lns-inject-process.h"
 #include "capture/inject/lns-inject-system.h"
 
 #include <fcntl.h>
@@ -252,6 +253,13 @@ lns_connection_open (const LnsWireHello *hello,
   return 0;
 }
 
+/* What to answer where the session's end of the connection is closed. */
+static int
+closed_by_session (void)
+{
+  return __atomic_load_n (&lns_process.pool.header->hushed, __ATOMIC_SEQ_CST) ? -EBADF : -EPIPE;
+}
+
 int
 lns_connection_notify (const LnsWireNotice *notice)
 {
@@ -259,7 +267,7 @@ lns_connection_notify (const LnsWireNotice *notice)
     return -EBADF;
   long sent = LNS_SYSCALL (SYS_sendto, connection.fd, notice, sizeof *notice,
                            MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
-  return sent < 0 ? (int)sent : 0;
+  return sent >= 0 ? 0 : sent == -EPIPE ? closed_by_session () : (int)sent;
 }
 
 int
@@ -279,9 +287,9 @@ lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t dea
     return -EBADF;
   long n = LNS_SYSCALL (SYS_recvfrom, connection.fd, ret_command, sizeof *ret_command, MSG_DONTWAIT,
                         NULL, NULL);
-  if (n == 0)
-    return -EPIPE;
+  if (n == 0 || n == -ECONNRESET)
+    return closed_by_session ();
   if (n < 0)
-    return n == -EAGAIN || n == -EINTR ? 0 : n == -ECONNRESET ? -EPIPE : -EBADF;
+    return n == -EAGAIN || n == -EINTR ? 0 : -EBADF;
   return n == sizeof *ret_command && ret_command->magic == LNS_WIRE_MAGIC;
 }

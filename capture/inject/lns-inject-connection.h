@@ -26,7 +26,7 @@ int lns_connection_open (const LnsWireHello *hello,
                          bool *ret_is_refused);
 
 /* Sends NOTICE without waiting. Returns 0; -EPIPE when the session is gone; -EBADF where the
- * descriptor is gone, or its number is the program's now; -EAGAIN when the session does not take it. */
+ * descriptor is gone, its number is the program's now, or the session has closed its end and goes on; -EAGAIN when the session does not take it. */
 int lns_connection_notify (const LnsWireNotice *notice);
 
 /* Waits for a command until DEADLINE_MS of CLOCK_MONOTONIC; only for the time without CONNECTED.

@@ -24,6 +24,9 @@
 
 /* How many processes are told of that cannot be recorded. */
 #define DIAGNOSTICS_MAX 8
+/* So many processes at once make room for others. */
+#define N_HUSHED 8
+
 /* The smallest pool that is of use. */
 #define MIN_CHUNKS 64
 
@@ -324,7 +327,9 @@ answer (LnsCollector *collector, LnsWatch *connection)
   info.parent = find_parent (collector, &info);
   /* Before the answer too: the process may end before this thread runs again. */
   count_joined (collector, 1);
-  if (!send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool)))
+  const bool is_told = send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool));
+  lns_wire_pool_close_fd (peer->pool);
+  if (!is_told)
     {
       lns_process_info_clear (&info);
       count_joined (collector, -1);
@@ -346,6 +351,42 @@ answer (LnsCollector *collector, LnsWatch *connection)
   return true;
 }
 
+/* Whether PEER can do without a descriptor of ours: its pool is all that it needs. */
+static bool
+may_be_hushed (const LnsCollector *collector, const LnsPeer *peer)
+{
+  return !peer->is_gone && !peer->is_hushed && peer->pid > 0 && peer->n_flushes == 0 &&
+         peer->awaited == 0 && lns_wire_pool_is_joined (peer->pool) &&
+         !lns_wire_pool_listens (peer->pool) && connection_of (collector, peer) != NULL;
+}
+
+/* Makes room for other processes by closing the descriptors of some. False: there are none such. */
+static bool
+hush_some (LnsCollector *collector)
+{
+  pthread_mutex_lock (&collector->lock);
+  const bool has_ranges = collector->options.target.range_kind != LNS_WIRE_RANGE_NONE;
+  unsigned n = 0;
+  for (size_t i = 0; i < collector->n_peers && n < N_HUSHED && !has_ranges; i++)
+    if (may_be_hushed (collector, collector->peers[i]))
+      {
+        _lns_collector_drop_watches (collector, collector->peers[i]);
+        lns_peer_hush (collector->peers[i]);
+        n++;
+      }
+  pthread_mutex_unlock (&collector->lock);
+  return n > 0;
+}
+
+void
+_lns_collector_look_at_hushed (LnsCollector *collector)
+{
+  for (size_t i = 0; i < collector->n_peers; i++)
+    if (collector->peers[i]->is_hushed && !collector->peers[i]->is_gone &&
+        lns_peer_has_ended (collector->peers[i]))
+      mark_gone (collector->peers[i]);
+}
+
 /* Listens to a process on the connection FD, which is taken over. */
 static void
 add_connection (LnsCollector *collector, int fd)
@@ -353,20 +394,77 @@ add_connection (LnsCollector *collector, int fd)
   struct ucred credentials = { 0 };
   socklen_t n_bytes = sizeof credentials;
   getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes);
-  LnsWatch connection = { .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid };
-  bool is_last = fd > collector->last_fd;
+  LnsWatch connection = {
+    .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid, .since_ns = monotonic_ns ()
+  };
+  bool is_last = fd > collector->last_fd && !hush_some (collector);
   if (is_last)
     refuse (collector, &connection, EMFILE);
   if (is_last || !add_watch (collector, connection))
     close (fd);
 }
 
+/* Whether no descriptor is left for another process. */
+static bool
+is_short_of_descriptors (const LnsCollector *collector)
+{
+  int fd = fcntl (collector->listener.fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+  if (fd >= 0)
+    close (fd);
+  return fd < 0 || fd > collector->last_fd;
+}
+
+/* Whether a process is just about to join, and can be hushed then. */
+static bool
+is_one_joining (const LnsCollector *collector)
+{
+  int64_t since_ns = monotonic_ns () - LNS_WIRE_HANDSHAKE_MS * INT64_C (1000000);
+  for (size_t i = 0; i < collector->n_watches; i++)
+    {
+      const LnsWatch *watch = collector->watches[i];
+      if (watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 && watch->since_ns > since_ns &&
+          (watch->peer == NULL || !lns_wire_pool_is_joined (watch->peer->pool)))
+        return true;
+    }
+  return false;
+}
+
+static void
+watch_listener (LnsCollector *collector, uint32_t events)
+{
+  struct epoll_event event = { .events = events, .data.ptr = &collector->listener_watch };
+  epoll_ctl (collector->epoll_fd, EPOLL_CTL_MOD, collector->listener.fd, &event);
+}
+
+void
+_lns_collector_listen (LnsCollector *collector)
+{
+  if (!collector->is_full)
+    return;
+  collector->is_full = false;
+  watch_listener (collector, EPOLLIN);
+}
+
+/* Takes those who wait, as many as there are descriptors for; the others wait on where some will be free
+ * soon, and are refused where that cannot be. */
 static void
 accept_all (LnsCollector *collector)
 {
   int fd;
-  while ((fd = accept4 (collector->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-    add_connection (collector, fd);
+  do
+    {
+      if (is_short_of_descriptors (collector) && !hush_some (collector) &&
+          is_one_joining (collector))
+        {
+          collector->is_full = true;
+          watch_listener (collector, 0);
+          return;
+        }
+      fd = accept4 (collector->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (fd >= 0)
+        add_connection (collector, fd);
+    }
+  while (fd >= 0);
 }
 
 /* Whether FD is such a socket as processes connect by. */

@@ -29,7 +29,8 @@ typedef struct
   } kind;
   int fd;        /* -1: dropped */
   LnsPeer *peer; /* LNS_WATCH_PEER; of a connection: NULL until it has said hello */
-  int32_t pid;   /* LNS_WATCH_CONNECTION */
+  int32_t pid;   /* LNS_WATCH_CONNECTION, as the next */
+  int64_t since_ns;
 } LnsWatch;
 
 /* The end of a capture range, of which not all records are known to be here. */
@@ -51,6 +52,7 @@ struct LnsCollector
   int last_fd; /* descriptors beyond are for those who write the report */
   LnsWatch listener_watch, wake_watch;
   atomic_bool is_ending;
+  bool is_full; /* processes must wait until descriptors are free, which will be soon */
 
   pthread_mutex_t lock;
   /* Under the lock: */
@@ -110,6 +112,12 @@ void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);
 
 /* Works off one epoll event. Returns whether a drain is wanted now. */
 bool _lns_collector_handle (LnsCollector *collector, LnsWatch *watch);
+
+/* Answers processes again that had to wait. */
+void _lns_collector_listen (LnsCollector *collector);
+
+/* Marks those as gone that have ended and of which no descriptor would tell. */
+void _lns_collector_look_at_hushed (LnsCollector *collector);
 
 /* Whether the connection of PEER, which is gone, is held by processes that it has forked. */
 bool _lns_collector_is_held (const LnsCollector *collector, const LnsPeer *peer);

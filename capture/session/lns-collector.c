@@ -286,6 +286,7 @@ drain (LnsCollector *collector)
       lns_recorder_queued_bytes (collector->recorder) > collector->options.process_bytes &&
       !is_urgent;
   int64_t now_ns = monotonic_ns ();
+  _lns_collector_look_at_hushed (collector);
   for (size_t i = collector->n_peers; i-- > 0;)
     {
       LnsPeer *peer = collector->peers[i];
@@ -328,7 +329,7 @@ run (void *data)
     {
       struct epoll_event events[64];
       int64_t period_ms = collector->n_peers > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
-      if (is_wanted)
+      if (is_wanted || collector->is_full)
         period_ms = LOW_DRAIN_MS;
       int64_t due_ms = drained_ms + period_ms;
       int64_t wait_ms = due_ms - monotonic_ns () / 1000000;
@@ -345,6 +346,7 @@ run (void *data)
       if (drain (collector))
         drain (collector);
       drained_ms = monotonic_ns () / 1000000;
+      _lns_collector_listen (collector);
     }
   return NULL;
 }
@@ -480,9 +482,15 @@ lns_collector_signal (LnsCollector *collector, int signal_number, int32_t spare)
   unsigned n = 0;
   pthread_mutex_lock (&collector->lock);
   for (size_t i = 0; i < collector->n_peers; i++)
-    if (collector->peers[i]->pid != spare && collector->peers[i]->pid_fd >= 0)
-      n +=
-          syscall (SYS_pidfd_send_signal, collector->peers[i]->pid_fd, signal_number, NULL, 0) == 0;
+    {
+      const LnsPeer *peer = collector->peers[i];
+      if (peer->pid == spare || peer->is_gone)
+        continue;
+      if (peer->pid_fd >= 0)
+        n += syscall (SYS_pidfd_send_signal, peer->pid_fd, signal_number, NULL, 0) == 0;
+      else if (peer->is_hushed && !lns_peer_has_ended (peer))
+        n += kill (peer->pid, signal_number) == 0;
+    }
   pthread_mutex_unlock (&collector->lock);
   return n;
 }

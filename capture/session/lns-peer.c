@@ -55,15 +55,37 @@ lns_peer_free (LnsPeer *peer)
   free (peer);
 }
 
+static bool
+has_ended (int pid_fd)
+{
+  struct pollfd poll_fd = { .fd = pid_fd, .events = POLLIN };
+  return poll (&poll_fd, 1, 0) == 1;
+}
+
 bool
 lns_peer_has_ended (const LnsPeer *peer)
 {
   if (peer->pid_fd >= 0)
-    {
-      struct pollfd poll_fd = { .fd = peer->pid_fd, .events = POLLIN };
-      return poll (&poll_fd, 1, 0) == 1;
-    }
-  return peer->pid > 0 && kill (peer->pid, 0) != 0 && errno == ESRCH;
+    return has_ended (peer->pid_fd);
+  if (peer->pid <= 0)
+    return false;
+  /* For the moment: of one that nobody has waited for yet, kill() does not tell. */
+  int pid_fd = (int)syscall (SYS_pidfd_open, peer->pid, 0);
+  if (pid_fd < 0)
+    return errno == ESRCH || (kill (peer->pid, 0) != 0 && errno == ESRCH);
+  bool ended = has_ended (pid_fd);
+  close (pid_fd);
+  return ended;
+}
+
+void
+lns_peer_hush (LnsPeer *peer)
+{
+  lns_wire_pool_set_hushed (peer->pool);
+  peer->is_hushed = true;
+  if (peer->pid_fd >= 0)
+    close (peer->pid_fd);
+  peer->pid_fd = -1;
 }
 
 /* Fills peer->chunks with all there is; returns how many. */

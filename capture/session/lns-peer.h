@@ -15,7 +15,8 @@ typedef struct
 {
   uint32_t process; /* instance in the session */
   int32_t pid;      /* 0: in a pid namespace that we do not see into */
-  int pid_fd;       /* -1: the kernel has none */
+  int pid_fd;       /* -1: the kernel has none, or the peer is hushed */
+  bool is_hushed;   /* no descriptor is kept for it: only its pool is read */
   uint32_t serial;  /* of the pool */
   uint32_t awaited; /* serial of the command that it has not answered; 0: none */
   bool is_in_range; /* by its notices: a capture range is open */
@@ -47,6 +48,10 @@ void lns_peer_free (LnsPeer *peer);
 
 /* Whether the process is known to have ended. */
 bool lns_peer_has_ended (const LnsPeer *peer);
+
+/* Gives up the descriptor of the peer's process, whose connection is about to be closed. From then on
+ * lns_peer_has_ended () must be asked. */
+void lns_peer_hush (LnsPeer *peer);
 
 /* Copies what the peer has committed into BATCH; from one that is gone, everything. */
 void lns_peer_drain (LnsPeer *peer, LnsBatch *batch);

@@ -126,6 +126,19 @@ lns_wire_pool_fd (const LnsWirePool *pool)
   return pool->fd;
 }
 
+void
+lns_wire_pool_close_fd (LnsWirePool *pool)
+{
+  close (pool->fd);
+  pool->fd = -1;
+}
+
+void
+lns_wire_pool_set_hushed (LnsWirePool *pool)
+{
+  __atomic_store_n (&pool->view.header->hushed, 1, __ATOMIC_SEQ_CST);
+}
+
 const LnsWirePoolView *
 lns_wire_pool_view (const LnsWirePool *pool)
 {
@@ -210,8 +223,8 @@ withdraw (LnsWirePool *pool, uint32_t index)
 bool
 _lns_wire_pool_punch (LnsWirePool *pool, uint64_t offset, uint64_t n_bytes)
 {
-  return fallocate (pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-                    (off_t)n_bytes) == 0;
+  /* Of the file, by its mapping: the descriptor may be closed. */
+  return madvise ((uint8_t *)pool->view.header + offset, n_bytes, MADV_REMOVE) == 0;
 }
 
 /* Gives the memory of chunk INDEX, which is not lent, back to the system. */

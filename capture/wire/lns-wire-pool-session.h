@@ -60,6 +60,12 @@ void lns_wire_pool_free (LnsWirePool *pool);
 /* The memfd to pass to the target; owned by POOL. */
 int lns_wire_pool_fd (const LnsWirePool *pool);
 
+/* Closes it, which is needed for no more than to hand it over. */
+void lns_wire_pool_close_fd (LnsWirePool *pool);
+
+/* Tells the process that its connection is about to be closed, and the pool is read all the same. */
+void lns_wire_pool_set_hushed (LnsWirePool *pool);
+
 /* The view of the pool, for sizes and for tests that play the target. */
 const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
 

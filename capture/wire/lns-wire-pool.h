@@ -101,6 +101,8 @@ typedef struct
   _Alignas(128) uint32_t recording; /* 0: events are not recorded, and not counted as lost */
   uint32_t limit;                   /* chunks from here on were never FREE yet */
   uint64_t published;               /* how many times a chunk became FREE */
+  uint32_t
+      hushed; /* 1: the session has closed the connection, for want of descriptors, and goes on */
 
   /* Written by the target. */
   _Alignas(128) uint64_t claimed; /* how many times a chunk was taken */

@@ -18,6 +18,7 @@
  *   close-all, session N                           closes descriptors from 3 on; begins a session
  *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
  *                                                  no more than N files
+ *   touch NAME, await N                            makes a file; waits until the current folder has N
  *   nest                                           pushes a range, and marks "nested" in a signal handler
  *                                                  that interrupts the push
  *   forget-session, outlive                        drops our variable; waits until its parent has ended
@@ -26,6 +27,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -236,6 +238,19 @@ push_distinct (int n)
     }
 }
 
+static void
+await_files (int n)
+{
+  for (int n_files = 0; n_files < n; usleep (10000))
+    {
+      DIR *folder = opendir (".");
+      n_files = 0;
+      for (struct dirent *entry; (entry = readdir (folder)) != NULL;)
+        n_files += entry->d_name[0] != '.';
+      closedir (folder);
+    }
+}
+
 /* What takes something away from this process; returns 0 if VERB is none such. */
 static int
 act_limit (const char *verb, const char *text, int number)
@@ -270,6 +285,8 @@ act_number (const char *verb, int number)
     push_distinct (number);
   else if (strcmp (verb, "sleep") == 0)
     nanosleep (&(struct timespec){ number / 1000, number % 1000 * 1000000L }, NULL);
+  else if (strcmp (verb, "await") == 0)
+    await_files (number);
   else if (strcmp (verb, "session") == 0)
     setsid ();
   else if (strcmp (verb, "exit") == 0)
@@ -310,6 +327,8 @@ act (char **words, int n)
           printf ("%s\n", text);
           fflush (stdout);
         }
+      else if (strcmp (verb, "touch") == 0)
+        close (open (text, O_CREAT | O_WRONLY, 0600));
       else if (strcmp (verb, "warn") == 0)
         fprintf (stderr, "%s\n", text);
       else if (strcmp (verb, "thread") == 0)

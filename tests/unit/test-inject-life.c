@@ -115,6 +115,48 @@ test_closed_descriptors (void)
   mini_session_free (session);
 }
 
+/* The session closes its end of the connection, as it has no more descriptors, and reads on: a process that
+ * runs out of room, and cannot say so, goes on recording and counting. */
+
+static void
+hush_all (MiniSession *session)
+{
+  for (uint32_t i = 0; i < __atomic_load_n (&session->n_processes, __ATOMIC_ACQUIRE); i++)
+    {
+      MiniProcess *process = &session->processes[i];
+      if (process->connection < 0 || !lns_wire_pool_is_joined (process->pool))
+        continue;
+      lns_wire_pool_set_hushed (process->pool);
+      close (process->connection);
+      process->connection = -1;
+    }
+}
+
+static int
+mark_much (void)
+{
+  nvtx_start ();
+  for (int i = 0; i < 200; i++)
+    {
+      mark_often ("hushed", 1000);
+      usleep (1000); /* the session comes by */
+    }
+  return 0;
+}
+
+static void
+test_hushed (void)
+{
+  MiniOptions options = { .n_chunks = 4, .chunk_bytes = 4096, .on_visit = hush_all };
+  MiniSession *session = run_with (&options, mark_much);
+  LNS_CHECK_INT (session->processes[0].connection, -1);
+  LNS_CHECK (session->processes[0].losses.events[LNS_WIRE_LOSS_MARK] > 0);
+  LNS_CHECK_INT (session->processes[0].n_type[LNS_WIRE_MARK] +
+                     session->processes[0].losses.events[LNS_WIRE_LOSS_MARK],
+                 200000);
+  mini_session_free (session);
+}
+
 /* --- Deaths. --------------------------------------------------------------------------------- */
 
 static int
@@ -481,6 +523,7 @@ main (void)
 {
   LNS_TEST (test_one_high_descriptor);
   LNS_TEST (test_closed_descriptors);
+  LNS_TEST (test_hushed);
   LNS_TEST (test_killed);
   LNS_TEST (test_signal_handlers);
   LNS_TEST (test_no_session);
