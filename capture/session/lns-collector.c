@@ -148,6 +148,7 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
 {
   LnsWireStrays strays;
   lns_wire_pool_strays (peer->pool, &strays);
+  strays.n_events = peer->losses.by_cause[LNS_WIRE_CAUSE_STRAY]; /* no more than was added */
   LnsBatchEvent event = {
     .kind = LNS_BATCH_DIAGNOSTIC,
     .process = peer->process,
@@ -170,6 +171,8 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
 static void
 tell_losses (LnsPeer *peer, LnsBatch *batch)
 {
+  /* One that ended since the last drain has left nothing more now. */
+  lns_wire_pool_losses (peer->pool, &peer->losses);
   LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
                           .process = peer->process,
                           .losses = peer->losses };
