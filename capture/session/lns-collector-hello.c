@@ -24,6 +24,9 @@
 
 /* How many processes are told of that cannot be recorded. */
 #define DIAGNOSTICS_MAX 8
+/* What a process gets with its pool. */
+#define FIRST_CHUNKS 128
+
 /* So many processes at once make room for others. */
 #define N_HUSHED 8
 
@@ -309,12 +312,15 @@ answer (LnsCollector *collector, LnsWatch *connection)
       refuse (collector, connection, -failed);
       return false;
     }
-  /* Its share at once: a busy program fills a megabyte in 2 ms, and the next drain is 50 ms away. */
+  /* Enough for 10 ms of a busy thread; the rest of its share comes within LOW_DRAIN_MS, as most of the time
+   * that a fork's child would wait here goes into lending chunks that it never uses. */
   uint64_t share = collector->options.session_bytes / (collector->n_peers + 1);
   if (share > collector->options.process_bytes)
     share = collector->options.process_bytes;
   peer->looked_ns = monotonic_ns ();
-  lns_peer_lend (peer, share, (uint32_t)(share / LNS_WIRE_CHUNK_BYTES_DEFAULT), peer->looked_ns);
+  uint64_t n_first = share / LNS_WIRE_CHUNK_BYTES_DEFAULT;
+  lns_peer_lend (peer, share, n_first < FIRST_CHUNKS ? (uint32_t)n_first : FIRST_CHUNKS,
+                 peer->looked_ns);
   LnsWireWelcome welcome = {
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
@@ -345,6 +351,7 @@ answer (LnsCollector *collector, LnsWatch *connection)
       return false;
     }
   connection->peer = peer;
+  collector->has_news = true;
   if (peer->pid_fd >= 0)
     add_watch (collector, (LnsWatch){ .kind = LNS_WATCH_PEER, .fd = peer->pid_fd, .peer = peer });
   _lns_wake (collector->changed_fd);

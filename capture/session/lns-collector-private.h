@@ -52,7 +52,8 @@ struct LnsCollector
   int last_fd; /* descriptors beyond are for those who write the report */
   LnsWatch listener_watch, wake_watch;
   atomic_bool is_ending;
-  bool is_full; /* processes must wait until descriptors are free, which will be soon */
+  bool has_news; /* a process has joined since the last drain */
+  bool is_full;  /* processes must wait until descriptors are free, which will be soon */
 
   pthread_mutex_t lock;
   /* Under the lock: */

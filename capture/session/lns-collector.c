@@ -332,7 +332,7 @@ run (void *data)
     {
       struct epoll_event events[64];
       int64_t period_ms = collector->n_peers > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
-      if (is_wanted || collector->is_full)
+      if (is_wanted || collector->is_full || collector->has_news)
         period_ms = LOW_DRAIN_MS;
       int64_t due_ms = drained_ms + period_ms;
       int64_t wait_ms = due_ms - monotonic_ns () / 1000000;
@@ -350,6 +350,7 @@ run (void *data)
         drain (collector);
       drained_ms = monotonic_ns () / 1000000;
       _lns_collector_listen (collector);
+      collector->has_news = false;
     }
   return NULL;
 }
