@@ -7,6 +7,8 @@
 
 #include "capture/session/lns-decoder-private.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,12 +207,15 @@ for_stacks (LnsDecoder *decoder,
 void
 lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_ns)
 {
+  char value[24];
   decoder->writer = writer;
   decoder->report++;
   decoder->report_start_ns = start_ns;
   decoder->is_followed = false;
   if (decoder->report == 1)
     decoder->first_start_ns = start_ns;
+  snprintf (value, sizeof value, "%" PRId64, start_ns);
+  lns_writer_set_meta (writer, "start_ns", value);
   decoder->n_cuda_events = 0;
   decoder->counters = (LnsDecoderCounters){ 0 };
   _lns_decoder_replay (decoder);

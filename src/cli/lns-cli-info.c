@@ -331,7 +331,24 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
             lns_format_duration (info->reached_ns, from), to);
 }
 
-/* The variables of the program's environment that were kept (--env-record), a line each. */
+/* How much time the report is about: from where it began to collect, which in reports of others is the first
+ * event, or 0. */
+static int64_t
+duration_of (LnsReport *report)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const char *start = lns_report_meta (report, "start_ns"),
+             *keep = lns_report_meta (report, "keep_ns");
+  int64_t duration_ns, keep_ns = keep != NULL ? strtoll (keep, NULL, 10) : 0;
+  int64_t start_ns = start != NULL ? strtoll (start, NULL, 10) : 0;
+  if (info->n_events > 0 && info->start_ns < start_ns)
+    start_ns = info->start_ns;
+  if (__builtin_sub_overflow (info->end_ns, start_ns, &duration_ns))
+    duration_ns = INT64_MAX;
+  return keep_ns > 0 && keep_ns < duration_ns ? keep_ns : duration_ns;
+}
+
+/* The variables of the program's environment that --env-record keeps. */
 static void
 print_environment (LnsReport *report)
 {
@@ -372,8 +389,7 @@ print_report (LnsReport *report, const char *path)
   else
     printf ("open: unknown: %s\n", error.message);
   printf ("lost: %" PRIu64 "\n", info->n_lost);
-  printf ("duration: %s\n",
-          lns_format_duration (info->end_ns - (info->start_ns < 0 ? info->start_ns : 0), duration));
+  printf ("duration: %s\n", lns_format_duration (duration_of (report), duration));
   print_time ("started", info->t0_realtime_ns);
   const char *keep = lns_report_meta (report, "keep_ns"),
              *kept = lns_report_meta (report, "keep_memory_bytes");

@@ -11,6 +11,7 @@ import resource
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -338,6 +339,19 @@ def test_why_a_report_is_empty():
         assert "LNS-NVTX-002" in run.err and folder.report("a.rep").codes() == ["LNS-NVTX-002"], run.err
         run = folder.profile("-o", "b", ACT, "name-thread", "t")
         assert "LNS-NVTX-001" in run.err and folder.report("b.rep").codes() == ["LNS-NVTX-001"], run.err
+
+
+def test_the_duration_is_that_of_what_was_collected():
+    with Folder() as folder:
+        run = folder.profile("-y", "0.5", "-o", "r", ACT, "sleep", "700", "mark", "m")
+        assert run.code == 0, run
+        database = sqlite3.connect(folder.file("r.rep"))
+        meta = dict(database.execute("SELECT key, value FROM lns_meta WHERE key IN ('start_ns', 'now_ns')"))
+        assert int(meta["start_ns"]) >= 500_000_000, meta
+        info = subprocess.run([tap.LANESCOPE, "info", folder.file("r.rep")], capture_output=True, text=True).stdout
+        number, unit = re.search(r"^duration: ([\d.,]+) (\S+)$", info, re.M).groups()
+        duration_ns = float(number.replace(",", "")) * {"µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
+        assert abs(duration_ns - (int(meta["now_ns"]) - int(meta["start_ns"]))) <= 1e6, (info, meta)
 
 
 def test_what_outlives_the_program_is_named():
