@@ -362,9 +362,10 @@ answer (LnsCollector *collector, LnsWatch *connection)
 static bool
 may_be_hushed (const LnsCollector *collector, const LnsPeer *peer)
 {
-  return !peer->is_gone && !peer->is_hushed && peer->pid > 0 && peer->n_flushes == 0 &&
-         peer->awaited == 0 && lns_wire_pool_is_joined (peer->pool) &&
-         !lns_wire_pool_listens (peer->pool) && connection_of (collector, peer) != NULL;
+  return !peer->is_gone && !peer->is_hushed && peer->pid > 0 &&
+         peer->flush_asked == peer->flush_done && peer->awaited == 0 &&
+         lns_wire_pool_is_joined (peer->pool) && !lns_wire_pool_listens (peer->pool) &&
+         connection_of (collector, peer) != NULL;
 }
 
 /* Makes room for other processes by closing the descriptors of some. False: there are none such. */
