@@ -346,14 +346,26 @@ add_injection (LnsProfile *profile, LnsError *error)
   return done;
 }
 
+/* Programs see by this variable that they are profiled, and behave: NVTX.jl, GROMACS and trainers do. */
+static bool
+add_session (LnsProfile *profile, LnsError *error)
+{
+  char id[16];
+  snprintf (id, sizeof id, "%u", profile->place.entry.id);
+  return lns_environment_set (&profile->environment, "NSYS_PROFILING_SESSION_ID", id) ||
+         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+}
+
 bool
 lns_profile_make_environment (LnsProfile *profile, LnsError *error)
 {
   if (profile->options.inherit_environment &&
       !lns_environment_add_all (&profile->environment, environ))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
-  return add_given (profile, error) &&
-         (profile->target.traces == 0 || add_injection (profile, error));
+  if (profile->target.traces == 0)
+    return add_given (profile, error);
+  return add_session (profile, error) && add_given (profile, error) &&
+         add_injection (profile, error);
 }
 
 static int

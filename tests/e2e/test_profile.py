@@ -234,7 +234,8 @@ def test_environment_switches():
         assert run.code == 0, run
         run = folder.profile("-n", "false", "-e", "A=only", "/usr/bin/env", env=given)
         names = [line.split("=")[0] for line in run.out.splitlines()]
-        assert sorted(names) == ["A", "CUDA_INJECTION64_PATH", "LANESCOPE_SESSION", "NVTX_INJECTION64_PATH"], run.out
+        assert sorted(names) == ["A", "CUDA_INJECTION64_PATH", "LANESCOPE_SESSION", "NSYS_PROFILING_SESSION_ID",
+                                 "NVTX_INJECTION64_PATH"], run.out
         run = folder.profile("-t", "none", "-n", "false", "/usr/bin/env", env=given)
         assert run.out == "", run.out
 
@@ -352,6 +353,13 @@ def test_the_duration_is_that_of_what_was_collected():
         number, unit = re.search(r"^duration: ([\d.,]+) (\S+)$", info, re.M).groups()
         duration_ns = float(number.replace(",", "")) * {"µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
         assert abs(duration_ns - (int(meta["now_ns"]) - int(meta["start_ns"]))) <= 1e6, (info, meta)
+
+
+def test_a_program_sees_that_it_is_profiled():
+    with Folder() as folder:
+        run = folder.profile("sh", "-c", 'echo "$NSYS_PROFILING_SESSION_ID"; echo $PPID')
+        session, tool = run.out.split()
+        assert session == tool, run  # a session is called by the pid of who began it, where that is free
 
 
 def test_what_outlives_the_program_is_named():
