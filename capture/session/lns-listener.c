@@ -83,13 +83,17 @@ make_folder (LnsListener *listener, const char *parent)
 bool
 lns_listener_open (LnsListener *listener, LnsError *error)
 {
-  const char *runtime = getenv ("XDG_RUNTIME_DIR");
+  const char *runtime = getenv ("XDG_RUNTIME_DIR"), *temporary = getenv ("TMPDIR");
   *listener = (LnsListener){ .fd = -1 };
   if ((runtime == NULL || runtime[0] != '/' || !make_folder (listener, runtime)) &&
-      !make_folder (listener, "/tmp"))
+      !make_folder (listener, "/tmp") &&
+      (temporary == NULL || temporary[0] != '/' || !make_folder (listener, temporary)))
     {
-      lns_error_set_errno (error, errno,
-                           "no folder for the session can be made in $XDG_RUNTIME_DIR or /tmp");
+      lns_error_set (
+          error, LNS_ERROR_IO, errno,
+          "cannot make a folder for the session in $XDG_RUNTIME_DIR, /tmp or $TMPDIR: %s; set "
+          "TMPDIR to a folder that you can write to, with a short path",
+          strerror (errno));
       listener->folder[0] = '\0';
       return false;
     }

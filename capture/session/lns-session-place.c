@@ -21,8 +21,9 @@
 
 #define MAGIC 0x32534e4cu /* LNS2: changes with the entry */
 
-/* How long it is known what became of a session. */
+/* How long it is known what became of a session, and of how many. */
 #define REMEMBERED_NS INT64_C (3600000000000)
+#define REMEMBERED    4
 
 /* A request is a command line. */
 #define START_MAX_BYTES ((size_t)1 << 20)
@@ -73,13 +74,17 @@ is_in (const char *parent, char folder[LNS_SESSION_PATH_MAX_BYTES])
 static bool
 find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
 {
-  const char *runtime = getenv ("XDG_RUNTIME_DIR");
+  const char *runtime = getenv ("XDG_RUNTIME_DIR"), *temporary = getenv ("TMPDIR");
   char own[32];
   struct stat status;
   snprintf (own, sizeof own, "/run/user/%u", (unsigned)geteuid ());
   if ((runtime == NULL || !is_in (runtime, folder)) && !is_in (own, folder) &&
-      !is_in ("/tmp", folder))
-    return lns_error_set_errno (error, errno, "no folder for sessions can be made in /tmp");
+      !is_in ("/tmp", folder) && (temporary == NULL || !is_in (temporary, folder)))
+    return lns_error_set (
+        error, LNS_ERROR_IO, errno,
+        "cannot make a folder for sessions in /tmp: %s; set XDG_RUNTIME_DIR or TMPDIR "
+        "to a folder that you can write to",
+        strerror (errno));
   if (may_make && mkdir (folder, 0700) != 0 && errno != EEXIST)
     return lns_error_set_errno (error, errno, "the folder for sessions, %s, cannot be made",
                                 folder);
@@ -211,12 +216,35 @@ list (const char *folder_path, size_t *ret_n)
   return entries;
 }
 
+bool
+lns_session_is_over (const LnsSessionEntry *entry)
+{
+  return entry->state == LNS_SESSION_ENDED || entry->state == LNS_SESSION_LOST;
+}
+
+/* Whether entry AT of N, the oldest first, is to be forgotten: nobody will ask for it any more. */
+static bool
+is_stale (const LnsSessionEntry *entries, size_t n, size_t at, int64_t now_ns)
+{
+  size_t n_later = 0;
+  for (size_t i = at + 1; i < n; i++)
+    n_later += lns_session_is_over (&entries[i]);
+  return lns_session_is_over (&entries[at]) &&
+         (n_later >= REMEMBERED || now_ns - entries[at].told_ns > REMEMBERED_NS);
+}
+
 LnsSessionEntry *
 lns_session_list (size_t *ret_n)
 {
   char folder[LNS_SESSION_PATH_MAX_BYTES];
+  size_t n = 0;
   *ret_n = 0;
-  return find_folder (false, folder, NULL) ? list (folder, ret_n) : NULL;
+  LnsSessionEntry *entries = find_folder (false, folder, NULL) ? list (folder, &n) : NULL;
+  const int64_t now_ns = realtime_ns ();
+  for (size_t i = 0; i < n; i++)
+    if (!is_stale (entries, n, i, now_ns))
+      entries[(*ret_n)++] = entries[i]; /* behind those that are still looked at, or itself */
+  return entries;
 }
 
 /* How well NAME names ENTRY: 3 exactly, 2 by its id, 1 as the beginning of its name; 0 not. */
@@ -233,12 +261,6 @@ fit (const LnsSessionEntry *entry, const char *name)
   return strncmp (entry->name, name, n) == 0 && entry->name[n] == '-';
 }
 
-static bool
-is_over (const LnsSessionEntry *entry)
-{
-  return entry->state == LNS_SESSION_ENDED || entry->state == LNS_SESSION_LOST;
-}
-
 /* Says which of several sessions there are to choose from. */
 static bool
 tell_ambiguous (const LnsSessionEntry *entries, size_t n, LnsError *error)
@@ -246,7 +268,7 @@ tell_ambiguous (const LnsSessionEntry *entries, size_t n, LnsError *error)
   char names[512] = "";
   size_t used = 0;
   for (size_t i = 0; i < n && used < sizeof names; i++)
-    if (!is_over (&entries[i]))
+    if (!lns_session_is_over (&entries[i]))
       used += (size_t)snprintf (names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
                                 entries[i].name);
   return lns_error_set (error, LNS_ERROR_USAGE, 0,
@@ -264,9 +286,9 @@ lns_session_find (const char *name, LnsSessionEntry *ret_entry, LnsError *error)
     {
       /* A living one goes before one that is over, of which the last counts. */
       int how = name != NULL ? fit (&entries[i], name) : 1;
-      if (how > 0 && !is_over (&entries[i]))
+      if (how > 0 && !lns_session_is_over (&entries[i]))
         how += 4;
-      n_alive += !is_over (&entries[i]);
+      n_alive += !lns_session_is_over (&entries[i]);
       if (how > 0 && how >= best_fit)
         {
           best = &entries[i];
@@ -305,7 +327,7 @@ lns_session_forget (const LnsSessionEntry *entry)
   LnsSessionEntry now;
   int lock_fd = lock (folder, NULL);
   if (lock_fd >= 0 && read_entry (folder, entry->id, &now) && now.began_ns == entry->began_ns &&
-      (is_over (&now) || now.state == LNS_SESSION_WAITING))
+      (lns_session_is_over (&now) || now.state == LNS_SESSION_WAITING))
     erase (folder, entry->id);
   unlock (folder, lock_fd);
 }
@@ -320,7 +342,7 @@ sweep (const char *folder)
   LnsSessionEntry *entries = list (folder, &n);
   const int64_t now_ns = realtime_ns ();
   for (size_t i = 0; i < n; i++)
-    if (is_over (&entries[i]) && now_ns - entries[i].told_ns > REMEMBERED_NS)
+    if (is_stale (entries, n, i, now_ns))
       erase (folder, entries[i].id);
   free (entries);
 }
@@ -384,7 +406,7 @@ choose (const char *folder,
       other = find_id (entries, n, entry->id);
       if (other == NULL && is_unused (folder, entry->id))
         break;
-      if (other != NULL && is_over (other))
+      if (other != NULL && lns_session_is_over (other))
         {
           erase (folder, entry->id);
           break;
@@ -396,7 +418,7 @@ choose (const char *folder,
       other = &entries[i];
       if (strcmp (other->name, name) != 0)
         continue;
-      if (is_over (other))
+      if (lns_session_is_over (other))
         erase (folder, other->id);
       else
         is_free = lns_error_set (

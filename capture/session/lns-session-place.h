@@ -13,14 +13,15 @@
  * the reports, never the program.
  *
  * The place is a folder of the user's, that nobody else can enter: lanescope-sessions-UID in
- * $XDG_RUNTIME_DIR, else in /run/user/UID, else in /tmp. It holds
+ * $XDG_RUNTIME_DIR, else in /run/user/UID, else in /tmp, else in $TMPDIR. It holds
  *   ID.session   an LnsSessionEntry; locked (flock) as long as the owner lives
  *   ID.socket    where the owner listens
  *   ID.start     the request that waits for `launch`
  * and is locked itself (flock) while sessions come and go, and removed by the last one.
  *
  * What became of a session, by its end or its owner's, the first command is told that asks for it; then,
- * and for a new session of the same name, it is forgotten, else an hour later. */
+ * and for a new session of the same name, it is forgotten, else an hour later, or when four others have ended
+ * after it. */
 
 #pragma once
 
@@ -72,6 +73,9 @@ typedef struct
 
 /* "Collection": as `sessions list` calls STATE. */
 const char *lns_session_state_name (LnsSessionState state);
+
+/* Whether ENTRY has ended, or was lost. */
+bool lns_session_is_over (const LnsSessionEntry *entry);
 
 /* Opens a session with a socket. NAME must be free; NULL is STEM-ID-PROGRAM. A session NAME that waits is taken
  * over, as is with NULL the only one that does (if MAY_CONTINUE): RET_START, owned by the caller, gets

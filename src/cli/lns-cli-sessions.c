@@ -198,8 +198,7 @@ ask_to_start (const LnsProfileOptions *options, const char *bytes, size_t n_byte
   if (options->session_new != NULL)
     return leave_start (options->session_new, bytes, n_bytes);
   const bool is_there = lns_cli_find_session (options->session, &entry, &error);
-  const bool is_over =
-      is_there && (entry.state == LNS_SESSION_ENDED || entry.state == LNS_SESSION_LOST);
+  const bool is_over = is_there && lns_session_is_over (&entry);
   if (options->session == NULL && (is_over || error.code == ENOENT))
     return leave_start (NULL, bytes, n_bytes);
   if (is_there && entry.state != LNS_SESSION_WAITING)
@@ -249,9 +248,15 @@ typedef struct
 {
   const char *session, *kill;
   int64_t keep_ns;
+  bool defer_report;
 } Values;
 
 static const LnsOption stop_options[] = {
+  { .name = "defer-report",
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, defer_report),
+    .help =
+        "Accepted for compatibility; has no effect. The report is readable while it is recorded." },
   { .name = "keep",
     .kind = LNS_OPTION_SECONDS,
     .offset = offsetof (Values, keep_ns),

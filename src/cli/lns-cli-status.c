@@ -50,36 +50,6 @@ static const LnsOption options[] = {
     .help = "The session: its name or id, as `lanescope sessions list` shows them." },
 };
 
-/* --- A session -------------------------------------------------------------------------------- */
-
-static int
-print_session (const char *name)
-{
-  LnsError error = { 0 };
-  LnsSessionEntry entry;
-  if (lns_cli_find_session (name, &entry, &error))
-    {
-      printf ("Session: %s\nState: %s\nReports: %u\n", entry.name,
-              lns_session_state_name (entry.state), entry.n_reports);
-      if (entry.program_pid != 0)
-        printf ("Program: process %d\n", entry.program_pid);
-      if (entry.keeps)
-        puts ("Keeps: the last seconds, in memory until the report ends");
-      if (entry.report[0] != '\0')
-        {
-          printf ("%s: ",
-                  entry.state == LNS_SESSION_COLLECTING ? "Collecting into" : "Last report");
-          lns_cli_print_name (stdout, entry.report, strlen (entry.report));
-          putchar ('\n');
-        }
-      return 0;
-    }
-  if (error.code != ENOENT || name != NULL)
-    return lns_cli_fail (&error);
-  puts ("There is no session: `lanescope launch` or `lanescope profile` begins one.");
-  return 0;
-}
-
 /* --- The machine ------------------------------------------------------------------------------ */
 
 /* The first line of the file at PATH from KEY on, and behind that; "" if there is none. */
@@ -161,6 +131,39 @@ print_environment (void)
   printf ("Recording: %s\n", session != NULL ? "OK" : error.message);
   lns_session_free (session);
   print_gpu ();
+}
+
+/* --- A session -------------------------------------------------------------------------------- */
+
+static int
+print_session (const char *name)
+{
+  LnsError error = { 0 };
+  LnsSessionEntry entry;
+  const bool is_found = lns_cli_find_session (name, &entry, &error);
+  /* What became of a session is told to who names it. */
+  if (is_found && (name != NULL || !lns_session_is_over (&entry)))
+    {
+      printf ("Session: %s\nState: %s\nReports: %u\n", entry.name,
+              lns_session_state_name (entry.state), entry.n_reports);
+      if (entry.program_pid != 0)
+        printf ("Program: process %d\n", entry.program_pid);
+      if (entry.keeps)
+        puts ("Keeps: the last seconds, in memory until the report ends");
+      if (entry.report[0] != '\0')
+        {
+          printf ("%s: ",
+                  entry.state == LNS_SESSION_COLLECTING ? "Collecting into" : "Last report");
+          lns_cli_print_name (stdout, entry.report, strlen (entry.report));
+          putchar ('\n');
+        }
+      return 0;
+    }
+  if (!is_found && (error.code != ENOENT || name != NULL))
+    return lns_cli_fail (&error);
+  puts ("There is no session: `lanescope launch` or `lanescope profile` begins one.");
+  print_environment ();
+  return 0;
 }
 
 static int

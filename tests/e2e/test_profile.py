@@ -14,6 +14,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 import tap
@@ -360,6 +361,23 @@ def test_a_program_sees_that_it_is_profiled():
         run = folder.profile("sh", "-c", 'echo "$NSYS_PROFILING_SESSION_ID"; echo $PPID')
         session, tool = run.out.split()
         assert session == tool, run  # a session is called by the pid of who began it, where that is free
+
+
+def test_a_read_only_tmp():
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        raise tap.Skip("only root can mount a folder over /tmp")
+    bare = {name: value for name, value in os.environ.items() if name not in ("XDG_RUNTIME_DIR", "TMPDIR")}
+    place = tempfile.mkdtemp(prefix="lns", dir="/var/tmp")
+    try:
+        words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro none /tmp && exec "$@"', "-", tap.LANESCOPE, "profile",
+                 "-o", os.path.join(place, "r"), ACT, "mark", "m", "print", "ran"]
+        run = subprocess.run(words, cwd=place, env=bare, capture_output=True, text=True)
+        refused(Run(run.returncode, run.stdout, run.stderr, None), 125, "TMPDIR", "Read-only")
+        assert run.stdout == ""
+        run = subprocess.run(words, cwd=place, env=bare | {"TMPDIR": place}, capture_output=True, text=True)
+        assert run.returncode == 0 and run.stdout == "ran\n" and "1 event" in run.stderr, run
+    finally:
+        shutil.rmtree(place)
 
 
 def test_what_outlives_the_program_is_named():

@@ -235,7 +235,7 @@ def test_several_sessions_by_name():
         place.ok("start", "--session", "number two", "-o", "b")
         names = {session["name"]: session for session in place.sessions()}
         assert names["one"]["report"] == place.file("a.rep") and names["number two"]["state"] == "Collection"
-        place.ok("stop", f"--session={names['one']['id']}")
+        place.ok("stop", "--defer-report", f"--session={names['one']['id']}")
         place.ok("cancel", "--session=number two")
         assert os.path.exists(place.file("a.rep")) and not os.path.exists(place.file("b.rep"))
         assert "has ended" in place.ok("shutdown", "--session=one", "--kill=sigkill").err
@@ -255,6 +255,23 @@ def test_interrupts_are_the_programs_while_nothing_is_collected():
         place.ok("start", "-o", "r")
         launch.send_signal(signal.SIGINT)  # it ends in time, and the report with it
         assert place.end(launch)[0] == 3 and place.report("r.rep").info["state"] == COMPLETE
+
+
+def test_lost_sessions_do_not_pile_up():
+    with Place() as place:
+        machine = place.ok("status").out
+        assert "There is no session" in machine and "Linux kernel" in machine, machine
+        for number in range(6):
+            launch = place.begin("launch", f"--session-new=lost{number}", ACT, "pause")
+            target = children(launch.pid)[0]
+            launch.kill()
+            launch.wait()
+            os.kill(target, signal.SIGKILL)
+            place.end(launch)
+        names = [session["name"] for session in place.sessions()]
+        assert names == ["lost2", "lost3", "lost4", "lost5"], names
+        assert place.ok("status").out == machine  # a lost one is told to who names it
+        assert "State: Lost" in place.ok("status", "--session=lost5").out
 
 
 def test_shutdown_without_kill_leaves_the_program():
