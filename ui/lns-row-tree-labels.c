@@ -68,7 +68,11 @@ process_label (LnsReport *report, uint32_t process)
   g_autofree char *text = _lns_row_text (report, all[process].name);
   const char *slash = *text == '/' || *text == '.' ? strrchr (text, '/') : NULL;
   const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : text;
-  return lns_display_numbered (*name != '\0' ? name : _ ("Process"), all[process].pid);
+  g_autofree char *label =
+      lns_display_numbered (*name != '\0' ? name : _ ("Process"), all[process].pid);
+  return all[process].mpi_rank != 0
+             ? g_strdup_printf (_ ("%s, MPI rank %u"), label, all[process].mpi_rank - 1)
+             : g_steal_pointer (&label);
 }
 
 static char *

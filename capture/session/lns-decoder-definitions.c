@@ -49,6 +49,7 @@ _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *proces
     .end_ns = process->end_ns,
     .exit_code = process->exit_code,
     .exit_signal = (uint32_t)process->exit_signal,
+    .mpi_rank = info->mpi_rank,
   };
   if (anew)
     lns_writer_add_process (decoder->writer, &definition);

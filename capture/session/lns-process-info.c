@@ -159,6 +159,39 @@ read_target_pid (int32_t pid, LnsProcessInfo *info)
     info->target_pid = target;
 }
 
+/* The value of NAME among the N_BYTES of the environment TEXT; NULL where it is not there. */
+static const char *
+value_of (const char *text, ssize_t n_bytes, const char *name)
+{
+  const size_t n_name = strlen (name);
+  for (ssize_t at = 0; at < n_bytes; at += (ssize_t)strlen (text + at) + 1)
+    if (strncmp (text + at, name, n_name) == 0 && text[at + (ssize_t)n_name] == '=')
+      return text + at + n_name + 1;
+  return NULL;
+}
+
+/* How launchers of MPI tell a process which rank it is. */
+static uint32_t
+read_mpi_rank (int32_t pid)
+{
+  static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                       "MV2_COMM_WORLD_RANK", "SLURM_PROCID" };
+  char *text = malloc (ENVIRONMENT_MAX_BYTES);
+  const ssize_t n = text != NULL ? read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES) : -1;
+  const char *value = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && value == NULL; i++)
+    value = value_of (text, n, names[i]);
+  /* SLURM_PROCID is 0 in each batch script, whose processes are no step of several tasks. */
+  const bool is_slurm = value != NULL && value == value_of (text, n, "SLURM_PROCID");
+  const char *tasks = is_slurm ? value_of (text, n, "SLURM_STEP_NUM_TASKS") : NULL;
+  uint32_t rank = 0;
+  if (value != NULL && value[0] >= '0' && value[0] <= '9' &&
+      (!is_slurm || (tasks != NULL && strtoul (tasks, NULL, 10) > 1)))
+    rank = (uint32_t)strtoul (value, NULL, 10) + 1;
+  free (text);
+  return rank;
+}
+
 void
 lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info)
 {
@@ -178,6 +211,7 @@ lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info)
   read_stat (pid, ret_info);
   read_target_pid (pid, ret_info);
   ret_info->command_line = read_command_line (pid);
+  ret_info->mpi_rank = read_mpi_rank (pid);
   char path[64];
   snprintf (path, sizeof path, "/proc/%d/exe", pid);
   n = readlink (path, text, sizeof text - 1);

@@ -17,6 +17,7 @@ typedef struct
   int32_t target_pid; /* as the process itself sees it; pid where it could not be read */
   int32_t parent_pid; /* in our own namespace, 0 where unknown */
   uint32_t parent;    /* instance in the session, or UINT32_MAX; for the caller to set */
+  uint32_t mpi_rank;  /* 1 + its rank in MPI_COMM_WORLD, 0 where it has none */
   int64_t start_ns;   /* CLOCK_MONOTONIC, INT64_MIN where unknown */
   char *name;         /* the comm */
   char *command_line; /* arguments, quoted for a shell where need be, one space between them */

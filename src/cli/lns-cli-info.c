@@ -90,6 +90,8 @@ print_processes (LnsReport *report)
         fputs (processes[i].name == 0 ? "  without a name" : "  ", stdout);
       print_escaped (text (report, processes[i].name));
       printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
+      if (processes[i].mpi_rank != 0)
+        printf (", MPI rank %" PRIu32, processes[i].mpi_rank - 1);
       if (processes[i].exit_signal != 0)
         printf (", killed by %s", lns_format_signal ((int)processes[i].exit_signal, signal_name));
       else if (processes[i].exit_code >= 0)

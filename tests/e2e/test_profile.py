@@ -363,6 +363,21 @@ def test_a_program_sees_that_it_is_profiled():
         assert session == tool, run  # a session is called by the pid of who began it, where that is free
 
 
+def test_an_mpi_rank_is_told():
+    ranks = {"OMPI_COMM_WORLD_RANK": "3", "PMIX_RANK": "4", "PMI_RANK": "5", "MV2_COMM_WORLD_RANK": "6"}
+    bare = {name: value for name, value in os.environ.items() if not re.search("RANK|PROCID", name)}
+    cases = [({name: rank}, rank) for name, rank in ranks.items()]
+    cases += [({"SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, None), ({}, None),
+              ({"SLURM_PROCID": "7", "SLURM_STEP_NUM_TASKS": "8"}, "7")]
+    with Folder() as folder:
+        for variables, rank in cases:
+            run = folder.profile("-f", "true", "-o", "r", ACT, "mark", "m", env=bare | variables)
+            assert run.code == 0, run
+            info = subprocess.run([tap.LANESCOPE, "info", folder.file("r.rep")], capture_output=True, text=True).stdout
+            told = re.search(r"nvtx-act, 1 thread(?:, MPI rank (\d+))?, exit code 0", info)
+            assert told and told.group(1) == rank, (variables, info)
+
+
 def test_a_read_only_tmp():
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
         raise tap.Skip("only root can mount a folder over /tmp")
