@@ -57,6 +57,8 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
   for (size_t i = 0; i < names->n_items; i++)
     {
       const LnsExportType *type = find_type (names->items[i], &unknown);
+      if (type != NULL && !lns_export_type_check (type, error))
+        return false;
       bool is_there = type == NULL;
       for (size_t k = 0; k < profile->n_exports; k++)
         is_there |= profile->exports[k] == type;

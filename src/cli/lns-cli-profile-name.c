@@ -137,10 +137,18 @@ lns_cli_session_name (const char *text, LnsError *error)
   return NULL;
 }
 
-/* Writes what the text at AT, a {, stands for in names of the Kubernetes injector; returns how many
- * bytes it has. */
+/* How many bytes of AT, a {, are like a macro of the Kubernetes injector: {NAME}. 0: they are a file's name. */
 static size_t
-write_brace (LnsProfile *profile, FILE *file, const char *at)
+macro_bytes (const char *at)
+{
+  const size_t n = strspn (at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  return n > 0 && at[1 + n] == '}' ? n + 2 : 0;
+}
+
+/* Writes what the text at AT, a {, stands for in names of the Kubernetes injector; returns how many
+ * bytes it has, 0 with ERROR where it is a macro that is not known. */
+static size_t
+write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
 {
   static const char program[] = "{PROCESS_NAME}", timestamp[] = "{TIMESTAMP}", uid[] = "{UID}";
   if (strncmp (at, program, strlen (program)) == 0)
@@ -152,6 +160,16 @@ write_brace (LnsProfile *profile, FILE *file, const char *at)
   const bool is_time = strncmp (at, timestamp, strlen (timestamp)) == 0;
   if (!is_time && strncmp (at, uid, strlen (uid)) != 0)
     {
+      const size_t n = macro_bytes (at);
+      if (n > 0)
+        {
+          lns_error_set (
+              error, LNS_ERROR_USAGE, 0,
+              "--output: unknown macro \"%.*s\"; use {PROCESS_NAME}, {TIMESTAMP}, {UID} or "
+              "%%q{VARIABLE}",
+              (int)n, at);
+          return 0;
+        }
       fputc (*at, file);
       return 1;
     }
@@ -170,7 +188,7 @@ expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
     if (*at == '%')
       n = write_percent (profile, file, at, number, error);
     else if (*at == '{')
-      n = write_brace (profile, file, at);
+      n = write_brace (profile, file, at, error);
     else
       fputc (*at, file), n = 1;
   if (file == NULL || fclose (file) != 0)

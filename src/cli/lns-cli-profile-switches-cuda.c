@@ -84,6 +84,7 @@ static const LnsOption switches_cuda_options[] = {
         "processes that others start are not recorded: start each with `lanescope profile`" },
   { .name = "cudabacktrace",
     .kind = LNS_OPTION_LIST,
+    .is_whole = true,
     .value_name = "none|all|kernel|memory|sync|other[:NS]",
     .choices = "none,all,true,false,kernel,memory,sync,other",
     .open_choices = true,

@@ -120,6 +120,8 @@ check_trace_names (LnsProfile *profile, LnsError *error)
     known[i] = add_trace (profile, trace->items[i]);
   const bool good = tell_not_recorded (profile, known, error);
   free (known);
+  /* Of what this build lacks, a warning tells. */
+  profile->can_trace_nothing = lns_option_list_has (trace, "none") || profile->target.traces != 0;
   uint32_t missing = profile->target.traces & ~lns_session_traces ();
   if (good && missing != 0 && is_given)
     lns_cli_say ("warning",
@@ -395,5 +397,10 @@ lns_profile_check_trace (LnsProfile *profile, LnsError *error)
   if (!check_trace_names (profile, error))
     return false;
   lns_profile_check_python (profile);
+  if (profile->target.traces == 0 && !profile->can_trace_nothing)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--trace: nothing of this is recorded yet; add nvtx or cuda, or use --trace=none "
+        "to write a report without events");
   return check_cuda (profile, error) && lns_profile_check_range (profile, error);
 }

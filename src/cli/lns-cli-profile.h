@@ -27,12 +27,13 @@ typedef struct
   size_t n_words;
   const char *start; /* of them: the request that waited for `launch`; NULL: none did */
   size_t n_start_bytes;
-  const char *folder;    /* where names of reports begin; NULL: this process's */
-  LnsWireOptions target; /* what is asked of each process */
-  bool wants_cuda;       /* it was asked for by name */
-  bool wants_python;     /* functions of Python are to be traced */
-  int kill_signal;       /* 0: none */
-  char **argv;           /* of the program */
+  const char *folder;     /* where names of reports begin; NULL: this process's */
+  LnsWireOptions target;  /* what is asked of each process */
+  bool wants_cuda;        /* it was asked for by name */
+  bool can_trace_nothing; /* a report without events is what was asked for */
+  bool wants_python;      /* functions of Python are to be traced */
+  int kill_signal;        /* 0: none */
+  char **argv;            /* of the program */
   char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
   bool is_numbered;   /* its name has a number that was free */
   unsigned n_skipped; /* numbers of reports of ranges that were taken */

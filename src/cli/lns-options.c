@@ -234,7 +234,8 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
 {
   const LnsOption *option = lns_command_option (parser->command, i);
   Given *given = &parser->given[i];
-  const bool adds_up = option->kind == LNS_OPTION_LIST || option->kind == LNS_OPTION_FILE;
+  const bool adds_up =
+      (option->kind == LNS_OPTION_LIST && !option->is_whole) || option->kind == LNS_OPTION_FILE;
   if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "a file of switches cannot name another");
   if (given->is_fixed && parser->origin != NULL)

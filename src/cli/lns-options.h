@@ -51,6 +51,7 @@ typedef struct
   const char *value_name;   /* "PATH": in --help; NULL for flags, true|false and choices       */
   const char *choices;      /* "none,sigterm,sigkill"; NULL = any                              */
   bool open_choices;        /* the command itself looks at other values                        */
+  bool is_whole;            /* a list that is given at once, not in parts                      */
   const char *implied;      /* the value where none follows after `=`; NULL = the next word    */
   int64_t least, most;      /* of an integer; most 0 = none                                    */
   const char *default_text; /* what holds without the switch, for people; NULL = nothing       */

@@ -52,6 +52,12 @@ lns_export_type_ending (const LnsExportType *type)
   return type->ending;
 }
 
+bool
+lns_export_type_check (const LnsExportType *type, LnsError *error)
+{
+  return type->check == NULL || type->check (error);
+}
+
 int
 lns_export_column (const LnsTable *table, const char *name)
 {

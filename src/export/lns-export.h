@@ -58,6 +58,10 @@ typedef struct
 /* The type called NAME ("sqlite"), or NULL. O(types). */
 const LnsExportType *lns_export_type_find (const char *name);
 
+/* Whether what TYPE needs on this machine is there, such as pyarrow, which takes as long as to start it. False
+ * and ERROR, which says what to do. */
+bool lns_export_type_check (const LnsExportType *type, LnsError *error);
+
 /* What the names of its files end in: ".sqlite", or "_csvdir" where it is a folder of files. */
 const char *lns_export_type_ending (const LnsExportType *type);
 

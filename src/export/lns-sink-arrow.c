@@ -230,6 +230,20 @@ parquetdir_open (const LnsExportJob *job, LnsError *error)
   return open_kind (job, "parquetdir", error);
 }
 
+/* Starts the writer, and leaves it before it makes a file. */
+static bool
+arrow_check (LnsError *error)
+{
+  static char nowhere[] = "";
+  const LnsExportJob job = { .path = "the export", .temporary = nowhere };
+  void *sink = arrowdir_open (&job, error);
+
+  if (sink == NULL)
+    return false;
+  arrow_close (sink, false, NULL);
+  return true;
+}
+
 /* ---- Columns ---------------------------------------------------------------------------------- */
 
 static void
@@ -389,6 +403,7 @@ arrow_end (void *data, LnsError *error)
 const LnsExportType lns_sink_arrow = {
   .name = "arrow",
   .ending = ".arrows",
+  .check = arrow_check,
   .open = arrow_open,
   .begin = arrow_begin,
   .row = arrow_row,
@@ -400,6 +415,7 @@ const LnsExportType lns_sink_arrowdir = {
   .name = "arrowdir",
   .ending = "_arwdir",
   .file_ending = ".arrow",
+  .check = arrow_check,
   .open = arrowdir_open,
   .begin = arrow_begin,
   .row = arrow_row,
@@ -411,6 +427,7 @@ const LnsExportType lns_sink_parquetdir = {
   .name = "parquetdir",
   .ending = "_pqtdir",
   .file_ending = ".parquet",
+  .check = arrow_check,
   .open = parquetdir_open,
   .begin = arrow_begin,
   .row = arrow_row,

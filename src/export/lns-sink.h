@@ -38,6 +38,8 @@ struct LnsExportType
   const char *file_ending; /* of the files of a type that is a folder; else NULL                */
   bool is_stream;          /* may go to the standard output                                     */
 
+  /* Whether what it needs beside us is there; NULL = it needs nothing. */
+  bool (*check) (LnsError *error);
   /* NULL and ERROR where it cannot be made. */
   void *(*open) (const LnsExportJob *job, LnsError *error);
   /* Whether TABLE's rows are asked for; NULL = those of all.                                    */

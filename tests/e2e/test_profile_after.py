@@ -145,4 +145,10 @@ def test_numbers_are_grouped():
         assert "\n12,345 events, 0 lost, 1 process\n" in run.err, run.err
 
 
+def test_what_an_export_needs_is_looked_for_first():
+    with profiling.Folder() as folder:
+        run = folder.profile("--export=arrow", ACT, "print", "ran", env=dict(os.environ, LNS_PYTHON="/nonexistent/python3"))
+        assert run.code == 125 and run.out == "" and "pyarrow" in run.err and os.listdir(folder.path) == [], run
+
+
 tap.main(globals())

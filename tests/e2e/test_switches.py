@@ -183,7 +183,9 @@ def test_contradictions_are_one_sentence():
             (["--stop-on-range-end=true", "--capture-range-end=stop", "-c", "cudaProfilerApi"], "both say what a range's end does"),
             (["-x", "false"], "--stop-on-exit=false needs --duration"),
             (["-d", "0"], "--duration must be more than 0"),
-            (["-t", "cuda"], "“none” excludes all others"),
+            (["-t", "cuda"], "--trace is given twice"),
+            (["-t", "nvtx", "-t", "none"], "--trace is given twice"),
+            (["-o", "a{FOO}"], "unknown macro \"{FOO}\""),
             (["--nvtx"], "“none” excludes all others"),
             (["--nvtx-domain-include=a", "--nvtx-domain-exclude=b"], "both say which domains"),
             (["--discard-environment=true", "--env-record=all"], "exclude each other"),
@@ -243,6 +245,10 @@ def test_older_spellings():
 
 def test_values_of_trace_are_told():
     with profiling.Folder() as folder:
+        run = folder.profile("-t", "osrt", ACT, "print", "ran")  # a report without events is not what was asked for
+        assert run.code == 125 and run.out == "" and "add nvtx or cuda" in run.err and os.listdir(folder.path) == [], run
+        run = folder.profile("-t", "none", "-o", "a{x}", ACT, "print", "ran")
+        assert run.code == 0 and os.path.exists(folder.file("a{x}.rep")), run
         run = folder.profile("--trace='nvtx', \"osrt\",opengl,wddm,nccl", ACT, "mark", "m")
         for name in ("osrt", "opengl", "wddm", "nccl"):
             assert len(re.findall(rf"--trace: {name}: .*\[LNS-TRACE-001\]", run.err)) == 1, run.err
