@@ -42,6 +42,10 @@ lns_signals_catch (const sigset_t *signals)
         sigdelset (&while_polling, number);
         sigaction (number, &action, has_before ? NULL : &before[number]);
       }
+  /* One that waited was discarded when it got its default action, which is to ignore it: sigaction(2) of
+   * POSIX. Without this, the end of a child would never be seen. */
+  if (has_before && sigismember (signals, SIGCHLD) == 1)
+    raise (SIGCHLD);
   has_before = true;
 }
 

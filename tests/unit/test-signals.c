@@ -1,0 +1,49 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Signals that are taken where the program waits for them: none is lost. */
+
+#include "src/cli/lns-cli-signals.h"
+#include "tests/lns-tap.h"
+
+#include <signal.h>
+
+static void catch (sigset_t *ret_signals)
+{
+  sigemptyset (ret_signals);
+  sigaddset (ret_signals, SIGCHLD);
+  sigaddset (ret_signals, SIGTERM);
+  sigprocmask (SIG_BLOCK, ret_signals, NULL);
+  lns_signals_catch (ret_signals);
+}
+
+/* While other code has the signals as they were, the end of a child comes, or waits to be seen. */
+static void
+test_a_childs_end_outlasts_a_release (void)
+{
+  sigset_t signals;
+  siginfo_t info;
+  catch (&signals);
+  LNS_CHECK (!lns_signals_next (&info));
+  raise (SIGCHLD);
+  raise (SIGTERM);
+  lns_signals_release ();
+  lns_signals_catch (&signals);
+  unsigned n_childs_ends = 0, n_others = 0;
+  while (lns_signals_next (&info))
+    if (info.si_signo == SIGCHLD)
+      n_childs_ends++;
+    else
+      n_others += info.si_signo == SIGTERM;
+  LNS_CHECK_INT (n_childs_ends, 1);
+  LNS_CHECK_INT (n_others, 1);
+}
+
+int
+main (void)
+{
+  LNS_TEST (test_a_childs_end_outlasts_a_release);
+  return lns_tap_done ();
+}
