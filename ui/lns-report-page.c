@@ -93,10 +93,12 @@ add_notice (LnsReportPage *self,
 }
 
 static void
-add_state_notice (LnsReportPage *self, const LnsReportInfo *info)
+add_state_notice (LnsReportPage *self, LnsReport *report)
 {
   g_autofree char *path = NULL;
   g_autofree char *text = NULL;
+  const LnsReportInfo *info = lns_report_info (report);
+  const char *imported;
   char count[LNS_FORMAT_SIZE];
 
   switch (info->state)
@@ -129,9 +131,13 @@ add_state_notice (LnsReportPage *self, const LnsReportInfo *info)
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
       break;
     case LNS_STATE_RECOVERED:
-      path = g_filename_display_name (info->path);
-      text =
-          g_strdup_printf (_ ("This report was damaged; what could be read of it is in %s."), path);
+      imported = lns_report_meta (report, "imported_from");
+      path = g_filename_display_name (imported != NULL ? imported : info->path);
+      text = g_strdup_printf (
+          imported != NULL
+              ? _ ("%s could not be read to its end: this report holds what came before.")
+              : _ ("This report was damaged; what could be read of it is in %s."),
+          path);
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
       break;
     }
@@ -182,7 +188,7 @@ add_notices (LnsReportPage *self)
   const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
   char count[LNS_FORMAT_SIZE];
 
-  add_state_notice (self, info);
+  add_state_notice (self, lns_view_get_report (self->view));
   add_cuda_notice (self, lns_view_get_report (self->view));
   if (info->n_lost > 0)
     {

@@ -87,6 +87,11 @@ run (const LnsCommand *command, int argc, char **argv)
       lns_cli_tell_generated (stdout, output);
     }
   good = good && lns_cli_flush (&error);
+  if (good && result.complaint[0] != '\0')
+    good = lns_error_set (&error, LNS_ERROR_FORMAT, 0,
+                          "%s could not be read to its end: %s; %s holds the %" PRIu64
+                          " events before that",
+                          input, result.complaint, output, result.n_rows);
   free (result.left_out);
   free (output);
   return good ? 0 : lns_cli_fail (&error);
@@ -96,12 +101,15 @@ const LnsCommand lns_command_import = {
   .name = "import",
   .usage = "[switches] FILE",
   .summary = "make a report of what nsys, PyTorch or Chrome recorded",
-  .details = "FILE is an SQLite export of nsys, of any of its versions; a trace of PyTorch's "
-             "profiler or in\n"
-             "Chrome's format, plain or gzipped; or a .nsys-rep, which the nsys on PATH exports "
-             "first. The\n"
-             "other commands and the viewer take such files too: they import them into\n"
-             "$XDG_CACHE_HOME/lanescope/imported, where the 32 used last stay, up to 8 GiB.",
+  .details =
+      "FILE is an SQLite export of nsys, of any of its versions; a trace of PyTorch's "
+      "profiler or in\n"
+      "Chrome's format, plain or gzipped; or a .nsys-rep, which the nsys on PATH exports "
+      "first. The\n"
+      "other commands and the viewer take such files too: they import them into\n"
+      "$XDG_CACHE_HOME/lanescope/imported, where the 32 used last stay, up to 8 GiB. A trace "
+      "that is cut\n"
+      "off becomes a report of what came before; the exit code is then 125.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

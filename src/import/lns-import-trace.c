@@ -8,8 +8,9 @@
  * memory stays bounded.
  *
  * Kernels, copies and sets go to their GPU's stream, calls of CUDA to their thread; all else is a range or mark of
- * NVTX, in a domain called as the event's category, or a sample of a counter. Arrows that are no correlation are marks
- * where they begin and end, with the arrow's id as payload. */
+ * NVTX, in a domain called as the event's category, or a sample of a counter. Asynchronous operations and the lives of
+ * objects are ranges that begin in one thread and end in any. Arrows that are no correlation become rows of LNS_FLOWS,
+ * a table that the report keeps as it is. What has no place is counted by its phase (lns-trace-tally.h). */
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,18 +22,22 @@
 
 #include "src/base/lns-kernel-text.h"
 #include "src/import/lns-import.h"
-#include "src/import/lns-open-ranges.h"
 #include "src/import/lns-trace-kind.h"
+#include "src/import/lns-trace-pairs.h"
+#include "src/import/lns-trace-tally.h"
 #include "src/import/lns-trace-tables.h"
 
 typedef struct
 {
   LnsTraceTables tables;
-  LnsOpenRanges open; /* by B and b */
-  int64_t first_ns;   /* the first time in the file: there the report begins */
+  LnsTracePairs pairs;
+  int64_t first_ns; /* the first time in the file: there the report begins */
   bool has_first;
+  uint64_t n_kept; /* events that became something that is shown */
   uint64_t n_bad;  /* events that do not tell when */
-  double fraction; /* that is read */
+  LnsTraceTally tally;
+  LnsBuffer left_out; /* lines: what else is not in the report */
+  double fraction;    /* that is read */
   const LnsImportOptions *options;
 } Trace;
 
@@ -60,8 +65,6 @@ thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError 
     }
   return lns_trace_thread (&trace->tables, pid, tid, ret_tid, error);
 }
-
-static const LnsTraceValue no_value;
 
 /* --- Ranges and marks ------------------------------------------------------------------------- */
 
@@ -100,19 +103,28 @@ domain_of (
                         error);
 }
 
-/* A range from START_NS to *END_NS (NULL: it has not ended), or a mark; with ID as payload, unless that is empty. */
+/* Which of a trace's ids an event has: the one of its process, or the one of all. */
+static LnsTraceValue
+id_of (const LnsTraceEvent *event)
+{
+  return event->fields[LNS_TRACE_ID_LOCAL].text != NULL ? event->fields[LNS_TRACE_ID_LOCAL]
+                                                        : event->fields[LNS_TRACE_ID];
+}
+
+/* A range from START_NS to *END_NS (NULL: it has not ended), or a mark; its text is NAME, and the event's id, where it
+ * has one, is its payload. */
 static bool
 put_range (Trace *trace,
            const LnsTraceEvent *event,
            int type,
            int64_t start_ns,
            const int64_t *end_ns,
-           LnsTraceValue id,
+           LnsTraceValue name,
            LnsError *error)
 {
-  int64_t tid, domain, name, payload;
+  int64_t tid, domain, name_id, payload;
   if (!thread_of (trace, event, &tid, error) || !domain_of (trace, event, tid, &domain, error) ||
-      !lns_trace_intern_value (&trace->tables, event->fields[LNS_TRACE_NAME], &name, error))
+      !lns_trace_intern_value (&trace->tables, name, &name_id, error))
     return false;
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_RANGE];
   sqlite3_clear_bindings (row);
@@ -121,74 +133,144 @@ put_range (Trace *trace,
     sqlite3_bind_int64 (row, 2, *end_ns);
   sqlite3_bind_int64 (row, 3, type);
   sqlite3_bind_int64 (row, 5, tid);
-  sqlite3_bind_int64 (row, 6, name);
+  sqlite3_bind_int64 (row, 6, name_id);
   sqlite3_bind_int64 (row, 7, domain);
   if (event->arguments.size_bytes > 2)
     sqlite3_bind_text64 (row, 8, event->arguments.text, event->arguments.size_bytes, SQLITE_STATIC,
                          SQLITE_UTF8);
-  if (lns_trace_integer (id, &payload))
+  if (type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
     sqlite3_bind_int64 (row, 9, payload);
+  trace->n_kept++;
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, NULL, 0, error);
 }
 
-/* What tells the range that EVENT begins or ends: its thread, or for asynchronous ones what they are called. */
-static uint64_t
-open_key (Trace *trace, const LnsTraceEvent *event, bool is_nested)
+/* A mark called as EVENT and, where that has one, its step. */
+static bool
+put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *error)
 {
-  static const LnsTraceField parts[] = { LNS_TRACE_PID, LNS_TRACE_CATEGORY, LNS_TRACE_ID,
-                                         LNS_TRACE_NAME };
-  uint64_t key = UINT64_C (1469598103934665603); /* FNV-1a */
-  if (is_nested)
-    return (uint64_t)lns_trace_id (&trace->tables, event->fields[LNS_TRACE_PID])
-               << LNS_TRACE_ID_BITS |
-           lns_trace_id (&trace->tables, event->fields[LNS_TRACE_TID]);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    for (size_t k = 0;
-         k <= event->fields[parts[i]].size_bytes && event->fields[parts[i]].text != NULL; k++)
-      key = (key ^ (unsigned char)event->fields[parts[i]].text[k]) * UINT64_C (1099511628211);
-  return key |
-         UINT64_C (1) << 63; /* no thread has that                                           */
+  const LnsTraceValue name = event->fields[LNS_TRACE_NAME], step = event->fields[LNS_TRACE_STEP];
+  char text[512];
+  if (step.text == NULL || name.text == NULL)
+    return put_range (trace, event, NVTX_MARK, start_ns, NULL, name, error);
+  const int n = snprintf (text, sizeof text, "%.300s: %.200s", name.text, step.text);
+  return put_range (trace, event, NVTX_MARK, start_ns, NULL, (LnsTraceValue){ text, (size_t)n },
+                    error);
+}
+
+/* ---- What begins and ends in events of its own ------------------------------------------------ */
+
+/* What kinds of ids there are: those of different kinds have nothing in common. */
+typedef enum
+{
+  ID_OF_NESTED, /* B and E: the thread is what tells them apart */
+  ID_OF_ASYNC,
+  ID_OF_OLD_ASYNC,
+  ID_OF_OBJECT,
+  ID_OF_ARROW
+} IdKind;
+
+static uint64_t
+mix (uint64_t key, const void *bytes, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    key =
+        (key ^ ((const unsigned char *)bytes)[i]) * UINT64_C (1099511628211); /* FNV-1a          */
+  return key;
+}
+
+/* What tells the range or arrow that EVENT, in the thread TID, begins or ends. */
+static LnsTraceMoment
+moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns)
+{
+  static const LnsTraceField parts[] = { LNS_TRACE_CATEGORY, LNS_TRACE_SCOPE, LNS_TRACE_ID_LOCAL,
+                                         LNS_TRACE_ID, LNS_TRACE_NAME };
+  const int64_t owner = kind == ID_OF_NESTED ? tid : tid >> LNS_TRACE_ID_BITS;
+  const bool is_of_one = kind == ID_OF_NESTED || event->fields[LNS_TRACE_ID_LOCAL].text != NULL;
+  uint64_t key = mix (UINT64_C (1469598103934665603), &kind, sizeof kind);
+  for (size_t i = 0; kind != ID_OF_NESTED && i < sizeof parts / sizeof *parts; i++)
+    {
+      const LnsTraceValue part = event->fields[parts[i]];
+      /* With its terminator, which tells "ab" and "c" from "a" and "bc".                            */
+      key = mix (key, part.text != NULL ? part.text : "",
+                 part.text != NULL ? part.size_bytes + 1 : 1);
+    }
+  /* An arrow leads from process to process, step by step: none of its ends comes first.            */
+  const uint64_t own = kind != ID_OF_ARROW || is_of_one ? mix (key, &owner, sizeof owner) : key;
+  return (LnsTraceMoment){ .time_ns = time_ns,
+                           .key = own,
+                           .any_key = is_of_one ? own : key,
+                           .tid = tid,
+                           .is_arrow = kind == ID_OF_ARROW };
 }
 
 static bool
 begin_range (
-    Trace *trace, const LnsTraceEvent *event, bool is_nested, int64_t start_ns, LnsError *error)
+    Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t start_ns, LnsError *error)
 {
-  return put_range (trace, event, is_nested ? NVTX_PUSH_POP : NVTX_START_END, start_ns, NULL,
-                    no_value, error) &&
-         (_lns_open_ranges_add (&trace->open, open_key (trace, event, is_nested),
-                                sqlite3_last_insert_rowid (trace->tables.db)) ||
-          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
-                         trace->tables.path));
+  int64_t tid;
+  if (!thread_of (trace, event, &tid, error) ||
+      !put_range (trace, event, kind == ID_OF_NESTED ? NVTX_PUSH_POP : NVTX_START_END, start_ns,
+                  NULL, event->fields[LNS_TRACE_NAME], error))
+    return false;
+  const LnsTraceMoment moment = moment_of (event, kind, tid, start_ns);
+  return lns_trace_pairs_begin (&trace->pairs, &moment, error);
 }
 
-/* Ends the last one that began with the same key; an end without a beginning is nothing. */
 static bool
-end_range (
-    Trace *trace, const LnsTraceEvent *event, bool is_nested, int64_t end_ns, LnsError *error)
+note_end (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t end_ns, LnsError *error)
 {
-  int64_t row;
-  return !_lns_open_ranges_take (&trace->open, open_key (trace, event, is_nested), &row) ||
-         lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE_END, (int64_t[]){ end_ns, row }, 2,
-                        error);
+  int64_t tid;
+  if (!thread_of (trace, event, &tid, error))
+    return false;
+  const LnsTraceMoment moment = moment_of (event, kind, tid, end_ns);
+  return lns_trace_pairs_end (&trace->pairs, &moment, error);
+}
+
+/* "s", "t" and "f": an arrow is a row from where it begins to the step or end that comes next. */
+static bool
+take_arrow (Trace *trace, const LnsTraceEvent *event, char phase, int64_t time_ns, LnsError *error)
+{
+  const LnsTraceValue *fields = event->fields, id = id_of (event);
+  int64_t tid, name;
+  if (!thread_of (trace, event, &tid, error))
+    return false;
+  const LnsTraceMoment moment = moment_of (event, ID_OF_ARROW, tid, time_ns);
+  trace->n_kept++;
+  if (phase != 's' && !lns_trace_pairs_end (&trace->pairs, &moment, error))
+    return false;
+  if (phase == 'f')
+    return true;
+  if (!lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME], &name, error))
+    return false;
+  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_ARROW];
+  const LnsTraceValue category = fields[LNS_TRACE_CATEGORY];
+  sqlite3_bind_int64 (row, 3, name);
+  sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_text64 (row, 5, id.text, id.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_ARROW, (int64_t[]){ time_ns, tid }, 2,
+                        error) &&
+         lns_trace_pairs_begin (&trace->pairs, &moment, error);
 }
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* A sample of the counter "NAME: KEY", or NAME where KEY says nothing more. */
+/* A sample of the counter "NAME: KEY", or NAME where KEY says nothing more. An id tells counters of one name apart. */
 static bool
 put_sample (
     Trace *trace,
-    LnsTraceValue name,
+    const LnsTraceEvent *event,
     const char *key,
     yajl_val value,
     const int64_t *values, /* time, process, domain                                        */
     LnsError *error)
 {
-  char text[512];
+  char text[640];
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_COUNTER];
+  const LnsTraceValue name = event->fields[LNS_TRACE_NAME], id = id_of (event);
   const bool says_more = strcmp (key, "value") != 0 && strcmp (key, name.text) != 0;
-  int n = snprintf (text, sizeof text, says_more ? "%.300s: %.200s" : "%.300s", name.text, key);
+  const int n = snprintf (text, sizeof text, "%.300s%s%.100s%s%s%.200s", name.text,
+                          id.text != NULL ? "[" : "", id.text != NULL ? id.text : "",
+                          id.text != NULL ? "]" : "", says_more ? ": " : "", says_more ? key : "");
   sqlite3_bind_int64 (row, 1, values[0]);
   sqlite3_bind_text (row, 2, text, n, SQLITE_STATIC);
   if (YAJL_IS_INTEGER (value))
@@ -197,6 +279,7 @@ put_sample (
     sqlite3_bind_double (row, 3, YAJL_GET_DOUBLE (value));
   sqlite3_bind_int64 (row, 4, values[1]);
   sqlite3_bind_int64 (row, 5, values[2]);
+  trace->n_kept++;
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_COUNTER, NULL, 0, error);
 }
 
@@ -220,9 +303,9 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError
   const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
   for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
     if (YAJL_IS_NUMBER (YAJL_GET_OBJECT (all)->values[i]))
-      good =
-          put_sample (trace, name, YAJL_GET_OBJECT (all)->keys[i], YAJL_GET_OBJECT (all)->values[i],
-                      (int64_t[]){ time_ns, process, domain }, error);
+      good = put_sample (trace, event, YAJL_GET_OBJECT (all)->keys[i],
+                         YAJL_GET_OBJECT (all)->values[i], (int64_t[]){ time_ns, process, domain },
+                         error);
   yajl_tree_free (all);
   return good;
 }
@@ -242,6 +325,7 @@ put_call (Trace *trace,
       !lns_trace_intern_value (&trace->tables, event->fields[LNS_TRACE_NAME], &name, error))
     return false;
   lns_trace_count_call (&trace->tables, tid);
+  trace->n_kept++;
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_CALL,
                         (int64_t[]){ start_ns, end_ns, is_driver, tid,
                                      integer_or (event->fields[LNS_TRACE_CORRELATION], 0), name },
@@ -345,6 +429,7 @@ put_work (Trace *trace,
       values[6] = sync_type (fields[LNS_TRACE_NAME]);
       n = 7;
     }
+  trace->n_kept++;
   return lns_trace_put (&trace->tables, which, values, n, error);
 }
 
@@ -394,8 +479,61 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
       return put_call (trace, event, _lns_trace_kind (event) == LNS_TRACE_IS_DRIVER_CALL, start_ns,
                        end_ns, error);
     default:
-      return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL, no_value,
-                        error);
+      return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
+                        event->fields[LNS_TRACE_NAME], error);
+    }
+}
+
+/* An event that tells when, by its phase. RET_IS_KNOWN is false where that has no place in a report. */
+static bool
+take_phase (Trace *trace,
+            const LnsTraceEvent *event,
+            char phase,
+            int64_t start_ns,
+            bool *ret_is_known,
+            LnsError *error)
+{
+  *ret_is_known = true;
+  switch (phase)
+    {
+    case 'X':
+      return take_complete (trace, event, start_ns, error);
+    case 'B':
+      return begin_range (trace, event, ID_OF_NESTED, start_ns, error);
+    case 'E':
+      return note_end (trace, event, ID_OF_NESTED, start_ns, error);
+    case 'b':
+      return begin_range (trace, event, ID_OF_ASYNC, start_ns, error);
+    case 'e':
+      return note_end (trace, event, ID_OF_ASYNC, start_ns, error);
+    case 'S':
+      return begin_range (trace, event, ID_OF_OLD_ASYNC, start_ns, error);
+    case 'F':
+      return note_end (trace, event, ID_OF_OLD_ASYNC, start_ns, error);
+    case 'N':
+      return begin_range (trace, event, ID_OF_OBJECT, start_ns, error);
+    case 'D':
+      return note_end (trace, event, ID_OF_OBJECT, start_ns, error);
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'n':
+    case 'T': /* steps of old asynchronous operations                                              */
+    case 'p':
+    case 'O': /* an object's state                                                                 */
+    case 'P': /* a sample                                                                          */
+      return put_mark (trace, event, start_ns, error);
+    case 'C':
+      return put_samples (trace, event, start_ns, error);
+    case 's':
+    case 't':
+    case 'f':
+      /* Arrows from calls to what they began on a GPU are what their common correlation says.       */
+      return _lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION ||
+             take_arrow (trace, event, phase, start_ns, error);
+    default:
+      *ret_is_known = false;
+      return true;
     }
 }
 
@@ -403,11 +541,15 @@ static bool
 take_event (const LnsTraceEvent *event, void *data, LnsError *error)
 {
   Trace *trace = data;
-  const char *phase = event->fields[LNS_TRACE_PHASE].text;
+  const LnsTraceValue phase = event->fields[LNS_TRACE_PHASE];
   int64_t start_ns;
-  if (phase == NULL)
-    return true;
-  if (phase[0] == 'M')
+  bool is_known;
+  if (phase.text == NULL || phase.size_bytes != 1)
+    {
+      _lns_trace_tally_count (&trace->tally, phase);
+      return true;
+    }
+  if (phase.text[0] == 'M')
     return take_metadata (trace, event, error);
   if (!lns_trace_time (event->fields[LNS_TRACE_START], &start_ns))
     {
@@ -417,34 +559,11 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
   if (!trace->has_first)
     trace->first_ns = start_ns;
   trace->has_first = true;
-  start_ns -= trace->first_ns;
-  switch (phase[0])
-    {
-    case 'X':
-      return take_complete (trace, event, start_ns, error);
-    case 'B':
-    case 'b':
-      return begin_range (trace, event, phase[0] == 'B', start_ns, error);
-    case 'E':
-    case 'e':
-      return end_range (trace, event, phase[0] == 'E', start_ns, error);
-    case 'i':
-    case 'I':
-    case 'R':
-    case 'n':
-      return put_range (trace, event, NVTX_MARK, start_ns, NULL, no_value, error);
-    case 'C':
-      return put_samples (trace, event, start_ns, error);
-    case 's':
-    case 't':
-    case 'f':
-      /* Arrows from calls to the LNS_TRACE_ROW_GPU's work are what their common correlation says. */
-      return _lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION ||
-             put_range (trace, event, NVTX_MARK, start_ns, NULL, event->fields[LNS_TRACE_ID],
-                        error);
-    default:
-      return true;
-    }
+  if (!take_phase (trace, event, phase.text[0], start_ns - trace->first_ns, &is_known, error))
+    return false;
+  if (!is_known)
+    _lns_trace_tally_count (&trace->tally, phase);
+  return true;
 }
 
 static bool
@@ -487,12 +606,41 @@ report_importing (double fraction, void *data)
                        options->progress_data);
 }
 
-/* Makes the tables of the trace at PATH in FILE, anew. */
+/* Writes down what is not in the report. False and ERROR where that is all there was. */
+static bool
+list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError *error)
+{
+  LnsBuffer *lines = &trace->left_out;
+
+  _lns_trace_tally_write (&trace->tally, lines);
+  _lns_trace_tally_line (lines, trace->pairs.n_lone_ends, "ends of ranges that have no beginning");
+  _lns_trace_tally_line (lines, trace->pairs.n_lone_arrows,
+                         "ends of arrows that have no other end");
+  _lns_trace_tally_line (lines, end->n_too_long, "events of more than 16 MiB");
+  lns_buffer_append (lines, "", 1);
+  if (lines->failed)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
+                          path);
+  if (trace->n_kept > 0)
+    return true;
+  /* One line is reason enough.                                                                    */
+  return lns_error_set (
+      error, LNS_ERROR_FORMAT, 0,
+      "%s: none of its %llu events can be shown%s%.*s; give a trace that PyTorch's profiler or "
+      "Chrome wrote",
+      path, (unsigned long long)(end->n_events + end->n_too_long),
+      lines->size_bytes > 1 ? ": " : "", (int)strcspn ((const char *)lines->bytes, "\n"),
+      (const char *)lines->bytes);
+}
+
+/* Makes the tables of the trace at PATH in FILE, anew. False without an error where its events turn out to need
+ * SORTS. */
 static bool
 make_tables (Trace *trace,
              const char *path,
              const char *file,
              bool mends,
+             bool sorts,
              LnsTraceEnd *ret_end,
              LnsError *error)
 {
@@ -502,17 +650,22 @@ make_tables (Trace *trace,
                                   .data = trace,
                                   .cancel = trace->options->cancel,
                                   .mends = mends };
+  trace->pairs = (LnsTracePairs){ .tables = &trace->tables, .sorts = sorts };
   trace->has_first = false;
-  trace->n_bad = 0;
+  trace->n_bad = trace->n_kept = 0;
+  trace->tally = (LnsTraceTally){ 0 };
+  lns_buffer_reset (&trace->left_out);
   *ret_end = (LnsTraceEnd){ 0 };
   const bool good =
       (truncate (file, 0) == 0 ||
        lns_error_set_errno (error, errno, "%s: the temporary file cannot be emptied", file)) &&
       lns_trace_tables_open (&trace->tables, file, path, error) &&
       lns_trace_read (path, &reader, ret_end, error) &&
+      lns_trace_pairs_finish (&trace->pairs, error) &&
+      list_left_out (trace, path, ret_end, error) &&
       lns_trace_tables_finish (&trace->tables, ret_end->base_ns + trace->first_ns, error);
+  lns_trace_pairs_clear (&trace->pairs);
   lns_trace_tables_close (&trace->tables);
-  _lns_open_ranges_clear (&trace->open);
   return good;
 }
 
@@ -541,17 +694,22 @@ lns_import_trace (const char *path,
       return false;
     }
   close (fd);
-  bool good = make_tables (&trace, path, file, false, &end, &local);
-  if (end.is_mendable)
+  bool good, mends = false, sorts = false;
+  for (bool again = true; again;)
     {
       local = (LnsError){ 0 };
-      good = make_tables (&trace, path, file, true, &end, &local);
+      good = make_tables (&trace, path, file, mends, sorts, &end, &local);
+      /* What most files need not is done only for those that do.                                  */
+      again = (end.is_mendable && !mends) || (trace.pairs.is_unordered && !sorts);
+      mends |= end.is_mendable;
+      sorts |= trace.pairs.is_unordered;
     }
   if (good)
     {
       LnsImportOptions own = *trace.options;
       own.origin = path;
       own.complaint = end.is_cut_off ? end.complaint : NULL;
+      own.left_out = (const char *)trace.left_out.bytes;
       own.progress = report_importing;
       own.progress_data = &trace;
       good = lns_import_sqlite (file, out_path, &own, ret_result, &local);
@@ -562,5 +720,6 @@ lns_import_trace (const char *path,
     lns_error_set (error, local.domain, local.code, "%s", local.message);
   unlink (file);
   free (file);
+  lns_buffer_clear (&trace.left_out);
   return good;
 }

@@ -202,6 +202,18 @@ list_rest (LnsImport *import)
   return true;
 }
 
+/* Says in the report what it lacks of a source that could not be read to its end. */
+static void
+set_missing (LnsImport *import, const char *path)
+{
+  char sentence[1024];
+
+  snprintf (sentence, sizeof sentence, "what follows in %.700s: %s",
+            import->options->origin != NULL ? import->options->origin : path,
+            import->options->complaint);
+  lns_writer_set_meta (import->writer, "missing", sentence);
+}
+
 bool
 lns_import_sqlite (const char *path,
                    const char *out_path,
@@ -212,11 +224,18 @@ lns_import_sqlite (const char *path,
   static const LnsImportOptions none = { 0 };
   LnsError local = { 0 };
   LnsImport import = { .options = options != NULL ? options : &none, .error = &local };
+  const bool is_cut_off = import.options->complaint != NULL;
 
   bool good = open_all (&import, path, out_path) && import_tables (&import) &&
               _lns_import_keep_tables (&import) && list_rest (&import);
   _lns_import_end_table (&import); /* what a table that failed has begun                          */
-  if (good && import.options->complaint != NULL)
+  for (const char *line = import.options->left_out; good && line != NULL && *line != '\0';)
+    {
+      const size_t n = strcspn (line, "\n");
+      _lns_import_leave_out (&import, "%.*s", (int)n, line);
+      line += n + (line[n] == '\n');
+    }
+  if (good && is_cut_off)
     tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
           "the file could not be read to its end, and what came before is here",
           import.options->complaint);
@@ -225,14 +244,23 @@ lns_import_sqlite (const char *path,
     {
       lns_writer_set_meta (import.writer, "imported_from",
                            import.options->origin != NULL ? import.options->origin : path);
-      good = lns_writer_finish (import.writer, LNS_STATE_COMPLETE, import.end_ns, &local);
+      if (is_cut_off)
+        set_missing (&import, path);
+      good =
+          lns_writer_finish (import.writer, is_cut_off ? LNS_STATE_RECOVERED : LNS_STATE_COMPLETE,
+                             import.end_ns, &local);
     }
   else if (import.writer != NULL)
     lns_writer_abandon (import.writer);
   if (good && ret_result != NULL)
-    *ret_result = (LnsImportResult){ .n_rows = import.n_rows,
-                                     .n_bad = import.n_bad,
-                                     .left_out = strdup ((const char *)import.left_out.bytes) };
+    {
+      *ret_result = (LnsImportResult){ .n_rows = import.n_rows,
+                                       .n_bad = import.n_bad,
+                                       .left_out = strdup ((const char *)import.left_out.bytes) };
+      if (is_cut_off)
+        snprintf (ret_result->complaint, sizeof ret_result->complaint, "%s",
+                  import.options->complaint);
+    }
   if (!good)
     lns_error_set (error, local.domain, local.code, "%s", local.message);
   free_all (&import);

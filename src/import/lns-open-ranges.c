@@ -78,18 +78,29 @@ _lns_open_ranges_clear (LnsOpenRanges *open)
 }
 
 bool
-_lns_open_ranges_add (LnsOpenRanges *open, uint64_t key, int64_t row)
+_lns_open_ranges_add (LnsOpenRanges *open, const LnsOpenRange *range)
 {
   if ((open->n_allocated == 0 || open->free == NONE) && !grow (open))
     return false;
   const uint32_t place = pop (open, &open->free);
-  open->ranges[place] = (LnsOpenRange){ .key = key, .row = row };
-  push (open, bucket_of (open->buckets, open->n_allocated, key), place);
+  open->ranges[place] = *range;
+  push (open, bucket_of (open->buckets, open->n_allocated, range->key), place);
+  open->n_emptied = 0;
   return true;
 }
 
+LnsOpenRange *
+_lns_open_ranges_last (const LnsOpenRanges *open, uint64_t key)
+{
+  uint32_t at = open->n_allocated > 0 ? *bucket_of (open->buckets, open->n_allocated, key) : NONE;
+
+  while (at != NONE && open->ranges[at].key != key)
+    at = open->ranges[at].below;
+  return at != NONE ? &open->ranges[at] : NULL;
+}
+
 bool
-_lns_open_ranges_take (LnsOpenRanges *open, uint64_t key, int64_t *ret_row)
+_lns_open_ranges_take (LnsOpenRanges *open, uint64_t key, LnsOpenRange *ret_range)
 {
   if (open->n_allocated == 0)
     return false;
@@ -99,7 +110,20 @@ _lns_open_ranges_take (LnsOpenRanges *open, uint64_t key, int64_t *ret_row)
   if (*at == NONE)
     return false;
   const uint32_t place = pop (open, at);
-  *ret_row = open->ranges[place].row;
+  *ret_range = open->ranges[place];
+  push (open, &open->free, place);
+  return true;
+}
+
+bool
+_lns_open_ranges_take_any (LnsOpenRanges *open, LnsOpenRange *ret_range)
+{
+  while (open->n_emptied < open->n_allocated && open->buckets[open->n_emptied] == NONE)
+    open->n_emptied++;
+  if (open->n_emptied == open->n_allocated)
+    return false;
+  const uint32_t place = pop (open, &open->buckets[open->n_emptied]);
+  *ret_range = open->ranges[place];
   push (open, &open->free, place);
   return true;
 }

@@ -228,9 +228,9 @@ drop_item (Parser *parser)
   yajl_gen_clear (parser->generator);
 }
 
-/* Looks whether what is kept of `item` has become too much. */
+/* Looks whether what is kept of `item`, with N_MORE bytes, is too much. */
 static void
-check_length (Parser *parser)
+check_length (Parser *parser, size_t n_more)
 {
   const unsigned char *json;
   size_t n = 0;
@@ -239,7 +239,8 @@ check_length (Parser *parser)
     return;
   if (parser->in_arguments)
     yajl_gen_get_buf (parser->generator, &json, &n);
-  if (parser->filling->texts.size_bytes - parser->begins_at + n > LNS_TRACE_EVENT_MAX_BYTES)
+  if (parser->filling->texts.size_bytes - parser->begins_at + n + n_more >
+      LNS_TRACE_EVENT_MAX_BYTES)
     drop_item (parser);
 }
 
@@ -262,7 +263,7 @@ take (Parser *parser, const char *text, size_t size_bytes)
   if (parser->where == IN_NOTHING && parser->next == NEXT_BASE)
     take_base (parser, text, size_bytes);
   parser->next = NEXT_NOTHING;
-  check_length (parser);
+  check_length (parser, parser->field >= 0 ? size_bytes : 0);
   if (parser->where == IN_NOTHING || parser->field < 0 || parser->is_too_long)
     return;
   const bool is_list = parser->depth == at + 2 && parser->in_arguments &&
@@ -295,7 +296,7 @@ hear_null (void *data)
   parser->next = NEXT_NOTHING;
   if (hear (parser))
     yajl_gen_null (parser->generator);
-  check_length (parser);
+  check_length (parser, 0);
   return 1;
 }
 
@@ -350,7 +351,7 @@ hear_key (void *data, const unsigned char *key, size_t size_bytes)
     {
       if (is_kept)
         yajl_gen_string (parser->generator, key, size_bytes);
-      check_length (parser);
+      check_length (parser, 0);
       if (parser->depth == parser->events_depth + 2)
         parser->field = find_name (argument_names, N_NAMES (argument_names), key, size_bytes);
     }
@@ -385,7 +386,7 @@ hear_object (void *data)
   parser->next = NEXT_NOTHING;
   if (parser->in_arguments && !parser->is_too_long)
     yajl_gen_map_open (parser->generator);
-  check_length (parser);
+  check_length (parser, 0);
   return 1;
 }
 
@@ -417,7 +418,7 @@ hear_list (void *data)
   parser->next = NEXT_NOTHING;
   if (parser->in_arguments && !parser->is_too_long)
     yajl_gen_array_open (parser->generator);
-  check_length (parser);
+  check_length (parser, 0);
   return 1;
 }
 

@@ -18,7 +18,11 @@ static const char schema[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
     "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
     "INTEGER,"
-    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER);"
+    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER, endGlobalTid INTEGER);"
+    "CREATE TABLE LNS_FLOWS (start INTEGER NOT NULL, end INTEGER, globalTid INTEGER, endGlobalTid "
+    "INTEGER, nameId INTEGER, category TEXT, flowId TEXT);"
+    "CREATE TEMP TABLE MOMENTS (time, key, anyKey, kind, row, tid);"
+    "CREATE TEMP TABLE LONE_MOMENTS (time, key, anyKey, kind, row, tid);"
     "CREATE TABLE LNS_COUNTERS (timestamp INTEGER, name TEXT, value, globalPid INTEGER, domainId "
     "INTEGER);"
     "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
@@ -52,8 +56,14 @@ static const char schema[] =
 
 static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_STRING] = "INSERT INTO StringIds VALUES (?,?)",
-  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?)",
-  [LNS_TRACE_ROW_RANGE_END] = "UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?",
+  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,NULL)",
+  /* Where a range began in the same thread it does not say in which one it ended.                 */
+  [LNS_TRACE_ROW_RANGE_END] =
+      "UPDATE NVTX_EVENTS SET end = ?1, endGlobalTid = nullif (?3, globalTid) WHERE rowid = ?2",
+  [LNS_TRACE_ROW_ARROW] = "INSERT INTO LNS_FLOWS VALUES (?,NULL,?,NULL,?,?,?)",
+  [LNS_TRACE_ROW_ARROW_END] = "UPDATE LNS_FLOWS SET end = ?1, endGlobalTid = ?3 WHERE rowid = ?2",
+  [LNS_TRACE_ROW_MOMENT] = "INSERT INTO temp.MOMENTS VALUES (?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_LONE_MOMENT] = "INSERT INTO temp.LONE_MOMENTS VALUES (?,?,?,?,?,?)",
   [LNS_TRACE_ROW_COUNTER] = "INSERT INTO LNS_COUNTERS VALUES (?,?,?,?,?)",
   [LNS_TRACE_ROW_CALL] = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?,?,0)",
   [LNS_TRACE_ROW_KERNEL] =
@@ -69,8 +79,8 @@ static const char *const statements[LNS_TRACE_N_ROWS] = {
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static bool
-fail (LnsTraceTables *tables, LnsError *error)
+bool
+lns_trace_fail (LnsTraceTables *tables, LnsError *error)
 {
   return lns_error_set (
       error, LNS_ERROR_IO, 0,
@@ -87,7 +97,7 @@ lns_trace_put (
     sqlite3_bind_int64 (statement, i + 1, values[i]);
   const bool good = sqlite3_step (statement) == SQLITE_DONE;
   sqlite3_reset (statement);
-  return good || fail (tables, error);
+  return good || lns_trace_fail (tables, error);
 }
 
 bool
@@ -100,7 +110,7 @@ lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...)
   const bool good =
       statement != NULL && sqlite3_exec (tables->db, statement, NULL, NULL, NULL) == SQLITE_OK;
   sqlite3_free (statement);
-  return good || fail (tables, error);
+  return good || lns_trace_fail (tables, error);
 }
 
 /* --- Texts and ids ---------------------------------------------------------------------------- */
@@ -213,6 +223,8 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
   /* The size of pages first: by it the cache's is counted.                                          */
   static const char settings[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -32768;"
                                  "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                                 "PRAGMA temp.journal_mode = OFF; PRAGMA temp_store = FILE;"
+                                 "PRAGMA temp.cache_size = -8192;"
                                  "PRAGMA locking_mode = EXCLUSIVE; BEGIN;";
   *tables = (LnsTraceTables){ .path = path, .n_strings = 1, .n_domains = 1 };
   tables->strings = lns_string_table_new ();
@@ -227,11 +239,11 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
           SQLITE_OK ||
       sqlite3_exec (tables->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
       sqlite3_exec (tables->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-    return fail (tables, error);
+    return lns_trace_fail (tables, error);
   for (int i = 0; i < LNS_TRACE_N_ROWS; i++)
     if (sqlite3_prepare_v2 (tables->db, statements[i], -1, &tables->statements[i], NULL) !=
         SQLITE_OK)
-      return fail (tables, error);
+      return lns_trace_fail (tables, error);
   return true;
 }
 

@@ -27,9 +27,13 @@ typedef enum
 {
   LNS_TRACE_ROW_STRING,
   LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value */
-  LNS_TRACE_ROW_RANGE_END, /* end, rowid */
-  LNS_TRACE_ROW_COUNTER,   /* timestamp, name, value, globalPid, domainId */
-  LNS_TRACE_ROW_CALL,      /* start, end, eventClass, globalTid, correlationId, nameId */
+  LNS_TRACE_ROW_RANGE_END, /* end, rowid, globalTid */
+  LNS_TRACE_ROW_ARROW,     /* start, globalTid, nameId, category, flowId */
+  LNS_TRACE_ROW_ARROW_END, /* end, rowid, globalTid */
+  LNS_TRACE_ROW_MOMENT,    /* of lns-trace-pairs.c */
+  LNS_TRACE_ROW_LONE_MOMENT,
+  LNS_TRACE_ROW_COUNTER, /* timestamp, name, value, globalPid, domainId */
+  LNS_TRACE_ROW_CALL,    /* start, end, eventClass, globalTid, correlationId, nameId */
   LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, … */
   LNS_TRACE_ROW_COPY,
   LNS_TRACE_ROW_SET,
@@ -68,6 +72,9 @@ void lns_trace_tables_close (LnsTraceTables *tables);
 /* Writes a row of KIND of the N integers VALUES; the values beyond are as they were bound. */
 bool lns_trace_put (
     LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error);
+
+/* Fills ERROR for what SQLite says of the tables. False. */
+bool lns_trace_fail (LnsTraceTables *tables, LnsError *error);
 
 /* Runs a statement made of FORMAT, as sqlite3_mprintf () does, which changes rows. */
 bool lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...);

@@ -26,7 +26,7 @@ typedef enum
 {
   LNS_STATE_RECORDING, /* the writer lives, or died without a word (see LnsReportInfo)           */
   LNS_STATE_COMPLETE,
-  LNS_STATE_RECOVERED, /* rebuilt by `recover`                                                   */
+  LNS_STATE_RECOVERED, /* rebuilt by `recover`, or imported from a file that ends early          */
   LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead                           */
   LNS_STATE_INCOMPLETE /* finished, but events could not be written                              */
 } LnsState;
