@@ -109,8 +109,11 @@ gpu_cb (void *data, const LnsKeptValue *values)
 bool
 _lns_import_gpus (LnsImport *import, LnsForeignTable *table)
 {
-  const char *columns[N_GPU_COLUMNS + N_FACTS] = { "id", "cuDevice", "name", "busLocation",
-                                                   "uuid" };
+  /* Exports of 2020 call the id otherwise.                                                          */
+  const char *columns[N_GPU_COLUMNS + N_FACTS] = { lns_foreign_has_column (table, "id")
+                                                       ? "id"
+                                                       : "deviceId",
+                                                   "cuDevice", "name", "busLocation", "uuid" };
 
   for (unsigned i = 0; i < N_FACTS; i++)
     columns[N_GPU_COLUMNS + i] = facts[i].column;

@@ -195,6 +195,34 @@ def test_entry_points_of_the_runtime_go_by_their_public_names():
         == b"__cudaLaunchKernel_v13000"
 
 
+def test_gpus_of_2020():
+    """Their ids are in a column called deviceId: each GPU is its own, and shown under its own name."""
+    path = golden.path("gpus.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+        INSERT INTO StringIds VALUES (9, 'k');
+        CREATE TABLE TARGET_INFO_GPU (deviceId INTEGER, name TEXT, busLocation TEXT, totalMemory INTEGER, smCount INTEGER);
+        INSERT INTO TARGET_INFO_GPU VALUES (1, 'GPU-1', '0000:02:00.0', 2000000000, 2), (0, 'GPU-0', '0000:01:00.0', 1000000000, 1);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+            contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL,
+            shortName INTEGER NOT NULL);
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 1, 7, 1, 281543712964608, 9, 9), (30, 50, 1, 2, 7, 2, 281543712964608, 9, 9);
+        """)
+    database.commit()
+    out = golden.run("stats", "-r", "cuda_gpu_trace", "-f", "csv", path)[0].decode().splitlines()
+    header = next(line for line in out if "Start" in line).split(",")
+    devices = {row[header.index("Start (ns)")]: row[header.index("Device")] for row in (line.split(",") for line in out) if row[0].isdigit()}
+    assert devices == {"10": "GPU-0 (0)", "30": "GPU-1 (1)"}, out
+    result = imported(path)
+    compare("gpus", database, result, "TARGET_INFO_GPU")
+    compare("gpus", database, result, "CUPTI_ACTIVITY_KIND_KERNEL")
+
+
+THREAD = 281543712968705  # of process 281543712964608, a second one of the process behind it
+OTHER = THREAD + (1 << 24)
+
+
 # --- Ways in
 
 def test_files_of_others_open_through_a_cache():
