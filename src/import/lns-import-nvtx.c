@@ -36,7 +36,8 @@ static const char *const columns[] = {
 typedef struct
 {
   LnsImport *import;
-  uint64_t n_unknown; /* rows of types that nobody knows                                         */
+  uint64_t n_unknown;  /* rows of types that nobody knows                                        */
+  uint64_t n_repeated; /* rows that create or destroy a domain once more                        */
   bool is_there[N_COLUMNS];
   LnsImportRemainder beside;
   LnsImportOwners owners;
@@ -279,8 +280,9 @@ name_thread (LnsImport *import, const LnsKeptValue *values)
 }
 
 static void
-name_domain (LnsImport *import, const LnsKeptValue *values, int64_t type)
+name_domain (Rows *rows, const LnsKeptValue *values, int64_t type)
 {
+  LnsImport *import = rows->import;
   uint32_t flags = 0,
            thread = _lns_import_thread (import, _lns_import_number (&values[LNS_NVTX_GLOBAL_TID])),
            process = thread < import->n_threads ? import->thread_list[thread].process : 0,
@@ -301,13 +303,14 @@ name_domain (LnsImport *import, const LnsKeptValue *values, int64_t type)
     }
   int64_t *time_ns =
       type == LNS_EVENT_TYPE_DOMAIN_CREATE ? &domain->created_ns : &domain->destroyed_ns;
+  /* A report has one beginning and one end of a domain.                                           */
+  rows->n_repeated += *time_ns != LNS_TIME_UNKNOWN;
   if (!_lns_import_time (&values[LNS_NVTX_START], time_ns))
     *time_ns = 0;
   if (type == LNS_EVENT_TYPE_DOMAIN_CREATE)
-    {
-      domain->name = text_of (import, values, &flags);
-      domain->thread = thread;
-    }
+    domain->name = text_of (import, values, &flags);
+  if (type == LNS_EVENT_TYPE_DOMAIN_CREATE || domain->thread == LNS_ID_NONE)
+    domain->thread = thread;
   lns_writer_set_domain (import->writer, id, domain);
 }
 
@@ -334,7 +337,7 @@ row_cb (void *data, const LnsKeptValue *values)
     case LNS_EVENT_TYPE_CATEGORY:
     case LNS_EVENT_TYPE_DOMAIN_CREATE:
     case LNS_EVENT_TYPE_DOMAIN_DESTROY:
-      name_domain (rows->import, values, type);
+      name_domain (rows, values, type);
       return true;
     default:
       rows->n_unknown++;
@@ -358,6 +361,9 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
   if (rows.n_unknown > 0)
     _lns_import_leave_out (import, "%s: %llu rows of unknown types", table->name,
                            (unsigned long long)rows.n_unknown);
+  if (rows.n_repeated > 0)
+    _lns_import_leave_out (import, "%s: %llu rows that create or destroy a domain once more",
+                           table->name, (unsigned long long)rows.n_repeated);
   _lns_import_remainder_clear (&rows.beside);
   return good;
 }

@@ -251,15 +251,20 @@ build_nvtx (LnsCellBuilder *builder)
   LnsKeyedId *named = _lns_builder_named_threads (builder, &n_threads, &n_reused);
   LnsValue *row;
 
+  /* A program neither creates nor destroys the default domain. A file of others has the rows that it has: some
+   * destroy what nothing created, and the default domain.                                         */
+  const bool is_imported = is_import (builder);
   for (uint32_t i = 0; i < n_domains; i++)
-    if (domains[i].number != 0 && domains[i].created_ns != LNS_TIME_UNKNOWN)
-      {
+    {
+      const bool is_created = domains[i].created_ns != LNS_TIME_UNKNOWN,
+                 is_destroyed = domains[i].destroyed_ns != LNS_TIME_UNKNOWN;
+      if (is_created && (is_imported || domains[i].number != 0))
         add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_CREATE, domains[i].created_ns, domains[i].name,
                       i, domain_tid (builder, i));
-        if (domains[i].destroyed_ns != LNS_TIME_UNKNOWN)
-          add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_DESTROY, domains[i].destroyed_ns, 0, i,
-                        domain_tid (builder, i));
-      }
+      if (is_destroyed && (is_imported || (is_created && domains[i].number != 0)))
+        add_nvtx_row (builder, LNS_EVENT_TYPE_DOMAIN_DESTROY, domains[i].destroyed_ns, 0, i,
+                      domain_tid (builder, i));
+    }
   for (uint32_t i = 0; i < n_categories; i++)
     {
       uint32_t domain = categories[i].domain;

@@ -223,6 +223,24 @@ THREAD = 281543712968705  # of process 281543712964608, a second one of the proc
 OTHER = THREAD + (1 << 24)
 
 
+def test_domains_are_created_and_destroyed_as_the_file_says():
+    """The default domain too, and domains that nothing created; a row that tells the same once more is told of."""
+    path = golden.path("domains.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
+                           "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, globalTid INTEGER, "
+                           "textId INTEGER, domainId INTEGER)")
+    database.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, NULL, ?)", [
+        (1, None, 75, "made", THREAD, 1), (2, 3, 59, "r", THREAD, 1), (4, None, 76, None, THREAD, 1), (5, None, 76, None, THREAD, 0),
+        (6, None, 76, None, OTHER, 0), (7, None, 76, None, THREAD, 8), (8, None, 75, "default", OTHER, 0)])
+    database.commit()
+    compare("domains", database, imported(path), "NVTX_EVENTS")
+    database.execute("INSERT INTO NVTX_EVENTS VALUES (9, NULL, 76, NULL, ?, NULL, 0)", (THREAD,))
+    database.commit()
+    err = golden.run("import", "-f", "true", "-o", "domains.rep", path)[1].decode()
+    assert err == "lanescope: left out: NVTX_EVENTS: 1 rows that create or destroy a domain once more\n", err
+
+
 # --- Ways in
 
 def test_files_of_others_open_through_a_cache():
