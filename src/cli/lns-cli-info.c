@@ -69,6 +69,7 @@ print_processes (LnsReport *report)
   const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
   uint32_t *n_own = calloc ((size_t)n + 1, sizeof *n_own); /* threads, by process */
   bool *has_tracks = calloc ((size_t)n + 1, sizeof *has_tracks);
+  const bool is_imported = lns_report_meta (report, "imported_from") != NULL;
 
   for (uint32_t t = 0; has_tracks != NULL && t < n_tracks; t++)
     has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
@@ -78,8 +79,8 @@ print_processes (LnsReport *report)
   printf ("processes: %" PRIu32 "\n", n);
   for (uint32_t i = 0; n_own != NULL && i < n; i++)
     {
-      /* Others' files list all processes of the machine.                                           */
-      if (processes[i].is_listed && has_tracks != NULL && !has_tracks[i])
+      /* Others' files name all processes of the machine: in PROCESSES or, without that, by their threads. */
+      if ((processes[i].is_listed || is_imported) && has_tracks != NULL && !has_tracks[i])
         {
           n_others++;
           continue;

@@ -241,6 +241,21 @@ def test_domains_are_created_and_destroyed_as_the_file_says():
     assert err == "lanescope: left out: NVTX_EVENTS: 1 rows that create or destroy a domain once more\n", err
 
 
+def test_processes_that_only_have_named_threads():
+    """Without PROCESSES, files name the threads of the whole machine."""
+    path = golden.path("idle.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL); INSERT INTO StringIds VALUES (1, 'worker');"
+                           "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);"
+                           "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, globalTid INTEGER)")
+    database.executemany("INSERT INTO ThreadNames VALUES (1, 20, ?)", [(THREAD + (i << 24),) for i in range(300)])
+    database.execute("INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'r', ?)", (THREAD,))
+    database.commit()
+    told = golden.run("info", path)[0].decode()
+    listed = told.split("processes: 300\n")[1].split("threads: ")[0].splitlines()
+    assert len(listed) == 2 and listed[1] == "  and 299 of which nothing was recorded", listed
+
+
 # --- Ways in
 
 def test_files_of_others_open_through_a_cache():
