@@ -256,6 +256,13 @@ def test_processes_that_only_have_named_threads():
     assert len(listed) == 2 and listed[1] == "  and 299 of which nothing was recorded", listed
 
 
+def test_the_advice_for_an_import_without_events():
+    path = golden.path("nothing.sqlite")
+    sqlite3.connect(path).executescript("CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT)")
+    told = golden.run("info", path)[0].decode()
+    assert "LNS-DOCTOR-011" in told and "imported from has no events" in told and "--trace" not in told, told
+
+
 # --- Ways in
 
 def test_files_of_others_open_through_a_cache():
