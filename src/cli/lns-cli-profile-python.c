@@ -8,6 +8,7 @@
 
 #include "src/cli/lns-cli-profile.h"
 
+#include <errno.h>
 #include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -133,7 +134,11 @@ static bool
 add_file (FILE *list, const char *kind, const char *path, LnsError *error)
 {
   json_error_t wrong;
-  json_t *entries = json_load_file (path, 0, &wrong);
+  FILE *file = fopen (path, "re");
+  if (file == NULL)
+    return lns_error_set_errno (error, errno, "--python-functions-trace: cannot read \"%s\"", path);
+  json_t *entries = json_loadf (file, 0, &wrong);
+  fclose (file);
   if (entries == NULL)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--python-functions-trace: %s is not JSON that can be read: line %d: %s",

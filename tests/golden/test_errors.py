@@ -342,4 +342,10 @@ def test_a_full_disk_is_told():
     assert done.returncode == 125 and b"No space left on device" in done.stderr, done.stderr
 
 
+def test_a_missing_file_of_functions():
+    """What cannot be opened has no line that is wrong."""
+    err = golden.run("profile", "-o", "functions.rep", "--python-functions-trace", "missing.json", "true", code=125)[1].decode()
+    assert err == 'lanescope: error: --python-functions-trace: cannot read "missing.json": No such file or directory; check the path\n', err
+
+
 tap.main(globals())
