@@ -4,8 +4,11 @@
  */
 
 /* A trace as Perfetto and chrome://tracing read it: processes with their threads and, as threads too, the
- * streams of their GPUs; an arrow from each launch to what it began. Times are microseconds, to the ns. */
+ * streams of their GPUs; an arrow from each launch to what it began. Times are microseconds, to the ns. What the format
+ * has no place for, as domains and colours of NVTX (its own colours are a fixed list), is told in "args", under the
+ * names of the tables' columns: our import finds it there. */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +67,17 @@ static const char *const arguments[] = {
   "blockZ",
   "registersPerThread",
   "staticSharedMemory",
+  "copyKind",
+  "memKind",
+  "syncType",
   "dynamicSharedMemory",
   "graphId",
   "graphNodeId",
   "srcKind",
   "dstKind",
+  "rangeId",
   "category",
+  "color",
   "uint64Value",
   "int64Value",
   "doubleValue",
@@ -103,8 +111,9 @@ typedef struct
 
   const Kind *kind; /* of the table that was begun last                                          */
   const LnsEnum *names;
-  int start, end, name, correlation, value;
-  unsigned n_arguments;
+  bool is_nvtx;
+  int start, end, name, correlation, value, event_class;
+  unsigned n_columns, n_arguments;
   struct
   {
     int column;
@@ -307,7 +316,9 @@ chrome_open (const LnsExportJob *job, LnsError *error)
     sink->text = lns_export_text_open (job, job->temporary, error);
   if (sink != NULL && sink->text != NULL)
     {
-      lns_export_put_text (sink->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+      lns_export_put_text (sink->text, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
+      lns_export_put_integer (sink->text, lns_report_info (job->report)->t0_realtime_ns);
+      lns_export_put_text (sink->text, ",\"traceEvents\":[");
       name_threads (sink);
       return sink;
     }
@@ -321,6 +332,9 @@ chrome_begin (void *data, const LnsTable *table, LnsError *error)
   Sink *sink = data;
 
   sink->kind = kind_of (table);
+  sink->event_class = sink->kind->is_call ? lns_export_column (table, "eventClass") : -1;
+  sink->is_nvtx = table->source == LNS_ROWS_NVTX;
+  sink->n_columns = table->n_columns;
   sink->start = lns_export_column (table, "start");
   if (sink->start < 0)
     sink->start = lns_export_column (table, "timestamp");
@@ -381,12 +395,35 @@ name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
   return text;
 }
 
+/* The name of the domain that events of LANE are in; NULL for the default one. */
+static const char *
+domain_of (const Sink *sink, uint32_t lane, size_t *ret_size)
+{
+  uint32_t n_lanes, n_tracks, n_domains;
+  const LnsLane *lanes = lns_report_lanes (sink->job->report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (sink->job->report, &n_tracks);
+  const LnsDomain *domains = lns_report_domains (sink->job->report, &n_domains);
+  const uint32_t track = lane < n_lanes ? lanes[lane].track : n_tracks,
+                 domain = track < n_tracks ? tracks[track].domain : n_domains;
+
+  return domain < n_domains && domains[domain].number != 0
+             ? lns_report_string (sink->job->report, domains[domain].name, ret_size)
+             : NULL;
+}
+
 static void
 put_arguments (const Sink *sink, const LnsSinkRow *row)
 {
   LnsExportText *text = sink->text;
-  bool has_any = false;
+  size_t size;
+  const char *domain = sink->is_nvtx ? domain_of (sink, row->lane, &size) : NULL;
+  bool has_any = domain != NULL;
 
+  if (domain != NULL)
+    {
+      lns_export_put_text (text, ",\"args\":{\"domain\":");
+      lns_export_put_json_string (text, domain, size);
+    }
   for (unsigned i = 0; i < sink->n_arguments; i++)
     {
       const LnsValue *value = &row->values[sink->arguments[i].column];
@@ -414,7 +451,8 @@ put_arrow (Sink *sink, char phase, const Row *row, int64_t time_ns, int64_t corr
   put_microseconds (sink->text, time_ns);
   lns_export_put_text (sink->text, ",\"id\":\"");
   lns_export_put_text (sink->text, id);
-  lns_export_put_text (sink->text, "\",\"cat\":\"launch\",\"name\":\"launch\"");
+  /* The category that PyTorch's profiler gives such arrows.                                        */
+  lns_export_put_text (sink->text, "\",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
   lns_export_put_text (sink->text, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
@@ -433,6 +471,73 @@ may_begin (const char *name)
   return false;
 }
 
+/* The category of an event. */
+static const char *
+category_of (const Sink *sink, const LnsSinkRow *row)
+{
+  /* Of ENUM_NSYS_EVENT_CLASS, and as PyTorch's profiler tells the two apart.                      */
+  static const int64_t driver = 1;
+
+  return sink->event_class >= 0 && row->values[sink->event_class].integer == driver
+             ? "cuda_driver"
+             : sink->kind->category;
+}
+
+/* The thread in COLUMN, as a row of the picture; OTHERWISE where there is none. */
+static Row
+thread_row (const LnsSinkRow *values, unsigned column, Row otherwise)
+{
+  const LnsValue *tid = &values->values[column];
+
+  return tid->type == LNS_VALUE_INTEGER ? (Row){ .pid = (int32_t)(tid->integer >> 24 & 0xFFFFFF),
+                                                 .tid = tid->integer & 0xFFFFFF }
+                                        : otherwise;
+}
+
+/* Writes what every event has, from its phase to its name. */
+static void
+put_head (Sink *sink,
+          char phase,
+          const char *category,
+          const Row *row,
+          int64_t time_ns,
+          const char *name,
+          size_t size)
+{
+  begin_event (sink, phase, row);
+  lns_export_put_text (sink->text, ",\"ts\":");
+  put_microseconds (sink->text, time_ns);
+  lns_export_put_text (sink->text, ",\"cat\":\"");
+  lns_export_put_text (sink->text, category);
+  lns_export_put_text (sink->text, "\",\"name\":");
+  lns_export_put_json_string (sink->text, name, size);
+}
+
+/* A start/end range of NVTX, which may end in another thread and crosses others: an asynchronous one of its process. */
+static void
+put_start_end (Sink *sink, const LnsSinkRow *values)
+{
+  size_t size;
+  char id[48];
+  const char *name = name_of (sink, values, &size);
+  const LnsValue *end = &values->values[LNS_NVTX_END];
+  const Row begins = thread_row (values, LNS_NVTX_GLOBAL_TID, (Row){ 0 }),
+            ends = thread_row (values, LNS_NVTX_END_GLOBAL_TID, begins);
+
+  snprintf (id, sizeof id, ",\"id2\":{\"local\":\"0x%" PRIx64 "\"}",
+            (uint64_t)values->values[sink->n_columns].integer);
+  put_head (sink, 'b', sink->kind->category, &begins, values->values[LNS_NVTX_START].integer, name,
+            size);
+  lns_export_put_text (sink->text, id);
+  put_arguments (sink, values);
+  lns_export_put_byte (sink->text, '}');
+  if (end->type != LNS_VALUE_INTEGER)
+    return;
+  put_head (sink, 'e', sink->kind->category, &ends, end->integer, name, size);
+  lns_export_put_text (sink->text, id);
+  lns_export_put_byte (sink->text, '}');
+}
+
 static bool
 chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
 {
@@ -441,29 +546,34 @@ chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
 
   if (values->lane >= sink->n_lanes)
     return true; /* a definition                                                                 */
+  if (sink->is_nvtx && values->values[LNS_NVTX_EVENT_TYPE].integer == LNS_EVENT_TYPE_START_END)
+    {
+      put_start_end (sink, values);
+      return lns_export_text_is_good (text, error);
+    }
   const Row *row = row_of (sink, values->lane);
   const LnsValue *end = sink->end >= 0 ? &values->values[sink->end] : NULL;
   int64_t start_ns = values->values[sink->start].integer;
   bool is_whole = end != NULL && end->type == LNS_VALUE_INTEGER;
   bool is_mark =
-      end == NULL || (strcmp (sink->kind->category, "nvtx") == 0 && !is_whole &&
+      end == NULL || (sink->is_nvtx && !is_whole &&
                       values->values[LNS_NVTX_EVENT_TYPE].integer == LNS_EVENT_TYPE_MARK);
   size_t size;
   const char *name = name_of (sink, values, &size);
 
-  begin_event (sink, sink->value >= 0 ? 'C' : is_mark ? 'i' : is_whole ? 'X' : 'B', row);
-  lns_export_put_text (text, ",\"ts\":");
-  put_microseconds (text, start_ns);
+  put_head (sink,
+            sink->value >= 0 ? 'C'
+            : is_mark        ? 'i'
+            : is_whole       ? 'X'
+                             : 'B',
+            category_of (sink, values), row, start_ns, name, size);
   if (is_whole)
     {
       lns_export_put_text (text, ",\"dur\":");
       put_microseconds (text, end->integer - start_ns);
     }
-  lns_export_put_text (text,
-                       is_mark && sink->value < 0 ? ",\"s\":\"t\",\"cat\":\"" : ",\"cat\":\"");
-  lns_export_put_text (text, sink->kind->category);
-  lns_export_put_text (text, "\",\"name\":");
-  lns_export_put_json_string (text, name, size);
+  if (is_mark && sink->value < 0)
+    lns_export_put_text (text, ",\"s\":\"t\"");
   if (sink->value >= 0)
     {
       lns_export_put_text (text, ",\"args\":{\"value\":");

@@ -76,12 +76,10 @@ enum
   NVTX_DOMAIN = 75
 };
 
-/* The domain that stands for EVENT's category in its process; 0, the default one, without one. */
+/* The domain in the process of TID that is called as CATEGORY; 0, the default one, without one. */
 static bool
-domain_of (
-    Trace *trace, const LnsTraceEvent *event, int64_t tid, int64_t *ret_domain, LnsError *error)
+domain_of (Trace *trace, LnsTraceValue category, int64_t tid, int64_t *ret_domain, LnsError *error)
 {
-  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
   char key[256];
   *ret_domain = 0;
   if (category.text == NULL || category.size_bytes == 0)
@@ -101,6 +99,80 @@ domain_of (
   sqlite3_bind_int64 (row, 5, tid);
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, (int64_t[]){ 0, 0, NVTX_DOMAIN }, 3,
                         error);
+}
+
+/* The columns of NVTX_EVENTS that our own export tells in "args", and where LNS_TRACE_ROW_RANGE has them. */
+static const struct
+{
+  const char *name;
+  int place; /* 0: it is the name of the domain */
+} nvtx_columns[] = {
+  { "domain", 0 },       { "jsonText", 8 },    { "uint64Value", 9 }, { "rangeId", 10 },
+  { "category", 11 },    { "color", 12 },      { "int64Value", 13 }, { "doubleValue", 14 },
+  { "uint32Value", 15 }, { "int32Value", 16 }, { "floatValue", 17 },
+};
+#define N_NVTX_COLUMNS (sizeof nvtx_columns / sizeof *nvtx_columns)
+
+/* Which of them NAME is; N_NVTX_COLUMNS where it is none. */
+static size_t
+find_column (const char *name)
+{
+  size_t i = 0;
+  while (i < N_NVTX_COLUMNS && strcmp (nvtx_columns[i].name, name) != 0)
+    i++;
+  return i;
+}
+
+/* What "args" of EVENT say of columns, to be freed; NULL where they say anything else, as those of other programs'
+ * ranges do: such are kept as they are. */
+static yajl_val
+columns_of (const LnsTraceEvent *event)
+{
+  char message[8];
+  yajl_val all = event->arguments.text != NULL
+                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
+                     : NULL;
+  bool good = YAJL_IS_OBJECT (all);
+  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
+    {
+      const yajl_val value = YAJL_GET_OBJECT (all)->values[i];
+      const size_t column = find_column (YAJL_GET_OBJECT (all)->keys[i]);
+      good = column < N_NVTX_COLUMNS && (YAJL_IS_NUMBER (value) || YAJL_IS_STRING (value));
+    }
+  if (good)
+    return all;
+  yajl_tree_free (all);
+  return NULL;
+}
+
+/* The name of the domain in COLUMNS, in ROOM; nothing for the default one. */
+static LnsTraceValue
+said_domain (yajl_val columns, char room[256])
+{
+  const char *path[] = { "domain", NULL };
+  const char *name = YAJL_GET_STRING (yajl_tree_get (columns, path, yajl_t_string));
+  if (columns == NULL || name == NULL)
+    return (LnsTraceValue){ NULL, 0 };
+  const int n = snprintf (room, 256, "%s", name);
+  return (LnsTraceValue){ room, (size_t)(n < 256 ? n : 255) };
+}
+
+static void
+bind_columns (sqlite3_stmt *row, yajl_val columns)
+{
+  for (size_t i = 0; i < YAJL_GET_OBJECT (columns)->len; i++)
+    {
+      const yajl_val value = YAJL_GET_OBJECT (columns)->values[i];
+      const int place = nvtx_columns[find_column (YAJL_GET_OBJECT (columns)->keys[i])].place;
+      if (place == 0)
+        continue;
+      if (YAJL_IS_STRING (value))
+        sqlite3_bind_text (row, place, YAJL_GET_STRING (value), -1, SQLITE_TRANSIENT);
+      else if (YAJL_IS_INTEGER (value))
+        sqlite3_bind_int64 (row, place, YAJL_GET_INTEGER (value));
+      else
+        sqlite3_bind_double (row, place, YAJL_GET_DOUBLE (value));
+    }
 }
 
 /* Which of a trace's ids an event has: the one of its process, or the one of all. */
@@ -123,9 +195,17 @@ put_range (Trace *trace,
            LnsError *error)
 {
   int64_t tid, domain, name_id, payload;
-  if (!thread_of (trace, event, &tid, error) || !domain_of (trace, event, tid, &domain, error) ||
+  const bool is_nvtx = _lns_trace_kind (event) == LNS_TRACE_IS_NVTX;
+  yajl_val columns = is_nvtx ? columns_of (event) : NULL;
+  char said[256];
+  if (!thread_of (trace, event, &tid, error) ||
+      !domain_of (trace, is_nvtx ? said_domain (columns, said) : event->fields[LNS_TRACE_CATEGORY],
+                  tid, &domain, error) ||
       !lns_trace_intern_value (&trace->tables, name, &name_id, error))
-    return false;
+    {
+      yajl_tree_free (columns);
+      return false;
+    }
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_RANGE];
   sqlite3_clear_bindings (row);
   sqlite3_bind_int64 (row, 1, start_ns);
@@ -135,13 +215,17 @@ put_range (Trace *trace,
   sqlite3_bind_int64 (row, 5, tid);
   sqlite3_bind_int64 (row, 6, name_id);
   sqlite3_bind_int64 (row, 7, domain);
-  if (event->arguments.size_bytes > 2)
+  if (columns != NULL)
+    bind_columns (row, columns);
+  else if (event->arguments.size_bytes > 2)
     sqlite3_bind_text64 (row, 8, event->arguments.text, event->arguments.size_bytes, SQLITE_STATIC,
                          SQLITE_UTF8);
-  if (type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
+  if (!is_nvtx && type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
     sqlite3_bind_int64 (row, 9, payload);
   trace->n_kept++;
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, NULL, 0, error);
+  const bool good = lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, NULL, 0, error);
+  yajl_tree_free (columns);
+  return good;
 }
 
 /* A mark called as EVENT and, where that has one, its step. */
@@ -298,8 +382,12 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError
       yajl_tree_free (all);
       return true;
     }
+  /* "counter" is what our own export calls all of them.                                          */
+  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
+  const bool is_own = category.text != NULL && strcmp (category.text, "counter") == 0;
   bool good =
-      thread_of (trace, event, &tid, error) && domain_of (trace, event, tid, &domain, error);
+      thread_of (trace, event, &tid, error) &&
+      domain_of (trace, is_own ? (LnsTraceValue){ NULL, 0 } : category, tid, &domain, error);
   const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
   for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
     if (YAJL_IS_NUMBER (YAJL_GET_OBJECT (all)->values[i]))
@@ -328,8 +416,9 @@ put_call (Trace *trace,
   trace->n_kept++;
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_CALL,
                         (int64_t[]){ start_ns, end_ns, is_driver, tid,
-                                     integer_or (event->fields[LNS_TRACE_CORRELATION], 0), name },
-                        6, error);
+                                     integer_or (event->fields[LNS_TRACE_CORRELATION], 0), name,
+                                     integer_or (event->fields[LNS_TRACE_RESULT], 0) },
+                        7, error);
 }
 
 /* ENUM_CUDA_MEM_KIND of the N bytes of TEXT, "Pageable" or the like. */
@@ -388,46 +477,58 @@ put_work (Trace *trace,
           LnsError *error)
 {
   const LnsTraceValue *fields = event->fields;
-  int64_t values[16] = {
+  int64_t tid = 0;
+  /* Where "pid" is no GPU, it is the process.                                                     */
+  if (fields[LNS_TRACE_OWN_DEVICE].text != NULL &&
+      !lns_trace_thread (&trace->tables, fields[LNS_TRACE_PID], fields[LNS_TRACE_PID], &tid, error))
+    return false;
+  int64_t values[18] = {
     start_ns,
     end_ns,
-    integer_or (fields[LNS_TRACE_DEVICE], integer_or (fields[LNS_TRACE_PID], 0)),
+    integer_or (fields[LNS_TRACE_OWN_DEVICE],
+                integer_or (fields[LNS_TRACE_DEVICE], integer_or (fields[LNS_TRACE_PID], 0))),
     integer_or (fields[LNS_TRACE_CONTEXT], 1),
     integer_or (fields[LNS_TRACE_STREAM], integer_or (fields[LNS_TRACE_TID], 0)),
-    integer_or (fields[LNS_TRACE_CORRELATION], 0)
+    integer_or (fields[LNS_TRACE_CORRELATION], 0),
+    tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS
   };
   const char *name = fields[LNS_TRACE_NAME].text != NULL ? fields[LNS_TRACE_NAME].text : "";
-  int n = 6;
+  int n = 7;
   if (which == LNS_TRACE_ROW_KERNEL)
     {
       size_t n_short;
       const char *text = lns_kernel_text_short (name, &n_short);
-      if (!lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME], &values[6], error) ||
-          !lns_trace_intern (&trace->tables, text, n_short, &values[7], error))
+      if (!lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME], &values[7], error) ||
+          !lns_trace_intern (&trace->tables, text, n_short, &values[8], error))
         return false;
       for (int i = 0; i < 6; i++)
-        values[8 + i] = integer_or (fields[LNS_TRACE_GRID + i], 0);
-      values[14] = integer_or (fields[LNS_TRACE_REGISTERS], 0);
-      values[15] = integer_or (fields[LNS_TRACE_SHARED_BYTES], 0);
-      n = 16;
+        values[9 + i] = integer_or (fields[LNS_TRACE_GRID + i], 0);
+      values[15] = integer_or (fields[LNS_TRACE_REGISTERS], 0);
+      values[16] = integer_or (fields[LNS_TRACE_SHARED_BYTES], 0);
+      values[17] = integer_or (fields[LNS_TRACE_DYNAMIC_BYTES], 0);
+      n = 18;
     }
   else if (which == LNS_TRACE_ROW_COPY)
     {
-      values[6] = integer_or (fields[LNS_TRACE_BYTES], 0);
-      read_copy (fields[LNS_TRACE_NAME], &values[7], &values[8], &values[9]);
-      n = 10;
+      values[7] = integer_or (fields[LNS_TRACE_BYTES], 0);
+      read_copy (fields[LNS_TRACE_NAME], &values[8], &values[9], &values[10]);
+      for (int i = 0; i < 3; i++)
+        values[8 + i] = integer_or (fields[LNS_TRACE_COPY_KIND + i], values[8 + i]);
+      n = 11;
     }
   else if (which == LNS_TRACE_ROW_SET)
     {
       const char *place = strchr (name, '('), *end = place != NULL ? strchr (place, ')') : NULL;
-      values[6] = integer_or (fields[LNS_TRACE_BYTES], 0);
-      values[7] = end != NULL ? memory_kind (place + 1, (size_t)(end - place - 1)) : 0xffff;
-      n = 8;
+      values[7] = integer_or (fields[LNS_TRACE_BYTES], 0);
+      values[8] =
+          integer_or (fields[LNS_TRACE_MEMORY_KIND],
+                      end != NULL ? memory_kind (place + 1, (size_t)(end - place - 1)) : 0xffff);
+      n = 9;
     }
   else
     {
-      values[6] = sync_type (fields[LNS_TRACE_NAME]);
-      n = 7;
+      values[7] = integer_or (fields[LNS_TRACE_SYNC_TYPE], sync_type (fields[LNS_TRACE_NAME]));
+      n = 8;
     }
   trace->n_kept++;
   return lns_trace_put (&trace->tables, which, values, n, error);

@@ -27,6 +27,7 @@ _lns_trace_kind (const LnsTraceEvent *event)
                 { "cuda_driver", 11, LNS_TRACE_IS_DRIVER_CALL },
                 { "driver", 6, LNS_TRACE_IS_DRIVER_CALL },
                 { "gpu_user_annotation", 19, LNS_TRACE_IS_GPU_ANNOTATION },
+                { "nvtx", 4, LNS_TRACE_IS_NVTX },
                 { "ac2g", 4, LNS_TRACE_IS_CORRELATION },
                 { "async_cpu_to_gpu", 16, LNS_TRACE_IS_CORRELATION } };
   const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];

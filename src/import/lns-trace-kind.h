@@ -20,7 +20,8 @@ typedef enum
   LNS_TRACE_IS_RUNTIME_CALL,
   LNS_TRACE_IS_DRIVER_CALL,
   LNS_TRACE_IS_GPU_ANNOTATION,
-  LNS_TRACE_IS_CORRELATION
+  LNS_TRACE_IS_CORRELATION,
+  LNS_TRACE_IS_NVTX /* what "args" say of it stands under the names of NVTX_EVENTS' columns       */
 } LnsTraceKind;
 
 /* That of EVENT, in whatever case it is written. */

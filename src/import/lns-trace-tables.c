@@ -18,7 +18,9 @@ static const char schema[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
     "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
     "INTEGER,"
-    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER, endGlobalTid INTEGER);"
+    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER, endGlobalTid INTEGER,"
+    " rangeId INTEGER, category INTEGER, color INTEGER, int64Value INTEGER, doubleValue REAL,"
+    " uint32Value INTEGER, int32Value INTEGER, floatValue REAL);"
     "CREATE TABLE LNS_FLOWS (start INTEGER NOT NULL, end INTEGER, globalTid INTEGER, endGlobalTid "
     "INTEGER, nameId INTEGER, category TEXT, flowId TEXT);"
     "CREATE TEMP TABLE MOMENTS (time, key, anyKey, kind, row, tid);"
@@ -33,7 +35,7 @@ static const char schema[] =
     " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName "
     "INTEGER,"
     " gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER,"
-    " registersPerThread INTEGER, staticSharedMemory INTEGER);"
+    " registersPerThread INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER);"
     "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, "
     "contextId INTEGER,"
     " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER, "
@@ -56,7 +58,7 @@ static const char schema[] =
 
 static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_STRING] = "INSERT INTO StringIds VALUES (?,?)",
-  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,NULL)",
+  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,NULL,?,?,?,?,?,?,?,?)",
   /* Where a range began in the same thread it does not say in which one it ended.                 */
   [LNS_TRACE_ROW_RANGE_END] =
       "UPDATE NVTX_EVENTS SET end = ?1, endGlobalTid = nullif (?3, globalTid) WHERE rowid = ?2",
@@ -65,12 +67,12 @@ static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_MOMENT] = "INSERT INTO temp.MOMENTS VALUES (?,?,?,?,?,?)",
   [LNS_TRACE_ROW_LONE_MOMENT] = "INSERT INTO temp.LONE_MOMENTS VALUES (?,?,?,?,?,?)",
   [LNS_TRACE_ROW_COUNTER] = "INSERT INTO LNS_COUNTERS VALUES (?,?,?,?,?)",
-  [LNS_TRACE_ROW_CALL] = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?,?,0)",
+  [LNS_TRACE_ROW_CALL] = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?,?,?)",
   [LNS_TRACE_ROW_KERNEL] =
-      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,?,?,?,?,0,?,?,?,?,?,?,?,?,?,?)",
-  [LNS_TRACE_ROW_COPY] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,?,?,?,?,0,?,?,?,?)",
-  [LNS_TRACE_ROW_SET] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (?,?,?,?,?,?,0,0,?,?)",
-  [LNS_TRACE_ROW_SYNC] = "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?,?,?,?,?,?,0,?)",
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_COPY] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_SET] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (?,?,?,?,?,?,?,0,?,?)",
+  [LNS_TRACE_ROW_SYNC] = "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?,?,?,?,?,?,?,?)",
   [LNS_TRACE_ROW_THREAD_NAME] = "INSERT INTO ThreadNames VALUES (?,0,?)",
   [LNS_TRACE_ROW_PROCESS] = "INSERT INTO PROCESSES VALUES (?,?,?)",
   [LNS_TRACE_ROW_GPU] = "INSERT INTO TARGET_INFO_GPU VALUES (?,?,?,?,?,?,?)",
@@ -194,14 +196,18 @@ lns_trace_thread (
   const uint32_t process = lns_trace_id (tables, pid), thread = lns_trace_id (tables, tid);
   int64_t name;
   *ret_tid = (int64_t)process << LNS_TRACE_ID_BITS | thread;
+  if (tables->n_threads > 0 && *ret_tid == tables->last_tid)
+    return true;
+  tables->last_tid = *ret_tid;
   if (!note_process (tables, process, pid, error))
     return false;
-  if (!is_text (thread, tid) || lns_string_table_intern (tables->threads, ret_tid, sizeof *ret_tid,
-                                                         tables->n_threads) != tables->n_threads)
+  if (lns_string_table_intern (tables->threads, ret_tid, sizeof *ret_tid, tables->n_threads) !=
+      tables->n_threads)
     return true;
   tables->n_threads++;
-  return lns_trace_intern_value (tables, tid, &name, error) &&
-         lns_trace_put (tables, LNS_TRACE_ROW_THREAD_NAME, (int64_t[]){ name, *ret_tid }, 2, error);
+  return !is_text (thread, tid) || (lns_trace_intern_value (tables, tid, &name, error) &&
+                                    lns_trace_put (tables, LNS_TRACE_ROW_THREAD_NAME,
+                                                   (int64_t[]){ name, *ret_tid }, 2, error));
 }
 
 void
@@ -247,7 +253,21 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
   return true;
 }
 
-/* Forgets the names of processes and threads that have no events. */
+/* SQL: whether a thread, by its globalTid, has events or at least a number that a thread may have. What is drawn as a
+ * thread and has neither is a stream of a GPU. */
+static void
+is_thread (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsTraceTables *tables = sqlite3_user_data (context);
+  const int64_t tid = sqlite3_value_int64 (values[0]);
+  const uint32_t number = (uint32_t)(tid & ((1 << LNS_TRACE_ID_BITS) - 1));
+
+  sqlite3_result_int (context, number < OWN_FIRST_ID ||
+                                   lns_string_table_find (tables->threads, &tid, sizeof tid,
+                                                          UINT32_MAX) != UINT32_MAX);
+}
+
+/* Forgets the names of processes that have no events, and of what is no thread. */
 static bool
 drop_names (LnsTraceTables *tables, LnsError *error)
 {
@@ -255,7 +275,11 @@ drop_names (LnsTraceTables *tables, LnsError *error)
   size_t n = 2;
   for (unsigned i = 0; i < tables->n_processes; i++)
     n += (size_t)snprintf (list + n, sizeof list - n, ",%u", tables->processes[i].id);
+  if (sqlite3_create_function_v2 (tables->db, "is_thread", 1, SQLITE_UTF8, tables, is_thread, NULL,
+                                  NULL, NULL) != SQLITE_OK)
+    return lns_trace_fail (tables, error);
   return lns_trace_run (tables, error, "DELETE FROM PROCESSES WHERE pid NOT IN (%s)", list) &&
+         lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE NOT is_thread (globalTid)") &&
          lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE globalTid >> 24 NOT IN (%s)",
                         list);
 }
@@ -270,7 +294,8 @@ lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *err
       most = i;
   const int64_t process = (int64_t)tables->processes[most].id << LNS_TRACE_ID_BITS;
   for (size_t i = 0; i < sizeof work / sizeof *work; i++)
-    if (!lns_trace_run (tables, error, "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld",
+    if (!lns_trace_run (tables, error,
+                        "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld WHERE globalPid = 0",
                         work[i], (long long)process))
       return false;
   /* A counter that has fractions has them in all its samples.                                     */

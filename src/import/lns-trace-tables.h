@@ -26,15 +26,17 @@
 typedef enum
 {
   LNS_TRACE_ROW_STRING,
-  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value */
+  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value, rangeId,
+                        * category, color, int64Value, doubleValue, uint32Value, int32Value, floatValue */
   LNS_TRACE_ROW_RANGE_END, /* end, rowid, globalTid */
   LNS_TRACE_ROW_ARROW,     /* start, globalTid, nameId, category, flowId */
   LNS_TRACE_ROW_ARROW_END, /* end, rowid, globalTid */
   LNS_TRACE_ROW_MOMENT,    /* of lns-trace-pairs.c */
   LNS_TRACE_ROW_LONE_MOMENT,
   LNS_TRACE_ROW_COUNTER, /* timestamp, name, value, globalPid, domainId */
-  LNS_TRACE_ROW_CALL,    /* start, end, eventClass, globalTid, correlationId, nameId */
-  LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, … */
+  LNS_TRACE_ROW_CALL,    /* start, end, eventClass, globalTid, correlationId, nameId, returnValue */
+  LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, globalPid (0: not
+                         * known yet), … */
   LNS_TRACE_ROW_COPY,
   LNS_TRACE_ROW_SET,
   LNS_TRACE_ROW_SYNC,
@@ -52,6 +54,7 @@ typedef struct
   sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
   LnsStringTable *strings, *ids, *domains, *threads;
   uint32_t n_strings, n_ids, n_domains, n_threads;
+  int64_t last_tid; /* that had an event */
   struct
   {
     uint32_t id;
