@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,11 +93,29 @@ lns_process_has_session (void)
          (lns_process.n_joined > 0 || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0);
 }
 
+/* Whether this process, PID, runs in its parent's memory, as a child of vfork() does until it executes
+ * another program. glibc registers a list of mutexes with the kernel for each process and thread that it
+ * starts; a child of vfork() has none, and neither has one of a bare clone(), whose memory is a copy. */
+static bool
+is_memory_borrowed (uint32_t pid)
+{
+  void *mutexes = NULL;
+  size_t n_bytes = 0;
+  /* Who has tried to join before, and is asked again, is a fork's child. */
+  return lns_process.n_joined == 0 && (uint32_t)LNS_SYSCALL (SYS_gettid) == pid &&
+         LNS_SYSCALL (SYS_get_robust_list, 0, &mutexes, &n_bytes) == 0 && mutexes == NULL &&
+         LNS_SYSCALL (SYS_kcmp, pid, LNS_SYSCALL (SYS_getppid), KCMP_VM, 0, 0) <= 0;
+}
+
 /* The joining thread's part: it alone runs this. */
 static uint64_t
 join_session (int bound_ms)
 {
-  const uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  /* Who has the memory is the process: it goes on in it when the child is gone. */
+  const bool is_borrowed = is_memory_borrowed (pid);
+  if (is_borrowed)
+    pid = (uint32_t)LNS_SYSCALL (SYS_getppid);
   bool forked = lns_process.n_joined > 0 && lns_process.pid != pid;
   if (lns_process.n_joined == 0)
     wipe_on_fork ();
@@ -107,9 +126,10 @@ join_session (int bound_ms)
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
     .pid = lns_process.pid,
-    .tid = (uint32_t)LNS_SYSCALL (SYS_gettid),
+    .tid = is_borrowed ? pid : (uint32_t)LNS_SYSCALL (SYS_gettid),
     .ppid = (uint32_t)LNS_SYSCALL (SYS_getppid),
     .forked = forked,
+    .is_borrowed = is_borrowed,
   };
   name_program (hello.program, sizeof hello.program);
   if (lns_streams_prepare () < 0)

@@ -209,6 +209,15 @@ readopt_stream (LnsStream *stream)
   return number_stream (stream);
 }
 
+/* This thread's id. A child of vfork() runs in the place of a thread that is there again later: the first
+ * one, as far as can be known. */
+static uint32_t
+thread_id (void)
+{
+  uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  return pid == lns_process.pid ? (uint32_t)LNS_SYSCALL (SYS_gettid) : lns_process.pid;
+}
+
 /* The word that says whether NVTX's events are recorded. */
 static const uint32_t *
 nvtx_flag (void)
@@ -238,7 +247,7 @@ begin_thread (uint64_t generation)
     }
   if (ready)
     {
-      stream->tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
+      stream->tid = thread_id ();
       stream->thread_serial = __atomic_add_fetch (&n_threads, 1, __ATOMIC_RELAXED);
       /* Losses of another thread or process that were not told yet are in its counters alone. */
       stream->lost = (LnsWireLosses){ 0 };

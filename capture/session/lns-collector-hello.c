@@ -582,6 +582,11 @@ hear (LnsCollector *collector, LnsWatch *connection)
   if (connection->peer == NULL)
     {
       bool is_hello = n == sizeof message.hello && message.hello.magic == LNS_WIRE_MAGIC;
+      /* The pool belongs to who has the memory: by it, its end is waited for. */
+      const int32_t parent_pid =
+          is_hello && message.hello.is_borrowed ? lns_process_parent (connection->pid) : 0;
+      if (parent_pid > 0)
+        connection->pid = parent_pid;
       if (is_hello && message.hello.abi != LNS_WIRE_ABI)
         refuse (collector, connection, EPROTO);
       else if (is_hello && answer (collector, connection))

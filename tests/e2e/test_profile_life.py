@@ -182,6 +182,19 @@ def test_children_that_cannot_join_are_counted():
         assert report.info["lost"] == 5 and len(told) == 1 and "close descriptors" in told[0], told
 
 
+def test_the_first_call_in_a_child_of_vfork():
+    with Folder() as folder:
+        run = folder.profile(ACT, "vfork", "child", "sleep", "100", "mark", "parent", "thread", "2", "vfork", "its",
+                             "fork", "2", "mark", "forked", "sleep", "100", "mark", "last")
+        assert run.code == 0 and "0 lost" in run.err, run
+        report = folder.report()
+        assert dict(report.names()) == {"child": 1, "parent": 1, "its": 1, "forked": 1, "last": 1}, report.names()
+        process, = {event["process"] for event in report.events if event["name"] != "forked"}
+        assert report.processes[process]["name"] == "nvtx-act" and report.named("forked")[0]["process"] != process
+        thread = report.threads[report.named("child")[0]["thread"]]
+        assert thread["tid"] == report.processes[process]["pid"], (thread, report.processes)
+
+
 def test_events_in_signal_handlers_are_lost_for_that():
     with Folder() as folder:
         run = folder.profile(ACT, "mark", "first", "nest", "nest")

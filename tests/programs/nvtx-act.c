@@ -18,6 +18,7 @@
  *   close-all, session N                           closes descriptors from 3 on; begins a session
  *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
  *                                                  no more than N files
+ *   vfork NAME                                     marks NAME in a child that shares this one's memory
  *   touch NAME, await N                            makes a file; waits until the current folder has N
  *   nest                                           pushes a range, and marks "nested" in a signal handler
  *                                                  that interrupts the push
@@ -239,6 +240,18 @@ push_distinct (int n)
 }
 
 static void
+mark_in_vfork (const char *name)
+{
+  const pid_t pid = vfork ();
+  if (pid == 0)
+    {
+      nvtxMarkA (name);
+      _exit (0);
+    }
+  waitpid (pid, NULL, 0);
+}
+
+static void
 await_files (int n)
 {
   for (int n_files = 0; n_files < n; usleep (10000))
@@ -327,6 +340,8 @@ act (char **words, int n)
           printf ("%s\n", text);
           fflush (stdout);
         }
+      else if (strcmp (verb, "vfork") == 0)
+        mark_in_vfork (text);
       else if (strcmp (verb, "touch") == 0)
         close (open (text, O_CREAT | O_WRONLY, 0600));
       else if (strcmp (verb, "warn") == 0)
