@@ -47,11 +47,11 @@ lns_palette_get (bool want_dark)
   return want_dark ? &dark : &light;
 }
 
-uint64_t
-lns_palette_hash (const void *domain, size_t domain_bytes, const void *name, size_t name_bytes)
+unsigned
+lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes)
 {
-  /* Multiplied, so that a name equal to its domain's does not cancel out. */
-  return lns_hash (name, name_bytes) + 31 * lns_hash (domain, domain_bytes);
+  uint64_t turn = domain_bytes > 0 ? lns_hash (domain, domain_bytes) % LNS_N_HUES : 0;
+  return (hue + (unsigned)turn) % LNS_N_HUES;
 }
 
 uint32_t

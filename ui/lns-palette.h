@@ -31,10 +31,9 @@ typedef struct
 /* Lives for ever. */
 const LnsPalette *lns_palette_get (bool dark);
 
-/* The hash of a name within a domain: the same in every report and run. The arguments are bytes,
- * not text. O(size). */
-uint64_t
-lns_palette_hash (const void *domain, size_t domain_bytes, const void *name, size_t name_bytes);
+/* HUE turned by a domain's name, so that domains with the same names differ; those of the domain without a name
+ * are as they are. O(size). */
+unsigned lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes);
 
 /* The colour of an event: the program's own (0xAARRGGBB, alpha ignored) where it is not 0, else the
  * hue of HASH. */

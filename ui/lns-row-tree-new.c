@@ -541,6 +541,7 @@ lns_row_tree_new (LnsReport *report)
   builder.contexts = lns_report_contexts (report, &builder.n_contexts);
   builder.streams = lns_report_streams (report, &builder.n_streams);
 
+  tree->hues = lns_hues_new (report);
   tree->rows = g_array_new (FALSE, FALSE, sizeof (LnsRow));
   tree->order = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);

@@ -20,6 +20,7 @@ struct LnsRowTree
   GArray *lanes;         /* of uint32_t, those of row after row                                 */
   uint32_t *row_of_lane; /* n_report_lanes of them                                              */
   uint32_t n_report_lanes;
+  LnsHues *hues;   /* owned                                                                     */
   GArray *visible; /* of uint32_t: rows                                                         */
   GArray *tops;    /* of int: the upper edges of the visible rows, and the last one's lower edge */
 };

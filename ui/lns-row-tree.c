@@ -203,6 +203,7 @@ _lns_row_tree_copy (const LnsRowTree *self)
   tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
   tree->n_report_lanes = self->n_report_lanes;
+  tree->hues = lns_hues_ref (self->hues);
   tree->row_of_lane =
       g_memdup2 (self->row_of_lane, (self->n_report_lanes + 1) * sizeof *self->row_of_lane);
   tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);
@@ -229,6 +230,13 @@ clear (gpointer data)
   g_array_unref (self->visible);
   g_array_unref (self->tops);
   g_free (self->row_of_lane);
+  lns_hues_unref (self->hues);
+}
+
+const LnsHues *
+lns_row_tree_hues (const LnsRowTree *self)
+{
+  return self->hues;
 }
 
 LnsRowTree *

@@ -17,6 +17,7 @@
 
 #include "src/store/lns-facet.h"
 #include "src/store/lns-report.h"
+#include "ui/lns-hues.h"
 
 /* Heights in pixels. A row's lanes are strips of LNS_LANE_PX below each other. */
 #define LNS_LANE_PX    18
@@ -89,6 +90,9 @@ typedef struct LnsRowTree LnsRowTree;
 LnsRowTree *lns_row_tree_new (LnsReport *report);
 LnsRowTree *lns_row_tree_ref (const LnsRowTree *self); /* any thread */
 void lns_row_tree_unref (LnsRowTree *self);            /* any thread; NULL is fine */
+
+/* The hues of the report's names. */
+const LnsHues *lns_row_tree_hues (const LnsRowTree *self);
 
 uint32_t lns_row_tree_n_rows (const LnsRowTree *self);
 const LnsRow *lns_row_tree_row (const LnsRowTree *self, uint32_t row);

@@ -24,7 +24,9 @@ hash_of (LnsTilePainter *self, uint32_t name)
   LnsKeptHue *kept = &self->hues[(name * 31 + row) % LNS_KEPT_HUES];
   if (kept->hash != 0 && kept->name == name && kept->row == row)
     return kept->hash;
-  uint64_t hash = lns_event_hash (self->report, lns_row_tree_row (self->tree, row), name);
+  /* Not 0, which is nothing kept. */
+  uint64_t hash = LNS_N_HUES + lns_event_hue (self->report, self->tree,
+                                              lns_row_tree_row (self->tree, row), name);
   *kept = (LnsKeptHue){ name, row, hash };
   return hash;
 }

@@ -109,7 +109,7 @@ lns_row_names (const LnsRow *row)
 }
 
 uint64_t
-lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name)
+lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name)
 {
   uint32_t n_domains;
   const LnsDomain *domains = lns_report_domains (report, &n_domains);
@@ -123,7 +123,8 @@ lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name)
     return hue;
   bytes = lns_event_short_name (lns_row_names (row), bytes, &name_bytes);
   const char *prefix = lns_report_string (report, domain_name, &domain_bytes);
-  return lns_palette_hash (prefix, domain_bytes, bytes, name_bytes);
+  return lns_palette_hue (lns_hues_get (lns_row_tree_hues (tree), bytes, name_bytes), prefix,
+                          domain_bytes);
 }
 
 gsize

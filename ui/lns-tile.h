@@ -85,9 +85,10 @@ lns_tile_origin_ns (const LnsTileKey *key)
                                                                             : INT64_MAX;
 }
 
-/* What the hue of an event NAME of ROW is drawn from, see lns-palette.h: a kernel's is that of its
- * short name, a CUDA call's that of what it is for, others' that of domain and name. */
-uint64_t lns_event_hash (LnsReport *report, const LnsRow *row, uint32_t name);
+/* The hue of an event NAME of ROW of TREE: a kernel's is that of its short name, a CUDA call's that of what it is
+ * for, others' that of the name, turned by the domain's. */
+uint64_t
+lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name);
 
 /* What the names of ROW's events are. */
 LnsNames lns_row_names (const LnsRow *row);

@@ -328,7 +328,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   if (layout == NULL)
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
-  uint64_t hash = lns_event_hash (report, model_row (self), event->name);
+  uint64_t hash = lns_event_hue (report, self->context->tree, model_row (self), event->name);
   uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hash);
   GdkRGBA back = rgba_of (rgb), front = rgba_of (lns_palette_text_on (rgb));
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);

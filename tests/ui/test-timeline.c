@@ -8,6 +8,7 @@
  *
  * usage: test-timeline KNOWN.rep HOURS.rep THREADS.rep (3,000 of them) */
 
+#include "src/base/lns-hash.h"
 #include <adwaita.h>
 
 #include "ui/lns-palette.h"
@@ -532,6 +533,36 @@ a_counter_is_told_by_its_name (void)
   close_timeline (timeline);
 }
 
+/* Names that first occur one after the other have hues of their own, the same each time. */
+static void
+neighbours_have_different_hues (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsHues *hues = lns_hues_new (report), *again = lns_hues_new (report);
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  uint32_t n = 0, last[LNS_N_HUES] = { 0 }, n_hashed = 0;
+  for (uint32_t id = 1; id < lns_report_n_strings (report); id++)
+    {
+      size_t size_bytes;
+      const char *name = lns_report_string (report, id, &size_bytes);
+      name = lns_event_short_name (LNS_NAMES_KERNELS, name, &size_bytes);
+      uint64_t hash = lns_hash (name, size_bytes);
+      unsigned hue = lns_hues_get (hues, name, size_bytes);
+      LNS_CHECK_INT (lns_hues_get (again, name, size_bytes), hue);
+      if (!g_hash_table_add (seen, GSIZE_TO_POINTER (hash)))
+        continue;
+      /* Twelve by twelve. */
+      LNS_CHECK (last[hue] <= n / LNS_N_HUES);
+      last[hue] = n++ / LNS_N_HUES + 1;
+      n_hashed += hash % LNS_N_HUES == hue;
+    }
+  /* As far as can be, a name has the hue that it has in other reports. */
+  LNS_CHECK (n > 2 * LNS_N_HUES && n_hashed > n / LNS_N_HUES);
+  lns_hues_unref (hues);
+  lns_hues_unref (again);
+  lns_report_close (report);
+}
+
 /* Rows have the two backgrounds by turns, whatever is folded. */
 static void
 stripes_alternate (void)
@@ -596,6 +627,7 @@ main (int argc, char **argv)
   LNS_TEST (the_pointer_finds_events);
   LNS_TEST (a_counter_is_told_by_its_name);
   LNS_TEST (stripes_alternate);
+  LNS_TEST (neighbours_have_different_hues);
   LNS_TEST (a_pinned_row_stays);
   return lns_tap_done ();
 }
