@@ -66,6 +66,11 @@ def mutations(build):
         assert said in output, "it did not run 10,000"
 
 
+def structure(build):
+    """Twenty minutes or so: each file is handed to every command and to what the viewer does before it draws."""
+    run([os.path.join(build, "tests", "fuzz", "structure")], env=dict(os.environ, LNS_MUTATIONS="100"))
+
+
 def kills(build):
     run(["meson", "test", "-C", build, "kill", "--timeout-multiplier", "40"],
         env=dict(os.environ, LNS_KILL_ROUNDS="200"))
@@ -105,6 +110,7 @@ STAGES = {
     "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
     "thread": (thread, "unit tests under the thread sanitizer"),
     "mutations": (mutations, "10,000 mutated reports, as many exports of nsys and as many traces, under sanitizers"),
+    "structure": (structure, "300 well-formed, hostile files through all that reads files, under sanitizers"),
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
     "large": (large, "a report of 100 million events"),

@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "ui/lns-cuda-text.h"
 #include "ui/lns-row-tree-private.h"
 
@@ -87,7 +88,7 @@ busy_of (const LnsRowTree *self, LnsReport *report, const LnsRow *row)
     {
       uint32_t lane = lns_row_tree_lanes (self)[row->lanes + i];
       if (_lns_row_is_work (report, lane))
-        busy_ns += lns_report_lane_info (report, lane)->busy_ns;
+        busy_ns = lns_sum (busy_ns, lns_report_lane_info (report, lane)->busy_ns);
     }
   return busy_ns;
 }

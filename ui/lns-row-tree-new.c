@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "ui/lns-row-tree-private.h"
 
 #define MAX_LEVELS 6
@@ -499,7 +500,7 @@ busy_of (Builder *builder, const LnsRow *row)
     {
       uint32_t lane = g_array_index (builder->tree->lanes, uint32_t, row->lanes + i);
       if (_lns_row_is_work (builder->report, lane))
-        busy_ns += lns_report_lane_info (builder->report, lane)->busy_ns;
+        busy_ns = lns_sum (busy_ns, lns_report_lane_info (builder->report, lane)->busy_ns);
     }
   return busy_ns;
 }

@@ -227,8 +227,10 @@ project (const LnsProjection *projection, LnsProjectedRange *range)
         end_ns = launches[i].end_ns > end_ns ? launches[i].end_ns : end_ns;
         range->n_operations += launches[i].n;
       }
+  if (range->n_operations == 0)
+    return false;
   range->duration_ns = end_ns - range->start_ns;
-  return range->n_operations > 0;
+  return true;
 }
 
 static bool

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/lns-stats-report-private.h"
+#include "src/base/lns-saturate.h"
 #include "src/schema/lns-enums.h"
 #include "src/schema/lns-row-cursor.h"
 
@@ -86,7 +87,7 @@ add_call (const LnsStatsResult *result,
   name.size_bytes = lns_cuda_call_name_size (name.bytes, name.size_bytes);
   LnsStatsCell cells[] = {
     _lns_stats_number (start_ns),
-    _lns_stats_number (integer (rows, table, "end") - start_ns),
+    _lns_stats_number (lns_difference (integer (rows, table, "end"), start_ns)),
     name,
     number (rows, table, "returnValue"),
     number (rows, table, "correlationId"),
@@ -271,7 +272,7 @@ add_operation (const LnsStatsResult *result, LnsStatsTable *out, const Source *s
 {
   LnsStatsCell cells[21];
   int64_t start_ns = integer (source->rows, source->table, "start"),
-          duration_ns = integer (source->rows, source->table, "end") - start_ns;
+          duration_ns = lns_difference (integer (source->rows, source->table, "end"), start_ns);
   char device[160], *text = NULL;
 
   for (unsigned c = 0; c < 21; c++)

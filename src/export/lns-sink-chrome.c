@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "src/export/lns-export-text.h"
 #include "src/schema/lns-enums.h"
 
@@ -570,7 +571,7 @@ chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
   if (is_whole)
     {
       lns_export_put_text (text, ",\"dur\":");
-      put_microseconds (text, end->integer - start_ns);
+      put_microseconds (text, lns_difference (end->integer, start_ns));
     }
   if (is_mark && sink->value < 0)
     lns_export_put_text (text, ",\"s\":\"t\"");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "src/base/lns-format.h"
 #include "src/base/lns-json.h"
 #include "src/export/lns-export-text.h"
@@ -116,7 +117,7 @@ add_stack (void *data, const uint32_t *names, unsigned n, int64_t duration_ns, L
   for (unsigned i = 0; i < n; i++)
     if ((node = child_of (sink, node, names[i], i + 1 == n, error)) == 0)
       return false;
-  sink->nodes[node].total_ns += duration_ns;
+  sink->nodes[node].total_ns = lns_sum (sink->nodes[node].total_ns, duration_ns);
   return true;
 }
 
@@ -142,7 +143,7 @@ lay_out (Sink *sink, uint32_t *ret_depth, LnsError *error)
   if (sink->order == NULL)
     return no_memory (error);
   for (uint32_t i = sink->n_nodes - 1; i > 0; i--)
-    nodes[nodes[i].parent].total_ns += nodes[i].total_ns;
+    nodes[nodes[i].parent].total_ns = lns_sum (nodes[nodes[i].parent].total_ns, nodes[i].total_ns);
   for (uint32_t i = 1; i < sink->n_nodes; i++)
     sink->order[i] = i;
   qsort_r (sink->order + 1, sink->n_nodes - 1, sizeof *sink->order, compare, nodes);
