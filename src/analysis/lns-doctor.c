@@ -137,7 +137,7 @@ look_for_events (Patient *patient, LnsError *error)
                 "ends, and the lanescope that recorded them was killed; end it with `lanescope "
                 "stop` or Ctrl-C, or record without --keep");
   if (patient->info->n_events == 0 && lns_report_meta (patient->report, "imported_from") != NULL)
-    return add (patient, "LNS-DOCTOR-011", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
+    return add (patient, "LNS-DOCTOR-012", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
                 "the file that this report was imported from has no events: export or record it "
                 "again with the traces that are wanted");
   if (patient->info->n_events == 0 && patient->info->n_lost == 0 && !wants_nothing &&

@@ -260,7 +260,7 @@ def test_the_advice_for_an_import_without_events():
     path = golden.path("nothing.sqlite")
     sqlite3.connect(path).executescript("CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT)")
     told = golden.run("info", path)[0].decode()
-    assert "LNS-DOCTOR-011" in told and "imported from has no events" in told and "--trace" not in told, told
+    assert "LNS-DOCTOR-012" in told and "imported from has no events" in told and "--trace" not in told, told
 
 
 # --- Ways in
