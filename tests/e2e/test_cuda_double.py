@@ -92,7 +92,7 @@ def test_launches_go_by_their_public_name():
         summed = [line.split() for line in lanescope("stats", "-q", "-r", "cuda_api_sum", path).splitlines() if "Launch" in line]
         lanescope("export", "-t", "chrome", "-o", "out.json", path)
         with open(folder.file("out.json"), encoding="utf-8") as file:
-            arrows = [e["ph"] for e in json.load(file)["traceEvents"] if e.get("cat") == "launch"]
+            arrows = [e["ph"] for e in json.load(file)["traceEvents"] if e.get("cat") == "ac2g"]
     assert run.code == 0 and n == 100 and int(counted) == n, (n, counted)
     assert [row[-1] for row in summed] == ["cudaLaunchKernel"] and str(n) in summed[0], summed
     assert arrows.count("s") >= n and arrows.count("f") >= n, collections.Counter(arrows)

@@ -106,7 +106,7 @@ def test_a_report_is_live_from_another_pid_namespace():
 def test_a_zombie_records_nothing():
     with Folder() as folder:
         path = folder.file("undead.rep")
-        process = folder.start("-o", "undead", ACT, *words())
+        process = folder.start("-o", "undead", ACT, *words(), stdin=subprocess.PIPE)
         wait_for(lambda: os.path.exists(path) and int(facts(path)[0]["events"]) >= 2, "the first commit")
         process.send_signal(signal.SIGKILL)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)

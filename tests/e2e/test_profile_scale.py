@@ -65,7 +65,7 @@ def test_more_processes_than_descriptors():
     with Folder() as folder:
         os.mkdir(folder.file("here"))
         # Each child lives until all have made their mark, and makes another one then.
-        child = f"{ACT} mark child touch $$ await 100 mark late spin 5"
+        child = f"{ACT} mark child touch $$ gather 100 mark late spin 5"
         run = folder.profile("sh", "-c", f"for i in $(seq 100); do sh -c 'cd here && exec {child}' & done; wait",
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
         assert run.code == 0 and "LNS-" not in run.err, run

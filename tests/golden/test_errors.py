@@ -213,6 +213,7 @@ def test_a_journal_that_names_another_file_is_refused():
         os.chmod(golden.FOLDER, 0o755)
         for ending in ("", "-journal"):
             shutil.copy(report + ending, folder)
+            os.chmod(os.path.join(folder, "trap.rep" + ending), 0o644)
         os.chmod(folder, 0o555)
         nobody = {"user": 65534} if os.geteuid() == 0 else {}
         program = shutil.copy(tap.LANESCOPE, golden.path("lanescope"))

@@ -359,11 +359,12 @@ def test_switches_that_a_type_has_no_use_for_say_so():
                          ("chrome", "--include-blobs=false"), ("csv", "--strip-layer-number=false"), ("jsonlines", "--filter-out=x"),
                          ("json", "--strip-iteration-number=false"), ("svg", "--doubled=true")]:
         _, err = golden.run("export", "-q", "-f", "true", "-t", kind, switch, "-o", golden.path("idle-" + kind), REPORT)
-        assert err == f"lanescope: {switch.split('=')[0]} does nothing with --type {kind}\n".encode(), (kind, switch, err)
+        said = [line for line in err.decode().splitlines() if " is empty: " not in line]
+        assert said == [f"lanescope: {switch.split('=')[0]} does nothing with --type {kind}"], (kind, switch, err)
     for kind, switch in [("csv", "--append=true"), ("csv", "--lazy=true"), ("svg", "--tables=CUPTI.*"), ("chrome", "--times=1s/"),
                          ("jsonlines", "--ts-normalize=true"), ("folded", "--filter-out=x"), ("folded", "--doubled=true")]:
         _, err = golden.run("export", "-q", "-f", "true", "-t", kind, switch, "-o", golden.path("used-" + kind), REPORT)
-        assert err == b"", (kind, switch, err)
+        assert all(" is empty: " in line for line in err.decode().splitlines()), (kind, switch, err)
 
 
 def test_a_full_disk_leaves_nothing():

@@ -19,7 +19,7 @@
  *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
  *                                                  no more than N files
  *   vfork NAME                                     marks NAME in a child that shares this one's memory
- *   touch NAME, await N                            makes a file; waits until the current folder has N
+ *   touch NAME, gather N                           makes a file; waits until the current folder has N
  *   nest                                           pushes a range, and marks "nested" in a signal handler
  *                                                  that interrupts the push
  *   forget-session, outlive                        drops our variable; waits until its parent has ended
@@ -298,7 +298,7 @@ act_number (const char *verb, int number)
     push_distinct (number);
   else if (strcmp (verb, "sleep") == 0)
     nanosleep (&(struct timespec){ number / 1000, number % 1000 * 1000000L }, NULL);
-  else if (strcmp (verb, "await") == 0)
+  else if (strcmp (verb, "gather") == 0)
     await_files (number);
   else if (strcmp (verb, "session") == 0)
     setsid ();

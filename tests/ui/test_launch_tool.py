@@ -132,7 +132,7 @@ def test_an_unknown_switch():
 
 
 def test_a_switch_without_effect_is_told_before_the_report():
-    with Launch("-t vulkan -o seen.rep true") as launch:
+    with Launch("-t nvtx,vulkan -o seen.rep true") as launch:
         launch.app.find("label", lambda name: name.startswith("The report was made, but"))
         words = launch.dialog.find("text", "Last lines of standard error").text
         assert words.startswith("--trace: vulkan: ") and "warning" not in words, words

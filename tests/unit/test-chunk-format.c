@@ -287,7 +287,7 @@ test_events_are_checked (void)
           __int128 begin = end + (i == 0 ? 0 : (int64_t)gap[i]);
           expected = expected && (i == 0 || (int64_t)gap[i] >= 0) && (int64_t)duration[i] >= 0;
           end = begin + (int64_t)duration[i];
-          expected = expected && begin <= INT64_MAX && end <= INT64_MAX;
+          expected = expected && begin >= LNS_TIME_MIN && end <= LNS_TIME_MAX;
           if (good)
             {
               LNS_CHECK_INT (start_ns[i], (int64_t)begin);
