@@ -191,6 +191,8 @@ copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
 void
 lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
 {
+  if (peer->is_gone)
+    lns_wire_pool_set_over (peer->pool);
   size_t n = scan (peer), before = batch->n_bytes;
   for (size_t i = 0; i < n; i++)
     {

@@ -16,6 +16,7 @@ typedef struct
   uint32_t drained;
   uint32_t touched; /* bytes that hold memory: whole pages */
   uint8_t state;    /* LnsWireChunkState as last set or seen */
+  bool is_named;    /* its tenant is known: counted in LnsWirePool.n_named */
 } LnsWireChunkRecord;
 
 /* The same of a buffer. */
@@ -32,9 +33,15 @@ struct LnsWirePool
   LnsWireChunkRecord *chunks;
   LnsWireBufferRecord *buffers; /* null where there are none */
   uint64_t touched_bytes;       /* of the chunks */
+  uint64_t weight_bytes;        /* of all chunks, as weight() has it */
+  uint64_t free_weight_bytes;   /* of those that are free */
   uint64_t published;
+  uint64_t n_named; /* how many times a chunk was found that a stream had claimed */
   uint32_t limit;
-  uint32_t n[4]; /* by state, as of the last scan and the changes since */
+  uint32_t used_end; /* from here on, no chunk was owned or full at the last scan */
+  uint32_t n_warm;   /* chunks that are not lent and hold memory */
+  uint32_t n[4];     /* by state, as of the last scan and the changes since */
+  bool is_over;      /* all who could write are gone */
 };
 
 /* Gives N_BYTES at OFFSET of the pool's memory back to the system. */

@@ -166,21 +166,51 @@ lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked)
   __atomic_store_n (&options->range_kind, asked->range_kind, __ATOMIC_SEQ_CST);
 }
 
-/* Notes that chunk INDEX is now in STATE, as far as this side knows. */
+/* What CHUNK counts of the cap: the pages it has touched; free, all of it, but only a share while it is
+ * cold, since most threads that take one write little. */
+static uint64_t
+weight (const LnsWirePool *pool, const LnsWireChunkRecord *chunk)
+{
+  if (chunk->state != LNS_WIRE_CHUNK_FREE)
+    return chunk->touched;
+  return chunk->touched > 0 ? pool->view.chunk_bytes : pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE;
+}
+
+static bool
+is_warm (const LnsWireChunkRecord *chunk)
+{
+  return chunk->state == LNS_WIRE_CHUNK_NONE && chunk->touched > 0;
+}
+
+/* Notes that chunk INDEX is now in STATE and has TOUCHED bytes, as far as this side knows. Keeps the sums
+ * over all chunks: there are thousands, and each drain asks for them. */
+static void
+set_known (LnsWirePool *pool, uint32_t index, uint32_t state, uint32_t touched)
+{
+  LnsWireChunkRecord *chunk = &pool->chunks[index], before = *chunk;
+  chunk->state = (uint8_t)state;
+  chunk->touched = touched;
+  pool->n[before.state]--;
+  pool->n[state]++;
+  pool->n_warm += (uint32_t)is_warm (chunk) - (uint32_t)is_warm (&before);
+  pool->touched_bytes += touched - (uint64_t)before.touched;
+  pool->weight_bytes += weight (pool, chunk) - weight (pool, &before);
+  if (before.state == LNS_WIRE_CHUNK_FREE)
+    pool->free_weight_bytes -= weight (pool, &before);
+  if (state == LNS_WIRE_CHUNK_FREE)
+    pool->free_weight_bytes += weight (pool, chunk);
+}
+
 static void
 set_known_state (LnsWirePool *pool, uint32_t index, LnsWireChunkState state)
 {
-  LnsWireChunkRecord *chunk = &pool->chunks[index];
-  pool->n[chunk->state]--;
-  chunk->state = (uint8_t)state;
-  pool->n[state]++;
+  set_known (pool, index, state, pool->chunks[index].touched);
 }
 
 static void
 set_touched (LnsWirePool *pool, uint32_t index, uint32_t touched)
 {
-  pool->touched_bytes += touched - (uint64_t)pool->chunks[index].touched;
-  pool->chunks[index].touched = touched;
+  set_known (pool, index, pool->chunks[index].state, touched);
 }
 
 static void
@@ -239,47 +269,29 @@ punch (LnsWirePool *pool, uint32_t index)
   return true;
 }
 
-/* What chunk INDEX counts of the cap: the pages it has touched; free, all of it, but only a share
- * while it is cold, since most threads that take one write little. */
-static uint64_t
-weight (const LnsWirePool *pool, uint32_t index)
-{
-  const LnsWireChunkRecord *chunk = &pool->chunks[index];
-  if (chunk->state != LNS_WIRE_CHUNK_FREE)
-    return chunk->touched;
-  return chunk->touched > 0 ? pool->view.chunk_bytes : pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE;
-}
-
-static uint64_t
-weight_of_all (const LnsWirePool *pool, bool free_only)
-{
-  uint64_t weight_bytes = free_only ? 0 : _lns_wire_buffers_weight (pool);
-  for (uint32_t i = 0; i < pool->limit; i++)
-    if (!free_only || pool->chunks[i].state == LNS_WIRE_CHUNK_FREE)
-      weight_bytes += weight (pool, i);
-  return weight_bytes;
-}
-
 /* Lends up to N chunks, those that hold memory first, while all weigh at most CAP_BYTES and those
  * that are free FREE_BYTES. */
 static uint32_t
 lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
 {
-  uint64_t all = weight_of_all (pool, false), free_ones = weight_of_all (pool, true);
+  const uint64_t buffer_bytes = _lns_wire_buffers_weight (pool);
   uint32_t done = 0;
   for (int cold = 0; cold < 2; cold++)
     {
-      uint32_t end = cold ? pool->view.n_chunks : pool->limit;
-      for (uint32_t i = 0; i < end && done < n; i++)
+      const uint32_t n_beyond = pool->view.n_chunks - pool->limit;
+      /* Below the limit, all cold ones are lent but where some were withdrawn. */
+      const bool is_none_below = pool->n[LNS_WIRE_CHUNK_NONE] - pool->n_warm == n_beyond;
+      uint32_t i = cold && is_none_below ? pool->limit : 0;
+      uint32_t end = cold ? pool->view.n_chunks : pool->n_warm > 0 ? pool->limit : 0;
+      for (; i < end && done < n; i++)
         {
           const LnsWireChunkRecord *chunk = &pool->chunks[i];
           if (chunk->state != LNS_WIRE_CHUNK_NONE || (chunk->touched == 0) != cold)
             continue;
           uint64_t more =
               cold ? pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE : pool->view.chunk_bytes;
-          all += more - chunk->touched;
-          free_ones += more;
-          if (all > cap_bytes || free_ones > free_bytes)
+          if (buffer_bytes + pool->weight_bytes + more - chunk->touched > cap_bytes ||
+              pool->free_weight_bytes + more > free_bytes)
             return done;
           lend (pool, i);
           done++;
@@ -298,19 +310,17 @@ lns_wire_pool_publish (LnsWirePool *pool, uint32_t n)
 static void
 shrink (LnsWirePool *pool, uint64_t cap_bytes)
 {
-  uint64_t all = weight_of_all (pool, false);
+  const uint64_t buffer_bytes = _lns_wire_buffers_weight (pool);
   for (int hot = 0; hot < 2; hot++)
-    for (uint32_t i = pool->limit; i-- > 0 && all > cap_bytes;)
+    for (uint32_t i = pool->limit; i-- > 0 && buffer_bytes + pool->weight_bytes > cap_bytes;)
       {
         const LnsWireChunkRecord *chunk = &pool->chunks[i];
-        uint64_t before = weight (pool, i);
         if ((chunk->touched > 0) != hot ||
             (chunk->state != LNS_WIRE_CHUNK_FREE && chunk->state != LNS_WIRE_CHUNK_NONE) ||
             (chunk->state == LNS_WIRE_CHUNK_FREE && !withdraw (pool, i)))
           continue;
         if (hot)
           (void)punch (pool, i);
-        all -= before - weight (pool, i);
       }
 }
 
@@ -328,15 +338,12 @@ lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
 uint32_t
 lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
 {
-  uint64_t free_bytes = weight_of_all (pool, true);
   uint32_t n = 0;
   for (uint32_t i = pool->limit;
-       i-- > 0 && free_bytes > (uint64_t)max_free * pool->view.chunk_bytes;)
+       i-- > 0 && pool->free_weight_bytes > (uint64_t)max_free * pool->view.chunk_bytes;)
     {
-      uint64_t before = weight (pool, i);
       if (pool->chunks[i].state != LNS_WIRE_CHUNK_FREE || !withdraw (pool, i))
         continue; /* just claimed: the next scan sees it */
-      free_bytes -= before;
       n++;
     }
   return n;
@@ -376,6 +383,8 @@ visit (LnsWirePool *pool, uint32_t index, LnsWireChunk *ret_chunk)
   uint32_t stream = __atomic_load_n (&line->stream, __ATOMIC_ACQUIRE);
   if (stream == 0)
     return false;
+  pool->n_named += !known->is_named;
+  known->is_named = true;
   uint32_t committed = __atomic_load_n (&line->committed, __ATOMIC_ACQUIRE);
   if (committed > pool->view.capacity_bytes)
     committed = pool->view.capacity_bytes;
@@ -397,6 +406,12 @@ visit (LnsWirePool *pool, uint32_t index, LnsWireChunk *ret_chunk)
   return true;
 }
 
+void
+lns_wire_pool_set_over (LnsWirePool *pool)
+{
+  pool->is_over = true;
+}
+
 static int
 compare_chunks (const void *a, const void *b)
 {
@@ -411,11 +426,20 @@ compare_chunks (const void *a, const void *b)
 size_t
 lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max)
 {
+  /* Who claims a chunk counts that before it names its stream: where no claim is new, only the chunks in use
+   * have news. Thousands more are lent to each process. A target that counts wrongly is read at its end. */
+  const uint64_t n_claimed = __atomic_load_n (&pool->view.header->claimed, __ATOMIC_ACQUIRE);
+  const bool has_new = pool->is_over || n_claimed != pool->n_named;
+  const uint32_t end = has_new ? pool->limit : pool->used_end;
   size_t n = 0;
-  for (uint32_t i = 0; i < pool->limit; i++)
+  pool->used_end = 0;
+  for (uint32_t i = 0; i < end; i++)
     {
       LnsWireChunk chunk;
-      if (!visit (pool, i, &chunk))
+      const bool is_there = visit (pool, i, &chunk);
+      if (pool->chunks[i].state >= LNS_WIRE_CHUNK_OWNED)
+        pool->used_end = i + 1;
+      if (!is_there)
         continue;
       if (n < n_max)
         ret_chunks[n] = chunk;
@@ -457,6 +481,7 @@ take_back (LnsWirePool *pool, uint32_t index, bool lend_again)
   LnsWireChunkRecord *chunk = &pool->chunks[index];
   chunk->generation++;
   chunk->drained = 0;
+  chunk->is_named = false;
   /* All but the state, at which claimers look: it is the last to change. */
   line->generation = chunk->generation;
   line->committed = line->pid = line->tid = 0;

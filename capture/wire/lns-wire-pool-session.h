@@ -89,10 +89,15 @@ uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
  * the cap. Call after a scan. Returns how many chunks were lent. */
 uint32_t lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free);
 
-/* Looks at every chunk. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
+/* All who could write to the pool are gone: from here on each scan looks at every chunk, whatever they have
+ * counted. */
+void lns_wire_pool_set_over (LnsWirePool *pool);
+
+/* Looks at every chunk that may have news. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
  * stream is known, sorted by stream, then sequence; returns how many there were, of which the first
  * N_MAX were filled in. A stream's chunks must be read in order of sequence without a gap: where
- * one is missing, the later wait for the next scan. O(chunks ever lent). */
+ * one is missing, the later wait for the next scan. O(chunks in use), or O(chunks ever lent) where some were
+ * claimed since the last scan. */
 size_t lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max);
 
 /* Copies what is committed by now and not read yet, up to N_MAX bytes, to BUFFER, and counts it as

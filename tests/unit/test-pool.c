@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void
@@ -256,6 +257,48 @@ test_a_hostile_target (void)
   lns_wire_pool_free (pool);
 }
 
+/* Thousands of chunks are lent to each process, which uses a few: a scan that finds no new claim touches none of
+ * the lines of the others. */
+static void
+test_scan_looks_at_what_is_used (void)
+{
+  LnsWirePool *pool = NULL;
+  LnsWirePoolOptions options = { .serial = 1, .clock = LNS_WIRE_CLOCK_TSC };
+  LNS_CHECK_INT (lns_wire_pool_new (&options, &pool), 0);
+  const LnsWirePoolView *view = lns_wire_pool_view (pool);
+  LnsWireChunk chunks[4];
+  uint8_t buffer[4096];
+  LNS_CHECK_INT (lns_wire_pool_publish (pool, 4096), 4096);
+  const int first = lns_wire_pool_claim (view, 1, 0, 1, 1);
+  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 4), 1);
+
+  uint8_t *unused = (uint8_t *)view->lines + 4096;
+  const size_t n_unused_bytes = 4096 * sizeof *view->lines - 4096;
+  LNS_CHECK_INT (mprotect (unused, n_unused_bytes, PROT_NONE), 0);
+  write_push (view, first, 1);
+  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 4), 1);
+  LNS_CHECK_INT (chunks[0].committed, 16);
+  LNS_CHECK_INT (lns_wire_pool_read (pool, &chunks[0], buffer, sizeof buffer), 16);
+  LNS_CHECK_INT (mprotect (unused, n_unused_bytes, PROT_READ | PROT_WRITE), 0);
+
+  /* Another claim is found wherever it is, though the first chunk has come back. */
+  lns_wire_pool_give (&view->lines[first]);
+  LNS_CHECK_INT (lns_wire_pool_reclaim (pool, &chunks[0], false, true), 0);
+  view->header->hint = 4000;
+  LNS_CHECK_INT (lns_wire_pool_claim (view, 1, 1, 1, 1), 4000);
+  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 4), 1);
+  LNS_CHECK_INT (chunks[0].index, 4000);
+  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 4), 1);
+
+  /* One that is hidden by a wrong count is found when its process is gone. */
+  LNS_CHECK_INT (lns_wire_pool_claim (view, 2, 0, 1, 1), 4001);
+  view->header->claimed--;
+  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 4), 1);
+  lns_wire_pool_set_over (pool);
+  LNS_CHECK_INT (lns_wire_pool_scan (pool, chunks, 4), 2);
+  lns_wire_pool_free (pool);
+}
+
 static void
 test_losses_and_flags (void)
 {
@@ -423,6 +466,7 @@ main (void)
   LNS_TEST (test_a_dead_owners_chunk);
   LNS_TEST (test_scan_sorts);
   LNS_TEST (test_a_hostile_target);
+  LNS_TEST (test_scan_looks_at_what_is_used);
   LNS_TEST (test_losses_and_flags);
   LNS_TEST (test_threads);
   LNS_TEST (test_threads_write_apart);
