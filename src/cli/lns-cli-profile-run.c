@@ -92,17 +92,19 @@ take_signal (LnsRun *run, const siginfo_t *info)
 {
   LnsProfile *profile = run->profile;
   const int number = info->si_signo;
-  lns_run_reap (run); /* the program's end comes before what was sent after it */
+  const bool had_exited = profile->has_exited;
+  lns_run_reap (run); /* nothing is sent to a process that is none */
   if (number == SIGCHLD)
     return;
-  /* What the terminal sends, it sends to the program too. */
+  /* What the terminal sends, it sends to the program too: one that has ended meanwhile may have done so
+   * because of it, in its own way. */
   bool is_sent = info->si_code != SI_KERNEL && info->si_pid != getpid ();
   if (is_sent && !profile->has_exited)
     kill (profile->pid, number);
   if (is_interrupt (run, number))
     {
       run->interrupt = number;
-      run->is_cut_off |= profile->has_exited;
+      run->is_cut_off |= is_sent ? profile->has_exited : had_exited;
       interrupt (run);
     }
   if (number == SIGTSTP)

@@ -450,16 +450,17 @@ def test_a_second_ctrl_c_does_not_wait_for_the_program():
         os.close(terminal)
 
 
-def shell_loop(folder, *words):
-    """Runs two rounds of `lanescope profile` WORDS in a loop of bash, in the foreground of a terminal, presses
-    Ctrl-C when the program says that it is ready, and returns what was printed."""
+def shell_loop(folder, *words, press=lambda terminal, pid: os.write(terminal, b"\x03")):
+    """Runs two rounds of `lanescope profile` WORDS in a loop of bash, in the foreground of a terminal, has PRESS
+    press Ctrl-C when the program says that it is ready, and returns what was printed. PRESS gets the pid of
+    lanescope."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder.path)
         os.execvp("bash", ["bash", "-c", 'for i in 1 2; do "$@"; echo "code $?"; done', "-", tap.LANESCOPE,
                            "profile", *[str(word) for word in words]])
     seen = read_until(terminal, b"Collecting", b"ready")
-    os.write(terminal, b"\x03")
+    press(terminal, children(pid)[0])
     try:
         while more := os.read(terminal, 4096):
             seen += more
@@ -475,10 +476,24 @@ def test_ctrl_c_ends_a_shell_loop_as_without_us():
         seen = shell_loop(folder, ACT, "print", "ready", "sleep", "60000")
         assert seen.count(b"Generated") == 1 and b"code" not in seen, seen
     with Folder() as folder:  # a program that ignores it, and is ended in its place
-        seen = shell_loop(folder, "-d", "1", ACT, "ignore", "2", "print", "ready", "sleep", "60000")
+        def twice(terminal, pid):
+            os.write(terminal, b"\x03")
+            read_until(terminal, b"^C")
+            wait_for(lambda: not signal_is(pid, "ShdPnd", signal.SIGINT), "lanescope to take the first one")
+            os.write(terminal, b"\x03")
+        seen = shell_loop(folder, ACT, "ignore", "2", "print", "ready", "sleep", "60000", press=twice)
         assert seen.count(b"Generated") == 1 and b"code" not in seen, seen
     with Folder() as folder:  # a program that has a use of its own for it
         seen = shell_loop(folder, ACT, "catch", "2", "print", "ready", "sleep", "100", "exit", "4")
+        assert seen.count(b"code 4") == 2, seen
+    with Folder() as folder:  # and has ended before the machine lets us look
+        def unseen(terminal, pid):
+            target, = children(pid)
+            os.kill(pid, signal.SIGSTOP)
+            os.write(terminal, b"\x03")
+            wait_for(lambda: not alive(target), "the program's end")
+            os.kill(pid, signal.SIGCONT)
+        seen = shell_loop(folder, ACT, "catch", "2", "print", "ready", "sleep", "100", "exit", "4", press=unseen)
         assert seen.count(b"code 4") == 2, seen
 
 
