@@ -18,6 +18,15 @@ void
 lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked)
 {
   sigprocmask (SIG_BLOCK, masked, &ret_caller->mask);
+  ret_caller->masked = *masked;
+  sigemptyset (&ret_caller->ignored);
+  for (int number = 1; number < SIGRTMIN; number++)
+    {
+      struct sigaction now;
+      if (sigismember (masked, number) == 1 && sigaction (number, NULL, &now) == 0 &&
+          now.sa_handler == SIG_IGN)
+        sigaddset (&ret_caller->ignored, number);
+    }
   struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
   sigaction (SIGPIPE, &ignore, &ret_caller->on_pipe);
   sigaction (SIGXFSZ, &ignore, &ret_caller->on_file_size);
@@ -113,6 +122,20 @@ lns_environment_clear (LnsEnvironment *environment)
 
 /* --- Start ------------------------------------------------------------------------------------ */
 
+/* Gives signals the actions that the caller had them have: what catches them by now, in this process, is
+ * not the program's. */
+static void
+restore_actions (const LnsCaller *caller)
+{
+  const struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+  for (int number = 1; number < SIGRTMIN; number++)
+    if (sigismember (&caller->masked, number) == 1)
+      sigaction (number, sigismember (&caller->ignored, number) == 1 ? &ignore : &normal, NULL);
+  sigaction (SIGPIPE, &caller->on_pipe, NULL);
+  sigaction (SIGXFSZ, &caller->on_file_size, NULL);
+  sigaction (SIGCHLD, &caller->on_child, NULL);
+}
+
 /* In the child, where other threads of the session may have held any lock at the fork: only
  * async-signal-safe calls. Waits for a byte from GO_FD; writes an errno to REPORT_FD if the program
  * cannot be started. */
@@ -131,9 +154,7 @@ static void __attribute__ ((noreturn)) become (char *const *argv,
   if (got != 1)
     _exit (127);
   setrlimit (RLIMIT_NOFILE, &caller->files);
-  sigaction (SIGPIPE, &caller->on_pipe, NULL);
-  sigaction (SIGXFSZ, &caller->on_file_size, NULL);
-  sigaction (SIGCHLD, &caller->on_child, NULL);
+  restore_actions (caller);
   if (outputs != NULL && (dup2 (outputs[0], 1) < 0 || dup2 (outputs[1], 2) < 0))
     failed = errno;
   sigprocmask (SIG_SETMASK, &caller->mask, NULL);

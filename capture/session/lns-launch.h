@@ -19,6 +19,8 @@
 typedef struct
 {
   sigset_t mask;
+  sigset_t masked,
+      ignored; /* what this process masks for itself; of that, what the caller ignored */
   struct sigaction on_pipe, on_file_size, on_child;
   struct rlimit files;
 } LnsCaller;

@@ -186,13 +186,14 @@ lns_run_finish_report (LnsRun *run, const char *path)
   lns_cli_step_begin (&steps, basename (copy));
   lns_cli_step_end (&steps, true);
   fprintf (stream, "    %s\n", path);
-  /* Once the program has ended, Ctrl-C is for us: it ends what takes long. */
+  /* Once the program has ended, Ctrl-C is for us: it ends what takes long. Before, all that is sent waits to
+   * be forwarded. */
   sigset_t before, signals;
   lns_profile_signals (&signals);
-  lns_signals_release ();
   sigprocmask (SIG_SETMASK, NULL, &before);
   if (profile->has_exited)
     {
+      lns_signals_release ();
       lns_cli_catch_interrupt ();
       sigprocmask (SIG_SETMASK, &profile->caller.mask, NULL);
     }

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/cli/lns-cli-signals.h"
-
 /* What scripts written for Nsight Systems read, and the same under our own name. */
 static bool
 add_variables (LnsEnvironment *environment, const LnsRun *run, const char *when, const char *path)
@@ -37,9 +35,6 @@ lns_run_call (LnsRun *run, const char *when, const char *command, const char *pa
   char *const argv[] = { shell, flag, (char *)command, NULL };
   LnsEnvironment environment = { 0 };
   LnsError error = { 0 };
-  sigset_t signals;
-  lns_profile_signals (&signals);
-  lns_signals_release (); /* the command inherits what is ignored */
   pid_t *hooks = realloc (run->hooks, (run->n_hooks + 1) * sizeof *hooks);
   if (hooks != NULL)
     run->hooks = hooks;
@@ -54,7 +49,6 @@ lns_run_call (LnsRun *run, const char *when, const char *command, const char *pa
   if (error.domain != LNS_ERROR_NONE)
     lns_run_print (run, "lanescope: warning: --%s: %s\n", when, error.message);
   lns_environment_clear (&environment);
-  lns_signals_catch (&signals);
 }
 
 void

@@ -99,6 +99,11 @@ void
 lns_signals_stop_self (int signal_number)
 {
   struct sigaction ours;
+  sigset_t waiting;
+  /* What stops a process discards a SIGCONT that waits, and nobody would send another. */
+  sigpending (&waiting);
+  if (sigismember (&waiting, SIGCONT) == 1)
+    return;
   sigaction (signal_number, &before[signal_number], &ours);
   raise_unblocked (signal_number);
   sigaction (signal_number, &ours, NULL);

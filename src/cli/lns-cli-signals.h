@@ -17,7 +17,7 @@
 void lns_signals_catch (const sigset_t *signals);
 
 /* Gives the signals that were caught the actions back that they had before the first
- * lns_signals_catch (): for code that unblocks them, and for programs that are started. */
+ * lns_signals_catch (): for code that unblocks them. What waits and is ignored then is discarded. */
 void lns_signals_release (void);
 
 /* poll(2), which ends at a signal as well: lns_signals_next () has it then. */
@@ -29,7 +29,8 @@ bool lns_signals_next (siginfo_t *ret_info);
 /* Whether the caller of this process had it ignore SIGNAL_NUMBER, as nohup(1) does. */
 bool lns_signals_was_ignored (int signal_number);
 
-/* Stops this process by SIGNAL_NUMBER, as a terminal asks for; returns when it continues. */
+/* Stops this process by SIGNAL_NUMBER, as a terminal asks for; returns when it continues, or at once where
+ * that has been asked for since. */
 void lns_signals_stop_self (int signal_number);
 
 /* Ends this process by SIGNAL_NUMBER, without a core dump. Returns only if the kernel does not do that: to

@@ -6,6 +6,7 @@
 
 import os
 import signal
+import subprocess
 import time
 
 import tap
@@ -100,6 +101,29 @@ def test_start_after_launch_looks_for_ranges():
         wait_for(lambda: len(steps(place.report("all.rep"))[1]) > 60, "kernels")
         place.ok("stop")
         check_edges(*steps(place.report("all.rep")))
+        end(place, launch)
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def test_signals_that_come_while_a_report_is_written_are_forwarded():
+    """The report waits for a program that was stopped to hand over what CUPTI holds; it goes on by what it is sent."""
+    with Place() as place:
+        launch = steady(place)
+        target, = children(launch.pid)
+        place.ok("start", "-o", "r")
+        wait_for(lambda: steps(place.report("r.rep"))[1], "kernels")
+        os.kill(target, signal.SIGSTOP)
+        wait_for(lambda: state_of(target) == "T", "the program to stop")
+        stop = subprocess.Popen([tap.LANESCOPE, "stop"], env=place.environment, cwd=place.path, stderr=subprocess.PIPE)
+        wait_for(lambda: [s["state"] for s in place.sessions()] == ["Generation"], "the report to be written")
+        os.kill(launch.pid, signal.SIGCONT)
+        _, err = stop.communicate(timeout=60)
+        assert stop.returncode == 0 and b"r.rep" in err, err
+        wait_for(lambda: state_of(target) != "T", "the program to go on")
         end(place, launch)
 
 

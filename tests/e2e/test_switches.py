@@ -7,6 +7,7 @@
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 
@@ -310,6 +311,17 @@ def test_commands_are_run():
         for name, text in (("begun", "mine\n"), ("ready", folder.file("r.rep") + "\n")):
             with open(folder.file(name), encoding="utf-8") as file:
                 assert file.read() == text, name
+
+
+def test_commands_inherit_what_the_caller_ignores_alone():
+    with profiling.Folder() as folder:
+        tool = folder.start("-t", "none", "-o", "r", "--after-collection-start", "grep -h ^Sig[BI] /proc/self/status >begun", "true",
+                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        err = tool.communicate(timeout=60)[1]
+        assert tool.returncode == 0, err
+        with open(folder.file("begun"), encoding="ascii") as file:
+            masks = {line.split(":")[0]: int(line.split()[1], 16) for line in file}
+        assert masks["SigBlk"] == 0 and masks["SigIgn"] & 0x7fffffff == 1 << (signal.SIGHUP - 1), masks
 
 
 def test_another_terminal_starts():

@@ -9,6 +9,8 @@
 #include "tests/lns-tap.h"
 
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void catch (sigset_t *ret_signals)
 {
@@ -41,9 +43,37 @@ test_a_childs_end_outlasts_a_release (void)
   LNS_CHECK_INT (n_others, 1);
 }
 
+/* Who was asked to stop and then to continue does not stop: SIGCONT waits to be forwarded. */
+static void
+test_a_continuation_outlasts_a_stop (void)
+{
+  sigset_t signals, waiting;
+  siginfo_t info;
+  sigemptyset (&signals);
+  sigaddset (&signals, SIGCONT);
+  sigaddset (&signals, SIGTSTP);
+  sigprocmask (SIG_BLOCK, &signals, NULL);
+  const pid_t pid = fork ();
+  if (pid == 0)
+    {
+      lns_signals_catch (&signals);
+      raise (SIGCONT);
+      lns_signals_stop_self (SIGTSTP);
+      sigpending (&waiting);
+      const bool waits = sigismember (&waiting, SIGCONT) == 1;
+      _exit (waits && lns_signals_next (&info) && info.si_signo == SIGCONT ? 0 : 1);
+    }
+  int status = 0;
+  LNS_CHECK_INT (waitpid (pid, &status, WUNTRACED), pid);
+  LNS_CHECK_INT (status, 0);
+  if (WIFSTOPPED (status))
+    kill (pid, SIGKILL);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_a_childs_end_outlasts_a_release);
+  LNS_TEST (test_a_continuation_outlasts_a_stop);
   return lns_tap_done ();
 }
