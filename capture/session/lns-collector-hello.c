@@ -17,21 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/session/lns-memory-limit.h"
-
 /* How far up a process's parent is looked for. */
 #define ANCESTORS_MAX 16
 
 /* How many processes are told of that cannot be recorded. */
 #define DIAGNOSTICS_MAX 8
-/* What a process gets with its pool. */
-#define FIRST_CHUNKS 128
 
 /* So many processes at once make room for others. */
 #define N_HUSHED 8
-
-/* The smallest pool that is of use. */
-#define MIN_CHUNKS 64
 
 static int64_t
 monotonic_ns (void)
@@ -57,7 +50,8 @@ find_parent (LnsCollector *collector, const LnsProcessInfo *info)
         if (collector->process_pids[process] == pid)
           found = process;
       pthread_mutex_unlock (&collector->lock);
-      pid = lns_process_parent (pid);
+      if (found == LNS_ID_NONE)
+        pid = lns_process_parent (pid);
     }
   return found;
 }
@@ -174,7 +168,7 @@ count_joined (LnsCollector *collector, int change)
 }
 
 static bool
-add_peer (LnsCollector *collector, LnsPeer *peer, const LnsWireOptions *asked, bool recording)
+add_peer (LnsCollector *collector, LnsPeer *peer, LnsSparePool *made)
 {
   pthread_mutex_lock (&collector->lock);
   LnsPeer **peers = realloc (collector->peers, (collector->n_peers + 1) * sizeof *peers);
@@ -182,11 +176,8 @@ add_peer (LnsCollector *collector, LnsPeer *peer, const LnsWireOptions *asked, b
     {
       collector->peers = peers;
       peers[collector->n_peers++] = peer;
-      /* Both may have changed since its pool was made, and it was none of those that were told. */
-      if (memcmp (&collector->options.target, asked, sizeof *asked) != 0)
-        lns_wire_pool_set_range (peer->pool, &collector->options.target);
-      if (collector->is_recording != recording)
-        lns_wire_pool_set_recording (peer->pool, collector->is_recording);
+      /* It may have changed since its pool was made, and it was none of those that were told. */
+      _lns_collector_tell_pool (collector, made);
     }
   pthread_mutex_unlock (&collector->lock);
   return peers != NULL;
@@ -266,71 +257,64 @@ tell_late (LnsCollector *collector, int32_t pid)
       0);
 }
 
-/* How large a pool for PID may be: it is mapped whole, though little of it is used. Where there is
- * little room, buffers for CUPTI get a quarter of it. */
-static void
-size_pool (LnsWirePoolOptions *options, int32_t pid)
+/* The peer that has forked the process of INFO, or NULL. */
+static const LnsPeer *
+parent_of (const LnsCollector *collector, const LnsProcessInfo *info)
 {
-  const uint64_t limit_bytes = lns_memory_mapping_limit (pid);
-  const bool has_cuda = options->target->traces & LNS_WIRE_TRACE_CUDA;
-  options->n_chunks = LNS_WIRE_CHUNKS_DEFAULT;
-  options->n_buffers = has_cuda ? LNS_WIRE_BUFFERS_DEFAULT : 0;
-  const uint64_t most_bytes =
-      (uint64_t)options->n_chunks * (LNS_WIRE_CHUNK_BYTES_DEFAULT + sizeof (LnsWireLine)) +
-      (uint64_t)options->n_buffers * (LNS_WIRE_BUFFER_BYTES + sizeof (LnsWireBufferLine));
-  if (limit_bytes >= most_bytes + LNS_WIRE_BUFFER_BYTES)
-    return;
-  if (limit_bytes / 4 / LNS_WIRE_BUFFER_BYTES < options->n_buffers)
-    options->n_buffers = (uint32_t)(limit_bytes / 4 / LNS_WIRE_BUFFER_BYTES);
-  const uint64_t n = (limit_bytes - (uint64_t)options->n_buffers * LNS_WIRE_BUFFER_BYTES) /
-                     (LNS_WIRE_CHUNK_BYTES_DEFAULT + sizeof (LnsWireLine));
-  if (n < LNS_WIRE_CHUNKS_DEFAULT)
-    options->n_chunks = n > MIN_CHUNKS + 32 ? (uint32_t)n - 32 : MIN_CHUNKS; /* 2 MiB for lines */
+  for (size_t i = collector->n_peers; i-- > 0;)
+    if (collector->peers[i]->pid == info->parent_pid && info->parent_pid > 0 &&
+        !collector->peers[i]->is_gone)
+      return collector->peers[i];
+  return NULL;
 }
 
-/* Answers a hello. False: the connection is of no more use. */
-static bool
-answer (LnsCollector *collector, LnsWatch *connection)
+/* The same process says hello again: it has become another program by exec, and nobody writes to the old
+ * one's pool any more. */
+static void
+end_former (LnsCollector *collector, int32_t pid)
 {
-  pthread_mutex_lock (&collector->lock);
-  const LnsWireOptions target = collector->options.target;
-  LnsWirePoolOptions options = { .serial = ++collector->n_serials,
-                                 .clock = collector->options.clock,
-                                 .recording = collector->is_recording,
-                                 .target = &target };
-  pthread_mutex_unlock (&collector->lock);
-  size_pool (&options, connection->pid);
-  /* The same process says hello again: it has become another program by exec, and nobody writes to
-   * the old one's pool any more. */
-  for (size_t i = 0; i < collector->n_peers && connection->pid != 0; i++)
-    if (collector->peers[i]->pid == connection->pid)
+  for (size_t i = 0; i < collector->n_peers && pid != 0; i++)
+    if (collector->peers[i]->pid == pid)
       mark_gone (collector->peers[i]);
-  int failed = 0;
-  LnsPeer *peer = lns_peer_new (connection->pid, &options, &failed);
+}
+
+/* A peer for who says hello on CONNECTION, and in RET_POOL what its pool was made for; NULL, and an answer
+ * that says why, where there is none. */
+static LnsPeer *
+new_peer (LnsCollector *collector, LnsWatch *connection, LnsSparePool *ret_pool)
+{
+  end_former (collector, connection->pid);
+  int failed = _lns_collector_take_pool (collector, connection->pid, ret_pool);
+  LnsPeer *peer = failed == 0 ? lns_peer_new (connection->pid, ret_pool->pool) : NULL;
   if (peer == NULL)
     {
-      refuse (collector, connection, -failed);
-      return false;
+      refuse (collector, connection, failed != 0 ? -failed : ENOMEM);
+      return NULL;
     }
-  /* Enough for 10 ms of a busy thread; the rest of its share comes within LOW_DRAIN_MS, as most of the time
-   * that a fork's child would wait here goes into lending chunks that it never uses. */
-  uint64_t share = collector->options.session_bytes / (collector->n_peers + 1);
-  if (share > collector->options.process_bytes)
-    share = collector->options.process_bytes;
   peer->looked_ns = monotonic_ns ();
-  uint64_t n_first = share / LNS_WIRE_CHUNK_BYTES_DEFAULT;
-  lns_peer_lend (peer, share, n_first < FIRST_CHUNKS ? (uint32_t)n_first : FIRST_CHUNKS,
-                 peer->looked_ns);
+  return peer;
+}
+
+/* Answers HELLO. False: the connection is of no more use. */
+static bool
+answer (LnsCollector *collector, LnsWatch *connection, const LnsWireHello *hello)
+{
+  LnsSparePool made;
+  LnsPeer *peer = new_peer (collector, connection, &made);
+  if (peer == NULL)
+    return false;
   LnsWireWelcome welcome = {
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
-    .serial = options.serial,
+    .serial = made.serial,
     .pool_bytes = lns_wire_pool_view (peer->pool)->pool_bytes,
   };
-  /* Before the answer: while it waits, the process is there to be asked. */
+  /* Before the answer: while it waits, the process is there to be asked. A fork's child need not wait for all
+   * of it, as what it may take along is its parent's as well. */
   LnsProcessInfo info;
-  lns_process_info_read (connection->pid, &info);
-  info.parent = find_parent (collector, &info);
+  lns_process_info_begin (connection->pid, &info);
+  if (!hello->forked)
+    lns_process_info_finish (&info);
   /* Before the answer too: the process may end before this thread runs again. */
   count_joined (collector, 1);
   const bool is_told = send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool));
@@ -343,8 +327,19 @@ answer (LnsCollector *collector, LnsWatch *connection)
       lns_peer_free (peer);
       return false;
     }
+  if (hello->forked)
+    {
+      const LnsPeer *parent = parent_of (collector, &info);
+      lns_process_info_finish (&info);
+      if (parent != NULL)
+        lns_process_info_inherit (&info, &parent->info);
+      collector->wants_spares = true;
+      collector->spares_taken_ns = peer->looked_ns;
+    }
+  info.parent = find_parent (collector, &info);
+  peer->info = lns_process_info_copy (&info);
   peer->process = define_process (collector, peer, &info);
-  if (!add_peer (collector, peer, &target, options.recording))
+  if (!add_peer (collector, peer, &made))
     {
       count_joined (collector, -1);
       lns_peer_free (peer);
@@ -461,8 +456,8 @@ accept_all (LnsCollector *collector)
   int fd;
   do
     {
-      if (is_short_of_descriptors (collector) && !hush_some (collector) &&
-          is_one_joining (collector))
+      if (is_short_of_descriptors (collector) && !_lns_collector_drop_spares (collector) &&
+          !hush_some (collector) && is_one_joining (collector))
         {
           collector->is_full = true;
           watch_listener (collector, 0);
@@ -589,12 +584,23 @@ hear (LnsCollector *collector, LnsWatch *connection)
         connection->pid = parent_pid;
       if (is_hello && message.hello.abi != LNS_WIRE_ABI)
         refuse (collector, connection, EPROTO);
-      else if (is_hello && answer (collector, connection))
+      else if (is_hello && answer (collector, connection, &message.hello))
         return false;
       drop_watch (collector, connection);
       return false;
     }
   return is_notice && take_notice (collector, connection->peer, connection->fd, &message.notice);
+}
+
+/* Whether what ended processes have left can lie for a few ms: others run, and there are descriptors. A program
+ * that forks many children one after the other need not wait for a drain at each end. */
+static bool
+may_end_wait (const LnsCollector *collector)
+{
+  bool is_any_alive = false;
+  for (size_t i = collector->n_peers; i-- > 0 && !is_any_alive;)
+    is_any_alive = !collector->peers[i]->is_gone;
+  return is_any_alive && !is_short_of_descriptors (collector);
 }
 
 bool
@@ -615,7 +621,8 @@ _lns_collector_handle (LnsCollector *collector, LnsWatch *watch)
     case LNS_WATCH_PEER:
       mark_gone (watch->peer);
       drop_watch (collector, watch);
-      return true;
+      collector->has_news = true;
+      return !may_end_wait (collector);
     }
   return false;
 }

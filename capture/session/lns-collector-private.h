@@ -42,6 +42,18 @@ typedef struct
   bool is_asked;    /* the process listens */
 } LnsFlush;
 
+/* A pool that is ready for a process to come, which need not wait until one is made. */
+typedef struct
+{
+  LnsWirePool *pool;
+  uint32_t serial;
+  bool recording; /* as the next, what the pool was made for */
+  LnsWireOptions target;
+} LnsSparePool;
+
+/* So many: where a program forks one child after the other, the next is made while one runs. */
+#define LNS_SPARES 4
+
 struct LnsCollector
 {
   LnsCollectorOptions options;
@@ -76,6 +88,10 @@ struct LnsCollector
 
   /* Of the thread alone. */
   uint32_t n_serials;
+  LnsSparePool spares[LNS_SPARES];
+  unsigned n_spares;
+  bool wants_spares;       /* a fork's child came within the last second */
+  int64_t spares_taken_ns; /* CLOCK_MONOTONIC of when it came */
   uint32_t flush_serial;
   LnsFlush *flushes; /* the oldest first */
   size_t n_flushes;
@@ -108,6 +124,22 @@ void _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer);
 
 /* Tells of ends of ranges for which all have handed over what they had, or take too long. */
 void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);
+
+/* --- lns-collector-spare.c -------------------------------------------------------------------- */
+
+/* Gives a pool for the process PID, with chunks for its first milliseconds; a spare one where there is one
+ * that suits. Returns 0 or -errno. */
+int _lns_collector_take_pool (LnsCollector *collector, int32_t pid, LnsSparePool *ret_pool);
+
+/* Has what is asked of processes now take the place of what POOL was made for; the lock is held. */
+void _lns_collector_tell_pool (const LnsCollector *collector, LnsSparePool *pool);
+
+/* Whether another spare pool should be made while nothing else is to be done. */
+bool _lns_collector_wants_spare (const LnsCollector *collector);
+void _lns_collector_make_spare (LnsCollector *collector);
+
+/* Gives spare pools back. Returns whether there were any. */
+bool _lns_collector_drop_spares (LnsCollector *collector);
 
 /* --- lns-collector-hello.c -------------------------------------------------------------------- */
 

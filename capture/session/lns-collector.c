@@ -22,6 +22,9 @@
 #define LOW_DRAIN_MS  5    /* after a process has said that its chunks run out */
 #define IDLE_DRAIN_MS 1000 /* with nobody there: only the clock pairs go on */
 
+/* So long after a fork's child joined, no other one is expected. */
+#define SPARE_NS INT64_C (1000000000)
+
 /* Of the last process's pool and pidfd, and of the report's journal and whatever else must not fail. */
 #define FDS_RESERVED 24
 
@@ -336,7 +339,11 @@ run (void *data)
         period_ms = LOW_DRAIN_MS;
       int64_t due_ms = drained_ms + period_ms;
       int64_t wait_ms = due_ms - monotonic_ns () / 1000000;
-      int n = epoll_wait (collector->epoll_fd, events, 64, wait_ms > 0 ? (int)wait_ms : 0);
+      const bool is_preparing = _lns_collector_wants_spare (collector);
+      int n = epoll_wait (collector->epoll_fd, events, 64,
+                          wait_ms > 0 && !is_preparing ? (int)wait_ms : 0);
+      if (n == 0 && is_preparing)
+        _lns_collector_make_spare (collector);
       is_wanted = false;
       for (int i = 0; i < n; i++)
         is_wanted |= _lns_collector_handle (collector, events[i].data.ptr);
@@ -349,6 +356,8 @@ run (void *data)
       if (drain (collector))
         drain (collector);
       drained_ms = monotonic_ns () / 1000000;
+      if (monotonic_ns () - collector->spares_taken_ns > SPARE_NS)
+        _lns_collector_drop_spares (collector);
       _lns_collector_listen (collector);
       collector->has_news = false;
     }
@@ -395,6 +404,7 @@ release (LnsCollector *collector)
 {
   _lns_collector_drop_watches (collector, NULL);
   _lns_collector_free_dropped (collector);
+  _lns_collector_drop_spares (collector);
   for (size_t i = 0; i < collector->n_peers; i++)
     lns_peer_free (collector->peers[i]);
   for (size_t i = 0; i < collector->n_events; i++)

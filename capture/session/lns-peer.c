@@ -21,21 +21,15 @@
 #define QUIET_BYTES     65536 /* a drain */
 
 LnsPeer *
-lns_peer_new (int32_t pid, const LnsWirePoolOptions *options, int *ret_failed)
+lns_peer_new (int32_t pid, LnsWirePool *pool)
 {
   LnsPeer *peer = calloc (1, sizeof *peer);
   if (peer == NULL)
     {
-      *ret_failed = -ENOMEM;
+      lns_wire_pool_free (pool);
       return NULL;
     }
-  *peer = (LnsPeer){ .pid = pid, .pid_fd = -1, .serial = options->serial };
-  *ret_failed = lns_wire_pool_new (options, &peer->pool);
-  if (*ret_failed != 0)
-    {
-      free (peer);
-      return NULL;
-    }
+  *peer = (LnsPeer){ .pid = pid, .pid_fd = -1, .pool = pool };
   if (pid > 0)
     peer->pid_fd = (int)syscall (SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
   return peer;
@@ -49,6 +43,7 @@ lns_peer_free (LnsPeer *peer)
   if (peer->pid_fd >= 0)
     close (peer->pid_fd);
   lns_wire_pool_free (peer->pool);
+  lns_process_info_clear (&peer->info);
   lns_id_map_clear (&peer->next_sequence);
   free (peer->chunks);
   free (peer->counted);

@@ -9,6 +9,7 @@
 
 #include "capture/session/lns-batch.h"
 #include "capture/session/lns-id-map.h"
+#include "capture/session/lns-process-info.h"
 #include "capture/wire/lns-wire-pool-session.h"
 
 typedef struct
@@ -17,7 +18,6 @@ typedef struct
   int32_t pid;      /* 0: in a pid namespace that we do not see into */
   int pid_fd;       /* -1: the kernel has none, or the peer is hushed */
   bool is_hushed;   /* no descriptor is kept for it: only its pool is read */
-  uint32_t serial;  /* of the pool */
   uint32_t awaited; /* serial of the command that it has not answered; 0: none */
   bool is_in_range; /* by its notices: a capture range is open */
   uint32_t
@@ -39,11 +39,12 @@ typedef struct
     uint32_t generation, n_bytes;
   } * counted; /* by chunk: up to where its events are in n_begun; n_counted_allocated of them */
   uint32_t n_counted_allocated;
-  LnsWireStrays told; /* of its strays */
+  LnsWireStrays told;  /* of its strays */
+  LnsProcessInfo info; /* owned: for those that it forks */
 } LnsPeer;
 
-/* A peer with a pool of its own. Returns NULL and -errno in RET_FAILED where that cannot be made. */
-LnsPeer *lns_peer_new (int32_t pid, const LnsWirePoolOptions *options, int *ret_failed);
+/* A peer with POOL, which is taken over. NULL if memory is short. */
+LnsPeer *lns_peer_new (int32_t pid, LnsWirePool *pool);
 void lns_peer_free (LnsPeer *peer);
 
 /* Whether the process is known to have ended. */

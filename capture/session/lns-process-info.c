@@ -117,8 +117,10 @@ read_stat (int32_t pid, LnsProcessInfo *info)
   char text[1024];
   if (read_proc (pid, "stat", text, sizeof text) <= 0)
     return;
-  const char *rest = strrchr (text, ')');
+  const char *comm = strchr (text, '('), *rest = strrchr (text, ')');
   int parent;
+  if (comm != NULL && rest != NULL && comm < rest)
+    info->name = strndup (comm + 1, (size_t)(rest - comm - 1));
   unsigned long long ticks;
   if (rest == NULL ||
       sscanf (rest + 1,
@@ -138,6 +140,7 @@ lns_process_parent (int32_t pid)
 {
   LnsProcessInfo info = { 0 };
   read_stat (pid, &info);
+  lns_process_info_clear (&info);
   return info.parent_pid;
 }
 
@@ -193,33 +196,69 @@ read_mpi_rank (int32_t pid)
 }
 
 void
-lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info)
+lns_process_info_begin (int32_t pid, LnsProcessInfo *ret_info)
 {
-  char text[4096];
   *ret_info = (LnsProcessInfo){
     .pid = pid,
     .target_pid = pid,
     .parent = UINT32_MAX,
     .start_ns = INT64_MIN,
   };
-  ssize_t n = read_proc (pid, "comm", text, sizeof text);
-  if (n > 0)
-    {
-      text[strcspn (text, "\n")] = '\0';
-      ret_info->name = strdup (text);
-    }
   read_stat (pid, ret_info);
-  read_target_pid (pid, ret_info);
-  ret_info->command_line = read_command_line (pid);
-  ret_info->mpi_rank = read_mpi_rank (pid);
-  char path[64];
-  snprintf (path, sizeof path, "/proc/%d/exe", pid);
-  n = readlink (path, text, sizeof text - 1);
+}
+
+void
+lns_process_info_finish (LnsProcessInfo *info)
+{
+  char text[4096], path[64];
+  read_target_pid (info->pid, info);
+  info->command_line = read_command_line (info->pid);
+  info->mpi_rank = read_mpi_rank (info->pid);
+  snprintf (path, sizeof path, "/proc/%d/exe", info->pid);
+  ssize_t n = readlink (path, text, sizeof text - 1);
   if (n > 0)
     {
       text[n] = '\0';
-      ret_info->executable = strdup (text);
+      info->executable = strdup (text);
     }
+}
+
+void
+lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info)
+{
+  lns_process_info_begin (pid, ret_info);
+  lns_process_info_finish (ret_info);
+}
+
+static char *
+copy_text (const char *text)
+{
+  return text != NULL ? strdup (text) : NULL;
+}
+
+void
+lns_process_info_inherit (LnsProcessInfo *info, const LnsProcessInfo *parent)
+{
+  /* The last to be read: with it, all was there. One of another program, which has no more than its pid in
+   * common with what was forked, tells nothing of that. */
+  if (parent->executable == NULL ||
+      (info->executable != NULL && strcmp (info->executable, parent->executable) == 0))
+    return;
+  free (info->command_line);
+  free (info->executable);
+  info->command_line = copy_text (parent->command_line);
+  info->executable = copy_text (parent->executable);
+  info->mpi_rank = parent->mpi_rank;
+}
+
+LnsProcessInfo
+lns_process_info_copy (const LnsProcessInfo *info)
+{
+  LnsProcessInfo copy = *info;
+  copy.name = copy_text (info->name);
+  copy.command_line = copy_text (info->command_line);
+  copy.executable = copy_text (info->executable);
+  return copy;
 }
 
 void

@@ -27,7 +27,19 @@ typedef struct
 /* Reads what there is of PID: a process that is gone leaves a pid and no more. RET_INFO is to be
  * cleared with lns_process_info_clear (). */
 void lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info);
+
+/* The same in two steps: first what is lost when the process ends and is cheap to know, its name, its parent
+ * and its start; then the rest, as far as it is still there. */
+void lns_process_info_begin (int32_t pid, LnsProcessInfo *ret_info);
+void lns_process_info_finish (LnsProcessInfo *info);
+
+/* Gives INFO, of a process that PARENT has forked, what it has in common with its parent and had no more when
+ * it was read. */
+void lns_process_info_inherit (LnsProcessInfo *info, const LnsProcessInfo *parent);
 void lns_process_info_clear (LnsProcessInfo *info);
+
+/* A copy of INFO, to be cleared. */
+LnsProcessInfo lns_process_info_copy (const LnsProcessInfo *info);
 
 /* The pid of PID's parent, or 0 where it cannot be read. */
 int32_t lns_process_parent (int32_t pid);

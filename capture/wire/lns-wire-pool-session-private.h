@@ -30,7 +30,8 @@ struct LnsWirePool
 {
   int fd;
   LnsWirePoolView view;
-  LnsWireChunkRecord *chunks;
+  LnsWireChunkRecord *chunks; /* n_records, of which those from LIMIT on are zero */
+  uint32_t n_records;
   LnsWireBufferRecord *buffers; /* null where there are none */
   uint64_t touched_bytes;       /* of the chunks */
   uint64_t weight_bytes;        /* of all chunks, as weight() has it */

@@ -66,6 +66,23 @@ lay_out (int fd,
   return n == (ssize_t)sizeof header ? 0 : n < 0 ? -errno : -EIO;
 }
 
+/* Zeroed records of N_CHUNKS; NULL if memory is short. Mapped, since most are never used: calloc() zeroes
+ * memory that it has had before, 320 KiB for each process. */
+static LnsWireChunkRecord *
+new_records (uint32_t n_chunks)
+{
+  void *records = mmap (NULL, n_chunks * sizeof (LnsWireChunkRecord), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return records != MAP_FAILED ? records : NULL;
+}
+
+static void
+free_records (LnsWireChunkRecord *records, uint32_t n_chunks)
+{
+  if (records != NULL)
+    munmap (records, n_chunks * sizeof *records);
+}
+
 int
 lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool)
 {
@@ -81,8 +98,8 @@ lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool)
   if (pool == NULL)
     return -ENOMEM;
   pool->fd = -1;
-  pool->n[LNS_WIRE_CHUNK_NONE] = n_chunks;
-  pool->chunks = calloc (n_chunks, sizeof *pool->chunks);
+  pool->n[LNS_WIRE_CHUNK_NONE] = pool->n_records = n_chunks;
+  pool->chunks = new_records (n_chunks);
   if (options->n_buffers > 0)
     pool->buffers = calloc (options->n_buffers, sizeof *pool->buffers);
   int error = -ENOMEM;
@@ -112,10 +129,10 @@ lns_wire_pool_free (LnsWirePool *pool)
 {
   if (pool == NULL)
     return;
+  free_records (pool->chunks, pool->n_records);
   lns_wire_pool_unmap (&pool->view);
   if (pool->fd >= 0)
     close (pool->fd);
-  free (pool->chunks);
   free (pool->buffers);
   free (pool);
 }
