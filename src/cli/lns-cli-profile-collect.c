@@ -147,12 +147,16 @@ lns_run_take_trouble (LnsRun *run)
   lns_progress_diagnostic (run->profile, LNS_TROUBLE_CODE, LNS_SEVERITY_WARNING, trouble.message);
 }
 
-/* No range began. */
+/* No range began. Who could not be recorded was not heard of it either, and is told of before. */
 static void
 tell_no_range (LnsRun *run)
 {
-  static const char text[] =
-      "no report: the capture range never began; the program made no such call, or ended before";
+  const LnsCollectorCounters processes = lns_session_processes (run->profile->session);
+  const char *text = processes.n_late + processes.n_refused > 0
+                         ? "no report: the capture range began in no process that is recorded"
+                         : "no report: the capture range never began; the program made no such "
+                           "call, or ended before";
+  tell_diagnostics (run, &run->result);
   run->profile->lacks_data = true;
   lns_run_say (run, "warning", "LNS-RANGE-001", text);
   lns_progress_diagnostic (run->profile, "LNS-RANGE-001", LNS_SEVERITY_WARNING, text);

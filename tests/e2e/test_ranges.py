@@ -6,6 +6,7 @@
 
 import os
 import re
+import signal
 
 import profiling
 import tap
@@ -113,6 +114,22 @@ def test_a_range_that_never_came():
             run = profile(folder, *arguments, range_="nothing")
             assert run.code == 0 and not os.listdir(folder.path), run
             assert len(re.findall(r"no report: .*\[LNS-RANGE-001\]", run.err)) == 1 and STARTED not in run.err, run.err
+
+
+def test_a_range_of_a_process_that_is_not_answered():
+    """Stopped, lanescope cannot answer the program's first call in time, nor hear of the range that it begins."""
+    with profiling.Folder() as folder:
+        tool = folder.start("-t", "nvtx", "-c", "nvtx", "-p", "a", "-o", "run", ACT, "catch", str(int(signal.SIGUSR1)), "print", "ready",
+                            "pause", "exec", "push", "a", "touch", "pushed", "exit", "3")
+        assert tool.stdout.readline() == b"ready\n"
+        target, = profiling.children(tool.pid)
+        os.kill(tool.pid, signal.SIGSTOP)
+        os.kill(target, signal.SIGUSR1)
+        profiling.wait_for(lambda: os.path.exists(folder.file("pushed")), "the program to give up")
+        os.kill(tool.pid, signal.SIGCONT)
+        err = tool.communicate(timeout=60)[1].decode()
+        assert tool.returncode == 3 and not os.path.exists(folder.file("run.rep")), err
+        assert "LNS-POOL-003" in err and "in no process that is recorded [LNS-RANGE-001]" in err and "no such call" not in err, err
 
 
 def test_switches_that_do_not_fit():
