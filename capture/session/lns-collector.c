@@ -265,6 +265,23 @@ lend (LnsCollector *collector, int64_t now_ns)
     }
 }
 
+/* Copies what PEER has made into BATCH. Returns whether that is all: where memory is short, more of what
+ * one that is gone has left is copied when the recorder has freed some, unless there is nothing to wait
+ * for, or the report ends with this batch (IS_STOP). */
+static bool
+drain_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch, bool is_stop)
+{
+  const size_t before = batch->n_bytes;
+  if (lns_peer_drain (peer, batch) || !peer->is_gone)
+    return true;
+  const bool will_be_more =
+      batch->n_bytes > before || lns_recorder_queued_bytes (collector->recorder) > 0;
+  if (will_be_more && !is_stop)
+    return false;
+  lns_peer_give_up (peer);
+  return true;
+}
+
 /* Makes a batch of all that is there and hands it on. Returns whether it tells of anything that the
  * recorder should not wait 50 ms for. */
 static bool
@@ -301,8 +318,8 @@ drain (LnsCollector *collector)
           lns_peer_look (peer);
           continue;
         }
-      lns_peer_drain (peer, batch);
-      if (peer->is_gone && !peer->is_left)
+      const bool is_drained = drain_peer (collector, peer, batch, is_stop);
+      if (peer->is_gone && !peer->is_left && is_drained)
         {
           finish_peer (collector, peer, batch);
           is_urgent = true;

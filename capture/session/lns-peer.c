@@ -83,18 +83,22 @@ lns_peer_hush (LnsPeer *peer)
   peer->pid_fd = -1;
 }
 
-/* Fills peer->chunks with all there is; returns how many. */
+/* Fills peer->chunks with all there is, or with a part where memory is short; returns how many. */
 static size_t
 scan (LnsPeer *peer)
 {
   size_t n;
+  peer->is_short = false;
   while ((n = lns_wire_pool_scan (peer->pool, peer->chunks, peer->n_chunks_allocated)) >
          peer->n_chunks_allocated)
     {
       size_t room = n + n / 2 + 16;
       LnsWireChunk *chunks = realloc (peer->chunks, room * sizeof *chunks);
       if (chunks == NULL)
-        return peer->n_chunks_allocated;
+        {
+          peer->is_short = true;
+          return peer->n_chunks_allocated;
+        }
       peer->chunks = chunks;
       peer->n_chunks_allocated = room;
     }
@@ -183,7 +187,7 @@ copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
   return lns_batch_add (batch, &source, n_bytes, begun);
 }
 
-void
+bool
 lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
 {
   if (peer->is_gone)
@@ -197,7 +201,10 @@ lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
       if (chunk->sequence != next_sequence (peer, chunk->stream) && !peer->is_gone)
         continue;
       if (!copy_chunk (peer, chunk, batch))
-        break;
+        {
+          peer->is_short = true;
+          break;
+        }
       if (!chunk->full && !peer->is_gone)
         continue;
       if (lns_wire_pool_reclaim (peer->pool, chunk, peer->is_gone, !peer->is_gone) == 0)
@@ -206,6 +213,25 @@ lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
     }
   if (batch->n_bytes - before > peer->most_bytes)
     peer->most_bytes = batch->n_bytes - before;
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+  return !peer->is_short;
+}
+
+void
+lns_peer_give_up (LnsPeer *peer)
+{
+  const LnsWirePoolView *view = lns_wire_pool_view (peer->pool);
+  const size_t n = scan (peer);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireChunk *chunk = &peer->chunks[i];
+      const uint8_t *bytes = lns_wire_pool_chunk (view, chunk->index) + chunk->drained;
+      uint32_t n_lost = chunk->committed > chunk->drained
+                            ? lns_batch_count_begun (bytes, chunk->committed - chunk->drained).n
+                            : 0;
+      for (; n_lost > 0; n_lost--)
+        lns_wire_pool_count_cause (view, chunk->stream, LNS_WIRE_LOSS_OTHER, LNS_WIRE_CAUSE_UNREAD);
+    }
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }
 

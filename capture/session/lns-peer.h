@@ -25,6 +25,7 @@ typedef struct
   uint32_t flush_done; /* of the last that it has said to have flushed for */
   bool is_gone;        /* nobody can write records to the pool any more */
   bool is_left;        /* it is gone, and all of it is said; those that it forked may come */
+  bool is_short;       /* memory was, when its chunks were last looked through */
   int64_t gone_ns;     /* CLOCK_MONOTONIC */
   LnsWirePool *pool;
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
@@ -54,8 +55,12 @@ bool lns_peer_has_ended (const LnsPeer *peer);
  * lns_peer_has_ended () must be asked. */
 void lns_peer_hush (LnsPeer *peer);
 
-/* Copies what the peer has committed into BATCH; from one that is gone, everything. */
-void lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
+/* Copies what the peer has committed into BATCH; from one that is gone, everything. Returns false where
+ * memory is short: what is not copied stays where it is. */
+bool lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
+
+/* Counts the events that could not be copied from a peer that is gone as lost. */
+void lns_peer_give_up (LnsPeer *peer);
 
 /* Counts what the peer has committed, and has lost, without copying anything. */
 void lns_peer_look (LnsPeer *peer);

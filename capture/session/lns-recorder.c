@@ -250,10 +250,15 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
               "the report holds only the last of them");
   recorder->kept.is_short = false;
   tell_count (recorder, n_dropped, "LNS-REP-002", LNS_SEVERITY_WARNING, text);
-  tell_count (recorder, counters.n_bad_chunks, "LNS-POOL-004", LNS_SEVERITY_WARNING,
-              "chunks of records are damaged: a program overwrote memory that is not its own");
-  tell_count (recorder, counters.n_refused, "LNS-POOL-005", LNS_SEVERITY_WARNING,
-              "records were left out, as memory was short");
+  tell_count (
+      recorder, counters.n_bad_chunks, "LNS-POOL-004", LNS_SEVERITY_WARNING,
+      "chunks of records are damaged, and what followed in them is lost, as a program wrote "
+      "to memory that is not its own: look for the fault with a memory checker");
+  tell_count (
+      recorder, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], "LNS-POOL-005",
+      LNS_SEVERITY_WARNING,
+      "events or records are lost, as Lanescope had no memory to read them: free memory, or "
+      "raise the `ulimit -v` that it runs under");
 }
 
 void

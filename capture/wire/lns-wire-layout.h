@@ -199,6 +199,7 @@ typedef enum
   LNS_WIRE_CAUSE_STRAY,   /* the process, a fork's child, could not join the session */
   LNS_WIRE_CAUSE_HANDLER, /* a signal handler made it while it interrupted another event */
   LNS_WIRE_CAUSE_MEMORY,  /* its thread could get no stream */
+  LNS_WIRE_CAUSE_UNREAD,  /* the session had no memory to take it from a process that has ended */
   LNS_WIRE_CAUSES
 } LnsWireLossCause;
 
@@ -225,7 +226,6 @@ typedef struct
   uint32_t reserved;
   uint64_t first_ticks;
   LnsWireLosses losses; /* for want of room */
-  uint64_t padding;
 } LnsWireLostBytes;
 
 /* How a sample's data are read. */

@@ -40,7 +40,7 @@
 #define LNS_WIRE_HANDSHAKE_MS   1000                /* connect, hello and welcome together */
 #define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            6 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            7 /* layout of messages, pool and records; equal on both sides */
 
 typedef struct
 {

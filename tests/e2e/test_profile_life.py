@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -201,6 +202,46 @@ def test_events_in_signal_handlers_are_lost_for_that():
         assert run.code == 0 and "3 events, 2 lost" in run.err and "signal" in run.err, run
         report = folder.report()
         assert dict(report.names()) == {"first": 1, "outer": 2} and report.codes() == ["LNS-POOL-007"]
+
+
+def test_events_of_a_thread_without_memory_are_lost_for_that():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "first", "thread", "4", "memory", "0", "mark", "none", "mark", "last")
+        assert run.code == 0 and "2 events, 1 lost" in run.err and "ulimit -v" in run.err, run
+        assert folder.report().codes() == ["LNS-POOL-008"]
+
+
+def test_records_that_the_program_overwrites():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "first", "scribble", "sleep", "200", "mark", "last")
+        assert run.code == 0 and "wrote to memory that is not its own" in run.err, run
+        report = folder.report()
+        assert report.codes() == ["LNS-POOL-004"] and len(report.named("first")) == 1, (report.codes(), report.names())
+
+
+def run_out_of_memory(folder, n_bytes, *words):
+    """Profiles a program that makes a mark, and WORDS once lanescope may map no more than N_BYTES beside what it has; its report."""
+    process = folder.start("-f", "true", "-o", "r", ACT, "mark", "first", "print", "ready", "await", *words, stdin=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    wait_for(lambda: os.path.exists(folder.file("r.rep")) and folder.report("r.rep").named("first"), "the first mark")
+    with open(f"/proc/{process.pid}/statm", encoding="ascii") as file:
+        limit = int(file.read().split()[0]) * resource.getpagesize() + n_bytes
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
+    out, err = process.communicate(b"\n", timeout=60)
+    assert (process.returncode, out) == (0, b"done\n"), (process.returncode, out, err)
+    return folder.report("r.rep", counts=True), err.decode()
+
+
+def test_nothing_is_lost_in_silence_where_lanescope_has_no_memory():
+    words = ["spin", "100000", "mark", "last", "print", "done"]
+    with Folder() as folder:  # not for one block of records
+        report, err = run_out_of_memory(folder, -(8 << 20), *words)
+        assert (report.info["events"], report.info["lost"]) == (1, 100001), (report.info, err)
+        assert report.codes() == ["LNS-POOL-005"] and "ulimit -v" in err, (report.codes(), err)
+    with Folder() as folder:  # for some of them at a time: it reads the rest when it has written those
+        report, err = run_out_of_memory(folder, 3 << 20, *words)
+        assert report.info["events"] + report.info["lost"] == 100002, (report.info, err)
+        assert report.codes() == ["LNS-POOL-005"] * (report.info["lost"] > 0), (report.codes(), err)
 
 
 def test_strays_of_a_process_that_has_ended():

@@ -18,6 +18,9 @@
  *   close-all, session N                           closes descriptors from 3 on; begins a session
  *   setuid N, chroot PATH, files N                 gives up privileges; changes its root folder; may open
  *                                                  no more than N files
+ *   memory N                                       may map no more than N KiB beside what it has
+ *   sample ID, nested N                            a value of a counter, registered or not; N pushes
+ *   scribble                                       overwrites records that it has just made
  *   vfork NAME                                     marks NAME in a child that shares this one's memory
  *   touch NAME, gather N                           makes a file; waits until the current folder has N
  *   nest                                           pushes a range, and marks "nested" in a signal handler
@@ -27,6 +30,7 @@
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
 
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCounters.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -92,6 +96,41 @@ nest (void)
   mprotect (page, 4096, PROT_NONE);
   nvtxRangePushA (page);
   nvtxRangePop ();
+}
+
+/* The first memory whose line in maps has NAME, up to RET_END. */
+static char *
+find_map (const char *name, char **ret_end)
+{
+  char line[512], *begin = NULL;
+  FILE *maps = fopen ("/proc/self/maps", "r");
+  *ret_end = NULL;
+  while (maps != NULL && *ret_end == NULL && fgets (line, sizeof line, maps) != NULL)
+    if (strstr (line, name) != NULL)
+      sscanf (line, "%p-%p", (void **)&begin, (void **)ret_end);
+  if (maps != NULL)
+    fclose (maps);
+  return begin;
+}
+
+/* Often, as the tool may have read a record before it is overwritten. */
+static void
+scribble (void)
+{
+  char *end, *begin = find_map ("lanescope-pool", &end), *at = begin;
+  nvtxEventAttributes_t attributes = message ("scribbled");
+  attributes.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+  for (uint64_t i = 1; i <= 100; i++)
+    {
+      uint64_t value = attributes.payload.ullValue = UINT64_C (0x5ca1ab1e0ddba110) + i;
+      nvtxMarkEx (&attributes);
+      while (at < end && memcmp (at, &value, sizeof value) != 0)
+        at += sizeof value;
+      if (at >= end)
+        at = begin; /* the next one may be in a chunk before */
+      else
+        memset (at - 64, 0xff, 64);
+    }
 }
 
 static void
@@ -202,6 +241,8 @@ act_alone (const char *word)
     close_range (3, ~0U, 0);
   else if (strcmp (word, "nest") == 0)
     nest ();
+  else if (strcmp (word, "scribble") == 0)
+    scribble ();
   else if (strcmp (word, "forget-session") == 0)
     unsetenv ("LANESCOPE_SESSION");
   else if (strcmp (word, "outlive") == 0)
@@ -264,6 +305,18 @@ await_files (int n)
     }
 }
 
+/* The bytes of address space that this process has. */
+static rlim_t
+mapped_bytes (void)
+{
+  unsigned long n_pages = 0;
+  FILE *file = fopen ("/proc/self/statm", "r");
+  if (file == NULL || fscanf (file, "%lu", &n_pages) != 1)
+    exit (97);
+  fclose (file);
+  return n_pages * (rlim_t)sysconf (_SC_PAGESIZE);
+}
+
 /* What takes something away from this process; returns 0 if VERB is none such. */
 static int
 act_limit (const char *verb, const char *text, int number)
@@ -275,6 +328,11 @@ act_limit (const char *verb, const char *text, int number)
     failed = chroot (text) | chdir ("/");
   else if (strcmp (verb, "files") == 0)
     failed = setrlimit (RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)number, (rlim_t)number });
+  else if (strcmp (verb, "memory") == 0)
+    {
+      const rlim_t n_bytes = mapped_bytes () + (rlim_t)number * 1024;
+      failed = setrlimit (RLIMIT_AS, &(struct rlimit){ n_bytes, n_bytes });
+    }
   else
     return 0;
   if (failed != 0)
@@ -294,6 +352,11 @@ act_number (const char *verb, int number)
         act_nvtx ("push", "spin");
         nvtxDomainRangePop (domain);
       }
+  else if (strcmp (verb, "nested") == 0)
+    for (int i = 0; i < number; i++)
+      act_nvtx ("push", "nested");
+  else if (strcmp (verb, "sample") == 0)
+    nvtxCounterSampleInt64 (domain, (uint64_t)number, 1);
   else if (strcmp (verb, "distinct") == 0)
     push_distinct (number);
   else if (strcmp (verb, "sleep") == 0)
