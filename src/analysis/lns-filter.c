@@ -161,8 +161,8 @@ find_range (LnsTables *tables,
       uint32_t lane = lns_row_cursor_lane (rows);
       if ((type != LNS_EVENT_TYPE_PUSH_POP && type != LNS_EVENT_TYPE_START_END) ||
           end.type != LNS_VALUE_INTEGER || lane == LNS_ID_NONE ||
-          lns_row_cursor_value (rows, LNS_NVTX_TEXT_ID).integer != name ||
-          !is_in_domain (report, lane, range) || n++ != range->index)
+          lns_row_cursor_name (rows) != name || !is_in_domain (report, lane, range) ||
+          n++ != range->index)
         continue;
       *ret_found = true;
       *ret_span = (LnsFilterSpan){

@@ -101,12 +101,6 @@ add_range (Trace *trace, LnsTraceRange range)
   return true;
 }
 
-static uint32_t
-integer (LnsRowCursor *cursor, unsigned column)
-{
-  return (uint32_t)lns_row_cursor_value (cursor, column).integer;
-}
-
 static bool
 read_ranges (Trace *trace,
              LnsTables *tables,
@@ -132,7 +126,7 @@ read_ranges (Trace *trace,
         continue;
       range.rowid = lns_row_cursor_rowid (cursor);
       range.global_tid = lns_row_cursor_value (cursor, LNS_NVTX_GLOBAL_TID).integer;
-      range.name = integer (cursor, LNS_NVTX_TEXT_ID);
+      range.name = lns_row_cursor_name (cursor);
       range.lane = lns_row_cursor_lane (cursor);
       if (!add_range (trace, range))
         return lns_error_set (

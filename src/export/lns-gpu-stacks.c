@@ -311,7 +311,7 @@ find_work (const LnsGpuStacks *stacks, uint32_t process, uint32_t correlation, s
 typedef struct
 {
   LnsRowCursor *cursor;
-  int start, end, value; /* columns: VALUE is a range's name or a call's correlation             */
+  int start, end, value; /* columns: VALUE is what tells a range's name, or a call's correlation */
   bool has_row;
 } Sweep;
 
@@ -361,7 +361,7 @@ push_ranges (LnsGpuStacks *stacks, Sweep *ranges, int64_t start_ns, LnsError *er
       uint32_t thread, lane = lns_row_cursor_lane (ranges->cursor);
       process_of (stacks, lane, &thread);
       Range range = { .lane = lane,
-                      .name = (uint32_t)integer_at (ranges, ranges->value, 0),
+                      .name = lns_row_cursor_name (ranges->cursor),
                       .end_ns = integer_at (ranges, ranges->end, INT64_MAX) };
       if (thread < stacks->n_threads &&
           !push (&stacks->threads[thread], range, integer_at (ranges, ranges->start, 0), error))

@@ -382,6 +382,8 @@ name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
   const LnsValue *value = sink->name >= 0 ? &row->values[sink->name] : NULL;
   const char *text = sink->kind->category;
 
+  if (sink->is_nvtx && value->type == LNS_VALUE_NULL) /* registered                               */
+    value = &row->values[LNS_NVTX_TEXT_ID];
   if (value != NULL && value->type == LNS_VALUE_TEXT)
     {
       *ret_size = value->size_bytes;

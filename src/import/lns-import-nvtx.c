@@ -87,6 +87,17 @@ bits_of (const LnsKeptValue *value, LnsPayloadType type, uint64_t *ret_bits)
                                                    : true);
 }
 
+/* An event says the text of its JSON; that a row has the id of the string instead is kept beside it. */
+static void
+tell_json_id (Rows *rows, const LnsKeptValue *values, uint64_t string)
+{
+  const LnsKeptValue id = { .type = LNS_KEPT_STRING, .integer = (int64_t)string };
+
+  _lns_import_remainder_tell (&rows->beside, LNS_NVTX_JSON_TEXT_ID, &id);
+  if (is_null (&values[LNS_NVTX_JSON_TEXT]))
+    _lns_import_remainder_tell (&rows->beside, LNS_NVTX_JSON_TEXT, &values[LNS_NVTX_JSON_TEXT]);
+}
+
 /* An event has one payload: the first that the row has. */
 static void
 set_payload (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, LnsEvent *event)
@@ -109,7 +120,10 @@ set_payload (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, LnsEvent 
       if (is_kept)
         *type = types[i];
       if (is_kept && i == LNS_NVTX_JSON_TEXT_ID)
-        *payload = _lns_import_string (rows->import, &values[i]);
+        {
+          *payload = _lns_import_string (rows->import, &values[i]);
+          tell_json_id (rows, values, *payload);
+        }
       else if (is_kept && i == LNS_NVTX_JSON_TEXT)
         *payload = _lns_import_text (rows->import, &values[i]);
       else if (is_kept)

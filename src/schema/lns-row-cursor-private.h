@@ -77,6 +77,10 @@ bool _lns_row_cursor_set_bounds (LnsRowCursor *cursor);
 /* Collects the lanes that may have rows within the bounds. O(lanes), or O(log lanes) by thread. */
 void _lns_row_cursor_collect_lanes (LnsRowCursor *cursor);
 
+/* Whether CONSTRAINT is on the name of events: it holds for the string, which rows of definitions beside them
+ * have no id of. */
+bool _lns_row_cursor_is_by_name (const LnsRowCursor *cursor, const LnsRowConstraint *constraint);
+
 /* Chooses the rows of definitions to look at: an equality if there is one, else a range. */
 bool _lns_row_cursor_start_cells (LnsRowCursor *cursor, LnsError *error);
 

@@ -169,6 +169,13 @@ lane_may_match (const LnsRowCursor *cursor, const LnsTableLane *lane)
          bounds->rowid.min <= (int64_t)(lane->first + lane->n_events);
 }
 
+bool
+_lns_row_cursor_is_by_name (const LnsRowCursor *cursor, const LnsRowConstraint *constraint)
+{
+  return cursor->table_lanes != NULL &&
+         lns_table_column_role (cursor->table, constraint->column) == LNS_ROLE_NAME;
+}
+
 /* Collects the lanes by_thread[] has for KEY. O(log lanes + found). */
 static void
 collect_thread (LnsRowCursor *cursor, int64_t key, bool of_thread)
@@ -257,6 +264,7 @@ _lns_row_cursor_start_cells (LnsRowCursor *cursor, LnsError *error)
       bool equal = constraint->min == constraint->max;
       /* Only an equality, and start, keep the rows of events in the order of start.              */
       if (constraint->column < 0 || cursor->table->columns[constraint->column].type[0] != 'I' ||
+          _lns_row_cursor_is_by_name (cursor, constraint) ||
           (cursor->table_lanes != NULL && !equal && constraint->column != LNS_NVTX_START))
         continue;
       if (best == NULL || (equal && best->min != best->max))

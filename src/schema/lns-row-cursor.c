@@ -22,12 +22,12 @@ lane_columns (const LnsTable *table, uint64_t mask)
     [LNS_NVTX_RANGE_ID] = LNS_COLUMN_BIT (LNS_COLUMN_RANGE_ID),
     [LNS_NVTX_CATEGORY] = LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY),
     [LNS_NVTX_COLOR] = LNS_COLUMN_BIT (LNS_COLUMN_COLOR),
-    [LNS_NVTX_TEXT] = LNS_COLUMN_BIT (LNS_COLUMN_NAME),
+    [LNS_NVTX_TEXT] = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
     [LNS_NVTX_GLOBAL_TID] = LNS_COLUMN_BIT (LNS_COLUMN_THREAD),
     [LNS_NVTX_END_GLOBAL_TID] = LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
                                 LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
                                 LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD),
-    [LNS_NVTX_TEXT_ID] = LNS_COLUMN_BIT (LNS_COLUMN_NAME),
+    [LNS_NVTX_TEXT_ID] = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
     [LNS_NVTX_UINT64... LNS_NVTX_BINARY_DATA] =
         LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD),
   };
@@ -232,6 +232,8 @@ _lns_row_cursor_matches (const LnsRowCursor *cursor, const LnsValue *row, uint64
   for (unsigned i = 0; i < cursor->n_constraints; i++)
     {
       const LnsRowConstraint *constraint = &cursor->constraints[i];
+      if (_lns_row_cursor_is_by_name (cursor, constraint))
+        continue;
       LnsValue value = constraint->column >= 0
                            ? row[constraint->column]
                            : (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)rowid };
@@ -382,6 +384,15 @@ lns_row_cursor_lane (const LnsRowCursor *cursor)
 {
   return cursor->place == LNS_ROW_AT_STRINGS || cursor->row != NULL ? LNS_ID_NONE
                                                                     : lane_of (cursor)->lane->lane;
+}
+
+uint32_t
+lns_row_cursor_name (const LnsRowCursor *cursor)
+{
+  if (lns_row_cursor_lane (cursor) == LNS_ID_NONE)
+    return LNS_ID_NONE;
+  const LnsRowLane *lane = lane_of (cursor);
+  return lane->chunk->name[lane->ordinal - lane->chunk->first];
 }
 
 bool

@@ -9,7 +9,8 @@
  * - start and end of events: any range, O(log n) a lane;
  * - globalTid, globalPid, device, context, stream, eventType, domainId of events: equality, by lanes;
  * - correlationId of events: equality, by the spans of chunks, O(log n) a lane;
- * - textId and nameId of events: equality, by the name column alone;
+ * - textId and nameId of events: equality, by the name column alone: events whose `text` is that string come too,
+ *   and all rows of definitions beside them;
  * - any integer column of definitions: any range, by an index made on first use.
  *
  * A cursor belongs to one thread at a time; many may live at once. */
@@ -60,6 +61,10 @@ int64_t lns_row_cursor_rowid (const LnsRowCursor *cursor);
 
 /* The lane of the row, or LNS_ID_NONE for one of definitions. */
 uint32_t lns_row_cursor_lane (const LnsRowCursor *cursor);
+
+/* The string that the event of the row is called by, whichever of its columns tells it; the mask must have
+ * named one of these. LNS_ID_NONE for rows that are no events. */
+uint32_t lns_row_cursor_name (const LnsRowCursor *cursor);
 
 /* How long the event of the row was, also where its end is NULL as it had not ended when its process did. False
  * where that is not known, and for rows that are no events. */

@@ -144,6 +144,12 @@ is_open (uint32_t flags)
   return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
 }
 
+static bool
+is_registered (uint32_t flags)
+{
+  return (flags & LNS_EVENT_REGISTERED) != 0;
+}
+
 /* Whether the event passes the filter of its table. */
 static bool
 passes (const LnsRowLane *rows, const LnsTables *tables, const LnsTable *table)
@@ -298,10 +304,11 @@ _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned co
       return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_CATEGORY));
     case LNS_NVTX_COLOR:
       return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_COLOR));
-    case LNS_NVTX_TEXT:
-      return _lns_string_value (tables->report, chunk->name[i]);
+    case LNS_NVTX_TEXT: /* as in the reference's files: a text, or the id of a registered one    */
+      return is_registered (chunk->flags[i]) ? (LnsValue){ 0 }
+                                             : _lns_string_value (tables->report, chunk->name[i]);
     case LNS_NVTX_TEXT_ID:
-      return integer (chunk->name[i]);
+      return is_registered (chunk->flags[i]) ? integer (chunk->name[i]) : (LnsValue){ 0 };
     case LNS_NVTX_GLOBAL_TID:
       tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
                                         : thread_of (rows, tables, LNS_COLUMN_THREAD);
@@ -316,10 +323,6 @@ _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned co
     case LNS_NVTX_UINT64 ... LNS_NVTX_FLOAT:
       if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == payload_of_column (column))
         return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), payload_of_column (column));
-      return (LnsValue){ 0 };
-    case LNS_NVTX_JSON_TEXT_ID:
-      if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_JSON)
-        return integer ((int64_t)_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD));
       return (LnsValue){ 0 };
     case LNS_NVTX_EVENT_ID:
       return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));

@@ -207,10 +207,7 @@ add_nvtx_row (LnsCellBuilder *builder,
   row[LNS_NVTX_START] = _lns_cell_integer (time_ns != LNS_TIME_UNKNOWN ? time_ns : 0);
   row[LNS_NVTX_EVENT_TYPE] = _lns_cell_integer (event_type);
   if (event_type != LNS_EVENT_TYPE_DOMAIN_DESTROY)
-    {
-      row[LNS_NVTX_TEXT] = _lns_builder_string (builder, name);
-      row[LNS_NVTX_TEXT_ID] = _lns_cell_integer (name);
-    }
+    row[LNS_NVTX_TEXT] = _lns_builder_string (builder, name);
   row[LNS_NVTX_GLOBAL_TID] = _lns_cell_integer_or_null (global_tid);
   row[LNS_NVTX_DOMAIN_ID] = _lns_cell_integer (domain < n_domains ? domains[domain].number : 0);
   return row;

@@ -102,12 +102,16 @@ def test_rows_are_those_of_sql():
 
 
 def test_it_holds_what_was_recorded():
-    rows = exported().execute("SELECT e.start, e.end, e.text, s.value FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId"
+    rows = exported().execute("SELECT start, end, text, textId FROM NVTX_EVENTS"
                               " WHERE eventType = 59 AND globalTid % 0x1000000 = 1000 AND domainId = 0").fetchall()
     names = [b"step", b"step", b"lost end", b"two\nlines", b"tab\there", b"quo\"ted, 'too'",
              "grüß €".encode(), b"bad \xff\xfe byte"]
     times = [(1000, 9000), (10000, 10000), (11000, None)] + [(1000 * i, 1000 * i + 500) for i in range(1, 6)]
-    assert rows == [(start, end, name, name) for (start, end), name in zip(times, names)], rows
+    assert rows == [(start, end, name, None) for (start, end), name in zip(times, names)], rows
+    # A registered string is told by its id alone, as in files of the reference; the names of definitions are texts.
+    both = exported().execute("SELECT eventType, text IS NULL, textId IS NULL, count(*) FROM NVTX_EVENTS GROUP BY 1, 2, 3").fetchall()
+    assert {row[:3] for row in both} == {(33, 0, 1), (34, 0, 1), (39, 0, 1), (59, 0, 1), (59, 1, 0), (60, 0, 1), (75, 0, 1), (76, 1, 1)}, both
+    assert exported().execute("SELECT e.start, s.value FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId").fetchall() == [(3000, b"load")]
 
 
 def test_layout_is_that_of_real_exports():

@@ -72,7 +72,8 @@ def test_nvtx():
     golden.run("export", "-q", REPORT)
     database = sqlite3.connect(golden.path("demo.sqlite"))
     database.text_factory = lambda b: b.decode("utf-8", "replace")
-    rows = database.execute("SELECT start, end, text, eventType FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)").fetchall()
+    rows = database.execute("SELECT start, end, coalesce(text, value), eventType FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId "
+                            "WHERE eventType IN (34, 59, 60)").fetchall()
     wanted = collections.Counter((start, end - start if end is not None else None, text, "i" if kind == 34 else "B" if end is None else "X")
                                  for start, end, text, kind in rows)
     # Start/end ranges are asynchronous, of their process: they cross others, and may end in another thread.

@@ -21,7 +21,7 @@ import golden
 import tap
 
 # Columns that hold ids of StringIds.
-NAMES = {"nameId", "shortName", "demangledName", "mangledName"}
+NAMES = {"nameId", "textId", "jsonTextId", "shortName", "demangledName", "mangledName"}
 
 TABLES = ["PROCESSES", "ThreadNames", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
           "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
@@ -40,14 +40,8 @@ def rows_of(database, table, columns):
     found = collections.Counter()
     for row in database.execute(f'SELECT {", ".join(chr(34) + name + chr(34) for name in columns)} FROM {table}'):
         values = dict(zip(columns, row))
-        for name in (NAMES | ({"textId"} if table != "NVTX_EVENTS" else set())) & values.keys():
+        for name in NAMES & values.keys():
             values[name] = strings.get(values[name])
-        if table == "NVTX_EVENTS":
-            for text, number in (("text", "textId"), ("jsonText", "jsonTextId")):
-                number = values.pop(number, None)
-                values[text] = values[text] if values.get(text) is not None else strings.get(number)
-            if values["eventType"] == 76:
-                values["text"] = None
         found[tuple(values.values())] += 1
     return found
 

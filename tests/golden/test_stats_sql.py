@@ -18,7 +18,8 @@ ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 
 NAMES = """-- Ranges by their names
 SELECT text AS "Name", count(*) AS "Count", sum("end" - start) / 1000.0 AS "Total (us)", NULL AS Missing, x'00ff' AS Bytes
-FROM NVTX_EVENTS WHERE eventType = 59 AND "end" IS NOT NULL AND length(text) >= coalesce(:least, 0)
+FROM (SELECT start, "end", eventType, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) AS text FROM NVTX_EVENTS)
+WHERE eventType = 59 AND "end" IS NOT NULL AND length(text) >= coalesce(:least, 0)
 GROUP BY text ORDER BY 3 DESC, 1; -- done
 """
 

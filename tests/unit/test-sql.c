@@ -86,7 +86,8 @@ test_joins_search (void)
   LNS_CHECK_INT (query (db, "SELECT count(*) FROM NVTX_EVENTS a JOIN StringIds s ON s.id = "
                             "a.textId JOIN ThreadNames t ON t.globalTid = a.globalTid"
                             " WHERE a.eventType = 59"),
-                 query (db, "SELECT count(*) FROM NVTX_EVENTS a WHERE a.eventType = 59 AND EXISTS "
+                 query (db, "SELECT count(*) FROM NVTX_EVENTS a WHERE a.eventType = 59 AND "
+                            "textId IS NOT NULL AND EXISTS "
                             "(SELECT 1 FROM ThreadNames t WHERE t.globalTid = a.globalTid)"));
   sqlite3_close (db);
   lns_report_close (report);
