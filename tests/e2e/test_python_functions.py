@@ -179,8 +179,8 @@ def check(version, path, *switches):
         assert calls.pop("cancelled", 0) <= 1 and "never awaited" not in run.err, (calls, run)
         assert calls == CALLS, calls
         assert {event["domain"] for event in report.named("plain")} == {"My Domain"}
-        colors = subprocess.run([tap.LANESCOPE, "sql", folder.file("report1.rep"), "SELECT DISTINCT text, color & 0xffffffff FROM NVTX_EVENTS "
-                                 "WHERE text IN ('plain', 'numbers', 'own') AND eventType = 59 ORDER BY text"], capture_output=True, text=True)
+        colors = subprocess.run([tap.LANESCOPE, "sql", folder.file("report1.rep"), "SELECT DISTINCT value, color & 0xffffffff FROM NVTX_EVENTS "
+                                 "JOIN StringIds ON id = textId WHERE value IN ('plain', 'numbers', 'own') AND eventType = 59 ORDER BY value"], capture_output=True, text=True)
         assert colors.stdout.splitlines()[-3:] == ["numbers\t4294901760", "own\t", "plain\t4278222848"], colors
         assert len({event["thread"] for event in report.named("plain")}) == 2
         said = " ".join(d["text"] for d in report.diagnostics if d["code"] == "LNS-PYTHON-001")

@@ -181,7 +181,8 @@ def test_001_a_job_with_statistics_and_sqlite():
                 tables = {name for name, in database.execute("SELECT name FROM sqlite_master")}
                 assert {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "StringIds"} <= tables, tables
                 if "nvtx" in trace:
-                    colors = dict(database.execute("SELECT text, color FROM NVTX_EVENTS WHERE text LIKE 'Batch%' OR text LIKE 'Copy%'"))
+                    colors = dict(database.execute("SELECT value, color FROM NVTX_EVENTS JOIN StringIds ON id = textId "
+                                                   "WHERE value LIKE 'Batch%' OR value LIKE 'Copy%'"))
                     assert (colors["Batch0"], colors["Copy to device"]) == (0x008000, 0xff0000), colors
 
 

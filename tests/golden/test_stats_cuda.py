@@ -341,7 +341,7 @@ def projected(database):
     for launch in launched(database, ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")):
         begun.setdefault(launch[0], []).append(launch)
     for rowid, start, end, tid, name in database.execute(
-            "SELECT rowid, start, end, globalTid, text FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
+            "SELECT rowid, start, end, globalTid, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
         inside = [b for b in begun.get(tid, []) if b[1] >= start and b[2] <= end]
         if inside:
             first, last = min(b[4] for b in inside), max(b[5] for b in inside)
@@ -397,7 +397,7 @@ def check_kernels_of_ranges(corpus, least):
     for tid, start, end, _, first, last, _, name in launched(database):
         begun.setdefault(tid, []).append((start, end, last - first, strings[name]))
     for rowid, start, end, tid, text in database.execute(
-            "SELECT rowid, start, end, globalTid, text FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
+            "SELECT rowid, start, end, globalTid, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"):
         for call_start, call_end, duration, name in begun.get(tid, []):
             if call_start >= start and call_end <= end:
                 groups.setdefault((":" + text, str(tid >> 24 & 0xFFFFFF), str(tid & 0xFFFFFF), name), []).append((rowid, duration))
