@@ -177,7 +177,6 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
 {
   const LnsTable *schema = lns_table_find (how->schema != NULL ? how->schema : how->name);
   const char *columns[COLUMNS_MAX], *start = "", *end = "";
-  bool is_unknown = false;
   Rows rows = { .import = import, .how = how, .schema = schema, .row.import = import };
 
   /* Of several kinds the last, which has all columns of the others.                               */
@@ -213,12 +212,10 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
     if (!table->is_used[i] && lns_foreign_has_column (table, table->columns[i]))
       {
         columns[rows.n_cells] = table->columns[i];
-        is_unknown = true;
         rows.cells[rows.n_cells++] = _lns_import_cell (&unknown, rows.kind);
       }
   _lns_import_remainder_init (&rows.beside, import, schema->name, columns, rows.n_cells, table);
-  if (is_unknown)
-    _lns_import_remainder_define (&rows.beside);
+  _lns_import_remainder_define (&rows.beside);
   rows.has_starts = lns_foreign_has_column (table, start);
   const LnsForeignOrder order = !rows.has_starts                      ? LNS_FOREIGN_AS_IT_LIES
                                 : lns_foreign_has_column (table, end) ? LNS_FOREIGN_BY_START_AND_END

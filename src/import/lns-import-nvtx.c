@@ -39,6 +39,9 @@ typedef struct
   uint64_t n_unknown;  /* rows of types that nobody knows                                        */
   uint64_t n_repeated; /* rows that create or destroy a domain once more                        */
   bool is_there[N_COLUMNS];
+  /* What the source has of the columns, and where in it each of them is. */
+  const char *present[N_COLUMNS];
+  unsigned place[N_COLUMNS];
   LnsImportRemainder beside;
   LnsImportOwners owners;
 } Rows;
@@ -47,6 +50,13 @@ static bool
 is_null (const LnsKeptValue *value)
 {
   return value->type == LNS_KEPT_NULL;
+}
+
+static void
+tell (Rows *rows, unsigned column, const LnsKeptValue *value)
+{
+  if (rows->is_there[column])
+    _lns_import_remainder_tell (&rows->beside, rows->place[column], value);
 }
 
 /* The text of a row: its own, or that of a registered string. */
@@ -93,9 +103,9 @@ tell_json_id (Rows *rows, const LnsKeptValue *values, uint64_t string)
 {
   const LnsKeptValue id = { .type = LNS_KEPT_STRING, .integer = (int64_t)string };
 
-  _lns_import_remainder_tell (&rows->beside, LNS_NVTX_JSON_TEXT_ID, &id);
+  tell (rows, LNS_NVTX_JSON_TEXT_ID, &id);
   if (is_null (&values[LNS_NVTX_JSON_TEXT]))
-    _lns_import_remainder_tell (&rows->beside, LNS_NVTX_JSON_TEXT, &values[LNS_NVTX_JSON_TEXT]);
+    tell (rows, LNS_NVTX_JSON_TEXT, &values[LNS_NVTX_JSON_TEXT]);
 }
 
 /* An event has one payload: the first that the row has. */
@@ -129,7 +139,7 @@ set_payload (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, LnsEvent 
       else if (is_kept)
         is_kept = bits_of (&values[i], types[i], payload);
       if (!is_kept)
-        _lns_import_remainder_tell (&rows->beside, i, &values[i]);
+        tell (rows, i, &values[i]);
     }
 }
 
@@ -170,7 +180,7 @@ number_of (Rows *rows, const LnsKeptValue *values, unsigned column)
 
   if (!is_null (&values[column]) &&
       (!_lns_import_integer (&values[column], &number) || number == 0))
-    _lns_import_remainder_tell (&rows->beside, column, &values[column]);
+    tell (rows, column, &values[column]);
   return number;
 }
 
@@ -202,8 +212,8 @@ tell_rest (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, const LnsEv
   };
 
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-    if (rest[i].is_off && rows->is_there[rest[i].column])
-      _lns_import_remainder_tell (&rows->beside, rest[i].column, &values[rest[i].column]);
+    if (rest[i].is_off)
+      tell (rows, rest[i].column, &values[rest[i].column]);
 }
 
 /* The track that THREAD's row of KIND is of. */
@@ -364,9 +374,16 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
 {
   Rows rows = { .import = import };
 
-  _lns_import_remainder_init (&rows.beside, import, table->name, columns, N_COLUMNS, table);
+  unsigned n_present = 0;
+
   for (unsigned i = 0; i < N_COLUMNS; i++)
-    rows.is_there[i] = lns_foreign_has_column (table, columns[i]);
+    if ((rows.is_there[i] = lns_foreign_has_column (table, columns[i])))
+      {
+        rows.place[i] = n_present;
+        rows.present[n_present++] = columns[i];
+      }
+  _lns_import_remainder_init (&rows.beside, import, table->name, rows.present, n_present, table);
+  _lns_import_remainder_define (&rows.beside);
   bool good = lns_foreign_read (import->foreign, table, columns, N_COLUMNS,
                                 rows.is_there[LNS_NVTX_START] ? LNS_FOREIGN_BY_START_AND_END
                                                               : LNS_FOREIGN_AS_IT_LIES,

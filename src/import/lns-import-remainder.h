@@ -32,7 +32,7 @@ void _lns_import_remainder_init (LnsImportRemainder *remainder,
                                  const LnsForeignTable *source);
 void _lns_import_remainder_clear (LnsImportRemainder *remainder);
 
-/* Makes the columns known, though no row may say anything in them. */
+/* Makes the columns known, though no row may say anything in them: what else the table has is NULL. */
 void _lns_import_remainder_define (LnsImportRemainder *remainder);
 
 /* Begins a row. */

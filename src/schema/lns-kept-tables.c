@@ -163,6 +163,35 @@ can_be_kept (const LnsTable *table)
          table->source == LNS_ROWS_ENUM;
 }
 
+/* Whether an event whose source lacks COLUMN says it all the same: when it was, as that of its call, and what
+ * holds for all events of TABLE. */
+static bool
+follows (const LnsTable *table, const LnsTableColumn *column)
+{
+  if (table->source == LNS_ROWS_NVTX)
+    return column->rule == LNS_COLUMN_KEY;
+  return column->cell.rule == LNS_CELL_START || column->cell.rule == LNS_CELL_DEPTH ||
+         column->cell.rule == LNS_CELL_CONSTANT;
+}
+
+/* The columns of TABLE that its source, which had the N_KEPT at POSITIONS, did not have: NULL in all events, where
+ * zeros would pass for something that was measured. */
+static uint64_t
+find_absent (LnsTable *table, unsigned n_kept, const int8_t *positions)
+{
+  LnsTableColumn *columns = (LnsTableColumn *)table->columns;
+  uint64_t absent = 0;
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    absent |= follows (table, &columns[i]) ? 0 : UINT64_C (1) << i;
+  for (unsigned i = 0; i < n_kept; i++)
+    absent &= positions[i] >= 0 ? ~(UINT64_C (1) << positions[i]) : UINT64_MAX;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (absent >> i & 1 && columns[i].rule == LNS_COLUMN_NOT_NULL)
+      columns[i].rule = LNS_COLUMN_PLAIN;
+  return absent;
+}
+
 /* What events say of themselves is never NULL where the schema has it so; what is kept beside them may be. */
 static void
 become_told (LnsTable *table, const LnsTableColumn *kept, unsigned n_kept, const int8_t *positions)
@@ -220,9 +249,12 @@ add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
     }
   good = add_columns (tables, table, columns, n, remainder->column);
   remainder->n_columns = n;
-  tables->has_remainders[table - tables->all] |= kept->is_remainder != 0;
   if (good && kept->is_remainder)
-    become_told (table, columns, n, remainder->column);
+    {
+      tables->has_remainders[table - tables->all] |= tables->n_kept_rows[id] > 0;
+      tables->absent[table - tables->all] = find_absent (table, n, remainder->column);
+      become_told (table, columns, n, remainder->column);
+    }
   else if (good)
     become_kept (table, id, columns, n, remainder->column);
   free (columns);
@@ -239,10 +271,11 @@ _lns_tables_make_all (LnsTables *tables)
 
   tables->all = calloc ((size_t)n_common + n_kept, sizeof *tables->all);
   tables->has_remainders = calloc ((size_t)n_common + n_kept, sizeof *tables->has_remainders);
+  tables->absent = calloc ((size_t)n_common + n_kept, sizeof *tables->absent);
   tables->remainders = calloc ((size_t)n_kept + 1, sizeof *tables->remainders);
   tables->n_kept_rows = calloc ((size_t)n_kept + 1, sizeof *tables->n_kept_rows);
-  if (tables->all == NULL || tables->has_remainders == NULL || tables->remainders == NULL ||
-      tables->n_kept_rows == NULL)
+  if (tables->all == NULL || tables->has_remainders == NULL || tables->absent == NULL ||
+      tables->remainders == NULL || tables->n_kept_rows == NULL)
     return false;
   uint32_t n_rows;
   const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n_rows);

@@ -64,7 +64,8 @@ struct LnsRowCursor
   uint64_t string, last_string;
   const uint64_t *hidden_strings;
   LnsRowKept kept;
-  char *text[2]; /* the last JSON text and binary data made                                     */
+  char *text[2];   /* the last JSON text and binary data made                                     */
+  uint64_t absent; /* columns that events say nothing of                                 */
   bool has_remainders; /* events may say more than their lanes                               */
   uint64_t remainder;  /* LNS_COLUMN_REMAINDER of the one at hand, 0 = none yet              */
   LnsKeptValue *told;  /* its values; owned                                                  */

@@ -72,6 +72,7 @@ lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
       cursor->table = table = &tables->all[position];
       cursor->table_lanes = _lns_tables_lanes (tables, table);
       cursor->has_remainders = tables->has_remainders[position];
+      cursor->absent = tables->absent[position];
       lns_row_cursor_set_columns (cursor, ~UINT64_C (0));
       cursor->place = LNS_ROW_AT_END;
       if (cursor->table_lanes != NULL)
@@ -487,6 +488,8 @@ lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
                        : _lns_string_value (cursor->tables->report, (uint32_t)cursor->string);
   if (cursor->row != NULL)
     return cursor->row[column];
+  if (cursor->absent >> column & 1)
+    return (LnsValue){ 0 };
   const LnsKeptValue *told = cursor->has_remainders ? told_value (cursor, column) : NULL;
   if (told != NULL)
     return _lns_kept_value (told);

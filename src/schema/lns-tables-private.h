@@ -61,6 +61,7 @@ struct LnsTables
   LnsTable *all; /* n_all: lns_tables_all ()                                                     */
   unsigned n_all;
   bool *has_remainders;     /* by position of the table in `all`                                 */
+  uint64_t *absent;         /* the same: bits of columns that the events' source did not have    */
   LnsRemainder *remainders; /* by LnsKeptTable                                                   */
   uint64_t *n_kept_rows;    /* by LnsKeptTable                                                   */
   LnsPayloadDecoder *payloads;

@@ -196,6 +196,7 @@ lns_tables_free (LnsTables *tables)
   free (tables->lanes);
   free (tables->all);
   free (tables->has_remainders);
+  free (tables->absent);
   free (tables->remainders);
   free (tables->n_kept_rows);
   lns_payload_decoder_free (tables->payloads);

@@ -23,6 +23,9 @@ import tap
 # Columns that hold ids of StringIds.
 NAMES = {"nameId", "textId", "jsonTextId", "shortName", "demangledName", "mangledName"}
 
+# Columns that follow from others where a file lacks them: where the row lies, and when its call was.
+FOLLOWING = {"eventId", "timestamp"}
+
 TABLES = ["PROCESSES", "ThreadNames", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
           "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
           "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA_GRAPH_EVENTS",
@@ -60,6 +63,10 @@ def compare(name, source, result, table):
     missing, more = expected - actual, actual - expected
     assert not missing, f"{name}, {table}: {sum(missing.values())} rows are missing, as {next(iter(missing))}; there is {next(iter(more), None)}"
     assert not more, f"{name}, {table}: {sum(more.values())} rows too many, as {next(iter(more))}"
+    # Nothing is made up of what the file does not tell.
+    for column in set(columns_of(result, table)) - set(columns_of(source, table)) - FOLLOWING:
+        n = result.execute(f'SELECT count("{column}") FROM {table}').fetchone()[0]
+        assert n == 0, f"{name}, {table}: {n} rows say something in {column}, which the file does not have"
 
 
 def test_every_row_comes_back():

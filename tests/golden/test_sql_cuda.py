@@ -64,10 +64,10 @@ def test_overheads_come_back_in_one_table_or_the_other():
             for table in ("PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"):
                 has = columns(database, table)
                 if has:
-                    kind = "overheadType" if "overheadType" in has else "0"
+                    kind = "overheadType" if "overheadType" in has else "NULL"
                     found += database.execute(f"SELECT start, end, globalTid & 0xFFFFFFFFFFFF, value, {kind} FROM {table}"
                                               " JOIN StringIds ON id = nameId").fetchall()
-            both.append(sorted(found))
+            both.append(sorted(found, key=repr))
         assert both[0] == both[1], (name, [p for p in zip(*both) if p[0] != p[1]][:3])
 
 
