@@ -83,6 +83,52 @@ drop_known_names (LnsCellBuilder *builder, uint64_t n)
   cells->n_rows = n_rows;
 }
 
+static bool
+is_version (const LnsValue *row)
+{
+  static const char prefix[] = "EXPORT_SCHEMA_VERSION";
+
+  return row->type == LNS_VALUE_TEXT && row->size_bytes >= sizeof prefix - 1 &&
+         memcmp (row->bytes, prefix, sizeof prefix - 1) == 0;
+}
+
+/* Whether the tables have all columns that the report keeps. */
+static bool
+has_kept_columns (const LnsTables *tables)
+{
+  uint32_t n;
+
+  lns_report_kept_tables (tables->report, &n);
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t column = 0; column < tables->remainders[i].n_columns; column++)
+      if (tables->remainders[i].column[column] < 0)
+        return false;
+  return true;
+}
+
+/* Leaves out, of the first N rows, those of the version of our own tables where the rows behind them have that of
+ * the file that the columns are of. Returns how many of the N are left. */
+static uint64_t
+drop_own_version (LnsCellBuilder *builder, uint64_t n)
+{
+  LnsTableCells *cells = builder->cells;
+  const unsigned n_columns = builder->n_columns;
+  bool has_version = false;
+  uint64_t n_rows = 0;
+
+  for (uint64_t i = n; i < cells->n_rows; i++)
+    has_version |= is_version (&cells->values[i * n_columns]);
+  if (!has_version || !has_kept_columns (builder->tables))
+    return n;
+  for (uint64_t i = 0; i < cells->n_rows; i++)
+    if (i >= n || !is_version (&cells->values[i * n_columns]))
+      memmove (&cells->values[n_rows++ * n_columns], &cells->values[i * n_columns],
+               n_columns * sizeof *cells->values);
+  n -= cells->n_rows - n_rows;
+  cells->n_rows = n_rows;
+  return n;
+}
+
 void
 _lns_builder_kept (LnsCellBuilder *builder, const LnsTable *table)
 {
@@ -97,5 +143,5 @@ _lns_builder_kept (LnsCellBuilder *builder, const LnsTable *table)
     if (rows[i].table == table->kept)
       add_block (builder, table, &rows[i]);
   if (is_of_export)
-    drop_known_names (builder, n_own);
+    drop_known_names (builder, drop_own_version (builder, n_own));
 }
