@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 
 import tap
-from profiling import ACT, COMPLETE, END_UNKNOWN, OPEN_END, Folder
+from profiling import ACT, COMPLETE, END_UNKNOWN, OPEN_END, Folder, wait_for
 
 MANY = os.path.join(tap.BUILD, "tests", "programs", "nvtx-many")
 
@@ -48,7 +48,8 @@ def test_two_thousand_threads_at_once():
         made, report = record(folder, "live", 2000)
         lost = sum(loss["pushes"] for loss in report.losses)
         assert made == 2000 == report.info["events"] + lost, report.info
-        assert len(report.threads) == report.info["events"]
+        # On a busy machine some lose their only event, and are known all the same.
+        assert 2000 - lost <= len(report.threads) <= 2000
 
 
 def test_a_hundred_thousand_short_threads():
@@ -80,6 +81,49 @@ def test_more_processes_than_descriptors():
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
             assert run.code == 3 and "12 processes are not recorded" in run.err, (limit, run)
             assert run.err.count("[LNS-") == 1 and folder.report("few.rep").info["state"] == COMPLETE, run
+
+
+def pools_at_hand(pid):
+    """How many pools the session PID has a descriptor of: it closes that of one that is handed over."""
+    folder = f"/proc/{pid}/fd"
+    count = 0
+    for name in os.listdir(folder):
+        try:
+            count += "lanescope-pool" in os.readlink(f"{folder}/{name}")
+        except FileNotFoundError:
+            pass
+    return count
+
+
+def test_forked_children_find_a_pool_ready():
+    """Where a program forks, some pools are kept for the next children, and given back when none come."""
+    with Folder() as folder:
+        process = folder.start("-o", "forks", ACT, "mark", "a", "await", "fork", "2", "mark", "b", "await",
+                               stdin=subprocess.PIPE)
+        path = folder.file("forks.rep")
+        info = [tap.LANESCOPE, "info", path]
+        wait_for(lambda: os.path.exists(path) and "events: 1\n" in subprocess.run(
+            info, capture_output=True, text=True, check=True).stdout, "the parent's event")
+        assert pools_at_hand(process.pid) == 0
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        wait_for(lambda: pools_at_hand(process.pid) == 4, "spare pools")
+        wait_for(lambda: pools_at_hand(process.pid) == 0, "spare pools to be given back")
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        assert process.wait(60) == 0, process.stderr.read()
+        assert folder.report("forks.rep").names() == {"a": 1, "b": 1}
+
+
+def test_children_that_end_at_once_are_described():
+    with Folder() as folder:
+        run = folder.profile(ACT, "mark", "a", *["fork", "2", "mark", "b"] * 50)
+        assert run.code == 0 and "LNS-" not in run.err, run
+        report = folder.report()
+        assert dict(report.names()) == {"a": 1, "b": 50} and report.info["lost"] == 0, report.info
+        assert len(report.processes) == 51
+        assert len({(each["name"], each["command_line"]) for each in report.processes}) == 1
+        assert all(each["ended"] for each in report.processes)
 
 
 def test_a_million_names():

@@ -228,6 +228,42 @@ processes_are_described (void)
   lns_process_info_clear (&info);
 }
 
+/* A fork's child may have ended, or run another program, before all of it was read. */
+static void
+children_inherit_what_they_took_along (void)
+{
+  LnsProcessInfo parent = { .command_line = strdup ("server --quick"),
+                            .executable = strdup ("/bin/server"),
+                            .mpi_rank = 3 };
+  LnsProcessInfo child = { .pid = 7 };
+  lns_process_info_inherit (&child, &parent);
+  LNS_CHECK_STR (child.command_line, "server --quick");
+  LNS_CHECK_STR (child.executable, "/bin/server");
+  LNS_CHECK_INT (child.mpi_rank, 3);
+  LnsProcessInfo copy = lns_process_info_copy (&child);
+  LNS_CHECK_INT (copy.pid, 7);
+  LNS_CHECK_STR (copy.command_line, "server --quick");
+  lns_process_info_clear (&copy);
+
+  /* It may have a title of its own. */
+  free (child.command_line);
+  child.command_line = strdup ("server: worker 2");
+  lns_process_info_inherit (&child, &parent);
+  LNS_CHECK_STR (child.command_line, "server: worker 2");
+
+  free (child.executable);
+  child.executable = strdup ("/bin/other");
+  lns_process_info_inherit (&child, &parent);
+  LNS_CHECK_STR (child.command_line, "server --quick");
+  LNS_CHECK_STR (child.executable, "/bin/server");
+
+  /* What is not known of the parent takes nothing away. */
+  lns_process_info_clear (&parent);
+  lns_process_info_inherit (&child, &parent);
+  LNS_CHECK_STR (child.executable, "/bin/server");
+  lns_process_info_clear (&child);
+}
+
 static void
 processes_are_known_by_their_environment (void)
 {
@@ -335,6 +371,7 @@ main (void)
   LNS_TEST (domains_are_left_out);
   LNS_TEST (arguments_are_quoted_for_a_shell);
   LNS_TEST (processes_are_described);
+  LNS_TEST (children_inherit_what_they_took_along);
   LNS_TEST (processes_are_known_by_their_environment);
   LNS_TEST (some_memory_is_allowed);
   return lns_tap_done ();
