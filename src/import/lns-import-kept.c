@@ -12,6 +12,9 @@
 #include "src/import/lns-import-remainder.h"
 #include "src/schema/lns-enums.h"
 
+/* Remainders are kept tables too, one at most for each table of events. */
+#define MAX_TABLES (LNS_KEPT_MAX_TABLES / 2)
+
 typedef struct
 {
   LnsImport *import;
@@ -160,8 +163,12 @@ _lns_import_keep_tables (LnsImport *import)
   unsigned n;
   LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
 
-  for (unsigned i = 0; i < n; i++)
-    if (is_to_be_kept (import, &tables[i]) && !keep_table (import, &tables[i]))
-      return false;
+  for (unsigned i = 0, n_kept = 0; i < n && n_kept < MAX_TABLES; i++)
+    if (is_to_be_kept (import, &tables[i]))
+      {
+        n_kept++;
+        if (!keep_table (import, &tables[i]))
+          return false;
+      }
   return true;
 }

@@ -42,19 +42,18 @@ static void
 add_block (LnsCellBuilder *builder, const LnsTable *table, const LnsKeptRows *rows)
 {
   const LnsRemainder *places = &builder->tables->remainders[table->kept];
+  const uint32_t n_columns = places->n_columns;
   size_t size;
-  uint32_t n_rows, n_columns;
   const char *bytes = lns_report_string (builder->report, rows->rows, &size);
-  LnsKeptValue *values = lns_kept_decode (bytes, size, &n_rows, &n_columns);
+  LnsKeptValue *values = lns_kept_decode_as (bytes, size, rows->n_rows, n_columns);
 
-  if (values != NULL && n_columns == places->n_columns)
-    for (uint32_t i = 0; i < n_rows; i++)
-      {
-        LnsValue *row = _lns_builder_add_row (builder);
-        for (uint32_t column = 0; row != NULL && column < n_columns; column++)
-          if (places->column[column] >= 0)
-            row[places->column[column]] = _lns_kept_value (&values[(size_t)i * n_columns + column]);
-      }
+  for (uint32_t i = 0; values != NULL && i < rows->n_rows; i++)
+    {
+      LnsValue *row = _lns_builder_add_row (builder);
+      for (uint32_t column = 0; row != NULL && column < n_columns; column++)
+        if (places->column[column] >= 0)
+          row[places->column[column]] = _lns_kept_value (&values[(size_t)i * n_columns + column]);
+    }
   free (values);
 }
 
@@ -138,7 +137,17 @@ _lns_builder_kept (LnsCellBuilder *builder, const LnsTable *table)
 
   if (is_of_export)
     _lns_builder_session (builder, table->name);
-  const uint64_t n_own = builder->cells->n_rows;
+  LnsTableCells *cells = builder->cells;
+  const uint64_t n_own = cells->n_rows, n_all = n_own + builder->tables->n_kept_rows[table->kept];
+  /* Room that doubles would pass what tables may hold together.                                  */
+  LnsValue *values = reallocarray (cells->values, n_all + 1, builder->n_columns * sizeof *values);
+  if (values == NULL)
+    {
+      builder->good = false;
+      return;
+    }
+  cells->values = values;
+  cells->n_allocated = n_all + 1;
   for (uint32_t i = 0; i < n; i++)
     if (rows[i].table == table->kept)
       add_block (builder, table, &rows[i]);

@@ -14,8 +14,8 @@
 
 #define NAME_MAX_BYTES 120
 
-/* From so many values on (24 bytes each) a table's rows are not held in memory. */
-#define STREAMED_VALUES 2000000
+/* Of all kept tables together so many values (24 bytes each) are held in memory, of one table half of that. */
+#define HELD_VALUES 4000000
 
 void *
 _lns_tables_own (LnsTables *tables, void *pointer)
@@ -52,8 +52,7 @@ lns_tables_find (const LnsTables *tables, const char *name)
 bool
 _lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table)
 {
-  return table->source == LNS_ROWS_KEPT &&
-         tables->n_kept_rows[table->kept] > STREAMED_VALUES / table->n_columns;
+  return table->source == LNS_ROWS_KEPT && tables->is_streamed[table->kept];
 }
 
 bool
@@ -261,30 +260,115 @@ add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
   return good;
 }
 
+/* ---- What they cost -------------------------------------------------------------------------- */
+
+static bool
+no_memory (const LnsTables *tables, LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "%s: not enough memory for its tables; close other programs",
+                        lns_report_info (tables->report)->path);
+}
+
+/* Counts the rows of each table. False and ERROR where a block is that of several: a few bytes of the file
+ * each would make as many rows again. What was lost in a recovery is one string for all. */
+static bool
+count_rows (LnsTables *tables, LnsError *error)
+{
+  const uint32_t n_strings = lns_report_n_strings (tables->report);
+  uint32_t n, n_rows, n_columns;
+  size_t size;
+  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n);
+  uint64_t *seen = n > 0 ? calloc ((size_t)n_strings / 64 + 1, sizeof *seen) : NULL;
+  bool good = true;
+
+  if (n > 0 && seen == NULL)
+    return no_memory (tables, error);
+  for (uint32_t i = 0; good && i < n; i++)
+    {
+      const uint32_t id = rows[i].rows;
+      const uint64_t bit = UINT64_C (1) << id % 64;
+      tables->n_kept_rows[rows[i].table] += rows[i].n_rows;
+      if (id >= n_strings)
+        continue;
+      const char *bytes =
+          (seen[id / 64] & bit) != 0 ? lns_report_string (tables->report, id, &size) : NULL;
+      seen[id / 64] |= bit;
+      good =
+          bytes == NULL || !lns_kept_shape (bytes, size, &n_rows, &n_columns) ||
+          lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                         "%s: kept rows %u are those of others, which no report of Lanescope has",
+                         lns_report_info (tables->report)->path, i);
+    }
+  free (seen);
+  return good;
+}
+
+static int
+compare_values (const void *a, const void *b, void *data)
+{
+  const uint64_t *n_values = data;
+  uint32_t ta = *(const uint32_t *)a, tb = *(const uint32_t *)b;
+
+  if (n_values[ta] != n_values[tb])
+    return n_values[ta] < n_values[tb] ? -1 : 1;
+  return ta < tb ? -1 : ta > tb;
+}
+
+/* Holds the smallest tables, as many as there is room for. False without memory. */
+static bool
+choose_held (LnsTables *tables, uint32_t n_kept)
+{
+  uint64_t *n_values = calloc ((size_t)n_kept + 1, sizeof *n_values), n_held = 0;
+  uint32_t *order = calloc ((size_t)n_kept + 1, sizeof *order);
+  bool good = n_values != NULL && order != NULL;
+
+  for (unsigned i = 0; good && i < tables->n_all; i++)
+    if (tables->all[i].source == LNS_ROWS_KEPT)
+      n_values[tables->all[i].kept] =
+          tables->n_kept_rows[tables->all[i].kept] * tables->all[i].n_columns;
+  for (uint32_t i = 0; good && i < n_kept; i++)
+    order[i] = i;
+  if (good)
+    qsort_r (order, n_kept, sizeof *order, compare_values, n_values);
+  for (uint32_t i = 0; good && i < n_kept; i++)
+    {
+      const uint64_t n = n_values[order[i]];
+      tables->is_streamed[order[i]] = n > HELD_VALUES / 2 || n_held + n > HELD_VALUES;
+      n_held += tables->is_streamed[order[i]] ? 0 : n;
+    }
+  free (n_values);
+  free (order);
+  return good;
+}
+
 bool
-_lns_tables_make_all (LnsTables *tables)
+_lns_tables_make_all (LnsTables *tables, LnsError *error)
 {
   unsigned n_common;
   uint32_t n_kept;
   const LnsTable *common = lns_table_all (&n_common);
   const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_kept);
 
+  if (n_kept > LNS_KEPT_MAX_TABLES)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s keeps %u tables, which no report of Lanescope does",
+                          lns_report_info (tables->report)->path, n_kept);
   tables->all = calloc ((size_t)n_common + n_kept, sizeof *tables->all);
   tables->has_remainders = calloc ((size_t)n_common + n_kept, sizeof *tables->has_remainders);
   tables->absent = calloc ((size_t)n_common + n_kept, sizeof *tables->absent);
   tables->remainders = calloc ((size_t)n_kept + 1, sizeof *tables->remainders);
   tables->n_kept_rows = calloc ((size_t)n_kept + 1, sizeof *tables->n_kept_rows);
+  tables->is_streamed = calloc ((size_t)n_kept + 1, sizeof *tables->is_streamed);
   if (tables->all == NULL || tables->has_remainders == NULL || tables->absent == NULL ||
-      tables->remainders == NULL || tables->n_kept_rows == NULL)
+      tables->remainders == NULL || tables->n_kept_rows == NULL || tables->is_streamed == NULL)
+    return no_memory (tables, error);
+  if (!count_rows (tables, error))
     return false;
-  uint32_t n_rows;
-  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n_rows);
-  for (uint32_t i = 0; i < n_rows; i++)
-    tables->n_kept_rows[rows[i].table] += rows[i].n_rows;
   memcpy (tables->all, common, n_common * sizeof *common);
   tables->n_all = n_common;
   for (uint32_t i = 0; i < n_kept; i++)
     if (!add_kept (tables, i, &kept[i]))
-      return false;
-  return true;
+      return no_memory (tables, error);
+  return choose_held (tables, n_kept) || no_memory (tables, error);
 }

@@ -29,8 +29,8 @@ typedef struct
   uint64_t n_before;    /* rows of the table before the block at hand                            */
   uint32_t row, n_rows; /* of it: the next one, and how many                                    */
   uint32_t loaded;      /* LnsKeptRows that `values` are of                                      */
-  LnsKeptValue *values; /* n_loaded × n_columns; owned                                          */
-  uint32_t n_loaded, n_columns;
+  LnsKeptValue *values; /* of the block, by n_columns; owned                                    */
+  uint32_t n_columns;
   LnsValue cells[LNS_KEPT_MAX_COLUMNS]; /* the row                                              */
 } LnsRowKept;
 

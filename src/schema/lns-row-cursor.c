@@ -441,7 +441,7 @@ static void
 read_remainder (LnsRowCursor *cursor, uint64_t remainder)
 {
   const LnsTables *tables = cursor->tables;
-  uint32_t n, n_rows, n_columns;
+  uint32_t n;
   const LnsKeptRows *all = lns_report_kept_rows (tables->report, &n);
   uint32_t n_tables;
   const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_tables);
@@ -460,9 +460,8 @@ read_remainder (LnsRowCursor *cursor, uint64_t remainder)
                   cursor->table->name) != 0)
     return;
   const char *bytes = lns_report_string (tables->report, all[remainder - 1].rows, &size);
-  cursor->told = lns_kept_decode (bytes, size, &n_rows, &n_columns);
-  for (uint32_t i = 0; cursor->told != NULL && n_rows > 0 && i < n_columns && i < places->n_columns;
-       i++)
+  cursor->told = lns_kept_decode_as (bytes, size, 1, places->n_columns);
+  for (uint32_t i = 0; cursor->told != NULL && i < places->n_columns; i++)
     if (places->column[i] >= 0 && cursor->told[i].type != LNS_KEPT_UNSET)
       cursor->told_at[places->column[i]] = (int8_t)i;
 }

@@ -52,10 +52,10 @@ load (LnsRowCursor *cursor, uint32_t block, LnsError *error)
       const char *bytes = lns_report_string (report, rows->rows, &size);
       free (kept->values);
       kept->loaded = block;
-      kept->values = lns_kept_decode (bytes, size, &kept->n_loaded, &kept->n_columns);
+      kept->n_columns = cursor->tables->remainders[cursor->table->kept].n_columns;
+      kept->values = lns_kept_decode_as (bytes, size, rows->n_rows, kept->n_columns);
     }
-  if (kept->values == NULL || kept->n_loaded != rows->n_rows ||
-      kept->n_columns != cursor->tables->remainders[cursor->table->kept].n_columns)
+  if (kept->values == NULL)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: the report is damaged (rows of %s cannot be read); get the rest "
                           "back with \"lanescope recover\"",

@@ -64,6 +64,7 @@ struct LnsTables
   uint64_t *absent;         /* the same: bits of columns that the events' source did not have    */
   LnsRemainder *remainders; /* by LnsKeptTable                                                   */
   uint64_t *n_kept_rows;    /* by LnsKeptTable                                                   */
+  bool *is_streamed;        /* by LnsKeptTable: rows are read block by block, none is held       */
   LnsPayloadDecoder *payloads;
   LnsTableLanes *lanes; /* by position of the table in `all`                                    */
   const LnsTableLanes *nvtx;
@@ -111,8 +112,9 @@ _lns_string_value (LnsReport *report, uint32_t id)
 /* A kept value as a cell; its bytes are those of the block. */
 LnsValue _lns_kept_value (const LnsKeptValue *kept);
 
-/* Makes `all`, and what remainders say of which columns. False without memory. */
-bool _lns_tables_make_all (LnsTables *tables);
+/* Makes `all`, and what remainders say of which columns. False and ERROR without memory, or where kept rows
+ * are none that Lanescope writes. */
+bool _lns_tables_make_all (LnsTables *tables, LnsError *error);
 
 /* Has TABLES free POINTER (NULL: no memory) at its end. Returns it, or NULL (and has freed it). */
 void *_lns_tables_own (LnsTables *tables, void *pointer);

@@ -159,7 +159,12 @@ lns_tables_new (LnsReport *report, LnsError *error)
         for (LnsColumnId column = 0; column < LNS_N_COLUMNS; column++)
           tables->extra[kind][column] = (int8_t)lns_lane_kind_extra (kind, column);
       tables->payloads = lns_payload_decoder_new (report);
-      if (tables->payloads != NULL && _lns_tables_make_all (tables) &&
+      if (tables->payloads != NULL && !_lns_tables_make_all (tables, error))
+        {
+          lns_tables_free (tables);
+          return NULL;
+        }
+      if (tables->payloads != NULL &&
           (tables->cells = calloc (tables->n_all, sizeof *tables->cells)) != NULL &&
           collect_all_lanes (tables))
         return tables;
@@ -199,6 +204,7 @@ lns_tables_free (LnsTables *tables)
   free (tables->absent);
   free (tables->remainders);
   free (tables->n_kept_rows);
+  free (tables->is_streamed);
   lns_payload_decoder_free (tables->payloads);
   pthread_mutex_destroy (&tables->lock);
   free (tables);

@@ -147,18 +147,27 @@ take_column (Rest *rest, LnsKeptValue *ret_values, uint32_t n_rows, uint32_t n_c
   return true;
 }
 
+bool
+lns_kept_shape (const char *bytes, size_t size_bytes, uint32_t *ret_n_rows, uint32_t *ret_n_columns)
+{
+  Rest rest = { (const uint8_t *)bytes, (const uint8_t *)bytes + size_bytes };
+
+  return take_int (&rest, 4, ret_n_rows) && take_int (&rest, 4, ret_n_columns) &&
+         *ret_n_rows <= LNS_KEPT_MAX_ROWS && *ret_n_columns <= LNS_KEPT_MAX_COLUMNS &&
+         *ret_n_columns <= size_bytes;
+}
+
 LnsKeptValue *
 lns_kept_decode (const char *bytes,
                  size_t size_bytes,
                  uint32_t *ret_n_rows,
                  uint32_t *ret_n_columns)
 {
-  Rest rest = { (const uint8_t *)bytes, (const uint8_t *)bytes + size_bytes };
   uint32_t n_rows, n_columns;
 
-  if (!take_int (&rest, 4, &n_rows) || !take_int (&rest, 4, &n_columns) ||
-      n_rows > LNS_KEPT_MAX_ROWS || n_columns > LNS_KEPT_MAX_COLUMNS || n_columns > size_bytes)
+  if (!lns_kept_shape (bytes, size_bytes, &n_rows, &n_columns))
     return NULL;
+  Rest rest = { (const uint8_t *)bytes + 8, (const uint8_t *)bytes + size_bytes };
   LnsKeptValue *values = calloc ((size_t)n_rows * n_columns + 1, sizeof *values);
   bool good = values != NULL;
   for (uint32_t column = 0; good && n_rows > 0 && column < n_columns; column++)
@@ -171,4 +180,15 @@ lns_kept_decode (const char *bytes,
   *ret_n_rows = n_rows;
   *ret_n_columns = n_columns;
   return values;
+}
+
+LnsKeptValue *
+lns_kept_decode_as (const char *bytes, size_t size_bytes, uint32_t n_rows, uint32_t n_columns)
+{
+  uint32_t has_rows, has_columns;
+
+  return lns_kept_shape (bytes, size_bytes, &has_rows, &has_columns) && has_rows == n_rows &&
+                 has_columns == n_columns
+             ? lns_kept_decode (bytes, size_bytes, &has_rows, &has_columns)
+             : NULL;
 }

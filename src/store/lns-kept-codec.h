@@ -39,12 +39,20 @@ typedef struct
   };
 } LnsKeptValue;
 
-#define LNS_KEPT_MAX_ROWS    4096
+/* A block of columns without values takes a byte for each: these bound what a small file can make of itself. */
+#define LNS_KEPT_MAX_ROWS    1024
 #define LNS_KEPT_MAX_COLUMNS 63 /* of tables here                                                */
+#define LNS_KEPT_MAX_TABLES  4096
 
 /* Appends the block of N_ROWS × N_COLUMNS values, row by row, to OUT. */
 void
 lns_kept_encode (LnsBuffer *out, const LnsKeptValue *values, uint32_t n_rows, uint32_t n_columns);
+
+/* Whether BYTES begin as a block does; the rest may be damaged. Decodes no value. */
+bool lns_kept_shape (const char *bytes,
+                     size_t size_bytes,
+                     uint32_t *ret_n_rows,
+                     uint32_t *ret_n_columns);
 
 /* The values of the block, row by row, to be freed; text and blobs lie in BYTES. NULL where the block is
  * damaged or memory ran out. */
@@ -52,3 +60,8 @@ LnsKeptValue *lns_kept_decode (const char *bytes,
                                size_t size_bytes,
                                uint32_t *ret_n_rows,
                                uint32_t *ret_n_columns) __attribute__ ((warn_unused_result));
+
+/* The same of a block that has N_ROWS and N_COLUMNS, NULL where it has others. */
+LnsKeptValue *
+lns_kept_decode_as (const char *bytes, size_t size_bytes, uint32_t n_rows, uint32_t n_columns)
+    __attribute__ ((warn_unused_result));

@@ -7,6 +7,7 @@
  * recovery, and from damaged files. */
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,11 +300,185 @@ test_damaged_blocks (void)
   lns_buffer_clear (&block);
 }
 
+/* ---- What a small file makes of itself ------------------------------------------------------- */
+
+#define N_BLOCK_ROWS 1000
+
+/* Writes a block of N_BLOCK_ROWS rows with a NULL in each column. */
+static uint32_t
+add_block (LnsWriter *writer, uint32_t n_columns)
+{
+  LnsKeptValue *values = calloc ((size_t)N_BLOCK_ROWS * n_columns, sizeof *values);
+  LnsBuffer block = { 0 };
+
+  lns_kept_encode (&block, values, N_BLOCK_ROWS, n_columns);
+  uint32_t id = lns_writer_bytes (writer, block.bytes, block.size_bytes);
+  lns_buffer_clear (&block);
+  free (values);
+  return id;
+}
+
+static void
+add_rows (LnsWriter *writer, uint32_t table, uint32_t block, uint32_t n_rows)
+{
+  lns_writer_add_kept_rows (
+      writer,
+      &(LnsKeptRows){
+          .table = table, .rows = block, .n_rows = n_rows, .min = INT64_MIN, .max = INT64_MAX });
+}
+
+static const LnsKeptColumn two_columns[] = { { "id", "INTEGER", false }, { "x", "", false } };
+
+/* Whether tables can be made of the report at PATH, whose kept table 0 is T; *RET_N_ROWS gets the rows of it
+ * that SQL finds. */
+static bool
+opens (const char *path, int *ret_n_rows)
+{
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  bool good = tables != NULL;
+
+  *ret_n_rows = good ? atoi (ask (report, "SELECT count (*) FROM T")) : -1;
+  lns_tables_free (tables);
+  lns_report_close (report);
+  return good;
+}
+
+static void
+test_shared_blocks (void)
+{
+  for (int shared = 0; shared < 2; shared++)
+    {
+      const char *path = fixture_path ("shared.rep");
+      LnsWriter *writer = fixture_writer (path);
+      int n_rows;
+      lns_kept_table_maker_free (lns_kept_table_maker_new (writer, "T", two_columns, 2, false));
+      uint32_t block = add_block (writer, 2);
+      add_rows (writer, 0, block, N_BLOCK_ROWS);
+      add_rows (writer, 0, shared ? block : add_block (writer, 2), N_BLOCK_ROWS);
+      /* What a recovery did not find is one string for all.                                       */
+      uint32_t lost = lns_writer_string (writer, "(lost)", 6);
+      add_rows (writer, 0, lost, N_BLOCK_ROWS);
+      add_rows (writer, 0, lost, N_BLOCK_ROWS);
+      fixture_finish (writer, 0);
+      LNS_CHECK (opens (path, &n_rows) == !shared);
+      LNS_CHECK_INT (n_rows, shared ? -1 : 2 * N_BLOCK_ROWS);
+    }
+}
+
+/* A block that has other rows than its record says would pass all that counts the records' rows. */
+static void
+test_blocks_of_other_sizes (void)
+{
+  const char *path = fixture_path ("other.rep");
+  LnsWriter *writer = fixture_writer (path);
+  int n_rows;
+
+  lns_kept_table_maker_free (lns_kept_table_maker_new (writer, "T", two_columns, 2, false));
+  add_rows (writer, 0, add_block (writer, 2), N_BLOCK_ROWS);
+  for (int i = 0; i < 2; i++)
+    add_rows (writer, 0, add_block (writer, 2), 1);
+  add_rows (writer, 0, add_block (writer, 63), N_BLOCK_ROWS);
+  fixture_finish (writer, 0);
+  LNS_CHECK (opens (path, &n_rows));
+  LNS_CHECK_INT (n_rows, N_BLOCK_ROWS);
+}
+
+static void
+test_remainder_of_many_rows (void)
+{
+  static const LnsKeptColumn columns[] = { { "nestingLevel", "INTEGER", false } };
+  const char *path = fixture_path ("remainder.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_OS_CALLS,
+                                                              .domain = LNS_ID_NONE,
+                                                              .device = LNS_ID_NONE,
+                                                              .stream = LNS_ID_NONE });
+  uint32_t lane =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = track, .kind = LNS_LANE_OS_CALL });
+
+  lns_kept_table_maker_free (lns_kept_table_maker_new (writer, "OSRT_API", columns, 1, true));
+  add_rows (writer, 0, add_block (writer, 1), 1);
+  table_append (writer, lane, LNS_LANE_OS_CALL, 100, 10,
+                (LnsTableValue[]){ { LNS_COLUMN_REMAINDER, 1 }, { 0 } });
+  fixture_finish (writer, 1000);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_STR (ask (report, "SELECT quote (nestingLevel) FROM OSRT_API"), "0");
+  lns_report_close (report);
+}
+
+/* Tables each of which would be held are not held all together. */
+static void
+test_tables_held_together (void)
+{
+  enum
+  {
+    N_TABLES = 8,
+    N_COLUMNS = 60,
+    N_BLOCKS = 30
+  };
+  const char *path = fixture_path ("together.rep");
+  LnsWriter *writer = fixture_writer (path);
+  LnsKeptColumn columns[N_COLUMNS];
+  char names[N_COLUMNS][4], name[16], sql[64];
+
+  for (int i = 0; i < N_COLUMNS; i++)
+    {
+      snprintf (names[i], sizeof names[i], "c%d", i);
+      columns[i] = (LnsKeptColumn){ names[i], "INTEGER", false };
+    }
+  for (uint32_t table = 0; table < N_TABLES; table++)
+    {
+      snprintf (name, sizeof name, "T%u", table);
+      lns_kept_table_maker_free (
+          lns_kept_table_maker_new (writer, name, columns, N_COLUMNS, false));
+      for (int i = 0; i < (table == 0 ? 1 : N_BLOCKS); i++)
+        add_rows (writer, table, add_block (writer, N_COLUMNS), N_BLOCK_ROWS);
+    }
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  for (int table = 0; table < N_TABLES; table++)
+    {
+      snprintf (name, sizeof name, "T%d", table);
+      LNS_CHECK_INT (lns_tables_n_rows (tables, lns_tables_find (tables, name)),
+                     table == 0 ? N_BLOCK_ROWS : N_BLOCKS * N_BLOCK_ROWS);
+      snprintf (sql, sizeof sql, "SELECT count (*) FROM T%d", table);
+      LNS_CHECK_INT (atoi (ask (report, sql)), table == 0 ? N_BLOCK_ROWS : N_BLOCKS * N_BLOCK_ROWS);
+    }
+  LNS_CHECK (lns_tables_finds (tables, lns_tables_find (tables, "T0"), 1));
+  const struct mallinfo2 memory = mallinfo2 ();
+  LNS_CHECK (memory.uordblks + memory.hblkhd < (size_t)128 << 20);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+static void
+test_many_tables (void)
+{
+  for (unsigned more = 0; more < 2; more++)
+    {
+      const char *path = fixture_path ("many.rep");
+      LnsWriter *writer = fixture_writer (path);
+      int n_rows;
+      lns_kept_table_maker_free (lns_kept_table_maker_new (writer, "T", two_columns, 2, false));
+      for (unsigned i = 1; i < LNS_KEPT_MAX_TABLES + more; i++)
+        lns_writer_add_kept_table (writer, &(LnsKeptTable){ .name = 1, .columns = 2 });
+      fixture_finish (writer, 0);
+      LNS_CHECK (opens (path, &n_rows) == (more == 0));
+    }
+}
+
 int
 main (void)
 {
   LNS_TEST (test_rows);
   LNS_TEST (test_large_table);
   LNS_TEST (test_damaged_blocks);
+  LNS_TEST (test_shared_blocks);
+  LNS_TEST (test_blocks_of_other_sizes);
+  LNS_TEST (test_remainder_of_many_rows);
+  LNS_TEST (test_tables_held_together);
+  LNS_TEST (test_many_tables);
   return lns_tap_done ();
 }
