@@ -131,8 +131,10 @@ static int
 compare_amounts (const void *a, const void *b)
 {
   const Place *pa = a, *pb = b;
-  const int64_t ka[] = { pa->to_device_bytes + pa->to_host_bytes, pa->cpu_faults + pa->gpu_faults },
-                kb[] = { pb->to_device_bytes + pb->to_host_bytes, pb->cpu_faults + pb->gpu_faults };
+  const int64_t ka[] = { lns_sum (pa->to_device_bytes, pa->to_host_bytes),
+                         lns_sum (pa->cpu_faults, pa->gpu_faults) },
+                kb[] = { lns_sum (pb->to_device_bytes, pb->to_host_bytes),
+                         lns_sum (pb->cpu_faults, pb->gpu_faults) };
 
   for (unsigned i = 0; i < 2; i++)
     if (ka[i] != kb[i])

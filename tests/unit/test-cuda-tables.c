@@ -186,10 +186,39 @@ test_unified_memory (void)
   lns_report_close (report);
 }
 
+/* Where more moved than there are numbers for comes first. */
+static void
+test_more_than_all_bytes (void)
+{
+  const char *path = fixture_path ("more.rep");
+  static const uint64_t copies[][3] = { { 0x20000, 11, 5 },
+                                        { 0x10000, 11, INT64_MAX },
+                                        { 0x10000, 12, 1000 } };
+
+  writer = fixture_writer (path);
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .number = 3 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .number = 5 });
+  lns_writer_add_stream (writer, &(LnsCudaStream){ .number = 7 });
+  uint32_t lane = add_lane (LNS_TRACK_CUDA_MEMCPY, LNS_LANE_CUDA_MEMCPY);
+  for (int i = 0; i < 3; i++)
+    table_append (writer, lane, LNS_LANE_CUDA_MEMCPY, 100 * i, 10,
+                  (LnsTableValue[]){ { LNS_COLUMN_ADDRESS, copies[i][0] },
+                                     { LNS_COLUMN_COPY_KIND, copies[i][1] },
+                                     { LNS_COLUMN_BYTES, copies[i][2] },
+                                     { 0 } });
+  fixture_finish (writer, 1000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LNS_CHECK (strncmp (stats_of (tables, "um_sum:rows=1"), "0x10000,", 8) == 0);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_each_column);
   LNS_TEST (test_unified_memory);
+  LNS_TEST (test_more_than_all_bytes);
   return lns_tap_done ();
 }
