@@ -49,12 +49,18 @@ lns_json_plain_length (const uint8_t *bytes, size_t size)
 const char *
 lns_json_escape (uint8_t byte, char ret_escape[LNS_JSON_ESCAPE_SIZE])
 {
-  if (byte >= 0x80)
-    strcpy (ret_escape, "\\ufffd");
-  else if (byte == '"' || byte == '\\')
-    snprintf (ret_escape, LNS_JSON_ESCAPE_SIZE, "\\%c", byte);
-  else
-    snprintf (ret_escape, LNS_JSON_ESCAPE_SIZE, "\\u%04x", byte);
+  /* Not by printf(): a name may have nothing but such bytes.                                       */
+  strcpy (ret_escape, byte < 0x80 ? "\\u0000" : "\\ufffd");
+  if (byte == '"' || byte == '\\')
+    {
+      ret_escape[1] = (char)byte;
+      ret_escape[2] = '\0';
+    }
+  else if (byte < 0x80)
+    {
+      ret_escape[4] = "0123456789abcdef"[byte >> 4];
+      ret_escape[5] = "0123456789abcdef"[byte & 0xF];
+    }
   return ret_escape;
 }
 
@@ -71,7 +77,7 @@ lns_json_write_string (FILE *stream, const void *bytes, size_t size_bytes)
       fwrite_unlocked (at, 1, n, stream);
       at += n;
       if (at < end)
-        fputs (lns_json_escape (*at++, escape), stream);
+        fputs_unlocked (lns_json_escape (*at++, escape), stream);
     }
   putc_unlocked ('"', stream);
 }
