@@ -317,24 +317,29 @@ make_kept_table (Making *making)
   lns_kept_table_maker_free (maker);
 }
 
-/* Blocks of rows as nobody writes them: much of nothing, the same one several times. */
+/* Blocks of rows as nobody writes them: much of nothing, now and then the same one several times. */
 static void
 make_raw_rows (Making *making)
 {
   uint8_t block[8 + LNS_KEPT_MAX_COLUMNS] = { 0 };
-  const uint32_t n_rows = hostile_one_in (2) ? 4096 : (uint32_t)number (4096),
+  const bool is_shared = hostile_one_in (8);
+  const uint32_t n_rows = hostile_one_in (2) ? LNS_KEPT_MAX_ROWS : (uint32_t)number (4096),
                  n_columns = (uint32_t)number (LNS_KEPT_MAX_COLUMNS + 1);
   memcpy (block, &n_rows, 4);
   memcpy (block + 4, &n_columns, 4);
-  const uint32_t id = lns_writer_bytes (making->writer, block,
-                                        8 + (n_columns <= LNS_KEPT_MAX_COLUMNS ? n_columns : 1));
+  const size_t size_bytes = 8 + (n_columns <= LNS_KEPT_MAX_COLUMNS ? n_columns : 1);
+  uint32_t id = lns_writer_bytes (making->writer, block, size_bytes);
   LnsKeptTable table = { hostile_id (making->n_strings), hostile_id (making->n_strings + 1),
                          hostile_one_in (4) };
   const uint32_t table_id = lns_writer_add_kept_table (making->writer, &table);
 
   for (uint64_t n = hostile_draw (20); n > 0; n--)
     {
-      LnsKeptRows rows = { table_id, hostile_one_in (4) ? hostile_id (making->n_strings) : id,
+      if (!is_shared)
+        id = lns_writer_bytes (making->writer, block, size_bytes);
+      LnsKeptRows rows = { table_id,
+                           hostile_one_in (is_shared ? 4 : 40) ? hostile_id (making->n_strings)
+                                                               : id,
                            hostile_one_in (4) ? (uint32_t)hostile_number () : n_rows,
                            (int64_t)hostile_number (), (int64_t)hostile_number () };
       lns_writer_add_kept_rows (making->writer, &rows);
