@@ -51,13 +51,15 @@ copy_bytes (int from, int to)
   return n == 0;
 }
 
+/* A new file: what lies at TO_PATH may be somebody's link to another one, or be open in another process. */
 static bool
 copy_file (const char *path, const char *to_path, LnsError *error)
 {
   int from = open (path, O_RDONLY | O_CLOEXEC);
   if (from < 0)
     return lns_error_set_errno (error, errno, "%s: it cannot be read", path);
-  int to = open (to_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  unlink (to_path);
+  int to = open (to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool ok = to >= 0 && copy_bytes (from, to);
   if (!ok)
     lns_error_set_errno (error, errno, "%s: the copy of %s cannot be written", to_path, path);
