@@ -28,6 +28,9 @@
 #define CHUNK_MAX_BYTES ((size_t)8 << 20)
 #define BATCH_BYTES     ((size_t)128 << 10) /* of texts, and of items */
 
+/* The parser takes a byte for each list or object that is open, and a compressed file says "[" for nothing. */
+#define MAX_DEPTH 10000
+
 typedef enum
 {
   IN_NOTHING, /* that is looked at */
@@ -387,12 +390,25 @@ hear_key (void *data, const unsigned char *key, size_t size_bytes)
   return 1;
 }
 
+/* Counts a list or an object that opens. 0, which ends the parsing, where there are too many. */
+static int
+deepen (Parser *parser)
+{
+  if (++parser->depth <= MAX_DEPTH)
+    return 1;
+  parser->end->is_cut_off = true;
+  snprintf (parser->end->complaint, sizeof parser->end->complaint,
+            "more than %d lists and objects are open in it", MAX_DEPTH);
+  return 0;
+}
+
 static int
 hear_object (void *data)
 {
   Parser *parser = data;
   hear (parser);
-  parser->depth++;
+  if (!deepen (parser))
+    return 0;
   if (parser->where == IN_NOTHING && parser->events_depth != 0 &&
       parser->depth == parser->events_depth + 1)
     begin (parser, IN_EVENT);
@@ -430,7 +446,8 @@ hear_list (void *data)
 {
   Parser *parser = data;
   hear (parser);
-  parser->depth++;
+  if (!deepen (parser))
+    return 0;
   if (parser->depth == 1 || parser->next == NEXT_EVENTS)
     parser->events_depth = parser->depth;
   else if (parser->next == NEXT_GPUS)

@@ -395,6 +395,24 @@ def test_long_texts_are_left_out_and_told():
         assert usage.ru_maxrss < 200 << 10, usage.ru_maxrss
 
 
+def test_lists_without_an_end():
+    """A compressed MiB says a thousand times as many; what came before is kept."""
+    event = '{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "name": "a"%s}'
+    for opening in ("[", '{"a":'):
+        with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as work:
+            path, report = os.path.join(source, "deep.json.gz"), os.path.join(work, "deep.rep")
+            with gzip.open(path, "wb", 1) as file:
+                file.write(('{"traceEvents": [%s, %s' % (event % "", event % ', "args": {"x": ')).rstrip("}").encode())
+                for _ in range(256):
+                    file.write(opening.encode() * ((1 << 20) // len(opening)))
+            run = subprocess.Popen([tap.LANESCOPE, "import", "-o", report, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = run.stderr.read()
+            _, status, usage = os.wait4(run.pid, 0)
+            assert os.waitstatus_to_exitcode(status) == 125 and "could not be read to its end" in said, (status, said)
+            assert rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59") == [("1",)]
+            assert usage.ru_maxrss < 128 << 10, usage.ru_maxrss
+
+
 def test_the_name_of_a_report():
     with tempfile.TemporaryDirectory() as source:
         for name, report in (("a.json", "a.rep"), ("b.pt.trace.json.gz", "b.pt.trace.rep"), ("c.gz", "c.rep"), ("d", "d.rep"), (".json.gz", ".json.rep")):
