@@ -37,10 +37,8 @@ flush (bool by_force)
 static void
 obey (const LnsWireCommand *command)
 {
-  if (command->kind == LNS_WIRE_COMMAND_START)
-    lns_cuda_set_recording (true);
-  if (command->kind == LNS_WIRE_COMMAND_STOP)
-    lns_cuda_set_recording (false);
+  if (command->kind == LNS_WIRE_COMMAND_START || command->kind == LNS_WIRE_COMMAND_STOP)
+    lns_cuda_follow_recording ();
   if (command->kind == LNS_WIRE_COMMAND_FLUSH || command->kind == LNS_WIRE_COMMAND_STOP)
     {
       lns_cuda_flush_all_launched ();
@@ -82,8 +80,7 @@ run (void *unused)
   lns_cuda_learn_buses ();
   __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_SEQ_CST);
   /* A command to record that came before was sent to nobody. */
-  if (__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_SEQ_CST))
-    lns_cuda_set_recording (true);
+  lns_cuda_follow_recording ();
 
   uint32_t period_ms = lns_cuda_options ()->flush_ms;
   if (period_ms == 0)
@@ -100,7 +97,7 @@ run (void *unused)
         {
           /* Nobody will read any more. */
           __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
-          lns_cuda_set_recording (false);
+          lns_cuda_follow_recording ();
           return NULL;
         }
       else if (got < 0)

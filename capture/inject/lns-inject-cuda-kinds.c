@@ -75,9 +75,11 @@ options_asked (void)
 static bool is_refused[N_KINDS];
 static bool is_unified_ready;
 
-/* Who changes the kinds, one at a time: others leave their wish and go. */
-static uint32_t wanted, changing;
-static uint32_t enabled;
+/* Who changes the kinds, one at a time: who changes looks again at what is asked for. */
+static uint32_t changing, enabled;
+
+/* How often, at 100 µs, a thread that begins to record waits for another that changes the kinds. */
+#define ENABLED_WAITS 1000
 
 static bool
 is_asked_for (size_t i)
@@ -158,23 +160,44 @@ lns_cuda_has_kernels (void)
   return false;
 }
 
+/* 1 or 0. */
+static uint32_t
+is_recording_asked (void)
+{
+  return __atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_SEQ_CST) != 0;
+}
+
+/* Whether all is recorded that is asked for, and nobody is about to change that. */
+static bool
+is_enabled (void)
+{
+  return !__atomic_load_n (&changing, __ATOMIC_SEQ_CST) &&
+         __atomic_load_n (&enabled, __ATOMIC_SEQ_CST);
+}
+
 void
-lns_cuda_set_recording (bool recording)
+lns_cuda_follow_recording (void)
 {
   if (!lns_cuda_is_here () || !(lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA))
     return;
   LNS_KEEP_ERRNO;
-  __atomic_store_n (&wanted, recording, __ATOMIC_SEQ_CST);
-  while (__atomic_load_n (&wanted, __ATOMIC_SEQ_CST) != enabled &&
+  while (is_recording_asked () != __atomic_load_n (&enabled, __ATOMIC_SEQ_CST) &&
          __atomic_exchange_n (&changing, 1, __ATOMIC_SEQ_CST) == 0)
     {
-      uint32_t wish = __atomic_load_n (&wanted, __ATOMIC_SEQ_CST);
+      const uint32_t wish = is_recording_asked ();
       if (wish != enabled && wish != 0)
         enable_all ();
       else if (wish != enabled)
         disable_all ();
       __atomic_store_n (&enabled, wish, __ATOMIC_SEQ_CST);
       __atomic_store_n (&changing, 0, __ATOMIC_SEQ_CST);
+    }
+  /* What is launched next is to be recorded. The bound is for a CUPTI in which the other thread waits for
+   * this one, amid a call. */
+  for (int i = 0; i < ENABLED_WAITS && is_recording_asked () && !is_enabled (); i++)
+    {
+      const struct timespec pause = { .tv_nsec = 100000 };
+      (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
     }
 }
 

@@ -164,8 +164,7 @@ start (uint64_t generation)
   lns_cuda_enable_callbacks ();
   if (lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA)
     lns_cuda_enable_definitions ();
-  if (__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_ACQUIRE))
-    lns_cuda_set_recording (true);
+  lns_cuda_follow_recording ();
   return;
 
 unsubscribe:

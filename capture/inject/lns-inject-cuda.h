@@ -14,9 +14,10 @@
 
 #ifdef LNS_HAVE_CUPTI
 
-/* Lets CUPTI record, or not; from any thread that is in no callback of CUPTI's buffers. Nothing
- * happens where the engine has not started: it looks at the pool's flag when it does. */
-void lns_cuda_set_recording (bool recording);
+/* Lets CUPTI record, or not, as the pool's RECORDING says by now; from any thread that is in no callback of
+ * CUPTI's buffers. Where another thread is at it, that one looks again. Nothing happens where the engine has
+ * not started: it looks when it does. */
+void lns_cuda_follow_recording (void);
 
 /* In a fork's child that joins a session of its own, before the parent's pool is unmapped: CUPTI's
  * copies of pointers into it must go on to point to memory. */
@@ -29,7 +30,7 @@ void lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, siz
 #else
 
 static inline void
-lns_cuda_set_recording (bool recording)
+lns_cuda_follow_recording (void)
 {
 }
 

@@ -103,8 +103,9 @@ lns_range_begin (LnsWireRangeKind kind)
   pushed.stream = 0;
   lns_range_started = 0;
   tell (false, N_BEGUN (before) + 1);
-  __atomic_store_n (&lns_process.pool.header->recording, 1, __ATOMIC_RELEASE);
-  lns_cuda_set_recording (true);
+  __atomic_fetch_or (&lns_process.pool.header->recording, LNS_WIRE_RECORDING_RANGE,
+                     __ATOMIC_RELEASE);
+  lns_cuda_follow_recording ();
   return true;
 }
 
@@ -119,7 +120,7 @@ lns_range_end (LnsWireRangeKind kind)
   lns_range_started = 0;
   __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELEASE);
   tell (true, N_BEGUN (open));
-  lns_cuda_set_recording (false);
+  lns_cuda_follow_recording ();
   (void)__atomic_compare_exchange_n (&state, &open, open & ~OPEN, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE);
   return true;

@@ -126,7 +126,8 @@ lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *asked)
   pthread_mutex_unlock (&collector->lock);
 }
 
-/* Lets all processes but PEER, which sees to that itself, record or not. The lock is held. */
+/* Lets all processes but PEER, which sees to that itself, record or not. One of them may be about to begin
+ * a range of its own, of which nothing was heard yet, and records all the same. The lock is held. */
 static void
 set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recording)
 {
@@ -136,14 +137,13 @@ set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recordi
   };
   collector->is_recording = recording;
   for (size_t i = 0; i < collector->n_peers; i++)
-    if (collector->peers[i] != peer && !collector->peers[i]->is_in_range)
-      lns_wire_pool_set_recording (collector->peers[i]->pool, recording);
+    if (collector->peers[i] != peer)
+      lns_wire_pool_let_record (collector->peers[i]->pool, recording);
   for (size_t i = 0; i < collector->n_watches; i++)
     {
       const LnsWatch *watch = collector->watches[i];
       if (watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 && watch->peer != NULL &&
-          watch->peer != peer && !watch->peer->is_in_range &&
-          lns_wire_pool_listens (watch->peer->pool))
+          watch->peer != peer && lns_wire_pool_listens (watch->peer->pool))
         send (watch->fd, &command, sizeof command, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 }

@@ -82,7 +82,7 @@ _lns_collector_tell_pool (const LnsCollector *collector, LnsSparePool *pool)
   if (memcmp (&collector->options.target, &pool->target, sizeof pool->target) != 0)
     lns_wire_pool_set_range (pool->pool, &collector->options.target);
   if (collector->is_recording != pool->recording)
-    lns_wire_pool_set_recording (pool->pool, collector->is_recording);
+    lns_wire_pool_let_record (pool->pool, collector->is_recording);
   pool->target = collector->options.target;
   pool->recording = collector->is_recording;
 }

@@ -44,7 +44,7 @@ lay_out (int fd,
     .chunk_bytes = chunk_bytes,
     .n_chunks = n_chunks,
     .serial = options->serial,
-    .recording = options->recording,
+    .recording = options->recording ? LNS_WIRE_RECORDING_ASKED : 0,
     .options.traces = LNS_WIRE_TRACE_NVTX,
   };
   if (options->n_buffers > 0)
@@ -165,7 +165,18 @@ lns_wire_pool_view (const LnsWirePool *pool)
 void
 lns_wire_pool_set_recording (LnsWirePool *pool, bool recording)
 {
-  __atomic_store_n (&pool->view.header->recording, recording, __ATOMIC_RELEASE);
+  __atomic_store_n (&pool->view.header->recording, recording ? LNS_WIRE_RECORDING_ASKED : 0,
+                    __ATOMIC_RELEASE);
+}
+
+void
+lns_wire_pool_let_record (LnsWirePool *pool, bool recording)
+{
+  uint32_t *flags = &pool->view.header->recording;
+  if (recording)
+    __atomic_fetch_or (flags, LNS_WIRE_RECORDING_ASKED, __ATOMIC_RELEASE);
+  else
+    __atomic_fetch_and (flags, ~(uint32_t)LNS_WIRE_RECORDING_ASKED, __ATOMIC_RELEASE);
 }
 
 void

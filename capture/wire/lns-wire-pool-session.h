@@ -72,8 +72,12 @@ const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
 /* Has the target look for the capture range of ASKED from now on, in place of any that it looked for. */
 void lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked);
 
-/* Lets the target record events, or not. Takes effect at each thread's next event. */
+/* Lets the target record events, or not, whatever capture range is open in it. Takes effect at each thread's
+ * next event. */
 void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);
+
+/* The same, or not any more: where a capture range is open in it, it goes on. */
+void lns_wire_pool_let_record (LnsWirePool *pool, bool recording);
 
 /* Lends up to N more chunks, those that hold memory already first. Returns how many. */
 uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);

@@ -68,6 +68,13 @@ typedef enum
   LNS_WIRE_CHUNK_FULL = 3
 } LnsWireChunkState;
 
+/* Why a process records. */
+typedef enum
+{
+  LNS_WIRE_RECORDING_ASKED = 1, /* the session lets it */
+  LNS_WIRE_RECORDING_RANGE = 2  /* a capture range is open in it */
+} LnsWireRecording;
+
 /* What is known of children of the pool's process that could not join the session. They count here, as
  * they have the pool mapped from their parent, and record nothing. */
 typedef struct
@@ -97,10 +104,11 @@ typedef struct
   uint32_t reserved;
 
   /* Written by the session while the target runs. RECORDING is written by the target as well, where
-   * a capture range begins or ends in it. */
-  _Alignas(128) uint32_t recording; /* 0: events are not recorded, and not counted as lost */
-  uint32_t limit;                   /* chunks from here on were never FREE yet */
-  uint64_t published;               /* how many times a chunk became FREE */
+   * a capture range begins or ends in it: each sets the bit of its own reason. */
+  _Alignas(128) uint32_t
+      recording;      /* LNS_WIRE_RECORDING_…; 0: events are not recorded, nor counted as lost */
+  uint32_t limit;     /* chunks from here on were never FREE yet */
+  uint64_t published; /* how many times a chunk became FREE */
   uint32_t
       hushed; /* 1: the session has closed the connection, for want of descriptors, and goes on */
 

@@ -85,8 +85,8 @@ typedef struct
 typedef enum
 {
   LNS_WIRE_COMMAND_FLUSH = 1, /* hand over all that CUPTI has finished */
-  LNS_WIRE_COMMAND_START = 2, /* record, from now on: the session has set RECORDING */
-  LNS_WIRE_COMMAND_STOP = 3,  /* flush, and record no more: the session has cleared RECORDING */
+  LNS_WIRE_COMMAND_START = 2, /* look at RECORDING, which the session has changed */
+  LNS_WIRE_COMMAND_STOP = 3,  /* the same, and flush */
   LNS_WIRE_COMMAND_FINISH = 4 /* flush by force, also what is not finished: the session ends */
 } LnsWireCommandKind;
 

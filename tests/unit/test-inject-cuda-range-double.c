@@ -80,6 +80,28 @@ scene_nvtx (void)
   return 0;
 }
 
+/* One long range, and many short ones. */
+static int
+scene_crossed (void)
+{
+  cuda_start ();
+  nvtx_start ();
+  cuda.cudaProfilerStart ();
+  for (int i = 0; i < 50; i++)
+    {
+      work (1);
+      usleep (2000);
+    }
+  cuda.cudaProfilerStop ();
+  for (int i = 0; i < 500; i++)
+    {
+      cuda.cudaProfilerStart ();
+      work (1);
+      cuda.cudaProfilerStop ();
+    }
+  return 0;
+}
+
 /* Goes on until it was told often enough to begin and to end. */
 static int
 scene_commands (void)
@@ -96,6 +118,7 @@ scene_commands (void)
 
 static const CudaScene scenes[] = { { "profiler", scene_profiler },
                                     { "nvtx", scene_nvtx },
+                                    { "crossed", scene_crossed },
                                     { "commands", scene_commands },
                                     { NULL, NULL } };
 
@@ -213,6 +236,38 @@ test_commands (void)
   mini_session_free (session);
 }
 
+/* Lets the process record as others do that are in a range, and not any more, again and again. */
+static void
+cross (MiniSession *session)
+{
+  MiniProcess *process = &session->processes[0];
+  if (session->n_processes == 0 || process->pool == NULL || process->connection < 0 ||
+      !lns_wire_pool_listens (process->pool) || session->n_notice[LNS_WIRE_NOTICE_RANGE_BEGAN] == 0)
+    return;
+  const bool lets = n_sent++ % 2 != 0;
+  lns_wire_pool_let_record (process->pool, lets);
+  LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
+                             .kind = lets ? LNS_WIRE_COMMAND_START : LNS_WIRE_COMMAND_STOP };
+  (void)send (process->connection, &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* What is asked for because of other processes' ranges crosses the process's own, which lose nothing. */
+static void
+test_ranges_of_others_cross_ours (void)
+{
+  LnsWireOptions asked = ask (LNS_WIRE_RANGE_PROFILER_API, LNS_WIRE_RANGE_END_REPEAT, 0);
+  n_sent = 0;
+  cuda_on_visit = cross;
+  MiniSession *session = cuda_run ("crossed", &asked, true, NULL);
+  cuda_on_visit = NULL;
+  LNS_CHECK (cuda_is_sound (session));
+  LNS_CHECK (n_sent > 2);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_RANGE), 2 * 501);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 550);
+  LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_MARK), 550);
+  mini_session_free (session);
+}
+
 static void
 hang_up (MiniSession *session)
 {
@@ -247,6 +302,7 @@ main (int argc, char **argv)
   LNS_TEST (test_profiler_api);
   LNS_TEST (test_nvtx);
   LNS_TEST (test_commands);
+  LNS_TEST (test_ranges_of_others_cross_ours);
   LNS_TEST (test_session_gone);
   return lns_tap_done ();
 }

@@ -318,6 +318,13 @@ test_losses_and_flags (void)
   LNS_CHECK_INT (view->header->recording, 1);
   lns_wire_pool_set_recording (pool, false);
   LNS_CHECK_INT (view->header->recording, 0);
+  view->header->recording = LNS_WIRE_RECORDING_RANGE;
+  lns_wire_pool_let_record (pool, true);
+  LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_ASKED | LNS_WIRE_RECORDING_RANGE);
+  lns_wire_pool_let_record (pool, false);
+  LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_RANGE);
+  lns_wire_pool_set_recording (pool, false);
+  LNS_CHECK_INT (view->header->recording, 0);
   view->header->domains_refused = 6;
   LNS_CHECK_INT (lns_wire_pool_domains_refused (pool), 6);
   lns_wire_pool_free (pool);
