@@ -272,25 +272,24 @@ def test_libraries_are_loaded_first_where_asked_for():
 
 
 def test_killed_midway():
-    killed_midway({}, 2)
+    killed_midway({})
 
 
 def test_killed_midway_by_a_clock_of_cuptis_own():
     killed_midway({"LNS_DOUBLE_CUPTI_VERSION": "13", "LNS_DOUBLE_DRIVER_VERSION": "11000",
-                   "LNS_DOUBLE_CUPTI_CLOCK": "-3600000000000:1000"}, 0.3)
+                   "LNS_DOUBLE_CUPTI_CLOCK": "-3600000000000:1000"})
 
 
-def killed_midway(env, seconds):
-    # The loop's kernels are 20 a round; of one that ended more than 1.3 s before the kill, none is missing.
+def killed_midway(env):
+    # The loop launches KERNELS = 20 a round, and waits for them: what it waited for is there, or told of.
     with profiling.Folder() as folder:
-        tool = folder.start("-t", "cuda,nvtx", "-o", "run", program("cuda-days"), "loop", "20", before=[WITH],
+        tool = folder.start("-t", "cuda,nvtx", "-o", "run", program("cuda-days"), "loop", "60", before=[WITH],
                             env=environment(env))
         assert tool.stdout.readline() == b"ready\n"
         target, = profiling.children(tool.pid)
-        time.sleep(seconds)
+        seen = profiling.wait_for(lambda: len(folder.report("run.rep").of("cuda-kernel")), "kernels in the report")
         os.kill(target, 9)
-        killed_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        err = tool.communicate(timeout=30)[1].decode()
+        err = tool.communicate(timeout=60)[1].decode()
         assert tool.returncode == -9, err
         report = folder.report("run.rep")
     assert report.info["state"] == profiling.COMPLETE and report.info["lost"] == 0, report.info
@@ -299,9 +298,10 @@ def killed_midway(env, seconds):
     ids = sorted(k["grid-id"] for k in done)
     assert ids == list(range(1, len(ids) + 1)), "none is missing between the first and the last"
     assert {k["name"] for k in done} == {"step(int*)"}
-    end_ns = max(k["start"] + k["duration"] for k in done)
-    assert -10_000_000 < killed_ns - report.info["t0"] - end_ns < 1_300_000_000
+    told = sum(int(d["text"].split()[0]) for d in report.diagnostics if d["code"] == "LNS-CUDA-014")
     calls = {e["correlation"] for e in report.of("cuda-api")}
+    waits = report.of("cuda-sync")
+    assert len(done) >= seen and len(done) + told >= 20 * len(waits) > 0, (seen, len(done), told, len(waits))
     assert all(k["correlation"] in calls for k in done)
 
 
