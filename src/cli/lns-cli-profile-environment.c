@@ -307,7 +307,7 @@ add_library (
   if (done && access (path, R_OK) != 0)
     lns_cli_say ("warning",
                  "--trace: %s: %s is not beside " INJECTION
-                 ": these calls are not recorded [LNS-TRACE-002]",
+                 ": these calls are not recorded; install Lanescope as a whole [LNS-TRACE-002]",
                  what, file);
   else
     done = done && lns_environment_prepend (&profile->environment, "LD_PRELOAD", path);

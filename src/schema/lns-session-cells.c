@@ -49,11 +49,11 @@ build_diagnostics (LnsCellBuilder *builder)
       row[1] = _lns_cell_integer (TARGET_TIMESTAMP);
       row[2] = _lns_cell_integer (DIAGNOSTIC_DAEMON);
       row[3] = _lns_cell_integer (LNS_SEVERITY_INFO + 1);
-      row[4] = _lns_builder_format (
-          builder,
-          "LNS-SQL-001: %" PRIu32
-          " thread ids were used again; ThreadNames names the last thread of each.",
-          n_reused);
+      row[4] =
+          _lns_builder_format (builder,
+                               "LNS-SQL-001: ThreadNames lacks %" PRIu32
+                               " threads, as later threads of their processes have the same ids",
+                               n_reused);
     }
 }
 

@@ -4,6 +4,7 @@
 
 """What the disk does to a recording: it fills, somebody else reads the file, the tool dies early."""
 
+import json
 import os
 import shutil
 import signal
@@ -67,6 +68,18 @@ def test_a_disk_that_is_full_from_the_start():
                                check=False, capture_output=True, text=True)
         assert again.returncode == 125 and "nothing can be recovered" in again.stderr and again.stdout == "", again
         assert not os.path.exists(folder.file("again.rep"))
+
+
+def test_a_report_that_fails_is_an_error_for_who_drives_lanescope():
+    with Folder() as folder, SmallDisk(folder, "1m") as small:
+        progress, write_end = os.pipe()
+        run = folder.start(f"--progress-fd={write_end}", "-o", small + "/full", ACT, "spin", "400000", pass_fds=[write_end])
+        os.close(write_end)
+        with os.fdopen(progress, encoding="utf-8") as lines:
+            errors = [line for line in map(json.loads, lines) if line["type"] == "error"]
+        err = run.communicate(timeout=30)[1].decode()
+        assert run.returncode == 125 and [line["code"] for line in errors] == ["LNS-REP-001"], (errors, err)
+        assert "No space left on device" in errors[0]["text"] and errors[0]["text"] in err, (errors, err)
 
 
 def warning_of(run):

@@ -74,6 +74,14 @@ def test_what_is_not_recorded_is_said_once():
         assert codes.count("LNS-NVTX-005") == 2 and codes.count("LNS-NVTX-008") == 1, codes
 
 
+def test_samples_of_a_counter_that_is_not_registered():
+    with Folder() as folder:
+        run = folder.profile(ACT, "sample", "77", "mark", "m", "sample", "78")
+        assert run.code == 0 and "2 samples or batches are left out" in run.err and "nvtxCounterRegister" in run.err, run
+        report = folder.report()
+        assert report.codes() == ["LNS-NVTX-006"] and dict(report.names()) == {"m": 1}, (report.codes(), report.names())
+
+
 def test_deferred_events_have_their_own_times():
     with Folder() as folder:
         run = folder.profile(CALLS)

@@ -7,6 +7,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -256,6 +257,18 @@ def test_values_of_trace_are_told():
         assert run.code == 0 and dict(folder.report().names()) == {"m": 1}
         run = folder.profile("-t", "nvtx,xyzzy", "true")
         assert run.code == 125 and "“xyzzy” is not known" in run.err, run
+
+
+def test_an_installation_that_lacks_a_library_is_told():
+    with profiling.Folder() as folder:
+        for path in ("src/cli/lanescope", "capture/inject/liblanescope-inject.so"):
+            os.makedirs(folder.file(os.path.dirname(path)))
+            shutil.copy(os.path.join(tap.BUILD, path), folder.file(path))
+        run = subprocess.run([folder.file("src/cli/lanescope"), "profile", "-t", "nvtx,mpi", ACT, "mark", "m"], cwd=folder.path,
+                             capture_output=True, text=True)
+        told, = (line for line in run.stderr.splitlines() if "LNS-TRACE-002" in line)
+        assert run.returncode == 0 and "mpi: " in told and "liblanescope-mpi.so" in told and "install Lanescope as a whole" in told, run
+        assert dict(folder.report().names()) == {"m": 1}
 
 
 def test_shorthands_of_trace():

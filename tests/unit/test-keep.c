@@ -3,17 +3,21 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that hold only their last seconds: ten minutes of batches, as the collector makes them, on a clock
- * of the test's own. */
+/* Reports that hold only their last seconds, or whose disk is full for some: ten minutes of batches, as the
+ * collector makes them, on a clock of the test's own. */
 
 #include "capture/session/lns-recorder-private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "src/store/lns-report.h"
+#include "src/store/lns-writer-private.h"
 #include "tests/lns-tap.h"
 
 #define SECOND       INT64_C (1000000000)
@@ -167,9 +171,35 @@ typedef struct
   int64_t start_ns;
 } Outcome;
 
-/* Ten minutes of a report that keeps KEEP_NS in at most MAX_BYTES (0: as many as they take). */
+/* Lets files grow to N_BYTES at most. */
+static void
+limit_files (rlim_t n_bytes)
+{
+  struct rlimit limit;
+  getrlimit (RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = n_bytes < limit.rlim_max ? n_bytes : limit.rlim_max;
+  setrlimit (RLIMIT_FSIZE, &limit);
+}
+
+/* Has the disk be full from the second minute to the last, for a writer that holds little meanwhile; each batch
+ * is committed. */
+static void
+act_on_disk (LnsRecorder *recorder, int64_t passed_ns)
+{
+  recorder->committed_at_ns = 0;
+  if (passed_ns == 60 * SECOND)
+    {
+      recorder->writer->max_waiting_bytes = 50000;
+      limit_files (lns_writer_file_bytes (recorder->writer));
+    }
+  else if (passed_ns == 590 * SECOND)
+    limit_files (RLIM_INFINITY);
+}
+
+/* Ten minutes of a report that keeps KEEP_NS in at most MAX_BYTES (0: as many as they take), or of one that is
+ * written on a disk that IS_FULL meanwhile. */
 static Outcome
-record (int64_t keep_ns, size_t max_bytes)
+record (int64_t keep_ns, size_t max_bytes, bool is_full)
 {
   const int64_t begin_ns = 1000 * SECOND, end_ns = begin_ns + 600 * SECOND;
   const LnsWireClockPair first = { .ticks = (uint64_t)begin_ns, .monotonic_ns = begin_ns };
@@ -179,7 +209,9 @@ record (int64_t keep_ns, size_t max_bytes)
   LNS_CHECK (mkdtemp (folder) != NULL);
   snprintf (path, sizeof path, "%s/kept.rep", folder);
   /* Without its thread. */
-  LnsRecorder recorder = { .decoder = lns_decoder_new (&first), .t0_ns = begin_ns };
+  LnsRecorder recorder = { .decoder = lns_decoder_new (&first),
+                           .t0_ns = begin_ns,
+                           .trouble_fd = -1 };
   pthread_mutex_init (&recorder.lock, NULL);
   pthread_cond_init (&recorder.changed, NULL);
   for (int64_t at_ns = begin_ns + BATCH_NS; at_ns <= end_ns + BATCH_NS; at_ns += BATCH_NS)
@@ -199,6 +231,8 @@ record (int64_t keep_ns, size_t max_bytes)
       if (at_ns == end_ns)
         lns_batch_add_event (batch, &stop);
       recorder.queued_bytes += batch->n_queued_bytes = batch->n_bytes;
+      if (is_full)
+        act_on_disk (&recorder, at_ns - begin_ns);
       _lns_recorder_keep (&recorder, batch);
       if (at_ns < end_ns && recorder.queued_bytes > outcome.n_queued)
         outcome.n_queued = recorder.queued_bytes;
@@ -227,7 +261,7 @@ record (int64_t keep_ns, size_t max_bytes)
 static void
 test_ten_minutes_take_what_ten_seconds_do (void)
 {
-  Outcome outcome = record (10 * SECOND, 0);
+  Outcome outcome = record (10 * SECOND, 0, false);
   LNS_CHECK (outcome.result.is_written);
   LNS_CHECK_INT (outcome.result.n_lost, 0);
   /* Else the collector would wait for what only comes when it goes on. */
@@ -242,13 +276,31 @@ test_ten_minutes_take_what_ten_seconds_do (void)
 static void
 test_short_memory_keeps_less_and_says_so (void)
 {
-  Outcome outcome = record (300 * SECOND, 300000);
+  Outcome outcome = record (300 * SECOND, 300000, false);
   LNS_CHECK (outcome.n_most <= 320000);
   LNS_CHECK (outcome.n_events > 0 && outcome.n_events < 300 * SECOND / BATCH_NS * BATCH_RANGES);
   bool is_told = false;
   for (size_t i = 0; i < outcome.result.n_diagnostics; i++)
     is_told |= strcmp (outcome.result.diagnostics[i].code, "LNS-KEEP-001") == 0;
   LNS_CHECK (is_told);
+  lns_report_result_clear (&outcome.result);
+}
+
+static void
+test_what_a_disk_keeps_out_for_too_long_is_lost (void)
+{
+  signal (SIGXFSZ, SIG_IGN);
+  Outcome outcome = record (0, 0, true);
+  LNS_CHECK (outcome.result.n_lost > 0);
+  LNS_CHECK_INT (outcome.n_events + outcome.result.n_lost,
+                 600 * SECOND / BATCH_NS * BATCH_RANGES + 1);
+  const char *told = "";
+  for (size_t i = 0; i < outcome.result.n_diagnostics; i++)
+    if (strcmp (outcome.result.diagnostics[i].code, "LNS-REP-002") == 0)
+      told = outcome.result.diagnostics[i].text;
+    else
+      LNS_CHECK (strcmp (outcome.result.diagnostics[i].code, "LNS-POOL-001") != 0);
+  LNS_CHECK (strstr (told, "for too long: ") != NULL && strstr (told, strerror (EFBIG)) != NULL);
   lns_report_result_clear (&outcome.result);
 }
 
@@ -259,5 +311,6 @@ main (void)
   LNS_TEST (test_packed_batches_come_back);
   LNS_TEST (test_ten_minutes_take_what_ten_seconds_do);
   LNS_TEST (test_short_memory_keeps_less_and_says_so);
+  LNS_TEST (test_what_a_disk_keeps_out_for_too_long_is_lost);
   return lns_tap_done ();
 }

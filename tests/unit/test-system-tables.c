@@ -112,9 +112,33 @@ test_columns (void)
   lns_report_close (report);
 }
 
+/* Systems give a thread the id of one that has ended: one row of ThreadNames has room for one of them. */
+static void
+test_threads_with_one_id (void)
+{
+  const char *path = fixture_path ("reused.rep");
+  writer = fixture_writer (path);
+  for (int i = 0; i < 3; i++)
+    lns_writer_add_thread (
+        writer, &(LnsThread){ .tid = 4711, .name = lns_writer_string (writer, "abc" + i, 1) });
+  fixture_finish (writer, 1000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  uint32_t last;
+  LNS_CHECK (lns_tables_find_string (tables, "c", 1, &last, NULL));
+  char wanted[64];
+  snprintf (wanted, sizeof wanted, "%u,-,", last);
+  LNS_CHECK (strstr (table_text (tables, "ThreadNames"), wanted) != NULL);
+  const char *said = table_text (tables, "DIAGNOSTIC_EVENT");
+  LNS_CHECK (strstr (said, "LNS-SQL-001: ThreadNames lacks 2 threads") != NULL);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_columns);
+  LNS_TEST (test_threads_with_one_id);
   return lns_tap_done ();
 }
