@@ -114,7 +114,7 @@ STAGES = {
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
     "large": (large, "a report of 100 million events"),
-    "mutate": (mutate, "20 small breakages of the code, of which the suite must notice 16"),
+    "mutate": (mutate, "two small breakages of each of eleven rooms, of which the suite must notice four in five"),
 }
 
 
