@@ -101,7 +101,7 @@ domain_of (Trace *trace, LnsTraceValue category, int64_t tid, int64_t *ret_domai
                         error);
 }
 
-/* The columns of NVTX_EVENTS that our own export tells in "args", and where LNS_TRACE_ROW_RANGE has them. */
+/* The columns of NVTX_EVENTS that our own export tells in "args", and where LNS_TRACE_ROW_OWN_RANGE has them. */
 static const struct
 {
   const char *name;
@@ -201,12 +201,14 @@ put_range (Trace *trace,
   if (!thread_of (trace, event, &tid, error) ||
       !domain_of (trace, is_nvtx ? said_domain (columns, said) : event->fields[LNS_TRACE_CATEGORY],
                   tid, &domain, error) ||
-      !lns_trace_intern_value (&trace->tables, name, &name_id, error))
+      !lns_trace_intern_value (&trace->tables, name, &name_id, error) ||
+      (columns != NULL && !lns_trace_widen (&trace->tables, error)))
     {
       yajl_tree_free (columns);
       return false;
     }
-  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_RANGE];
+  const LnsTraceRow kind = columns != NULL ? LNS_TRACE_ROW_OWN_RANGE : LNS_TRACE_ROW_RANGE;
+  sqlite3_stmt *row = trace->tables.statements[kind];
   sqlite3_clear_bindings (row);
   sqlite3_bind_int64 (row, 1, start_ns);
   if (end_ns != NULL)
@@ -223,7 +225,7 @@ put_range (Trace *trace,
   if (!is_nvtx && type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
     sqlite3_bind_int64 (row, 9, payload);
   trace->n_kept++;
-  const bool good = lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, NULL, 0, error);
+  const bool good = lns_trace_put (&trace->tables, kind, NULL, 0, error);
   yajl_tree_free (columns);
   return good;
 }

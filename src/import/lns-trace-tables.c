@@ -18,9 +18,7 @@ static const char schema[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
     "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
     "INTEGER,"
-    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER, endGlobalTid INTEGER,"
-    " rangeId INTEGER, category INTEGER, color INTEGER, int64Value INTEGER, doubleValue REAL,"
-    " uint32Value INTEGER, int32Value INTEGER, floatValue REAL);"
+    " textId INTEGER, domainId INTEGER, jsonText TEXT, uint64Value INTEGER, endGlobalTid INTEGER);"
     "CREATE TABLE LNS_FLOWS (start INTEGER NOT NULL, end INTEGER, globalTid INTEGER, endGlobalTid "
     "INTEGER, nameId INTEGER, category TEXT, flowId TEXT);"
     "CREATE TEMP TABLE MOMENTS (time, key, anyKey, kind, row, tid);"
@@ -58,7 +56,11 @@ static const char schema[] =
 
 static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_STRING] = "INSERT INTO StringIds VALUES (?,?)",
-  [LNS_TRACE_ROW_RANGE] = "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,NULL,?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_RANGE] =
+      "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId, jsonText,"
+      " uint64Value) VALUES (?,?,?,?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_OWN_RANGE] =
+      "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,NULL,?,?,?,?,?,?,?,?)",
   /* Where a range began in the same thread it does not say in which one it ended.                 */
   [LNS_TRACE_ROW_RANGE_END] =
       "UPDATE NVTX_EVENTS SET end = ?1, endGlobalTid = nullif (?3, globalTid) WHERE rowid = ?2",
@@ -113,6 +115,25 @@ lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...)
       statement != NULL && sqlite3_exec (tables->db, statement, NULL, NULL, NULL) == SQLITE_OK;
   sqlite3_free (statement);
   return good || lns_trace_fail (tables, error);
+}
+
+bool
+lns_trace_widen (LnsTraceTables *tables, LnsError *error)
+{
+  static const char *const columns[] = {
+    "rangeId INTEGER",  "category INTEGER",    "color INTEGER",      "int64Value INTEGER",
+    "doubleValue REAL", "uint32Value INTEGER", "int32Value INTEGER", "floatValue REAL",
+  };
+  sqlite3_stmt **row = &tables->statements[LNS_TRACE_ROW_OWN_RANGE];
+
+  if (*row != NULL)
+    return true;
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    if (!lns_trace_run (tables, error, "ALTER TABLE NVTX_EVENTS ADD COLUMN %s", columns[i]))
+      return false;
+  return sqlite3_prepare_v2 (tables->db, statements[LNS_TRACE_ROW_OWN_RANGE], -1, row, NULL) ==
+             SQLITE_OK ||
+         lns_trace_fail (tables, error);
 }
 
 /* --- Texts and ids ---------------------------------------------------------------------------- */
@@ -247,8 +268,9 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
       sqlite3_exec (tables->db, schema, NULL, NULL, NULL) != SQLITE_OK)
     return lns_trace_fail (tables, error);
   for (int i = 0; i < LNS_TRACE_N_ROWS; i++)
-    if (sqlite3_prepare_v2 (tables->db, statements[i], -1, &tables->statements[i], NULL) !=
-        SQLITE_OK)
+    if (i != LNS_TRACE_ROW_OWN_RANGE &&
+        sqlite3_prepare_v2 (tables->db, statements[i], -1, &tables->statements[i], NULL) !=
+            SQLITE_OK)
       return lns_trace_fail (tables, error);
   return true;
 }

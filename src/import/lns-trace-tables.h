@@ -26,8 +26,9 @@
 typedef enum
 {
   LNS_TRACE_ROW_STRING,
-  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value, rangeId,
-                        * category, color, int64Value, doubleValue, uint32Value, int32Value, floatValue */
+  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value       */
+  LNS_TRACE_ROW_OWN_RANGE, /* these, rangeId, category, color, int64Value, doubleValue, uint32Value, int32Value,
+                              floatValue; once there are these columns (lns_trace_widen ())       */
   LNS_TRACE_ROW_RANGE_END, /* end, rowid, globalTid */
   LNS_TRACE_ROW_ARROW,     /* start, globalTid, nameId, category, flowId */
   LNS_TRACE_ROW_ARROW_END, /* end, rowid, globalTid */
@@ -78,6 +79,10 @@ bool lns_trace_put (
 
 /* Fills ERROR for what SQLite says of the tables. False. */
 bool lns_trace_fail (LnsTraceTables *tables, LnsError *error);
+
+/* Gives NVTX_EVENTS the columns of LNS_TRACE_ROW_OWN_RANGE, unless it has them: only our own traces tell them, and each
+ * costs all rows. */
+bool lns_trace_widen (LnsTraceTables *tables, LnsError *error);
 
 /* Runs a statement made of FORMAT, as sqlite3_mprintf () does, which changes rows. */
 bool lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...);
