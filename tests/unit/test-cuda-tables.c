@@ -8,6 +8,7 @@
 
 #include "src/analysis/lns-stats-report.h"
 #include "src/schema/lns-row-cursor.h"
+#include "src/store/lns-kept-table.h"
 #include "tests/lns-tap.h"
 #include "tests/unit/report-fixture.h"
 #include "tests/unit/table-fixture.h"
@@ -214,11 +215,41 @@ test_more_than_all_bytes (void)
   lns_report_close (report);
 }
 
+/* A row may say any times in another way than its lane does. */
+static void
+test_length_beyond_all_numbers (void)
+{
+  static const LnsKeptColumn columns[] = { { "start", "INTEGER", true },
+                                           { "end", "INTEGER", true } };
+  const char *path = fixture_path ("length.rep");
+
+  writer = fixture_writer (path);
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .number = 3 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .number = 5 });
+  lns_writer_add_stream (writer, &(LnsCudaStream){ .number = 7 });
+  LnsKeptTableMaker *maker =
+      lns_kept_table_maker_new (writer, "CUPTI_ACTIVITY_KIND_MEMCPY", columns, 2, true);
+  const uint64_t remainder = lns_kept_table_maker_remainder (
+      maker, (LnsKeptValue[]){ { .type = LNS_KEPT_INTEGER, .integer = -5 },
+                               { .type = LNS_KEPT_INTEGER, .integer = INT64_MAX } });
+  lns_kept_table_maker_free (maker);
+  uint32_t lane = add_lane (LNS_TRACK_CUDA_MEMCPY, LNS_LANE_CUDA_MEMCPY);
+  table_append (writer, lane, LNS_LANE_CUDA_MEMCPY, 100, 10,
+                (LnsTableValue[]){ { LNS_COLUMN_REMAINDER, remainder }, { 0 } });
+  fixture_finish (writer, 1000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LNS_CHECK (strncmp (stats_of (tables, "cuda_gpu_trace"), "-5,9223372036854775807,", 23) == 0);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_each_column);
   LNS_TEST (test_unified_memory);
   LNS_TEST (test_more_than_all_bytes);
+  LNS_TEST (test_length_beyond_all_numbers);
   return lns_tap_done ();
 }
