@@ -170,12 +170,14 @@ wait_for_join (int bound_ms)
 static bool
 begin_join (uint64_t generation)
 {
-  if (!__atomic_compare_exchange_n (&lns_generation_page.generation, &generation,
-                                    LNS_GENERATION_STARTING, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
+  if (lns_process_generation () != generation)
     return false;
+  /* Before the word: whoever sees that a thread joins waits by this time. A thread that comes second
+   * here stores the same but for the moment between these lines. */
   __atomic_store_n (&lns_process.asked_ms, lns_inject_monotonic_ms (), __ATOMIC_RELAXED);
-  return true;
+  return __atomic_compare_exchange_n (&lns_generation_page.generation, &generation,
+                                      LNS_GENERATION_STARTING, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE);
 }
 
 static uint64_t
