@@ -80,20 +80,11 @@ class Table:
         self.app.wait(harness.steady(lambda: box(label)), what=f"the place of {title}")
         label.click()
 
-    def is_covered(self, row, y):
-        """Whether another row than ROW is hit at Y of the window."""
-        columns = self.list.accessible
-        node = columns.get_accessible_at_point(box(self.list)[0] + 4, y, self.app.atspi.CoordType.WINDOW)
-        while node is not None and node.get_parent() not in (None, columns):
-            node = node.get_parent()
-        return node is not None and node.get_parent() is not None and node != row.accessible
-
     def rows(self):
         """[(node, {column: text})] of the rows that are really on the screen, from top to bottom.
 
         A row must have been allocated, inside the table: the tree also lists rows that are above or
-        below what is seen, some with the place that they had when they were last seen: another row is
-        hit there.
+        below what is seen.
         """
         titles = [label.name for label in self.titles.find_all("label")]
         _, top, _, height = box(self.list)
@@ -103,8 +94,6 @@ class Table:
             _, y, _, row_height = box(row)
             if row_height < 8 or y + row_height <= top or y + row_height > bottom:
                 continue
-            if self.is_covered(row, y + row_height // 2):
-                continue
             texts = [label.name for cell in row.children() for label in cell.children()]
             shown.append((y, row, dict(zip(titles, texts))))
         return [(row, texts) for _, row, texts in sorted(shown, key=lambda each: each[0])]
@@ -113,13 +102,12 @@ class Table:
         """Waits until CONDITION holds for the texts of the rows on the screen; returns those.
 
         They are read cell after cell while the viewer may be filling others in: rows without all their
-        cells, or of which the order is not known yet, are not looked at, and what is read counts if it
-        is read twice.
+        cells are not looked at, and what is read counts if it is read twice.
         """
         def seen():
             texts = [texts for _, texts in self.rows()]
             n_columns = len(self.titles.find_all("label"))
-            whole = texts and all(len(row) == n_columns and "…" not in row.values() for row in texts)
+            whole = texts and all(len(row) == n_columns for row in texts)
             return texts if whole and condition(texts) else None
         return self.app.wait(harness.steady(seen), what=what)
 
