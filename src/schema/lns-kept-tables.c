@@ -251,7 +251,9 @@ add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
   if (good && kept->is_remainder)
     {
       tables->has_remainders[table - tables->all] |= tables->n_kept_rows[id] > 0;
-      tables->absent[table - tables->all] = find_absent (table, n, remainder->column);
+      /* A recording keeps beside its events only what they do not say. */
+      if (lns_report_meta (tables->report, "imported_from") != NULL)
+        tables->absent[table - tables->all] = find_absent (table, n, remainder->column);
       become_told (table, columns, n, remainder->column);
     }
   else if (good)
