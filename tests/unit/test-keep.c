@@ -181,12 +181,13 @@ limit_files (rlim_t n_bytes)
   setrlimit (RLIMIT_FSIZE, &limit);
 }
 
-/* Has the disk be full from the second minute to the last, for a writer that holds little meanwhile; each batch
- * is committed. */
+/* Has the disk be full from the second minute to the last, for a writer that holds little meanwhile; each second
+ * of the report is committed. */
 static void
 act_on_disk (LnsRecorder *recorder, int64_t passed_ns)
 {
-  recorder->committed_at_ns = 0;
+  if (passed_ns % SECOND == 0)
+    recorder->committed_at_ns = 0;
   if (passed_ns == 60 * SECOND)
     {
       recorder->writer->max_waiting_bytes = 50000;
