@@ -20,12 +20,14 @@
 #define LNS_FEATURES_COMPATIBLE   UINT64_C (0)
 #define LNS_FEATURES_INCOMPATIBLE UINT64_C (0)
 
-/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600) and the empty tables of a report, and returns
- * its only writing connection (for one thread). Where the file system refuses locks SQLite works
- * without them: creation is exclusive, so there is one writer all the same. NULL and ERROR where it
- * cannot; nothing is left behind then. RET_CLAIM_FD (owned by the caller) marks the file as one in
- * the making, which lns_sql_made () ends as soon as the file tells who writes it. It also holds the
- * lock by which others see that the file is written: close it when the connection is closed. */
+/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600), and returns its only
+ * writing connection (for one thread). Its transaction is open and holds the empty tables of a report:
+ * the first commit writes them with what identifies the report, and until then the file is empty.
+ * Where the file system refuses locks SQLite works without them: creation is exclusive, so there is one
+ * writer all the same. NULL and ERROR where it cannot; nothing is left behind then. RET_CLAIM_FD (owned
+ * by the caller) marks the file as one in the making, which lns_sql_made () ends as soon as the file
+ * tells who writes it. It also holds the lock by which others see that the file is written: close it
+ * when the connection is closed. */
 sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
 

@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -290,6 +291,8 @@ test_a_report_under_way_is_kept (void)
   sqlite3 *database = lns_sql_create (path_of ("a.rep"), 0, &claim_fd, &error);
   LNS_CHECK (database != NULL);
   check_kept (path_of ("a.rep"));
+  struct stat status;
+  LNS_CHECK (stat (path_of ("a.rep"), &status) == 0 && status.st_size == 0);
   sqlite3_close (database);
   close (claim_fd);
   lns_sql_remove (path_of ("a.rep"));
@@ -299,6 +302,23 @@ test_a_report_under_way_is_kept (void)
   add_lane (writer, LNS_LANE_NVTX_PUSH_POP);
   finish (writer, 1);
   lns_report_close (open_report ("a.rep"));
+}
+
+/* A report comes into being with one commit: readers find an empty file, or one that says what it is and
+ * who writes it. SQLite's header counts the commits that changed the file. */
+static void
+test_a_report_is_made_by_one_commit (void)
+{
+  uint8_t header[100] = { 0 };
+  LnsWriter *writer = create ("a.rep");
+  int fd = open (path_of ("a.rep"), O_RDONLY);
+  LNS_CHECK (pread (fd, header, sizeof header, 0) == sizeof header);
+  LNS_CHECK_INT (header[24] << 24 | header[25] << 16 | header[26] << 8 | header[27], 1);
+  LnsReport *report = open_report ("a.rep");
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_RECORDING);
+  lns_report_close (report);
+  close (fd);
+  finish (writer, 1);
 }
 
 /* After each commit the file holds all that was appended before it, read by another connection. */
@@ -519,6 +539,7 @@ main (void)
   LNS_TEST (test_empty_report);
   LNS_TEST (test_strings);
   LNS_TEST (test_definitions);
+  LNS_TEST (test_a_report_is_made_by_one_commit);
   LNS_TEST (test_every_commit_is_a_report);
   LNS_TEST (test_a_report_under_way_is_kept);
   LNS_TEST (test_append_keeps_order);
