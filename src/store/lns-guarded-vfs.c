@@ -98,6 +98,9 @@ guarded_delete (sqlite3_vfs *vfs, const char *path, int sync_folder)
 static void
 install (void)
 {
+  /* Nobody asks how much memory SQLite has, and counting it takes a lock at each allocation. Refused
+   * without harm where SQLite was used before. */
+  sqlite3_config (SQLITE_CONFIG_MEMSTATUS, 0);
   for (int i = 0; i < LNS_N_GUARDED; i++)
     {
       GuardedVfs *guarded = &installed[i];

@@ -230,11 +230,24 @@ begin (LnsReport *report, LnsError *error)
     }
 }
 
+/* Whether COLUMN of the table of chunks exists, or with NULL the table: RET_EXISTS. False where the
+ * schema cannot be read. */
+static bool
+has_chunk_column (LnsConnection *connection, const char *column, bool *ret_exists)
+{
+  int code = sqlite3_table_column_metadata (connection->db, "main", "lns_chunk", column, NULL, NULL,
+                                            NULL, NULL, NULL);
+
+  *ret_exists = code == SQLITE_OK;
+  return code == SQLITE_OK || code == SQLITE_ERROR; /* the latter says that there is none */
+}
+
 /* Refuses other databases, and newer and earlier reports, before any table of theirs is trusted. */
 static bool
 check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
 {
-  int application_id = 0, version = 0, page_bytes = 0, is_earlier = 0;
+  int application_id = 0, version = 0, page_bytes = 0;
+  bool has_chunks, has_min, has_max;
 
   if (!step_is_row (connection, "PRAGMA application_id", &application_id) ||
       !step_is_row (connection, "PRAGMA user_version", &version) ||
@@ -249,14 +262,11 @@ check_kind (LnsReport *report, LnsConnection *connection, LnsError *error)
                           "%s: the report has format %d and this Lanescope reads up to %d; update "
                           "lanescope",
                           report->path, version, LNS_SQL_USER_VERSION);
-  if (!step_is_row (connection,
-                    "SELECT COUNT(*) > 0 AND SUM(pragma_table_info.name IN ('correlation_min', "
-                    "'correlation_max')) < 2"
-                    " FROM sqlite_master AS t, pragma_table_info('lns_chunk')"
-                    " WHERE t.type = 'table' AND t.name = 'lns_chunk'",
-                    &is_earlier))
+  if (!has_chunk_column (connection, NULL, &has_chunks) ||
+      !has_chunk_column (connection, "correlation_min", &has_min) ||
+      !has_chunk_column (connection, "correlation_max", &has_max))
     return _lns_report_sqlite_error (report, connection, error);
-  if (is_earlier)
+  if (has_chunks && !(has_min && has_max))
     return lns_error_set (error, LNS_ERROR_VERSION, 0,
                           "%s: the report was written by an earlier version of Lanescope, whose "
                           "layout is no longer read; record again",
