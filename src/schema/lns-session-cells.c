@@ -13,9 +13,11 @@
 #include "lns-config.h"
 #include "src/schema/lns-table-cells-private.h"
 
-/* Which schema of the reference's exports these tables follow. */
+/* The schema of the reference's exports that these tables follow, column by column. Readers choose by it what they
+ * look for: PROFILER_OVERHEAD has overheadType instead of returnValue since 3.24, kernels have
+ * tensorSizeMinusOneElements since 3.25. */
 #define SCHEMA_MAJOR 3
-#define SCHEMA_MINOR 20
+#define SCHEMA_MINOR 25
 #define SCHEMA_MICRO 0
 
 /* ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE, ENUM_DIAGNOSTIC_SOURCE_TYPE */

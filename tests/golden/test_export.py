@@ -135,6 +135,9 @@ def test_layout_is_that_of_real_exports():
                 values = dict((i, (n, l)) for i, n, l in theirs.execute(f"SELECT * FROM {name}"))
                 mine = dict((i, (n.decode(), l.decode())) for i, n, l in ours.execute(f"SELECT * FROM {name}"))
                 assert values.items() <= mine.items(), (file, name)
+        if is_newest:  # and so is the version that the file states
+            versions = "SELECT name, value FROM META_DATA_EXPORT WHERE name GLOB 'EXPORT_SCHEMA_VERSION*' AND name NOT GLOB '*_CKSUM'"
+            assert [(n.decode(), v.decode()) for n, v in ours.execute(versions)] == theirs.execute(versions).fetchall()
     assert compared > 60, compared
 
 
