@@ -158,17 +158,23 @@ add_kernel (const LnsDetailsSubject *self)
   if (launch->short_name != self->event->name)
     _lns_details_add (self->fields, _ ("Short name"),
                       lns_event_text_string (self->report, launch->short_name, true));
-  _lns_details_add (self->fields, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
-  _lns_details_add (self->fields, _ ("Block"), shape_text (launch->block, _ ("threads")));
+  /* Traces of other profilers may not tell them: no kernel has a grid of 0, or no registers.      */
+  if (product (launch->grid) > 0)
+    {
+      _lns_details_add (self->fields, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
+      _lns_details_add (self->fields, _ ("Block"), shape_text (launch->block, _ ("threads")));
+    }
   if (product (launch->cluster) > 0)
     _lns_details_add (self->fields, _ ("Cluster"), shape_text (launch->cluster, _ ("blocks")));
   add_occupancy (self, launch);
-  _lns_details_add (self->fields, _ ("Registers"),
-                    g_strdup_printf (_ ("%u a thread"), launch->registers));
-  _lns_details_add (self->fields, _ ("Shared memory"),
-                    g_strdup_printf (_ ("%s static, %s dynamic a block"),
-                                     lns_format_bytes (launch->static_shared_bytes, stat),
-                                     lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
+  if (launch->registers > 0)
+    _lns_details_add (self->fields, _ ("Registers"),
+                      g_strdup_printf (_ ("%u a thread"), launch->registers));
+  if (launch->registers > 0 || launch->static_shared_bytes + launch->dynamic_shared_bytes > 0)
+    _lns_details_add (self->fields, _ ("Shared memory"),
+                      g_strdup_printf (_ ("%s static, %s dynamic a block"),
+                                       lns_format_bytes (launch->static_shared_bytes, stat),
+                                       lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
   if (launch->local_bytes > 0)
     _lns_details_add (
         self->fields, _ ("Local memory"),

@@ -136,7 +136,8 @@ value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     return g_strdup (lns_format_unsigned (value, number));
   if (column == LNS_EVENT_COLUMN_RESULT)
     return lns_cuda_result_text (track->kind, true, (int32_t)value);
-  if (value >= n)
+  if (value >= n ||
+      launches[value].grid[0] == 0) /* not told                                       */
     return g_strdup ("");
   const uint32_t *grid = launches[value].grid, *block = launches[value].block;
   return g_strdup_printf ("%u × %u × %u, %u × %u × %u", grid[0], grid[1], grid[2], block[0],

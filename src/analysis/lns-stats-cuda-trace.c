@@ -30,10 +30,14 @@ integer (LnsRowCursor *rows, const LnsTable *table, const char *column)
   return lns_row_cursor_value (rows, column_of (table, column)).integer;
 }
 
+/* A cell for the number in COLUMN; an empty one where that is NULL. */
 static LnsStatsCell
 number (LnsRowCursor *rows, const LnsTable *table, const char *column)
 {
-  return _lns_stats_number (integer (rows, table, column));
+  const LnsValue value = lns_row_cursor_value (rows, column_of (table, column));
+
+  return value.type == LNS_VALUE_NULL ? (LnsStatsCell){ .is_empty = true }
+                                      : _lns_stats_number (value.integer);
 }
 
 static uint64_t
@@ -165,13 +169,15 @@ _lns_stats_run_gpu (LnsStatsResult *result, const atomic_bool *cancel, LnsError 
   return true;
 }
 
-/* What ENUM calls VALUE. */
+/* What the enumeration NAME calls the value in COLUMN of SOURCE's row; an empty cell where that is NULL. */
 static LnsStatsCell
-label (const char *name, int64_t value)
+label (const char *name, const Source *source, const char *column)
 {
-  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+  const LnsStatsCell value = number (source->rows, source->table, column);
+
+  for (unsigned i = 0; i < LNS_N_ENUMS && !value.is_empty; i++)
     for (unsigned v = 0; v < lns_enums[i].n_values && strcmp (lns_enums[i].name, name) == 0; v++)
-      if (lns_enums[i].values[v].id == value)
+      if (lns_enums[i].values[v].id == value.number)
         return _lns_stats_text (lns_enums[i].values[v].label,
                                 strlen (lns_enums[i].values[v].label));
   return (LnsStatsCell){ .is_empty = true };
@@ -196,11 +202,14 @@ device_name (const LnsStatsResult *result, uint32_t lane, char text[160])
   return _lns_stats_text (text, (size_t)size);
 }
 
-/* Sizes in thousandths of a MB. */
+/* The size in COLUMN in thousandths of a MB; likewise. */
 static LnsStatsCell
-megabytes (int64_t bytes)
+megabytes (LnsRowCursor *rows, const LnsTable *table, const char *column)
 {
-  return _lns_stats_number (_lns_stats_rounded ((double)bytes / 1e6, 3));
+  LnsStatsCell cell = number (rows, table, column);
+
+  cell.number = _lns_stats_rounded ((double)cell.number / 1e6, 3);
+  return cell;
 }
 
 /* The process of the row of SOURCE. */
@@ -230,8 +239,8 @@ fill_kernel (const LnsStatsResult *result,
 
   for (unsigned i = 0; i < 7; i++)
     cells[3 + i] = number (source->rows, source->table, shape[i]);
-  cells[10] = megabytes (integer (source->rows, source->table, "staticSharedMemory"));
-  cells[11] = megabytes (integer (source->rows, source->table, "dynamicSharedMemory"));
+  cells[10] = megabytes (source->rows, source->table, "staticSharedMemory");
+  cells[11] = megabytes (source->rows, source->table, "dynamicSharedMemory");
   uint32_t id = (uint32_t)integer (source->rows, source->table, name);
   if (id == 0)
     id = (uint32_t)integer (source->rows, source->table, "demangledName");
@@ -247,19 +256,18 @@ static void
 fill_memory (const Source *source, bool is_copy, int64_t duration_ns, LnsStatsCell cells[21])
 {
   static __thread char name[96];
-  int64_t bytes = integer (source->rows, source->table, "bytes");
+  const int64_t bytes = integer (source->rows, source->table, "bytes");
   LnsStatsCell kind = { .is_empty = true };
 
-  cells[12] = megabytes (bytes);
-  if (duration_ns > 0)
+  cells[12] = megabytes (source->rows, source->table, "bytes");
+  if (duration_ns > 0 && !cells[12].is_empty)
     cells[13] =
         _lns_stats_number (_lns_stats_rounded ((double)bytes * 1000 / (double)duration_ns, 3));
-  cells[14] = label ("ENUM_CUDA_MEM_KIND",
-                     integer (source->rows, source->table, is_copy ? "srcKind" : "memKind"));
+  cells[14] = label ("ENUM_CUDA_MEM_KIND", source, is_copy ? "srcKind" : "memKind");
   if (is_copy)
     {
-      cells[15] = label ("ENUM_CUDA_MEM_KIND", integer (source->rows, source->table, "dstKind"));
-      kind = label ("ENUM_CUDA_MEMCPY_OPER", integer (source->rows, source->table, "copyKind"));
+      cells[15] = label ("ENUM_CUDA_MEM_KIND", source, "dstKind");
+      kind = label ("ENUM_CUDA_MEMCPY_OPER", source, "copyKind");
     }
   int size = is_copy ? snprintf (name, sizeof name, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
                                  kind.is_empty ? "" : kind.bytes)

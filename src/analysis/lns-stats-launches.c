@@ -79,11 +79,7 @@ add_launch (const LnsStatsResult *result, LnsStatsTable *table, const LnsLaunch 
   static const LnsCudaLaunch unknown = { 0 };
   const LnsCudaLaunch *shape = launch->launch < n ? &launches[launch->launch] : &unknown;
   int64_t tid = lns_tables_global_tid (result->tables, launch->thread), queue = queue_ns (launch);
-  char grid[40], block[40];
-  int grid_size = snprintf (grid, sizeof grid, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32,
-                            shape->grid[0], shape->grid[1], shape->grid[2]),
-      block_size = snprintf (block, sizeof block, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32,
-                             shape->block[0], shape->block[1], shape->block[2]);
+  char grid[LNS_STATS_SHAPE_SIZE], block[LNS_STATS_SHAPE_SIZE];
   LnsStatsCell cells[] = {
     _lns_stats_number (launch->call_start_ns),
     _lns_stats_number (launch->call_end_ns - launch->call_start_ns),
@@ -96,8 +92,8 @@ add_launch (const LnsStatsResult *result, LnsStatsTable *table, const LnsLaunch 
     _lns_stats_number (tid & 0xFFFFFF),
     _lns_stats_number (device_number (result, launch->device)),
     call_name (result, launch->call_name),
-    _lns_stats_text (grid, (size_t)grid_size),
-    _lns_stats_text (block, (size_t)block_size),
+    _lns_stats_shape (shape->grid, grid),
+    _lns_stats_shape (shape->block, block),
     { 0 },
   };
   char *text = NULL;

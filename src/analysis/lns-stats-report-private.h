@@ -70,6 +70,12 @@ _lns_stats_text (const char *bytes, size_t size_bytes)
   return (LnsStatsCell){ .bytes = bytes, .size_bytes = size_bytes };
 }
 
+#define LNS_STATS_SHAPE_SIZE 40
+
+/* A grid or block of the THREE sizes, written into TEXT; an empty cell where the report does not tell them, as nothing
+ * is launched on a grid of 0. */
+LnsStatsCell _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE]);
+
 /* Whether RESULT is of the report called NAME. */
 bool _lns_stats_is_called (const LnsStatsResult *result, const char *name);
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -411,6 +412,15 @@ bool
 _lns_stats_is_called (const LnsStatsResult *result, const char *name)
 {
   return strcmp (result->maker->report.name, name) == 0;
+}
+
+LnsStatsCell
+_lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE])
+{
+  const int size = snprintf (text, LNS_STATS_SHAPE_SIZE, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32,
+                             three[0], three[1], three[2]);
+
+  return three[0] != 0 ? _lns_stats_text (text, (size_t)size) : (LnsStatsCell){ .is_empty = true };
 }
 
 uint32_t

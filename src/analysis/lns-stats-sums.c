@@ -208,26 +208,27 @@ kernel_name (const LnsStatsResult *result, const LnsRangeStat *sum)
              : sum->name;
 }
 
-/* The name of what SUM is of, and of a kernel that goes by a key its shape. */
+/* The name of what SUM is of. */
 static LnsStatsCell
-make_name (const LnsStatsResult *result, const LnsRangeStat *sum, char grid[40], char block[40])
+make_name (const LnsStatsResult *result, const LnsRangeStat *sum)
 {
-  uint32_t n;
-  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
-
-  if (sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.n &&
-      result->kernels.kinds[sum->name].launch < n)
-    {
-      const LnsCudaLaunch *launch = &launches[result->kernels.kinds[sum->name].launch];
-      snprintf (grid, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->grid[0], launch->grid[1],
-                launch->grid[2]);
-      snprintf (block, 40, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32, launch->block[0],
-                launch->block[1], launch->block[2]);
-    }
   LnsStatsCell cell = _lns_stats_string (result, kernel_name (result, sum));
   if (sum->style == LNS_STYLE_CALL)
     cell.size_bytes = lns_cuda_call_name_size (cell.bytes, cell.size_bytes);
   return cell;
+}
+
+/* The shape of the launches that SUM is of. */
+static const LnsCudaLaunch *
+shape_of (const LnsStatsResult *result, const LnsRangeStat *sum)
+{
+  static const LnsCudaLaunch unknown = { 0 };
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
+  const bool has_key = sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.n;
+  const uint32_t launch = has_key ? result->kernels.kinds[sum->name].launch : n;
+
+  return launch < n ? &launches[launch] : &unknown;
 }
 
 static bool
@@ -239,9 +240,9 @@ add_row (const LnsStatsResult *result,
 {
   LnsStatsCell cells[12];
   unsigned n = make_numbers (layout, sum, all, cells);
-  char grid[40] = "", block[40] = "", *range = NULL;
+  char grid[LNS_STATS_SHAPE_SIZE], block[LNS_STATS_SHAPE_SIZE], *range = NULL;
   size_t size;
-  LnsStatsCell name = make_name (result, sum, grid, block);
+  LnsStatsCell name = make_name (result, sum);
 
   if (sum->range != NULL &&
       !_lns_stats_name_in_range (result, sum->range, kernel_name (result, sum), &name, &range))
@@ -268,8 +269,9 @@ add_row (const LnsStatsResult *result,
                                                             : "MEMORY_OPER");
   if (layout->shape)
     {
-      cells[n++] = constant (grid);
-      cells[n++] = constant (block);
+      const LnsCudaLaunch *shape = shape_of (result, sum);
+      cells[n++] = _lns_stats_shape (shape->grid, grid);
+      cells[n++] = _lns_stats_shape (shape->block, block);
     }
   cells[n++] = name;
   bool good = lns_stats_table_add (table, cells);

@@ -19,7 +19,7 @@
 #include "src/store/lns-sql.h"
 
 /* To be raised when files would be imported in another way. */
-#define IMPORT_VERSION "5"
+#define IMPORT_VERSION "6"
 
 /* What the cache may hold. */
 #define COPIES_MAX       32

@@ -20,12 +20,12 @@
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
-#include "src/base/lns-kernel-text.h"
 #include "src/import/lns-import.h"
 #include "src/import/lns-trace-kind.h"
 #include "src/import/lns-trace-pairs.h"
 #include "src/import/lns-trace-tally.h"
 #include "src/import/lns-trace-tables.h"
+#include "src/import/lns-trace-work.h"
 
 typedef struct
 {
@@ -43,13 +43,6 @@ typedef struct
 
 /* --- What an event says ----------------------------------------------------------------------- */
 
-static int64_t
-integer_or (LnsTraceValue value, int64_t otherwise)
-{
-  int64_t number;
-  return lns_trace_integer (value, &number) ? number : otherwise;
-}
-
 /* The thread of EVENT. What PyTorch shows on GPUs of its own annotations are threads called as their streams. */
 static bool
 thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError *error)
@@ -59,9 +52,9 @@ thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError 
   if (_lns_trace_kind (event) == LNS_TRACE_IS_GPU_ANNOTATION)
     {
       pid = (LnsTraceValue){ gpu, (size_t)snprintf (gpu, sizeof gpu, "GPU %lld",
-                                                    (long long)integer_or (pid, 0)) };
+                                                    (long long)_lns_trace_integer_or (pid, 0)) };
       tid = (LnsTraceValue){ stream, (size_t)snprintf (stream, sizeof stream, "stream %lld",
-                                                       (long long)integer_or (tid, 0)) };
+                                                       (long long)_lns_trace_integer_or (tid, 0)) };
     }
   return lns_trace_thread (&trace->tables, pid, tid, ret_tid, error);
 }
@@ -400,142 +393,6 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError
   return good;
 }
 
-/* --- CUDA ------------------------------------------------------------------------------------- */
-
-static bool
-put_call (Trace *trace,
-          const LnsTraceEvent *event,
-          bool is_driver,
-          int64_t start_ns,
-          int64_t end_ns,
-          LnsError *error)
-{
-  int64_t tid, name;
-  if (!thread_of (trace, event, &tid, error) ||
-      !lns_trace_intern_value (&trace->tables, event->fields[LNS_TRACE_NAME], &name, error))
-    return false;
-  lns_trace_count_call (&trace->tables, tid);
-  trace->n_kept++;
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_CALL,
-                        (int64_t[]){ start_ns, end_ns, is_driver, tid,
-                                     integer_or (event->fields[LNS_TRACE_CORRELATION], 0), name,
-                                     integer_or (event->fields[LNS_TRACE_RESULT], 0) },
-                        7, error);
-}
-
-/* ENUM_CUDA_MEM_KIND of the N bytes of TEXT, "Pageable" or the like. */
-static int64_t
-memory_kind (const char *text, size_t n)
-{
-  static const char *const names[] = { "Pageable", "Pinned", "Device", "Array", "Managed" };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen (names[i]) == n && strncasecmp (names[i], text, n) == 0)
-      return (int64_t)i;
-  return strncasecmp (text, "Host", n) == 0 ? 0 : 0xffff;
-}
-
-/* ENUM_CUDA_MEMCPY_OPER and the kinds of memory that the name tells: "Memcpy HtoD (Pinned -> Device)". */
-static void
-read_copy (LnsTraceValue name, int64_t *ret_kind, int64_t *ret_from, int64_t *ret_to)
-{
-  static const struct
-  {
-    const char *name;
-    int64_t kind;
-  } kinds[] = { { "HtoD", 1 }, { "DtoH", 2 }, { "DtoD", 8 }, { "HtoH", 9 }, { "PtoP", 10 } };
-  const char *text = name.text != NULL ? name.text : "", *from = strchr (text, '(');
-  const char *arrow = from != NULL ? strstr (from, " -> ") : NULL;
-  const char *end = arrow != NULL ? strchr (arrow, ')') : NULL;
-  *ret_kind = 0;
-  *ret_from = *ret_to = 0xffff;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strstr (text, kinds[i].name) != NULL)
-      *ret_kind = kinds[i].kind;
-  if (end == NULL)
-    return;
-  *ret_from = memory_kind (from + 1, (size_t)(arrow - from - 1));
-  *ret_to = memory_kind (arrow + 4, (size_t)(end - arrow - 4));
-}
-
-/* ENUM_CUPTI_SYNC_TYPE by PyTorch's name. */
-static int64_t
-sync_type (LnsTraceValue name)
-{
-  static const char *const names[] = { "", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                       "Context Sync" };
-  for (size_t i = 1; i < sizeof names / sizeof *names; i++)
-    if (name.text != NULL && strcmp (name.text, names[i]) == 0)
-      return (int64_t)i;
-  return 0;
-}
-
-/* Work of a LNS_TRACE_ROW_GPU. It belongs to the process that makes the calls: which one that is, is known at the end. */
-static bool
-put_work (Trace *trace,
-          const LnsTraceEvent *event,
-          LnsTraceRow which,
-          int64_t start_ns,
-          int64_t end_ns,
-          LnsError *error)
-{
-  const LnsTraceValue *fields = event->fields;
-  int64_t tid = 0;
-  /* Where "pid" is no GPU, it is the process.                                                     */
-  if (fields[LNS_TRACE_OWN_DEVICE].text != NULL &&
-      !lns_trace_thread (&trace->tables, fields[LNS_TRACE_PID], fields[LNS_TRACE_PID], &tid, error))
-    return false;
-  int64_t values[18] = {
-    start_ns,
-    end_ns,
-    integer_or (fields[LNS_TRACE_OWN_DEVICE],
-                integer_or (fields[LNS_TRACE_DEVICE], integer_or (fields[LNS_TRACE_PID], 0))),
-    integer_or (fields[LNS_TRACE_CONTEXT], 1),
-    integer_or (fields[LNS_TRACE_STREAM], integer_or (fields[LNS_TRACE_TID], 0)),
-    integer_or (fields[LNS_TRACE_CORRELATION], 0),
-    tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS
-  };
-  const char *name = fields[LNS_TRACE_NAME].text != NULL ? fields[LNS_TRACE_NAME].text : "";
-  int n = 7;
-  if (which == LNS_TRACE_ROW_KERNEL)
-    {
-      size_t n_short;
-      const char *text = lns_kernel_text_short (name, &n_short);
-      if (!lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME], &values[7], error) ||
-          !lns_trace_intern (&trace->tables, text, n_short, &values[8], error))
-        return false;
-      for (int i = 0; i < 6; i++)
-        values[9 + i] = integer_or (fields[LNS_TRACE_GRID + i], 0);
-      values[15] = integer_or (fields[LNS_TRACE_REGISTERS], 0);
-      values[16] = integer_or (fields[LNS_TRACE_SHARED_BYTES], 0);
-      values[17] = integer_or (fields[LNS_TRACE_DYNAMIC_BYTES], 0);
-      n = 18;
-    }
-  else if (which == LNS_TRACE_ROW_COPY)
-    {
-      values[7] = integer_or (fields[LNS_TRACE_BYTES], 0);
-      read_copy (fields[LNS_TRACE_NAME], &values[8], &values[9], &values[10]);
-      for (int i = 0; i < 3; i++)
-        values[8 + i] = integer_or (fields[LNS_TRACE_COPY_KIND + i], values[8 + i]);
-      n = 11;
-    }
-  else if (which == LNS_TRACE_ROW_SET)
-    {
-      const char *place = strchr (name, '('), *end = place != NULL ? strchr (place, ')') : NULL;
-      values[7] = integer_or (fields[LNS_TRACE_BYTES], 0);
-      values[8] =
-          integer_or (fields[LNS_TRACE_MEMORY_KIND],
-                      end != NULL ? memory_kind (place + 1, (size_t)(end - place - 1)) : 0xffff);
-      n = 9;
-    }
-  else
-    {
-      values[7] = integer_or (fields[LNS_TRACE_SYNC_TYPE], sync_type (fields[LNS_TRACE_NAME]));
-      n = 8;
-    }
-  trace->n_kept++;
-  return lns_trace_put (&trace->tables, which, values, n, error);
-}
-
 /* --- Events ----------------------------------------------------------------------------------- */
 
 /* "M": names of processes and threads; those of GPUs are not. */
@@ -567,20 +424,22 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
   const bool has_end =
       lns_trace_time (event->fields[LNS_TRACE_DURATION], &duration_ns) && duration_ns >= 0;
   const int64_t end_ns = start_ns + duration_ns;
-  switch (_lns_trace_kind (event))
+  const LnsTraceKind kind = _lns_trace_kind (event);
+  switch (kind)
     {
     case LNS_TRACE_IS_KERNEL:
-      return put_work (trace, event, LNS_TRACE_ROW_KERNEL, start_ns, end_ns, error);
     case LNS_TRACE_IS_COPY:
-      return put_work (trace, event, LNS_TRACE_ROW_COPY, start_ns, end_ns, error);
     case LNS_TRACE_IS_SET:
-      return put_work (trace, event, LNS_TRACE_ROW_SET, start_ns, end_ns, error);
     case LNS_TRACE_IS_SYNC:
-      return put_work (trace, event, LNS_TRACE_ROW_SYNC, start_ns, end_ns, error);
+      trace->n_kept++;
+      return _lns_trace_put_work (&trace->tables, event,
+                                  LNS_TRACE_ROW_KERNEL + (kind - LNS_TRACE_IS_KERNEL), start_ns,
+                                  end_ns, error);
     case LNS_TRACE_IS_RUNTIME_CALL:
     case LNS_TRACE_IS_DRIVER_CALL:
-      return put_call (trace, event, _lns_trace_kind (event) == LNS_TRACE_IS_DRIVER_CALL, start_ns,
-                       end_ns, error);
+      trace->n_kept++;
+      return _lns_trace_put_call (&trace->tables, event, kind == LNS_TRACE_IS_DRIVER_CALL, start_ns,
+                                  end_ns, error);
     default:
       return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
                         event->fields[LNS_TRACE_NAME], error);
@@ -669,21 +528,29 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
   return true;
 }
 
+static void
+bind_if_told (sqlite3_stmt *row, int column, LnsTraceValue value)
+{
+  int64_t number;
+  if (lns_trace_integer (value, &number))
+    sqlite3_bind_int64 (row, column, number);
+}
+
 static bool
 take_gpu (const LnsTraceGpu *gpu, void *data, LnsError *error)
 {
   Trace *trace = data;
-  const int64_t id = integer_or (gpu->id, 0);
+  const int64_t id = _lns_trace_integer_or (gpu->id, 0);
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_GPU];
   sqlite3_clear_bindings (row);
   sqlite3_bind_int64 (row, 1, id);
   if (gpu->name.text != NULL)
     sqlite3_bind_text64 (row, 2, gpu->name.text, gpu->name.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   sqlite3_bind_int64 (row, 3, id);
-  sqlite3_bind_int64 (row, 4, integer_or (gpu->total_bytes, 0));
-  sqlite3_bind_int64 (row, 5, integer_or (gpu->n_processors, 0));
-  sqlite3_bind_int64 (row, 6, integer_or (gpu->major, 0));
-  sqlite3_bind_int64 (row, 7, integer_or (gpu->minor, 0));
+  bind_if_told (row, 4, gpu->total_bytes);
+  bind_if_told (row, 5, gpu->n_processors);
+  bind_if_told (row, 6, gpu->major);
+  bind_if_told (row, 7, gpu->minor);
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_GPU, NULL, 0, error);
 }
 

@@ -98,7 +98,10 @@ lns_trace_put (
 {
   sqlite3_stmt *statement = tables->statements[kind];
   for (int i = 0; i < n; i++)
-    sqlite3_bind_int64 (statement, i + 1, values[i]);
+    if (values[i] == LNS_TRACE_NULL)
+      sqlite3_bind_null (statement, i + 1);
+    else
+      sqlite3_bind_int64 (statement, i + 1, values[i]);
   const bool good = sqlite3_step (statement) == SQLITE_DONE;
   sqlite3_reset (statement);
   return good || lns_trace_fail (tables, error);

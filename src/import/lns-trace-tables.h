@@ -22,6 +22,9 @@
 /* Names of more processes, and calls of more, are not told apart. */
 #define LNS_TRACE_PROCESSES_MAX 256
 
+/* Among integers of a row: NULL. */
+#define LNS_TRACE_NULL INT64_MIN
+
 /* Rows of nsys that an event can become. */
 typedef enum
 {

@@ -32,6 +32,13 @@ lns_trace_integer (LnsTraceValue value, int64_t *ret_number)
   return *end == '\0';
 }
 
+int64_t
+_lns_trace_integer_or (LnsTraceValue value, int64_t otherwise)
+{
+  int64_t number;
+  return lns_trace_integer (value, &number) ? number : otherwise;
+}
+
 bool
 lns_trace_time (LnsTraceValue value, int64_t *ret_ns)
 {

@@ -21,5 +21,8 @@ typedef struct
 /* VALUE as a whole number, also one in quotes or in hex; false where it is none that fits. */
 bool lns_trace_integer (LnsTraceValue value, int64_t *ret_number);
 
+/* The same, or OTHERWISE. */
+int64_t _lns_trace_integer_or (LnsTraceValue value, int64_t otherwise);
+
 /* VALUE, in µs, in ns; exact to the digit. */
 bool lns_trace_time (LnsTraceValue value, int64_t *ret_ns);

@@ -5,9 +5,11 @@
 """Traces of PyTorch and Chrome: what is in a report made of one, against the JSON as Python reads it."""
 
 import collections
+import csv
 import decimal
 import glob
 import gzip
+import io
 import json
 import os
 import random
@@ -64,8 +66,8 @@ def check_gpu(report, events, base):
 
 
 def check_kernels(report, events):
-    expected = collections.Counter((event["name"], *map(str, event["args"].get("grid", (0, 0, 0))), *map(str, event["args"].get("block", (0, 0, 0))),
-                                    str(event["args"].get("registers per thread", 0)))
+    expected = collections.Counter((event["name"], *map(str, event["args"].get("grid", ("",) * 3)), *map(str, event["args"].get("block", ("",) * 3)),
+                                    str(event["args"].get("registers per thread", "")))
                                    for event in events if event.get("cat") == "kernel")
     got = collections.Counter(rows(report, "SELECT s.value, gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread "
                                            "FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds AS s ON s.id = demangledName"))
@@ -130,6 +132,35 @@ def test_copies_tell_where_from_and_to():
                 expected[str(event["args"]["bytes"]), str(kinds[oper]), str(memory[source]), str(memory[target])] += 1
         got = collections.Counter(rows(report, "SELECT bytes, copyKind, srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY"))
         assert got == expected, (got, expected)
+
+
+def test_what_a_trace_does_not_tell_is_empty():
+    """A zero would pass for something that was measured. The first kernel and copy tell nothing, the second all."""
+    events = [{"ph": "X", "pid": 1, "tid": 2, "ts": 10 + i, "dur": 1, "name": name, "cat": "cuda_runtime", "args": {"correlation": i + 1}}
+              for i, name in enumerate(("cudaLaunchKernel", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpyAsync"))]
+    told = [{}, {"grid": [2, 3, 4], "block": [32, 1, 1], "registers per thread": 16, "shared memory": 2000, "dynamicSharedMemory": 0},
+            {}, {"bytes": 5000, "srcKind": 1, "dstKind": 2}]
+    for i, (category, name) in enumerate((("kernel", "k"), ("kernel", "k"), ("gpu_memcpy", "Memcpy HtoD"), ("gpu_memcpy", "Memcpy HtoD"))):
+        events.append({"ph": "X", "pid": 0, "tid": 7, "ts": 20 + 2 * i, "dur": 1, "name": name, "cat": category,
+                       "args": {"device": 0, "stream": 7, "correlation": i + 1, **told[i]}})
+    with tempfile.TemporaryDirectory() as work:
+        report = convert(work, write(work, "t.json", json.dumps({"traceEvents": events})))
+        columns = "gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory"
+        assert rows(report, f"SELECT {columns} FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start") == \
+            [("",) * 9, ("2", "3", "4", "32", "1", "1", "16", "2000", "0")]
+        assert rows(report, "SELECT bytes, srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY ORDER BY start") == [("",) * 3, ("5000", "1", "2")]
+        assert rows(report, "SELECT DISTINCT returnValue FROM CUPTI_ACTIVITY_KIND_RUNTIME") == [("",)]
+
+        def stats(name):
+            out = subprocess.run([tap.LANESCOPE, "stats", "-q", "-f", "csv", "-r", name, report], capture_output=True, text=True, check=True).stdout
+            return list(csv.DictReader(io.StringIO(out)))
+        operations = [[r[c] for c in ("GrdX", "BlkZ", "Reg/Trd", "StcSMem (MB)", "DymSMem (MB)", "Bytes (MB)", "Throughput (MB/s)", "SrcMemKd", "DstMemKd")]
+                      for r in stats("cuda_gpu_trace")]
+        assert operations == [[""] * 9, ["2", "1", "16", "0.002", "0.000", "", "", "", ""],
+                              [""] * 9, ["", "", "", "", "", "0.005", "5000.000", "Pinned", "Device"]], operations
+        assert [r["Result"] for r in stats("cuda_api_trace")] == [""] * 4
+        assert sorted((r["GridXYZ"], r["BlockXYZ"]) for r in stats("cuda_gpu_kern_gb_sum")) == [("", ""), ("   2    3    4", "  32    1    1")]
+        assert [(r["GridXYZ"], r["BlockXYZ"]) for r in stats("cuda_kern_exec_trace")] == [("", ""), ("   2    3    4", "  32    1    1")]
 
 
 SMALL = [
