@@ -169,7 +169,9 @@ traits_of (LnsReport *report, uint32_t lane)
   if (traits.kind == LNS_LANE_COUNTER && track != NULL)
     {
       traits.name = track->name;
-      traits.payload_type = (uint8_t)track->value_type;
+      /* A file may say any number here; those from LNS_EVENT_SET_BYTES on mean something else in a set. */
+      traits.payload_type =
+          track->value_type < LNS_EVENT_SET_BYTES ? (uint8_t)track->value_type : LNS_PAYLOAD_NONE;
       traits.payload = LNS_COLUMN_VALUE;
     }
   if (traits.kind == LNS_LANE_CUDA_KERNEL)

@@ -438,6 +438,52 @@ cells_say_what_the_event_is (void)
   LNS_CHECK_STR (thread, "main (4711)");
 }
 
+/* The types of counters are 32-bit numbers in the file, and those of events have four bits. */
+static void
+counters_of_unknown_types_have_no_payload (void)
+{
+  static const uint32_t types[] = { LNS_PAYLOAD_INT64, LNS_EVENT_SET_LAUNCH, 254, 256, UINT32_MAX };
+  g_autofree char *folder = g_dir_make_tmp ("lns-test-counters-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "counters.rep", NULL);
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ 0 }, &error);
+  LNS_CHECK (writer != NULL);
+  for (uint32_t i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      const LnsTrack track = { .kind = LNS_TRACK_COUNTER,
+                               .process = LNS_ID_NONE,
+                               .thread = LNS_ID_NONE,
+                               .domain = LNS_ID_NONE,
+                               .device = LNS_ID_NONE,
+                               .stream = LNS_ID_NONE,
+                               .value_type = types[i] };
+      const uint32_t lane =
+          lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                   .kind = LNS_LANE_COUNTER });
+      LnsEvent event = { .start_ns = i };
+      event.extra[lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE)] = 7;
+      lns_writer_append (writer, lane, &event);
+    }
+  LNS_CHECK (lns_writer_finish (writer, LNS_STATE_COMPLETE, 100, &error));
+  LnsReport *counters = lns_report_open (path, NULL, &error);
+  LNS_CHECK (counters != NULL);
+
+  LnsEventSet *set = lns_event_set_load (counters, lanes, G_N_ELEMENTS (types), INT64_MIN,
+                                         INT64_MAX, NULL, 0, NULL, NULL, NULL);
+  LNS_CHECK_INT (set->n, G_N_ELEMENTS (types));
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      g_autofree char *value = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_PAYLOAD);
+      LNS_CHECK_INT (set->payload_type[row], row == 0 ? LNS_PAYLOAD_INT64 : LNS_PAYLOAD_NONE);
+      LNS_CHECK_STR (value, row == 0 ? "7" : "");
+    }
+  LNS_CHECK (set->values == 1);
+  lns_event_set_unref (set);
+  lns_report_close (counters);
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 int
 main (void)
 {
@@ -456,6 +502,7 @@ main (void)
   LNS_TEST (sorts_any_keys);
   LNS_TEST (odd_names_are_shown_and_copied);
   LNS_TEST (cells_say_what_the_event_is);
+  LNS_TEST (counters_of_unknown_types_have_no_payload);
   lns_test_report_free (report);
   return lns_tap_done ();
 }
