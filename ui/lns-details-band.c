@@ -5,6 +5,8 @@
 
 #include "ui/lns-details-band.h"
 
+#include "src/base/lns-saturate.h"
+
 static void
 add_chunk (
     LnsDetailsBand *band, const LnsChunk *chunk, bool outermost, int64_t start_ns, int64_t end_ns)
@@ -19,7 +21,8 @@ add_chunk (
       band->n_events++;
       band->n_started += chunk->start_ns[i] >= start_ns;
       if (outermost)
-        band->busy_ns += MIN (event_end_ns, end_ns) - MAX (chunk->start_ns[i], start_ns);
+        band->busy_ns = lns_sum (band->busy_ns,
+                                 MIN (event_end_ns, end_ns) - MAX (chunk->start_ns[i], start_ns));
       if (chunk->duration_ns[i] > band->longest_ns || band->n_events == 1)
         {
           band->longest_ns = chunk->duration_ns[i];

@@ -8,7 +8,6 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-#include "src/base/lns-saturate.h"
 #include "ui/lns-cuda-text.h"
 #include "ui/lns-row-tree-private.h"
 
@@ -79,27 +78,13 @@ facet_label (LnsReport *report, LnsFacetBy by, const LnsFacet *facet, int64_t wh
   return _lns_row_share_label (facet->total_ns, whole_ns, *name != '\0' ? name : _ ("(no name)"));
 }
 
-/* Time of the work of ROW, which is what its facets are shares of. */
-static int64_t
-busy_of (const LnsRowTree *self, LnsReport *report, const LnsRow *row)
-{
-  int64_t busy_ns = 0;
-  for (uint32_t i = 0; i < row->n_lanes; i++)
-    {
-      uint32_t lane = lns_row_tree_lanes (self)[row->lanes + i];
-      if (_lns_row_is_work (report, lane))
-        busy_ns = lns_sum (busy_ns, lns_report_lane_info (report, lane)->busy_ns);
-    }
-  return busy_ns;
-}
-
 static void
 split (LnsRowTree *tree, LnsReport *report, const LnsRowWant *want, const LnsFacetSet *set)
 {
   uint32_t n_facets;
   const LnsFacet *facets = lns_facet_set_facets (set, &n_facets);
   const LnsRow owner = *lns_row_tree_row (tree, want->row);
-  const int64_t whole_ns = busy_of (tree, report, &owner);
+  const int64_t whole_ns = _lns_row_busy_ns (tree, report, &owner);
   g_array_index (tree->rows, LnsRow, want->row).splits = false;
   for (uint32_t i = 0; i < n_facets; i++)
     {

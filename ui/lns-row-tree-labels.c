@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "ui/lns-display-text.h"
 #include "ui/lns-row-tree-private.h"
 
@@ -33,6 +34,19 @@ _lns_row_is_work (LnsReport *report, uint32_t lane)
   return lane < n &&
          (lanes[lane].kind == LNS_LANE_CUDA_KERNEL || lanes[lane].kind == LNS_LANE_CUDA_MEMCPY ||
           lanes[lane].kind == LNS_LANE_CUDA_MEMSET);
+}
+
+int64_t
+_lns_row_busy_ns (const LnsRowTree *tree, LnsReport *report, const LnsRow *row)
+{
+  int64_t busy_ns = 0;
+  for (uint32_t i = 0; i < row->n_lanes; i++)
+    {
+      uint32_t lane = lns_row_tree_lanes (tree)[row->lanes + i];
+      if (_lns_row_is_work (report, lane))
+        busy_ns = lns_sum (busy_ns, lns_report_lane_info (report, lane)->busy_ns);
+    }
+  return busy_ns;
 }
 
 char *

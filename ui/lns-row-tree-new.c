@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/lns-saturate.h"
 #include "ui/lns-row-tree-private.h"
 
 #define MAX_LEVELS 6
@@ -492,19 +491,6 @@ borrow_all_lanes (Builder *builder)
         borrow_lanes (builder, row + i, row_at (tree, row)->parent);
 }
 
-static int64_t
-busy_of (Builder *builder, const LnsRow *row)
-{
-  int64_t busy_ns = 0;
-  for (uint32_t i = 0; i < row->n_lanes; i++)
-    {
-      uint32_t lane = g_array_index (builder->tree->lanes, uint32_t, row->lanes + i);
-      if (_lns_row_is_work (builder->report, lane))
-        busy_ns = lns_sum (busy_ns, lns_report_lane_info (builder->report, lane)->busy_ns);
-    }
-  return busy_ns;
-}
-
 /* Shares are of the work of what the row stands under. */
 static void
 label_rows (Builder *builder)
@@ -521,8 +507,9 @@ label_rows (Builder *builder)
       if (row->kind != LNS_ROW_KERNELS && row->kind != LNS_ROW_MEMORY && !is_memset)
         continue;
       g_autofree char *name = row->label;
-      row->label = _lns_row_share_label (busy_of (builder, row),
-                                         busy_of (builder, row_at (tree, row->parent)), name);
+      row->label = _lns_row_share_label (
+          _lns_row_busy_ns (tree, builder->report, row),
+          _lns_row_busy_ns (tree, builder->report, row_at (tree, row->parent)), name);
     }
 }
 

@@ -56,3 +56,6 @@ LnsStreamRole _lns_row_stream_role (LnsReport *report, uint32_t stream, bool wor
 
 /* Whether LANE holds what keeps a GPU busy: kernels, copies or memsets. */
 bool _lns_row_is_work (LnsReport *report, uint32_t lane);
+
+/* The time of the work in the lanes of ROW, of which labels are shares: at most INT64_MAX. */
+int64_t _lns_row_busy_ns (const LnsRowTree *tree, LnsReport *report, const LnsRow *row);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "src/store/lns-facet-private.h"
 #include "src/store/lns-report-private.h"
 
@@ -122,7 +123,7 @@ add_totals (Build *build, uint32_t lane, Total *totals)
           if (key == NO_KEY)
             continue;
           totals[key].n_events++;
-          totals[key].total_ns += chunk->duration_ns[i];
+          totals[key].total_ns = lns_sum (totals[key].total_ns, chunk->duration_ns[i]);
         }
     }
   lns_chunk_walker_free (walker);
@@ -164,7 +165,7 @@ choose_facets (Build *build, Total *totals)
       build->facet_of[totals[i].key] = index;
       facet->key = has_others && index == LNS_FACETS_MAX ? LNS_FACET_OTHERS : totals[i].key;
       facet->n_keys++;
-      facet->total_ns += totals[i].total_ns;
+      facet->total_ns = lns_sum (facet->total_ns, totals[i].total_ns);
     }
   return true;
 }
@@ -439,7 +440,7 @@ count_keys (Build *build)
       {
         const LnsLaneInfo *info = lns_report_lane_info (build->report, set->lanes[i]);
         totals[0].n_events |= info->n_events > 0;
-        totals[0].total_ns += info->busy_ns;
+        totals[0].total_ns = lns_sum (totals[0].total_ns, info->busy_ns);
       }
   else
     for (uint32_t i = 0; ok && i < set->n_lanes; i++)

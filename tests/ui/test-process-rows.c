@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Processes of foreign files: which stands first, what they are called, and what of the recording is in view. */
+/* Processes of foreign files: which stands first, what they are called, what of the recording is in view, and what
+ * shares their work has. */
 
 #include <sqlite3.h>
 
 #include "src/import/lns-import.h"
+#include "ui/lns-details-band.h"
 #include "ui/lns-row-tree.h"
 #include "ui/lns-view.h"
 
@@ -51,7 +53,7 @@ static const char *const statements =
     "INSERT INTO ANALYSIS_DETAILS VALUES (0, 1000000, 0, 1000000);";
 
 static LnsReport *
-open_made (void)
+open_made (const char *sql)
 {
   g_autofree char *source = g_strdup (fixture_path ("processes.sqlite"));
   g_autofree char *out = g_strdup (fixture_path ("processes.rep"));
@@ -61,7 +63,7 @@ open_made (void)
 
   remove (source);
   LNS_CHECK (sqlite3_open (source, &db) == SQLITE_OK);
-  LNS_CHECK (sqlite3_exec (db, statements, NULL, NULL, NULL) == SQLITE_OK);
+  LNS_CHECK (sqlite3_exec (db, sql, NULL, NULL, NULL) == SQLITE_OK);
   sqlite3_close (db);
   LNS_CHECK (lns_import_sqlite (source, out, &options, NULL, &error));
   return fixture_open (out, NULL);
@@ -73,7 +75,7 @@ rows_are_ordered_and_named (void)
   static const char *const wanted[] = { "train (7)",      "thread 7 (main)", "Stream 7",
                                         "Whole context",  "Spans",           "Thread",
                                         "NVTX: domain 3", "helper (5)",      "Thread (5)" };
-  LnsReport *report = open_made ();
+  LnsReport *report = open_made (statements);
   LnsRowTree *tree = lns_row_tree_new (report);
   gsize n = 0;
 
@@ -96,7 +98,7 @@ rows_are_ordered_and_named (void)
 static void
 what_is_in_view_are_the_events (void)
 {
-  LnsReport *report = open_made ();
+  LnsReport *report = open_made (statements);
   LNS_CHECK_INT (lns_report_info (report)->end_ns, 1000000);
   g_autoptr (LnsView) view = lns_view_new (report);
 
@@ -104,10 +106,58 @@ what_is_in_view_are_the_events (void)
   LNS_CHECK (lns_view_get_end_ns (view) >= 1000 && lns_view_get_end_ns (view) < 1200);
 }
 
+/* Five streams work from 0 to 2^61 ns, the last time that an import keeps: their sum passes int64. */
+static const char *const long_work =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES (3, 'k');"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, "
+    "contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+    "demangledName INTEGER, shortName INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 0, 1 << 61, 0, 1, value, value, 7 << 24, 3, 3 "
+    "FROM json_each ('[7, 8, 9, 10, 11]');";
+
+static uint32_t
+row_of_kind (const LnsRowTree *tree, LnsRowKind kind)
+{
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    if (lns_row_tree_row (tree, row)->kind == kind)
+      return row;
+  LNS_FAIL ("no row of kind %d", (int)kind);
+}
+
+static void
+shares_are_of_sums_that_end_at_the_greatest_number (void)
+{
+  LnsReport *report = open_made (long_work);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const uint32_t all = row_of_kind (tree, LNS_ROW_ALL_STREAMS), kernels = all + 1;
+  const LnsRowWant want = { kernels, LNS_FACET_BY_KERNEL };
+  uint32_t lanes[8];
+  LnsDetailsBand band;
+
+  LNS_CHECK_STR (lns_row_tree_row (tree, kernels)->label, "100.0% Kernels");
+  const uint32_t n = lns_row_tree_wanted_lanes (tree, report, &want, lanes);
+  LNS_CHECK_INT (n, 5);
+  LnsFacetSet *set = lns_facet_set_new (report, lanes, n, want.by, NULL, NULL);
+  LnsRowTree *split = lns_row_tree_with (tree, report, &want, set);
+  LNS_CHECK_INT (lns_facet_set_facets (set, NULL)->total_ns, INT64_MAX);
+  LNS_CHECK_STR (lns_row_tree_row (split, row_of_kind (split, LNS_ROW_FACET))->label, "100.0% k");
+  lns_facet_set_unref (set);
+  set = lns_facet_set_new (report, lanes, n, LNS_FACET_BY_NOTHING, NULL, NULL);
+  LNS_CHECK_INT (lns_facet_set_facets (set, NULL)->total_ns, INT64_MAX);
+  LNS_CHECK (lns_details_band (report, lanes, n, 0, INT64_MAX, &band, NULL, NULL));
+  LNS_CHECK_INT (band.busy_ns, INT64_MAX);
+  lns_facet_set_unref (set);
+  lns_row_tree_unref (split);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (rows_are_ordered_and_named);
   LNS_TEST (what_is_in_view_are_the_events);
+  LNS_TEST (shares_are_of_sums_that_end_at_the_greatest_number);
   return lns_tap_done ();
 }
