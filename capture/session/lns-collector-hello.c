@@ -407,6 +407,27 @@ add_connection (LnsCollector *collector, int fd)
     close (fd);
 }
 
+/* Whether who connected on FD is another user's, as which processes can turn that root started, and was
+ * started by somebody else. */
+static bool
+is_stranger (LnsCollector *collector, int fd)
+{
+  struct ucred credentials = { 0 };
+  socklen_t n_bytes = sizeof credentials;
+  if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes) == 0 &&
+      (credentials.uid == geteuid () || lns_process_descends (credentials.pid, getpid ())))
+    return false;
+  pthread_mutex_lock (&collector->lock);
+  collector->counters.n_refused++;
+  pthread_mutex_unlock (&collector->lock);
+  diagnose (collector, credentials.pid, "LNS-POOL-009",
+            "of another user asked to be recorded, and is not: Lanescope did not start it, or no "
+            "longer knows, as a process between them has ended; record with --wait=all, by which "
+            "it knows",
+            0);
+  return true;
+}
+
 /* Whether no descriptor is left for another process. */
 static bool
 is_short_of_descriptors (const LnsCollector *collector)
@@ -464,7 +485,9 @@ accept_all (LnsCollector *collector)
           return;
         }
       fd = accept4 (collector->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd >= 0)
+      if (fd >= 0 && is_stranger (collector, fd))
+        close (fd);
+      else if (fd >= 0)
         add_connection (collector, fd);
     }
   while (fd >= 0);

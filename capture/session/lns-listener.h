@@ -17,8 +17,10 @@ typedef struct
   char path[LNS_WIRE_PATH_MAX_BYTES]; /* of the socket */
 } LnsListener;
 
-/* Makes a folder that only the user can enter, in $XDG_RUNTIME_DIR or, where that cannot be used or
- * its path is long, /tmp; and listens there. */
+/* Makes a folder in $XDG_RUNTIME_DIR or, where that cannot be used or its path is long, /tmp; and listens
+ * there. Only the user can enter the folder. Processes that root starts may become another user before they
+ * say hello: root's folder can be entered by all and listed by none, so that who does not know the path,
+ * which ends in 132 random bits, cannot connect. */
 bool lns_listener_open (LnsListener *listener, LnsError *error);
 
 /* Closes the socket and removes the folder. */

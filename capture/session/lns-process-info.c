@@ -16,6 +16,9 @@
 #define COMMAND_LINE_MAX_BYTES 32768
 #define ENVIRONMENT_MAX_BYTES  262144
 
+/* How far up an ancestor is looked for. */
+#define ANCESTORS_MAX 1000
+
 /* Reads up to ROOM - 1 bytes of /proc/PID/NAME into TEXT and terminates them; returns how many, or
  * -1. */
 static ssize_t
@@ -142,6 +145,14 @@ lns_process_parent (int32_t pid)
   read_stat (pid, &info);
   lns_process_info_clear (&info);
   return info.parent_pid;
+}
+
+bool
+lns_process_descends (int32_t pid, int32_t ancestor)
+{
+  for (int i = 0; i < ANCESTORS_MAX && pid > 0 && pid != ancestor; i++)
+    pid = lns_process_parent (pid);
+  return pid == ancestor;
 }
 
 /* The last number of "NSpid:": the pid in the innermost namespace. */

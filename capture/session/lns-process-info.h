@@ -44,6 +44,9 @@ LnsProcessInfo lns_process_info_copy (const LnsProcessInfo *info);
 /* The pid of PID's parent, or 0 where it cannot be read. */
 int32_t lns_process_parent (int32_t pid);
 
+/* Whether PID is ANCESTOR or was started by it, or by processes that were, none of which has ended. */
+bool lns_process_descends (int32_t pid, int32_t ancestor);
+
 /* Quotes N arguments for a shell and joins them by spaces. Owned by the caller; NULL if memory is
  * short. */
 char *lns_quote_arguments (const char *const *arguments, int n);

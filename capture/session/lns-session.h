@@ -22,6 +22,7 @@
  *   LNS-POOL-006   processes that another one forked could not join the session
  *   LNS-POOL-007   calls in signal handlers are lost, as they interrupted another call
  *   LNS-POOL-008   calls are lost of threads for whose records there was no memory
+ *   LNS-POOL-009   processes of other users are not known to be the program's
  *
  *   LNS-CUDA-…     see lns-decoder-cuda-said.c; of them, by the recorder:
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time

@@ -5,8 +5,10 @@
 
 /* How a process joins a session.
  *
- * The session listens on a unix socket of type SOCK_SEQPACKET in a folder of mode 0700 and puts its
- * path, shorter than 100 bytes, in the environment of what it starts. A process that uses NVTX for
+ * The session listens on a unix socket of type SOCK_SEQPACKET and puts its path, shorter than 100 bytes, in
+ * the environment of what it starts. Its folder is closed to other users. A session of root, whose
+ * processes may become other users, lets them in by the path's last part, which is secret, and answers those
+ * that descend from it. A process that uses NVTX for
  * the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which carries the
  * pool's memfd (SCM_RIGHTS, one descriptor). What does not come within LNS_WIRE_HANDSHAKE_MS turns
  * capture off in that process: it then closes the connection, by which the session, when it reads the

@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import tap
@@ -118,6 +119,9 @@ def test_closed_descriptors_do_no_harm():
         assert report.info["state"] == COMPLETE
 
 
+NOBODY = 65534
+
+
 def needs_root():
     if os.geteuid() != 0:
         raise tap.Skip("only root gives up privileges")
@@ -141,14 +145,61 @@ def test_a_server_that_gives_up_privileges():
             assert parents["its child"] == process["worker"], (parents, process)
 
 
-def test_nobody_else_may_enter_the_socket_s_folder():
+def needs_a_nobody():
+    """Skips where a program that has become another user could not load what we built."""
+    needs_root()
+    library = os.path.join(tap.BUILD, "capture", "inject", "liblanescope-inject.so")
+    if subprocess.run(["test", "-r", library], user=NOBODY, group=NOBODY, extra_groups=[]).returncode != 0:
+        raise tap.Skip("other users cannot read the build folder")
+
+
+def test_a_first_call_after_privileges_are_given_up():
+    needs_a_nobody()
+    as_nobody = ["setuid", str(NOBODY)]
+    daemon = [*as_nobody, "outlive", "mark", "daemon", "touch", "done"]
+    for words, names in (([*as_nobody, "mark", "dropped"], ["dropped"]),
+                         (["mark", "root", *as_nobody, "exec", "mark", "executed"], ["root", "executed"]),
+                         (["mark", "root", "fork", str(len(as_nobody) + 3), *as_nobody, "exec", "mark", "child"],
+                          ["root", "child"]),
+                         (["orphan", str(len(daemon)), *daemon], ["daemon"])):
+        with Folder() as folder, tempfile.TemporaryDirectory() as runtime:
+            os.chmod(folder.path, 0o777)
+            environment = dict(os.environ, XDG_RUNTIME_DIR=runtime)  # others cannot enter root's
+            run = folder.profile(ACT, *words, env=environment)
+            assert run.code == 0, run
+            report = folder.report()
+            assert dict(report.names()) == dict.fromkeys(names, 1) and report.codes() == [], (run, report.codes())
+
+
+def test_only_root_s_programs_find_the_socket_as_others():
     with Folder() as folder:
-        look = 'stat -c "%a %u" "${LANESCOPE_SESSION%/*}"'
+        look = 'stat -c "%a %u" "${LANESCOPE_SESSION%/*}"; echo "$LANESCOPE_SESSION"'
         os.mkdir(folder.file("run"), 0o700)
         for runtime in ({}, {"XDG_RUNTIME_DIR": folder.file("run")}):
             environment = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"} | runtime
             run = folder.profile("-f", "true", "-o", "r", "sh", "-c", look, env=environment, umask=0)
-            assert run.code == 0 and run.out == f"700 {os.geteuid()}\n", run
+            mode, path = run.out.splitlines()
+            assert run.code == 0 and mode == ("711 0" if os.geteuid() == 0 else f"700 {os.geteuid()}"), run
+            assert len(os.path.basename(path)) == 22, path
+    with Folder() as folder:  # nor does the system tell the name to all
+        run = folder.profile("sh", "-c", 'grep -c "${LANESCOPE_SESSION%/*}" /proc/net/unix; '
+                             'grep -c "$LANESCOPE_SESSION" /proc/net/unix')
+        assert run.out.splitlines() == ["1", "0"], run
+
+
+def test_a_stranger_is_not_recorded():
+    needs_a_nobody()
+    with Folder() as folder:
+        process = folder.start("-f", "true", "-o", "r", "sh", "-c", 'echo "$LANESCOPE_SESSION"; read line', stdin=subprocess.PIPE)
+        path = process.stdout.readline().decode().strip()
+        library = os.path.join(tap.BUILD, "capture", "inject", "liblanescope-inject.so")
+        stranger = subprocess.run([ACT, "mark", "strange"], user=NOBODY, group=NOBODY, extra_groups=[],
+                                  env=dict(os.environ, LANESCOPE_SESSION=path, NVTX_INJECTION64_PATH=library))
+        listed = subprocess.run(["ls", os.path.dirname(path)], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True)
+        assert stranger.returncode == 0 and listed.returncode != 0 and listed.stdout == b"", listed
+        out, err = process.communicate(b"\n", timeout=30)
+        report = folder.report("r.rep")
+        assert report.codes() == ["LNS-POOL-009"] and report.info["events"] == 0 and b"Lanescope did not start it" in err, err
 
 
 def test_a_child_without_our_variable():
