@@ -9,7 +9,10 @@ Skip is skipped, with its reason. Paths of the tree under test come from the env
 tests/meson.build sets it.
 """
 
+import glob
 import os
+import shutil
+import subprocess
 import sys
 import traceback
 
@@ -21,6 +24,18 @@ SHARED = os.path.join(os.path.dirname(SOURCE), "shared")
 
 class Skip(Exception):
     """Ends a test as skipped; the argument says what is missing."""
+
+
+def pythons():
+    """The CPythons that are here, by version: the system's, those of pyenv, and those whose names are in PATH."""
+    found = {}
+    named = [shutil.which(f"python3.{minor}") for minor in range(8, 30)]
+    for path in ["/usr/bin/python3"] + sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))) + named:
+        if path is not None and os.access(path, os.X_OK):
+            told = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True)
+            if told.returncode == 0:  # pyenv has names for versions that it does not run
+                found.setdefault(told.stdout.strip(), path)
+    return found
 
 
 def main(names):

@@ -21,10 +21,10 @@ import _frozen_importlib
 
 try:
     import _lanescope_functions as native
-except ImportError:  # of another interpreter; begin() says so
-    native = None
+except ImportError as error:  # in a version or an interpreter that it is not for; begin() says so
+    native, import_error = None, error
 
-KNOWN = ((3, 9), (3, 13))
+KNOWN = ((3, 9), (3, 15))
 MAIN = ("__main__", "__mp_main__")
 
 
@@ -305,8 +305,9 @@ def say_missing(functions):
 def begin():
     """Reads what was asked for and begins. Called once, before the program's own code."""
     rows = [line.split("\t") for line in os.environ["LANESCOPE_PYTHON_FUNCTIONS"].splitlines()]
-    if sys.implementation.name != "cpython" or not KNOWN[0] <= sys.version_info[:2] <= KNOWN[1] or "t" in sys.abiflags or native is None:
-        say_unknown()
+    why_not = find_why_not()
+    if why_not:
+        say_untraceable(why_not)
         return
     if not native.connect(os.environ["NVTX_INJECTION64_PATH"]):
         return
@@ -339,16 +340,26 @@ def begin():
         atexit.register(say_missing, functions)
 
 
-def say_unknown():
-    """By ctypes, since the native module is of other interpreters: LnsPythonHooks of the injection has five words."""
-    import ctypes
-    find_hooks = ctypes.CDLL(os.environ["NVTX_INJECTION64_PATH"]).lanescope_python_hooks
-    find_hooks.restype = ctypes.POINTER(ctypes.c_void_p)
+def find_why_not():
+    """Why functions cannot be traced in this interpreter; None if they can. The versions are those that the tests have run on: the
+    native module uses exports that are not in the stable ABI, and what sys.monitoring tells of differs by version."""
+    first, last = (".".join(map(str, version)) for version in KNOWN)
     what = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
     if "t" in getattr(sys, "abiflags", ""):
         what += " without a global lock"
+    elif sys.implementation.name == "cpython" and KNOWN[0] <= sys.version_info[:2] <= KNOWN[1]:
+        # A subinterpreter with a lock of its own refuses it, because the native module relies on one lock for all interpreters.
+        return None if native else f"functions cannot be traced in an interpreter of this process: {import_error}"
+    return f"functions of {what} cannot be traced: CPython {first} to {last} can"
+
+
+def say_untraceable(why):
+    """By ctypes, since the native module cannot be loaded here: LnsPythonHooks of the injection has five words."""
+    import ctypes
+    find_hooks = ctypes.CDLL(os.environ["NVTX_INJECTION64_PATH"]).lanescope_python_hooks
+    find_hooks.restype = ctypes.POINTER(ctypes.c_void_p)
     say = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(find_hooks()[4])
-    say(f"functions of {what} cannot be traced: CPython 3.9 to 3.13 can".encode())
+    say(why.encode())
 
 
 def both(first, second):

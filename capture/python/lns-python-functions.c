@@ -4,7 +4,7 @@
  */
 
 /* The extension module _lanescope_functions: what lanescope_functions.py leaves to C because it is
- * done at each call of a traced function. One binary for CPython 3.9 to 3.13: the limited API, and a
+ * done at each call of a traced function. One binary for CPython 3.9 to 3.15: the limited API, and a
  * few functions beside it that all of these export. The interpreter's lock protects everything.
  *
  * From 3.12 on, sys.monitoring calls enter() and leave() with the code object, which watch() has

@@ -66,7 +66,7 @@ static const LnsOption switches_trace_options[] = {
         "Make ranges of the calls of the Python functions that a JSON file lists, without a change "
         "of the program: [{\"module\": \"package.module\", \"functions\": [\"function\", "
         "\"Class.method\"], \"domain\": …, \"category\": …, \"color\": \"0x008000\"}]. CPython 3.9 "
-        "to 3.13." },
+        "to 3.15." },
   { .name = "pytorch",
     .kind = LNS_OPTION_LIST,
     .is_whole = true,

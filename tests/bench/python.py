@@ -5,18 +5,21 @@
 """What tracing a Python function costs a call, and the functions beside it, on each CPython that is here.
 ./run bench python [CALLS]
 
-A loop of calls of an empty function runs with and without lanescope, three times each in turn; a second loop calls a
-function that is not traced, in the same process. The report must hold every call."""
+A loop of calls of an empty function runs without and with lanescope in turn, in ROUNDS pairs; a second loop calls a function
+that is not traced, in the same process. What a pair differs by is one sample: least, median and greatest are printed. The
+report must hold every call."""
 
-import glob
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 
 import tap
 
+ROUNDS = 5
+VERSIONS = ((3, 9), (3, 15))  # those that can be traced
 PROGRAM = """
 import sys, time
 import traced
@@ -33,12 +36,8 @@ print(best(traced.function, n), best(traced.other, n))
 """
 
 
-def pythons():
-    found = {}
-    for path in ["/usr/bin/python3"] + sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))):
-        told = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True)
-        found.setdefault(told.stdout.strip(), path)
-    return {version: path for version, path in found.items() if (3, 9) <= tuple(map(int, version.split("."))) <= (3, 13)}
+def spread(samples):
+    return [round(value, 1) for value in (min(samples), statistics.median(samples), max(samples))]
 
 
 def main():
@@ -49,9 +48,11 @@ def main():
                            ("functions.json", json.dumps([{"module": "traced", "functions": ["function"]}]))):
             with open(os.path.join(work, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        for version, path in pythons().items():
+        for version, path in tap.pythons().items():
+            if not VERSIONS[0] <= tuple(map(int, version.split("."))) <= VERSIONS[1]:
+                continue
             bare, ours = [], []
-            for _ in range(3):
+            for _ in range(ROUNDS):
                 command = [path, "program.py", str(calls)]
                 for times, before in ((bare, []), (ours, [tap.LANESCOPE, "profile", "-f", "true", "-t", "nvtx", "-o", "bench",
                                                           "--python-functions-trace=functions.json"])):
@@ -61,9 +62,9 @@ def main():
                                       cwd=work, check=True, capture_output=True, text=True).stdout.split()[0]
                 if int(kept) != calls // 5 * 5:
                     sys.exit(f"bench python: CPython {version}: {calls} calls, {kept} in the report")
-            best = [[min(times[k] for times in runs) for k in (0, 1)] for runs in (bare, ours)]
-            results[version] = {"call_ns": round(best[0][0], 1), "traced_adds_ns": round(best[1][0] - best[0][0], 1),
-                                "other_adds_ns": round(best[1][1] - best[0][1], 1)}
+            added = [[ours[i][k] - bare[i][k] for i in range(ROUNDS)] for k in (0, 1)]
+            results[version] = {"call_ns": round(statistics.median(times[0] for times in bare), 1),
+                                "traced_adds_ns": spread(added[0]), "other_adds_ns": spread(added[1])}
             print(version, results[version], flush=True)
     print(json.dumps({"calls": calls, "cpython": results}))
 

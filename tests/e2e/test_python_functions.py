@@ -8,7 +8,6 @@ import collections
 import glob
 import json
 import os
-import shutil
 import subprocess
 
 import tap
@@ -142,17 +141,7 @@ CALLS = {"plain": 1050, "Thing.method": 3, "Thing.of_class": 1, "Thing.of_none":
          "short": 1, "sqrt": 1}
 
 
-def pythons():
-    """By version: the system's, and those of pyenv."""
-    found = {}
-    for path in ["/usr/bin/python3"] + sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))):
-        if os.access(path, os.X_OK):
-            told = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True)
-            found.setdefault(told.stdout.strip(), path)
-    return found
-
-
-PYTHONS = pythons()
+PYTHONS = tap.pythons()
 needs_module = None if os.path.exists(os.path.join(tap.BUILD, "capture/python/_lanescope_functions.abi3.so")) else "built without Python.h"
 
 
@@ -209,9 +198,17 @@ def test_cpython_3_13():
     check("3.13", PYTHONS.get("3.13"))
 
 
+def test_cpython_3_14():
+    check("3.14", PYTHONS.get("3.14"))
+
+
+def test_cpython_3_15():
+    check("3.15", PYTHONS.get("3.15"))
+
+
 def test_interpreters_that_look_at_no_environment():
     """-S leaves out sitecustomize, -E leaves out PYTHONPATH; -X dev has another allocator."""
-    for version, switches in (("3.11", ["-S"]), ("3.9", ["-E", "-X", "dev"]), ("3.13", ["-S", "-Xdev"])):
+    for version, switches in (("3.11", ["-S"]), ("3.9", ["-E", "-X", "dev"]), ("3.13", ["-S", "-Xdev"]), ("3.14", ["-S", "-Xdev"]), ("3.15", ["-E"])):
         if version in PYTHONS:
             check(version, PYTHONS[version], *switches)
 
@@ -244,7 +241,7 @@ def test_methods_that_are_inherited():
         prepare(folder)
         with open(folder.file("inherited.json"), "w", encoding="utf-8") as file:
             json.dump([{"module": "traced", "functions": ["Child.of_none", "Child.of_class", "Child.method", "Child.own"]}], file)
-        for version in ("3.9", "3.11", "3.13"):
+        for version in ("3.9", "3.11", "3.13", "3.14", "3.15"):
             path = PYTHONS.get(version)
             if path is None:
                 continue
@@ -294,8 +291,8 @@ def test_children_of_multiprocessing():
         with open(folder.file("pool.py"), "w", encoding="utf-8") as file:
             file.write("import multiprocessing, sys, traced\ndef own(n): return traced.plain(n)\nif __name__ == '__main__':\n"
                        "    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:\n        pool.map(own, range(40))\n")
-        for version in ("3.9", "3.13", "3.11"):
-            for method in {"3.9": ["forkserver"], "3.13": ["spawn"], "3.11": ["fork", "spawn"]}[version]:
+        for version, methods in (("3.9", ["forkserver"]), ("3.13", ["spawn"]), ("3.11", ["fork", "spawn"]), ("3.14", ["forkserver"]), ("3.15", ["forkserver"])):
+            for method in methods:
                 if version in PYTHONS:
                     found = counts(PYTHONS[version], "pool.py", method, folder=folder)
                     assert found == {"own": 40, "plain": 40}, (version, method, found)
@@ -311,7 +308,26 @@ def test_an_interpreter_without_a_global_lock_is_told_of():
         with open(folder.file("flags.py"), "w", encoding="utf-8") as file:
             file.write(program)
         run = folder.profile("-t", "nvtx", "--python-functions-trace=own.json", "env", "-u", "PYTHONPATH", "/usr/bin/python3", "flags.py")
-        assert run.code == 0 and "without a global lock cannot be traced: CPython 3.9 to 3.13 can" in run.err, run
+        assert run.code == 0 and "without a global lock cannot be traced: CPython 3.9 to 3.15 can" in run.err, run
+
+
+def test_subinterpreters():
+    """Calls in one that shares the lock are recorded. One with a lock of its own is told of, and does what it does without us."""
+    if needs_module:
+        raise tap.Skip(needs_module)
+    program = ("import _interpreters as interpreters, traced\ntraced.plain()\nfor kind in ('isolated', 'legacy'):\n"
+               "    one = interpreters.create(kind)\n    interpreters.exec(one, 'import traced; print([traced.plain(i) for i in range(5)])')\n"
+               "    interpreters.destroy(one)\n")
+    versions = [version for version in ("3.13", "3.14", "3.15") if version in PYTHONS]
+    if not versions:
+        raise tap.Skip("no CPython from 3.13 on is here")
+    with Folder() as folder:
+        prepare_own(folder)
+        for version in versions:
+            run = folder.profile("-f", "true", "-o", "o", "-t", "nvtx", "--python-functions-trace=own.json", PYTHONS[version], "-c", program)
+            assert (run.code, run.out) == (0, "[2, 3, 4, 5, 6]\n" * 2), (version, run)
+            assert "cannot be traced in an interpreter of this process" in run.err and "subinterpreters" in run.err, (version, run)
+            assert folder.report("o.rep").names() == {"plain": 6}, (version, folder.report("o.rep").names())
 
 
 def test_an_older_python_is_told_of():
@@ -321,7 +337,7 @@ def test_an_older_python_is_told_of():
         prepare(folder)
         run = folder.profile("-t", "nvtx", "--python-functions-trace=functions.json", PYTHONS["3.8"], "-c", "print(1)")
         assert (run.code, run.out) == (0, "1\n"), run
-        assert "CPython 3.9 to 3.13 can" in run.err, run.err
+        assert "CPython 3.9 to 3.15 can" in run.err, run.err
 
 
 def test_the_users_own_sitecustomize_runs():
