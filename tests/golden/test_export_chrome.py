@@ -6,6 +6,7 @@
 tables hold."""
 
 import collections
+import decimal
 import json
 import os
 import sqlite3
@@ -167,6 +168,19 @@ def test_what_is_exported_comes_back():
             assert not missing and not more, (report, table, sum(missing.values()), list(missing.items())[:2], list(more.items())[:2])
             n_rows[table] += sum(pair[0][table].values())
     assert all(n_rows[table] > 2 for table in SAME), n_rows
+
+
+def test_durations_end_at_the_greatest_number():
+    """A row that is kept as it was may have a start and an end that lie further apart than int64 reaches."""
+    with sqlite3.connect(golden.path("long.sqlite")) as database:
+        database.executescript("""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER,
+                correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER);
+            INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (-5, 0x7fffffffffffffff, 0, 1, 7, 1, 77 << 24, 64, 1), (10, 30, 0, 1, 7, 2, 77 << 24, 64, 1);""")
+    out, _ = golden.run("export", "-t", "chrome", "-o", "-", "long.sqlite")
+    copies = [event for event in json.loads(out, parse_float=decimal.Decimal)["traceEvents"] if event["ph"] == "X"]
+    assert [(1000 * e["ts"], 1000 * e["dur"]) for e in copies] == [(-5, 0x7fffffffffffffff), (10, 20)], copies
 
 
 def test_switches_of_tables():
