@@ -37,8 +37,8 @@ flush (bool by_force)
 static void
 obey (const LnsWireCommand *command)
 {
-  if (command->kind == LNS_WIRE_COMMAND_START || command->kind == LNS_WIRE_COMMAND_STOP)
-    lns_cuda_follow_recording ();
+  /* Whatever it says: of many that come at once, those that do not fit into the socket are lost. */
+  lns_cuda_follow_recording ();
   if (command->kind == LNS_WIRE_COMMAND_FLUSH || command->kind == LNS_WIRE_COMMAND_STOP)
     {
       lns_cuda_flush_all_launched ();

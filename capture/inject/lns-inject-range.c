@@ -12,11 +12,13 @@
 
 uint64_t lns_range_started;
 
-/* The serial of the range that was asked for, how many have begun since then, and whether one is open. */
+/* The serial of the range that was asked for, how many have begun since then, whether one is open, and whether
+ * a thread is about to end it. */
 static uint64_t state;
 #define OPEN             UINT64_C (1)
-#define STATE(Serial, N) ((uint64_t)(Serial) << 32 | (uint64_t)(N) << 1)
-#define N_BEGUN(State)   ((uint32_t)(State) >> 1)
+#define ENDING           UINT64_C (2)
+#define STATE(Serial, N) ((uint64_t)(Serial) << 32 | (uint64_t)(N) << 2)
+#define N_BEGUN(State)   ((uint32_t)(State) >> 2)
 #define SERIAL_OF(State) ((uint32_t)((State) >> 32))
 
 /* Whose pop ends the open range; the serial is 0 where none does. */
@@ -56,9 +58,22 @@ n_max (void)
   return repeats ? options ()->n_ranges : 1;
 }
 
-/* The record comes first: by its time the session knows what belongs to the range. */
+/* The session reads it where the notice is lost. A thread that ends a range may overtake the one that began
+ * it. */
 static void
-tell (bool is_end, uint32_t number)
+publish (uint64_t told)
+{
+  uint64_t *word = &lns_process.pool.header->ranges_told;
+  uint64_t known = __atomic_load_n (word, __ATOMIC_RELAXED);
+  while (known < told && !__atomic_compare_exchange_n (word, &known, told, false, __ATOMIC_RELEASE,
+                                                       __ATOMIC_RELAXED))
+    ;
+}
+
+/* Tells that the range of KNOWN, a state, began or ended. The record comes first: by its time the session
+ * knows what belongs to the range. */
+static void
+tell (bool is_end, uint64_t known)
 {
   const char *name = options ()->range_message;
   size_t n_name = strnlen (name, LNS_WIRE_RANGE_TEXT_BYTES - 1);
@@ -76,10 +91,11 @@ tell (bool is_end, uint32_t number)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)
     lns_stream_leave (stream);
+  publish (LNS_WIRE_RANGES_TOLD (SERIAL_OF (known), N_BEGUN (known), is_end));
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
                            .kind =
                                is_end ? LNS_WIRE_NOTICE_RANGE_ENDED : LNS_WIRE_NOTICE_RANGE_BEGAN,
-                           .value = number };
+                           .value = N_BEGUN (known) };
   (void)lns_connection_notify (&notice);
 }
 
@@ -90,19 +106,19 @@ lns_range_begin (LnsWireRangeKind kind)
     return false;
   LNS_KEEP_ERRNO;
   const uint32_t most = n_max ();
-  uint64_t known = __atomic_load_n (&state, __ATOMIC_ACQUIRE), before;
+  uint64_t known = __atomic_load_n (&state, __ATOMIC_ACQUIRE), before, open;
   do
     {
       before = state_now ();
       if ((before & OPEN) || (most != 0 && N_BEGUN (before) >= most))
         return false;
+      open = STATE (SERIAL_OF (before), N_BEGUN (before) + 1) | OPEN;
     }
-  while (!__atomic_compare_exchange_n (&state, &known,
-                                       STATE (SERIAL_OF (before), N_BEGUN (before) + 1) | OPEN,
-                                       false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  while (!__atomic_compare_exchange_n (&state, &known, open, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE));
   pushed.stream = 0;
   lns_range_started = 0;
-  tell (false, N_BEGUN (before) + 1);
+  tell (false, open);
   __atomic_fetch_or (&lns_process.pool.header->recording, LNS_WIRE_RECORDING_RANGE,
                      __ATOMIC_RELEASE);
   lns_cuda_follow_recording ();
@@ -113,15 +129,18 @@ bool
 lns_range_end (LnsWireRangeKind kind)
 {
   uint64_t open = is_kind (kind) ? state_now () : 0;
-  if (!(open & OPEN) || options ()->range_end == LNS_WIRE_RANGE_END_NONE)
+  if (!(open & OPEN) || (open & ENDING) || options ()->range_end == LNS_WIRE_RANGE_END_NONE ||
+      !__atomic_compare_exchange_n (&state, &open, open | ENDING, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
     return false;
   LNS_KEEP_ERRNO;
   pushed.stream = 0;
   lns_range_started = 0;
   __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELEASE);
-  tell (true, N_BEGUN (open));
+  tell (true, open);
   lns_cuda_follow_recording ();
-  (void)__atomic_compare_exchange_n (&state, &open, open & ~OPEN, false, __ATOMIC_ACQ_REL,
+  uint64_t ending = open | ENDING;
+  (void)__atomic_compare_exchange_n (&state, &ending, open & ~OPEN, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE);
   return true;
 }

@@ -19,6 +19,9 @@
 /* One that does not listen, as it has just begun, does so by itself. */
 #define UNASKED_FLUSH_NS INT64_C (100000000)
 
+/* So many beginnings and ends of one process at a time, as others wait. */
+#define EDGES_MAX 1000
+
 static int64_t
 monotonic_ns (void)
 {
@@ -120,6 +123,7 @@ lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *asked)
   for (size_t i = 0; i < collector->n_peers; i++)
     {
       collector->peers[i]->is_in_range = false;
+      collector->peers[i]->n_range_edges = 0;
       lns_wire_pool_set_range (collector->peers[i]->pool, target);
       lns_wire_pool_set_recording (collector->peers[i]->pool, collector->is_recording);
     }
@@ -148,8 +152,8 @@ set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recordi
     }
 }
 
-void
-_lns_collector_range_began (LnsCollector *collector, LnsPeer *peer)
+static void
+begin_range (LnsCollector *collector, LnsPeer *peer)
 {
   pthread_mutex_lock (&collector->lock);
   const bool is_first = !peer->is_in_range && collector->n_in_range++ == 0;
@@ -172,8 +176,8 @@ leave_range (LnsCollector *collector, LnsPeer *peer)
   return is_last;
 }
 
-void
-_lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer)
+static void
+end_range (LnsCollector *collector, LnsPeer *peer)
 {
   /* A report that is over has events of all processes that were let record. */
   const bool is_over = leave_range (collector, peer);
@@ -205,6 +209,24 @@ _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer)
   flushes[collector->n_flushes++] = flush;
 }
 
+void
+_lns_collector_follow_ranges (LnsCollector *collector, LnsPeer *peer)
+{
+  for (int i = 0; i < EDGES_MAX; i++)
+    {
+      pthread_mutex_lock (&collector->lock);
+      const bool is_news = peer->n_range_edges < lns_wire_pool_n_range_edges (peer->pool);
+      const bool is_end = is_news && ++peer->n_range_edges % 2 == 0;
+      pthread_mutex_unlock (&collector->lock);
+      if (!is_news)
+        return;
+      if (is_end)
+        end_range (collector, peer);
+      else
+        begin_range (collector, peer);
+    }
+}
+
 static bool
 is_done (const LnsCollector *collector, const LnsFlush *flush, int64_t now_ns)
 {
@@ -226,8 +248,12 @@ void
 _lns_collector_hurry (LnsCollector *collector, int64_t now_ns)
 {
   for (size_t i = 0; i < collector->n_peers; i++)
-    if (collector->peers[i]->is_gone)
-      leave_range (collector, collector->peers[i]);
+    {
+      LnsPeer *peer = collector->peers[i];
+      _lns_collector_follow_ranges (collector, peer); /* its notices may be lost */
+      if (peer->is_gone)
+        leave_range (collector, peer);
+    }
   while (collector->n_flushes > 0 && is_done (collector, &collector->flushes[0], now_ns))
     {
       const uint32_t process = collector->flushes[0].process;

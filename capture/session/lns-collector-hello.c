@@ -538,10 +538,8 @@ take_notice (LnsCollector *collector, LnsPeer *peer, int fd, const LnsWireNotice
   switch (notice->kind)
     {
     case LNS_WIRE_NOTICE_RANGE_BEGAN:
-      _lns_collector_range_began (collector, peer);
-      return false;
     case LNS_WIRE_NOTICE_RANGE_ENDED:
-      _lns_collector_range_ended (collector, peer);
+      _lns_collector_follow_ranges (collector, peer);
       return false;
     case LNS_WIRE_NOTICE_FLUSHED:
       if (notice->value == peer->awaited && peer->awaited != 0)

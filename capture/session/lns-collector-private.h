@@ -118,9 +118,8 @@ void _lns_collector_send_command (LnsCollector *collector);
 /* PEER has done what it was sent, or is gone. */
 void _lns_collector_answered (LnsCollector *collector, LnsPeer *peer);
 
-/* PEER says that its capture range began, or ended. */
-void _lns_collector_range_began (LnsCollector *collector, LnsPeer *peer);
-void _lns_collector_range_ended (LnsCollector *collector, LnsPeer *peer);
+/* Does what is to be done at each beginning and end of a capture range that PEER has told of. */
+void _lns_collector_follow_ranges (LnsCollector *collector, LnsPeer *peer);
 
 /* Tells of ends of ranges for which all have handed over what they had, or take too long. */
 void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);

@@ -14,12 +14,13 @@
 
 typedef struct
 {
-  uint32_t process; /* instance in the session */
-  int32_t pid;      /* 0: in a pid namespace that we do not see into */
-  int pid_fd;       /* -1: the kernel has none, or the peer is hushed */
-  bool is_hushed;   /* no descriptor is kept for it: only its pool is read */
-  uint32_t awaited; /* serial of the command that it has not answered; 0: none */
-  bool is_in_range; /* by its notices: a capture range is open */
+  uint32_t process;       /* instance in the session */
+  int32_t pid;            /* 0: in a pid namespace that we do not see into */
+  int pid_fd;             /* -1: the kernel has none, or the peer is hushed */
+  bool is_hushed;         /* no descriptor is kept for it: only its pool is read */
+  uint32_t awaited;       /* serial of the command that it has not answered; 0: none */
+  bool is_in_range;       /* a capture range is open in it */
+  uint32_t n_range_edges; /* how often one has begun or ended, as far as that is done */
   uint32_t
       flush_asked; /* serial of the last end of a range that it was asked to flush for; 0: none */
   uint32_t flush_done; /* of the last that it has said to have flushed for */

@@ -194,6 +194,15 @@ lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked)
   __atomic_store_n (&options->range_kind, asked->range_kind, __ATOMIC_SEQ_CST);
 }
 
+uint32_t
+lns_wire_pool_n_range_edges (const LnsWirePool *pool)
+{
+  const LnsWirePoolHeader *header = pool->view.header;
+  const uint64_t told = __atomic_load_n (&header->ranges_told, __ATOMIC_ACQUIRE);
+  const uint32_t serial = __atomic_load_n (&header->options.range_serial, __ATOMIC_ACQUIRE);
+  return told >> 32 == serial ? (uint32_t)told : 0;
+}
+
 /* What CHUNK counts of the cap: the pages it has touched; free, all of it, but only a share while it is
  * cold, since most threads that take one write little. */
 static uint64_t

@@ -72,6 +72,10 @@ const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
 /* Has the target look for the capture range of ASKED from now on, in place of any that it looked for. */
 void lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked);
 
+/* How often a capture range of those that the target looks for now has begun or ended in it, by its own
+ * word: odd where one is open. */
+uint32_t lns_wire_pool_n_range_edges (const LnsWirePool *pool);
+
 /* Lets the target record events, or not, whatever capture range is open in it. Takes effect at each thread's
  * next event. */
 void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);

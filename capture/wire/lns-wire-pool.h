@@ -75,6 +75,11 @@ typedef enum
   LNS_WIRE_RECORDING_RANGE = 2  /* a capture range is open in it */
 } LnsWireRecording;
 
+/* That the NTH capture range since the range was asked for (SERIAL) has begun, or IS_END. The session goes by
+ * this; the notice that comes with each change only wakes it, and may be lost. */
+#define LNS_WIRE_RANGES_TOLD(Serial, Nth, IsEnd)                                                   \
+ ((uint64_t)(Serial) << 32 | (uint32_t)(2 * (uint32_t)(Nth) - !(IsEnd)))
+
 /* What is known of children of the pool's process that could not join the session. They count here, as
  * they have the pool mapped from their parent, and record nothing. */
 typedef struct
@@ -119,6 +124,7 @@ typedef struct
   uint64_t domains_refused;       /* domains beyond LNS_WIRE_DOMAINS: recorded as the default one */
   uint32_t listens;               /* 1: a thread of the target reads LnsWireCommand */
   uint32_t joined;                /* 1: the target has the pool, and takes part */
+  uint64_t ranges_told;           /* LNS_WIRE_RANGES_TOLD of its last capture range; only grows */
   LnsWireCuptiSizes cupti;
   LnsWireCuptiClock cupti_clock;
   LnsWireStrays strays;

@@ -42,7 +42,7 @@
 #define LNS_WIRE_HANDSHAKE_MS   1000                /* connect, hello and welcome together */
 #define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            7 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            8 /* layout of messages, pool and records; equal on both sides */
 
 typedef struct
 {
@@ -71,7 +71,8 @@ typedef enum
   LNS_WIRE_NOTICE_LOW = 1, /* free chunks are running out: drain and publish sooner than planned */
   LNS_WIRE_NOTICE_FLUSHED = 2,     /* the command of the serial VALUE is done */
   LNS_WIRE_NOTICE_RANGE_BEGAN = 3, /* VALUE: the process's how manyth capture range, from 1 on */
-  LNS_WIRE_NOTICE_RANGE_ENDED = 4, /* the LNS_WIRE_RANGE records have the exact times */
+  LNS_WIRE_NOTICE_RANGE_ENDED = 4, /* as above: the pool's RANGES_TOLD says so, and LNS_WIRE_RANGE
+                                      records have the exact times */
   LNS_WIRE_NOTICE_CONNECTION = 5,  /* comes with a connection (SCM_RIGHTS) of a child's own */
 } LnsWireNoticeKind;
 

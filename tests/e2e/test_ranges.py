@@ -7,6 +7,7 @@
 import os
 import re
 import signal
+import subprocess
 
 import profiling
 import tap
@@ -130,6 +131,25 @@ def test_a_range_of_a_process_that_is_not_answered():
         err = tool.communicate(timeout=60)[1].decode()
         assert tool.returncode == 3 and not os.path.exists(folder.file("run.rep")), err
         assert "LNS-POOL-003" in err and "in no process that is recorded [LNS-RANGE-001]" in err and "no such call" not in err, err
+
+
+def test_ends_of_ranges_that_lanescope_hears_late():
+    """While lanescope is stopped, the program tells of more ranges than its socket has room for."""
+    with profiling.Folder() as folder:
+        n = 200
+        tool = folder.start("-t", "nvtx", "-c", "nvtx", "-p", "a", "--capture-range-end=repeat", "-o", "run", ACT, "catch", str(int(signal.SIGUSR1)),
+                            "mark", "outside", "print", "ready", "pause", *["push", "a", "pop"] * n, "touch", "made", "await", stdin=subprocess.PIPE)
+        assert tool.stdout.readline() == b"ready\n"
+        target, = profiling.children(tool.pid)
+        os.kill(tool.pid, signal.SIGSTOP)
+        os.kill(target, signal.SIGUSR1)
+        profiling.wait_for(lambda: os.path.exists(folder.file("made")), "the program's ranges")
+        os.kill(tool.pid, signal.SIGCONT)
+        profiling.wait_for(lambda: os.path.exists(folder.file(f"run.{n}.rep")) and
+                           folder.report(f"run.{n}.rep").info["state"] == profiling.COMPLETE, "the last report")
+        err = tool.communicate(b"\n", timeout=60)[1].decode()
+        assert tool.returncode == 0 and err.count(STARTED) == err.count(ENDED) == n, err
+        assert all(names(folder, f"run.{i}.rep") == {"a": 1} for i in (1, n // 2, n)), os.listdir(folder.path)
 
 
 def test_switches_that_do_not_fit():

@@ -325,6 +325,13 @@ test_losses_and_flags (void)
   LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_RANGE);
   lns_wire_pool_set_recording (pool, false);
   LNS_CHECK_INT (view->header->recording, 0);
+  LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 0);
+  view->header->ranges_told = LNS_WIRE_RANGES_TOLD (0, 3, false);
+  LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 5);
+  view->header->ranges_told = LNS_WIRE_RANGES_TOLD (0, 3, true);
+  LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 6);
+  lns_wire_pool_set_range (pool, &(LnsWireOptions){ .range_kind = LNS_WIRE_RANGE_NVTX });
+  LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 0); /* another range is looked for */
   view->header->domains_refused = 6;
   LNS_CHECK_INT (lns_wire_pool_domains_refused (pool), 6);
   lns_wire_pool_free (pool);
