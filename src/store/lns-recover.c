@@ -367,6 +367,22 @@ brings_nothing_back (const LnsRecover *recover)
           !counts->is_lost_known);
 }
 
+/* Says why nothing comes back: what was in the file is gone, or nothing was ever written into it. */
+static bool
+tell_nothing (LnsRecover *recover)
+{
+  const LnsRecovery *counts = &recover->counts;
+  if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
+    return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
+                          "%s: there is nothing to recover, as all %" PRIu64
+                          " events were lost when they were recorded; record again",
+                          recover->path, lns_writer_lost (recover->writer));
+  return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
+                        "%s: nothing can be recovered, as the file has no readable event; "
+                        "missing: %s; copy the file again, or record again",
+                        recover->path, counts->lost_text);
+}
+
 static bool
 rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
 {
@@ -386,10 +402,7 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
   write_losses (recover);
   recover->counts.n_events += lns_writer_events (recover->writer);
   if (brings_nothing_back (recover))
-    return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                          "%s: nothing can be recovered, as the file has no readable event; "
-                          "missing: %s; copy the file again, or record again",
-                          recover->path, recover->counts.lost_text);
+    return tell_nothing (recover);
   LnsWriter *writer = recover->writer;
   recover->writer = NULL;
   return lns_writer_finish (writer, LNS_STATE_RECOVERED, end_ns, recover->error);
