@@ -26,7 +26,8 @@
 #define FINISH_MS 2000
 
 #define NO_EVENTS                                                                                  \
- "no NVTX events were seen: the program uses NVTX, but not while data were collected"
+ "no NVTX events were seen: a process was ready to record them, but made none while data were "    \
+ "collected; collect at another time, or for longer"
 #define NOT_YET                                                                                    \
  "no NVTX events were seen: a process that the program left behind still ran when the report "     \
  "ended, and had made no NVTX call by then; use --wait=all to record until it ends, or "           \
