@@ -4,9 +4,10 @@
  */
 
 /* A trace as Perfetto and chrome://tracing read it: processes with their threads and, as threads too, the
- * streams of their GPUs; an arrow from each launch to what it began. Times are microseconds, to the ns. What the format
- * has no place for, as domains and colours of NVTX (its own colours are a fixed list), is told in "args", under the
- * names of the tables' columns: our import finds it there. */
+ * streams of their GPUs; an arrow from each launch to what it began, and those that a trace was imported with. Times are
+ * microseconds, to the ns. What the format has no place for, as domains and colours of NVTX (its own colours are a fixed
+ * list), is told in "args", under the names of the tables' columns: our import finds it there. Calls of libraries and
+ * the like also tell their "table", as other programs have categories of the same names. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +22,9 @@
 #define FIRST_STREAM (1 << 24)
 #define FIRST_LANE   (1 << 25)
 
+/* The table that imports keep arrows in. */
+#define FLOWS "LNS_FLOWS"
+
 /* What a table's rows are drawn as. */
 typedef struct
 {
@@ -31,6 +35,7 @@ typedef struct
   const char *names; /* enumeration, or NULL                                                    */
   bool is_call;      /* that may begin something on a GPU                                        */
   bool is_begun;     /* by such a call                                                          */
+  bool is_told;      /* the table and all of its columns                                        */
 } Kind;
 
 static const Kind kinds[] = {
@@ -40,21 +45,23 @@ static const Kind kinds[] = {
   { "CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", "copyKind", "ENUM_CUDA_MEMCPY_OPER",
     .is_begun = true },
   { "CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", NULL, .is_begun = true },
-  { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "cuda_graph", NULL, .is_begun = true },
+  { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "cuda_graph", NULL, .is_begun = true, .is_told = true },
   { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "cuda_sync", "syncType", "ENUM_CUPTI_SYNC_TYPE" },
-  { "CUBLAS_EVENTS", "cublas", "nameId" },
-  { "CUDNN_EVENTS", "cudnn", "nameId" },
-  { "OSRT_API", "osrt", "nameId" },
-  { "MPI_P2P_EVENTS", "mpi", "textId" },
-  { "MPI_COLLECTIVES_EVENTS", "mpi", "textId" },
-  { "MPI_START_WAIT_EVENTS", "mpi", "textId" },
-  { "MPI_OTHER_EVENTS", "mpi", "textId" },
+  { "CUBLAS_EVENTS", "cublas", "nameId", .is_told = true },
+  { "CUDNN_EVENTS", "cudnn", "nameId", .is_told = true },
+  { "OSRT_API", "osrt", "nameId", .is_told = true },
+  { "MPI_P2P_EVENTS", "mpi", "textId", .is_told = true },
+  { "MPI_COLLECTIVES_EVENTS", "mpi", "textId", .is_told = true },
+  { "MPI_START_WAIT_EVENTS", "mpi", "textId", .is_told = true },
+  { "MPI_OTHER_EVENTS", "mpi", "textId", .is_told = true },
   { "LNS_COUNTERS", "counter", "name" },
+  { FLOWS, "flow", "nameId" },
 };
 
 /* Columns that are told as arguments where a table has them and a row a value. */
 static const char *const arguments[] = {
   "correlationId",
+  "eventClass",
   "returnValue",
   "deviceId",
   "contextId",
@@ -86,12 +93,11 @@ static const char *const arguments[] = {
   "int32Value",
   "floatValue",
   "jsonText",
-  "size",
-  "tag",
-  "remoteRank",
-  "rootRank",
 };
-#define MAX_ARGUMENTS (sizeof arguments / sizeof *arguments)
+
+/* Columns of tables that are told which are told in another way, or are ids of what is not in a trace. */
+static const char *const untold[] = { "start",  "end",    "globalTid",   "globalPid",
+                                      "nameId", "textId", "callchainId", "argumentsId" };
 
 /* Where events of a lane are drawn. */
 typedef struct
@@ -112,14 +118,15 @@ typedef struct
 
   const Kind *kind; /* of the table that was begun last                                          */
   const LnsEnum *names;
-  bool is_nvtx;
+  bool is_nvtx, is_flow;
   int start, end, name, correlation, value, event_class;
   unsigned n_columns, n_arguments;
   struct
   {
     int column;
     const char *name;
-  } arguments[MAX_ARGUMENTS];
+  } arguments[LNS_SINK_MAX_COLUMNS];
+  int category, flow_id, tid, end_tid; /* of flows                                               */
 } Sink;
 
 /* ---- Rows of the picture ---------------------------------------------------------------------- */
@@ -328,6 +335,32 @@ chrome_open (const LnsExportJob *job, LnsError *error)
 }
 
 static bool
+is_among (const char *name, const char *const *names, size_t n)
+{
+  size_t i = 0;
+
+  while (i < n && strcmp (names[i], name) != 0)
+    i++;
+  return i < n;
+}
+
+/* Chooses the columns of TABLE that are told in "args". */
+static void
+choose_arguments (Sink *sink, const LnsTable *table)
+{
+  sink->n_arguments = 0;
+  for (unsigned i = 0; sink->value < 0 && i < table->n_columns; i++)
+    {
+      const char *name = table->columns[i].name;
+      if (sink->kind->is_told ? is_among (name, untold, sizeof untold / sizeof *untold)
+                              : !is_among (name, arguments, sizeof arguments / sizeof *arguments))
+        continue;
+      sink->arguments[sink->n_arguments].column = (int)i;
+      sink->arguments[sink->n_arguments++].name = name;
+    }
+}
+
+static bool
 chrome_begin (void *data, const LnsTable *table, LnsError *error)
 {
   Sink *sink = data;
@@ -347,15 +380,12 @@ chrome_begin (void *data, const LnsTable *table, LnsError *error)
   for (unsigned i = 0; sink->kind->names != NULL && i < LNS_N_ENUMS; i++)
     if (strcmp (lns_enums[i].name, sink->kind->names) == 0)
       sink->names = &lns_enums[i];
-  sink->n_arguments = 0;
-  for (size_t i = 0; sink->value < 0 && i < MAX_ARGUMENTS; i++)
-    {
-      int column = lns_export_column (table, arguments[i]);
-      if (column < 0)
-        continue;
-      sink->arguments[sink->n_arguments].column = column;
-      sink->arguments[sink->n_arguments++].name = arguments[i];
-    }
+  sink->is_flow = strcmp (table->name, FLOWS) == 0;
+  sink->category = lns_export_column (table, "category");
+  sink->flow_id = lns_export_column (table, "flowId");
+  sink->tid = lns_export_column (table, "globalTid");
+  sink->end_tid = lns_export_column (table, "endGlobalTid");
+  choose_arguments (sink, table);
   return true;
 }
 
@@ -420,12 +450,18 @@ put_arguments (const Sink *sink, const LnsSinkRow *row)
   LnsExportText *text = sink->text;
   size_t size;
   const char *domain = sink->is_nvtx ? domain_of (sink, row->lane, &size) : NULL;
-  bool has_any = domain != NULL;
+  bool has_any = domain != NULL || sink->kind->is_told;
 
   if (domain != NULL)
     {
       lns_export_put_text (text, ",\"args\":{\"domain\":");
       lns_export_put_json_string (text, domain, size);
+    }
+  if (sink->kind->is_told)
+    {
+      lns_export_put_text (text, ",\"args\":{\"table\":\"");
+      lns_export_put_text (text, sink->kind->table);
+      lns_export_put_byte (text, '"');
     }
   for (unsigned i = 0; i < sink->n_arguments; i++)
     {
@@ -474,16 +510,20 @@ may_begin (const char *name)
   return false;
 }
 
-/* The category of an event. */
+/* The category of an event: a counter's is its domain, as other programs have it. */
 static const char *
-category_of (const Sink *sink, const LnsSinkRow *row)
+category_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
 {
   /* Of ENUM_NSYS_EVENT_CLASS, and as PyTorch's profiler tells the two apart.                      */
   static const int64_t driver = 1;
-
-  return sink->event_class >= 0 && row->values[sink->event_class].integer == driver
-             ? "cuda_driver"
-             : sink->kind->category;
+  const char *domain = sink->value >= 0 ? domain_of (sink, row->lane, ret_size) : NULL;
+  if (domain != NULL)
+    return domain;
+  const char *category = sink->event_class >= 0 && row->values[sink->event_class].integer == driver
+                             ? "cuda_driver"
+                             : sink->kind->category;
+  *ret_size = strlen (category);
+  return category;
 }
 
 /* The thread in COLUMN, as a row of the picture; OTHERWISE where there is none. */
@@ -502,6 +542,7 @@ static void
 put_head (Sink *sink,
           char phase,
           const char *category,
+          size_t category_size,
           const Row *row,
           int64_t time_ns,
           const char *name,
@@ -510,9 +551,9 @@ put_head (Sink *sink,
   begin_event (sink, phase, row);
   lns_export_put_text (sink->text, ",\"ts\":");
   put_microseconds (sink->text, time_ns);
-  lns_export_put_text (sink->text, ",\"cat\":\"");
-  lns_export_put_text (sink->text, category);
-  lns_export_put_text (sink->text, "\",\"name\":");
+  lns_export_put_text (sink->text, ",\"cat\":");
+  lns_export_put_json_string (sink->text, category, category_size);
+  lns_export_put_text (sink->text, ",\"name\":");
   lns_export_put_json_string (sink->text, name, size);
 }
 
@@ -522,23 +563,59 @@ put_start_end (Sink *sink, const LnsSinkRow *values)
 {
   size_t size;
   char id[48];
-  const char *name = name_of (sink, values, &size);
+  const char *name = name_of (sink, values, &size), *category = sink->kind->category;
   const LnsValue *end = &values->values[LNS_NVTX_END];
   const Row begins = thread_row (values, LNS_NVTX_GLOBAL_TID, (Row){ 0 }),
             ends = thread_row (values, LNS_NVTX_END_GLOBAL_TID, begins);
 
   snprintf (id, sizeof id, ",\"id2\":{\"local\":\"0x%" PRIx64 "\"}",
             (uint64_t)values->values[sink->n_columns].integer);
-  put_head (sink, 'b', sink->kind->category, &begins, values->values[LNS_NVTX_START].integer, name,
-            size);
+  put_head (sink, 'b', category, strlen (category), &begins, values->values[LNS_NVTX_START].integer,
+            name, size);
   lns_export_put_text (sink->text, id);
   put_arguments (sink, values);
   lns_export_put_byte (sink->text, '}');
   if (end->type != LNS_VALUE_INTEGER)
     return;
-  put_head (sink, 'e', sink->kind->category, &ends, end->integer, name, size);
+  put_head (sink, 'e', category, strlen (category), &ends, end->integer, name, size);
   lns_export_put_text (sink->text, id);
   lns_export_put_byte (sink->text, '}');
+}
+
+/* One end of an arrow that an import kept. The rowid tells arrows of one id apart. */
+static void
+put_flow_end (Sink *sink, char phase, const LnsSinkRow *values, int time, int tid)
+{
+  const LnsValue *category = &values->values[sink->category], *id = &values->values[sink->flow_id];
+  const Row row = thread_row (values, (unsigned)tid, (Row){ 0 });
+  size_t size;
+  const char *name = name_of (sink, values, &size);
+
+  put_head (sink, phase, category->bytes,
+            category->type == LNS_VALUE_TEXT ? category->size_bytes : 0, &row,
+            values->values[time].integer, name, size);
+  if (id->type == LNS_VALUE_TEXT)
+    {
+      lns_export_put_text (sink->text, ",\"id\":");
+      lns_export_put_json_string (sink->text, id->bytes, id->size_bytes);
+    }
+  lns_export_put_text (sink->text, ",\"scope\":\"");
+  lns_export_put_integer (sink->text, values->values[sink->n_columns].integer);
+  lns_export_put_text (sink->text, phase == 'f' ? "\",\"bp\":\"e\"}" : "\"}");
+}
+
+/* An arrow that an import kept. */
+static void
+put_flow (Sink *sink, const LnsSinkRow *values)
+{
+  const bool is_whole = sink->start >= 0 && sink->end >= 0 && sink->category >= 0 &&
+                        sink->flow_id >= 0 && sink->tid >= 0 && sink->end_tid >= 0 &&
+                        values->values[sink->end].type == LNS_VALUE_INTEGER;
+
+  if (!is_whole)
+    return;
+  put_flow_end (sink, 's', values, sink->start, sink->tid);
+  put_flow_end (sink, 'f', values, sink->end, sink->end_tid);
 }
 
 static bool
@@ -547,6 +624,11 @@ chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
   Sink *sink = data;
   LnsExportText *text = sink->text;
 
+  if (sink->is_flow)
+    {
+      put_flow (sink, values);
+      return lns_export_text_is_good (text, error);
+    }
   if (values->lane >= sink->n_lanes)
     return true; /* a definition                                                                 */
   if (sink->is_nvtx && values->values[LNS_NVTX_EVENT_TYPE].integer == LNS_EVENT_TYPE_START_END)
@@ -561,15 +643,16 @@ chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
   bool is_mark =
       end == NULL || (sink->is_nvtx && !is_whole &&
                       values->values[LNS_NVTX_EVENT_TYPE].integer == LNS_EVENT_TYPE_MARK);
-  size_t size;
-  const char *name = name_of (sink, values, &size);
+  size_t size, category_size;
+  const char *name = name_of (sink, values, &size),
+             *category = category_of (sink, values, &category_size);
 
   put_head (sink,
             sink->value >= 0 ? 'C'
             : is_mark        ? 'i'
             : is_whole       ? 'X'
                              : 'B',
-            category_of (sink, values), row, start_ns, name, size);
+            category, category_size, row, start_ns, name, size);
   if (is_whole)
     {
       lns_export_put_text (text, ",\"dur\":");

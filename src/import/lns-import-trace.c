@@ -7,7 +7,8 @@
  * for the time being, which is then imported as those of nsys are. So there is one way from rows to lanes, and
  * memory stays bounded.
  *
- * Kernels, copies and sets go to their GPU's stream, calls of CUDA to their thread; all else is a range or mark of
+ * Kernels, copies and sets go to their GPU's stream, calls of CUDA to their thread, what our own export says is of
+ * another table to that (lns-trace-own.h); all else is a range or mark of
  * NVTX, in a domain called as the event's category, or a sample of a counter. Asynchronous operations and the lives of
  * objects are ranges that begin in one thread and end in any. Arrows that are no correlation become rows of LNS_FLOWS,
  * a table that the report keeps as it is. What has no place is counted by its phase (lns-trace-tally.h). */
@@ -22,6 +23,7 @@
 
 #include "src/import/lns-import.h"
 #include "src/import/lns-trace-kind.h"
+#include "src/import/lns-trace-own.h"
 #include "src/import/lns-trace-pairs.h"
 #include "src/import/lns-trace-tally.h"
 #include "src/import/lns-trace-tables.h"
@@ -416,6 +418,17 @@ take_metadata (Trace *trace, const LnsTraceEvent *event, LnsError *error)
   return lns_trace_put_process (&trace->tables, (uint32_t)(tid >> LNS_TRACE_ID_BITS), name, error);
 }
 
+static bool
+put_own (Trace *trace,
+         const LnsTraceEvent *event,
+         int64_t start_ns,
+         const int64_t *end_ns,
+         LnsError *error)
+{
+  trace->n_kept++;
+  return _lns_trace_put_own (&trace->tables, event, start_ns, end_ns, error);
+}
+
 /* "X": it has a beginning and a duration. */
 static bool
 take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *error)
@@ -425,6 +438,8 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
       lns_trace_time (event->fields[LNS_TRACE_DURATION], &duration_ns) && duration_ns >= 0;
   const int64_t end_ns = start_ns + duration_ns;
   const LnsTraceKind kind = _lns_trace_kind (event);
+  if (_lns_trace_is_own (event))
+    return put_own (trace, event, start_ns, &end_ns, error);
   switch (kind)
     {
     case LNS_TRACE_IS_KERNEL:
@@ -461,6 +476,8 @@ take_phase (Trace *trace,
     case 'X':
       return take_complete (trace, event, start_ns, error);
     case 'B':
+      if (_lns_trace_is_own (event))
+        return put_own (trace, event, start_ns, NULL, error);
       return begin_range (trace, event, ID_OF_NESTED, start_ns, error);
     case 'E':
       return note_end (trace, event, ID_OF_NESTED, start_ns, error);

@@ -157,6 +157,8 @@ static const Name argument_names[] = {
   NAME ("bytes", LNS_TRACE_BYTES),
   NAME ("name", LNS_TRACE_ARG_NAME),
   NAME ("labels", LNS_TRACE_LABELS),
+  NAME ("table", LNS_TRACE_TABLE),
+  NAME ("eventClass", LNS_TRACE_CLASS),
 };
 static const Name gpu_names[] = {
   NAME ("id", 0),           NAME ("name", 1),         NAME ("totalGlobalMem", 2),

@@ -338,6 +338,8 @@ lns_trace_tables_close (LnsTraceTables *tables)
 {
   for (int i = 0; i < LNS_TRACE_N_ROWS; i++)
     sqlite3_finalize (tables->statements[i]);
+  for (int i = 0; i < LNS_TRACE_N_OWN_TABLES; i++)
+    sqlite3_finalize (tables->own[i].row);
   sqlite3_close (tables->db);
   lns_string_table_free (tables->strings);
   lns_string_table_free (tables->ids);

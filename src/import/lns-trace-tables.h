@@ -51,11 +51,24 @@ typedef enum
   LNS_TRACE_N_ROWS
 } LnsTraceRow;
 
+/* Of lns-trace-own.c: the tables of its events, which are made as they come. */
+#define LNS_TRACE_N_OWN_TABLES 8
+#define LNS_TRACE_COLUMNS_MAX  32
+
+typedef struct
+{
+  sqlite3_stmt *row;
+  uint8_t
+      place[LNS_TRACE_COLUMNS_MAX]; /* by column of its schema: the value's; 0: it has none yet */
+  uint8_t n_columns;
+} LnsTraceOwnTable;
+
 typedef struct
 {
   const char *path; /* of the trace, for errors */
   sqlite3 *db;
   sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
+  LnsTraceOwnTable own[LNS_TRACE_N_OWN_TABLES];
   LnsStringTable *strings, *ids, *domains, *threads;
   uint32_t n_strings, n_ids, n_domains, n_threads;
   int64_t last_tid; /* that had an event */

@@ -26,8 +26,8 @@ _lns_trace_put_call (LnsTraceTables *tables,
   lns_trace_count_call (tables, tid);
   return lns_trace_put (
       tables, LNS_TRACE_ROW_CALL,
-      (int64_t[]){ start_ns, end_ns, is_driver, tid,
-                   _lns_trace_integer_or (fields[LNS_TRACE_CORRELATION], 0), name,
+      (int64_t[]){ start_ns, end_ns, _lns_trace_integer_or (fields[LNS_TRACE_CLASS], is_driver),
+                   tid, _lns_trace_integer_or (fields[LNS_TRACE_CORRELATION], 0), name,
                    _lns_trace_integer_or (fields[LNS_TRACE_RESULT], LNS_TRACE_NULL) },
       7, error);
 }
