@@ -600,24 +600,30 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
   LnsBuffer *lines = &trace->left_out;
 
   _lns_trace_tally_write (&trace->tally, lines);
-  _lns_trace_tally_line (lines, trace->pairs.n_lone_ends, "ends of ranges that have no beginning");
-  _lns_trace_tally_line (lines, trace->pairs.n_lone_arrows,
-                         "ends of arrows that have no other end");
-  _lns_trace_tally_line (lines, end->n_too_long, "events of more than 16 MiB");
+  _lns_trace_tally_line (lines, trace->pairs.n_lone_ends, "end of a range that has",
+                         "ends of ranges that have", " no beginning");
+  _lns_trace_tally_line (lines, trace->pairs.n_lone_arrows, "end of an arrow that has",
+                         "ends of arrows that have", " no other end");
+  _lns_trace_tally_line (lines, end->n_too_long, "event", "events", " of more than 16 MiB");
+  _lns_trace_tally_line (lines, end->n_too_deep, "event's \"args\"", "events' \"args\"",
+                         ", which nest more than 127 lists and objects");
   lns_buffer_append (lines, "", 1);
   if (lines->failed)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
                           path);
   if (trace->n_kept > 0)
     return true;
+  const uint64_t n = end->n_events + end->n_too_long;
+  char what[64] = "its only event cannot";
+  if (n != 1)
+    snprintf (what, sizeof what, "none of its %llu events can", (unsigned long long)n);
   /* One line is reason enough.                                                                    */
-  return lns_error_set (
-      error, LNS_ERROR_FORMAT, 0,
-      "%s: none of its %llu events can be shown%s%.*s; give a trace that PyTorch's profiler or "
-      "Chrome wrote",
-      path, (unsigned long long)(end->n_events + end->n_too_long),
-      lines->size_bytes > 1 ? ": " : "", (int)strcspn ((const char *)lines->bytes, "\n"),
-      (const char *)lines->bytes);
+  return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                        "%s: %s be shown%s%.*s; give a trace that PyTorch's profiler or "
+                        "Chrome wrote",
+                        path, what, lines->size_bytes > 1 ? ": " : "",
+                        (int)strcspn ((const char *)lines->bytes, "\n"),
+                        (const char *)lines->bytes);
 }
 
 /* Makes the tables of the trace at PATH in FILE, anew. False without an error where its events turn out to need

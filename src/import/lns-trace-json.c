@@ -31,6 +31,9 @@
 /* The parser takes a byte for each list or object that is open, and a compressed file says "[" for nothing. */
 #define MAX_DEPTH 10000
 
+/* The generator of "args" writes nothing deeper (YAJL_MAX_DEPTH, less one), and the commas that follow all the same. */
+#define ARGUMENTS_MAX_DEPTH 127
+
 typedef enum
 {
   IN_NOTHING, /* that is looked at */
@@ -96,6 +99,7 @@ typedef struct
   Next next;
   bool in_arguments, has_arguments, in_id;
   bool is_too_long;  /* what `item` is of */
+  bool is_too_deep;  /* its "args" */
   LnsTraceText text; /* what the bytes that were parsed end in */
   bool is_skipping;  /* the rest of that text is not parsed */
   bool has_heard;    /* of these bytes */
@@ -201,7 +205,8 @@ begin (Parser *parser, Where where)
   yajl_gen_reset (parser->generator, NULL);
   yajl_gen_clear (parser->generator);
   parser->where = where;
-  parser->in_arguments = parser->has_arguments = parser->in_id = parser->is_too_long = false;
+  parser->in_arguments = parser->has_arguments = parser->in_id = false;
+  parser->is_too_long = parser->is_too_deep = false;
 }
 
 /* Puts a copy of TEXT into the batch. */
@@ -230,7 +235,9 @@ finish (Parser *parser)
       parser->end->n_too_long++;
       return true;
     }
-  if (parser->has_arguments && yajl_gen_get_buf (parser->generator, &json, &size_bytes) == 0)
+  parser->end->n_too_deep += parser->is_too_deep;
+  if (parser->has_arguments && !parser->is_too_deep &&
+      yajl_gen_get_buf (parser->generator, &json, &size_bytes) == 0)
     parser->item.arguments = put_text (parser, json, size_bytes);
   lns_buffer_append (&batch->items, &parser->item, sizeof parser->item);
   if (batch->texts.failed || batch->items.failed)
@@ -310,7 +317,7 @@ hear (Parser *parser)
 {
   parser->has_heard = true;
   parser->heard_at = yajl_get_bytes_consumed (parser->json);
-  return parser->in_arguments && !parser->is_too_long;
+  return parser->in_arguments && !parser->is_too_long && !parser->is_too_deep;
 }
 
 static int
@@ -404,6 +411,19 @@ deepen (Parser *parser)
   return 0;
 }
 
+/* Opens a list or an object in "args"; what is too deep is left out as a whole. */
+static void
+open_argument (Parser *parser, yajl_gen_status (*open) (yajl_gen))
+{
+  if (!parser->in_arguments || parser->is_too_long || parser->is_too_deep)
+    return;
+  parser->is_too_deep = parser->depth - parser->events_depth - 1 > ARGUMENTS_MAX_DEPTH;
+  if (parser->is_too_deep)
+    yajl_gen_clear (parser->generator);
+  else
+    open (parser->generator);
+}
+
 static int
 hear_object (void *data)
 {
@@ -422,8 +442,7 @@ hear_object (void *data)
   else if (parser->where == IN_EVENT && parser->next == NEXT_ID)
     parser->in_id = true;
   parser->next = NEXT_NOTHING;
-  if (parser->in_arguments && !parser->is_too_long)
-    yajl_gen_map_open (parser->generator);
+  open_argument (parser, yajl_gen_map_open);
   check_length (parser, 0);
   return 1;
 }
@@ -455,8 +474,7 @@ hear_list (void *data)
   else if (parser->next == NEXT_GPUS)
     parser->gpus_depth = parser->depth;
   parser->next = NEXT_NOTHING;
-  if (parser->in_arguments && !parser->is_too_long)
-    yajl_gen_array_open (parser->generator);
+  open_argument (parser, yajl_gen_array_open);
   check_length (parser, 0);
   return 1;
 }

@@ -85,6 +85,8 @@ typedef struct
   int64_t base_ns; /* what the file's times count from, since 1970; 0: not said */
   uint64_t n_events;
   uint64_t n_too_long; /* besides: with more than LNS_TRACE_EVENT_MAX_BYTES of text */
+  uint64_t
+      n_too_deep; /* of them: whose "args" are left out, as they nest more than 127 lists and objects */
   bool is_cut_off;     /* the file ends, or goes wrong, in the middle: what came before was read */
   char complaint[200]; /* what is wrong then */
   bool is_mendable;    /* and what LnsTraceReader.mends may help against */

@@ -21,13 +21,15 @@ _lns_trace_tally_count (LnsTraceTally *tally, LnsTraceValue phase)
 }
 
 void
-_lns_trace_tally_line (LnsBuffer *lines, uint64_t n, const char *what)
+_lns_trace_tally_line (
+    LnsBuffer *lines, uint64_t n, const char *one, const char *many, const char *more)
 {
-  char line[160];
+  char line[200];
 
   if (n > 0)
     lns_buffer_append (lines, line,
-                       (size_t)snprintf (line, sizeof line, "%" PRIu64 " %.120s\n", n, what));
+                       (size_t)snprintf (line, sizeof line, "%" PRIu64 " %.60s%.100s\n", n,
+                                         n == 1 ? one : many, more));
 }
 
 /* What the format calls events of PHASE. */
@@ -59,10 +61,11 @@ _lns_trace_tally_write (const LnsTraceTally *tally, LnsBuffer *lines)
   for (unsigned phase = 0; phase < 256; phase++)
     {
       const bool is_plain = phase > ' ' && phase < 0x7F;
-      snprintf (what, sizeof what, is_plain ? "events of phase %c%s" : "events of phase \\x%02x%s",
-                phase, name_of ((unsigned char)phase));
-      _lns_trace_tally_line (lines, tally->by_phase[phase], what);
+      snprintf (what, sizeof what, is_plain ? " of phase %c%s" : " of phase \\x%02x%s", phase,
+                name_of ((unsigned char)phase));
+      _lns_trace_tally_line (lines, tally->by_phase[phase], "event", "events", what);
     }
-  _lns_trace_tally_line (lines, tally->n_others, "events of phases that no viewer knows");
-  _lns_trace_tally_line (lines, tally->n_without, "events without a phase");
+  _lns_trace_tally_line (lines, tally->n_others, "event", "events",
+                         " of phases that no viewer knows");
+  _lns_trace_tally_line (lines, tally->n_without, "event", "events", " without a phase");
 }

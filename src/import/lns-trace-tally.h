@@ -23,5 +23,6 @@ void _lns_trace_tally_count (LnsTraceTally *tally, LnsTraceValue phase);
 /* Appends a line for each count to LINES: what they are and how many, "12 events of phase c (clock synchronization)". */
 void _lns_trace_tally_write (const LnsTraceTally *tally, LnsBuffer *lines);
 
-/* Appends "N WHAT" as a line; nothing where N is 0. */
-void _lns_trace_tally_line (LnsBuffer *lines, uint64_t n, const char *what);
+/* Appends a line that says "N", ONE where N is 1 or else MANY, and MORE; nothing where N is 0. */
+void _lns_trace_tally_line (
+    LnsBuffer *lines, uint64_t n, const char *one, const char *many, const char *more);

@@ -285,8 +285,8 @@ def test_every_phase_has_a_place_or_is_counted():
               at("long", 9, "what"), at("e", 9, "no beginning", id="7"), at("D", 9, "no beginning", id="7"), at("f", 9, "no beginning", id="7")]
     with tempfile.TemporaryDirectory() as source:
         said, report = told_of(source, events)
-        assert said == ["1 ends of arrows that have no other end", "1 events of phase ( (context)", "1 events of phase Z", "1 events of phase v (memory dump)",
-                        "1 events of phases that no viewer knows", "2 ends of ranges that have no beginning", "2 events of phase c (clock synchronization)"], said
+        assert said == ["1 end of an arrow that has no other end", "1 event of phase ( (context)", "1 event of phase Z", "1 event of phase v (memory dump)",
+                        "1 event of phases that no viewer knows", "2 ends of ranges that have no beginning", "2 events of phase c (clock synchronization)"], said
         got = rows(report, "SELECT value, eventType, start, coalesce(end, 'open'), globalTid & 0xffffff, coalesce(endGlobalTid & 0xffffff, ''), coalesce(uint64Value, ''), "
                            "coalesce(jsonText, '') FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType IN (34, 59, 60)")
         assert sorted(got) == sorted([
@@ -299,8 +299,8 @@ def test_every_phase_has_a_place_or_is_counted():
 
 def test_a_trace_without_anything_to_show_is_an_error():
     for events, reason in (([{"ph": "c", "pid": 1, "tid": 1, "ts": 1, "name": "clock_sync"}] * 3, "none of its 3 events can be shown: 3 events of phase c"),
-                           ([{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "p"}}], "none of its 1 events can be shown;"),
-                           ([{"ph": "E", "pid": 1, "tid": 1, "ts": 1}], "none of its 1 events can be shown: 1 ends of ranges")):
+                           ([{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "p"}}], "its only event cannot be shown;"),
+                           ([{"ph": "E", "pid": 1, "tid": 1, "ts": 1}], "its only event cannot be shown: 1 end of a range")):
         with tempfile.TemporaryDirectory() as source:
             said, _ = told_of(source, events, code=125)
             assert reason in said and said.count("\n") == 1 and os.listdir(source) == ["told.json"], (said, os.listdir(source))
@@ -442,6 +442,29 @@ def test_lists_without_an_end():
             assert os.waitstatus_to_exitcode(status) == 125 and "could not be read to its end" in said, (status, said)
             assert rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59") == [("1",)]
             assert usage.ru_maxrss < 128 << 10, usage.ru_maxrss
+
+
+def test_arguments_that_nest_too_deep_are_left_out_and_told():
+    """What is kept of "args" is JSON, whatever comes within them and behind."""
+    event = '{"ph": "X", "pid": 1, "tid": 1, "ts": %d, "dur": 1, "name": "%s", "args": {"before": 1, "deep": %s, "behind": {"x": [2]}}}'
+    lists = lambda n: event % (n, f"lists {n}", "[" * n + "3" + "]" * n)
+    objects = lambda n: event % (5000 + n, f"objects {n}", '{"a":' * n + "3" + "}" * n)
+    depths = (1, 125, 126, 127, 128, 129, 1000, 9000)
+    with tempfile.TemporaryDirectory() as source:
+        path, report = write(source, "deep.json", "[" + ",".join(make(n) for make in (lists, objects) for n in depths) + "]"), os.path.join(source, "deep.rep")
+        run = subprocess.run([tap.LANESCOPE, "import", "-o", report, path], capture_output=True, text=True)
+        assert run.returncode == 0 and "left out: 10 events' \"args\", which nest more than 127 lists and objects\n" in run.stderr, run
+        got = dict(rows(report, "SELECT value, coalesce(jsonText, '') FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType = 59"))
+        assert len(got) == 2 * len(depths)
+        for name, text in got.items():
+            kind, n = name.split()
+            if int(n) > 126:
+                assert text == "", (name, text)
+                continue
+            deep = 3
+            for _ in range(int(n)):
+                deep = [deep] if kind == "lists" else {"a": deep}
+            assert json.loads(text) == {"before": 1, "deep": deep, "behind": {"x": [2]}}, name
 
 
 def test_the_name_of_a_report():
