@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/lns-saturate.h"
 #include "src/schema/lns-row-cursor.h"
 
 #define STRETCH 65536
@@ -168,12 +169,13 @@ lns_gpu_stacks_row (LnsGpuStacks *stacks, const LnsSinkRow *row, LnsError *error
       stacks->work = work;
       stacks->n_allocated = n;
     }
+  int64_t duration_ns = lns_difference (end->integer, row->values[stacks->start].integer);
   stacks->work[stacks->n_work] = (Work){
     .process = process_of (stacks, row->lane, &thread),
     .correlation = (uint32_t)correlation->integer,
     .name = stacks->name >= 0 ? (uint32_t)row->values[stacks->name].integer : LNS_GPU_STACK_COPY,
     .order = (uint32_t)stacks->n_work,
-    .duration_ns = end->integer - row->values[stacks->start].integer,
+    .duration_ns = duration_ns > 0 ? duration_ns : 0, /* a kept row may end before it starts */
   };
   stacks->n_work++;
   return true;

@@ -96,21 +96,23 @@ def test_the_picture():
 
 
 def test_sums_end_at_the_greatest_number():
-    """Kernels of which each lasts as long as int64 reaches, or nearly: frames keep their widths."""
+    """Kernels that last nearly as long as int64 reaches, or end that long before they start: frames keep their widths."""
     with sqlite3.connect(golden.path("long.sqlite")) as database:
         database.executescript("""
             CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
-            INSERT INTO StringIds VALUES (1, 'often'), (2, 'once'), (3, 'cudaLaunchKernel');
+            INSERT INTO StringIds VALUES (1, 'often'), (2, 'once'), (3, 'cudaLaunchKernel'), (4, 'never');
             CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER,
                 nameId INTEGER, returnValue INTEGER);
-            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT value, value + 1, 0, 77 << 24 | 77, value, 3, 0 FROM json_each ('[1, 2, 3]');
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT value, value + 1, 0, 77 << 24 | 77, value, 3, 0 FROM json_each ('[1, 2, 3, 4]');
             CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER,
                 correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
             INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 10, 0x7000000000000000, 0, 1, value, value, 77 << 24, 1 + value / 3, 1 + value / 3
-                FROM json_each ('[1, 2, 3]');""")
+                FROM json_each ('[1, 2, 3]');
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, -0x7fffffffffffffff, 0, 1, 7, 4, 77 << 24, 4, 4);""")
     out, _ = golden.run("export", "-t", "svg", "-o", "-", "--filter-out=none", "long.sqlite")
     frames = {g.find(SVG + "title").text.split(" ")[0]: float(g.get("data-width")) for g in ET.fromstring(out.decode()).iter(SVG + "g") if g.get("data-depth")}
     assert frames["all"] == frames["often"] == 1180 and 1000 < frames["once"] < 1180, frames
+    assert ("never", 0) in folded(golden.path("long"), "--filter-out=none")
 
 
 def test_what_is_missing_is_told():
