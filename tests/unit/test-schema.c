@@ -170,6 +170,11 @@ report_with_schemas (void)
                           { .type = 1, .offset_bytes = 16, .flags = 2u << 4 } },
       5);
   add_schema (writer, (1 << 24) + 6, 1, 16, (LnsSchemaEntry[]){ { .type = 1 << 24 } }, 1);
+  add_schema (writer, (1 << 24) + 7, LNS_PAYLOAD_SCHEMA_UNION_TAGGED, 8,
+              (LnsSchemaEntry[]){ { .type = 100 },
+                                  { .type = 15, .offset_bytes = 4 },
+                                  { .type = 19, .offset_bytes = 4 } },
+              3);
   fixture_finish (writer, 100);
   return fixture_open (fixture_path ("payloads.rep"), NULL);
 }
@@ -199,6 +204,9 @@ test_payloads_are_decoded (void)
   LNS_CHECK_STR (decode (decoder, (1 << 24) + 2, chosen, 8, true),
                  "{\"a\":1,\"b\":{\"b\":3.14159274}}");
   LNS_CHECK_STR (decode (decoder, (1 << 24) + 2, other, 8, true), "{\"a\":0,\"b\":{\"a\":7}}");
+  /* The union's first entry says which of those behind it is there. */
+  LNS_CHECK_STR (decode (decoder, (1 << 24) + 7, chosen, 8, true), "{\"c\":3.14159274}");
+  LNS_CHECK_STR (decode (decoder, (1 << 24) + 7, other, 8, true), "{\"b\":7}");
   LNS_CHECK_STR (decode (decoder, (1 << 24) + 3, &counted, 12, true), "{\"a\":3,\"b\":[-1,2,-3]}");
   LNS_CHECK_STR (decode (decoder, (1 << 24) + 5, odd, 20, true),
                  "{\"a\":1,\"b\":1.5,\"c\":\"#11223344\",\"d\":\"0xbeef\",\"e\":\"hi\"}");
