@@ -40,7 +40,7 @@ OWN_TESTS = {
     "src/sql": ["sql", "golden-sql", "golden-sql_cuda", "golden-stats_sql"],
     "src/import": ["import-system", "foreign", "golden-import", "golden-import_tables", "golden-import_trace"],
     "src/export": ["gpu-stacks", "golden-export", "golden-export_chrome", "golden-export_folded"],
-    "src/analysis": ["analysis", "cuda-analysis", "doctor", "rules", "golden-analyze", "golden-stats", "golden-stats_calls",
+    "src/analysis": ["analysis", "cuda-analysis", "cuda-tables", "doctor", "rules", "golden-analyze", "golden-stats", "golden-stats_calls",
                      "golden-stats_cuda", "golden-stats_filter", "golden-stats_ranges"],
     "src/cli": ["options", "golden-help", "golden-errors", "golden-info", "golden-profile", "golden-terminals", "switches",
                 "profile"],
@@ -203,6 +203,8 @@ def main():
     survivors, tried = [], 0
     try:
         copy_tree(source, tree)
+        if os.path.isdir(os.path.join(os.path.dirname(source), "shared")):  # the corpus, where the tests look for it
+            os.symlink(os.path.join(os.path.dirname(source), "shared"), os.path.join(work, "shared"))
         subprocess.run(["meson", "setup", build, tree], check=True, capture_output=True)
         own = sorted({test for room in rooms for test in OWN_TESTS[room]})
         if not builds(build, [], own) or not passes(build, *own) or noticed(build, None, options.quick):

@@ -6,6 +6,7 @@
 as text, rows as multisets."""
 
 import collections
+import csv
 import os
 import pty
 import re
@@ -218,6 +219,28 @@ def test_gpus_of_2020():
     result = imported(path)
     compare("gpus", database, result, "TARGET_INFO_GPU")
     compare("gpus", database, result, "CUPTI_ACTIVITY_KIND_KERNEL")
+
+
+def test_gpus_that_processes_number_for_themselves():
+    """A process that sees one GPU of two calls it 0, whichever it is: TARGET_INFO_CUDA_DEVICE says which."""
+    path = golden.path("visible.sqlite")
+    with sqlite3.connect(path) as database:
+        database.executescript("""
+            CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+            INSERT INTO StringIds VALUES (9, 'k');
+            CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, busLocation TEXT, totalMemory INTEGER, cuDevice INTEGER);
+            INSERT INTO TARGET_INFO_GPU VALUES (0, 'GPU-0', '0000:01:00.0', 1000000000, NULL), (1, 'GPU-1', '0000:02:00.0', 2000000000, NULL);
+            CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER, uuid TEXT, numMultiprocessors INTEGER);
+            INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 5, NULL, NULL), (0, 0, 6, NULL, NULL);
+            CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
+            INSERT INTO PROCESSES VALUES (5 << 24, 5, 'five'), (6 << 24, 6, 'six');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+                contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL,
+                shortName INTEGER NOT NULL);
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 1, 7, 1, 5 << 24, 9, 9), (30, 50, 0, 1, 7, 1, 6 << 24, 9, 9);""")
+    out = golden.run("stats", "-r", "cuda_gpu_trace", "-f", "csv", path)[0].decode().splitlines()
+    rows = csv.DictReader(out[next(i for i, line in enumerate(out) if line.startswith("Start")):])
+    assert [(row["Start (ns)"], row["Device"]) for row in rows] == [("10", "GPU-1 (0)"), ("30", "GPU-0 (0)")], out
 
 
 THREAD = 281543712968705  # of process 281543712964608, a second one of the process behind it

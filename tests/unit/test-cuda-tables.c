@@ -187,6 +187,22 @@ test_unified_memory (void)
   lns_report_close (report);
 }
 
+/* 2 MB and then 1 MB move in 1 µs each. */
+static void
+test_trace_of_copies (void)
+{
+  LnsReport *report = write_report ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+
+  LNS_CHECK_STR (stats_of (tables, "cuda_gpu_trace"),
+                 "200,1000,0,,,,,,,,,,2.000,2000000.000,Unknown,Unknown,GPU of the test (3),5,5,7,"
+                 "[CUDA memcpy Unified Host-to-Device]\n"
+                 "2000,1000,0,,,,,,,,,,1.000,1000000.000,Unknown,Unknown,GPU of the test (3),5,5,7,"
+                 "[CUDA memcpy Unified Device-to-Host]\n");
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 /* Where more moved than there are numbers for comes first. */
 static void
 test_more_than_all_bytes (void)
@@ -249,6 +265,7 @@ main (void)
 {
   LNS_TEST (test_each_column);
   LNS_TEST (test_unified_memory);
+  LNS_TEST (test_trace_of_copies);
   LNS_TEST (test_more_than_all_bytes);
   LNS_TEST (test_length_beyond_all_numbers);
   return lns_tap_done ();
