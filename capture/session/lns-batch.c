@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "capture/wire/lns-wire-cuda-layout.h"
+#include "capture/wire/lns-wire-record.h"
 
 LnsBatch *
 lns_batch_new (void)
@@ -154,4 +155,26 @@ lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event)
   batch->events[batch->n_events++] = *event;
   *event = (LnsBatchEvent){ 0 };
   return true;
+}
+
+uint64_t
+lns_batch_count_damaged (const uint8_t *bytes, size_t n_bytes)
+{
+  const size_t n = n_bytes / LNS_WIRE_ALIGN_BYTES;
+  size_t sound = n_bytes; /* from where on one record follows the other up to the end */
+  /* Of each place: whether a record there, and those after it, reach exactly to the end. */
+  bool *reaches = calloc (n + 1, sizeof *reaches);
+  if (reaches != NULL)
+    reaches[n] = n_bytes % LNS_WIRE_ALIGN_BYTES == 0;
+  for (size_t i = n; reaches != NULL && i-- > 1;)
+    {
+      size_t at = i * LNS_WIRE_ALIGN_BYTES;
+      LnsWireRecord record;
+      reaches[i] = lns_wire_record_next (bytes, n_bytes, &at, &record) > 0 &&
+                   at % LNS_WIRE_ALIGN_BYTES == 0 && reaches[at / LNS_WIRE_ALIGN_BYTES];
+      if (reaches[i])
+        sound = i * LNS_WIRE_ALIGN_BYTES;
+    }
+  free (reaches);
+  return 1 + lns_batch_count_begun (bytes + sound, n_bytes - sound).n;
 }

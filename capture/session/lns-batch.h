@@ -138,6 +138,10 @@ lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, 
 /* How many events begin in N_BYTES of whole records, which another process may be changing. */
 LnsBegun lns_batch_count_begun (const uint8_t *bytes, size_t n_bytes);
 
+/* At least how many events the N_BYTES at BYTES had, which begin with a record that is overwritten: it is one,
+ * and those of the sound records at the end are others. O(N_BYTES). */
+uint64_t lns_batch_count_damaged (const uint8_t *bytes, size_t n_bytes);
+
 /* Takes over EVENT; where memory is short, frees what it owns and returns false. */
 bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);
 void lns_batch_event_clear (LnsBatchEvent *event);

@@ -4,6 +4,7 @@
  */
 
 #include "capture/session/lns-decoder-private.h"
+#include "capture/session/lns-batch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -338,14 +339,21 @@ end_thread (LnsDecoder *decoder, LnsStream *stream, int64_t end_ns)
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
+/* Records of STREAM are missing: what follows must not be taken for what belongs to those before. */
 static void
-play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
+break_stream (LnsStream *stream)
 {
   forget_names (stream);
   free (stream->launches);
   stream->launches = NULL;
   lns_wire_assembler_clear (&stream->events);
   stream->lost_before = true;
+}
+
+static void
+play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
+{
+  break_stream (stream);
   const uint64_t *events = lost->losses.events;
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
     stream->process->told.events[i] += events[i];
@@ -504,6 +512,28 @@ play_short (LnsDecoder *decoder,
   return true;
 }
 
+/* Counts what is lost of N_BYTES at BYTES, which begin with a record that the program has overwritten. */
+static void
+play_damaged (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes, size_t n_bytes)
+{
+  break_stream (stream);
+  decoder->counters.n_bad_chunks++;
+  if (decoder->writer == NULL)
+    return;
+  const uint64_t n = lns_batch_count_damaged (bytes, n_bytes);
+  const LnsLoss loss = {
+    .process = stream->process->id,
+    .thread = stream->thread != NULL ? stream->thread->id : LNS_ID_NONE,
+    .first_ns = LNS_TIME_UNKNOWN,
+    .last_ns = LNS_TIME_UNKNOWN,
+    .others = n,
+    .bytes = n_bytes,
+  };
+  decoder->counters.n_damaged += n;
+  stream->process->n_lost_records += n;
+  lns_writer_add_loss (decoder->writer, &loss);
+}
+
 void
 lns_decoder_play (LnsDecoder *decoder,
                   const LnsDecoderSource *source,
@@ -521,7 +551,7 @@ lns_decoder_play (LnsDecoder *decoder,
         play_record (decoder, stream, source, &record);
       else
         {
-          decoder->counters.n_bad_chunks++;
+          play_damaged (decoder, stream, bytes + at, n_bytes - at);
           return;
         }
     }

@@ -46,6 +46,7 @@ typedef struct
 typedef struct
 {
   uint64_t n_bad_chunks;                 /* read up to a record that is none */
+  uint64_t n_damaged;                    /* events lost there, at least */
   uint64_t n_orphan_pops, n_orphan_ends; /* their beginning is lost, or was before the session */
   uint64_t n_untimed;                    /* deferred events whose times are of an unknown clock */
   uint64_t n_orphan_samples;             /* of counters that the program has not registered */

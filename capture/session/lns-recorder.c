@@ -191,7 +191,7 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
 {
   const LnsDecoderCounters counters = lns_decoder_counters (recorder->decoder);
   const uint64_t n_dropped = lns_writer_dropped (recorder->writer);
-  uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped;
+  uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped + counters.n_damaged;
   for (int i = 0; i < LNS_WIRE_CAUSES; i++)
     n_told += counters.n_lost_by[i];
   const uint64_t n_lost = lns_writer_lost (recorder->writer);
@@ -250,10 +250,9 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
               "the report holds only the last of them");
   recorder->kept.is_short = false;
   tell_count (recorder, n_dropped, "LNS-REP-002", LNS_SEVERITY_WARNING, text);
-  tell_count (
-      recorder, counters.n_bad_chunks, "LNS-POOL-004", LNS_SEVERITY_WARNING,
-      "chunks of records are damaged, and what followed in them is lost, as a program wrote "
-      "to memory that is not its own: look for the fault with a memory checker");
+  tell_count (recorder, counters.n_damaged, "LNS-POOL-004", LNS_SEVERITY_WARNING,
+              "events, at least, are lost, as a program wrote to memory that is not its own, where "
+              "their records lay: look for the fault with a memory checker");
   tell_count (
       recorder, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], "LNS-POOL-005",
       LNS_SEVERITY_WARNING,

@@ -573,6 +573,29 @@ garbage_does_no_harm (void)
   lns_report_close (report);
 }
 
+/* A record that is overwritten, and all sound ones behind it, count as lost. */
+static void
+damaged_records_are_counted (void)
+{
+  begin ();
+  name_abc ();
+  record_push (&text, AT (10), 0, 0, 1);
+  record_pop (&text, AT (20), 0, 0);
+  const size_t damaged = text.n_bytes;
+  record_start (&text, AT (30), 0, 2, 7);
+  memset (text.bytes + damaged, 0xff, text.n_bytes - damaged);
+  record_push (&text, AT (40), 0, 0, 1);
+  record_start (&text, AT (50), 0, 2, 8);
+  record_pop (&text, AT (60), 0, 0);
+  play ();
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_bad_chunks, 1);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_damaged, 3);
+  finish ();
+  LNS_CHECK_INT (lns_report_info (report)->n_lost, 3);
+  check_event ("a", 10, 10, 0);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
@@ -593,5 +616,6 @@ main (void)
   LNS_TEST (too_deep_ranges_are_counted);
   LNS_TEST (streams_may_share_a_thread);
   LNS_TEST (garbage_does_no_harm);
+  LNS_TEST (damaged_records_are_counted);
   return lns_tap_done ();
 }
