@@ -181,9 +181,9 @@ tell_between (LnsRecorder *recorder, uint64_t n_dropped)
 }
 
 static const char no_python[] =
-    "no Python program began to trace functions: one that another program starts with -I, -E or "
-    "-S, or without our "
-    "environment, does not hear of it; start it without these, or from this command line";
+    "no Python program began to trace functions: none ran, or another program started it with -I, "
+    "-E, -S or a PYTHONPATH without ours; start Python from this command line, or have what starts "
+    "it add to PYTHONPATH";
 
 /* What can only be said at the end. */
 static void
