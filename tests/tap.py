@@ -12,6 +12,7 @@ tests/meson.build sets it.
 import glob
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import traceback
@@ -36,6 +37,11 @@ def pythons():
             if told.returncode == 0:  # pyenv has names for versions that it does not run
                 found.setdefault(told.stdout.strip(), path)
     return found
+
+
+def spread(samples):
+    """The least, the median and the greatest of them, as benches print."""
+    return [round(value, 1) for value in (min(samples), statistics.median(samples), max(samples))]
 
 
 def main(names):

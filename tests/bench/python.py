@@ -11,7 +11,6 @@ report must hold every call."""
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,10 +33,6 @@ def best(function, n):
 n = int(sys.argv[1])
 print(best(traced.function, n), best(traced.other, n))
 """
-
-
-def spread(samples):
-    return [round(value, 1) for value in (min(samples), statistics.median(samples), max(samples))]
 
 
 def main():
@@ -63,8 +58,8 @@ def main():
                 if int(kept) != calls // 5 * 5:
                     sys.exit(f"bench python: CPython {version}: {calls} calls, {kept} in the report")
             added = [[ours[i][k] - bare[i][k] for i in range(ROUNDS)] for k in (0, 1)]
-            results[version] = {"call_ns": round(statistics.median(times[0] for times in bare), 1),
-                                "traced_adds_ns": spread(added[0]), "other_adds_ns": spread(added[1])}
+            results[version] = {"call_ns": tap.spread([times[0] for times in bare])[1],
+                                "traced_adds_ns": tap.spread(added[0]), "other_adds_ns": tap.spread(added[1])}
             print(version, results[version], flush=True)
     print(json.dumps({"calls": calls, "cpython": results}))
 
