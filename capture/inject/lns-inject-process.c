@@ -48,19 +48,6 @@ wipe_on_fork (void)
     __register_atfork (NULL, NULL, wipe_generation_in_child, __dso_handle);
 }
 
-static void
-name_program (char *ret_name, size_t size)
-{
-  char path[4096];
-  long n = LNS_SYSCALL (SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
-  if (n <= 0)
-    return;
-  path[n] = '\0';
-  const char *slash = strrchr (path, '/');
-  const char *name = slash == NULL ? path : slash + 1;
-  memcpy (ret_name, name, strnlen (name, size - 1));
-}
-
 /* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
 static void
 leave_parent (void)
@@ -131,7 +118,6 @@ join_session (int bound_ms)
     .forked = forked,
     .is_borrowed = is_borrowed,
   };
-  name_program (hello.program, sizeof hello.program);
   if (lns_streams_prepare () < 0)
     return LNS_GENERATION_OFF;
   LnsWirePoolView pool;

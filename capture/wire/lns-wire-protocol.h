@@ -53,7 +53,6 @@ typedef struct
   uint32_t ppid;
   uint32_t forked; /* 1: this process image took part under another pid before: a fork's child */
   uint32_t is_borrowed; /* 1: said by a child of vfork(), for its parent, whose memory it runs in */
-  char program[64];     /* file name of the executable, zero-padded, cut; "" where unknown */
 } LnsWireHello;
 
 typedef struct
