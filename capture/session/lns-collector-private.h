@@ -126,9 +126,12 @@ void _lns_collector_hurry (LnsCollector *collector, int64_t now_ns);
 
 /* --- lns-collector-spare.c -------------------------------------------------------------------- */
 
-/* Gives a pool for the process PID, with chunks for its first milliseconds; a spare one where there is one
- * that suits. Returns 0 or -errno. */
-int _lns_collector_take_pool (LnsCollector *collector, int32_t pid, LnsSparePool *ret_pool);
+/* Gives a pool for the process PID, a fork's child where FORKED, with chunks for its first milliseconds; a
+ * spare one where there is one that suits. Returns 0 or -errno. */
+int _lns_collector_take_pool (LnsCollector *collector,
+                              int32_t pid,
+                              bool forked,
+                              LnsSparePool *ret_pool);
 
 /* Has what is asked of processes now take the place of what POOL was made for; the lock is held. */
 void _lns_collector_tell_pool (const LnsCollector *collector, LnsSparePool *pool);

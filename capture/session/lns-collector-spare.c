@@ -12,8 +12,12 @@
 
 #include "capture/session/lns-memory-limit.h"
 
-/* What a process gets with its pool. */
+/* What a process gets with its pool, in chunks that hold memory; four times as many that hold none yet. */
 #define FIRST_CHUNKS 128
+
+/* What is in a pool that waits for a fork's child: each page of lines takes longer to touch than most
+ * children take for all their events. */
+#define SPARE_CHUNKS 32
 
 /* The smallest pool that is of use. */
 #define MIN_CHUNKS 64
@@ -47,17 +51,16 @@ limit_size (LnsWirePoolOptions *options, int32_t pid)
   return true;
 }
 
-/* Lends what a process has before the first drain. Enough for 10 ms of a busy thread; the rest of its share comes
- * within LOW_DRAIN_MS, as most of the time that a fork's child would wait here goes into lending chunks that it
- * never uses. */
+/* Lends up to N_MOST of the chunks that a process has before the first drain. The least is enough for 10 ms
+ * of a busy thread; the rest of its share comes with drains (lns_peer_lend ()). */
 static void
-lend_first (LnsCollector *collector, LnsWirePool *pool)
+lend_first (LnsCollector *collector, LnsWirePool *pool, uint32_t n_most)
 {
   uint64_t share = collector->options.session_bytes / (collector->n_peers + 1);
   if (share > collector->options.process_bytes)
     share = collector->options.process_bytes;
   const uint64_t n = share / LNS_WIRE_CHUNK_BYTES_DEFAULT;
-  lns_wire_pool_top_up (pool, share, n < FIRST_CHUNKS ? (uint32_t)n : FIRST_CHUNKS);
+  lns_wire_pool_top_up (pool, share, n < n_most ? (uint32_t)n : n_most);
 }
 
 /* Makes a pool of the size that OPTIONS has, for what is asked of processes now. */
@@ -88,7 +91,7 @@ _lns_collector_tell_pool (const LnsCollector *collector, LnsSparePool *pool)
 }
 
 int
-_lns_collector_take_pool (LnsCollector *collector, int32_t pid, LnsSparePool *ret_pool)
+_lns_collector_take_pool (LnsCollector *collector, int32_t pid, bool forked, LnsSparePool *ret_pool)
 {
   LnsWirePoolOptions options = usual_size (collector);
   int failed = 0;
@@ -104,7 +107,7 @@ _lns_collector_take_pool (LnsCollector *collector, int32_t pid, LnsSparePool *re
       failed = make_pool (collector, &options, ret_pool);
     }
   if (failed == 0)
-    lend_first (collector, ret_pool->pool);
+    lend_first (collector, ret_pool->pool, forked ? SPARE_CHUNKS : FIRST_CHUNKS);
   return failed;
 }
 
@@ -131,7 +134,7 @@ _lns_collector_make_spare (LnsCollector *collector)
       collector->wants_spares = false;
       return;
     }
-  lend_first (collector, spare->pool);
+  lend_first (collector, spare->pool, SPARE_CHUNKS);
   collector->n_spares++;
 }
 

@@ -258,12 +258,24 @@ lns_peer_salvage (LnsPeer *peer, LnsBatch *batch)
     }
 }
 
+/* Whether PEER, as most forks' children do, may end before it needs more chunks than it has. */
+static bool
+has_enough (const LnsPeer *peer, int64_t now_ns)
+{
+  LnsWirePoolUsage usage;
+  if (now_ns >= peer->frugal_until_ns)
+    return false;
+  lns_wire_pool_usage (peer->pool, &usage);
+  return usage.n_free > usage.n_owned + usage.n_full;
+}
+
 void
 lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns)
 {
   if (peer->is_gone)
     return;
-  lns_wire_pool_top_up (peer->pool, cap_bytes, max_free);
+  /* Buffers for CUPTI are lent all the same. */
+  lns_wire_pool_top_up (peer->pool, cap_bytes, has_enough (peer, now_ns) ? 0 : max_free);
   if (now_ns - peer->looked_ns < LOOK_NS)
     return;
   const uint64_t keep_bytes = DRAINS * peer->most_bytes;

@@ -32,10 +32,11 @@ typedef struct
   LnsIdMap next_sequence; /* by stream: 1 + the sequence number of the chunk to be read */
   LnsWireChunk *chunks;   /* room for a scan */
   size_t n_chunks_allocated;
-  int64_t looked_ns;    /* CLOCK_MONOTONIC of when memory was last given back, or had to grow */
-  uint64_t most_bytes;  /* that one drain has found since then */
-  LnsWireLosses losses; /* as of the last drain or look */
-  uint64_t n_begun;     /* events that have begun by then, in the pool or out of it */
+  int64_t looked_ns;       /* CLOCK_MONOTONIC of when memory was last given back, or had to grow */
+  int64_t frugal_until_ns; /* until then it is lent more only where half of what it has is used */
+  uint64_t most_bytes;     /* that one drain has found since then */
+  LnsWireLosses losses;    /* as of the last drain or look */
+  uint64_t n_begun;        /* events that have begun by then, in the pool or out of it */
   struct LnsCountedChunk
   {
     uint32_t generation, n_bytes;
@@ -69,8 +70,9 @@ void lns_peer_look (LnsPeer *peer);
 /* Adds what CUPTI has left in the buffers of a peer that is gone to BATCH, as events. */
 void lns_peer_salvage (LnsPeer *peer, LnsBatch *batch);
 
-/* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free; and now and then gives
- * back memory that was not needed for a while. NOW_NS is CLOCK_MONOTONIC. */
+/* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free, unless the peer is to be
+ * frugal and has enough; and now and then gives back memory that was not needed for a while. NOW_NS is
+ * CLOCK_MONOTONIC. */
 void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns);
 
 /* What the pool holds or may hold by the chunks that are lent. */

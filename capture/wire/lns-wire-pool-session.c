@@ -257,15 +257,10 @@ set_published (LnsWirePool *pool, uint64_t published)
   __atomic_store_n (&pool->view.header->published, published, __ATOMIC_RELEASE);
 }
 
-/* Lends chunk INDEX, whose line is zero but for its generation. */
+/* Lends chunk INDEX, which lies below the limit and whose line is zero but for its generation. */
 static void
 lend (LnsWirePool *pool, uint32_t index)
 {
-  if (index >= pool->limit)
-    {
-      pool->limit = index + 1;
-      __atomic_store_n (&pool->view.header->limit, pool->limit, __ATOMIC_RELEASE);
-    }
   set_known_state (pool, index, LNS_WIRE_CHUNK_FREE);
   __atomic_store_n (&pool->view.lines[index].state, LNS_WIRE_CHUNK_FREE, __ATOMIC_RELEASE);
   set_published (pool, pool->published + 1);
@@ -306,6 +301,40 @@ punch (LnsWirePool *pool, uint32_t index)
   return true;
 }
 
+/* Lends up to N chunks beyond the limit, which nobody has used, within the same bounds. As lend () does
+ * for each, but sums and the header are written once for all: there are thousands. */
+static uint32_t
+lend_fresh (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
+{
+  const uint64_t each_bytes = pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE;
+  const uint64_t all_bytes = _lns_wire_buffers_weight (pool) + pool->weight_bytes;
+  const uint32_t from = pool->limit, n_beyond = pool->view.n_chunks - from;
+  const uint64_t n_by_cap = cap_bytes > all_bytes ? (cap_bytes - all_bytes) / each_bytes : 0;
+  const uint64_t n_by_free = free_bytes > pool->free_weight_bytes
+                                 ? (free_bytes - pool->free_weight_bytes) / each_bytes
+                                 : 0;
+  n = n < n_beyond ? n : n_beyond;
+  n = n < n_by_cap ? n : (uint32_t)n_by_cap;
+  n = n < n_by_free ? n : (uint32_t)n_by_free;
+  if (n == 0)
+    return 0;
+  pool->limit = from + n;
+  __atomic_store_n (&pool->view.header->limit, pool->limit, __ATOMIC_RELEASE);
+  for (uint32_t i = from; i < pool->limit; i++)
+    {
+      pool->chunks[i].state = LNS_WIRE_CHUNK_FREE;
+      __atomic_store_n (&pool->view.lines[i].state, LNS_WIRE_CHUNK_FREE, __ATOMIC_RELEASE);
+    }
+  pool->n[LNS_WIRE_CHUNK_NONE] -= n;
+  pool->n[LNS_WIRE_CHUNK_FREE] += n;
+  pool->weight_bytes += n * each_bytes;
+  pool->free_weight_bytes += n * each_bytes;
+  set_published (pool, pool->published + n);
+  if (from < __atomic_load_n (&pool->view.header->hint, __ATOMIC_RELAXED))
+    __atomic_store_n (&pool->view.header->hint, from, __ATOMIC_RELAXED);
+  return n;
+}
+
 /* Lends up to N chunks, those that hold memory first, while all weigh at most CAP_BYTES and those
  * that are free FREE_BYTES. */
 static uint32_t
@@ -317,10 +346,10 @@ lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_by
     {
       const uint32_t n_beyond = pool->view.n_chunks - pool->limit;
       /* Below the limit, all cold ones are lent but where some were withdrawn. */
-      const bool is_none_below = pool->n[LNS_WIRE_CHUNK_NONE] - pool->n_warm == n_beyond;
-      uint32_t i = cold && is_none_below ? pool->limit : 0;
-      uint32_t end = cold ? pool->view.n_chunks : pool->n_warm > 0 ? pool->limit : 0;
-      for (; i < end && done < n; i++)
+      const uint32_t n_there =
+          cold ? pool->n[LNS_WIRE_CHUNK_NONE] - pool->n_warm - n_beyond : pool->n_warm;
+      const uint32_t end = n_there > 0 ? pool->limit : 0;
+      for (uint32_t i = 0; i < end && done < n; i++)
         {
           const LnsWireChunkRecord *chunk = &pool->chunks[i];
           if (chunk->state != LNS_WIRE_CHUNK_NONE || (chunk->touched == 0) != cold)
@@ -334,7 +363,7 @@ lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_by
           done++;
         }
     }
-  return done;
+  return done + lend_fresh (pool, n - done, cap_bytes, free_bytes);
 }
 
 uint32_t

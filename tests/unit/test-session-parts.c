@@ -20,7 +20,9 @@
 #include "capture/session/lns-launch.h"
 #include "capture/session/lns-memory-limit.h"
 #include "capture/session/lns-name.h"
+#include "capture/session/lns-peer.h"
 #include "capture/session/lns-process-info.h"
+#include "capture/wire/lns-wire-pool-session.h"
 #include "tests/lns-tap.h"
 
 static LnsClockLine line;
@@ -295,6 +297,37 @@ processes_are_known_by_their_environment (void)
   LNS_CHECK (!lns_process_lives_with (variable));
 }
 
+static uint64_t
+n_free_after_lending (LnsPeer *peer, int64_t now_ns)
+{
+  lns_peer_look (peer);
+  lns_peer_lend (peer, UINT64_C (64) << 20, 64, now_ns);
+  return lns_wire_pool_n_free (lns_wire_pool_view (peer->pool));
+}
+
+/* A fork's child gets more chunks when it has used half of what it has, or has lived for some time. */
+static void
+frugal_peers_are_lent_what_they_need (void)
+{
+  const LnsWirePoolOptions options = { .serial = 1, .clock = LNS_WIRE_CLOCK_MONOTONIC };
+  for (int is_busy = 0; is_busy < 2; is_busy++)
+    {
+      LnsWirePool *pool = NULL;
+      LNS_CHECK_INT (lns_wire_pool_new (&options, &pool), 0);
+      LnsPeer *peer = lns_peer_new (0, pool);
+      peer->frugal_until_ns = 100;
+      LNS_CHECK_INT (lns_wire_pool_top_up (pool, UINT64_C (64) << 20, 4), 16);
+      LNS_CHECK_INT (n_free_after_lending (peer, 99), 16);
+      for (uint32_t i = 0; is_busy && i < 7; i++)
+        LNS_CHECK (lns_wire_pool_claim (lns_wire_pool_view (pool), i + 1, 0, 1, 1) >= 0);
+      LNS_CHECK_INT (n_free_after_lending (peer, 99), is_busy ? 9 : 16);
+      if (is_busy)
+        LNS_CHECK (lns_wire_pool_claim (lns_wire_pool_view (pool), 8, 0, 1, 1) >= 0);
+      LNS_CHECK_INT (n_free_after_lending (peer, is_busy ? 99 : 100), 256);
+      lns_peer_free (peer);
+    }
+}
+
 static void
 some_memory_is_allowed (void)
 {
@@ -373,6 +406,7 @@ main (void)
   LNS_TEST (processes_are_described);
   LNS_TEST (children_inherit_what_they_took_along);
   LNS_TEST (processes_are_known_by_their_environment);
+  LNS_TEST (frugal_peers_are_lent_what_they_need);
   LNS_TEST (some_memory_is_allowed);
   return lns_tap_done ();
 }
