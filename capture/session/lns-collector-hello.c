@@ -336,9 +336,10 @@ answer (LnsCollector *collector, LnsWatch *connection, const LnsWireHello *hello
   if (hello->forked)
     {
       const LnsPeer *parent = parent_of (collector, &info);
-      lns_process_info_finish (&info);
       if (parent != NULL)
-        lns_process_info_inherit (&info, &parent->info);
+        lns_process_info_finish_forked (&info, &parent->info, (int32_t)hello->pid);
+      else
+        lns_process_info_finish (&info);
       collector->wants_spares = true;
       collector->spares_taken_ns = peer->looked_ns;
     }
@@ -355,7 +356,6 @@ answer (LnsCollector *collector, LnsWatch *connection, const LnsWireHello *hello
   collector->has_news = true;
   if (peer->pid_fd >= 0)
     add_watch (collector, (LnsWatch){ .kind = LNS_WATCH_PEER, .fd = peer->pid_fd, .peer = peer });
-  _lns_wake (collector->changed_fd);
   return true;
 }
 

@@ -53,7 +53,7 @@ void lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *ask
 /* What LNS_WIRE_ENVIRONMENT is to be set to. */
 const char *lns_collector_path (const LnsCollector *collector);
 
-/* A descriptor that becomes readable when a process joins or ends; read it empty (an eventfd). */
+/* A descriptor that becomes readable when a process ends; read it empty (an eventfd). */
 int lns_collector_changed_fd (const LnsCollector *collector);
 
 /* Puts EVENT, which is taken over, into the next batch, whose drain begins at once. Any thread. */

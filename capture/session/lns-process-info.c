@@ -218,20 +218,34 @@ lns_process_info_begin (int32_t pid, LnsProcessInfo *ret_info)
   read_stat (pid, ret_info);
 }
 
+static char *
+read_executable (int32_t pid)
+{
+  char text[4096], path[64];
+  snprintf (path, sizeof path, "/proc/%d/exe", pid);
+  ssize_t n = readlink (path, text, sizeof text - 1);
+  return n > 0 ? strndup (text, (size_t)n) : NULL;
+}
+
 void
 lns_process_info_finish (LnsProcessInfo *info)
 {
-  char text[4096], path[64];
   read_target_pid (info->pid, info);
   info->command_line = read_command_line (info->pid);
   info->mpi_rank = read_mpi_rank (info->pid);
-  snprintf (path, sizeof path, "/proc/%d/exe", info->pid);
-  ssize_t n = readlink (path, text, sizeof text - 1);
-  if (n > 0)
-    {
-      text[n] = '\0';
-      info->executable = strdup (text);
-    }
+  info->executable = read_executable (info->pid);
+}
+
+void
+lns_process_info_finish_forked (LnsProcessInfo *info, const LnsProcessInfo *parent, int32_t own_pid)
+{
+  /* Where the pids are the same there is nothing to look up, whatever the namespace. */
+  if (own_pid != info->pid)
+    read_target_pid (info->pid, info);
+  info->command_line = read_command_line (info->pid);
+  info->executable = read_executable (info->pid);
+  info->mpi_rank = parent->mpi_rank;
+  lns_process_info_inherit (info, parent);
 }
 
 void

@@ -33,6 +33,12 @@ void lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info);
 void lns_process_info_begin (int32_t pid, LnsProcessInfo *ret_info);
 void lns_process_info_finish (LnsProcessInfo *info);
 
+/* The second step for a process that PARENT has forked and that calls itself OWN_PID: reads what it may have
+ * changed, its title and program. A fork's child is often gone before all could be read. */
+void lns_process_info_finish_forked (LnsProcessInfo *info,
+                                     const LnsProcessInfo *parent,
+                                     int32_t own_pid);
+
 /* Gives INFO, of a process that PARENT has forked, what it has in common with its parent and had no more when
  * it was read. */
 void lns_process_info_inherit (LnsProcessInfo *info, const LnsProcessInfo *parent);

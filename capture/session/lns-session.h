@@ -75,7 +75,7 @@ bool lns_session_add_variables (const LnsSession *session,
                                 LnsEnvironment *environment,
                                 const char *injection);
 
-/* Becomes readable when a process joins or ends: lns_session_clear_changed (). */
+/* Becomes readable when a process ends: lns_session_clear_changed (). */
 int lns_session_changed_fd (const LnsSession *session);
 void lns_session_clear_changed (LnsSession *session);
 

@@ -266,6 +266,25 @@ children_inherit_what_they_took_along (void)
   lns_process_info_clear (&child);
 }
 
+/* A fork's child is asked for its title and program, and has its parent's rank. */
+static void
+forked_children_are_read_in_part (void)
+{
+  LnsProcessInfo whole, child, parent = { .mpi_rank = 3 };
+  lns_process_info_read (getpid (), &whole);
+  for (int32_t own_pid = getpid (); own_pid <= getpid () + 1; own_pid++)
+    {
+      lns_process_info_begin (getpid (), &child);
+      lns_process_info_finish_forked (&child, &parent, own_pid);
+      LNS_CHECK_INT (child.target_pid, whole.target_pid);
+      LNS_CHECK_STR (child.command_line, whole.command_line);
+      LNS_CHECK_STR (child.executable, whole.executable);
+      LNS_CHECK_INT (child.mpi_rank, 3);
+      lns_process_info_clear (&child);
+    }
+  lns_process_info_clear (&whole);
+}
+
 static void
 processes_are_known_by_their_environment (void)
 {
@@ -405,6 +424,7 @@ main (void)
   LNS_TEST (arguments_are_quoted_for_a_shell);
   LNS_TEST (processes_are_described);
   LNS_TEST (children_inherit_what_they_took_along);
+  LNS_TEST (forked_children_are_read_in_part);
   LNS_TEST (processes_are_known_by_their_environment);
   LNS_TEST (frugal_peers_are_lent_what_they_need);
   LNS_TEST (some_memory_is_allowed);
