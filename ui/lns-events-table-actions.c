@@ -100,12 +100,16 @@ key_cb (GtkEventControllerKey *controller,
   gboolean end = key == GDK_KEY_End || key == GDK_KEY_KP_End;
   unsigned page = home ? 0 : lns_events_model_n_pages (self->model) - 1;
 
-  if (!(home || end) || (state & gtk_accelerator_get_default_mod_mask ()) != 0 ||
-      page == lns_events_model_get_page (self->model))
+  if (!(home || end) || (state & gtk_accelerator_get_default_mod_mask ()) != 0)
+    return GDK_EVENT_PROPAGATE;
+  /* The last row that the list knows of must be the last one. */
+  lns_events_model_tell_all (self->model);
+  if (page == lns_events_model_get_page (self->model))
     return GDK_EVENT_PROPAGATE;
   lns_events_model_set_page (self->model, page);
+  lns_events_model_tell_all (self->model);
   _lns_events_table_update (self);
-  guint position = home ? 0 : g_list_model_get_n_items (G_LIST_MODEL (self->model)) - 1;
+  guint position = home ? 0 : lns_events_model_n_rows (self->model) - 1;
   gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
   self->refocus = TRUE;
   _lns_events_table_scroll_to (self, position);

@@ -50,16 +50,40 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 }
 
 static void
-bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+fill_cell (GtkListItem *item, LnsEventColumn column)
 {
   LnsEventSet *set;
   uint32_t row;
   g_autofree char *text = NULL;
 
   if (lns_event_item_get (gtk_list_item_get_item (item), &set, &row))
-    text = lns_event_cell_text (set, row, column_of (factory));
+    text = lns_event_cell_text (set, row, column);
   gtk_inscription_set_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)),
                             text != NULL ? text : "…");
+}
+
+static void
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsTable *self)
+{
+  g_hash_table_insert (self->cells, item, GUINT_TO_POINTER (column_of (factory)));
+  fill_cell (item, column_of (factory));
+}
+
+static void
+unbind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsTable *self)
+{
+  g_hash_table_remove (self->cells, item);
+}
+
+void
+_lns_events_table_update_cells (LnsEventsTable *self)
+{
+  GHashTableIter iter;
+  gpointer item, column;
+
+  g_hash_table_iter_init (&iter, self->cells);
+  while (g_hash_table_iter_next (&iter, &item, &column))
+    fill_cell (item, GPOINTER_TO_UINT (column));
 }
 
 /* Nobody sorts items with this. GTK 4.8 does not tell by which column a view is sorted, but the
@@ -115,7 +139,8 @@ add_column (LnsEventsTable *self, LnsEventColumn id)
   g_object_set_data (G_OBJECT (column), column_key, GUINT_TO_POINTER (id));
   g_object_set_data (G_OBJECT (column), "lns-events-table", self);
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), NULL);
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), NULL);
+  g_signal_connect_object (factory, "bind", G_CALLBACK (bind_cb), self, 0);
+  g_signal_connect_object (factory, "unbind", G_CALLBACK (unbind_cb), self, 0);
   gtk_column_view_column_set_sorter (column, sorter);
   gtk_column_view_column_set_resizable (column, TRUE);
   if (info->width_px > 0)

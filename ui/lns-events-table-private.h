@@ -35,11 +35,13 @@ struct _LnsEventsTable
   gboolean has_first_page; /* … and the model shows what it told so far */
 
   LnsEventsModel *model;
+  GHashTable *cells; /* the columns of the GtkListItems that are bound */
   GtkMultiSelection *selection;
   gboolean following; /* the selection is being set by the program: the view is not told */
   uint32_t wanted;    /* position to scroll to after the next layout, or UINT32_MAX */
   int wait_frames;
-  gboolean refocus; /* and to give the focus to there */
+  gboolean refocus;                      /* and to give the focus to there */
+  gboolean follows_later, scrolls_later; /* once the list knows of all rows                 */
   guint tick;
 
   GtkStack *stack; /* pages "empty", "loading", "error", "no-match", "table" */
@@ -62,6 +64,8 @@ struct _LnsEventsTable
 /* lns-events-table-columns.c */
 void _lns_events_table_add_columns (LnsEventsTable *self);
 void _lns_events_table_update_columns (LnsEventsTable *self);
+/* Shows in the cells what stands at their places now. */
+void _lns_events_table_update_cells (LnsEventsTable *self);
 /* Reads the column and direction that the header asks for; true if they are other than before. */
 gboolean _lns_events_table_read_sorting (LnsEventsTable *self);
 

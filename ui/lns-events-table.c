@@ -15,15 +15,24 @@ G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
 /* --- Scrolling ----------------------------------------------------------------------------- */
 
+/* The list inside the column view. */
+static GtkWidget *
+list_of (LnsEventsTable *self)
+{
+  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
+
+  while (!GTK_IS_LIST_VIEW (child))
+    child = gtk_widget_get_next_sibling (child);
+  return child;
+}
+
 /* GTK 4.8 has no gtk_column_view_scroll_to (); its list has an action for it, which is not part of
  * the API: where that is missing, rows are taken to be equally high. */
 static void
 scroll_to (LnsEventsTable *self, uint32_t position)
 {
-  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
-  for (; child != NULL; child = gtk_widget_get_next_sibling (child))
-    if (gtk_widget_activate_action (child, "list.scroll-to-item", "u", position))
-      return;
+  if (gtk_widget_activate_action (list_of (self), "list.scroll-to-item", "u", position))
+    return;
 
   GtkAdjustment *adjustment = gtk_scrollable_get_vadjustment (GTK_SCROLLABLE (self->columns));
   guint n = g_list_model_get_n_items (G_LIST_MODEL (self->model));
@@ -87,20 +96,23 @@ _lns_events_table_follow (LnsEventsTable *self, gboolean scroll)
   LnsEventOrder *order = lns_events_model_get_order (self->model);
   uint32_t row, position;
 
-  if (self->set == NULL || order == NULL || id.lane == LNS_ID_NONE ||
+  self->follows_later = !lns_events_model_is_told (self->model);
+  self->scrolls_later = scroll;
+  if (self->follows_later || self->set == NULL || order == NULL || id.lane == LNS_ID_NONE ||
       !lns_event_set_find (self->set, id.lane, id.ordinal, event.start_ns, &row) ||
       !lns_event_order_find (order, row, &position))
     return;
   self->following = TRUE;
   uint32_t first = lns_events_model_get_first (self->model);
-  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->model));
-  if (position < first || position - first >= n)
+  if (position < first || position - first >= lns_events_model_n_rows (self->model))
     {
-      lns_events_model_set_page (self->model, position / n);
+      lns_events_model_set_page (self->model, lns_events_model_page_of (self->model, position));
       _lns_events_table_update (self);
+      self->follows_later = !lns_events_model_is_told (self->model);
     }
   position -= lns_events_model_get_first (self->model);
-  if (!gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
+  if (!self->follows_later &&
+      !gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
     {
       gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
       if (scroll)
@@ -119,6 +131,49 @@ event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
       self->following = FALSE;
     }
   _lns_events_table_follow (self, TRUE);
+}
+
+/* Chooses no row, and takes what is seen, the focus, and from where a selection is extended to the
+ * first row. All widgets are at the list's top then, and its end may go: GTK 4.8 removes too few rows
+ * if the first of them has no widget but a later one has, as the row of the focus does, and that row's
+ * widget stays at the list's end (gtk_list_item_manager_remove_items () ignores the place within a run
+ * of rows without widgets). */
+static void
+go_to_top (LnsEventsTable *self)
+{
+  GtkWidget *list = list_of (self);
+
+  self->following = TRUE;
+  gtk_widget_activate_action (list, "list.select-item", "(ubb)", 0, FALSE, FALSE);
+  gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
+  self->following = FALSE;
+  scroll_to (self, 0);
+  GtkWidget *first = gtk_widget_get_first_child (list);
+  if (gtk_widget_get_focus_child (list) != NULL)
+    gtk_widget_grab_focus (first);
+  else
+    {
+      /* The list remembers where the focus is to come back to. */
+      gtk_widget_set_focus_child (list, first);
+      gtk_widget_set_focus_child (list, NULL);
+    }
+}
+
+/* The places keep their widgets, but neither what was chosen there nor what was looked at. */
+static void
+rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
+{
+  _lns_events_table_update_cells (self);
+  if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
+    go_to_top (self);
+}
+
+static void
+items_changed_cb (
+    LnsEventsModel *model, guint position, guint removed, guint added, LnsEventsTable *self)
+{
+  if (self->follows_later && lns_events_model_is_told (model))
+    _lns_events_table_follow (self, self->scrolls_later);
 }
 
 static void
@@ -205,7 +260,7 @@ update_pager (LnsEventsTable *self, const LnsEventOrder *order)
   unsigned n_pages = lns_events_model_n_pages (self->model);
   unsigned page = lns_events_model_get_page (self->model);
   uint64_t first = lns_events_model_get_first (self->model);
-  uint64_t n = g_list_model_get_n_items (G_LIST_MODEL (self->model));
+  uint64_t n = lns_events_model_n_rows (self->model);
   g_autofree char *text =
       g_strdup_printf (_ ("Rows %s – %s"), lns_format_unsigned (MIN (first + 1, order->n), from),
                        lns_format_unsigned (first + n, to));
@@ -340,11 +395,19 @@ lns_events_table_dispose (GObject *object)
 }
 
 static void
+lns_events_table_finalize (GObject *object)
+{
+  g_hash_table_unref (LNS_EVENTS_TABLE (object)->cells);
+  G_OBJECT_CLASS (lns_events_table_parent_class)->finalize (object);
+}
+
+static void
 lns_events_table_class_init (LnsEventsTableClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
+  G_OBJECT_CLASS (klass)->finalize = lns_events_table_finalize;
   gtk_widget_class_set_template_from_resource (
       widget_class, "/io/github/lanescope/Lanescope/lns-events-table.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, stack);
@@ -371,8 +434,13 @@ lns_events_table_init (LnsEventsTable *self)
 {
   self->column = LNS_EVENT_COLUMN_NUMBER;
   gtk_widget_init_template (GTK_WIDGET (self));
+  self->cells = g_hash_table_new (NULL, NULL);
   self->model = lns_events_model_new ();
   self->selection = gtk_multi_selection_new (g_object_ref (G_LIST_MODEL (self->model)));
+  /* After the selection's own handler: it knows of the items then. */
+  g_signal_connect_object (self->model, "items-changed", G_CALLBACK (items_changed_cb), self,
+                           G_CONNECT_AFTER);
+  g_signal_connect_object (self->model, "rows-changed", G_CALLBACK (rows_changed_cb), self, 0);
   g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
                            self, 0);
   _lns_events_table_add_columns (self);

@@ -9,6 +9,7 @@
  * usage: test-table REPORT (of known-report) */
 
 #include "ui/lns-application.h"
+#include "ui/lns-event-cell.h"
 #include "ui/lns-events-table-private.h"
 #include "ui/lns-window.h"
 
@@ -160,6 +161,109 @@ says (GtkWidget *widget, const char *text)
   return false;
 }
 
+/* Filters by TEXT, which must leave more or fewer rows than there are. */
+static void
+filter_by (const char *text)
+{
+  const uint32_t n = lns_events_model_get_order (table->model)->n;
+
+  gtk_editable_set_text (table->filter, text);
+  WAIT_FOR (lns_events_model_get_order (table->model)->n != n && table->querying == NULL &&
+            lns_events_model_is_told (table->model));
+}
+
+static void
+count_cb (GtkSignalListItemFactory *factory, GtkListItem *item, guint *n_cells)
+{
+  ++*n_cells;
+}
+
+/* What the table's first row that can be seen tells in COLUMN's cell, by what GTK bound there. */
+static const char *
+first_text (LnsEventColumn column)
+{
+  GHashTableIter iter;
+  gpointer item, of;
+
+  g_hash_table_iter_init (&iter, table->cells);
+  while (g_hash_table_iter_next (&iter, &item, &of))
+    if (gtk_list_item_get_position (item) == 0 && of == GUINT_TO_POINTER (column))
+      return gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)));
+  return NULL;
+}
+
+/* Every cell that GTK keeps belongs to a row of the list and tells what stands there. */
+static void
+check_cells (void)
+{
+  const guint n = g_list_model_get_n_items (G_LIST_MODEL (table->model));
+  GHashTableIter iter;
+  gpointer item, column;
+
+  g_hash_table_iter_init (&iter, table->cells);
+  while (g_hash_table_iter_next (&iter, &item, &column))
+    {
+      LnsEventSet *set;
+      uint32_t row;
+      g_autoptr (LnsEventItem) place =
+          g_list_model_get_item (G_LIST_MODEL (table->model), gtk_list_item_get_position (item));
+      LNS_CHECK (gtk_list_item_get_position (item) < n);
+      LNS_CHECK (lns_event_item_get (place, &set, &row));
+      g_autofree char *text = lns_event_cell_text (set, row, GPOINTER_TO_UINT (column));
+      LNS_CHECK_STR (gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item))),
+                     text);
+    }
+}
+
+/* The focus keeps a row of widgets at the list's end, which must go when the rows become fewer. */
+static void
+no_cell_stays_without_a_row (void)
+{
+  static const char *const filters[] = { "aten::op3", "layer", "epoch" };
+
+  gtk_widget_grab_focus (GTK_WIDGET (table->columns));
+  press ("Down");
+  WAIT_FOR (chosen () >= 0 && is_settled ());
+  for (size_t i = 0; i < G_N_ELEMENTS (filters); i++)
+    {
+      press ("End");
+      WAIT_FOR (chosen () == (gint64)lns_events_model_get_order (table->model)->n - 1 &&
+                is_settled ());
+      check_cells ();
+      filter_by (filters[i]);
+      check_cells ();
+    }
+  filter_by ("");
+  check_cells ();
+}
+
+/* Other rows come to the same places, on the page of the event that is selected. GTK needs more than
+ * a millisecond for each row of widgets that it makes, and has two hundred of them. */
+static void
+sorting_and_filtering_keep_the_cells (void)
+{
+  guint n_made = 0;
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    g_signal_connect (gtk_column_view_column_get_factory (table->column_of[id]), "setup",
+                      G_CALLBACK (count_cb), &n_made);
+
+  for (int i = 0; i < 2; i++)
+    {
+      gtk_column_view_sort_by_column (table->columns, table->column_of[LNS_EVENT_COLUMN_NUMBER],
+                                      i == 0 ? GTK_SORT_DESCENDING : GTK_SORT_ASCENDING);
+      WAIT_FOR (table->querying == NULL && lns_events_model_is_told (table->model));
+      LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), i == 0 ? "3,308" : "1");
+    }
+  filter_by ("e");
+  LNS_CHECK (lns_events_model_get_order (table->model)->n > 400);
+  filter_by ("");
+  LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), "1");
+  LNS_CHECK_INT (n_made, 0);
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    g_signal_handlers_disconnect_by_func (gtk_column_view_column_get_factory (table->column_of[id]),
+                                          count_cb, &n_made);
+}
+
 /* What is typed is no markup. */
 static void
 a_filter_without_match_is_told_as_it_was_typed (void)
@@ -226,6 +330,8 @@ main (int argc, char **argv)
   lns_events_table_show_lanes (table, "everything", lanes, n_lanes, NULL, 0);
   LNS_TEST (end_is_the_last_event_of_all_pages);
   LNS_TEST (all_selected_rows_are_copied);
+  LNS_TEST (sorting_and_filtering_keep_the_cells);
+  LNS_TEST (no_cell_stays_without_a_row);
   LNS_TEST (a_filter_without_match_is_told_as_it_was_typed);
   LNS_TEST (the_selected_time_restricts_the_events);
   return lns_tap_done ();
