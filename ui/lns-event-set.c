@@ -18,11 +18,14 @@ lns_event_set_ref (LnsEventSet *self)
   return self;
 }
 
-void
-lns_event_set_unref (LnsEventSet *self)
+/* Where giving memory back to the system takes long enough to be seen. */
+#define LARGE_ROWS (1u << 20)
+
+static gpointer
+free_set (gpointer data)
 {
-  if (self == NULL || !g_atomic_ref_count_dec (&self->refs))
-    return;
+  LnsEventSet *self = data;
+
   g_free (self->start_ns);
   g_free (self->duration_ns);
   g_free (self->name);
@@ -38,6 +41,20 @@ lns_event_set_unref (LnsEventSet *self)
   g_free (self->first_ordinal);
   g_free (self->damage);
   g_free (self);
+  return NULL;
+}
+
+void
+lns_event_set_unref (LnsEventSet *self)
+{
+  if (self == NULL || !g_atomic_ref_count_dec (&self->refs))
+    return;
+  GThread *thread =
+      self->n >= LARGE_ROWS ? g_thread_try_new ("free-events", free_set, self, NULL) : NULL;
+  if (thread != NULL)
+    g_thread_unref (thread);
+  else
+    free_set (self);
 }
 
 /* The lane of PLACE: the last one that begins at or before it and is not empty. */

@@ -35,6 +35,12 @@ lns_event_key_int (int64_t value)
   return (uint64_t)value ^ UINT64_C (1) << 63;
 }
 
+static inline int64_t
+lns_event_key_to_int (uint64_t key)
+{
+  return (int64_t)(key ^ UINT64_C (1) << 63);
+}
+
 static inline uint64_t
 lns_event_key_double (double value)
 {
