@@ -230,7 +230,7 @@ def test_events_of_each_phase():
             # Who has a name alone has no number.
             assert "\n  10 worker, " in told and "\n  Spans, 1 thread\n" in told, told
             left_out = [line.split("left out: ")[1] for line in told.splitlines() if "left out" in line]
-            assert sorted(left_out) == ["1 ends of ranges that have no beginning", "1 events without a phase"], told
+            assert sorted(left_out) == ["1 end of a range that has no beginning", "1 event without a phase"], told
 
 
 def test_beginnings_and_ends_find_each_other():
