@@ -305,6 +305,63 @@ test_what_a_disk_keeps_out_for_too_long_is_lost (void)
   lns_report_result_clear (&outcome.result);
 }
 
+/* When the last commit was, in ns before the next batch is played and how long it took; whether one is due with
+ * that batch. A range that ended 1.3 s before a kill is to be in the file: 50 ms pass until a batch is played, and
+ * a busy machine only makes it later. */
+static void
+test_commits_come_each_second (void)
+{
+  static const struct
+  {
+    int64_t ago_ns, took_ns;
+    bool is_due;
+  } cases[] = { { SECOND, 0, true },
+                { SECOND * 6 / 10, SECOND * 4 / 10, true },
+                { -3600 * SECOND, SECOND * 4 / 10, false } };
+  const int64_t begin_ns = 1000 * SECOND;
+  const LnsWireClockPair first = { .ticks = (uint64_t)begin_ns, .monotonic_ns = begin_ns };
+  const LnsWriterOptions options = { .t0_monotonic_ns = begin_ns };
+  char folder[] = "/tmp/lanescope-test-keep-XXXXXX", path[64];
+  int64_t at_ns = begin_ns + BATCH_NS;
+  LNS_CHECK (mkdtemp (folder) != NULL);
+  snprintf (path, sizeof path, "%s/commits.rep", folder);
+  LnsRecorder recorder = { .decoder = lns_decoder_new (&first),
+                           .t0_ns = begin_ns,
+                           .trouble_fd = -1 };
+  pthread_mutex_init (&recorder.lock, NULL);
+  pthread_cond_init (&recorder.changed, NULL);
+  LnsBatch *batch = new_batch (at_ns, true);
+  lns_batch_add_event (
+      batch, &(LnsBatchEvent){ .kind = LNS_BATCH_PROCESS,
+                               .info = { .pid = 7, .target_pid = 7, .parent = LNS_ID_NONE } });
+  lns_batch_add_event (batch,
+                       &(LnsBatchEvent){ .kind = LNS_BATCH_START,
+                                         .time_ns = begin_ns,
+                                         .writer = lns_writer_create (path, &options, NULL) });
+  _lns_recorder_keep (&recorder, batch);
+  _lns_recorder_keep (&recorder, new_batch (at_ns += BATCH_NS, false));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      struct timespec now;
+      clock_gettime (CLOCK_MONOTONIC, &now);
+      const int64_t last_ns = now.tv_sec * SECOND + now.tv_nsec - cases[i].ago_ns;
+      recorder.committed_at_ns = last_ns;
+      recorder.commit_took_ns = cases[i].took_ns;
+      _lns_recorder_keep (&recorder, new_batch (at_ns += BATCH_NS, false));
+      LNS_CHECK_INT (recorder.committed_at_ns != last_ns, cases[i].is_due);
+    }
+  batch = new_batch (at_ns += BATCH_NS, false);
+  lns_batch_add_event (batch, &(LnsBatchEvent){ .kind = LNS_BATCH_STOP, .time_ns = at_ns });
+  _lns_recorder_keep (&recorder, batch);
+  _lns_recorder_keep (&recorder, new_batch (at_ns += BATCH_NS, false));
+  LNS_CHECK (recorder.result.is_written);
+  lns_report_result_clear (&recorder.result);
+  lns_batch_free (recorder.waiting);
+  lns_decoder_free (recorder.decoder);
+  unlink (path);
+  rmdir (folder);
+}
+
 int
 main (void)
 {
@@ -313,5 +370,6 @@ main (void)
   LNS_TEST (test_ten_minutes_take_what_ten_seconds_do);
   LNS_TEST (test_short_memory_keeps_less_and_says_so);
   LNS_TEST (test_what_a_disk_keeps_out_for_too_long_is_lost);
+  LNS_TEST (test_commits_come_each_second);
   return lns_tap_done ();
 }
