@@ -270,6 +270,7 @@ end_range (LnsRun *run, LnsRangeNews *news)
       (repeats && (target->n_ranges == 0 || news->number < target->n_ranges)))
     return;
   rest (run);
+  run->has_ended_ranges = true;
   lns_session_set_recording (profile->session, false);
   lns_run_tell_state (run);
   if (target->range_end == LNS_WIRE_RANGE_END_STOP_SHUTDOWN ||
@@ -286,4 +287,15 @@ lns_run_take_ranges (LnsRun *run)
       end_range (run, &news);
     else
       begin_range (run, &news);
+}
+
+void
+lns_run_tell_late (LnsRun *run)
+{
+  LnsReportResult late;
+  if (!run->has_ended_ranges)
+    return;
+  lns_session_stop_report (run->profile->session, &late);
+  tell_diagnostics (run, &late);
+  lns_report_result_clear (&late);
 }

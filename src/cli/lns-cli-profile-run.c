@@ -231,6 +231,7 @@ lns_profile_run (LnsProfile *profile)
       if (run.is_over)
         lns_session_place_close (&profile->place, profile->is_launch);
     }
+  lns_run_tell_late (&run);
   lns_run_reap_hooks (&run, true);
   lns_progress_finished (profile, &run.result, run.lag_ms);
   lns_report_result_clear (&run.result);

@@ -27,6 +27,7 @@ typedef struct
   int64_t start_at_ns, stop_at_ns, tick_at_ns; /* CLOCK_MONOTONIC, or LNS_NEVER */
   bool is_collecting;
   bool is_over;          /* nothing will be collected any more */
+  bool has_ended_ranges; /* as the last of them has its report; what belongs to it may still come */
   unsigned n_interrupts; /* Ctrl-C */
   int interrupt;         /* the last signal that asked to end the run; 0: none did */
   bool is_cut_off;       /* such a signal came when the program had ended */
@@ -99,6 +100,9 @@ void lns_run_take_trouble (LnsRun *run);
 
 /* Does what is to be done for capture ranges that began or ended. */
 void lns_run_take_ranges (LnsRun *run);
+
+/* Says, at the program's end, what of the last capture range came after its report. */
+void lns_run_tell_late (LnsRun *run);
 
 /* Tells other terminals how far the run is. */
 void lns_run_tell_state (LnsRun *run);

@@ -7,6 +7,7 @@ Lanescope, the report opens, and one sentence says what is missing. Nothing is s
 
 import collections
 import os
+import re
 import subprocess
 import time
 
@@ -370,6 +371,18 @@ def ranges_with_missing(*arguments, env):
 def test_kernels_that_outlive_their_range_for_long_are_told_of():
     # CUPTI has them 5 s late, and a second after the range's end nobody waits any more.
     assert ranges_with_missing("async", "2", env={"LNS_DOUBLE_LATE_MS": "5000"}) == [(0, 10)] * 3
+
+
+def test_copies_that_outlive_the_last_range_are_told_of():
+    for end, n_ranges in (("stop", 1), ("repeat:2", 2), ("repeat", 3)):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", f"--capture-range-end={end}", "-o", "run", program("cuda-ranges"),
+                                 "async", "2", "copies", before=[WITH], env=environment({"LNS_DOUBLE_LATE_MS": "5000"}))
+            assert run.code == 0, run
+            reports = [folder.report(name) for name in sorted(os.listdir(folder.path))]
+            copies = sum(len(report.of("cuda-memcpy")) for report in reports)
+        told = sum(int(n) for n in re.findall(r"(\d+) CUDA calls or GPU operations of earlier capture ranges are left out", run.err))
+        assert len(reports) == n_ranges and copies + told == 10 * n_ranges and told >= 10, (end, copies, told, run.err)
 
 
 def test_kernels_that_cupti_never_finishes_are_told_of_by_their_range():

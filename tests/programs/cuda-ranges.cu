@@ -6,7 +6,8 @@
 /* REPEATS ranges by cudaProfilerStart and cudaProfilerStop, INSIDE kernels in each and OUTSIDE
  * around each. With "async" nobody waits for the kernels, which take longer than the program, until its end;
  * those of the first range have one block more than INSIDE_BLOCKS, of the second two, and so on; with a second
- * argument the program sleeps for so many seconds before its end. */
+ * argument the program sleeps for so many seconds before its end, and with a third one each kernel is followed
+ * by a copy. */
 
 #include "cuda-program.h"
 
@@ -31,7 +32,7 @@ outside (int *cell)
 }
 
 static void
-run_ahead (int *cell)
+run_ahead (int *cell, bool copies)
 {
   for (int repeat = 0; repeat < REPEATS; repeat++)
     {
@@ -39,7 +40,11 @@ run_ahead (int *cell)
         outside<<<1, 32>>> (cell);
       CHECK (cudaProfilerStart ());
       for (int i = 0; i < INSIDE; i++)
-        inside<<<INSIDE_BLOCKS + repeat + 1, 1024>>> (cell);
+        {
+          inside<<<INSIDE_BLOCKS + repeat + 1, 1024>>> (cell);
+          if (copies)
+            CHECK (cudaMemcpyAsync (cell + 1, cell, sizeof *cell, cudaMemcpyDeviceToDevice, 0));
+        }
       CHECK (cudaProfilerStop ());
     }
   CHECK (cudaDeviceSynchronize ());
@@ -49,10 +54,10 @@ int
 main (int argc, char **argv)
 {
   int *cell;
-  CHECK (cudaMalloc (&cell, sizeof *cell));
+  CHECK (cudaMalloc (&cell, 2 * sizeof *cell));
   if (argc > 1)
     {
-      run_ahead (cell);
+      run_ahead (cell, argc > 3);
       sleep (argc > 2 ? atoi (argv[2]) : 0);
       return 0;
     }
