@@ -108,3 +108,31 @@ _lns_import_thread_names (LnsImport *import, LnsForeignTable *table)
   return lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, thread_cb,
                            import, import->error);
 }
+
+/* A row for a thread of each process of MPI; the first one counts. */
+static bool
+rank_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  int64_t global_tid, rank;
+
+  import->n_done++;
+  if (!_lns_import_integer (&values[0], &global_tid) || !_lns_import_integer (&values[1], &rank) ||
+      rank < 0 || rank >= UINT32_MAX)
+    return true;
+  uint32_t id = _lns_import_process (import, global_tid);
+  if (id < import->n_processes && import->process_list[id].mpi_rank == 0)
+    {
+      import->process_list[id].mpi_rank = (uint32_t)rank + 1;
+      lns_writer_set_process (import->writer, id, &import->process_list[id]);
+    }
+  return true;
+}
+
+bool
+_lns_import_mpi_ranks (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "globalTid", "rank" };
+  return lns_foreign_read (import->foreign, table, columns, 2, LNS_FOREIGN_AS_IT_LIES, rank_cb,
+                           import, import->error);
+}

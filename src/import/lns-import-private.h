@@ -205,6 +205,7 @@ bool _lns_import_metric_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_leaves (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_mpi_ranks (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_thread_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_details (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_gpus (LnsImport *import, LnsForeignTable *table);

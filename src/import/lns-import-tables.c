@@ -89,6 +89,7 @@ static const LnsImportTable tables[] = {
   { .name = "StringIds", .import = _lns_import_string_ids },
   { .name = "PROCESSES", .import = _lns_import_process_names },
   { .name = "ThreadNames", .import = _lns_import_thread_names },
+  { .name = "MPI_RANKS", .import = _lns_import_mpi_ranks },
   { .name = "DIAGNOSTIC_EVENT", .import = _lns_import_diagnostics },
   { .name = "ANALYSIS_DETAILS", .import = _lns_import_details },
   { .name = "TARGET_INFO_GPU", .import = _lns_import_gpus },

@@ -85,7 +85,7 @@ INSERT INTO MPI_START_WAIT_EVENTS VALUES (500, 600, 281474993487873, 11, 77);
 CREATE TABLE MPI_OTHER_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER);
 INSERT INTO MPI_OTHER_EVENTS VALUES (10, 90, 281474993487873, 13);
 CREATE TABLE MPI_RANKS (globalTid INTEGER NOT NULL, rank INTEGER NOT NULL);
-INSERT INTO MPI_RANKS VALUES (281474993487873, 0), (281474993487874, 1);
+INSERT INTO MPI_RANKS VALUES (281474993487873, 4), (281474993487874, 5);
 CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL,
     metricName TEXT NOT NULL);
 INSERT INTO TARGET_INFO_GPU_METRICS VALUES (72057598332895232, 1, 'gpu', 1, 'SMs Active [Throughput %]'), (72057598332895232, 1, 'gpu', 2, 'GPC Clock');
@@ -113,7 +113,7 @@ def test_tables_that_no_public_file_has():
             compare("made", source, result, table)
     # What the viewer's rows show: metrics by name, times on CPUs up to the thread's next row.
     told, _ = golden.run("info", golden.path("made.rep"))
-    for line in ("MPI calls: 5 events", "GPU metrics: 4 events in 2 tracks", "CPU scheduling: 4 events"):
+    for line in ("MPI calls: 5 events", "GPU metrics: 4 events in 2 tracks", "CPU scheduling: 4 events", ", MPI rank 4\n"):
         assert line in told.decode(), told.decode()
 
 
