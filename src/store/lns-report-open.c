@@ -357,7 +357,7 @@ is_in_the_making (const char *path, bool may_be_young)
            now.tv_sec - status.st_mtim.tv_sec <= 1));
 }
 
-/* A file that is being created is empty until its first commit: it is looked at again. */
+/* A file that is being created is empty at first, then without an identity: it is looked at again. */
 LnsReport *
 lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
 {

@@ -5,6 +5,7 @@
 
 #include "src/store/lns-sql.h"
 #include "src/store/lns-careful-file.h"
+#include "src/store/lns-empty-report.h"
 #include "src/store/lns-guarded-vfs.h"
 
 #include <assert.h>
@@ -19,38 +20,13 @@
 
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
  * (cache_spill), nor anything of it elsewhere (temp_store); what a crash of the machine would cost is
- * accepted (synchronous), one of the process costs nothing. */
+ * accepted (synchronous), one of the process costs nothing from the first commit on (lns_sql_made ());
+ * before it there is nothing to lose, and a journal file would take a tenth of the time. */
 static const char settings[] = "PRAGMA synchronous = OFF;"
-                               "PRAGMA page_size = 65536;"
-                               "PRAGMA auto_vacuum = NONE;"
-                               "PRAGMA journal_mode = TRUNCATE;"
+                               "PRAGMA journal_mode = MEMORY;"
                                "PRAGMA temp_store = MEMORY;"
                                "PRAGMA cache_spill = OFF;"
                                "PRAGMA cache_size = -4096";
-static_assert (LNS_SQL_PAGE_BYTES == 65536, "page_size above");
-
-/* Leaves the transaction open, so that creating a report takes one commit instead of two. */
-static const char tables[] =
-    "BEGIN;"
-    "PRAGMA application_id = 0x4C4E5352;"
-    "PRAGMA user_version = 1;"
-    "CREATE TABLE lns_meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-    "CREATE TABLE lns_def (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
-    "CREATE TABLE lns_string (first INTEGER PRIMARY KEY, data BLOB NOT NULL);"
-    "CREATE TABLE lns_chunk (id INTEGER PRIMARY KEY,"
-    " lane INTEGER NOT NULL, level INTEGER NOT NULL, seq INTEGER NOT NULL,"
-    " first INTEGER NOT NULL, n INTEGER NOT NULL,"
-    " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
-    " correlation_min INTEGER, correlation_max INTEGER, data BLOB NOT NULL);"
-    "CREATE INDEX lns_chunk_index"
-    " ON lns_chunk (lane, level, seq, first, n, start_ns, end_ns,"
-    " correlation_min, correlation_max);"
-    "CREATE TABLE lns_lane (lane INTEGER PRIMARY KEY, n_events INTEGER NOT NULL,"
-    " n_chunks INTEGER NOT NULL, n_open INTEGER NOT NULL,"
-    " start_ns INTEGER, end_ns INTEGER, busy_ns INTEGER NOT NULL,"
-    " top_level INTEGER NOT NULL, top BLOB);"
-    "CREATE TABLE lns_tail (id INTEGER PRIMARY KEY, data BLOB NOT NULL)";
-static_assert (LNS_SQL_APPLICATION_ID == 0x4C4E5352 && LNS_SQL_USER_VERSION == 1, "as above");
 
 static bool
 run (sqlite3 *database, const char *sql)
@@ -136,12 +112,15 @@ static const struct flock written = {
   .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2, .l_len = 1
 };
 
-void
-lns_sql_made (int claim_fd)
+bool
+lns_sql_made (sqlite3 *database, int claim_fd)
 {
   struct flock unlock = claim;
   unlock.l_type = F_UNLCK;
+  if (!run (database, "PRAGMA journal_mode = TRUNCATE") || !lns_careful_file_install (database))
+    return false;
   (void)fcntl (claim_fd, F_OFD_SETLK, &unlock);
+  return true;
 }
 
 /* Whether another open file than FD has the lock on the file of FD, if that is FILE. */
@@ -188,6 +167,29 @@ lns_sql_is_claimed (const char *path)
   return is_claimed;
 }
 
+/* Writes a report without rows to FD. Its zeros get room on the disk as well: a commit that overwrites them
+ * must not find the disk full halfway. */
+static bool
+write_empty (int fd)
+{
+  do
+    errno = posix_fallocate (fd, 0, lns_empty_report_bytes);
+  while (errno == EINTR);
+  if (errno != 0)
+    return false;
+  for (unsigned i = 0; i < lns_empty_report_n_runs; i++)
+    {
+      const LnsFileRun *run = &lns_empty_report[i];
+      ssize_t n = pwrite (fd, run->bytes, run->n_bytes, run->offset);
+      if (n != (ssize_t)run->n_bytes)
+        {
+          errno = n < 0 ? errno : ENOSPC;
+          return false;
+        }
+    }
+  return true;
+}
+
 sqlite3 *
 lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
 {
@@ -202,13 +204,19 @@ lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *er
     (void)fchmod (fd, mode);             /* a file system without permissions does without */
   (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without these two  */
   (void)fcntl (fd, F_OFD_SETLK, &written);
+  if (!write_empty (fd))
+    {
+      lns_error_set_errno (error, errno, "cannot create “%s”", path);
+      lns_sql_remove (path);
+      close (fd);
+      return NULL;
+    }
   const char *vfs = lns_sql_can_lock (path) ? lns_guarded_vfs (LNS_GUARDED_REPORT)
                                             : lns_guarded_vfs (LNS_GUARDED_REPORT_UNLOCKED);
 
   sqlite3 *database = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-  if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK || !run (database, settings) ||
-      !lns_careful_file_install (database) || !run (database, tables))
+  if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK || !run (database, settings))
     {
       lns_sql_error (error, database, path, "create");
       sqlite3_close (database);

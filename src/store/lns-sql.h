@@ -20,19 +20,19 @@
 #define LNS_FEATURES_COMPATIBLE   UINT64_C (0)
 #define LNS_FEATURES_INCOMPATIBLE UINT64_C (0)
 
-/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600), and returns its only
- * writing connection (for one thread). Its transaction is open and holds the empty tables of a report:
- * the first commit writes them with what identifies the report, and until then the file is empty.
- * Where the file system refuses locks SQLite works without them: creation is exclusive, so there is one
- * writer all the same. NULL and ERROR where it cannot; nothing is left behind then. RET_CLAIM_FD (owned
- * by the caller) marks the file as one in the making, which lns_sql_made () ends as soon as the file
- * tells who writes it. It also holds the lock by which others see that the file is written: close it
- * when the connection is closed. */
+/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600) and the empty tables of
+ * a report, and returns its only writing connection (for one thread). Where the file system refuses locks
+ * SQLite works without them: creation is exclusive, so there is one writer all the same. NULL and ERROR
+ * where it cannot; nothing is left behind then. RET_CLAIM_FD (owned by the caller) marks the file as one
+ * in the making, which lns_sql_made () ends as soon as the file tells who writes it. It also holds the
+ * lock by which others see that the file is written: close it when the connection is closed. */
 sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
 
-/* Ends the mark of CLAIM_FD that the file is in the making; that it is written stays. */
-void lns_sql_made (int claim_fd);
+/* After the first commit to DATABASE: from now on each keeps what those before have written, whenever the
+ * process is killed. Ends the mark of CLAIM_FD that the file is in the making; that it is written stays.
+ * False where it cannot: lns_sql_error (). */
+bool lns_sql_made (sqlite3 *database, int claim_fd) __attribute__ ((warn_unused_result));
 
 /* Whether a process, perhaps of another PID namespace, writes the report at PATH, which this process
  * has open: no file is opened, as closing it would drop the locks of its connections. False where the

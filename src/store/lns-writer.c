@@ -160,7 +160,11 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
   put_format_meta (writer, options);
   if (!lns_writer_commit (writer, 0, error))
     goto failed;
-  lns_sql_made (writer->lock_fd);
+  if (!lns_sql_made (writer->database, writer->lock_fd))
+    {
+      lns_sql_error (error, writer->database, path, "create");
+      goto failed;
+    }
   if (old_fd >= 0)
     close (old_fd);
   writer->reserve_fd = _lns_writer_reserve (path);
