@@ -92,6 +92,27 @@ add_notice (LnsReportPage *self,
   gtk_box_append (self->notices, bar);
 }
 
+/* What a report whose writer was killed lacks. Free with g_free (). */
+static char *
+cut_off_text (LnsReport *report, const LnsReportInfo *info)
+{
+  char count[LNS_FORMAT_SIZE], reached[LNS_FORMAT_SIZE], seen[LNS_FORMAT_SIZE];
+
+  lns_format_duration (info->seen_ns, seen);
+  if (lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0)
+    return g_strdup (_ ("The recording was cut off: what --keep held in memory is missing."));
+  if (info->n_waiting == 0)
+    return g_strdup_printf (_ ("The recording was cut off: everything after %s is missing."), seen);
+  /* Translators: the number of events, and two times of the report */
+  return g_strdup_printf (ngettext ("The recording was cut off: %s event recorded between %s and "
+                                    "%s is missing, and everything after that.",
+                                    "The recording was cut off: %s events recorded between %s and "
+                                    "%s are missing, and everything after that.",
+                                    info->n_waiting),
+                          lns_format_unsigned (info->n_waiting, count),
+                          lns_format_duration (info->reached_ns, reached), seen);
+}
+
 static void
 add_state_notice (LnsReportPage *self, LnsReport *report)
 {
@@ -99,7 +120,6 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
   g_autofree char *text = NULL;
   const LnsReportInfo *info = lns_report_info (report);
   const char *imported;
-  char count[LNS_FORMAT_SIZE];
 
   switch (info->state)
     {
@@ -116,18 +136,7 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
                   _ ("Reload"), "win.reload");
       break;
     case LNS_STATE_CUT_OFF:
-      text =
-          info->n_waiting == 0
-              ? g_strdup (_ ("The recording was cut off: what happened in about the last second "
-                             "before that is missing."))
-              : g_strdup_printf (
-                    ngettext ("The recording was cut off: what happened in about the last second "
-                              "before that is missing, and %s earlier event was not stored yet.",
-                              "The recording was cut off: what happened in about the last second "
-                              "before that is missing, and %s earlier events were not stored "
-                              "yet.",
-                              info->n_waiting),
-                    lns_format_unsigned (info->n_waiting, count));
+      text = cut_off_text (report, info);
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
       break;
     case LNS_STATE_RECOVERED:

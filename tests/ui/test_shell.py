@@ -274,7 +274,11 @@ def test_a_recording_is_told_and_reloaded():
             writer.kill()
             writer.wait()
             app.find("push button", "Reload").do()
-            app.find("label", lambda name: name.startswith("The recording was cut off"))
+            told = app.find("label", lambda name: name.startswith("The recording was cut off")).name
+            printed = harness.run(tap.LANESCOPE, "info", path).splitlines()
+            missing = next(line for line in printed if line.startswith("missing: "))
+            after = missing.removeprefix("missing: everything after ")
+            assert after != missing and told.endswith(f": everything after {after} is missing."), (told, missing)
     finally:
         writer.kill()
         writer.communicate()
