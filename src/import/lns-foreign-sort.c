@@ -345,14 +345,32 @@ load (LnsForeignSort *sort, Run *run, size_t n, LnsError *error)
   return wanted >= missing || fail_file (sort, error, EIO, "read from");
 }
 
-/* Looks at the next row of RUN. */
+/* Looks at the key of the next row of RUN. Rows themselves, which may be long, are read when it is their turn. */
 static bool
 enter_row (LnsForeignSort *sort, Run *run, LnsError *error)
 {
   if (!load (sort, run, sizeof run->head, error))
     return false;
   memcpy (&run->head, run->bytes.bytes + run->at, sizeof run->head);
-  return load (sort, run, sizeof run->head + _lns_foreign_padded (run->head.size_bytes), error);
+  return true;
+}
+
+/* Gives the row of RUN that was entered last, and goes behind it. */
+static bool
+give_row (LnsForeignSort *sort, Run *run, LnsError *error)
+{
+  const size_t size_bytes = sizeof run->head + _lns_foreign_padded (run->head.size_bytes);
+
+  if (!load (sort, run, size_bytes, error) ||
+      !sort->give (sort->data, &run->head, run->bytes.bytes + run->at + sizeof run->head))
+    return false;
+  run->at += size_bytes;
+  if (run->at == run->bytes.size_bytes && size_bytes > READ_BYTES)
+    {
+      lns_buffer_clear (&run->bytes);
+      run->at = 0;
+    }
+  return true;
 }
 
 static bool
@@ -415,10 +433,8 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
   while (sort->n_left > 0)
     {
       Run *run = &sort->runs[sort->heap[0]];
-      const uint8_t *row = run->bytes.bytes + run->at;
-      if (!sort->give (sort->data, &run->head, row + sizeof run->head))
+      if (!give_row (sort, run, error))
         return false;
-      run->at += sizeof run->head + _lns_foreign_padded (run->head.size_bytes);
       if (run->next == run->end && run->at == run->bytes.size_bytes)
         {
           lns_buffer_clear (&run->bytes);

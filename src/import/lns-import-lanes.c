@@ -92,7 +92,9 @@ take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
 bool
 _lns_import_look_up (LnsImport *import)
 {
-  if (import->n_done % ROWS_PER_LOOK != 0)
+  /* A few rows may have much text.                                                                */
+  if (import->n_done % ROWS_PER_LOOK != 0 &&
+      lns_writer_waiting_bytes (import->writer) < COMMIT_BYTES)
     return true;
   const LnsImportOptions *options = import->options;
 

@@ -28,7 +28,7 @@ string_cb (void *data, const LnsKeptValue *values)
   if (public != NULL)
     lns_string_table_intern (import->public_calls, &text, sizeof text,
                              _lns_import_bytes (import, public, strlen (public)));
-  return true;
+  return _lns_import_look_up (import);
 }
 
 bool

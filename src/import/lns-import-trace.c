@@ -45,6 +45,48 @@ typedef struct
 
 /* --- What an event says ----------------------------------------------------------------------- */
 
+#define FIRST_HASH UINT64_C (1469598103934665603)
+
+static uint64_t
+mix (uint64_t key, const void *bytes, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    key =
+        (key ^ ((const unsigned char *)bytes)[i]) * UINT64_C (1099511628211); /* FNV-1a          */
+  return key;
+}
+
+/* KEY with VALUE and its terminator, which tells "ab" and "c" from "a" and "bc". */
+static uint64_t
+mix_value (uint64_t key, LnsTraceValue value)
+{
+  return mix (key, value.text != NULL ? value.text : "",
+              value.text != NULL ? value.size_bytes + 1 : 1);
+}
+
+/* Whether EVENT can become a row of its track: WHAT tells it from others of the thread or stream. */
+static bool
+admit (Trace *trace, const LnsTraceEvent *event, LnsTraceValue what)
+{
+  static const LnsTraceField parts[] = {
+    LNS_TRACE_PID,        LNS_TRACE_TID,    LNS_TRACE_DEVICE,
+    LNS_TRACE_OWN_DEVICE, LNS_TRACE_STREAM, LNS_TRACE_CONTEXT
+  };
+  uint64_t key = mix_value (FIRST_HASH, what);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    key = mix_value (key, event->fields[parts[i]]);
+  return lns_trace_admit (&trace->tables, key);
+}
+
+/* What tells the track of a range, mark, call or operation from others: the domain that it will be in, or the table. */
+static LnsTraceValue
+track_of (const LnsTraceEvent *event)
+{
+  return event->fields[_lns_trace_is_own (event)                      ? LNS_TRACE_TABLE
+                       : _lns_trace_kind (event) == LNS_TRACE_IS_NVTX ? LNS_TRACE_DOMAIN
+                                                                      : LNS_TRACE_CATEGORY];
+}
+
 /* The thread of EVENT. What PyTorch shows on GPUs of its own annotations are threads called as their streams. */
 static bool
 thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError *error)
@@ -231,6 +273,8 @@ put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *
 {
   const LnsTraceValue name = event->fields[LNS_TRACE_NAME], step = event->fields[LNS_TRACE_STEP];
   char text[512];
+  if (!admit (trace, event, track_of (event)))
+    return true;
   if (step.text == NULL || name.text == NULL)
     return put_range (trace, event, NVTX_MARK, start_ns, NULL, name, error);
   const int n = snprintf (text, sizeof text, "%.300s: %.200s", name.text, step.text);
@@ -250,15 +294,6 @@ typedef enum
   ID_OF_ARROW
 } IdKind;
 
-static uint64_t
-mix (uint64_t key, const void *bytes, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    key =
-        (key ^ ((const unsigned char *)bytes)[i]) * UINT64_C (1099511628211); /* FNV-1a          */
-  return key;
-}
-
 /* What tells the range or arrow that EVENT, in the thread TID, begins or ends. */
 static LnsTraceMoment
 moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns)
@@ -267,14 +302,9 @@ moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns
                                          LNS_TRACE_ID, LNS_TRACE_NAME };
   const int64_t owner = kind == ID_OF_NESTED ? tid : tid >> LNS_TRACE_ID_BITS;
   const bool is_of_one = kind == ID_OF_NESTED || event->fields[LNS_TRACE_ID_LOCAL].text != NULL;
-  uint64_t key = mix (UINT64_C (1469598103934665603), &kind, sizeof kind);
+  uint64_t key = mix (FIRST_HASH, &kind, sizeof kind);
   for (size_t i = 0; kind != ID_OF_NESTED && i < sizeof parts / sizeof *parts; i++)
-    {
-      const LnsTraceValue part = event->fields[parts[i]];
-      /* With its terminator, which tells "ab" and "c" from "a" and "bc".                            */
-      key = mix (key, part.text != NULL ? part.text : "",
-                 part.text != NULL ? part.size_bytes + 1 : 1);
-    }
+    key = mix_value (key, event->fields[parts[i]]);
   /* An arrow leads from process to process, step by step: none of its ends comes first.            */
   const uint64_t own = kind != ID_OF_ARROW || is_of_one ? mix (key, &owner, sizeof owner) : key;
   return (LnsTraceMoment){ .time_ns = time_ns,
@@ -289,6 +319,8 @@ begin_range (
     Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t start_ns, LnsError *error)
 {
   int64_t tid;
+  if (!admit (trace, event, track_of (event)))
+    return true;
   if (!thread_of (trace, event, &tid, error) ||
       !put_range (trace, event, kind == ID_OF_NESTED ? NVTX_PUSH_POP : NVTX_START_END, start_ns,
                   NULL, event->fields[LNS_TRACE_NAME], error))
@@ -352,6 +384,8 @@ put_sample (
   const int n = snprintf (text, sizeof text, "%.300s%s%.100s%s%s%.200s", name.text,
                           id.text != NULL ? "[" : "", id.text != NULL ? id.text : "",
                           id.text != NULL ? "]" : "", says_more ? ": " : "", says_more ? key : "");
+  if (!admit (trace, event, (LnsTraceValue){ text, (size_t)n }))
+    return true;
   sqlite3_bind_int64 (row, 1, values[0]);
   sqlite3_bind_text (row, 2, text, n, SQLITE_STATIC);
   if (YAJL_IS_INTEGER (value))
@@ -374,7 +408,7 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError
   yajl_val all = event->arguments.text != NULL
                      ? yajl_tree_parse (event->arguments.text, message, sizeof message)
                      : NULL;
-  if (name.text == NULL || !YAJL_IS_OBJECT (all))
+  if (name.text == NULL || !YAJL_IS_OBJECT (all) || !admit (trace, event, track_of (event)))
     {
       yajl_tree_free (all);
       return true;
@@ -425,6 +459,8 @@ put_own (Trace *trace,
          const int64_t *end_ns,
          LnsError *error)
 {
+  if (!admit (trace, event, track_of (event)))
+    return true;
   trace->n_kept++;
   return _lns_trace_put_own (&trace->tables, event, start_ns, end_ns, error);
 }
@@ -440,6 +476,8 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
   const LnsTraceKind kind = _lns_trace_kind (event);
   if (_lns_trace_is_own (event))
     return put_own (trace, event, start_ns, &end_ns, error);
+  if (!admit (trace, event, track_of (event)))
+    return true;
   switch (kind)
     {
     case LNS_TRACE_IS_KERNEL:
@@ -604,6 +642,10 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
                          "ends of ranges that have", " no beginning");
   _lns_trace_tally_line (lines, trace->pairs.n_lone_arrows, "end of an arrow that has",
                          "ends of arrows that have", " no other end");
+  _lns_trace_tally_line (lines, trace->pairs.n_unpaired, "beginning or end", "beginnings and ends",
+                         " after 1,048,576 ranges were open at one time: they are not paired");
+  _lns_trace_tally_line (lines, trace->tables.n_crowded_out, "event", "events",
+                         " of threads, domains, counters or streams beyond 32,768");
   _lns_trace_tally_line (lines, end->n_too_long, "event", "events", " of more than 16 MiB");
   _lns_trace_tally_line (lines, end->n_too_deep, "event's \"args\"", "events' \"args\"",
                          ", which nest more than 127 lists and objects");

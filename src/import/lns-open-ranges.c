@@ -86,6 +86,7 @@ _lns_open_ranges_add (LnsOpenRanges *open, const LnsOpenRange *range)
   open->ranges[place] = *range;
   push (open, bucket_of (open->buckets, open->n_allocated, range->key), place);
   open->n_emptied = 0;
+  open->n_open++;
   return true;
 }
 
@@ -112,6 +113,7 @@ _lns_open_ranges_take (LnsOpenRanges *open, uint64_t key, LnsOpenRange *ret_rang
   const uint32_t place = pop (open, at);
   *ret_range = open->ranges[place];
   push (open, &open->free, place);
+  open->n_open--;
   return true;
 }
 
@@ -125,5 +127,6 @@ _lns_open_ranges_take_any (LnsOpenRanges *open, LnsOpenRange *ret_range)
   const uint32_t place = pop (open, &open->buckets[open->n_emptied]);
   *ret_range = open->ranges[place];
   push (open, &open->free, place);
+  open->n_open--;
   return true;
 }

@@ -28,8 +28,9 @@ typedef struct
   LnsOpenRange *ranges; /* owned                                                                 */
   uint32_t *buckets;    /* owned: the one of each that began last                                */
   uint32_t n_allocated; /* of both                                                               */
-  uint32_t free;        /* the first free place                                                  */
-  uint32_t n_emptied;   /* buckets, from the first one on: by _lns_open_ranges_take_any ()       */
+  uint32_t n_open;
+  uint32_t free;      /* the first free place                                                  */
+  uint32_t n_emptied; /* buckets, from the first one on: by _lns_open_ranges_take_any ()       */
 } LnsOpenRanges;
 
 void _lns_open_ranges_clear (LnsOpenRanges *open);

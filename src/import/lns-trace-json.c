@@ -162,6 +162,7 @@ static const Name argument_names[] = {
   NAME ("name", LNS_TRACE_ARG_NAME),
   NAME ("labels", LNS_TRACE_LABELS),
   NAME ("table", LNS_TRACE_TABLE),
+  NAME ("domain", LNS_TRACE_DOMAIN),
   NAME ("eventClass", LNS_TRACE_CLASS),
 };
 static const Name gpu_names[] = {

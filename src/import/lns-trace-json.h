@@ -52,8 +52,9 @@ typedef enum
   LNS_TRACE_ARG_NAME,
   LNS_TRACE_STEP,
   LNS_TRACE_LABELS,
-  LNS_TRACE_CLASS, /* of a call of CUDA: ENUM_NSYS_EVENT_CLASS */
-  LNS_TRACE_TABLE, /* that our own export says an event is of */
+  LNS_TRACE_CLASS,  /* of a call of CUDA: ENUM_NSYS_EVENT_CLASS */
+  LNS_TRACE_DOMAIN, /* of NVTX, as our own export has it */
+  LNS_TRACE_TABLE,  /* that our own export says an event is of */
   LNS_TRACE_N_FIELDS
 } LnsTraceField;
 

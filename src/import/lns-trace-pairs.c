@@ -42,6 +42,16 @@ begin_of (const LnsOpenRange *range)
                            .is_arrow = range->is_arrow };
 }
 
+/* Whether nothing more is paired; counts what is not. */
+static bool
+is_full (LnsTracePairs *pairs)
+{
+  const bool is_full = pairs->n_unpaired > 0 || pairs->open.n_open >= LNS_TRACE_OPEN_MAX;
+
+  pairs->n_unpaired += is_full;
+  return is_full;
+}
+
 static bool
 open_range (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row, LnsError *error)
 {
@@ -53,6 +63,8 @@ open_range (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row, Lns
                                .tid = moment->tid,
                                .is_arrow = moment->is_arrow };
 
+  if (is_full (pairs))
+    return true;
   return _lns_open_ranges_add (&pairs->open, &range) ||
          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
                         pairs->tables->path);
@@ -87,6 +99,8 @@ lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsErro
 
   if (pairs->sorts)
     return note (pairs, LNS_TRACE_ROW_MOMENT, moment, true, 0, error);
+  if (pairs->n_unpaired > 0)
+    return is_full (pairs);
   if (!_lns_open_ranges_take (&pairs->open, moment->key, &range))
     {
       if (!pairs->has_lone || moment->time_ns > pairs->last_lone_ns)
@@ -139,7 +153,9 @@ pair_all (LnsTracePairs *pairs, const char *question, bool first, LnsError *erro
                                       .any_key = (uint64_t)sqlite3_column_int64 (rows, 2),
                                       .tid = sqlite3_column_int64 (rows, 5),
                                       .is_arrow = (kind & IS_ARROW) != 0 };
-      if ((kind & IS_END) == 0)
+      if (pairs->n_unpaired > 0)
+        pairs->n_unpaired++;
+      else if ((kind & IS_END) == 0)
         good = open_range (pairs, &moment, sqlite3_column_int64 (rows, 4), error);
       else if (_lns_open_ranges_take (&pairs->open, moment.key, &range))
         good = end_row (pairs, &moment, range.row, error);
@@ -160,8 +176,11 @@ pair_all (LnsTracePairs *pairs, const char *question, bool first, LnsError *erro
 bool
 lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error)
 {
+  static const char drop_open[] = "DELETE FROM LNS_FLOWS WHERE end IS NULL";
   LnsOpenRange range;
 
+  if (pairs->n_unpaired > 0) /* what is open stays open                                           */
+    return lns_trace_run (pairs->tables, error, drop_open);
   while (_lns_open_ranges_take_any (&pairs->open, &range))
     {
       const LnsTraceMoment begin = begin_of (&range);
@@ -174,7 +193,7 @@ lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error)
   return pair_all (pairs, "SELECT * FROM temp.MOMENTS ORDER BY time, rowid", true, error) &&
          pair_all (pairs, "SELECT * FROM temp.LONE_MOMENTS ORDER BY time, kind & 1, rowid", false,
                    error) &&
-         lns_trace_run (pairs->tables, error, "DELETE FROM LNS_FLOWS WHERE end IS NULL");
+         lns_trace_run (pairs->tables, error, drop_open);
 }
 
 void

@@ -9,12 +9,15 @@
  *
  * Most files have them in order: they are paired as they come, and what finds no partner is paired by time at the end.
  * A file that turns out to have them in another order (`is_unordered`) is to be read again with `sorts`: all are noted
- * in a table and paired by time once they are there. Memory is that of the ranges that are open at one time. */
+ * in a table and paired by time once they are there. Memory is that of the ranges that are open at one time, of which
+ * there are LNS_TRACE_OPEN_MAX: a compressed file says many more for nothing. From there on nothing is paired. */
 
 #pragma once
 
 #include "src/import/lns-open-ranges.h"
 #include "src/import/lns-trace-tables.h"
+
+#define LNS_TRACE_OPEN_MAX (1u << 20)
 
 /* A beginning or an end. */
 typedef struct
@@ -33,6 +36,7 @@ typedef struct
   bool is_unordered;
   uint64_t n_lone_ends;   /* at the end: of ranges; beginnings without an end are open ranges     */
   uint64_t n_lone_arrows; /* at the end: ends and beginnings                                      */
+  uint64_t n_unpaired; /* beginnings and ends from where LNS_TRACE_OPEN_MAX were open           */
   /* Private. */
   LnsOpenRanges open;
   bool has_lone;

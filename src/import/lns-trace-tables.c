@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/lns-hash.h"
 #include "src/store/lns-definitions.h"
 
 /* Ids of our own begin here. */
@@ -141,12 +142,50 @@ lns_trace_widen (LnsTraceTables *tables, LnsError *error)
 
 /* --- Texts and ids ---------------------------------------------------------------------------- */
 
+/* A long text is known again by its hash, as the texts of a compressed file may take any memory. No shorter text is as
+ * long as that key, and texts that somebody made to have one hash get one name. */
+#define LONG_TEXT_BYTES 64
+typedef struct
+{
+  XXH128_hash_t hash;
+  uint64_t size_bytes;
+  char more[LONG_TEXT_BYTES];
+} LongText;
+
+static uint32_t
+find_text (LnsTraceTables *tables, const char *text, size_t size_bytes)
+{
+  if (size_bytes <= LONG_TEXT_BYTES)
+    return lns_string_table_intern (tables->strings, text, size_bytes, tables->n_strings);
+  const LongText key = { .hash = XXH3_128bits (text, size_bytes), .size_bytes = size_bytes };
+  return lns_string_table_intern (tables->strings, &key, sizeof key, tables->n_strings);
+}
+
+bool
+lns_trace_admit (LnsTraceTables *tables, uint64_t key)
+{
+  const bool has_room = tables->n_tracks < LNS_TRACE_TRACKS_MAX;
+
+  if (tables->n_tracks > 0 && key == tables->last_track)
+    return true;
+  const uint32_t id =
+      has_room ? lns_string_table_intern (tables->tracks, &key, sizeof key, tables->n_tracks)
+               : lns_string_table_find (tables->tracks, &key, sizeof key, UINT32_MAX);
+  if (id == UINT32_MAX)
+    {
+      tables->n_crowded_out++;
+      return false;
+    }
+  tables->n_tracks += id == tables->n_tracks;
+  tables->last_track = key;
+  return true;
+}
+
 bool
 lns_trace_intern (
     LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error)
 {
-  const uint32_t id =
-      lns_string_table_intern (tables->strings, text, size_bytes, tables->n_strings);
+  const uint32_t id = find_text (tables, text, size_bytes);
   *ret_id = id;
   if (id != tables->n_strings)
     return true;
@@ -223,6 +262,9 @@ lns_trace_thread (
   if (tables->n_threads > 0 && *ret_tid == tables->last_tid)
     return true;
   tables->last_tid = *ret_tid;
+  if (tables->n_threads >=
+      LNS_TRACE_TRACKS_MAX) /* they need no names: their events have no place  */
+    return true;
   if (!note_process (tables, process, pid, error))
     return false;
   if (lns_string_table_intern (tables->threads, ret_tid, sizeof *ret_tid, tables->n_threads) !=
@@ -261,8 +303,9 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
   tables->ids = lns_string_table_new ();
   tables->domains = lns_string_table_new ();
   tables->threads = lns_string_table_new ();
+  tables->tracks = lns_string_table_new ();
   if (tables->strings == NULL || tables->ids == NULL || tables->domains == NULL ||
-      tables->threads == NULL)
+      tables->threads == NULL || tables->tracks == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
                           path);
   if (sqlite3_open_v2 (file, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
@@ -345,5 +388,6 @@ lns_trace_tables_close (LnsTraceTables *tables)
   lns_string_table_free (tables->ids);
   lns_string_table_free (tables->domains);
   lns_string_table_free (tables->threads);
+  lns_string_table_free (tables->tracks);
   *tables = (LnsTraceTables){ 0 };
 }

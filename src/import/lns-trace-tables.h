@@ -22,6 +22,10 @@
 /* Names of more processes, and calls of more, are not told apart. */
 #define LNS_TRACE_PROCESSES_MAX 256
 
+/* Tracks of a report, such as a thread's ranges of one domain, or a counter. Each takes a kilobyte until the report is
+ * whole, and a compressed file says millions of them for nothing: events of further ones are left out. */
+#define LNS_TRACE_TRACKS_MAX (1u << 15)
+
 /* Among integers of a row: NULL. */
 #define LNS_TRACE_NULL INT64_MIN
 
@@ -69,9 +73,11 @@ typedef struct
   sqlite3 *db;
   sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
   LnsTraceOwnTable own[LNS_TRACE_N_OWN_TABLES];
-  LnsStringTable *strings, *ids, *domains, *threads;
-  uint32_t n_strings, n_ids, n_domains, n_threads;
-  int64_t last_tid; /* that had an event */
+  LnsStringTable *strings, *ids, *domains, *threads, *tracks;
+  uint32_t n_strings, n_ids, n_domains, n_threads, n_tracks;
+  uint64_t last_track;    /* that was let in */
+  uint64_t n_crowded_out; /* events of tracks beyond LNS_TRACE_TRACKS_MAX */
+  int64_t last_tid;       /* that had an event */
   struct
   {
     uint32_t id;
@@ -110,6 +116,9 @@ bool lns_trace_intern_value (LnsTraceTables *tables,
                              LnsTraceValue value,
                              int64_t *ret_id,
                              LnsError *error);
+
+/* Whether an event of the track that KEY, a hash, tells from others can become a row; where not, counts it. */
+bool lns_trace_admit (LnsTraceTables *tables, uint64_t key);
 
 /* The number that stands for a pid or tid. */
 uint32_t lns_trace_id (LnsTraceTables *tables, LnsTraceValue value);

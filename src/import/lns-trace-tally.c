@@ -28,7 +28,7 @@ _lns_trace_tally_line (
 
   if (n > 0)
     lns_buffer_append (lines, line,
-                       (size_t)snprintf (line, sizeof line, "%" PRIu64 " %.60s%.100s\n", n,
+                       (size_t)snprintf (line, sizeof line, "%" PRIu64 " %.60s%.110s\n", n,
                                          n == 1 ? one : many, more));
 }
 

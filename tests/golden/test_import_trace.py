@@ -13,6 +13,7 @@ import io
 import json
 import os
 import random
+import re
 import subprocess
 import tempfile
 
@@ -442,6 +443,41 @@ def test_lists_without_an_end():
             assert os.waitstatus_to_exitcode(status) == 125 and "could not be read to its end" in said, (status, said)
             assert rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59") == [("1",)]
             assert usage.ru_maxrss < 128 << 10, usage.ru_maxrss
+
+
+def compressed(path, parts):
+    """Writes the trace whose list of events PARTS, any number of texts, are. Piece by piece, as Python's memory counts as the program's."""
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b'{"traceEvents": [')
+        for part in parts:
+            file.write(part.encode())
+        file.write(b'{"ph": "X", "pid": 1, "tid": 1, "ts": 9, "dur": 1, "name": "last"}]}')
+
+
+def test_a_small_file_takes_little_memory():
+    """A compressed MiB says a million threads, counters or open ranges, or a GB of text: what is not kept is told."""
+    event = '{"ph": "X", "pid": %s, "tid": %s, "ts": %d, "dur": 1, "name": "%s", "cat": "%s", "args": {"device": 0, "stream": %s}},'
+    shapes = {
+        "threads": ((event % (1, i, 1, "a", "c", 0) for i in range(120000)), r"8723\d events of threads, domains, counters or streams beyond 32,768"),
+        "domains": ((event % (1, 1, 1, "a", f"c{i}", 0) for i in range(120000)), r"8723\d events of threads, domains, counters or streams beyond 32,768"),
+        "streams": ((event % (1, 1, 1, "a", "kernel", i) for i in range(120000)), r"8723\d events of threads, domains, counters or streams beyond 32,768"),
+        "counters": (('{"ph": "C", "pid": 1, "ts": 1, "name": "%d", "args": {"v": 1}},' % i for i in range(120000)),
+                     r"87\d\d\d events of threads, domains, counters or streams beyond 32,768"),
+        "open": (('{"ph": "B", "ts": 1},' * 10000 for _ in range(200)), "951424 beginnings and ends after 1,048,576 ranges were open at one time: they are not paired"),
+        "texts": ((part for i in range(40) for part in (f'{{"ph": "X", "ts": 1, "name": "{i}', *["x" * (1 << 20)] * 14, '"},')), None),
+        "rows": ((part for i in range(40) for part in (f'{{"ph": "X", "ts": {100 - i}, "name": "a", "args": {{"x": "', *["x" * (1 << 20)] * 14, '"}},')), None),
+    }
+    for name, (parts, told) in shapes.items():
+        with tempfile.TemporaryDirectory() as source:
+            path, report = os.path.join(source, "small.json.gz"), os.path.join(source, "small.rep")
+            compressed(path, parts)
+            run = subprocess.Popen([tap.LANESCOPE, "import", "-o", report, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = run.stderr.read()
+            _, status, usage = os.wait4(run.pid, 0)
+            assert status == 0 and (re.search(told, said) if told else said == ""), (name, status, said)
+            assert usage.ru_maxrss < 256 << 10, (name, usage.ru_maxrss)
+            assert rows(report, "SELECT count(*) FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE value = 'last'") == \
+                [("0" if name in ("threads", "domains", "streams", "counters") else "1",)], name
 
 
 def test_arguments_that_nest_too_deep_are_left_out_and_told():
