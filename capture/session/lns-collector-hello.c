@@ -248,17 +248,19 @@ refuse (LnsCollector *collector, LnsWatch *connection, int error_code)
               "cannot be recorded, its memory for records was refused", error_code);
 }
 
+/* PEER has asked to be recorded, and was gone, or had given up, when the answer came. */
 static void
-tell_late (LnsCollector *collector, int32_t pid)
+tell_late (LnsCollector *collector, const LnsPeer *peer)
 {
   pthread_mutex_lock (&collector->lock);
   collector->counters.n_late++;
   pthread_mutex_unlock (&collector->lock);
-  diagnose (
-      collector, pid, "LNS-POOL-003",
-      "could not be answered in time, as the machine was too busy: it is not recorded, unless "
-      "it begins to use CUDA later",
-      0);
+  diagnose (collector, peer->pid, "LNS-POOL-003",
+            peer->pid > 0 && lns_process_is_ending (peer->pid)
+                ? "is not recorded: it ended during its first call, before it could be answered"
+                : "could not be answered in time, as the machine was too busy: it is not recorded, "
+                  "unless it begins to use CUDA later",
+            0);
 }
 
 /* The peer that has forked the process of INFO, or NULL. */
@@ -329,7 +331,7 @@ answer (LnsCollector *collector, LnsWatch *connection, const LnsWireHello *hello
     {
       lns_process_info_clear (&info);
       count_joined (collector, -1);
-      tell_late (collector, connection->pid);
+      tell_late (collector, peer);
       lns_peer_free (peer);
       return false;
     }
@@ -565,13 +567,12 @@ static bool
 end_connection (LnsCollector *collector, LnsWatch *connection)
 {
   LnsPeer *peer = connection->peer;
-  if (peer != NULL && !lns_wire_pool_is_joined (peer->pool) && !lns_peer_has_ended (peer))
+  if (peer != NULL && !lns_wire_pool_is_joined (peer->pool))
     {
-      /* It had given up when the answer came. */
-      tell_late (collector, connection->pid);
       pthread_mutex_lock (&collector->lock);
       collector->counters.n_joined--;
       pthread_mutex_unlock (&collector->lock);
+      tell_late (collector, peer);
     }
   bool is_end = peer != NULL && (peer->pid_fd < 0 || peer->is_left);
   if (is_end)

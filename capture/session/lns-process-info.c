@@ -147,6 +147,21 @@ lns_process_parent (int32_t pid)
   return info.parent_pid;
 }
 
+/* PF_EXITING of the kernel's sched.h, in the flags of /proc/PID/stat. */
+#define EXITING 4u
+
+bool
+lns_process_is_ending (int32_t pid)
+{
+  char text[1024], state;
+  unsigned flags;
+  if (read_proc (pid, "stat", text, sizeof text) <= 0)
+    return true;
+  const char *rest = strrchr (text, ')');
+  return rest != NULL && sscanf (rest + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2 &&
+         (state == 'Z' || state == 'X' || (flags & EXITING) != 0);
+}
+
 bool
 lns_process_descends (int32_t pid, int32_t ancestor)
 {

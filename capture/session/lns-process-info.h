@@ -50,6 +50,9 @@ LnsProcessInfo lns_process_info_copy (const LnsProcessInfo *info);
 /* The pid of PID's parent, or 0 where it cannot be read. */
 int32_t lns_process_parent (int32_t pid);
 
+/* Whether PID has ended or is about to: it closes its files before others can wait for it. */
+bool lns_process_is_ending (int32_t pid);
+
 /* Whether PID is ANCESTOR or was started by it, or by processes that were, none of which has ended. */
 bool lns_process_descends (int32_t pid, int32_t ancestor);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/session/lns-session.h"
@@ -265,6 +266,42 @@ who_gives_up_at_the_last_moment_is_late (void)
   end ();
 }
 
+/* One that ends instead is not told of a busy machine. */
+static void
+who_ends_before_the_answer_is_told_of (void)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  begin (0);
+  start_report ("ended.rep");
+  snprintf (address.sun_path, sizeof address.sun_path, "%s",
+            lns_environment_get (&environment, LNS_WIRE_ENVIRONMENT));
+  const pid_t pid = fork ();
+  if (pid == 0)
+    {
+      LnsWireHello hello = { .magic = LNS_WIRE_MAGIC,
+                             .abi = LNS_WIRE_ABI,
+                             .pid = (uint32_t)getpid () };
+      int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+      _exit (connect (fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+             send (fd, &hello, sizeof hello, 0) != sizeof hello);
+    }
+  for (int i = 0; i < 500 && lns_session_processes (session).n_late == 0; i++)
+    usleep (10000);
+  int status = -1;
+  LNS_CHECK_INT (waitpid (pid, &status, 0), pid);
+  LNS_CHECK_INT (status, 0);
+  LnsCollectorCounters processes = lns_session_processes (session);
+  LNS_CHECK_INT (processes.n_late, 1);
+  LNS_CHECK_INT (processes.n_joined, 0);
+  LnsReportResult result;
+  LNS_CHECK (lns_session_stop_report (session, &result));
+  LNS_CHECK_INT (result.n_diagnostics, 1);
+  LNS_CHECK_STR (result.diagnostics[0].code, "LNS-POOL-003");
+  LNS_CHECK (strstr (result.diagnostics[0].text, "busy") == NULL);
+  lns_report_result_clear (&result);
+  end ();
+}
+
 /* The cap is kept: what finds no room is the target's to count, and the report says so. */
 static void
 a_pool_is_no_larger_than_allowed (void)
@@ -325,6 +362,7 @@ main (void)
   LNS_TEST (others_are_refused);
   LNS_TEST (who_gives_up_is_late);
   LNS_TEST (who_gives_up_at_the_last_moment_is_late);
+  LNS_TEST (who_ends_before_the_answer_is_told_of);
   LNS_TEST (a_pool_is_no_larger_than_allowed);
   LNS_TEST (a_cancelled_report_is_no_file);
   LNS_TEST (the_folder_goes_with_the_session);
