@@ -146,14 +146,29 @@ begin_event (Sink *sink, char phase, const Row *row)
 }
 
 static void
-put_name (Sink *sink, const Row *row, const char *what, const char *name, size_t size)
+begin_metadata (Sink *sink, const Row *row, const char *what)
 {
   begin_event (sink, 'M', row);
   lns_export_put_text (sink->text, ",\"name\":\"");
   lns_export_put_text (sink->text, what);
+}
+
+static void
+put_name (Sink *sink, const Row *row, const char *what, const char *name, size_t size)
+{
+  begin_metadata (sink, row, what);
   lns_export_put_text (sink->text, "\",\"args\":{\"name\":");
   lns_export_put_json_string (sink->text, name, size);
   lns_export_put_text (sink->text, "}}");
+}
+
+static void
+put_mpi_rank (Sink *sink, const Row *row, uint32_t rank)
+{
+  begin_metadata (sink, row, "process_labels");
+  lns_export_put_text (sink->text, "\",\"args\":{\"labels\":\"MPI rank ");
+  lns_export_put_integer (sink->text, rank);
+  lns_export_put_text (sink->text, "\"}}");
 }
 
 /* What the row of a lane without a thread of its own is called. */
@@ -265,6 +280,9 @@ name_threads (Sink *sink)
       Row row = { .pid = processes[i].pid };
       const char *name = lns_report_string (report, processes[i].name, &size);
       put_name (sink, &row, "process_name", name, size);
+      row.tid = row.pid; /* its main thread, which MPI_RANKS names */
+      if (processes[i].mpi_rank != 0)
+        put_mpi_rank (sink, &row, processes[i].mpi_rank - 1);
     }
   for (uint32_t i = 0; i < n_threads; i++)
     if (threads[i].process < n_processes && threads[i].name != 0)

@@ -14,6 +14,7 @@
  * a table that the report keeps as it is. What has no place is counted by its phase (lns-trace-tally.h). */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,6 +432,16 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+/* A label of a process that our own export writes. */
+static bool
+take_label (Trace *trace, LnsTraceValue labels, int64_t tid, LnsError *error)
+{
+  uint32_t rank;
+  if (labels.text == NULL || sscanf (labels.text, "MPI rank %" SCNu32, &rank) != 1)
+    return true;
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_MPI_RANK, (int64_t[]){ tid, rank }, 2, error);
+}
+
 /* "M": names of processes and threads; those of GPUs are not. */
 static bool
 take_metadata (Trace *trace, const LnsTraceEvent *event, LnsError *error)
@@ -441,6 +452,8 @@ take_metadata (Trace *trace, const LnsTraceEvent *event, LnsError *error)
                     << LNS_TRACE_ID_BITS |
                 lns_trace_id (&trace->tables, event->fields[LNS_TRACE_TID]),
           id;
+  if (what.text != NULL && strcmp (what.text, "process_labels") == 0)
+    return take_label (trace, event->fields[LNS_TRACE_LABELS], tid, error);
   if (what.text == NULL || name.text == NULL)
     return true;
   if (strcmp (what.text, "thread_name") == 0)

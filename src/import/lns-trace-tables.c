@@ -49,6 +49,7 @@ static const char schema[] =
     " contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType "
     "INTEGER);"
     "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);"
+    "CREATE TABLE MPI_RANKS (globalTid INTEGER, rank INTEGER);"
     "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
     "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, cuDevice INTEGER, totalMemory INTEGER, "
     "smCount INTEGER,"
@@ -77,6 +78,7 @@ static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_SET] = "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (?,?,?,?,?,?,?,NULL,?,?)",
   [LNS_TRACE_ROW_SYNC] = "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?,?,?,?,?,?,?,?)",
   [LNS_TRACE_ROW_THREAD_NAME] = "INSERT INTO ThreadNames VALUES (?,0,?)",
+  [LNS_TRACE_ROW_MPI_RANK] = "INSERT INTO MPI_RANKS VALUES (?,?)",
   [LNS_TRACE_ROW_PROCESS] = "INSERT INTO PROCESSES VALUES (?,?,?)",
   [LNS_TRACE_ROW_GPU] = "INSERT INTO TARGET_INFO_GPU VALUES (?,?,?,?,?,?,?)",
   [LNS_TRACE_ROW_START] = "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?)",
@@ -347,6 +349,8 @@ drop_names (LnsTraceTables *tables, LnsError *error)
                                   NULL, NULL) != SQLITE_OK)
     return lns_trace_fail (tables, error);
   return lns_trace_run (tables, error, "DELETE FROM PROCESSES WHERE pid NOT IN (%s)", list) &&
+         lns_trace_run (tables, error, "DELETE FROM MPI_RANKS WHERE globalTid >> 24 NOT IN (%s)",
+                        list) &&
          lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE NOT is_thread (globalTid)") &&
          lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE globalTid >> 24 NOT IN (%s)",
                         list);

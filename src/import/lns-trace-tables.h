@@ -49,6 +49,7 @@ typedef enum
   LNS_TRACE_ROW_SET,
   LNS_TRACE_ROW_SYNC,
   LNS_TRACE_ROW_THREAD_NAME, /* nameId, globalTid */
+  LNS_TRACE_ROW_MPI_RANK,    /* globalTid, rank */
   LNS_TRACE_ROW_PROCESS,     /* globalPid, pid, name */
   LNS_TRACE_ROW_GPU, /* id, name, cuDevice, totalMemory, smCount, computeMajor, computeMinor */
   LNS_TRACE_ROW_START,

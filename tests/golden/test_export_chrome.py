@@ -133,6 +133,7 @@ SAME = {
     "LNS_COUNTERS": "SELECT timestamp, name, value, (globalPid >> 24) & 0xffffff, (SELECT text FROM domains d WHERE d.domainId = c.domainId AND d.process = c.globalPid >> 24) "
                     "FROM LNS_COUNTERS c",
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": f"SELECT {ON_GPU}, graphId, graphExecId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "MPI_RANKS": "SELECT globalTid >> 24 & 0xffffff, rank FROM MPI_RANKS",
     "LNS_FLOWS": f"SELECT start, end, globalTid & 0xffffffffffff, endGlobalTid & 0xffffffffffff, {NAME % 'nameId'}, category, flowId FROM LNS_FLOWS",
 }
 # Of calls of libraries, MPI and the system all columns, but for the ids of what a trace does not have.
@@ -154,10 +155,13 @@ def make_calls(path):
     database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(1, "first"), (2, "second"), (3, "count"), (4, "jobs")])
     database.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, domainId INTEGER)")
     database.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?)",
-                         [(5, 900, 59, "r", 7 << 24 | 8, 0), (0, None, 75, "jobs", 7 << 24 | 8, 3), (6, 800, 59, "in jobs", 7 << 24 | 8, 3)])
+                         [(5, 900, 59, "r", 7 << 24 | 8, 0), (0, None, 75, "jobs", 7 << 24 | 8, 3), (6, 800, 59, "in jobs", 7 << 24 | 8, 3),
+                          (5, 900, 59, "r", 9 << 24 | 9, 0)])
     database.execute("CREATE TABLE LNS_COUNTERS (timestamp INTEGER, name TEXT, value, globalPid INTEGER, domainId INTEGER)")
     database.executemany("INSERT INTO LNS_COUNTERS VALUES (?, ?, ?, ?, ?)",
                          [(10, "depth", 4, 7 << 24, 3), (20, "depth", 5, 7 << 24, 3), (15, "depth", 2.5, 7 << 24, 0)])
+    database.execute("CREATE TABLE MPI_RANKS (globalTid INTEGER, rank INTEGER)")
+    database.executemany("INSERT INTO MPI_RANKS VALUES (?, ?)", [(7 << 24 | 8, 3), (9 << 24 | 9, 12)])
     for n, (table, more) in enumerate([("CUBLAS_EVENTS", {"eventClass": 29}), ("CUDNN_EVENTS", {"eventClass": 28}),
                                        ("OSRT_API", {"eventClass": 27, "returnValue": -1, "nestingLevel": 0}),
                                        ("MPI_P2P_EVENTS", {"commHandle": 77, "tag": 5, "remoteRank": 1, "size": 4096}),
