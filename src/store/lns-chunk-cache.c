@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define N_SLOTS 16384 /* a power of two; 128 MiB are some 2,000–5,000 chunks                    */
+#define N_SLOTS 4096 /* a power of two; 128 MiB are some 2,000–5,000 chunks                     */
 
 struct LnsChunkCache
 {

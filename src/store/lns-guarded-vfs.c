@@ -101,6 +101,8 @@ install (void)
   /* Nobody asks how much memory SQLite has, and counting it takes a lock at each allocation. Refused
    * without harm where SQLite was used before. */
   sqlite3_config (SQLITE_CONFIG_MEMSTATUS, 0);
+  /* Nor are twenty pages of 64 KiB needed by each connection that reads four. */
+  sqlite3_config (SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
   for (int i = 0; i < LNS_N_GUARDED; i++)
     {
       GuardedVfs *guarded = &installed[i];

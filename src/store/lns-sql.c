@@ -21,9 +21,9 @@
 /* Readers go on while the writer's transaction is open, so its pages must not spill into the file
  * (cache_spill), nor anything of it elsewhere (temp_store); what a crash of the machine would cost is
  * accepted (synchronous), one of the process costs nothing from the first commit on (lns_sql_made ());
- * before it there is nothing to lose, and a journal file would take a tenth of the time. */
+ * before it there is nothing to lose, and if it fails the file is removed. */
 static const char settings[] = "PRAGMA synchronous = OFF;"
-                               "PRAGMA journal_mode = MEMORY;"
+                               "PRAGMA journal_mode = OFF;"
                                "PRAGMA temp_store = MEMORY;"
                                "PRAGMA cache_spill = OFF;"
                                "PRAGMA cache_size = -4096";
