@@ -29,6 +29,16 @@ lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line)
 }
 
 char *
+lns_display_file (GFile *file, gboolean whole)
+{
+  g_autofree char *path = g_file_get_parse_name (file);
+  g_autofree char *base = whole ? NULL : g_path_get_basename (path);
+  const char *name = whole ? path : base;
+
+  return lns_display_text (name, strlen (name), TRUE);
+}
+
+char *
 lns_display_cut (const char *text)
 {
   glong n_chars = g_utf8_strlen (text, -1);

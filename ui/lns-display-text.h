@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <glib.h>
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -14,6 +14,9 @@ G_BEGIN_DECLS
  * \n and \t if ONE_LINE, else they stay). Free with g_free (). O(size). */
 char *
 lns_display_text (const char *bytes, gsize size_bytes, gboolean one_line) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The name of FILE as a label can show it, with the folders above it if WHOLE. Free with g_free (). */
+char *lns_display_file (GFile *file, gboolean whole) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Characters that a label is given of one text: more than anybody reads there, and few enough to be laid
  * out at once. A label of 64 KiB takes seconds, in which the window stands still. */

@@ -11,6 +11,7 @@
 #include "src/base/lns-format.h"
 #include "ui/lns-application.h"
 #include "ui/lns-capabilities.h"
+#include "ui/lns-display-text.h"
 #include "ui/lns-launch-command.h"
 #include "ui/lns-launch-switches.h"
 #include "ui/lns-recorder.h"
@@ -214,7 +215,7 @@ add_variable (GtkWidget *widget, const char *action, GVariant *parameter)
 static void
 set_folder (LnsLaunchDialog *self, GFile *folder)
 {
-  g_autofree char *name = g_file_get_parse_name (folder);
+  g_autofree char *name = lns_display_file (folder, TRUE);
   g_autofree char *markup = g_markup_escape_text (name, -1);
 
   g_set_object (&self->folder, folder);

@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "lns-config.h"
+#include "ui/lns-display-text.h"
 
 #define REPORT_TYPE "application/x-lanescope-report"
 #define RECENT_ITEM 1 /* where "Open Recent" stands in its section: below "Open…" */
@@ -67,7 +68,9 @@ fill_menu_cb (GtkRecentManager *manager, GMenu *section)
     {
       GtkRecentInfo *info = g_ptr_array_index (recents, i);
       /* An underscore would underline the next letter as a mnemonic. */
-      g_auto (GStrv) parts = g_strsplit (gtk_recent_info_get_display_name (info), "_", -1);
+      g_autoptr (GFile) file = g_file_new_for_uri (gtk_recent_info_get_uri (info));
+      g_autofree char *name = lns_display_file (file, FALSE);
+      g_auto (GStrv) parts = g_strsplit (name, "_", -1);
       g_autofree char *label = g_strjoinv ("__", parts);
       g_autoptr (GMenuItem) item = g_menu_item_new (label, NULL);
       g_menu_item_set_action_and_target (item, "win.open-uri", "s", gtk_recent_info_get_uri (info));

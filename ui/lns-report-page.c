@@ -6,6 +6,7 @@
 #include "ui/lns-report-page.h"
 
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "src/base/lns-format.h"
 #include "ui/lns-details-pane.h"
@@ -119,7 +120,7 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
   g_autofree char *path = NULL;
   g_autofree char *text = NULL;
   const LnsReportInfo *info = lns_report_info (report);
-  const char *imported;
+  const char *imported, *whole;
 
   switch (info->state)
     {
@@ -141,7 +142,8 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
       break;
     case LNS_STATE_RECOVERED:
       imported = lns_report_meta (report, "imported_from");
-      path = g_filename_display_name (imported != NULL ? imported : info->path);
+      whole = imported != NULL ? imported : info->path;
+      path = lns_display_text (whole, strlen (whole), TRUE);
       text = g_strdup_printf (
           imported != NULL
               ? _ ("%s could not be read to its end: this report holds what came before.")

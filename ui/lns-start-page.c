@@ -5,6 +5,7 @@
 
 #include "ui/lns-start-page.h"
 
+#include "ui/lns-display-text.h"
 #include "ui/lns-recents.h"
 #include "ui/lns-samples.h"
 
@@ -24,9 +25,10 @@ recent_row_new (GtkRecentInfo *info)
 {
   g_autoptr (GFile) file = g_file_new_for_uri (gtk_recent_info_get_uri (info));
   g_autoptr (GFile) folder = g_file_get_parent (file);
-  g_autofree char *place = folder != NULL ? g_file_get_parse_name (folder) : g_strdup ("");
-  g_autofree char *path = g_file_get_parse_name (file);
-  g_autofree char *title = g_markup_escape_text (gtk_recent_info_get_display_name (info), -1);
+  g_autofree char *place = folder != NULL ? lns_display_file (folder, TRUE) : g_strdup ("");
+  g_autofree char *path = lns_display_file (file, TRUE);
+  g_autofree char *name = lns_display_file (file, FALSE);
+  g_autofree char *title = g_markup_escape_text (name, -1);
   g_autofree char *subtitle = g_markup_escape_text (place, -1);
   GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", title, "subtitle", subtitle,
                                  "title-lines", 1, "subtitle-lines", 1, "tooltip-text", path,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/import/lns-import-open.h"
+#include "ui/lns-display-text.h"
 #include "ui/lns-recents.h"
 #include "ui/lns-report-loader.h"
 #include "ui/lns-window-private.h"
@@ -22,13 +23,13 @@
 static void
 set_title (LnsWindow *self)
 {
-  g_autofree char *name = g_file_get_parse_name (self->file);
-  g_autofree char *base = g_path_get_basename (name);
+  g_autofree char *path = lns_display_file (self->file, TRUE);
+  g_autofree char *name = lns_display_file (self->file, FALSE);
 
-  adw_window_title_set_title (self->title, base);
+  adw_window_title_set_title (self->title, name);
   adw_window_title_set_subtitle (self->title, "");
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), name);
-  gtk_window_set_title (GTK_WINDOW (self), base);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), path);
+  gtk_window_set_title (GTK_WINDOW (self), name);
 }
 
 /* Whether recovery has a chance with FILE, which could not be opened: it says that it is a report, by its first
@@ -55,7 +56,8 @@ static void
 show_error (LnsWindow *self, const GError *error)
 {
   gboolean damaged = g_error_matches (error, LNS_LOAD_ERROR, LNS_ERROR_FORMAT);
-  g_autofree char *markup = g_markup_escape_text (error->message, -1);
+  g_autofree char *text = lns_display_text (error->message, strlen (error->message), FALSE);
+  g_autofree char *markup = g_markup_escape_text (text, -1);
 
   adw_status_page_set_title (self->error_page, _ ("The Report Could Not Be Opened"));
   adw_status_page_set_description (self->error_page, markup);

@@ -120,6 +120,24 @@ def test_a_path_that_is_not_utf8():
         app.wait(lambda: title(app)[0].startswith("caf") and title(app)[1:] == ("350 events · 100.000 ms",))
 
 
+def test_a_file_name_hides_nothing():
+    where = os.path.join(folder(), "a\u202ebdc")
+    os.mkdir(where)
+    path = make_report(name="x\u202eper.txt.rep", where=where)
+    with harness.App(path) as app:
+        opened(app, "x\\u202Eper.txt.rep")
+        assert harness.run("xdotool", "getwindowname", str(app.window)) == "x\\u202Eper.txt.rep"
+    with harness.App() as app:
+        row = app.find("list item", "x\\u202Eper.txt.rep")
+        assert row.description == path.replace("\u202e", "\\u202E"), row.description
+    with open(path, "w") as file:
+        file.write("no report")
+    with harness.App(path) as app:
+        app.find("label", "The Report Could Not Be Opened")
+        hidden = [node.name for node in app.find_all("label") if "\u202e" in node.name]
+        assert not hidden, hidden
+
+
 # --- What cannot be opened
 
 def errors_of(path):
