@@ -6,7 +6,9 @@
 /* Strings and definitions of a recovery. Ids of definitions stay, as they are dense; ids of strings
  * change, as the writer gives them out. */
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -433,10 +435,71 @@ write_definition (LnsRecover *recover, LnsDefinitionKind kind, const LnsDefiniti
     }
 }
 
+/* Says that N rows of the kept table whose name has OLD_ID are not there. */
+static void
+tell_lost_rows (LnsRecover *recover, uint32_t old_id, uint64_t n)
+{
+  char name[80], text[200];
+
+  _lns_recover_text (recover, old_id, name, sizeof name);
+  const int size =
+      snprintf (text, sizeof text, "%" PRIu64 " row%s of table %s %s unreadable and %s left out.",
+                n, n == 1 ? "" : "s", name[0] != '\0' ? name : "(lost)", n == 1 ? "was" : "were",
+                n == 1 ? "is" : "are");
+  const LnsDiagnostic diagnostic = { .code =
+                                         lns_writer_string (recover->writer, "LNS-STORE-001", 13),
+                                     .severity = LNS_SEVERITY_ERROR,
+                                     .time_ns = LNS_TIME_UNKNOWN,
+                                     .process = LNS_ID_NONE,
+                                     .text =
+                                         lns_writer_string (recover->writer, text, (size_t)size) };
+  lns_writer_add_diagnostic (recover->writer, &diagnostic);
+}
+
+/* Whether the block that had OLD_ID is not in the new report. */
+static bool
+is_lost (const LnsRecover *recover, uint32_t old_id)
+{
+  const uint32_t id = _lns_recover_string (recover, old_id, recover->lost_name);
+
+  return id == 0 || id == recover->lost_name;
+}
+
+/* Empties the blocks of kept rows whose bytes are lost, so that the rest of their table can be read, and says how many
+ * rows of each table that takes. */
+static bool
+empty_lost_blocks (LnsRecover *recover)
+{
+  const LnsRecoveredTable *tables = &recover->tables[LNS_DEFINITION_KEPT_TABLE],
+                          *blocks = &recover->tables[LNS_DEFINITION_KEPT_ROWS];
+  uint64_t *n_lost = calloc ((size_t)tables->n + 1, sizeof *n_lost);
+
+  if (n_lost == NULL)
+    return _lns_recover_no_memory (recover);
+  for (uint32_t i = 0; i < blocks->n; i++)
+    {
+      LnsKeptRows *rows = &blocks->definitions[i].kept_rows;
+      /* Rows without the columns of their table say nothing either.                               */
+      if (!is_lost (recover, rows->rows) &&
+          (rows->table >= tables->n ||
+           !is_lost (recover, tables->definitions[rows->table].kept_table.columns)))
+        continue;
+      if (rows->table < tables->n)
+        n_lost[rows->table] += rows->n_rows;
+      recover->counts.n_lost_rows += rows->n_rows;
+      rows->n_rows = 0;
+    }
+  for (uint32_t i = 0; i < tables->n; i++)
+    if (n_lost[i] > 0)
+      tell_lost_rows (recover, tables->definitions[i].kept_table.name, n_lost[i]);
+  free (n_lost);
+  return true;
+}
+
 bool
 _lns_recover_write_definitions (LnsRecover *recover)
 {
-  if (!add_lost_lanes (recover) || !mend_references (recover))
+  if (!add_lost_lanes (recover) || !mend_references (recover) || !empty_lost_blocks (recover))
     return false;
   for (size_t f = 0; f < sizeof string_fields / sizeof *string_fields; f++)
     {

@@ -313,6 +313,11 @@ count_lost (LnsRecover *recover)
   else
     snprintf (counts->lost_text, sizeof counts->lost_text,
               "not known, as the count of all events is gone too");
+  const size_t n = strlen (counts->lost_text);
+  if (counts->n_lost_rows > 0)
+    snprintf (counts->lost_text + n, sizeof counts->lost_text - n,
+              "; %" PRIu64 " row%s of other tables", counts->n_lost_rows,
+              counts->n_lost_rows == 1 ? "" : "s");
 }
 
 /* Says in the new report what is not in it. */

@@ -19,8 +19,11 @@ typedef struct
   uint64_t n_missing; /* gaps in the sequences of lanes: chunks of which nothing was left */
   uint64_t
       n_lost; /* events that the report held and that are not in the new one, as far as known */
+  uint64_t
+      n_lost_rows;    /* likewise, rows of tables that the report keeps as they were             */
   bool is_lost_known; /* the report itself could tell how many it held                            */
-  char lost_text[96]; /* the two as people read them: "12 events"                                 */
+  char
+      lost_text[160]; /* the two as people read them: "12 events"                                 */
 } LnsRecovery;
 
 /* Rebuilds PATH (with its "-journal" beside it where there is one) into OUT_PATH, which must not

@@ -7,6 +7,8 @@ field; names are compared as text, rows as multisets."""
 
 import collections
 import os
+import random
+import re
 import sqlite3
 
 import cuda_corpus
@@ -133,6 +135,41 @@ def test_our_own_exports_come_back():
         for column in ("start", '"end"', "eventType", "text", "color", "category", "globalTid", "jsonText"):
             question = f"SELECT {column}, count(*) FROM NVTX_EVENTS GROUP BY 1 ORDER BY 1"
             assert source.execute(question).fetchall() == result.execute(question).fetchall(), (name, column)
+
+
+def test_what_is_left_of_a_broken_table_is_shown():
+    """A report that lost a piece of a table that it keeps: recover says how many rows that takes, and the others are exported."""
+    n, seed = 120000, random.Random(8)
+    database = sqlite3.connect(golden.path("mine.sqlite"))
+    database.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+    database.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER)")
+    database.execute("INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'r', 16777217)")
+    database.execute("CREATE TABLE MINE (id INTEGER, word TEXT)")
+    wanted = {i: f"{seed.getrandbits(64):x}" for i in range(n)}
+    database.executemany("INSERT INTO MINE VALUES (?, ?)", wanted.items())
+    database.commit()
+    database.close()
+    golden.run("import", "-q", "-o", "mine.rep", "mine.sqlite")
+    with open(golden.path("mine.rep"), "rb") as file:
+        whole = file.read()
+    chunks = [m.start() for m in re.finditer(b"LNSCHNK1", whole) if whole[m.start() + 26] == 4]  # of strings
+    n_broken = 0
+    for at in chunks:
+        with open(golden.path("broken.rep"), "wb") as file:
+            file.write(whole[:at + 200] + b"damage" + whole[at + 206:])
+        golden.run("recover", "-o", "rest.rep", "-f", "true", "broken.rep")
+        golden.run("export", "-q", "-f", "true", "-o", "rest.sqlite", "rest.rep")
+        database = sqlite3.connect(golden.path("rest.sqlite"))
+        has_columns = "MINE" in tables_of(database)
+        rest = dict(database.execute("SELECT id, word FROM MINE")) if has_columns else {}
+        if len(rest) == n:
+            continue
+        assert rest.items() <= wanted.items(), (at, len(rest))
+        info = golden.run("info", "rest.rep")[0].decode()
+        assert f"{n - len(rest)} rows of table {'MINE' if has_columns else '(lost)'} were unreadable and are left out." in info, info
+        assert f"{n - len(rest)} rows of other tables" in info, info
+        n_broken += len(rest) > 0
+    assert n_broken > 1, (n_broken, len(chunks))
 
 
 def test_chains_are_found_by_id():
