@@ -14,7 +14,6 @@
  * a table that the report keeps as it is. What has no place is counted by its phase (lns-trace-tally.h). */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -436,9 +435,12 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError
 static bool
 take_label (Trace *trace, LnsTraceValue labels, int64_t tid, LnsError *error)
 {
-  uint32_t rank;
-  if (labels.text == NULL || sscanf (labels.text, "MPI rank %" SCNu32, &rank) != 1)
+  static const char start[] = "MPI rank ";
+  const size_t n_bytes = sizeof start - 1;
+  if (labels.text == NULL || strncmp (labels.text, start, n_bytes) != 0 ||
+      labels.text[n_bytes] < '0' || labels.text[n_bytes] > '9')
     return true;
+  const int64_t rank = strtoll (labels.text + n_bytes, NULL, 10);
   return lns_trace_put (&trace->tables, LNS_TRACE_ROW_MPI_RANK, (int64_t[]){ tid, rank }, 2, error);
 }
 
