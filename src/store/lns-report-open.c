@@ -155,8 +155,7 @@ _lns_report_check_file (const char *path, uint64_t *ret_bytes, LnsError *error)
                           "%s: you may not read it; change its permissions or ask its owner", path);
   if (status.st_size == 0)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: the file is empty: nothing was recorded into it; record again",
-                          path);
+                          "%s: the file is empty; copy it again, or record again", path);
   *ret_bytes = (uint64_t)status.st_size;
   return true;
 }
