@@ -36,8 +36,7 @@ OWN_TESTS = {
                        "inject-cuda-work-double"],
     "capture/session": ["decoder", "decoder-cuda", "keep", "session", "session-parts", "ranges", "cuda_double", "profile",
                         "sessions"],
-    "src/schema": ["schema", "cuda-tables", "system-tables", "golden-sql", "golden-sql_cuda"],
-    "src/sql": ["sql", "golden-sql", "golden-sql_cuda", "golden-stats_sql"],
+    "src/tables": ["schema", "cuda-tables", "system-tables", "golden-sql", "golden-sql_cuda", "sql", "golden-stats_sql"],
     "src/import": ["import-system", "foreign", "golden-import", "golden-import_tables", "golden-import_trace"],
     "src/export": ["gpu-stacks", "golden-export", "golden-export_chrome", "golden-export_folded"],
     "src/analysis": ["analysis", "cuda-analysis", "cuda-tables", "doctor", "rules", "golden-analyze", "golden-stats", "golden-stats_calls",
@@ -75,10 +74,8 @@ def strip_comments(lines):
 def sites(root, room):
     """All (path, line index, new text, what) of ROOM that could be broken, in the order of the tree."""
     found = []
-    for name in sorted(os.listdir(os.path.join(root, room))):
-        if not name.endswith(".c"):
-            continue
-        path = os.path.join(room, name)
+    paths = (os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(os.path.join(root, room)) for name in names)
+    for path in sorted(path for path in paths if path.endswith(".c")):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             lines = file.readlines()
         for index, plain in enumerate(strip_comments(lines)):

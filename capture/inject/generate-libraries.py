@@ -70,7 +70,7 @@ LNS_LIBRARY_FUNCTION {status}
 def main():
     output, folders = sys.argv[1], sys.argv[2:]
     lines = ['/* Made by generate-libraries.py from the headers of cuBLAS and cuDNN. */', '',
-             '#include "capture/inject/lns-libraries.h"', '']
+             '#include "capture/inject/preload/libraries.h"', '']
     bodies = []
     for library, include, headers, handle, prefix, fallback in LIBRARIES:
         found = list(functions(folders, headers, handle, prefix)) if read(folders, include) else []

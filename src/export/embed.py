@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Turns text files into C strings, lns-x.css into lns_x_css: embed.py IN… OUT. The licence comment stays out."""
+"""Turns text files into C strings, flame-graph.css into flame_graph_css: embed.py IN… OUT. The licence comment stays out."""
 
 import json
 import os

@@ -7,7 +7,7 @@
  * kernels of 64 names in 3 shapes each, as a training loop launches them, and of calls of the runtime, go
  * into memory that stands for a stream; the best of ROUNDS. Prints one JSON object. Times are of the processor. */
 
-#include "capture/wire/lns-wire-cupti.h"
+#include "capture/wire/compact.h"
 
 #include <cupti.h>
 #include <stdio.h>

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/analysis/lns-cuda-links.h"
-#include "src/analysis/lns-launches.h"
-#include "src/analysis/lns-projection.h"
-#include "src/analysis/lns-range-stats.h"
-#include "src/store/lns-writer.h"
+#include "src/analysis/projection/cuda-links.h"
+#include "src/analysis/projection/launches.h"
+#include "src/analysis/projection/projection.h"
+#include "src/analysis/stats/range-stats.h"
+#include "src/store/write/writer.h"
 
 #define DEPTH     8
 #define N_STREAMS 4

@@ -11,7 +11,7 @@
  *   push, registered name                            rdtsc, 16-byte store
  *   pop           rdtsc, 16-byte store */
 
-#include "capture/inject/lns-inject-nvtx-abi.h"
+#include "capture/inject/core/nvtx-abi.h"
 
 #include <stdlib.h>
 #include <string.h>

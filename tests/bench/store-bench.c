@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "src/store/lns-report.h"
-#include "src/store/lns-writer.h"
+#include "src/store/read/report.h"
+#include "src/store/write/writer.h"
 
 #define N_THREADS          16
 #define MAX_DEPTH          8

@@ -5,7 +5,7 @@
 
 /* What CUPTI's entry points answer, and what they change in the records, over the driver's API. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #include <cuda.h>
 #include <cupti.h>

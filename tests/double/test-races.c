@@ -6,8 +6,8 @@
 /* The double under many threads, its sources compiled with the thread sanitizer: launches, pools,
  * flushes, and kinds that come and go. What is always on is counted to the last record. */
 
-#include "tests/double/gpu/lns-gpu.h"
-#include "tests/lns-tap.h"
+#include "tests/double/gpu/gpu.h"
+#include "tests/tap.h"
 
 #include <cupti.h>
 

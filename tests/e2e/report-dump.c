@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/lns-json.h"
-#include "src/store/lns-report.h"
+#include "src/base/json.h"
+#include "src/store/read/report.h"
 
 static LnsReport *report;
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/lns-codec.h"
-#include "src/store/lns-definition-codec.h"
+#include "src/store/format/codec.h"
+#include "src/store/format/definition-codec.h"
 #include "tests/fuzz/hostile.h"
 
 /* Where chunks are, by how much they are worth a change. */

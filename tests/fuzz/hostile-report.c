@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/lns-kept-table.h"
+#include "src/store/write/kept-table.h"
 #include "tests/fuzz/hostile.h"
 #include "tests/unit/report-fixture.h"
 

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/import/lns-import.h"
-#include "src/schema/lns-row-cursor.h"
+#include "src/import/nsys/import.h"
+#include "src/tables/row-cursor.h"
 #include "tests/fuzz/mutations.h"
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define MAX_ORIGINALS 4

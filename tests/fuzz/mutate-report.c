@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/base/lns-hash.h"
-#include "src/store/lns-chunk-format.h"
-#include "src/store/lns-pixels.h"
-#include "src/store/lns-recover.h"
+#include "src/base/hash.h"
+#include "src/store/format/chunk-format.h"
+#include "src/store/read/pixels.h"
+#include "src/store/recover/recover.h"
 #include "tests/fuzz/mutations.h"
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define PAGE_BYTES 65536

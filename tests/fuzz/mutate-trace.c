@@ -9,9 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "src/import/lns-import.h"
+#include "src/import/nsys/import.h"
 #include "tests/fuzz/mutations.h"
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define TRACE_BYTES (64 * 1024)

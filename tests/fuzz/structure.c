@@ -21,11 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/analysis/lns-stats-report.h"
+#include "src/analysis/stats/report.h"
 #include "tests/fuzz/hostile.h"
 #include "tests/fuzz/mutations.h"
 #include "tests/fuzz/viewer.h"
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #define MAX_BYTES     ((size_t)256 << 20)
 #define MAX_SECONDS   20

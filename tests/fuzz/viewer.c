@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "src/analysis/lns-projection-file.h"
-#include "src/store/lns-pixels.h"
-#include "src/store/lns-recover.h"
+#include "src/analysis/projection/projection-file.h"
+#include "src/store/read/pixels.h"
+#include "src/store/recover/recover.h"
 #ifdef LNS_HAVE_UI
-# include "ui/lns-event-set.h"
-# include "ui/lns-event-text.h"
-# include "ui/lns-find-search.h"
-# include "ui/lns-row-tree.h"
-# include "ui/lns-summary.h"
+# include "ui/events/event-set.h"
+# include "ui/model/event-text.h"
+# include "ui/timeline/find-search.h"
+# include "ui/model/row-tree.h"
+# include "ui/model/summary.h"
 #endif
 
 #define N_PX 300

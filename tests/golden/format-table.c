@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lns-stats-table.h"
+#include "src/analysis/stats/table.h"
 
 #define MAX_COLUMNS 16
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/session/lns-kernel-name.h"
+#include "capture/session/decode/cuda/kernel-name.h"
 
 int
 main (void)

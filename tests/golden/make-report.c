@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/lns-writer.h"
+#include "src/store/write/writer.h"
 
 static LnsWriter *writer;
 

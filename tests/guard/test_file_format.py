@@ -35,21 +35,21 @@ def rows(title):
 
 
 def test_columns():
-    assert rows("column") == numbers("lns-lane-kind.h", "LnsColumnId", "LNS_COLUMN_")
+    assert rows("column") == numbers("format/lane-kind.h", "LnsColumnId", "LNS_COLUMN_")
 
 
 def test_lane_kinds():
-    kinds = numbers("lns-lane-kind.h", "LnsLaneKind", "LNS_LANE_")
+    kinds = numbers("format/lane-kind.h", "LnsLaneKind", "LNS_LANE_")
     del kinds[0]
     assert rows("lane kind") == kinds
 
 
 def test_lists():
     text = " ".join(read("FORMAT.md").split())
-    for title, header, enum, prefix in (("Track kinds:", "lns-definitions.h", "LnsTrackKind", "LNS_TRACK_"),
-                                        ("Flags of events, as bits:", "lns-lane-kind.h", "LnsEventFlags", "LNS_EVENT_"),
-                                        ("counters:", "lns-lane-kind.h", "LnsPayloadType", "LNS_PAYLOAD_"),
-                                        ("Severities:", "lns-definitions.h", "LnsSeverity", "LNS_SEVERITY_")):
+    for title, header, enum, prefix in (("Track kinds:", "format/definitions.h", "LnsTrackKind", "LNS_TRACK_"),
+                                        ("Flags of events, as bits:", "format/lane-kind.h", "LnsEventFlags", "LNS_EVENT_"),
+                                        ("counters:", "format/lane-kind.h", "LnsPayloadType", "LNS_PAYLOAD_"),
+                                        ("Severities:", "format/definitions.h", "LnsSeverity", "LNS_SEVERITY_")):
         members = numbers(header, enum, prefix)
         assert members, enum
         listed = text[text.index(title):]

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/lns-writer.h"
+#include "src/store/write/writer.h"
 #include "tests/ui/known-cuda.h"
 
 #define RUNTIME       (UINT64_C (1) << 32)

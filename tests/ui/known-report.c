@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/lns-writer.h"
+#include "src/store/write/writer.h"
 
 #define SECOND INT64_C (1000000000)
 #define MS     INT64_C (1000000)

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/store/lns-writer.h"
+#include "src/store/write/writer.h"
 
 #define US        1000
 #define MS        (1000 * US)

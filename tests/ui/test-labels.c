@@ -8,12 +8,12 @@
  *
  * usage: test-labels REPORT (of known-report) */
 
-#include "ui/lns-application.h"
-#include "ui/lns-events-table-private.h"
-#include "ui/lns-report-page.h"
-#include "ui/lns-window.h"
+#include "ui/shell/application.h"
+#include "ui/events/events-table-private.h"
+#include "ui/shell/report-page.h"
+#include "ui/shell/window.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #define LONG_NAME                                                                                  \
  "a-report-with-a-name-that-is-far-too-long-for-the-width-of-any-window-of-this-size-"

@@ -5,9 +5,9 @@
 
 /* The launch dialog's command line: words as a shell makes them, byte for byte. */
 
-#include "ui/lns-launch-command.h"
+#include "ui/launch/launch-command.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 /* Splits LINE and compares with the NULL-terminated WORDS. */
 #define CHECK_WORDS(line, ...)                                                                     \

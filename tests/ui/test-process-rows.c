@@ -8,12 +8,12 @@
 
 #include <sqlite3.h>
 
-#include "src/import/lns-import.h"
-#include "ui/lns-details-band.h"
-#include "ui/lns-row-tree.h"
-#include "ui/lns-view.h"
+#include "src/import/nsys/import.h"
+#include "ui/details/details-band.h"
+#include "ui/model/row-tree.h"
+#include "ui/model/view.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 /* A globalTid holds the process above 24 bits and the thread in them: 5 helps and 7 has a GPU; the last has

@@ -6,12 +6,12 @@
 /* Which rows calls of the OS and MPI, times on CPUs, samples and metrics get, and what the details pane says of
  * them. */
 
-#include "src/import/lns-import.h"
-#include "ui/lns-details-fields.h"
-#include "ui/lns-row-tree.h"
-#include "ui/lns-tile.h"
+#include "src/import/nsys/import.h"
+#include "ui/details/details-fields.h"
+#include "ui/model/row-tree.h"
+#include "ui/tiles/tile.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/system-fixture.h"
 
 /* The first lane of a track of KIND. */

@@ -8,12 +8,12 @@
  *
  * usage: test-table REPORT (of known-report) */
 
-#include "ui/lns-application.h"
-#include "ui/lns-event-cell.h"
-#include "ui/lns-events-table-private.h"
-#include "ui/lns-window.h"
+#include "ui/shell/application.h"
+#include "ui/events/event-cell.h"
+#include "ui/events/events-table-private.h"
+#include "ui/shell/window.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #define N_EVENTS 21308
 #define PAGE     6000

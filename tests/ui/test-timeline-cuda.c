@@ -8,13 +8,13 @@
  *
  * usage: test-timeline-cuda CUDA.rep */
 
-#include "ui/lns-details-fields.h"
-#include "ui/lns-event-cell.h"
-#include "ui/lns-event-keys.h"
-#include "ui/lns-row-tree-private.h"
+#include "ui/details/details-fields.h"
+#include "ui/events/event-cell.h"
+#include "ui/events/event-keys.h"
+#include "ui/model/row-tree-private.h"
 
 #include "tests/ui/known-cuda.h"
-#include "tests/ui/lns-timeline-fixture.h"
+#include "tests/ui/timeline-fixture.h"
 
 static const char *cuda_path;
 

@@ -8,7 +8,7 @@
  *
  * usage: test-timeline-names NAMES.rep (known-report.c) */
 
-#include "tests/ui/lns-timeline-fixture.h"
+#include "tests/ui/timeline-fixture.h"
 
 #define SECOND INT64_C (1000000000)
 

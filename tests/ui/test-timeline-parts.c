@@ -9,14 +9,14 @@
 
 #include <glib.h>
 
-#include "ui/lns-cuda-text.h"
-#include "ui/lns-display-text.h"
-#include "ui/lns-palette.h"
-#include "ui/lns-ruler-ticks.h"
-#include "ui/lns-scale.h"
-#include "ui/lns-tile-raster.h"
+#include "ui/model/cuda-text.h"
+#include "ui/model/display-text.h"
+#include "ui/model/palette.h"
+#include "ui/timeline/ruler-ticks.h"
+#include "ui/model/scale.h"
+#include "ui/tiles/tile-raster.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #define TEN_HOURS INT64_C (36000000000000)
 

@@ -6,13 +6,13 @@
 /* Ranges on the GPU over the report of known-cuda.c: where they lie, what is said of them and how they
  * are tied to the program's. What is expected is worked out from that file's rules. */
 
-#include "ui/lns-details-fields.h"
-#include "ui/lns-event-cell.h"
-#include "ui/lns-event-set.h"
-#include "ui/lns-event-text.h"
+#include "ui/details/details-fields.h"
+#include "ui/events/event-cell.h"
+#include "ui/events/event-set.h"
+#include "ui/model/event-text.h"
 
 #include "tests/ui/known-cuda.h"
-#include "tests/ui/lns-timeline-fixture.h"
+#include "tests/ui/timeline-fixture.h"
 
 static const char *cuda_path;
 

@@ -8,13 +8,13 @@
  *
  * usage: test-timeline KNOWN.rep HOURS.rep THREADS.rep (3,000 of them) */
 
-#include "src/base/lns-hash.h"
+#include "src/base/hash.h"
 #include <adwaita.h>
 
-#include "ui/lns-palette.h"
-#include "ui/lns-tile-painter.h"
+#include "ui/model/palette.h"
+#include "ui/tiles/tile-painter.h"
 
-#include "tests/ui/lns-timeline-fixture.h"
+#include "tests/ui/timeline-fixture.h"
 
 #define SECOND    INT64_C (1000000000)
 #define TEN_HOURS (36000 * SECOND)

@@ -7,11 +7,11 @@
  *
  * usage: test-window REPORT */
 
-#include "ui/lns-application.h"
-#include "ui/lns-report-loader.h"
-#include "ui/lns-window.h"
+#include "ui/shell/application.h"
+#include "ui/shell/report-loader.h"
+#include "ui/shell/window.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static LnsApplication *application;
 static const char *report_path;

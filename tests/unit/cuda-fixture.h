@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include "capture/wire/lns-wire-cuda-layout.h"
+#include "capture/wire/cuda-layout.h"
 #include "tests/unit/mini-session.h"
 
 #include <cuda_runtime_api.h>

@@ -8,8 +8,8 @@
 
 #pragma once
 
-#include "capture/wire/lns-wire-cupti.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/compact.h"
+#include "tests/tap.h"
 
 #include <cupti.h>
 

@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-#include "src/store/lns-report.h"
+#include "src/store/read/report.h"
 
 #define N_LANES     5
 #define LANE_EVENTS 9000 /* more than two chunks */

@@ -9,7 +9,7 @@
 
 #include <sys/wait.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/mini-session.h"
 
 static inline MiniSession *

@@ -9,9 +9,9 @@
 
 #pragma once
 
-#include "capture/wire/lns-wire-pool-session.h"
-#include "capture/wire/lns-wire-protocol.h"
-#include "capture/wire/lns-wire-record.h"
+#include "capture/wire/pool-session.h"
+#include "capture/wire/protocol.h"
+#include "capture/wire/record.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -132,7 +132,7 @@ uint64_t mini_session_lost_all (const MiniSession *session);
 
 /* --- In the child. --------------------------------------------------------------------------- */
 
-#include "capture/inject/lns-inject-nvtx-abi.h"
+#include "capture/inject/core/nvtx-abi.h"
 
 /* The functions of a link unit, as NVTX's headers would call them; null where the injection has set
  * none. */

@@ -7,9 +7,9 @@
 
 #pragma once
 
-#include "capture/wire/lns-wire-pool-session.h"
-#include "capture/wire/lns-wire-record.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/pool-session.h"
+#include "capture/wire/record.h"
+#include "tests/tap.h"
 
 static inline LnsWirePool *
 new_pool (uint32_t n_chunks)

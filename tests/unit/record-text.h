@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "capture/wire/lns-wire-layout.h"
+#include "capture/wire/layout.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "src/store/lns-report.h"
-#include "src/store/lns-writer.h"
+#include "src/store/read/report.h"
+#include "src/store/write/writer.h"
 
 /* What a random lane looks like. */
 typedef enum

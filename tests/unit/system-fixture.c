@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "src/import/lns-import.h"
+#include "src/import/nsys/import.h"
 #include "tests/unit/report-fixture.h"
 
 #define THREAD "281474993487873" /* machine 1, process 1, thread 1                                */

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "src/store/lns-report.h"
+#include "src/store/read/report.h"
 
 /* The report, to be closed; ends the program where it cannot be made. */
 LnsReport *system_fixture_open (void);

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include "src/schema/lns-row-cursor.h"
-#include "src/store/lns-writer.h"
+#include "src/tables/row-cursor.h"
+#include "src/store/write/writer.h"
 
 /* A column of an event and its value. */
 typedef struct

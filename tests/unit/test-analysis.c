@@ -7,11 +7,11 @@
 
 #include <math.h>
 
-#include "src/analysis/lns-pushpop-trace.h"
-#include "src/analysis/lns-range-medians.h"
-#include "src/analysis/lns-range-stats.h"
-#include "src/analysis/lns-stats-report.h"
-#include "tests/lns-tap.h"
+#include "src/analysis/stats/pushpop-trace.h"
+#include "src/analysis/stats/range-medians.h"
+#include "src/analysis/stats/range-stats.h"
+#include "src/analysis/stats/report.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_SETS   8

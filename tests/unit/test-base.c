@@ -3,19 +3,19 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/base/lns-buffer.h"
-#include "src/base/lns-error.h"
-#include "src/base/lns-format.h"
-#include "src/base/lns-hash.h"
-#include "src/base/lns-string-table.h"
-#include "src/base/lns-terminal.h"
-#include "src/base/lns-visible.h"
+#include "src/base/buffer.h"
+#include "src/base/error.h"
+#include "src/base/format.h"
+#include "src/base/hash.h"
+#include "src/base/string-table.h"
+#include "src/base/terminal.h"
+#include "src/base/visible.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static void
 test_buffer (void)

@@ -5,8 +5,8 @@
 
 /* The buffers of a pool that CUPTI fills: their way between target and session. */
 
-#include "capture/wire/lns-wire-pool-session.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/pool-session.h"
+#include "tests/tap.h"
 
 #include <errno.h>
 #include <stdlib.h>

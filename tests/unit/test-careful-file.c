@@ -6,11 +6,11 @@
 /* A writer that is killed at each write to its file, one after the other, before the write or in the
  * middle of it: the file alone, copied without its journal, holds what was committed before. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
-#include "src/store/lns-recover.h"
-#include "src/store/lns-writer.h"
+#include "src/store/recover/recover.h"
+#include "src/store/write/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

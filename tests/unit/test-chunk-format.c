@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/store/lns-chunk-format.h"
+#include "src/store/format/chunk-format.h"
 
-#include "src/base/lns-hash.h"
-#include "src/store/lns-chunk-builder.h"
-#include "src/store/lns-event-codec.h"
-#include "src/store/lns-node.h"
+#include "src/base/hash.h"
+#include "src/store/write/chunk-builder.h"
+#include "src/store/format/event-codec.h"
+#include "src/store/format/node.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static uint64_t random_state = 3;
 

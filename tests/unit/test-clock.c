@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/wire/lns-wire-clock.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/clock.h"
+#include "tests/tap.h"
 
 static int64_t
 monotonic_ns (void)

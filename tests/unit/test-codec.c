@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/store/lns-codec.h"
+#include "src/store/format/codec.h"
 
 #include <endian.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static uint64_t random_state = 1;
 

@@ -5,7 +5,7 @@
 
 /* Correlation ids are found through the spans that chunks' rows keep, reading few chunks. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_EVENTS 50000

@@ -5,13 +5,13 @@
 
 /* Calls, their work and the ranges around them, on random reports against comparing all with all. */
 
-#include "src/analysis/lns-cuda-links.h"
-#include "src/analysis/lns-kernel-keys.h"
-#include "src/analysis/lns-ordering.h"
-#include "src/analysis/lns-projection-file.h"
-#include "src/analysis/lns-projection.h"
-#include "src/analysis/lns-stats-report.h"
-#include "tests/lns-tap.h"
+#include "src/analysis/projection/cuda-links.h"
+#include "src/analysis/kernel-keys.h"
+#include "src/analysis/ordering.h"
+#include "src/analysis/projection/projection-file.h"
+#include "src/analysis/projection/projection.h"
+#include "src/analysis/stats/report.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_PROCESSES 2

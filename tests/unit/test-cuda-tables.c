@@ -6,10 +6,10 @@
 /* The tables of CUDA that no public export has rows of: each column from one event, and what statistics
  * say of unified memory. */
 
-#include "src/analysis/lns-stats-report.h"
-#include "src/schema/lns-row-cursor.h"
-#include "src/store/lns-kept-table.h"
-#include "tests/lns-tap.h"
+#include "src/analysis/stats/report.h"
+#include "src/tables/row-cursor.h"
+#include "src/store/write/kept-table.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 #include "tests/unit/table-fixture.h"
 

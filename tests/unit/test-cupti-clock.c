@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/wire/lns-wire-cupti-clock.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/cupti-clock.h"
+#include "tests/tap.h"
 
 #include <pthread.h>
 #include <stdlib.h>

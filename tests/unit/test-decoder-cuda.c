@@ -6,10 +6,10 @@
 /* The decoder, fed with what the CUDA engine writes, or nearly, and looked at through the report. Ticks
  * are ns. */
 
-#include "capture/session/lns-decoder.h"
-#include "capture/wire/lns-wire-cuda-layout.h"
-#include "src/store/lns-report.h"
-#include "tests/lns-tap.h"
+#include "capture/session/decode/core/decoder.h"
+#include "capture/wire/cuda-layout.h"
+#include "src/store/read/report.h"
+#include "tests/tap.h"
 #include "tests/unit/record-text.h"
 #include "tests/unit/report-fixture.h"
 

@@ -5,9 +5,9 @@
 
 /* The decoder, fed with records and looked at through the report that it writes. Ticks are ns. */
 
-#include "capture/session/lns-decoder.h"
-#include "src/store/lns-report.h"
-#include "tests/lns-tap.h"
+#include "capture/session/decode/core/decoder.h"
+#include "src/store/read/report.h"
+#include "tests/tap.h"
 #include "tests/unit/record-text.h"
 #include "tests/unit/report-fixture.h"
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/store/lns-definition-codec.h"
+#include "src/store/format/definition-codec.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static uint64_t random_state = 11;
 

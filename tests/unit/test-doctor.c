@@ -5,8 +5,8 @@
 
 /* Each finding of the doctor on a report that has what it is about, and on one that has not. */
 
-#include "src/analysis/lns-doctor.h"
-#include "tests/lns-tap.h"
+#include "src/analysis/rules/doctor.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 /* What a report is made of. */

@@ -7,12 +7,12 @@
 
 #include <glib/gstdio.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
-#include "ui/lns-event-cell.h"
-#include "ui/lns-event-keys.h"
-#include "ui/lns-event-order.h"
-#include "ui/lns-event-sort.h"
+#include "ui/events/event-cell.h"
+#include "ui/events/event-keys.h"
+#include "ui/events/event-order.h"
+#include "ui/events/event-sort.h"
 
 static LnsReport *report;
 static uint32_t lanes[N_LANES] = { 0, 1, 2, 3, 4 };

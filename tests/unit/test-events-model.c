@@ -5,9 +5,9 @@
 
 /* The list that the events table shows: what it holds, and what it tells GTK of changes. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
-#include "ui/lns-events-model.h"
+#include "ui/events/events-model.h"
 
 static LnsReport *report;
 static LnsEventSet *set;

@@ -5,12 +5,12 @@
 
 /* Facets against the plain query that they replace: for each pixel, all events of the name. */
 
-#include "src/store/lns-facet.h"
+#include "src/store/read/facet.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_LANES  3

@@ -5,11 +5,11 @@
 
 /* Finding events by name, and counting them in a span of time, against plain loops. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
-#include "ui/lns-details-band.h"
-#include "ui/lns-details-fields.h"
-#include "ui/lns-find-search.h"
+#include "ui/details/details-band.h"
+#include "ui/details/details-fields.h"
+#include "ui/timeline/find-search.h"
 
 static LnsReport *report;
 

@@ -10,10 +10,10 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "src/import/lns-foreign-pages.h"
-#include "src/import/lns-foreign-sort.h"
-#include "src/import/lns-foreign.h"
-#include "tests/lns-tap.h"
+#include "src/import/nsys/foreign-pages.h"
+#include "src/import/nsys/foreign-sort.h"
+#include "src/import/nsys/foreign.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 static char path[512];

@@ -6,8 +6,8 @@
 /* GPU time by stacks of ranges: which ranges are around which call, in a small training step whose stacks
  * a person can tell. */
 
-#include "src/export/lns-export.h"
-#include "tests/lns-tap.h"
+#include "src/export/export.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 static LnsWriter *writer;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/import/lns-import.h"
-#include "src/schema/lns-call-chain.h"
-#include "tests/lns-tap.h"
+#include "src/import/nsys/import.h"
+#include "src/tables/call-chain.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 #include "tests/unit/system-fixture.h"
 

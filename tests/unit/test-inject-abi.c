@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What capture/inject/lns-inject-nvtx-abi.h says, against NVIDIA's own headers. All of it is decided
+/* What capture/inject/core/nvtx-abi.h says, against NVIDIA's own headers. All of it is decided
  * by the compiler: what differs does not build. */
 
-#include "capture/inject/lns-inject-nvtx-abi.h"
-#include "tests/lns-tap.h"
+#include "capture/inject/core/nvtx-abi.h"
+#include "tests/tap.h"
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>

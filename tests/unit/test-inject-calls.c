@@ -6,7 +6,7 @@
 /* tests/programs/calls, which includes NVIDIA's headers, under the injection: each of its calls, down
  * to the values of typed payloads and counters. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/mini-session.h"
 
 #include <fcntl.h>

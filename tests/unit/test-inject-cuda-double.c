@@ -5,7 +5,7 @@
 
 /* The CUDA engine on the double: what programs do arrives as records in the pool. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 /* What fails in CUPTI leaves the program alone and one problem behind. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
 #include <cupti.h>

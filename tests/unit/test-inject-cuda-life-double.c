@@ -6,8 +6,8 @@
 /* Programs that use CUDA and end badly, or fork, or start over, on the double: the program's own
  * result is what it would be without us, and nothing is lost that need not be. */
 
-#include "capture/wire/lns-wire-cupti.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/compact.h"
+#include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 /* Capture ranges and commands, on the double: what lies in them is recorded, and nothing else. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
 #include <sys/socket.h>

@@ -5,7 +5,7 @@
 
 /* Graphs, memory, events and devices on the double: what the options ask for is recorded. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
 static LnsWireOptions

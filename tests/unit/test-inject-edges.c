@@ -6,7 +6,7 @@
 /* Moments that programs rarely meet: an event inside an event, threads that come while the session
  * is slow to answer, definitions when there is no room. Each is brought about on purpose. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/mini-session.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 /* What each NVTX call becomes. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/mini-session.h"
 
 #include <errno.h>

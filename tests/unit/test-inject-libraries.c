@@ -6,7 +6,7 @@
 /* Calls of cuBLAS as events, with a stand-in for the library: who calls it gets what it would have
  * got, however it was found. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
 /* Threads: many at full rate, many at once, many one after the other; and what is lost when the pool
  * is small. */
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/mini-session.h"
 
 #include <link.h>

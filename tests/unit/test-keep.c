@@ -6,7 +6,7 @@
 /* Reports that hold only their last seconds, or whose disk is full for some: ten minutes of batches, as the
  * collector makes them, on a clock of the test's own. */
 
-#include "capture/session/lns-recorder-private.h"
+#include "capture/session/record/recorder-private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "src/store/lns-report.h"
-#include "src/store/lns-writer-private.h"
-#include "tests/lns-tap.h"
+#include "src/store/read/report.h"
+#include "src/store/write/writer-private.h"
+#include "tests/tap.h"
 
 #define SECOND       INT64_C (1000000000)
 #define BATCH_NS     (SECOND / 20)

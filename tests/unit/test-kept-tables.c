@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/sql/lns-sql-module.h"
-#include "src/store/lns-kept-table.h"
-#include "src/store/lns-recover.h"
-#include "tests/lns-tap.h"
+#include "src/tables/sql-module.h"
+#include "src/store/write/kept-table.h"
+#include "src/store/recover/recover.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 #include "tests/unit/table-fixture.h"
 

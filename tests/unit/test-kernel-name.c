@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "capture/session/lns-kernel-name.h"
-#include "tests/lns-tap.h"
+#include "capture/session/decode/cuda/kernel-name.h"
+#include "tests/tap.h"
 
 typedef struct
 {

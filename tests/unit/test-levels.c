@@ -9,10 +9,10 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "src/store/lns-node.h"
-#include "src/store/lns-writer.h"
+#include "src/store/format/node.h"
+#include "src/store/write/writer.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #define N_EVENTS 70000
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "src/cli/lns-cli-say.h"
-#include "src/cli/lns-options.h"
-#include "tests/lns-tap.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/options/options.h"
+#include "tests/tap.h"
 
 typedef struct
 {

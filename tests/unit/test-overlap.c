@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/store/lns-overlap.h"
-#include "src/store/lns-reorder.h"
+#include "src/store/write/overlap.h"
+#include "src/store/write/reorder.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static uint64_t random_state = 7;
 

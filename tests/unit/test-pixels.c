@@ -5,11 +5,11 @@
 
 /* Pixel queries against the plain query that they replace: for each pixel, all events. */
 
-#include "src/store/lns-pixels.h"
+#include "src/store/read/pixels.h"
 
 #include <math.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_PX 400

@@ -5,8 +5,8 @@
 
 /* How much memory a pool takes: what is lent within a cap, what comes back to the system. */
 
-#include "capture/wire/lns-wire-pool-session.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/pool-session.h"
+#include "tests/tap.h"
 #include "tests/unit/pool-fixture.h"
 
 #include <errno.h>

@@ -9,9 +9,9 @@
  * killed there: every record that was committed comes back, in order and once, kept and lost are
  * those made so far, and every chunk is free again. */
 
-#include "capture/wire/lns-wire-pool-session.h"
-#include "capture/wire/lns-wire-record.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/pool-session.h"
+#include "capture/wire/record.h"
+#include "tests/tap.h"
 
 #include <errno.h>
 #include <signal.h>

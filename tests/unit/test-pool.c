@@ -5,10 +5,10 @@
 
 /* Each function of the pool, both sides of it played in one process. */
 
-#include "capture/wire/lns-wire-pool-session.h"
-#include "capture/wire/lns-wire-protocol.h"
-#include "capture/wire/lns-wire-record.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/pool-session.h"
+#include "capture/wire/protocol.h"
+#include "capture/wire/record.h"
+#include "tests/tap.h"
 #include "tests/unit/pool-fixture.h"
 
 #include <errno.h>

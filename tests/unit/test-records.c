@@ -5,8 +5,8 @@
 
 /* The records' decoder: every type as it is written, and bytes that are no records. */
 
-#include "capture/wire/lns-wire-record.h"
-#include "tests/lns-tap.h"
+#include "capture/wire/record.h"
+#include "tests/tap.h"
 
 #include <errno.h>
 

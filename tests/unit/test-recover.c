@@ -5,7 +5,7 @@
 
 /* Reports that were broken come back: by SQLite's journal, or from their bytes alone. */
 
-#include "src/store/lns-recover.h"
+#include "src/store/recover/recover.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/store/lns-recover-scan.h"
-#include "tests/lns-tap.h"
+#include "src/store/recover/scan.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define PAGE_BYTES 65536

@@ -11,8 +11,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "src/store/lns-pixels.h"
-#include "tests/lns-tap.h"
+#include "src/store/read/pixels.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_LANES        64

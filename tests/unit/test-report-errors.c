@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/store/lns-pixels.h"
-#include "src/store/lns-sql.h"
-#include "tests/lns-tap.h"
+#include "src/store/read/pixels.h"
+#include "src/store/database/sql.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_EVENTS 30000

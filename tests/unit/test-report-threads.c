@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/store/lns-pixels.h"
-#include "tests/lns-tap.h"
+#include "src/store/read/pixels.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 enum

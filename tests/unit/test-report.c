@@ -5,10 +5,10 @@
 
 /* What the writer put in comes out of the reader: definitions, strings, events, and lookups. */
 
-#include "src/store/lns-report.h"
+#include "src/store/read/report.h"
 
-#include "src/store/lns-definition-codec.h"
-#include "tests/lns-tap.h"
+#include "src/store/format/definition-codec.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 /* Whether two structs of KIND hold the same, whatever is in their padding. */

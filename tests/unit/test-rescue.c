@@ -5,7 +5,7 @@
 
 /* The folder of copies of what cannot be opened where it is. */
 
-#include "src/store/lns-report-rescue.h"
+#include "src/store/read/report-rescue.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/store/lns-guarded-vfs.h"
-#include "tests/lns-tap.h"
+#include "src/store/database/guarded-vfs.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 /* A file of SIZE_BYTES in the folder of copies, AGE_S old. */

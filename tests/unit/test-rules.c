@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "src/analysis/lns-call-ranges.h"
-#include "src/analysis/lns-filter.h"
-#include "src/analysis/lns-rule.h"
-#include "tests/lns-tap.h"
+#include "src/analysis/stats/call-ranges.h"
+#include "src/analysis/filter.h"
+#include "src/analysis/rules/rule.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define MS INT64_C (1000000)

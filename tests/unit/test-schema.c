@@ -6,12 +6,12 @@
 /* Tables, cursors and typed payloads. Rows and constraints are tested through SQL too, against a
  * plain copy: tests/golden/test_sql.py. */
 
-#include "src/base/lns-json.h"
-#include "src/schema/lns-enums.h"
-#include "src/schema/lns-payload-types.h"
-#include "src/schema/lns-payload.h"
-#include "src/schema/lns-row-cursor.h"
-#include "tests/lns-tap.h"
+#include "src/base/json.h"
+#include "src/tables/enums.h"
+#include "src/tables/payload-types.h"
+#include "src/tables/payload.h"
+#include "src/tables/row-cursor.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 static char text[65536];

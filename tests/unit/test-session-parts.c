@@ -13,17 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/session/lns-batch.h"
-#include "capture/session/lns-clock-line.h"
-#include "capture/session/lns-domain-filter.h"
-#include "capture/session/lns-id-map.h"
-#include "capture/session/lns-launch.h"
-#include "capture/session/lns-memory-limit.h"
-#include "capture/session/lns-name.h"
-#include "capture/session/lns-peer.h"
-#include "capture/session/lns-process-info.h"
-#include "capture/wire/lns-wire-pool-session.h"
-#include "tests/lns-tap.h"
+#include "capture/session/record/batch.h"
+#include "capture/session/decode/core/clock-line.h"
+#include "capture/session/decode/core/domain-filter.h"
+#include "capture/session/decode/core/id-map.h"
+#include "capture/session/control/launch.h"
+#include "capture/session/system/memory-limit.h"
+#include "capture/session/decode/core/name.h"
+#include "capture/session/collect/peer.h"
+#include "capture/session/system/process-info.h"
+#include "capture/wire/pool-session.h"
+#include "tests/tap.h"
 
 static LnsClockLine line;
 

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/session/lns-session.h"
-#include "capture/wire/lns-wire-pool-session.h"
-#include "capture/wire/lns-wire-pool.h"
-#include "capture/wire/lns-wire-protocol.h"
-#include "src/store/lns-report.h"
-#include "tests/lns-tap.h"
+#include "capture/session/control/session.h"
+#include "capture/wire/pool-session.h"
+#include "capture/wire/pool.h"
+#include "capture/wire/protocol.h"
+#include "src/store/read/report.h"
+#include "tests/tap.h"
 #include "tests/unit/record-text.h"
 #include "tests/unit/report-fixture.h"
 

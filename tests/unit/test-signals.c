@@ -5,8 +5,8 @@
 
 /* Signals that are taken where the program waits for them: none is lost. */
 
-#include "src/cli/lns-cli-signals.h"
-#include "tests/lns-tap.h"
+#include "src/cli/terminal/signals.h"
+#include "tests/tap.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -8,9 +8,9 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "src/export/lns-export.h"
-#include "src/sql/lns-sql-module.h"
-#include "tests/lns-tap.h"
+#include "src/export/export.h"
+#include "src/tables/sql-module.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 #define N_EVENTS 50000

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 #include "tests/unit/table-fixture.h"
 

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/store/lns-sql.h"
-#include "src/store/lns-writer-private.h"
-#include "tests/lns-tap.h"
+#include "src/store/database/sql.h"
+#include "src/store/write/writer-private.h"
+#include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
 static char path[256];

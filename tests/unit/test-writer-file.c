@@ -5,7 +5,7 @@
 
 /* The writer and the file system: what was there before, locks, failures. */
 
-#include "src/store/lns-writer.h"
+#include "src/store/write/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,12 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/store/lns-identity.h"
-#include "src/store/lns-report.h"
-#include "src/store/lns-sql.h"
-#include "src/store/lns-writer-private.h"
+#include "src/store/format/identity.h"
+#include "src/store/read/report.h"
+#include "src/store/database/sql.h"
+#include "src/store/write/writer-private.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static char folder[] = "/tmp/lns-test-writer-file-XXXXXX";
 static char path[256];

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "src/store/lns-report.h"
-#include "src/store/lns-writer.h"
+#include "src/store/read/report.h"
+#include "src/store/write/writer.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 #define N_LANES  5
 #define N_EVENTS 6000

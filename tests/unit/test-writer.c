@@ -5,7 +5,7 @@
 
 /* The writer, judged by what the reader gets back. */
 
-#include "src/store/lns-writer.h"
+#include "src/store/write/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/store/lns-report.h"
-#include "src/store/lns-sql.h"
+#include "src/store/read/report.h"
+#include "src/store/database/sql.h"
 
-#include "tests/lns-tap.h"
+#include "tests/tap.h"
 
 static char folder[] = "/tmp/lns-test-writer-XXXXXX";
 

@@ -1,0 +1,295 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/core/connection.h"
+#include "capture/inject/core/process.h"
+#include "capture/inject/core/system.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+/* Programs use low numbers, and select() those below 1024: ours lies high, but not so high that the
+ * kernel must grow the table of descriptors far beyond what the program needs. */
+#define HIGH_DESCRIPTOR 960
+
+static struct
+{
+  int fd;
+  dev_t device;
+  ino_t inode;
+} connection = { .fd = -1 };
+
+static bool
+is_ours (void)
+{
+  struct stat now;
+  return connection.fd >= 0 && LNS_SYSCALL (SYS_fstat, connection.fd, &now) == 0 &&
+         now.st_dev == connection.device && now.st_ino == connection.inode;
+}
+
+/* Moves FD out of the program's way and returns its new number, or FD where that fails. */
+static int
+move_high (int fd)
+{
+  struct rlimit limit;
+  long lowest = HIGH_DESCRIPTOR;
+  if (LNS_SYSCALL (SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
+      limit.rlim_cur < HIGH_DESCRIPTOR + 32)
+    lowest = (long)limit.rlim_cur - (long)limit.rlim_cur / 8 - 1;
+  long high = LNS_SYSCALL (SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+  if (high < 0)
+    return fd;
+  (void)LNS_SYSCALL (SYS_close, fd);
+  return (int)high;
+}
+
+/* Waits for EVENTS on FD; returns 0, -ETIMEDOUT at DEADLINE_MS, or -errno. What is there already counts
+ * also after that: this thread may not have run for long. */
+static int
+wait_for (int fd, short events, int64_t deadline_ms)
+{
+  for (;;)
+    {
+      int64_t left_ms = deadline_ms - lns_inject_monotonic_ms ();
+      if (left_ms < 0)
+        left_ms = 0;
+      struct pollfd poll_fd = { .fd = fd, .events = events };
+      struct timespec timeout = { .tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000 };
+      long n = LNS_SYSCALL (SYS_ppoll, &poll_fd, 1, &timeout, NULL, 0);
+      if (n > 0)
+        return 0;
+      if (n < 0 && n != -EINTR)
+        return (int)n;
+      if (n == 0 && left_ms == 0)
+        return -ETIMEDOUT;
+    }
+}
+
+static int
+connect_to (int fd, const char *path, int64_t deadline_ms)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  strncpy (address.sun_path, path, sizeof address.sun_path - 1);
+  for (;;)
+    {
+      long result = LNS_SYSCALL (SYS_connect, fd, &address, sizeof address);
+      if (result != -EAGAIN && result != -EINTR)
+        return (int)result;
+      /* The session's backlog is full: a unix socket has no event for that. */
+      if (lns_inject_monotonic_ms () >= deadline_ms)
+        return -ETIMEDOUT;
+      struct timespec pause = { .tv_nsec = 1000000 };
+      (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
+    }
+}
+
+/* Receives the welcome and the pool's descriptor (-1 if it came without). */
+static int
+receive_welcome (int fd, int64_t deadline_ms, LnsWireWelcome *ret_welcome, int *ret_pool_fd)
+{
+  *ret_pool_fd = -1;
+  int error = wait_for (fd, POLLIN, deadline_ms);
+  if (error < 0)
+    return error;
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control;
+  struct iovec part = { ret_welcome, sizeof *ret_welcome };
+  struct msghdr message = {
+    .msg_iov = &part,
+    .msg_iovlen = 1,
+    .msg_control = &control,
+    .msg_controllen = sizeof control,
+  };
+  long n = LNS_SYSCALL (SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (n < 0)
+    return (int)n;
+  struct cmsghdr *header = CMSG_FIRSTHDR (&message);
+  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN (sizeof (int)))
+    memcpy (ret_pool_fd, CMSG_DATA (header), sizeof (int));
+  if (n == sizeof *ret_welcome && ret_welcome->magic == LNS_WIRE_MAGIC &&
+      ret_welcome->abi == LNS_WIRE_ABI)
+    return 0;
+  if (*ret_pool_fd >= 0)
+    (void)LNS_SYSCALL (SYS_close, *ret_pool_fd);
+  return -EPROTO;
+}
+
+/* Hello and welcome on the connected FD. */
+static int
+shake_hands (int fd,
+             const LnsWireHello *hello,
+             int64_t deadline_ms,
+             LnsWirePoolView *ret_pool,
+             bool *ret_is_refused)
+{
+  long n = LNS_SYSCALL (SYS_sendto, fd, hello, sizeof *hello, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+  if (n != sizeof *hello)
+    return n < 0 ? (int)n : -EPROTO;
+  LnsWireWelcome welcome;
+  int pool_fd = -1;
+  int error = receive_welcome (fd, deadline_ms, &welcome, &pool_fd);
+  if (error < 0)
+    return error;
+  *ret_is_refused = welcome.refused != 0;
+  if (welcome.refused != 0)
+    error = -(int)welcome.refused;
+  else
+    error = lns_wire_pool_map (pool_fd, welcome.pool_bytes, ret_pool);
+  if (pool_fd >= 0)
+    (void)LNS_SYSCALL (SYS_close, pool_fd);
+  return error;
+}
+
+const char *
+lns_connection_path (void)
+{
+  const char *path = getenv (LNS_WIRE_ENVIRONMENT);
+  bool is_usable = path != NULL && path[0] != '\0' && strlen (path) < LNS_WIRE_PATH_MAX_BYTES;
+  return is_usable ? path : NULL;
+}
+
+/* A connection by the socket's path: its descriptor, or -errno. */
+static int
+connect_by_path (int64_t deadline_ms)
+{
+  const char *path = lns_connection_path ();
+  if (path == NULL)
+    return -ENOENT;
+  long result = LNS_SYSCALL (SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (result < 0)
+    return (int)result;
+  int fd = move_high ((int)result);
+  int error = connect_to (fd, path, deadline_ms);
+  if (error == 0)
+    return fd;
+  (void)LNS_SYSCALL (SYS_close, fd);
+  return error;
+}
+
+/* A connection by way of the one that this process inherited from the one that it was forked from: its
+ * descriptor, or -errno. The kernel notes who makes the pair, as it does of who connects. */
+static int
+connect_by_parent (void)
+{
+  int pair[2];
+  if (!is_ours ())
+    return -EBADF;
+  long result =
+      LNS_SYSCALL (SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
+  if (result < 0)
+    return (int)result;
+  LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_CONNECTION };
+  struct iovec part = { &notice, sizeof notice };
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control = { .header = { .cmsg_len = CMSG_LEN (sizeof (int)),
+                            .cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS } };
+  memcpy (CMSG_DATA (&control.header), &pair[1], sizeof (int));
+  struct msghdr message = {
+    .msg_iov = &part,
+    .msg_iovlen = 1,
+    .msg_control = &control,
+    .msg_controllen = sizeof control,
+  };
+  result = LNS_SYSCALL (SYS_sendmsg, connection.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)LNS_SYSCALL (SYS_close, pair[1]);
+  if (result == sizeof notice)
+    return move_high (pair[0]);
+  (void)LNS_SYSCALL (SYS_close, pair[0]);
+  return result < 0 ? (int)result : -EPROTO;
+}
+
+/* A connection to the session by whatever way there is: its descriptor, or -errno. */
+static int
+reach_session (int64_t deadline_ms)
+{
+  int fd = connect_by_path (deadline_ms);
+  if (fd >= 0 || fd == -ETIMEDOUT)
+    return fd;
+  int by_parent = connect_by_parent ();
+  return by_parent >= 0 ? by_parent : fd;
+}
+
+int
+lns_connection_open (const LnsWireHello *hello,
+                     int bound_ms,
+                     LnsWirePoolView *ret_pool,
+                     bool *ret_is_refused)
+{
+  int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
+  int fd = reach_session (deadline_ms);
+  if (fd < 0)
+    return fd;
+  struct stat identity;
+  int error = shake_hands (fd, hello, deadline_ms, ret_pool, ret_is_refused);
+  if (error == 0)
+    error = (int)LNS_SYSCALL (SYS_fstat, fd, &identity);
+  if (error < 0)
+    {
+      (void)LNS_SYSCALL (SYS_close, fd);
+      return error;
+    }
+  __atomic_store_n (&ret_pool->header->joined, 1, __ATOMIC_RELEASE);
+  if (is_ours ())
+    (void)LNS_SYSCALL (SYS_close, connection.fd); /* the parent goes on using its own */
+  connection.device = identity.st_dev;
+  connection.inode = identity.st_ino;
+  connection.fd = fd;
+  return 0;
+}
+
+/* What to answer where the session's end of the connection is closed. */
+static int
+closed_by_session (void)
+{
+  return __atomic_load_n (&lns_process.pool.header->hushed, __ATOMIC_SEQ_CST) ? -EBADF : -EPIPE;
+}
+
+int
+lns_connection_notify (const LnsWireNotice *notice)
+{
+  if (!is_ours ())
+    return -EBADF;
+  long sent = LNS_SYSCALL (SYS_sendto, connection.fd, notice, sizeof *notice,
+                           MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+  return sent >= 0 ? 0 : sent == -EPIPE ? closed_by_session () : (int)sent;
+}
+
+int
+lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t deadline_ms)
+{
+  if (!connected)
+    {
+      int error = wait_for (-1, 0, deadline_ms); /* poll() passes over negative descriptors */
+      return error == -ETIMEDOUT ? 0 : error;
+    }
+  if (!is_ours ())
+    return -EBADF;
+  int error = wait_for (connection.fd, POLLIN, deadline_ms);
+  if (error < 0)
+    return error == -ETIMEDOUT ? 0 : error;
+  if (!is_ours ())
+    return -EBADF;
+  long n = LNS_SYSCALL (SYS_recvfrom, connection.fd, ret_command, sizeof *ret_command, MSG_DONTWAIT,
+                        NULL, NULL);
+  if (n == 0 || n == -ECONNRESET)
+    return closed_by_session ();
+  if (n < 0)
+    return n == -EAGAIN || n == -EINTR ? 0 : -EBADF;
+  return n == sizeof *ret_command && ret_command->magic == LNS_WIRE_MAGIC;
+}

@@ -1,0 +1,562 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/core/stream.h"
+#include "capture/inject/core/definitions.h"
+#include "capture/inject/core/system.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#if defined(__x86_64__)
+/* As of glibc 2.17, from libpthread.so.0 there and from libc.so.6 now. */
+__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
+__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.17");
+__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.17");
+#endif
+
+#define STREAMS_MAX 65536u
+
+/* Streams without a thread keep at most so many chunks among them, and none while others starve. */
+#define IDLE_CHUNKS_MAX 16u
+
+/* A piece of a long record is not worth less room than this. */
+#define PIECE_MIN_BYTES 512u
+
+static const uint32_t not_recording = 0;
+LnsStream lns_no_stream = { .gate = LNS_GATE_NONE, .recording = &not_recording };
+
+__thread LnsStream *lns_stream_self;
+
+static LnsStream *streams[STREAMS_MAX]; /* by serial - 1 */
+static uint32_t n_streams;
+static uint64_t
+    idle; /* serial of the first stream without a thread; above bit 32 a count of changes */
+static uint32_t n_idle_chunks;
+static uint64_t n_threads;
+static pthread_key_t end_key;
+static bool have_key;
+
+static inline uint64_t
+ticks_now (void)
+{
+  return lns_wire_clock_ticks (lns_process.clock);
+}
+
+/* --- Streams without a thread. --------------------------------------------------------------- */
+
+static void
+push_idle (LnsStream *stream)
+{
+  uint64_t head = __atomic_load_n (&idle, __ATOMIC_RELAXED), next;
+  do
+    {
+      stream->next_idle = (uint32_t)head;
+      next = ((head >> 32) + 1) << 32 | stream->serial;
+    }
+  while (
+      !__atomic_compare_exchange_n (&idle, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+}
+
+static LnsStream *
+pop_idle (void)
+{
+  uint64_t head = __atomic_load_n (&idle, __ATOMIC_ACQUIRE), next;
+  LnsStream *stream;
+  do
+    {
+      if ((uint32_t)head == 0)
+        return NULL;
+      stream = streams[(uint32_t)head - 1];
+      next = ((head >> 32) + 1) << 32 | __atomic_load_n (&stream->next_idle, __ATOMIC_RELAXED);
+    }
+  while (
+      !__atomic_compare_exchange_n (&idle, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  if (stream->chunk != NULL)
+    __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+  return stream;
+}
+
+static void
+give_chunk (LnsStream *stream)
+{
+  if (stream->chunk == NULL)
+    return;
+  lns_wire_pool_give (stream->line);
+  stream->line = NULL;
+  stream->chunk = stream->cursor = stream->end = NULL;
+}
+
+/* Gives the session the chunks of all streams without a thread: others have none. Threads that begin
+ * meanwhile find no idle stream and make a new one. */
+static void
+give_idle_chunks (void)
+{
+  if (__atomic_load_n (&n_idle_chunks, __ATOMIC_RELAXED) == 0)
+    return;
+  uint64_t head = __atomic_load_n (&idle, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n (&idle, &head, ((head >> 32) + 1) << 32, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    ;
+  for (uint32_t serial = (uint32_t)head; serial != 0;)
+    {
+      LnsStream *stream = streams[serial - 1];
+      serial = stream->next_idle;
+      if (stream->chunk != NULL)
+        __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+      give_chunk (stream);
+      push_idle (stream);
+    }
+}
+
+/* Tells whose stream this is at its cursor, where there is room. */
+static void
+write_thread (LnsStream *stream)
+{
+  LnsWireThreadBytes *thread = (LnsWireThreadBytes *)stream->cursor;
+  *thread = (LnsWireThreadBytes){
+    .head = { .ticks = stream->thread_ticks, .type = LNS_WIRE_THREAD },
+    .n_bytes = sizeof *thread,
+    .tid = stream->tid,
+    .serial = stream->thread_serial,
+  };
+  memcpy (thread->name, stream->thread_name, sizeof thread->name);
+  lns_stream_commit (stream, sizeof *thread);
+}
+
+/* Whose records follow, where that is new, and what is missing before them. Fits any empty chunk. */
+static void
+write_preamble (LnsStream *stream)
+{
+  if (!stream->thread_told)
+    {
+      (void)LNS_SYSCALL (SYS_prctl, PR_GET_NAME, stream->thread_name);
+      write_thread (stream);
+      stream->thread_told = true;
+    }
+  if (stream->first_lost_ticks != 0)
+    {
+      LnsWireLostBytes *lost = (LnsWireLostBytes *)stream->cursor;
+      *lost = (LnsWireLostBytes){
+        .head = { .ticks = stream->last_lost_ticks, .type = LNS_WIRE_LOST },
+        .n_bytes = sizeof *lost,
+        .first_ticks = stream->first_lost_ticks,
+        .losses = stream->lost,
+      };
+      lns_stream_commit (stream, sizeof *lost);
+      stream->lost = (LnsWireLosses){ 0 };
+      stream->first_lost_ticks = 0;
+    }
+}
+#define PREAMBLE_BYTES (sizeof (LnsWireThreadBytes) + sizeof (LnsWireLostBytes))
+_Static_assert(sizeof (LnsWireThreadBytes) % LNS_WIRE_ALIGN_BYTES == 0, "a record's size");
+_Static_assert(sizeof (LnsWireLostBytes) % LNS_WIRE_ALIGN_BYTES == 0, "a record's size");
+
+/* --- A thread's beginning and end. ----------------------------------------------------------- */
+
+/* Gives STREAM a number in this process; false when there are too many. */
+static bool
+number_stream (LnsStream *stream)
+{
+  uint32_t index = __atomic_fetch_add (&n_streams, 1, __ATOMIC_RELAXED);
+  if (index >= STREAMS_MAX)
+    {
+      __atomic_fetch_sub (&n_streams, 1, __ATOMIC_RELAXED);
+      return false;
+    }
+  streams[index] = stream;
+  stream->serial = index + 1;
+  stream->sequence = 0;
+  __atomic_store_n (&lns_process.pool.header->n_streams, index + 1, __ATOMIC_RELAXED);
+  return true;
+}
+
+static LnsStream *
+make_stream (void)
+{
+  struct
+  {
+    LnsStream stream;
+    LnsStringMemory strings;
+  } *memory = lns_inject_map (sizeof *memory);
+  if (memory == NULL)
+    return NULL;
+  LnsStream *stream = &memory->stream;
+  if (!number_stream (stream))
+    {
+      lns_inject_unmap (memory, sizeof *memory);
+      return NULL;
+    }
+  lns_strings_init (&stream->strings, &memory->strings);
+  stream->depths = stream->near_depths;
+  stream->n_depths = LNS_STREAM_NEAR_DOMAINS;
+  return stream;
+}
+
+/* The stream that this thread brought along from the process it was forked from: its depths go on,
+ * all else was the parent's. */
+static bool
+readopt_stream (LnsStream *stream)
+{
+  stream->line = NULL;
+  stream->chunk = stream->cursor = stream->end = NULL;
+  lns_strings_clear (&stream->strings);
+  stream->n_gaps++;
+  return number_stream (stream);
+}
+
+/* This thread's id. A child of vfork() runs in the place of a thread that is there again later: the first
+ * one, as far as can be known. */
+static uint32_t
+thread_id (void)
+{
+  uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  return pid == lns_process.pid ? (uint32_t)LNS_SYSCALL (SYS_gettid) : lns_process.pid;
+}
+
+/* The word that says whether NVTX's events are recorded. */
+static const uint32_t *
+nvtx_flag (void)
+{
+  return lns_process_wants_nvtx () ? &lns_process.pool.header->recording : &not_recording;
+}
+
+/* Gets this thread a stream of GENERATION; null without memory. */
+static LnsStream *
+begin_thread (uint64_t generation)
+{
+  uint64_t mask = lns_inject_block_signals ();
+  LnsStream *stream = lns_stream_self;
+  bool ready = true;
+  if (stream != NULL)
+    ready = readopt_stream (stream);
+  else
+    {
+      stream = pop_idle ();
+      if (stream == NULL)
+        stream = make_stream ();
+      ready = stream != NULL && pthread_setspecific (end_key, stream) == 0;
+      if (ready)
+        memset (stream->depths, 0, stream->n_depths * sizeof *stream->depths);
+      else if (stream != NULL)
+        push_idle (stream);
+    }
+  if (ready)
+    {
+      stream->tid = thread_id ();
+      stream->thread_serial = __atomic_add_fetch (&n_threads, 1, __ATOMIC_RELAXED);
+      /* Losses of another thread or process that were not told yet are in its counters alone. */
+      stream->lost = (LnsWireLosses){ 0 };
+      stream->first_lost_ticks = 0;
+      /* Now, not when it is told: no event of the thread may be older. */
+      stream->thread_ticks = ticks_now ();
+      stream->thread_told = false;
+      stream->recording = nvtx_flag ();
+      stream->generation = generation;
+      if ((size_t)(stream->end - stream->cursor) >= PREAMBLE_BYTES)
+        write_preamble (stream);
+      else
+        give_chunk (stream);
+      stream->gate = generation;
+      lns_stream_self = stream;
+    }
+  lns_inject_unblock_signals (mask);
+  return ready ? stream : NULL;
+}
+
+/* Tells this thread's last name where it is another than that which was told. */
+static void
+tell_last_name (LnsStream *stream)
+{
+  char name[sizeof stream->thread_name] = { 0 };
+  if (!stream->thread_told || LNS_SYSCALL (SYS_prctl, PR_GET_NAME, name) < 0 ||
+      memcmp (name, stream->thread_name, sizeof name) == 0)
+    return;
+  memcpy (stream->thread_name, name, sizeof name);
+  if (lns_stream_reserve (stream, sizeof (LnsWireThreadBytes)) != NULL)
+    write_thread (stream);
+}
+
+/* The thread that ends its process runs no key's destructor. */
+__attribute__ ((destructor)) static void
+end_process (void)
+{
+  LNS_KEEP_ERRNO;
+  LnsStream *stream = lns_stream_mine ();
+  if (stream->gate != lns_process_generation ())
+    return;
+  stream->gate = LNS_GATE_BUSY;
+  tell_last_name (stream);
+  lns_stream_leave (stream);
+}
+
+/* The key's destructor. The thread may use NVTX after it, in others: it then begins again. */
+static void
+end_thread (void *value)
+{
+  LnsStream *stream = value;
+  LNS_KEEP_ERRNO;
+  uint64_t mask = lns_inject_block_signals ();
+  lns_stream_self = NULL;
+  /* One that was never used since a fork holds nothing of this process. */
+  if (stream->gate == lns_process_generation ())
+    {
+      stream->gate = LNS_GATE_BUSY;
+      tell_last_name (stream);
+      if (stream->thread_told)
+        (void)lns_stream_write_event (
+            stream, (LnsWireHead){ .ticks = ticks_now (), .type = LNS_WIRE_THREAD_END });
+      lns_definitions_send (stream);
+      if (stream->chunk != NULL &&
+          __atomic_fetch_add (&n_idle_chunks, 1, __ATOMIC_RELAXED) >= IDLE_CHUNKS_MAX)
+        {
+          __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+          give_chunk (stream);
+        }
+      push_idle (stream);
+    }
+  lns_inject_unblock_signals (mask);
+}
+
+int
+lns_streams_prepare (void)
+{
+  if (have_key)
+    return 0;
+  int error = pthread_key_create (&end_key, end_thread);
+  have_key = error == 0;
+  return -error;
+}
+
+void
+lns_streams_reset (void)
+{
+  n_streams = 0;
+  idle = 0;
+  n_idle_chunks = 0;
+}
+
+/* Loses an event that no stream can account for. */
+static void
+lose_unseen (LnsWireLossKind kind, LnsWireLossCause cause)
+{
+  if (kind != LNS_STREAM_NO_EVENT &&
+      __atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
+    lns_wire_pool_count_cause (&lns_process.pool, lns_stream_mine ()->serial, kind, cause);
+}
+
+/* Counts an event of NVTX in the pool of the process that this one was forked from. */
+static void
+count_stray (LnsWireLossKind kind)
+{
+  LnsWirePoolHeader *header = lns_process.pool.header;
+  if (kind != LNS_STREAM_NO_EVENT && lns_wire_loss_is_missed (kind) && lns_process_wants_nvtx () &&
+      __atomic_load_n (&header->recording, __ATOMIC_RELAXED))
+    __atomic_fetch_add (&header->strays.n_events, 1, __ATOMIC_RELAXED);
+}
+
+/* The generation, after the session was joined if that was not tried yet. */
+static uint64_t
+joined_generation (void)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING)
+    generation = lns_process_join ();
+  return generation;
+}
+
+LnsStream *
+lns_stream_enter_slow (LnsWireLossKind kind)
+{
+  const uint64_t generation = joined_generation ();
+  if (generation < LNS_GENERATION_FIRST)
+    return NULL;
+  LnsStream *stream = lns_stream_mine ();
+  if (stream->gate == LNS_GATE_BUSY)
+    {
+      lose_unseen (kind, LNS_WIRE_CAUSE_HANDLER);
+      return NULL;
+    }
+  if (stream->gate != generation)
+    {
+      LNS_KEEP_ERRNO;
+      stream = begin_thread (generation);
+      if (stream == NULL)
+        {
+          lose_unseen (kind, LNS_WIRE_CAUSE_MEMORY);
+          return NULL;
+        }
+    }
+  if (kind != LNS_STREAM_NO_EVENT &&
+      !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
+    return NULL;
+  return lns_stream_shut_gate (stream);
+}
+
+LnsStream *
+lns_stream_enter_nvtx_slow (LnsWireLossKind kind)
+{
+  const uint64_t generation = joined_generation ();
+  if (generation == LNS_GENERATION_STRAY)
+    count_stray (kind);
+  if (generation < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
+    return NULL;
+  LnsStream *stream = lns_stream_enter_slow (kind);
+  /* A capture range may have been asked for since the thread began. */
+  if (stream != NULL)
+    stream->recording = &lns_process.pool.header->recording;
+  return stream;
+}
+
+uint32_t *
+lns_stream_far_depth (LnsStream *stream, uint32_t domain)
+{
+  if (stream == &lns_no_stream || domain >= LNS_WIRE_DOMAINS)
+    return NULL;
+  LNS_KEEP_ERRNO;
+  uint32_t *far = lns_inject_map (LNS_WIRE_DOMAINS * sizeof *far);
+  if (far == NULL)
+    return NULL;
+  memcpy (far, stream->near_depths, sizeof stream->near_depths);
+  stream->depths = far;
+  stream->n_depths = LNS_WIRE_DOMAINS;
+  return &far[domain];
+}
+
+/* --- Writing. -------------------------------------------------------------------------------- */
+
+uint8_t *
+lns_stream_refill (LnsStream *stream, size_t n_bytes)
+{
+  const LnsWirePoolView *pool = &lns_process.pool;
+  if (n_bytes > pool->capacity_bytes)
+    return NULL;
+  LNS_KEEP_ERRNO;
+  give_chunk (stream);
+  int index =
+      lns_wire_pool_claim (pool, stream->serial, stream->sequence, lns_process.pid, stream->tid);
+  if (index < 0)
+    {
+      give_idle_chunks ();
+      lns_process_notice_low ();
+      return NULL;
+    }
+  stream->sequence++;
+  stream->line = &pool->lines[index];
+  stream->chunk = stream->cursor = lns_wire_pool_chunk (pool, (uint32_t)index);
+  stream->end = stream->chunk + pool->capacity_bytes;
+  write_preamble (stream);
+  if (lns_wire_pool_n_free (pool) < pool->header->limit / 2)
+    lns_process_notice_low ();
+  if (!stream->in_pieces && lns_definitions_are_pending ())
+    lns_definitions_send (stream);
+  return lns_stream_reserve (stream, n_bytes);
+}
+
+/* Copies up to N_MAX bytes of the record that PARTS make, from its byte OFFSET on, to RET_BYTES; what
+ * lies behind the last part is padding. */
+static void
+copy_parts (const LnsPart *parts, size_t n_parts, size_t offset, uint8_t *ret_bytes, size_t n_max)
+{
+  memset (ret_bytes, 0, n_max);
+  size_t at = 0; /* of the part in the record */
+  for (size_t i = 0; i < n_parts && at < offset + n_max; i++)
+    {
+      const LnsPart *part = &parts[i];
+      size_t first = offset > at ? offset - at : 0; /* byte of the part to begin with */
+      if (first < part->n_bytes)
+        {
+          size_t to = at + first - offset;
+          size_t n = part->n_bytes - first;
+          memcpy (ret_bytes + to, (const uint8_t *)part->bytes + first,
+                  n < n_max - to ? n : n_max - to);
+        }
+      at += part->n_bytes > part->n_padded_bytes ? part->n_bytes : part->n_padded_bytes;
+    }
+}
+
+/* Writes the record in pieces that fill what the chunks have. */
+static int
+write_pieces (LnsStream *stream, const LnsPart *parts, size_t n_parts, uint32_t n_bytes)
+{
+  stream->in_pieces = true;
+  uint32_t offset = 0;
+  while (offset < n_bytes)
+    {
+      size_t room = (size_t)(stream->end - stream->cursor);
+      if (room < PIECE_MIN_BYTES)
+        {
+          if (lns_stream_refill (stream, PIECE_MIN_BYTES) == NULL)
+            break;
+          continue;
+        }
+      LnsWirePieceBytes *piece = (LnsWirePieceBytes *)stream->cursor;
+      uint32_t n_data = (uint32_t)(room - sizeof *piece);
+      if (n_data > n_bytes - offset)
+        n_data = n_bytes - offset;
+      uint32_t n_piece =
+          (sizeof *piece + n_data + LNS_WIRE_ALIGN_BYTES - 1) & ~(LNS_WIRE_ALIGN_BYTES - 1);
+      *piece = (LnsWirePieceBytes){
+        .head.type = LNS_WIRE_PIECE,
+        .n_bytes = n_piece,
+        .n_data_bytes = n_data,
+        .n_whole_bytes = n_bytes,
+        .offset_bytes = offset,
+      };
+      copy_parts (parts, n_parts, offset, (uint8_t *)(piece + 1), n_piece - sizeof *piece);
+      if (offset == 0)
+        memcpy ((uint8_t *)(piece + 1) + sizeof (LnsWireHead), &n_bytes, sizeof n_bytes);
+      lns_stream_commit (stream, n_piece);
+      offset += n_data;
+    }
+  stream->in_pieces = false;
+  return offset < n_bytes ? -ENOSPC : 0;
+}
+
+int
+lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_parts)
+{
+  size_t n_bytes = 0;
+  for (size_t i = 0; i < n_parts; i++)
+    n_bytes +=
+        parts[i].n_bytes > parts[i].n_padded_bytes ? parts[i].n_bytes : parts[i].n_padded_bytes;
+  n_bytes = (n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1);
+  if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES)
+    return -ENOSPC;
+  uint32_t size = (uint32_t)n_bytes;
+  if (n_bytes > lns_process.pool.capacity_bytes / 2)
+    return write_pieces (stream, parts, n_parts, size);
+  uint8_t *at = lns_stream_reserve (stream, n_bytes);
+  if (at == NULL)
+    return -ENOSPC;
+  copy_parts (parts, n_parts, 0, at, n_bytes);
+  memcpy (at + sizeof (LnsWireHead), &size, sizeof size);
+  lns_stream_commit (stream, n_bytes);
+  return 0;
+}
+
+int
+lns_stream_write_record (LnsStream *stream, const void *record, size_t n_bytes)
+{
+  LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
+  return lns_stream_write_parts (stream, &whole, 1);
+}
+
+void
+lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes)
+{
+  stream->last_lost_ticks = ticks_now ();
+  if (stream->first_lost_ticks == 0)
+    {
+      stream->first_lost_ticks = stream->last_lost_ticks;
+      lns_strings_clear (&stream->strings);
+      stream->n_gaps++;
+    }
+  stream->lost.events[kind]++;
+  stream->lost.n_bytes += n_bytes;
+  lns_wire_pool_count_lost (&lns_process.pool, stream->serial, kind, 1, n_bytes);
+}

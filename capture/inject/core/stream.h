@@ -1,0 +1,191 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The stream of records that a thread writes. A thread gets one at its first event and gives it back
+ * at its end to the next thread, with its memory, names and, mostly, its chunk: 100,000 short threads
+ * use a handful.
+ *
+ * The fast path (lns_stream_enter_nvtx() … lns_stream_leave()) is three loads, two compares and a store;
+ * it allocates nothing, takes no lock and makes no system call. A stream that was entered must be
+ * left on every path. While it is entered, a signal handler of the program that uses NVTX on this
+ * thread finds the gate shut; its events are counted as lost. */
+
+#pragma once
+
+#include "capture/inject/core/process.h"
+#include "capture/inject/core/strings.h"
+#include "capture/wire/clock.h"
+
+/* Domains whose depth needs no further memory. */
+#define LNS_STREAM_NEAR_DOMAINS 64u
+
+/* Bytes that become part of a record, zero-padded to N_PADDED_BYTES where that is more. */
+typedef struct
+{
+  const void *bytes;
+  size_t n_bytes;
+  size_t n_padded_bytes;
+} LnsPart;
+
+struct LnsStream
+{
+  /* The generation while the stream may be entered, LNS_GATE_BUSY while it is. */
+  uint64_t gate;
+  uint8_t *cursor; /* where the next record goes; null, as are the next two, without a chunk */
+  uint8_t *end;
+  uint8_t *chunk;
+  LnsWireLine *line;
+  const uint32_t
+      *recording;   /* of NVTX's events: the pool's flag, or 0 where they are not asked for */
+  uint32_t *depths; /* by domain: how many ranges are pushed */
+  uint32_t n_depths;
+  uint32_t pop_floor; /* pops that reach a depth below it take the slow path */
+  /* From here on only slow paths. */
+  uint32_t serial;
+  uint64_t generation;
+  uint64_t sequence; /* of the next chunk */
+  uint64_t n_ranges; /* started: the next start/end range's number */
+  uint64_t thread_serial;
+  uint64_t thread_ticks; /* when the thread came */
+  uint32_t tid;
+  uint32_t next_idle;   /* serial */
+  char thread_name[16]; /* of the operating system, as it was told */
+  bool thread_told;
+  bool in_pieces; /* a record is being written in pieces: no other may come between them */
+  uint64_t first_lost_ticks;
+  uint64_t last_lost_ticks;
+  LnsWireLosses lost; /* since the last record */
+  uint32_t n_gaps;    /* how many times what the stream has told became void */
+  void *launches;     /* of the CUDA engine; null until it writes here */
+  uint32_t near_depths[LNS_STREAM_NEAR_DOMAINS];
+  LnsStrings strings;
+};
+
+#define LNS_GATE_BUSY UINT64_MAX
+#define LNS_GATE_NONE UINT64_C (3) /* never a generation */
+
+/* The whole of this library's thread-local storage. Null until the thread has a stream, so that nothing
+ * must be copied into a new thread: glibc (2.36) misses one that is created while another thread loads
+ * this library, and leaves it zeroes. */
+extern __thread LnsStream *lns_stream_self __attribute__ ((tls_model ("initial-exec")));
+
+/* What threads have without a stream of their own: it can never be entered. */
+extern LnsStream lns_no_stream;
+
+/* This thread's stream, or lns_no_stream. */
+static inline LnsStream *
+lns_stream_mine (void)
+{
+  LnsStream *stream = lns_stream_self;
+  return __builtin_expect (stream != NULL, 1) ? stream : &lns_no_stream;
+}
+
+/* Opens the key by which thread ends are seen; once. 0 or -errno. */
+int lns_streams_prepare (void);
+
+/* In a fork's child: no stream is known any more. Those of living threads come back by themselves. */
+void lns_streams_reset (void);
+
+/* Instead of a kind: the stream is entered for something else than an event, recording or not. */
+#define LNS_STREAM_NO_EVENT LNS_WIRE_LOSS_KINDS
+
+/* Enters this thread's stream where the fast path cannot: joins the session, gets a stream. Returns
+ * null when the event is not to be recorded, and counts it as one of KIND if it is lost by that. */
+LnsStream *lns_stream_enter_slow (LnsWireLossKind kind);
+
+/* The same for NVTX's events: not recorded either where the session does not ask for them. */
+LnsStream *lns_stream_enter_nvtx_slow (LnsWireLossKind kind);
+
+static inline LnsStream *
+lns_stream_shut_gate (LnsStream *stream)
+{
+  __atomic_store_n (&stream->gate, LNS_GATE_BUSY, __ATOMIC_RELAXED);
+  __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  return stream;
+}
+
+/* Enters this thread's stream for an event of NVTX. */
+static inline LnsStream *
+lns_stream_enter_nvtx (LnsWireLossKind kind)
+{
+  LnsStream *stream = lns_stream_mine ();
+  if (__builtin_expect (stream->gate != lns_process_generation (), 0) ||
+      __builtin_expect (!__atomic_load_n (stream->recording, __ATOMIC_RELAXED), 0))
+    return lns_stream_enter_nvtx_slow (kind);
+  return lns_stream_shut_gate (stream);
+}
+
+/* The same for an event that something else than NVTX brings about, which has asked for it. */
+static inline LnsStream *
+lns_stream_enter (LnsWireLossKind kind)
+{
+  LnsStream *stream = lns_stream_mine ();
+  if (stream->gate != lns_process_generation () ||
+      !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
+    return lns_stream_enter_slow (kind);
+  return lns_stream_shut_gate (stream);
+}
+
+static inline void
+lns_stream_leave (LnsStream *stream)
+{
+  __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  __atomic_store_n (&stream->gate, stream->generation, __ATOMIC_RELAXED);
+}
+
+/* Where DOMAIN's depth is counted for this thread, entered or not; null where it cannot be. */
+uint32_t *lns_stream_far_depth (LnsStream *stream, uint32_t domain);
+
+static inline uint32_t *
+lns_stream_depth (LnsStream *stream, uint32_t domain)
+{
+  if (__builtin_expect (domain < stream->n_depths, 1))
+    return &stream->depths[domain];
+  return lns_stream_far_depth (stream, domain);
+}
+
+/* Ends the chunk and takes another; writes what a new one begins with (whose records follow, what is
+ * missing). Returns room for N_BYTES, at most a chunk's capacity, or null. */
+uint8_t *lns_stream_refill (LnsStream *stream, size_t n_bytes);
+
+/* Room for a record of N_BYTES, or null. Nothing of it is seen before lns_stream_commit(). */
+static inline uint8_t *
+lns_stream_reserve (LnsStream *stream, size_t n_bytes)
+{
+  uint8_t *at = stream->cursor;
+  if (__builtin_expect ((size_t)(stream->end - at) < n_bytes, 0))
+    return lns_stream_refill (stream, n_bytes);
+  return at;
+}
+
+static inline void
+lns_stream_commit (LnsStream *stream, size_t n_bytes)
+{
+  stream->cursor += n_bytes;
+  lns_wire_pool_commit (stream->line, (uint32_t)(stream->cursor - stream->chunk));
+}
+
+/* Writes the 16 bytes of a short event. False: there is no room. */
+static inline bool
+lns_stream_write_event (LnsStream *stream, LnsWireHead event)
+{
+  uint8_t *at = lns_stream_reserve (stream, sizeof event);
+  if (__builtin_expect (at == NULL, 0))
+    return false;
+  *(LnsWireHead *)at = event;
+  lns_stream_commit (stream, sizeof event);
+  return true;
+}
+
+/* Writes the record of N_BYTES (a multiple of 16) at RECORD, in pieces if it must be.
+ * 0; -ENOSPC: there is no room, and a part of it may have been written for nothing. */
+int lns_stream_write_record (LnsStream *stream, const void *record, size_t n_bytes);
+
+/* The same for a record made of PARTS and padding, at most LNS_WIRE_RECORD_MAX_BYTES long; its size
+ * goes to where long records have it. */
+int lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_parts);
+
+/* Counts an event of KIND and N_BYTES as lost; the names that the stream has told are void. */
+void lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes);

@@ -1,0 +1,197 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/core/strings.h"
+#include "capture/inject/core/stream.h"
+#include "capture/inject/core/system.h"
+
+/* The longest text that one record takes. */
+#define TEXT_MAX_BYTES                                                                             \
+ (LNS_WIRE_RECORD_MAX_BYTES - sizeof (LnsWireTextBytes) - LNS_WIRE_ALIGN_BYTES)
+
+uint64_t
+lns_hash (const char *text, size_t n_bytes)
+{
+  const uint64_t factor = UINT64_C (0x9e3779b97f4a7c15);
+  uint64_t hash = n_bytes * factor, word;
+  size_t i = 0;
+  for (; i + 8 <= n_bytes; i += 8)
+    {
+      memcpy (&word, text + i, 8);
+      hash = (hash ^ word) * factor;
+      hash ^= hash >> 29;
+    }
+  word = 0;
+  memcpy (&word, text + i, n_bytes - i);
+  hash = (hash ^ word) * factor;
+  return hash ^ hash >> 32;
+}
+
+void
+lns_strings_init (LnsStrings *strings, LnsStringMemory *memory)
+{
+  strings->memory = memory;
+  strings->n_index = LNS_STRINGS_FIRST_INDEX;
+}
+
+void
+lns_strings_clear (LnsStrings *strings)
+{
+  memset (strings->pointers, 0, sizeof strings->pointers);
+  memset (strings->memory->index, 0, strings->n_index * sizeof *strings->memory->index);
+  strings->n_index = LNS_STRINGS_FIRST_INDEX;
+  strings->n_entries = 0;
+  strings->n_copied_bytes = 0;
+}
+
+/* The index slot of the text, or the empty one where it belongs. */
+static uint16_t *
+find_slot (LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes)
+{
+  uint32_t mask = strings->n_index - 1;
+  for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask)
+    {
+      uint16_t id = strings->memory->index[i];
+      if (id == 0)
+        return &strings->memory->index[i];
+      const LnsStringEntry *entry = &strings->memory->entries[id];
+      if (text != NULL && entry->hash == hash && entry->n_bytes == n_bytes &&
+          memcmp (strings->memory->copies + entry->at, text, n_bytes) == 0)
+        return &strings->memory->index[i];
+    }
+}
+
+/* Doubles the index, so that half of it stays empty. */
+static void
+grow_index (LnsStrings *strings)
+{
+  memset (strings->memory->index, 0, strings->n_index * sizeof *strings->memory->index);
+  strings->n_index *= 2;
+  for (uint32_t id = 1; id <= strings->n_entries; id++)
+    if (strings->memory->entries[id].n_bytes <= LNS_STRINGS_CACHED_MAX)
+      *find_slot (strings, strings->memory->entries[id].hash, NULL, 0) = (uint16_t)id;
+}
+
+/* A new id for N_BYTES of text; forgets all others if there is no room beside them. */
+static uint32_t
+next_id (LnsStrings *strings, size_t n_bytes)
+{
+  size_t kept = n_bytes <= LNS_STRINGS_CACHED_MAX ? n_bytes + 1 : 0;
+  if (strings->n_entries + 1 >= LNS_WIRE_STREAM_STRINGS ||
+      strings->n_copied_bytes + kept > LNS_STRINGS_COPY_BYTES)
+    lns_strings_clear (strings);
+  else if ((strings->n_entries + 1) * 2 > strings->n_index)
+    grow_index (strings);
+  return ++strings->n_entries;
+}
+
+static void
+remember_pointer (LnsStrings *strings, const char *pointer, uint32_t id)
+{
+  const LnsStringEntry *entry = &strings->memory->entries[id];
+  strings->pointers[lns_strings_slot (pointer)] = (LnsStringPointer){
+    .pointer = pointer,
+    .copy = strings->memory->copies + entry->at,
+    .n_bytes = entry->n_bytes + 1,
+    .id = id,
+  };
+}
+
+uint32_t
+lns_strings_intern (LnsStream *stream, const char *text, size_t n_bytes, const char *pointer)
+{
+  LnsStrings *strings = &stream->strings;
+  bool cached = n_bytes <= LNS_STRINGS_CACHED_MAX;
+  uint64_t hash = 0;
+  if (cached)
+    {
+      hash = lns_hash (text, n_bytes);
+      uint32_t id = *find_slot (strings, hash, text, n_bytes);
+      if (id != 0)
+        {
+          if (pointer != NULL)
+            remember_pointer (strings, pointer, id);
+          return id;
+        }
+    }
+  else if (n_bytes > TEXT_MAX_BYTES)
+    n_bytes = TEXT_MAX_BYTES;
+
+  uint32_t id = next_id (strings, n_bytes);
+  LnsWireTextBytes head = { .head = { .type = LNS_WIRE_STRING, .string = id },
+                            .n_text_bytes = (uint32_t)n_bytes };
+  LnsPart parts[] = { { .bytes = &head, .n_bytes = sizeof head },
+                      { .bytes = text, .n_bytes = n_bytes } };
+  strings->memory->entries[id] =
+      (LnsStringEntry){ hash, strings->n_copied_bytes, (uint32_t)n_bytes };
+  if (lns_stream_write_parts (stream, parts, 2) < 0)
+    {
+      /* Whatever was told of it is worth nothing: the loss that is counted next empties the cache. */
+      strings->memory->entries[id].n_bytes = UINT32_MAX;
+      return LNS_STRINGS_NO_ROOM;
+    }
+  if (!cached)
+    return id;
+  memcpy (strings->memory->copies + strings->n_copied_bytes, text, n_bytes);
+  strings->memory->copies[strings->n_copied_bytes + n_bytes] = '\0';
+  strings->n_copied_bytes += (uint32_t)n_bytes + 1;
+  *find_slot (strings, hash, NULL, 0) = (uint16_t)id;
+  if (pointer != NULL)
+    remember_pointer (strings, pointer, id);
+  return id;
+}
+
+/* The UTF-8 form of C in RET_BYTES; returns its length. */
+static size_t
+encode (uint32_t c, char ret_bytes[4])
+{
+  if (c > 0x10ffff)
+    c = 0xfffd;
+  if (c < 0x80)
+    {
+      ret_bytes[0] = (char)c;
+      return 1;
+    }
+  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  static const uint8_t first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+  for (size_t i = n - 1; i > 0; i--, c >>= 6)
+    ret_bytes[i] = (char)(0x80 | (c & 0x3f));
+  ret_bytes[0] = (char)(first[n] | c);
+  return n;
+}
+
+size_t
+lns_utf8_from_wide (const wchar_t *text, char *ret_text, size_t n_max)
+{
+  size_t n_bytes = 0;
+  bool room = true;
+  for (; *text != L'\0'; text++)
+    {
+      char bytes[4];
+      size_t n = encode ((uint32_t)*text, bytes);
+      room = room && n_bytes + n <= n_max;
+      if (room)
+        memcpy (ret_text + n_bytes, bytes, n);
+      n_bytes += n;
+    }
+  return n_bytes;
+}
+
+uint32_t
+lns_strings_intern_wide (LnsStream *stream, const wchar_t *text)
+{
+  char *wide = stream->strings.memory->wide;
+  size_t n_bytes = lns_utf8_from_wide (text, wide, LNS_STRINGS_WIDE_BYTES);
+  if (n_bytes <= LNS_STRINGS_WIDE_BYTES)
+    return lns_strings_intern (stream, wide, n_bytes, NULL);
+
+  char *whole = lns_inject_map (n_bytes);
+  if (whole == NULL)
+    return LNS_STRINGS_NO_ROOM;
+  lns_utf8_from_wide (text, whole, n_bytes);
+  uint32_t id = lns_strings_intern (stream, whole, n_bytes, NULL);
+  lns_inject_unmap (whole, n_bytes);
+  return id;
+}

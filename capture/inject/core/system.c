@@ -1,0 +1,53 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/core/system.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+void *
+lns_inject_map (size_t n_bytes)
+{
+  long memory = LNS_SYSCALL (SYS_mmap, NULL, n_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory < 0 && memory > -4096)
+    return NULL;
+  (void)LNS_SYSCALL (SYS_madvise, memory, n_bytes, MADV_NOHUGEPAGE);
+  return (void *)memory;
+}
+
+void
+lns_inject_unmap (void *memory, size_t n_bytes)
+{
+  (void)LNS_SYSCALL (SYS_munmap, memory, n_bytes);
+}
+
+int64_t
+lns_inject_monotonic_ms (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+uint64_t
+lns_inject_block_signals (void)
+{
+  /* Not those of a fault, nor glibc's own two, for which setuid() in another thread waits. */
+  static const int open_signals[] = { SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, 32, 33 };
+  uint64_t blocked = ~UINT64_C (0), before = 0;
+  for (size_t i = 0; i < sizeof open_signals / sizeof *open_signals; i++)
+    blocked &= ~(UINT64_C (1) << (open_signals[i] - 1));
+  (void)LNS_SYSCALL (SYS_rt_sigprocmask, SIG_BLOCK, &blocked, &before, sizeof blocked);
+  return before;
+}
+
+void
+lns_inject_unblock_signals (uint64_t before)
+{
+  (void)LNS_SYSCALL (SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+}

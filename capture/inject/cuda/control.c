@@ -1,0 +1,134 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The one thread of ours in a program that uses CUDA. It empties CUPTI's buffers now and then, so
+ * that a process which is killed has lost at most what came since, and does what the session asks. */
+
+#include "capture/inject/core/connection.h"
+#include "capture/inject/cuda/cuda-private.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#if defined(__x86_64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17");
+#endif
+
+#define STACK_BYTES (1u << 20)
+
+/* So many flushes after the last module came, launches are no longer watched for new names. */
+#define QUIET_FLUSHES 5
+
+/* A flush and, with it, all that is done each time. */
+static void
+flush (bool by_force)
+{
+  lns_cuda_flush (by_force);
+  lns_cuda_tell_dropped (NULL, 0);
+}
+
+/* Does what COMMAND says and answers. */
+static void
+obey (const LnsWireCommand *command)
+{
+  /* Whatever it says: of many that come at once, those that do not fit into the socket are lost. */
+  lns_cuda_follow_recording ();
+  if (command->kind == LNS_WIRE_COMMAND_FLUSH || command->kind == LNS_WIRE_COMMAND_STOP)
+    {
+      lns_cuda_flush_all_launched ();
+      lns_cuda_tell_dropped (NULL, 0);
+    }
+  if (command->kind == LNS_WIRE_COMMAND_FINISH)
+    flush (true);
+  LnsWireNotice answer = { .magic = LNS_WIRE_MAGIC,
+                           .kind = LNS_WIRE_NOTICE_FLUSHED,
+                           .value = command->serial };
+  (void)lns_connection_notify (&answer);
+}
+
+/* Watches launches while new modules come, whose kernels nobody knows yet. */
+static void
+follow_modules (void)
+{
+  static uint32_t n_known;
+  static int n_quiet;
+  uint32_t n_modules = __atomic_load_n (&lns_cuda_engine.n_modules, __ATOMIC_RELAXED);
+  if (!(lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA))
+    return;
+  if (n_modules != n_known)
+    {
+      if (n_quiet >= QUIET_FLUSHES)
+        lns_cuda_watch_launches (true);
+      n_quiet = 0;
+      n_known = n_modules;
+    }
+  else if (n_quiet < QUIET_FLUSHES && ++n_quiet == QUIET_FLUSHES)
+    lns_cuda_watch_launches (false);
+}
+
+static void *
+run (void *unused)
+{
+  (void)LNS_SYSCALL (SYS_prctl, PR_SET_NAME, "lanescope");
+  lns_cuda_engine.control_tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
+  lns_cuda_learn_buses ();
+  __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_SEQ_CST);
+  /* A command to record that came before was sent to nobody. */
+  lns_cuda_follow_recording ();
+
+  uint32_t period_ms = lns_cuda_options ()->flush_ms;
+  if (period_ms == 0)
+    period_ms = 1000;
+  bool has_session = true;
+  int64_t next_ms = lns_inject_monotonic_ms () + period_ms;
+  while (lns_cuda_is_here () && !__atomic_load_n (&lns_cuda_engine.is_over, __ATOMIC_ACQUIRE))
+    {
+      LnsWireCommand command;
+      int got = lns_connection_receive (&command, has_session, next_ms);
+      if (got == 1)
+        obey (&command);
+      else if (got == -EPIPE)
+        {
+          /* Nobody will read any more. */
+          __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
+          lns_cuda_follow_recording ();
+          return NULL;
+        }
+      else if (got < 0)
+        has_session = false; /* the descriptor is gone: the pool is read all the same */
+      if (lns_inject_monotonic_ms () < next_ms)
+        continue;
+      flush (false);
+      follow_modules ();
+      next_ms = lns_inject_monotonic_ms () + period_ms;
+    }
+  return NULL;
+}
+
+void
+lns_cuda_control_start (void)
+{
+  static uint64_t started_for;
+  uint64_t generation = lns_process_generation ();
+  if (__atomic_exchange_n (&started_for, generation, __ATOMIC_ACQ_REL) == generation)
+    return;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  uint64_t mask = lns_inject_block_signals (); /* the new thread inherits it for good */
+  pthread_attr_init (&attributes);
+  pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize (&attributes, STACK_BYTES);
+  int error = pthread_create (&thread, &attributes, run, NULL);
+  pthread_attr_destroy (&attributes);
+  lns_inject_unblock_signals (mask);
+  if (error == 0)
+    __atomic_store_n (&lns_cuda_engine.has_thread, true, __ATOMIC_RELEASE);
+  else
+    lns_cuda_problem (LNS_WIRE_PROBLEM_THREAD, (uint32_t)error, 0, NULL);
+}

@@ -1,0 +1,178 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/cuda/library.h"
+#include "capture/inject/core/system.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.17");
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+__asm__(".symver dlerror, dlerror@GLIBC_2.17");
+#endif
+
+LnsCupti lns_cupti;
+LnsCudaDriver lns_cuda_driver;
+
+/* By their versions' names, the newest first; those of CUDA 11 carry its minor version too. */
+static const struct
+{
+  const char *name;
+  int driver; /* that it needs at least: cuDriverGetVersion() / 1000 */
+} names[] = {
+  { "libcupti.so.15", 15 },
+  { "libcupti.so.14", 14 },
+  { "libcupti.so.13", 13 },
+  { "libcupti.so.12", 12 },
+  { "libcupti.so.11.8", 11 },
+  { "libcupti.so.11.7", 11 },
+  { "libcupti.so.11.6", 11 },
+  { "libcupti.so.11.5", 11 },
+  { "libcupti.so.11.4", 11 },
+  { "libcupti.so.11.3", 11 },
+  { "libcupti.so.11.2", 11 },
+  { "libcupti.so.11.1", 11 },
+  { "libcupti.so.11.0", 11 },
+  /* Too old, but better found and named than said not to be there. */
+  { "libcupti.so.10.2", 10 },
+  { "libcupti.so.10.1", 10 },
+};
+#define N_NAMES (sizeof names / sizeof *names)
+
+/* Where the toolkit puts it, if it is not where the loader looks. */
+static const char *const folders[] = {
+  "/usr/local/cuda/extras/CUPTI/lib64",
+  "/usr/local/cuda/lib64",
+  "/usr/local/cuda/targets/x86_64-linux/lib",
+  "/usr/local/cuda/targets/sbsa-linux/lib",
+  "/opt/cuda/extras/CUPTI/lib64",
+};
+
+static void
+find_driver (void)
+{
+  void *handle = dlopen ("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == NULL)
+    return;
+  lns_cuda_driver.driver_version =
+      (__typeof__ (&cuDriverGetVersion))dlsym (handle, "cuDriverGetVersion");
+  lns_cuda_driver.device_count = (__typeof__ (&cuDeviceGetCount))dlsym (handle, "cuDeviceGetCount");
+  lns_cuda_driver.bus_id = (__typeof__ (&cuDeviceGetPCIBusId))dlsym (handle, "cuDeviceGetPCIBusId");
+  lns_cuda_driver.stream_context = (__typeof__ (&cuStreamGetCtx))dlsym (handle, "cuStreamGetCtx");
+}
+
+static void *
+open_in (const char *folder, const char *name)
+{
+  char path[1200];
+  int n = snprintf (path, sizeof path, "%s/%s", folder, name);
+  return n > 0 && (size_t)n < sizeof path ? dlopen (path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+/* The newest name that FOLDER (null: the loader's own way) has and DRIVER suits. */
+static void *
+open_newest (const char *folder, int driver, int flags)
+{
+  void *handle = NULL;
+  for (size_t i = 0; i < N_NAMES && handle == NULL; i++)
+    if (names[i].driver <= driver)
+      handle = folder == NULL ? dlopen (names[i].name, RTLD_NOW | RTLD_LOCAL | flags)
+                              : open_in (folder, names[i].name);
+  return handle;
+}
+
+static void *
+open_cupti (const char *given)
+{
+  int version = 0;
+  if (lns_cuda_driver.driver_version == NULL || lns_cuda_driver.driver_version (&version) != 0)
+    version = 0;
+  int driver = version > 0 ? version / 1000 : 99;
+  void *handle = open_newest (NULL, 99, RTLD_NOLOAD);
+  if (handle == NULL && given[0] != '\0')
+    {
+      handle = open_newest (given, driver, 0);
+      if (handle == NULL)
+        handle = dlopen (given, RTLD_NOW | RTLD_LOCAL);
+      return handle;
+    }
+  if (handle == NULL)
+    handle = open_newest (NULL, driver, 0);
+  for (size_t i = 0; i < sizeof folders / sizeof *folders && handle == NULL; i++)
+    handle = open_newest (folders[i], driver, 0);
+  /* The last try's words are the ones that are told. */
+  return handle != NULL ? handle : dlopen ("libcupti.so", RTLD_NOW | RTLD_LOCAL);
+}
+
+int
+lns_cupti_load (const char *given, char *ret_words, size_t n_max)
+{
+  ret_words[0] = '\0';
+  find_driver ();
+  lns_cupti.handle = open_cupti (given);
+  if (lns_cupti.handle == NULL)
+    {
+      const char *words = dlerror ();
+      if (words != NULL)
+        strncat (ret_words, words, n_max - 1);
+      return -ENOENT;
+    }
+#define X(name) lns_cupti.name = (__typeof__ (&cupti##name))dlsym (lns_cupti.handle, "cupti" #name);
+  LNS_CUPTI_FUNCTIONS (X)
+#undef X
+  lns_cupti.struct_size =
+      (__typeof__ (lns_cupti.struct_size))dlsym (lns_cupti.handle, "cuptiActivityGetStructSize");
+  bool is_old = lns_cupti_ask_version () && lns_cupti.version < LNS_CUPTI_MIN_VERSION;
+  bool enough =
+      lns_cupti.Subscribe != NULL && lns_cupti.EnableCallback != NULL &&
+      (lns_cupti.ActivityRegisterTimestampCallback != NULL || lns_cupti.GetTimestamp != NULL) &&
+      lns_cupti.ActivityRegisterCallbacks != NULL && lns_cupti.ActivityEnable != NULL &&
+      lns_cupti.ActivityDisable != NULL && lns_cupti.ActivityFlushAll != NULL &&
+      lns_cupti.ActivityGetNextRecord != NULL;
+  return enough && !is_old ? 0 : -ENOTSUP;
+}
+
+bool
+lns_cupti_ask_version (void)
+{
+  if (lns_cupti.version == 0 &&
+      (lns_cupti.GetVersion == NULL || lns_cupti.GetVersion (&lns_cupti.version) != CUPTI_SUCCESS))
+    lns_cupti.version = 0;
+  return lns_cupti.version != 0;
+}
+
+CUptiResult
+lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes)
+{
+  /* A record of the kind in question, and behind it, at every 8 bytes, what could be a record of
+   * another: where the walk goes on is where the first one ends. */
+  uint64_t words[128];
+  CUptiResult of_calls = CUPTI_ERROR_INVALID_KIND;
+  for (uint32_t kind = 1; kind < LNS_WIRE_CUPTI_KINDS; kind++)
+    {
+      for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = CUPTI_ACTIVITY_KIND_RUNTIME;
+      words[0] = kind;
+      uint8_t *bytes = (uint8_t *)words;
+      CUpti_Activity *record = (CUpti_Activity *)bytes;
+      CUptiResult result = lns_cupti.ActivityGetNextRecord (bytes, sizeof words, &record);
+      size_t size = (size_t)((uint8_t *)record - bytes);
+      if (result != CUPTI_SUCCESS && lns_cupti.struct_size != NULL)
+        result = lns_cupti.struct_size (kind, 0, &size);
+      if (result == CUPTI_SUCCESS && size > 0 && size <= UINT16_MAX && size % 8 == 0)
+        ret_sizes->record_bytes[kind] = (uint16_t)size;
+      if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
+        of_calls = result;
+    }
+  ret_sizes->version = lns_cupti.version != 0 ? lns_cupti.version : 1;
+  return of_calls;
+}

@@ -1,0 +1,400 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/nvtx/core.h"
+#include "capture/inject/nvtx/names.h"
+#include "capture/inject/nvtx/nvtx.h"
+#include "capture/inject/core/range.h"
+
+#define LIKELY(condition)   __builtin_expect ((condition), 1)
+#define UNLIKELY(condition) __builtin_expect ((condition), 0)
+
+/* --- Names. ---------------------------------------------------------------------------------- */
+
+/* The id of MESSAGE, which may be null. Beyond the first time two dozen instructions. */
+static inline uint32_t
+name_of (LnsStream *stream, const char *message)
+{
+  if (UNLIKELY (message == NULL))
+    return 0;
+  uint32_t id = lns_strings_find (&stream->strings, message);
+  if (UNLIKELY (id == 0))
+    id = lns_strings_intern (stream, message, strlen (message), message);
+  return id;
+}
+
+static uint32_t
+name_of_wide (LnsStream *stream, const wchar_t *message)
+{
+  return message == NULL ? 0 : lns_strings_intern_wide (stream, message);
+}
+
+/* A registered string's handle is its id, and what is no such id is no name. */
+static inline uint32_t
+name_of_handle (const void *handle)
+{
+  uintptr_t id = (uintptr_t)handle;
+  return id > LNS_WIRE_STRING_REGISTERED && id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
+static inline uint32_t
+name_of_message (LnsStream *stream, int32_t type, LnsNvtxMessage message)
+{
+  if (LIKELY (type == LNS_NVTX_MESSAGE_REGISTERED))
+    return name_of_handle (message.registered);
+  if (type == LNS_NVTX_MESSAGE_ASCII)
+    return name_of (stream, message.ascii);
+  if (type == LNS_NVTX_MESSAGE_WIDE)
+    return name_of_wide (stream, message.wide);
+  return 0;
+}
+
+/* What the caller's ATTRIBUTES (may be null, or of an older, shorter version) say. */
+static inline LnsNvtxEvent
+event_of (LnsStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsNvtxEvent event = { .domain = domain };
+  LnsNvtxEventAttributes old;
+  if (UNLIKELY (attributes == NULL))
+    return event;
+  if (UNLIKELY (attributes->size < sizeof old))
+    {
+      old = (LnsNvtxEventAttributes){ 0 };
+      memcpy (&old, attributes, attributes->size);
+      attributes = &old;
+    }
+  event.string = name_of_message (stream, attributes->message_type, attributes->message);
+  event.category = attributes->category;
+  if (attributes->color_type != 0)
+    {
+      event.color_type = (uint8_t)attributes->color_type;
+      event.color = attributes->color;
+    }
+  if (attributes->payload_type == LNS_NVTX_PAYLOAD_EXTENDED)
+    {
+      event.payloads = (const LnsNvtxPayloadData *)(uintptr_t)attributes->payload;
+      event.n_payloads = event.payloads == NULL ? 0 : (uint32_t)attributes->n_payloads;
+    }
+  else if (attributes->payload_type >= 1 && attributes->payload_type <= 6)
+    {
+      /* Types of 32 bits leave the caller's upper half undefined. */
+      event.payload_type = (uint8_t)attributes->payload_type;
+      event.payload =
+          attributes->payload_type <= 3 ? attributes->payload : (uint32_t)attributes->payload;
+    }
+  return event;
+}
+
+/* --- Events. --------------------------------------------------------------------------------- */
+
+/* The rare ways out of the fast paths, kept out of their frames. */
+
+static __attribute__ ((noinline, cold)) int
+push_slowly (LnsStream *stream, uint32_t domain, uint32_t string)
+{
+  LnsNvtxEvent event = { .domain = domain, .string = string };
+  return lns_nvtx_push (stream, &event);
+}
+
+/* Enters where nothing is recorded, if that range begins it; null otherwise. */
+static __attribute__ ((noinline, cold)) LnsStream *
+push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  if (!lns_range_offer (domain, attributes))
+    return NULL;
+  lns_range_follow_push (domain);
+  return lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+}
+
+static LnsStream *
+push_text_in_range (int32_t type, const void *message)
+{
+  LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
+                                        .message_type = type,
+                                        .message.registered = message };
+  return push_in_range (0, &attributes);
+}
+
+static __attribute__ ((noinline, cold)) int
+pop_slowly (LnsStream *stream, uint32_t domain)
+{
+  LnsNvtxEvent event = { .domain = domain };
+  return lns_nvtx_pop (stream, &event);
+}
+
+/* A short event's 16 bytes as two words, at this time. */
+static inline void
+write_short (LnsStream *stream, uint8_t *at, LnsWireHead head)
+{
+  head.ticks = lns_wire_clock_ticks (lns_process.clock);
+  uint64_t words[2] = { head.ticks, head.type | (uint64_t)head.depth << 8 |
+                                        (uint64_t)head.domain << 16 | (uint64_t)head.string << 32 };
+  memcpy (at, words, sizeof words);
+  lns_stream_commit (stream, sizeof words);
+  lns_stream_leave (stream);
+}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a head's bytes are packed by shifts");
+
+/* A push that is no more than a name: the common case in full, the others in push_slowly(). */
+static inline int
+push_name (LnsStream *stream, uint32_t domain, uint32_t string)
+{
+  uint8_t *at = stream->cursor;
+  if (UNLIKELY (string == LNS_STRINGS_NO_ROOM) ||
+      UNLIKELY ((size_t)(stream->end - at) < sizeof (LnsWireHead)) ||
+      UNLIKELY (domain >= stream->n_depths) ||
+      UNLIKELY (stream->depths[domain] >= LNS_WIRE_DEPTH_LONG))
+    return push_slowly (stream, domain, string);
+  uint32_t depth = stream->depths[domain]++;
+  write_short (stream, at,
+               (LnsWireHead){ .type = LNS_WIRE_PUSH,
+                              .depth = (uint8_t)depth,
+                              .domain = (uint16_t)domain,
+                              .string = string });
+  return (int)depth;
+}
+
+static inline int
+pop (uint32_t domain)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_pop (domain);
+  uint8_t *at = stream->cursor;
+  if (UNLIKELY ((size_t)(stream->end - at) < sizeof (LnsWireHead)) ||
+      UNLIKELY (domain >= stream->n_depths) ||
+      UNLIKELY (stream->depths[domain] - 1 - stream->pop_floor >=
+                LNS_WIRE_DEPTH_LONG - stream->pop_floor))
+    return pop_slowly (stream, domain);
+  uint32_t depth = --stream->depths[domain];
+  write_short (
+      stream, at,
+      (LnsWireHead){ .type = LNS_WIRE_POP, .depth = (uint8_t)depth, .domain = (uint16_t)domain });
+  return (int)depth;
+}
+
+static __attribute__ ((noinline)) int
+push_new_name (LnsStream *stream, const char *message)
+{
+  return push_name (stream, 0, message == NULL ? 0 : name_of (stream, message));
+}
+
+static int
+range_push_a (const char *message)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (0);
+  uint32_t string = lns_strings_find (&stream->strings, message);
+  if (UNLIKELY (string == 0))
+    return push_new_name (stream, message);
+  return push_name (stream, 0, string);
+}
+
+static int
+range_push_w (const wchar_t *message)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (0);
+  return push_name (stream, 0, name_of_wide (stream, message));
+}
+
+static inline int
+push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    stream = push_in_range (domain, attributes);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (domain);
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  if (LIKELY ((event.category | event.color_type | event.payload_type | event.n_payloads) == 0))
+    return push_name (stream, domain, event.string);
+  return lns_nvtx_push (stream, &event);
+}
+
+static int
+range_push_ex (const LnsNvtxEventAttributes *attributes)
+{
+  return push_attributes (0, attributes);
+}
+
+static int
+domain_range_push_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
+{
+  return push_attributes (lns_nvtx_domain (domain), attributes);
+}
+
+static int
+range_pop (void)
+{
+  return pop (0);
+}
+
+static int
+domain_range_pop (const void *domain)
+{
+  return pop (lns_nvtx_domain (domain));
+}
+
+static void
+mark_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  lns_nvtx_mark (stream, &event);
+}
+
+static void
+mark_ex (const LnsNvtxEventAttributes *attributes)
+{
+  mark_attributes (0, attributes);
+}
+
+static void
+domain_mark_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
+{
+  mark_attributes (lns_nvtx_domain (domain), attributes);
+}
+
+static void
+mark_a (const char *message)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = { .string = name_of (stream, message) };
+  lns_nvtx_mark (stream, &event);
+}
+
+static void
+mark_w (const wchar_t *message)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
+  lns_nvtx_mark (stream, &event);
+}
+
+/* Starts a range that begins recording, if it is the one; as though there were none otherwise. */
+static __attribute__ ((noinline, cold)) uint64_t
+start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  bool begins = lns_range_offer (domain, attributes);
+  LnsStream *stream = begins ? lns_stream_enter_nvtx (LNS_WIRE_LOSS_START) : NULL;
+  if (stream == NULL)
+    return lns_nvtx_pass_start ();
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  lns_range_started = lns_nvtx_start (stream, &event);
+  return lns_range_started;
+}
+
+static uint64_t
+start_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_START);
+  if (stream == NULL)
+    return start_in_range (domain, attributes);
+  LnsNvtxEvent event = event_of (stream, domain, attributes);
+  return lns_nvtx_start (stream, &event);
+}
+
+static uint64_t
+range_start_ex (const LnsNvtxEventAttributes *attributes)
+{
+  return start_attributes (0, attributes);
+}
+
+static uint64_t
+domain_range_start_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
+{
+  return start_attributes (lns_nvtx_domain (domain), attributes);
+}
+
+static uint64_t
+start_text (int32_t type, const void *message)
+{
+  LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
+                                        .message_type = message == NULL ? 0 : type,
+                                        .message.registered = message };
+  return start_attributes (0, &attributes);
+}
+
+static uint64_t
+range_start_a (const char *message)
+{
+  return start_text (LNS_NVTX_MESSAGE_ASCII, message);
+}
+
+static uint64_t
+range_start_w (const wchar_t *message)
+{
+  return start_text (LNS_NVTX_MESSAGE_WIDE, message);
+}
+
+static void
+domain_range_end (const void *domain, uint64_t range)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_END);
+  if (stream != NULL)
+    {
+      LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };
+      lns_nvtx_end (stream, &event, range);
+    }
+  if (UNLIKELY (range == lns_range_started) && range != 0)
+    lns_range_finish_started ();
+}
+
+static void
+range_end (uint64_t range)
+{
+  domain_range_end (NULL, range);
+}
+
+const LnsNvtxHandler lns_core_handlers[] = {
+  { LNS_NVTX_CORE_MARK_EX, (LnsNvtxFunction)mark_ex },
+  { LNS_NVTX_CORE_MARK_A, (LnsNvtxFunction)mark_a },
+  { LNS_NVTX_CORE_MARK_W, (LnsNvtxFunction)mark_w },
+  { LNS_NVTX_CORE_RANGE_START_EX, (LnsNvtxFunction)range_start_ex },
+  { LNS_NVTX_CORE_RANGE_START_A, (LnsNvtxFunction)range_start_a },
+  { LNS_NVTX_CORE_RANGE_START_W, (LnsNvtxFunction)range_start_w },
+  { LNS_NVTX_CORE_RANGE_END, (LnsNvtxFunction)range_end },
+  { LNS_NVTX_CORE_RANGE_PUSH_EX, (LnsNvtxFunction)range_push_ex },
+  { LNS_NVTX_CORE_RANGE_PUSH_A, (LnsNvtxFunction)range_push_a },
+  { LNS_NVTX_CORE_RANGE_PUSH_W, (LnsNvtxFunction)range_push_w },
+  { LNS_NVTX_CORE_RANGE_POP, (LnsNvtxFunction)range_pop },
+  { LNS_NVTX_CORE_NAME_CATEGORY_A, (LnsNvtxFunction)lns_nvtx_name_category_a },
+  { LNS_NVTX_CORE_NAME_CATEGORY_W, (LnsNvtxFunction)lns_nvtx_name_category_w },
+  { LNS_NVTX_CORE_NAME_OS_THREAD_A, (LnsNvtxFunction)lns_nvtx_name_thread_a },
+  { LNS_NVTX_CORE_NAME_OS_THREAD_W, (LnsNvtxFunction)lns_nvtx_name_thread_w },
+  { 0, NULL },
+};
+
+const LnsNvtxHandler lns_core2_handlers[] = {
+  { LNS_NVTX_CORE2_DOMAIN_MARK_EX, (LnsNvtxFunction)domain_mark_ex },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_START_EX, (LnsNvtxFunction)domain_range_start_ex },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_END, (LnsNvtxFunction)domain_range_end },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_PUSH_EX, (LnsNvtxFunction)domain_range_push_ex },
+  { LNS_NVTX_CORE2_DOMAIN_RANGE_POP, (LnsNvtxFunction)domain_range_pop },
+  { LNS_NVTX_CORE2_DOMAIN_RESOURCE_CREATE, (LnsNvtxFunction)lns_nvtx_resource_create },
+  { LNS_NVTX_CORE2_DOMAIN_RESOURCE_DESTROY, (LnsNvtxFunction)lns_nvtx_resource_destroy },
+  { LNS_NVTX_CORE2_DOMAIN_NAME_CATEGORY_A, (LnsNvtxFunction)lns_nvtx_domain_name_category_a },
+  { LNS_NVTX_CORE2_DOMAIN_NAME_CATEGORY_W, (LnsNvtxFunction)lns_nvtx_domain_name_category_w },
+  { LNS_NVTX_CORE2_DOMAIN_REGISTER_STRING_A, (LnsNvtxFunction)lns_nvtx_register_string_a },
+  { LNS_NVTX_CORE2_DOMAIN_REGISTER_STRING_W, (LnsNvtxFunction)lns_nvtx_register_string_w },
+  { LNS_NVTX_CORE2_DOMAIN_CREATE_A, (LnsNvtxFunction)lns_nvtx_domain_create_a },
+  { LNS_NVTX_CORE2_DOMAIN_CREATE_W, (LnsNvtxFunction)lns_nvtx_domain_create_w },
+  { LNS_NVTX_CORE2_DOMAIN_DESTROY, (LnsNvtxFunction)lns_nvtx_domain_destroy },
+  { LNS_NVTX_CORE2_INITIALIZE, (LnsNvtxFunction)lns_nvtx_initialize },
+  { 0, NULL },
+};

@@ -1,0 +1,118 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The handlers of NVTX's counters extension. */
+
+#include "capture/inject/nvtx/core.h"
+#include "capture/inject/nvtx/nvtx.h"
+#include "capture/inject/nvtx/schema.h"
+
+/* Samples of a group or a batch beyond this are cut. */
+#define DATA_MAX_BYTES (LNS_WIRE_RECORD_MAX_BYTES / 4)
+
+static uint64_t
+counter_register (const void *domain, const LnsNvtxCounterAttributes *attributes)
+{
+  return lns_nvtx_define_counter (lns_nvtx_domain (domain), attributes);
+}
+
+/* Writes the record of PARTS, or counts it as a lost sample, and leaves STREAM. */
+static void
+write_sample (LnsStream *stream, const LnsPart *parts, size_t n_parts)
+{
+  if (lns_stream_write_parts (stream, parts, n_parts) < 0)
+    lns_stream_lose (stream, LNS_WIRE_LOSS_SAMPLE, sizeof (LnsWireSampleBytes));
+  lns_stream_leave (stream);
+}
+
+static void
+sample_data (const void *domain,
+             uint64_t counter,
+             LnsWireSampleKind kind,
+             uint8_t reason,
+             const void *data,
+             size_t n_bytes)
+{
+  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
+  if (stream == NULL)
+    return;
+  if (data == NULL)
+    n_bytes = 0;
+  if (n_bytes > DATA_MAX_BYTES)
+    n_bytes = DATA_MAX_BYTES;
+  LnsWireSampleBytes sample = {
+    .head = { .ticks = lns_wire_clock_ticks (lns_process.clock),
+              .type = LNS_WIRE_SAMPLE,
+              .domain = (uint16_t)lns_nvtx_domain (domain) },
+    .n_data_bytes = (uint32_t)n_bytes,
+    .counter = counter,
+    .kind = (uint8_t)kind,
+    .reason = reason,
+  };
+  LnsPart parts[] = { { .bytes = &sample, .n_bytes = sizeof sample },
+                      { .bytes = data, .n_bytes = n_bytes } };
+  write_sample (stream, parts, 2);
+}
+
+static void
+sample_int64 (const void *domain, uint64_t counter, int64_t value)
+{
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_INT64, 0, &value, sizeof value);
+}
+
+static void
+sample_float64 (const void *domain, uint64_t counter, double value)
+{
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_FLOAT64, 0, &value, sizeof value);
+}
+
+static void
+sample (const void *domain, uint64_t counter, const void *values, size_t n_bytes)
+{
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_DATA, 0, values, n_bytes);
+}
+
+static void
+sample_no_value (const void *domain, uint64_t counter, uint8_t reason)
+{
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_NO_VALUE, reason, NULL, 0);
+}
+
+static void
+batch_submit (const void *domain, const LnsNvtxCounterBatch *batch)
+{
+  LnsStream *stream = batch == NULL ? NULL : lns_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
+  if (stream == NULL)
+    return;
+  size_t n_data = batch->samples == NULL ? 0 : batch->n_samples_bytes;
+  size_t n_times = batch->times == NULL ? 0 : batch->n_times_bytes;
+  n_data = n_data < DATA_MAX_BYTES ? n_data : DATA_MAX_BYTES;
+  n_times = n_times < DATA_MAX_BYTES ? n_times : DATA_MAX_BYTES;
+  LnsWireBatchBytes record = {
+    .head = { .ticks = lns_wire_clock_ticks (lns_process.clock),
+              .type = LNS_WIRE_SAMPLE_BATCH,
+              .domain = (uint16_t)lns_nvtx_domain (domain) },
+    .n_data_bytes = (uint32_t)n_data,
+    .counter = batch->counter,
+    .flags = batch->flags,
+    .n_times_bytes = n_times,
+  };
+  LnsPart parts[] = {
+    { .bytes = &record, .n_bytes = sizeof record },
+    { .bytes = batch->samples, .n_bytes = n_data, .n_padded_bytes = (n_data + 7) & ~(size_t)7 },
+    { .bytes = batch->times, .n_bytes = n_times }
+  };
+  write_sample (stream, parts, 3);
+}
+
+const LnsNvtxHandler lns_counter_handlers[] = {
+  { LNS_NVTX_COUNTER_REGISTER, (LnsNvtxFunction)counter_register },
+  { LNS_NVTX_COUNTER_SAMPLE_INT64, (LnsNvtxFunction)sample_int64 },
+  { LNS_NVTX_COUNTER_SAMPLE_FLOAT64, (LnsNvtxFunction)sample_float64 },
+  { LNS_NVTX_COUNTER_SAMPLE, (LnsNvtxFunction)sample },
+  { LNS_NVTX_COUNTER_SAMPLE_NO_VALUE, (LnsNvtxFunction)sample_no_value },
+  { LNS_NVTX_COUNTER_BATCH_SUBMIT, (LnsNvtxFunction)batch_submit },
+  { 0, NULL },
+};

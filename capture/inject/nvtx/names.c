@@ -1,0 +1,269 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/nvtx/names.h"
+#include "capture/inject/cuda/cuda.h"
+#include "capture/inject/core/definitions.h"
+#include "capture/inject/nvtx/nvtx.h"
+#include "capture/inject/core/system.h"
+
+/* A longer name is cut: what one record takes, with room for its other parts. */
+#define NAME_MAX_BYTES (LNS_WIRE_RECORD_MAX_BYTES - 1024u)
+
+/* A name in UTF-8, wherever it came from. */
+typedef struct
+{
+  const char *bytes;
+  size_t n_bytes;
+  void *memory; /* to be unmapped: a wide name's conversion */
+  size_t n_memory_bytes;
+} Name;
+
+static Name
+narrow (const char *text)
+{
+  if (text == NULL)
+    text = "";
+  return (Name){ .bytes = text, .n_bytes = strnlen (text, NAME_MAX_BYTES) };
+}
+
+static Name
+wide (const wchar_t *text)
+{
+  Name name = { .bytes = "" };
+  if (text == NULL || *text == L'\0')
+    return name;
+  size_t n_bytes = lns_utf8_from_wide (text, NULL, 0);
+  name.memory = lns_inject_map (n_bytes);
+  if (name.memory == NULL)
+    return name;
+  name.n_memory_bytes = n_bytes;
+  lns_utf8_from_wide (text, name.memory, n_bytes);
+  name.bytes = name.memory;
+  name.n_bytes = n_bytes < NAME_MAX_BYTES ? n_bytes : NAME_MAX_BYTES;
+  return name;
+}
+
+static void
+release (Name *name)
+{
+  if (name->memory != NULL)
+    lns_inject_unmap (name->memory, name->n_memory_bytes);
+}
+
+/* Defines what HEAD names as NAME, and frees that. */
+static void
+define (LnsWireHead head, Name name)
+{
+  (void)lns_definitions_name (head, name.bytes, name.n_bytes);
+  release (&name);
+  lns_nvtx_send_definitions ();
+}
+
+/* Joins no session: the extensions' headers call this while other threads wait for them. */
+void
+lns_nvtx_initialize (const void *reserved)
+{
+}
+
+static const void *
+create_domain (Name name)
+{
+  uint32_t id = lns_definitions_domain (name.bytes, name.n_bytes);
+  release (&name);
+  lns_nvtx_send_definitions ();
+  return (const void *)(uintptr_t)id;
+}
+
+const void *
+lns_nvtx_domain_create_a (const char *name)
+{
+  return create_domain (narrow (name));
+}
+
+const void *
+lns_nvtx_domain_create_w (const wchar_t *name)
+{
+  LNS_KEEP_ERRNO;
+  return create_domain (wide (name));
+}
+
+void
+lns_nvtx_domain_destroy (const void *domain)
+{
+  uint32_t id = lns_nvtx_domain (domain);
+  if (id != 0)
+    define ((LnsWireHead){ .type = LNS_WIRE_DOMAIN_END, .domain = (uint16_t)id }, narrow (NULL));
+}
+
+static const void *
+register_string (const void *domain, Name text)
+{
+  uint32_t id = lns_definitions_string (lns_nvtx_domain (domain), text.bytes, text.n_bytes);
+  release (&text);
+  lns_nvtx_send_definitions ();
+  return (const void *)(uintptr_t)id;
+}
+
+const void *
+lns_nvtx_register_string_a (const void *domain, const char *text)
+{
+  return register_string (domain, narrow (text));
+}
+
+const void *
+lns_nvtx_register_string_w (const void *domain, const wchar_t *text)
+{
+  LNS_KEEP_ERRNO;
+  return register_string (domain, wide (text));
+}
+
+static void
+name_category (const void *domain, uint32_t category, Name name)
+{
+  define ((LnsWireHead){ .type = LNS_WIRE_CATEGORY,
+                         .domain = (uint16_t)lns_nvtx_domain (domain),
+                         .string = category },
+          name);
+}
+
+void
+lns_nvtx_domain_name_category_a (const void *domain, uint32_t category, const char *name)
+{
+  name_category (domain, category, narrow (name));
+}
+
+void
+lns_nvtx_domain_name_category_w (const void *domain, uint32_t category, const wchar_t *name)
+{
+  LNS_KEEP_ERRNO;
+  name_category (domain, category, wide (name));
+}
+
+void
+lns_nvtx_name_category_a (uint32_t category, const char *name)
+{
+  name_category (NULL, category, narrow (name));
+}
+
+void
+lns_nvtx_name_category_w (uint32_t category, const wchar_t *name)
+{
+  LNS_KEEP_ERRNO;
+  name_category (NULL, category, wide (name));
+}
+
+void
+lns_nvtx_name_thread_a (uint32_t tid, const char *name)
+{
+  define ((LnsWireHead){ .type = LNS_WIRE_THREAD_NAME, .string = tid }, narrow (name));
+}
+
+void
+lns_nvtx_name_thread_w (uint32_t tid, const wchar_t *name)
+{
+  LNS_KEEP_ERRNO;
+  define ((LnsWireHead){ .type = LNS_WIRE_THREAD_NAME, .string = tid }, wide (name));
+}
+
+/* The text of a registered string has been sent already; a resource named by one holds its id. */
+static Name
+message_name (int32_t type, LnsNvtxMessage message)
+{
+  if (type == LNS_NVTX_MESSAGE_ASCII)
+    return narrow (message.ascii);
+  if (type == LNS_NVTX_MESSAGE_WIDE)
+    return wide (message.wide);
+  return narrow (NULL);
+}
+
+static void
+add_resource (LnsWireResourceBytes *record, Name name)
+{
+  record->n_text_bytes = (uint32_t)name.n_bytes;
+  LnsPart parts[] = { { .bytes = record, .n_bytes = sizeof *record },
+                      { .bytes = name.bytes, .n_bytes = name.n_bytes } };
+  (void)lns_definitions_add (parts, 2);
+  release (&name);
+  lns_nvtx_send_definitions ();
+}
+
+const void *
+lns_nvtx_resource_create (const void *domain, const LnsNvtxResourceAttributes *attributes)
+{
+  LNS_KEEP_ERRNO;
+  LnsNvtxResourceAttributes own = { 0 };
+  if (attributes == NULL)
+    return NULL;
+  memcpy (&own, attributes, attributes->size < sizeof own ? attributes->size : sizeof own);
+  uint64_t handle = lns_definitions_serial ();
+  LnsWireResourceBytes record = {
+    .head = { .type = LNS_WIRE_RESOURCE, .domain = (uint16_t)lns_nvtx_domain (domain) },
+    .handle = handle,
+    .identifier = own.identifier,
+    .identifier_type = (uint32_t)own.identifier_type,
+  };
+  if (own.message_type == LNS_NVTX_MESSAGE_REGISTERED)
+    record.head.string = (uint32_t)(uintptr_t)own.message.registered;
+  Name name = message_name (own.message_type, own.message);
+  lns_cuda_name_object (record.identifier_type, record.identifier, name.bytes, name.n_bytes);
+  add_resource (&record, name);
+  return (const void *)(uintptr_t)handle;
+}
+
+/* Handles of things that have none, beside the small numbers of those that do. */
+#define NAMED_BY_IDENTIFIER (UINT64_C (1) << 63)
+
+static void
+name_object (uint32_t type, uint64_t identifier, Name name)
+{
+  const uint64_t key[] = { type, identifier };
+  LnsWireResourceBytes record = {
+    .head.type = LNS_WIRE_RESOURCE,
+    .handle = lns_hash ((const char *)key, sizeof key) | NAMED_BY_IDENTIFIER,
+    .identifier = identifier,
+    .identifier_type = type,
+  };
+  lns_cuda_name_object (type, identifier, name.bytes, name.n_bytes);
+  add_resource (&record, name);
+}
+
+void
+lns_nvtx_name_object_a (uint32_t type, uint64_t identifier, const char *name)
+{
+  name_object (type, identifier, narrow (name));
+}
+
+void
+lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *name)
+{
+  LNS_KEEP_ERRNO;
+  name_object (type, identifier, wide (name));
+}
+
+void
+lns_nvtx_note_missing (const char *what)
+{
+  const LnsWireHead head = { .type = LNS_WIRE_UNRECORDED,
+                             .string = (uint32_t)lns_hash (what, strlen (what)) };
+  (void)lns_definitions_name (head, what, strlen (what));
+}
+
+void
+lns_nvtx_miss (const char *what)
+{
+  lns_nvtx_note_missing (what);
+  lns_nvtx_send_definitions ();
+}
+
+void
+lns_nvtx_resource_destroy (const void *resource)
+{
+  if (resource == NULL)
+    return;
+  LnsWireResourceBytes record = { .head.type = LNS_WIRE_RESOURCE_END,
+                                  .handle = (uintptr_t)resource };
+  add_resource (&record, narrow (NULL));
+}

@@ -1,0 +1,54 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the handlers of NVTX's core and of its extensions share: how an event with attributes and
+ * typed payloads becomes a record, and what a call answers when it is not recorded. */
+
+#pragma once
+
+#include "capture/inject/core/nvtx-abi.h"
+#include "capture/inject/core/stream.h"
+
+#include <stdbool.h>
+
+/* An event that is more than a name. */
+typedef struct
+{
+  LnsWireType type;
+  uint32_t domain;
+  uint32_t depth;
+  uint32_t string;
+  uint64_t range; /* 0: none */
+  uint8_t color_type;
+  uint32_t color;
+  uint32_t category;
+  uint8_t payload_type;
+  uint64_t payload;
+  const LnsNvtxPayloadData *payloads;
+  size_t n_payloads;
+} LnsNvtxEvent;
+
+/* The number of DOMAIN: handles are made of it. */
+uint32_t lns_nvtx_domain (const void *handle);
+
+/* Writes EVENT, at this time, as a short record where that can hold it. False: there is no room. */
+bool lns_nvtx_write (LnsStream *stream, const LnsNvtxEvent *event);
+
+/* One event of each kind. EVENT's type, depth and range are filled in; its string is
+ * LNS_STRINGS_NO_ROOM where the name could not be told: it is lost then. STREAM was entered and is
+ * left. They return what the NVTX call does. */
+int lns_nvtx_push (LnsStream *stream, LnsNvtxEvent *event);
+int lns_nvtx_pop (LnsStream *stream, LnsNvtxEvent *event);
+void lns_nvtx_mark (LnsStream *stream, LnsNvtxEvent *event);
+uint64_t lns_nvtx_start (LnsStream *stream, LnsNvtxEvent *event);
+void lns_nvtx_end (LnsStream *stream, LnsNvtxEvent *event, uint64_t range);
+
+/* The same where lns_stream_enter_nvtx() gave no stream: levels are counted on, nothing is recorded. */
+int lns_nvtx_pass_push (uint32_t domain);
+int lns_nvtx_pass_pop (uint32_t domain);
+uint64_t lns_nvtx_pass_start (void);
+
+/* Sends new definitions now if this thread can, so that they are there when the process is killed. */
+void lns_nvtx_send_definitions (void);

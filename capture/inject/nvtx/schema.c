@@ -1,0 +1,237 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/nvtx/schema.h"
+#include "capture/inject/core/definitions.h"
+#include "capture/inject/nvtx/nvtx.h"
+#include "capture/inject/core/system.h"
+
+/* More entries than this are not believed. */
+#define ENTRIES_MAX 4096u
+
+/* Texts of definitions are cut here, so that a schema's record has room for all of them. */
+#define TEXT_MAX_BYTES 4096u
+
+/* Parts per entry of a schema: its numbers, name, description and unit. */
+#define ENTRY_PARTS 4u
+
+static LnsPart
+fixed (const void *bytes, size_t n_bytes)
+{
+  return (LnsPart){ .bytes = bytes, .n_bytes = n_bytes };
+}
+
+/* TEXT, which may be null, padded to 8 bytes; RET_N_BYTES gets its length. */
+static LnsPart
+text_part (const char *text, uint32_t *ret_n_bytes)
+{
+  size_t n_bytes = text == NULL ? 0 : strnlen (text, TEXT_MAX_BYTES);
+  *ret_n_bytes = (uint32_t)n_bytes;
+  return (
+      LnsPart){ .bytes = text, .n_bytes = n_bytes, .n_padded_bytes = (n_bytes + 7) & ~(size_t)7 };
+}
+
+static uint64_t
+id_or_new (bool given, uint64_t id)
+{
+  return given && id != 0 ? id : LNS_NVTX_DYNAMIC_ID_START + lns_definitions_serial ();
+}
+
+/* What the list of semantics says of a number; the unit may be null. */
+static LnsWireSemantics
+semantics_of (const LnsNvtxSemantics *semantics, const char **ret_unit)
+{
+  LnsWireSemantics result = { 0 };
+  *ret_unit = NULL;
+  for (int i = 0; semantics != NULL && i < 16; i++, semantics = semantics->next)
+    if (semantics->id == LNS_NVTX_SEMANTICS_COUNTER &&
+        semantics->struct_bytes >= sizeof (LnsNvtxCounterSemantics))
+      {
+        const LnsNvtxCounterSemantics *counter = (const LnsNvtxCounterSemantics *)semantics;
+        *ret_unit = counter->unit;
+        result.flags = counter->flags;
+        result.scale_numerator = counter->scale_numerator;
+        result.scale_denominator = counter->scale_denominator;
+        result.limit_type = (uint64_t)counter->limit_type;
+        result.min = counter->min;
+        result.max = counter->max;
+      }
+    else if (semantics->id == LNS_NVTX_SEMANTICS_TIME &&
+             semantics->struct_bytes >= sizeof (LnsNvtxTimeSemantics))
+      result.time_domain = ((const LnsNvtxTimeSemantics *)semantics)->time_domain;
+  return result;
+}
+
+static bool
+add_definition (const LnsPart *parts, size_t n_parts)
+{
+  if (lns_definitions_add (parts, n_parts) < 0)
+    return false;
+  lns_nvtx_send_definitions ();
+  return true;
+}
+
+/* Working memory for N entries of ITEM_BYTES and their parts, after N_HEAD parts. */
+typedef struct
+{
+  void *memory;
+  size_t n_bytes;
+  void *items;
+  LnsPart *parts;
+} Workplace;
+
+static bool
+open_workplace (size_t n, size_t item_bytes, size_t n_parts, Workplace *ret_workplace)
+{
+  size_t n_bytes = n * item_bytes + n_parts * sizeof (LnsPart);
+  void *memory = lns_inject_map (n_bytes);
+  if (memory == NULL)
+    return false;
+  *ret_workplace = (Workplace){
+    .memory = memory, .n_bytes = n_bytes, .items = (LnsPart *)memory + n_parts, .parts = memory
+  };
+  return true;
+}
+
+uint64_t
+lns_nvtx_define_schema (uint32_t domain, const LnsNvtxSchemaAttributes *attributes)
+{
+  const uint64_t needed =
+      LNS_NVTX_SCHEMA_HAS_TYPE | LNS_NVTX_SCHEMA_HAS_ENTRIES | LNS_NVTX_SCHEMA_HAS_N_ENTRIES;
+  if (attributes == NULL || (attributes->fields & needed) != needed ||
+      attributes->entries == NULL || attributes->n_entries > ENTRIES_MAX)
+    return 0;
+  LNS_KEEP_ERRNO;
+  uint64_t fields = attributes->fields;
+  size_t n = attributes->n_entries;
+  Workplace place;
+  if (!open_workplace (n, sizeof (LnsWireSchemaEntryBytes), 2 + ENTRY_PARTS * n, &place))
+    return 0;
+
+  LnsWireSchemaBytes schema = {
+    .head = { .type = LNS_WIRE_SCHEMA, .domain = (uint16_t)domain },
+    .id = id_or_new (fields & LNS_NVTX_SCHEMA_HAS_ID, attributes->id),
+    .type = attributes->type,
+    .flags = fields & LNS_NVTX_SCHEMA_HAS_FLAGS ? attributes->flags : 0,
+    .static_bytes = fields & LNS_NVTX_SCHEMA_HAS_STATIC_SIZE ? attributes->static_bytes : 0,
+    .pack_align_bytes = fields & LNS_NVTX_SCHEMA_HAS_ALIGNMENT ? attributes->pack_align : 0,
+    .n_entries = n,
+  };
+  LnsPart *part = place.parts;
+  *part++ = fixed (&schema, sizeof schema);
+  *part++ =
+      text_part (fields & LNS_NVTX_SCHEMA_HAS_NAME ? attributes->name : NULL, &schema.n_text_bytes);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsNvtxSchemaEntry *from = &attributes->entries[i];
+      LnsWireSchemaEntryBytes *entry = (LnsWireSchemaEntryBytes *)place.items + i;
+      const char *unit;
+      *entry = (LnsWireSchemaEntryBytes){
+        .flags = from->flags,
+        .type = from->type,
+        .detail = from->detail,
+        .offset_bytes = from->offset,
+        .semantics = semantics_of (from->semantics, &unit),
+      };
+      *part++ = fixed (entry, sizeof *entry);
+      *part++ = text_part (from->name, &entry->n_name_bytes);
+      *part++ = text_part (from->description, &entry->n_description_bytes);
+      *part++ = text_part (unit, &entry->n_unit_bytes);
+    }
+  bool added = add_definition (place.parts, (size_t)(part - place.parts));
+  lns_inject_unmap (place.memory, place.n_bytes);
+  return added ? schema.id : 0;
+}
+
+uint64_t
+lns_nvtx_define_enum (uint32_t domain, const LnsNvtxEnumAttributes *attributes)
+{
+  const uint64_t needed = LNS_NVTX_ENUM_HAS_ENTRIES | LNS_NVTX_ENUM_HAS_N_ENTRIES;
+  if (attributes == NULL || (attributes->fields & needed) != needed ||
+      attributes->entries == NULL || attributes->n_entries > ENTRIES_MAX)
+    return 0;
+  LNS_KEEP_ERRNO;
+  uint64_t fields = attributes->fields;
+  size_t n = attributes->n_entries;
+  Workplace place;
+  if (!open_workplace (n, sizeof (LnsWireEnumEntryBytes), 2 + 2 * n, &place))
+    return 0;
+
+  LnsWireEnumBytes enumeration = {
+    .head = { .type = LNS_WIRE_ENUM, .domain = (uint16_t)domain },
+    .id = id_or_new (fields & LNS_NVTX_ENUM_HAS_ID, attributes->id),
+    .value_bytes = fields & LNS_NVTX_ENUM_HAS_SIZE ? attributes->value_bytes : sizeof (int),
+    .n_entries = n,
+  };
+  LnsPart *part = place.parts;
+  *part++ = fixed (&enumeration, sizeof enumeration);
+  *part++ = text_part (fields & LNS_NVTX_ENUM_HAS_NAME ? attributes->name : NULL,
+                       &enumeration.n_text_bytes);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsNvtxEnumEntry *from = &attributes->entries[i];
+      LnsWireEnumEntryBytes *entry = (LnsWireEnumEntryBytes *)place.items + i;
+      entry->value = from->value;
+      entry->is_flag = from->is_flag != 0;
+      *part++ = fixed (entry, sizeof *entry);
+      *part++ = text_part (from->name, &entry->n_name_bytes);
+    }
+  bool added = add_definition (place.parts, (size_t)(part - place.parts));
+  lns_inject_unmap (place.memory, place.n_bytes);
+  return added ? enumeration.id : 0;
+}
+
+uint64_t
+lns_nvtx_define_scope (uint32_t domain, const LnsNvtxScopeAttributes *attributes)
+{
+  if (attributes == NULL || attributes->struct_bytes < sizeof *attributes)
+    return 0;
+  LNS_KEEP_ERRNO;
+  LnsWireScopeBytes scope = {
+    .head = { .type = LNS_WIRE_SCOPE, .domain = (uint16_t)domain },
+    .id = id_or_new (true, attributes->id),
+    .parent = attributes->parent,
+  };
+  LnsPart parts[] = { fixed (&scope, sizeof scope),
+                      text_part (attributes->path, &scope.n_text_bytes) };
+  return add_definition (parts, 2) ? scope.id : 0;
+}
+
+uint64_t
+lns_nvtx_define_counter (uint32_t domain, const LnsNvtxCounterAttributes *attributes)
+{
+  if (attributes == NULL || attributes->struct_bytes < sizeof *attributes)
+    return 0;
+  LNS_KEEP_ERRNO;
+  const char *unit;
+  LnsWireCounterBytes counter = {
+    .head = { .type = LNS_WIRE_COUNTER, .domain = (uint16_t)domain },
+    .id = id_or_new (true, attributes->id),
+    .schema = attributes->schema,
+    .scope = attributes->scope,
+    .semantics = semantics_of (attributes->semantics, &unit),
+  };
+  LnsPart parts[4];
+  parts[0] = fixed (&counter, sizeof counter);
+  parts[1] = text_part (attributes->name, &counter.n_text_bytes);
+  parts[2] = text_part (attributes->description, &counter.n_description_bytes);
+  parts[3] = text_part (unit, &counter.n_unit_bytes);
+  return add_definition (parts, 4) ? counter.id : 0;
+}
+
+uint64_t
+lns_nvtx_define_time_domain (uint32_t domain, const LnsNvtxTimeDomainAttributes *attributes)
+{
+  if (attributes == NULL)
+    return 0;
+  LNS_KEEP_ERRNO;
+  LnsWireScopeBytes clock = {
+    .head = { .type = LNS_WIRE_TIME_DOMAIN, .domain = (uint16_t)domain },
+    .id = id_or_new (true, attributes->id),
+    .parent = attributes->type,
+  };
+  LnsPart part = fixed (&clock, sizeof clock);
+  return add_definition (&part, 1) ? clock.id : 0;
+}

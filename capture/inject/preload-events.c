@@ -1,0 +1,122 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the wrappers of libraries' functions call: see preload/libraries.h. */
+
+#include "capture/inject/core/definitions.h"
+#include "capture/inject/core/process.h"
+#include "capture/inject/core/stream.h"
+#include "capture/inject/core/system.h"
+#include "capture/inject/preload/libraries.h"
+
+LNS_LIBRARY_FUNCTION const LnsLibraryHooks *lanescope_library_hooks (void);
+
+/* Which traces, and which of them for calls within others, LIBRARY belongs to. */
+static bool
+is_asked_for (LnsWireLibrary library, bool is_nested)
+{
+  uint32_t traces = lns_process.pool.header->options.traces;
+  if (library == LNS_WIRE_MPI)
+    return traces & LNS_WIRE_TRACE_MPI;
+  if (library == LNS_WIRE_CUDNN)
+    return traces & LNS_WIRE_TRACE_CUDNN;
+  if (is_nested)
+    return traces & LNS_WIRE_TRACE_CUBLAS_VERBOSE;
+  return traces & (LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE);
+}
+
+static uint64_t
+begin (LnsWireLibrary library, bool is_nested)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation < LNS_GENERATION_FIRST)
+    generation = lns_process_join ();
+  if (generation < LNS_GENERATION_FIRST || !is_asked_for (library, is_nested) ||
+      !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
+    return 0;
+  return lns_wire_clock_ticks (lns_process.clock);
+}
+
+/* Writes the record of N_BYTES that begins with HEAD, which is filled in. */
+static void
+write_call (uint8_t type,
+            uint64_t begin_ticks,
+            const char *name,
+            uint32_t *string,
+            uint32_t depth,
+            LnsWireHead *head,
+            size_t n_bytes)
+{
+  if (lns_process_generation () < LNS_GENERATION_FIRST)
+    return; /* a fork's child: the call began in the parent */
+  if (*string == 0)
+    *string = lns_definitions_string (0, name, strlen (name));
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_OTHER);
+  if (stream == NULL)
+    return;
+  if (lns_definitions_are_pending ())
+    lns_definitions_send (stream); /* the name comes before who bears it */
+  *head = (LnsWireHead){ .ticks = begin_ticks,
+                         .type = type,
+                         .depth = (uint8_t)(depth < 255 ? depth : 255),
+                         .string = *string };
+  LnsPart whole = { .bytes = head, .n_bytes = n_bytes };
+  if (lns_stream_write_parts (stream, &whole, 1) < 0)
+    lns_stream_lose (stream, LNS_WIRE_LOSS_OTHER, n_bytes);
+  lns_stream_leave (stream);
+}
+
+static void
+end (uint64_t begin_ticks,
+     LnsWireLibrary library,
+     const char *name,
+     uint32_t *string,
+     uint32_t depth,
+     uint64_t stream_handle,
+     uint32_t return_value)
+{
+  LnsWireLibraryCallBytes record = {
+    .library = library,
+    .end_ticks = lns_wire_clock_ticks (lns_process.clock),
+    .stream = stream_handle,
+    .return_value = return_value,
+  };
+  write_call (LNS_WIRE_LIBRARY_CALL, begin_ticks, name, string, depth, &record.head, sizeof record);
+}
+
+static void
+end_mpi (uint64_t begin_ticks,
+         const char *name,
+         uint32_t *string,
+         uint32_t depth,
+         LnsWireMpiCallBytes *call)
+{
+  call->end_ticks = lns_wire_clock_ticks (lns_process.clock);
+  write_call (LNS_WIRE_MPI_CALL, begin_ticks, name, string, depth, &call->head, sizeof *call);
+}
+
+/* Kept and sent like what NVTX defines: also where nothing is recorded yet. */
+static void
+define_communicator (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation < LNS_GENERATION_FIRST)
+    generation = lns_process_join ();
+  if (generation < LNS_GENERATION_FIRST || !is_asked_for (LNS_WIRE_MPI, false))
+    return;
+  communicator->head = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
+                                      .type = LNS_WIRE_MPI_COMMUNICATOR };
+  LnsPart parts[] = { { .bytes = communicator, .n_bytes = sizeof *communicator },
+                      { .bytes = members, .n_bytes = communicator->n_members * sizeof *members } };
+  (void)lns_definitions_add (parts, 2);
+}
+
+const LnsLibraryHooks *
+lanescope_library_hooks (void)
+{
+  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end, end_mpi,
+                                         define_communicator };
+  return &hooks;
+}

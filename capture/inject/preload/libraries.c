@@ -1,0 +1,197 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/preload/libraries.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlclose, dlclose@GLIBC_2.2.5");
+__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.17");
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+__asm__(".symver dlclose, dlclose@GLIBC_2.17");
+__asm__(".symver dladdr, dladdr@GLIBC_2.17");
+#endif
+
+/* By LnsWireLibrary: what a library's files are called, and which function tells a handle's stream. */
+static const struct
+{
+  const char *file, *stream_getter;
+} libraries[] = {
+  [LNS_WIRE_CUBLAS] = { "libcublas.so", "cublasGetStream_v2" },
+  [LNS_WIRE_CUBLAS_LT] = { "libcublasLt.so", NULL },
+  [LNS_WIRE_CUDNN] = { "libcudnn.so", "cudnnGetStream" },
+};
+
+/* How many calls this thread is within, by library; this library is loaded at the start of a program,
+ * which has room for it then. */
+static __thread uint8_t depths[4] __attribute__ ((tls_model ("initial-exec")));
+
+/* --- The function behind. -------------------------------------------------------------------- */
+
+static void *
+own_base (void)
+{
+  Dl_info info;
+  return dladdr ((void *)lns_library_find, &info) ? info.dli_fbase : NULL;
+}
+
+/* ADDRESS, unless it lies in this very library. */
+static void *
+unless_ours (void *address)
+{
+  Dl_info info;
+  return address != NULL && dladdr (address, &info) && info.dli_fbase != own_base () ? address
+                                                                                     : NULL;
+}
+
+void *
+lns_library_symbol (const char *path, const char *name)
+{
+  if (path == NULL)
+    return unless_ours (dlsym (RTLD_NEXT, name));
+  void *handle = dlopen (path, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == NULL)
+    return NULL;
+  void *address = unless_ours (dlsym (handle, name));
+  dlclose (handle);
+  return address;
+}
+
+typedef struct
+{
+  const char *file; /* what its name begins with */
+  char path[4096];  /* of the first */
+  uint32_t n;
+} Search;
+
+static int
+look_at (struct dl_phdr_info *object, size_t size, void *data)
+{
+  Search *search = data;
+  const char *slash = strrchr (object->dlpi_name, '/');
+  const char *file = slash == NULL ? object->dlpi_name : slash + 1;
+  if (strncmp (file, search->file, strlen (search->file)) != 0)
+    return 0;
+  if (search->n++ == 0)
+    strncpy (search->path, object->dlpi_name, sizeof search->path - 1);
+  return 0;
+}
+
+void *
+lns_library_find (LnsLibraryFunction *function, void *caller)
+{
+  void *real = __atomic_load_n (&function->real, __ATOMIC_ACQUIRE);
+  if (real != NULL)
+    return real;
+  int saved = errno;
+  Search search = { .file = libraries[function->library].file };
+  dl_iterate_phdr (look_at, &search);
+  /* As the loader binds the caller's: what it was linked with, then what comes after us, then a copy
+   * that is loaded without being seen by all. */
+  Dl_info info;
+  if (dladdr (caller, &info) && info.dli_fname != NULL)
+    real = lns_library_symbol (info.dli_fname, function->name);
+  if (real == NULL)
+    real = lns_library_symbol (NULL, function->name);
+  if (real == NULL && search.n > 0)
+    real = lns_library_symbol (search.path, function->name);
+  /* With two copies in one process the handles of one are none of the other's: each caller its own. */
+  if (search.n <= 1)
+    __atomic_store_n (&function->real, real, __ATOMIC_RELEASE);
+  errno = saved;
+  return real;
+}
+
+/* --- The call. ------------------------------------------------------------------------------- */
+
+/* The injection lies beside this library. */
+static const LnsLibraryHooks *
+find_hooks (void)
+{
+  Dl_info info;
+  char path[4096];
+  if (!dladdr ((void *)lns_library_find, &info) || info.dli_fname == NULL)
+    return NULL;
+  const char *slash = strrchr (info.dli_fname, '/');
+  int n = snprintf (path, sizeof path, "%.*sliblanescope-inject.so",
+                    slash == NULL ? 0 : (int)(slash + 1 - info.dli_fname), info.dli_fname);
+  void *handle = n > 0 && (size_t)n < sizeof path ? dlopen (path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+  const LnsLibraryHooks *(*get) (void) = NULL;
+  if (handle != NULL)
+    get = (const LnsLibraryHooks *(*)(void))dlsym (handle, LNS_LIBRARY_HOOKS);
+  const LnsLibraryHooks *hooks = get == NULL ? NULL : get ();
+  return hooks != NULL && hooks->abi == LNS_LIBRARY_HOOKS_ABI ? hooks : NULL;
+}
+
+const LnsLibraryHooks *
+lns_library_hooks (void)
+{
+  static const LnsLibraryHooks none = { .abi = 0 };
+  static const LnsLibraryHooks *known;
+  const LnsLibraryHooks *hooks = __atomic_load_n (&known, __ATOMIC_ACQUIRE);
+  if (hooks == NULL)
+    {
+      hooks = find_hooks ();
+      __atomic_store_n (&known, hooks == NULL ? &none : hooks, __ATOMIC_RELEASE);
+    }
+  return hooks == &none ? NULL : hooks;
+}
+
+LnsLibraryCall
+lns_library_begin (LnsLibraryFunction *function)
+{
+  int saved = errno;
+  const LnsLibraryHooks *hooks = lns_library_hooks ();
+  bool is_nested = (depths[1] | depths[2] | depths[3]) != 0;
+  LnsLibraryCall call = { .depth = depths[function->library]++ };
+  if (hooks != NULL)
+    call.begin_ticks = hooks->begin (function->library, is_nested);
+  errno = saved;
+  return call;
+}
+
+/* The stream of HANDLE, by the very copy of the library that has made it. */
+static uint64_t
+stream_of (LnsLibraryFunction *function, void *handle)
+{
+  int (*get) (void *, void **) =
+      (int (*) (void *, void **))__atomic_load_n (&function->stream_getter, __ATOMIC_ACQUIRE);
+  Dl_info info;
+  void *real = __atomic_load_n (&function->real, __ATOMIC_ACQUIRE), *stream = NULL;
+  if (get == NULL && real != NULL && dladdr (real, &info) && info.dli_fname != NULL)
+    {
+      get = (int (*) (void *, void **))lns_library_symbol (
+          info.dli_fname, libraries[function->library].stream_getter);
+      __atomic_store_n (&function->stream_getter, (void *)get, __ATOMIC_RELEASE);
+    }
+  return get != NULL && get (handle, &stream) == 0 ? (uint64_t)(uintptr_t)stream : 0;
+}
+
+void
+lns_library_end (LnsLibraryFunction *function,
+                 const LnsLibraryCall *call,
+                 void *handle,
+                 uint64_t stream,
+                 uint32_t return_value)
+{
+  depths[function->library]--;
+  if (call->begin_ticks == 0)
+    return;
+  int saved = errno;
+  if (handle != NULL && libraries[function->library].stream_getter != NULL)
+    stream = stream_of (function, handle);
+  lns_library_hooks ()->end (call->begin_ticks, function->library, function->name,
+                             &function->string, call->depth, stream, return_value);
+  errno = saved;
+}

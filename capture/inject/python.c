@@ -1,0 +1,105 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the extension module that watches Python functions calls: see capture/wire/python.h. Their ranges
+ * are those of NVTX in all that follows. */
+
+#include "capture/inject/core/definitions.h"
+#include "capture/inject/nvtx/names.h"
+#include "capture/inject/nvtx/nvtx.h"
+#include "capture/inject/core/system.h"
+#include "capture/wire/python.h"
+
+__attribute__ ((visibility ("default"))) const LnsPythonHooks *lanescope_python_hooks (void);
+
+/* Numbers of categories count on from here, out of the way of those that programs give. */
+#define FIRST_CATEGORY 0x4c4e0000u
+
+/* Sends what is new now, if this thread can. */
+static void
+send_definitions (void)
+{
+  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  if (stream == NULL)
+    return;
+  lns_definitions_send (stream);
+  lns_stream_leave (stream);
+}
+
+static bool
+define (const char *domain,
+        const char *category,
+        uint32_t color,
+        const char *name,
+        LnsPythonFunction *ret_function)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation < LNS_GENERATION_FIRST)
+    generation = lns_process_join ();
+  if (generation < LNS_GENERATION_FIRST)
+    return false;
+  LNS_KEEP_ERRNO;
+  const uint32_t id = domain[0] == '\0' ? 0 : lns_definitions_domain (domain, strlen (domain));
+  *ret_function = (LnsPythonFunction){ .domain = id,
+                                       .string = lns_definitions_string (id, name, strlen (name)),
+                                       .color = color };
+  if (category[0] != '\0')
+    {
+      /* The same text is the same number in each domain and process. */
+      ret_function->category =
+          FIRST_CATEGORY | (uint32_t)(lns_hash (category, strlen (category)) & 0xffff);
+      lns_nvtx_domain_name_category_a ((const void *)(uintptr_t)id, ret_function->category,
+                                       category);
+    }
+  send_definitions ();
+  return ret_function->string != 0;
+}
+
+static void
+push (const LnsPythonFunction *function)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  if (stream == NULL)
+    {
+      (void)lns_nvtx_pass_push (function->domain);
+      return;
+    }
+  LnsNvtxEvent event = { .domain = function->domain,
+                         .string = function->string,
+                         .category = function->category,
+                         .color = function->color,
+                         .color_type = function->color != 0 };
+  (void)lns_nvtx_push (stream, &event);
+}
+
+static void
+pop (const LnsPythonFunction *function)
+{
+  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_POP);
+  if (stream == NULL)
+    {
+      (void)lns_nvtx_pass_pop (function->domain);
+      return;
+    }
+  LnsNvtxEvent event = { .domain = function->domain };
+  (void)lns_nvtx_pop (stream, &event);
+}
+
+static void
+say (const char *text)
+{
+  LNS_KEEP_ERRNO;
+  const LnsWireHead head = { .type = LNS_WIRE_PYTHON_SAID,
+                             .string = (uint32_t)lns_hash (text, strlen (text)) };
+  (void)lns_definitions_name (head, text, strlen (text));
+  send_definitions ();
+}
+
+const LnsPythonHooks *
+lanescope_python_hooks (void)
+{
+  static const LnsPythonHooks hooks = { LNS_PYTHON_HOOKS_ABI, define, push, pop, say };
+  return &hooks;
+}

@@ -1,0 +1,186 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/collect/listener.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(LNS_WIRE_PATH_MAX_BYTES <= sizeof ((struct sockaddr_un *)0)->sun_path,
+               "the path fits into an address");
+
+#define FOLDER "lanescope-XXXXXX"
+
+/* While the socket is bound: everybody may read the name that a socket is bound by (/proc/net/unix). */
+#define BOUND_NAME "session"
+
+/* Letters of the name that the socket gets then: each is one of 64, together they are 132 random bits. */
+#define N_KEY 22
+
+/* Whether nobody listens on the socket at PATH any more. */
+static bool
+is_dead (const char *path)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  if (strlen (path) >= sizeof address.sun_path)
+    return false;
+  strcpy (address.sun_path, path);
+  int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  bool dead = fd >= 0 && connect (fd, (struct sockaddr *)&address, sizeof address) != 0 &&
+              errno == ECONNREFUSED;
+  if (fd >= 0)
+    close (fd);
+  return dead;
+}
+
+/* Removes the session's folder at PATH and the socket in it, if there is one and nobody listens any more. */
+static void
+remove_dead (const char *path)
+{
+  DIR *folder = opendir (path);
+  struct dirent *entry;
+  bool is_ours = false;
+  while (folder != NULL && (entry = readdir (folder)) != NULL)
+    {
+      char socket_path[PATH_MAX + 256];
+      snprintf (socket_path, sizeof socket_path, "%s/%s", path, entry->d_name);
+      if (entry->d_name[0] != '.' && is_dead (socket_path))
+        is_ours = unlink (socket_path) == 0;
+    }
+  if (folder != NULL)
+    closedir (folder);
+  if (is_ours)
+    rmdir (path); /* fails where anything is left */
+}
+
+/* Removes what sessions of this user that were killed have left in PARENT (may be null). Those that are less
+ * than a minute old may be about to listen. */
+static void
+sweep (const char *parent)
+{
+  DIR *folder = parent != NULL ? opendir (parent) : NULL;
+  struct dirent *entry;
+  while (folder != NULL && (entry = readdir (folder)) != NULL)
+    {
+      char path[PATH_MAX];
+      struct stat status;
+      if (strlen (entry->d_name) != sizeof FOLDER - 1 ||
+          strncmp (entry->d_name, FOLDER, sizeof FOLDER - 7) != 0)
+        continue;
+      snprintf (path, sizeof path, "%s/%s", parent, entry->d_name);
+      if (lstat (path, &status) == 0 && S_ISDIR (status.st_mode) && status.st_uid == geteuid () &&
+          time (NULL) - status.st_mtime >= 60)
+        remove_dead (path);
+    }
+  if (folder != NULL)
+    closedir (folder);
+}
+
+/* Makes a folder in PARENT, if that is a whole path. */
+static bool
+make_folder (LnsListener *listener, const char *parent)
+{
+  if (parent == NULL || parent[0] != '/')
+    return false;
+  int n = snprintf (listener->folder, sizeof listener->folder, "%s/" FOLDER, parent);
+  if (n < 0 || (size_t)n + 1 + N_KEY >= sizeof listener->folder)
+    {
+      errno = ENAMETOOLONG;
+      return false;
+    }
+  return mkdtemp (listener->folder) != NULL; /* mode 0700 */
+}
+
+/* Makes the folder where all processes find it: what root starts may become another user, who cannot enter
+ * root's $XDG_RUNTIME_DIR. */
+static bool
+choose_folder (LnsListener *listener, bool is_root)
+{
+  const char *runtime = getenv ("XDG_RUNTIME_DIR"), *temporary = getenv ("TMPDIR");
+  sweep (runtime);
+  sweep ("/tmp");
+  sweep (temporary);
+  return (!is_root && make_folder (listener, runtime)) || make_folder (listener, "/tmp") ||
+         make_folder (listener, temporary) || (is_root && make_folder (listener, runtime));
+}
+
+/* Fills KEY with N_KEY random letters and a terminator. */
+static bool
+make_key (char *key)
+{
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+  unsigned char bytes[N_KEY];
+  if (getrandom (bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    return false;
+  for (int i = 0; i < N_KEY; i++)
+    key[i] = letters[bytes[i] % 64];
+  key[N_KEY] = '\0';
+  return true;
+}
+
+/* Listens in the folder, and fills the path. The socket is renamed before others may enter (OTHERS): they
+ * find it by its new name alone, which they can neither list nor guess. */
+static bool
+listen_there (LnsListener *listener, bool others)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  char key[N_KEY + 1];
+  snprintf (listener->path, sizeof listener->path, "%.80s/" BOUND_NAME, listener->folder);
+  strcpy (address.sun_path, listener->path);
+  listener->fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener->fd < 0 || bind (listener->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+      listen (listener->fd, SOMAXCONN) != 0 || !make_key (key))
+    return false;
+  snprintf (listener->path, sizeof listener->path, "%.76s/%s", listener->folder, key);
+  if (rename (address.sun_path, listener->path) == 0)
+    return !others || (chmod (listener->path, 0666) == 0 && chmod (listener->folder, 0711) == 0);
+  strcpy (listener->path, address.sun_path);
+  return false;
+}
+
+bool
+lns_listener_open (LnsListener *listener, LnsError *error)
+{
+  const bool is_root = geteuid () == 0;
+  *listener = (LnsListener){ .fd = -1 };
+  if (!choose_folder (listener, is_root))
+    {
+      lns_error_set (
+          error, LNS_ERROR_IO, errno,
+          "cannot make a folder for the session in $XDG_RUNTIME_DIR, /tmp or $TMPDIR: %s; set "
+          "TMPDIR to a folder that you can write to, with a short path",
+          strerror (errno));
+      listener->folder[0] = '\0';
+      return false;
+    }
+  if (listen_there (listener, is_root))
+    return true;
+  lns_error_set_errno (error, errno, "the session's socket %s cannot be made", listener->path);
+  lns_listener_close (listener);
+  return false;
+}
+
+void
+lns_listener_close (LnsListener *listener)
+{
+  if (listener->fd >= 0)
+    {
+      close (listener->fd);
+      unlink (listener->path);
+    }
+  if (listener->folder[0] != '\0')
+    rmdir (listener->folder);
+  *listener = (LnsListener){ .fd = -1 };
+}

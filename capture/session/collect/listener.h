@@ -1,0 +1,27 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The session's folder and the socket in it, where processes that are to be recorded say hello. */
+
+#pragma once
+
+#include "capture/wire/protocol.h"
+#include "src/base/error.h"
+
+typedef struct
+{
+  int fd;
+  char folder[LNS_WIRE_PATH_MAX_BYTES];
+  char path[LNS_WIRE_PATH_MAX_BYTES]; /* of the socket */
+} LnsListener;
+
+/* Makes a folder in $XDG_RUNTIME_DIR or, where that cannot be used or its path is long, /tmp; and listens
+ * there. Only the user can enter the folder. Processes that root starts may become another user before they
+ * say hello: root's folder can be entered by all and listed by none, so that who does not know the path,
+ * which ends in 132 random bits, cannot connect. */
+bool lns_listener_open (LnsListener *listener, LnsError *error);
+
+/* Closes the socket and removes the folder. */
+void lns_listener_close (LnsListener *listener);

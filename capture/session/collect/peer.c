@@ -1,0 +1,300 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/collect/peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* So often a pool gives memory back: all but so much, or a multiple of the most that a drain found. CUPTI's
+ * buffers fill for longer than that takes, and are left alone while records come. */
+#define LOOK_NS         INT64_C (2000000000)
+#define LOW_WATER_BYTES (UINT64_C (16) << 20)
+#define DRAINS          4
+#define QUIET_BYTES     65536 /* a drain */
+
+LnsPeer *
+lns_peer_new (int32_t pid, LnsWirePool *pool)
+{
+  LnsPeer *peer = calloc (1, sizeof *peer);
+  if (peer == NULL)
+    {
+      lns_wire_pool_free (pool);
+      return NULL;
+    }
+  *peer = (LnsPeer){ .pid = pid, .pid_fd = -1, .pool = pool };
+  if (pid > 0)
+    peer->pid_fd = (int)syscall (SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+  return peer;
+}
+
+void
+lns_peer_free (LnsPeer *peer)
+{
+  if (peer == NULL)
+    return;
+  if (peer->pid_fd >= 0)
+    close (peer->pid_fd);
+  lns_wire_pool_free (peer->pool);
+  lns_process_info_clear (&peer->info);
+  lns_id_map_clear (&peer->next_sequence);
+  free (peer->chunks);
+  free (peer->counted);
+  free (peer);
+}
+
+static bool
+has_ended (int pid_fd)
+{
+  struct pollfd poll_fd = { .fd = pid_fd, .events = POLLIN };
+  return poll (&poll_fd, 1, 0) == 1;
+}
+
+bool
+lns_peer_has_ended (const LnsPeer *peer)
+{
+  if (peer->pid_fd >= 0)
+    return has_ended (peer->pid_fd);
+  if (peer->pid <= 0)
+    return false;
+  /* For the moment: of one that nobody has waited for yet, kill() does not tell. */
+  int pid_fd = (int)syscall (SYS_pidfd_open, peer->pid, 0);
+  if (pid_fd < 0)
+    return errno == ESRCH || (kill (peer->pid, 0) != 0 && errno == ESRCH);
+  bool ended = has_ended (pid_fd);
+  close (pid_fd);
+  return ended;
+}
+
+void
+lns_peer_hush (LnsPeer *peer)
+{
+  lns_wire_pool_set_hushed (peer->pool);
+  peer->is_hushed = true;
+  if (peer->pid_fd >= 0)
+    close (peer->pid_fd);
+  peer->pid_fd = -1;
+}
+
+/* Fills peer->chunks with all there is, or with a part where memory is short; returns how many. */
+static size_t
+scan (LnsPeer *peer)
+{
+  size_t n;
+  peer->is_short = false;
+  while ((n = lns_wire_pool_scan (peer->pool, peer->chunks, peer->n_chunks_allocated)) >
+         peer->n_chunks_allocated)
+    {
+      size_t room = n + n / 2 + 16;
+      LnsWireChunk *chunks = realloc (peer->chunks, room * sizeof *chunks);
+      if (chunks == NULL)
+        {
+          peer->is_short = true;
+          return peer->n_chunks_allocated;
+        }
+      peer->chunks = chunks;
+      peer->n_chunks_allocated = room;
+    }
+  return n;
+}
+
+static uint64_t
+next_sequence (const LnsPeer *peer, uint32_t stream)
+{
+  uintptr_t next = (uintptr_t)lns_id_map_get (&peer->next_sequence, stream);
+  return next == 0 ? 0 : (uint64_t)next - 1;
+}
+
+/* Up to where the events of CHUNK are counted; NULL if memory is short. */
+static struct LnsCountedChunk *
+counted (LnsPeer *peer, const LnsWireChunk *chunk)
+{
+  if (chunk->index >= peer->n_counted_allocated)
+    {
+      const uint32_t n = chunk->index + chunk->index / 2 + 16;
+      struct LnsCountedChunk *all = realloc (peer->counted, n * sizeof *all);
+      if (all == NULL)
+        return NULL;
+      memset (all + peer->n_counted_allocated, 0, (n - peer->n_counted_allocated) * sizeof *all);
+      peer->counted = all;
+      peer->n_counted_allocated = n;
+    }
+  struct LnsCountedChunk *one = &peer->counted[chunk->index];
+  if (one->generation != chunk->generation)
+    *one = (struct LnsCountedChunk){ .generation = chunk->generation };
+  return one;
+}
+
+/* Counts the events that begin in N_BYTES at BYTES, which lie in CHUNK from FROM on: those that are
+ * news are the peer's. */
+static LnsBegun
+count_begun (
+    LnsPeer *peer, const LnsWireChunk *chunk, uint32_t from, const uint8_t *bytes, size_t n_bytes)
+{
+  struct LnsCountedChunk *done = counted (peer, chunk);
+  size_t n_known = done != NULL && done->n_bytes > from ? done->n_bytes - from : 0;
+  if (n_known > n_bytes)
+    n_known = n_bytes;
+  const LnsBegun old = lns_batch_count_begun (bytes, n_known),
+                 new = lns_batch_count_begun (bytes + n_known, n_bytes - n_known);
+  peer->n_begun += new.n;
+  if (done != NULL && n_known < n_bytes)
+    done->n_bytes = from + (uint32_t)n_bytes;
+  return (LnsBegun){ old.n + new.n, old.n_late + new.n_late };
+}
+
+void
+lns_peer_look (LnsPeer *peer)
+{
+  const size_t n = scan (peer);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireChunk *chunk = &peer->chunks[i];
+      const struct LnsCountedChunk *done = counted (peer, chunk);
+      uint32_t from = chunk->drained;
+      if (done != NULL && done->n_bytes > from)
+        from = done->n_bytes;
+      if (done != NULL && chunk->committed > from)
+        count_begun (peer, chunk, from,
+                     lns_wire_pool_chunk (lns_wire_pool_view (peer->pool), chunk->index) + from,
+                     chunk->committed - from);
+    }
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+}
+
+/* Copies what is new in CHUNK; false if memory is short: it stays where it is. */
+static bool
+copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
+{
+  LnsDecoderSource source = { .process = peer->process,
+                              .stream = chunk->stream,
+                              .tid = chunk->tid };
+  uint32_t room = lns_wire_pool_view (peer->pool)->chunk_bytes;
+  uint8_t *bytes = lns_batch_reserve (batch, room);
+  if (bytes == NULL)
+    return false;
+  size_t n_bytes = lns_wire_pool_read (peer->pool, chunk, bytes, room);
+  if (n_bytes == 0)
+    return true;
+  const LnsBegun begun = count_begun (peer, chunk, chunk->drained, bytes, n_bytes);
+  return lns_batch_add (batch, &source, n_bytes, begun);
+}
+
+bool
+lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
+{
+  if (peer->is_gone)
+    lns_wire_pool_set_over (peer->pool);
+  size_t n = scan (peer), before = batch->n_bytes;
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireChunk *chunk = &peer->chunks[i];
+      /* A chunk that is seen before its predecessor waits for the next drain; of a process that is
+       * gone, nothing more will come. */
+      if (chunk->sequence != next_sequence (peer, chunk->stream) && !peer->is_gone)
+        continue;
+      if (!copy_chunk (peer, chunk, batch))
+        {
+          peer->is_short = true;
+          break;
+        }
+      if (!chunk->full && !peer->is_gone)
+        continue;
+      if (lns_wire_pool_reclaim (peer->pool, chunk, peer->is_gone, !peer->is_gone) == 0)
+        lns_id_map_set (&peer->next_sequence, chunk->stream,
+                        (void *)(uintptr_t)(chunk->sequence + 2));
+    }
+  if (batch->n_bytes - before > peer->most_bytes)
+    peer->most_bytes = batch->n_bytes - before;
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+  return !peer->is_short;
+}
+
+void
+lns_peer_give_up (LnsPeer *peer)
+{
+  const LnsWirePoolView *view = lns_wire_pool_view (peer->pool);
+  const size_t n = scan (peer);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireChunk *chunk = &peer->chunks[i];
+      const uint8_t *bytes = lns_wire_pool_chunk (view, chunk->index) + chunk->drained;
+      uint32_t n_lost = chunk->committed > chunk->drained
+                            ? lns_batch_count_begun (bytes, chunk->committed - chunk->drained).n
+                            : 0;
+      for (; n_lost > 0; n_lost--)
+        lns_wire_pool_count_cause (view, chunk->stream, LNS_WIRE_LOSS_OTHER, LNS_WIRE_CAUSE_UNREAD);
+    }
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+}
+
+void
+lns_peer_salvage (LnsPeer *peer, LnsBatch *batch)
+{
+  for (uint32_t i = 0; i < lns_wire_pool_n_buffers (peer->pool); i++)
+    {
+      LnsSalvage *salvage = malloc (sizeof *salvage + LNS_WIRE_BUFFER_BYTES);
+      if (salvage == NULL)
+        return;
+      salvage->n_bytes = lns_wire_pool_salvage (peer->pool, i, salvage->bytes);
+      if (salvage->n_bytes == 0)
+        {
+          free (salvage);
+          continue;
+        }
+      lns_wire_pool_cupti_sizes (peer->pool, &salvage->sizes);
+      (void)lns_wire_pool_cupti_clock (peer->pool, &salvage->clock);
+      LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
+                              .process = peer->process,
+                              .salvage = salvage };
+      lns_batch_add_event (batch, &event);
+    }
+}
+
+/* Whether PEER, as most forks' children do, may end before it needs more chunks than it has. */
+static bool
+has_enough (const LnsPeer *peer, int64_t now_ns)
+{
+  LnsWirePoolUsage usage;
+  if (now_ns >= peer->frugal_until_ns)
+    return false;
+  lns_wire_pool_usage (peer->pool, &usage);
+  return usage.n_free > usage.n_owned + usage.n_full;
+}
+
+void
+lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now_ns)
+{
+  if (peer->is_gone)
+    return;
+  /* Buffers for CUPTI are lent all the same. */
+  lns_wire_pool_top_up (peer->pool, cap_bytes, has_enough (peer, now_ns) ? 0 : max_free);
+  if (now_ns - peer->looked_ns < LOOK_NS)
+    return;
+  const uint64_t keep_bytes = DRAINS * peer->most_bytes;
+  lns_wire_pool_punch (peer->pool, keep_bytes > LOW_WATER_BYTES ? keep_bytes : LOW_WATER_BYTES,
+                       peer->most_bytes > QUIET_BYTES ? UINT64_MAX : LOW_WATER_BYTES);
+  peer->looked_ns = now_ns;
+  peer->most_bytes = 0;
+}
+
+uint64_t
+lns_peer_held_bytes (const LnsPeer *peer)
+{
+  LnsWirePoolUsage usage;
+  lns_wire_pool_usage (peer->pool, &usage);
+  return usage.touched_bytes;
+}
+
+uint64_t
+lns_peer_n_lost (const LnsPeer *peer)
+{
+  return lns_decoder_lost_events (&peer->losses);
+}

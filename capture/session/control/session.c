@@ -1,0 +1,471 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/control/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/session/system/memory-limit.h"
+#include "capture/session/system/process-info.h"
+#include "capture/wire/pool-session.h"
+#include "capture/wire/protocol.h"
+
+#define PROCESS_BYTES (UINT64_C (64) << 20)
+#define SESSION_BYTES (UINT64_C (1) << 30)
+
+/* How long a process may take to hand over the last records of its GPU. */
+#define FINISH_MS 2000
+
+#define NO_EVENTS                                                                                  \
+ "no NVTX events were seen: a process was ready to record them, but made none while data were "    \
+ "collected; collect at another time, or for longer"
+#define NOT_YET                                                                                    \
+ "no NVTX events were seen: a process that the program left behind still ran when the report "     \
+ "ended, and had made no NVTX call by then; use --wait=all to record until it ends, or "           \
+ "--stop-on-exit=false --duration=SECONDS to record for a time"
+#define NOT_CONNECTED                                                                              \
+ "no NVTX events were seen: no process made an NVTX call that reached Lanescope; it may not use "  \
+ "NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment"
+
+struct LnsSession
+{
+  LnsWireClock clock;
+  LnsWireClockPair first;
+  LnsRecorder *recorder;
+  LnsCollector *collector;
+  LnsWriter *writer; /* created, not started */
+  unsigned report_mode;
+  bool is_started; /* a report */
+  LnsWireOptions target;
+  bool wants_cuda, wants_python;
+  bool has_root_exited, have_all_ended;
+  LnsCollectorCounters told; /* when the last report ended */
+  int64_t keep_ns;           /* of the reports to come; 0: all */
+};
+
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* Whether pools can be made at all: better known before the program runs than after. */
+static bool
+probe_pool (LnsWireClock clock, LnsError *error)
+{
+  LnsWirePoolOptions options = { .serial = 1, .clock = clock, .n_chunks = 1 };
+  LnsWirePool *pool;
+  int failed = lns_wire_pool_new (&options, &pool);
+  if (failed != 0)
+    return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                          failed == -EPERM || failed == -ENOSYS || failed == -EACCES
+                              ? "no memory can be shared with the program (memfd_create: %s): "
+                                "allow memfd_create in the container's seccomp profile, or run "
+                                "outside of it"
+                              : "no memory can be shared with the program: %s: raise the limits "
+                                "that `ulimit -a` shows",
+                          strerror (-failed));
+  lns_wire_pool_free (pool);
+  return true;
+}
+
+static uint64_t
+default_process_bytes (void)
+{
+  uint64_t share = lns_memory_limit () / 20;
+  return share < PROCESS_BYTES ? share : PROCESS_BYTES;
+}
+
+uint32_t
+lns_session_traces (void)
+{
+#ifdef LNS_HAVE_CUPTI
+  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS |
+         LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN | LNS_WIRE_TRACE_MPI;
+#else
+  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_MPI;
+#endif
+}
+
+LnsSession *
+lns_session_new (const LnsSessionOptions *options, LnsError *error)
+{
+  LnsWireClock clock = lns_wire_clock_detect (NULL);
+  if (!probe_pool (clock, error))
+    return NULL;
+  LnsSession *session = calloc (1, sizeof *session);
+  if (session == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      return NULL;
+    }
+  session->clock = clock;
+  session->target = options->target;
+  session->wants_cuda = options->wants_cuda;
+  session->wants_python = options->wants_python;
+  lns_wire_clock_pair (clock, &session->first);
+  LnsCollectorOptions limits = {
+    .clock = clock,
+    .process_bytes = options->process_bytes > 0 ? options->process_bytes : default_process_bytes (),
+    .session_bytes = SESSION_BYTES,
+    .target = options->target,
+  };
+  if (limits.session_bytes < limits.process_bytes)
+    limits.session_bytes = limits.process_bytes;
+
+  /* Signals are for the caller's threads. */
+  sigset_t all, old;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &old);
+  session->recorder = lns_recorder_new (&session->first, &options->domains, error);
+  if (session->recorder != NULL)
+    session->collector = lns_collector_new (&limits, session->recorder, error);
+  pthread_sigmask (SIG_SETMASK, &old, NULL);
+  if (session->collector != NULL)
+    {
+      lns_recorder_set_trouble_fd (session->recorder, lns_session_changed_fd (session));
+      return session;
+    }
+  lns_session_free (session);
+  return NULL;
+}
+
+void
+lns_session_free (LnsSession *session)
+{
+  if (session == NULL)
+    return;
+  if (session->collector != NULL)
+    lns_session_set_recording (session, false);
+  lns_collector_free (session->collector);
+  lns_recorder_free (session->recorder);
+  if (session->writer != NULL)
+    lns_writer_abandon (session->writer);
+  free (session);
+}
+
+/* A range that NVTX begins is seen by NVTX's own handlers. */
+static bool
+needs_nvtx (const LnsWireOptions *target)
+{
+  return target->traces & LNS_WIRE_TRACE_NVTX || target->range_kind == LNS_WIRE_RANGE_NVTX;
+}
+
+bool
+lns_session_add_variables (const LnsSession *session,
+                           LnsEnvironment *environment,
+                           const char *injection)
+{
+  return (!needs_nvtx (&session->target) ||
+          lns_environment_set (environment, "NVTX_INJECTION64_PATH", injection)) &&
+         (!(session->target.traces & LNS_WIRE_TRACE_CUDA) ||
+          lns_environment_set (environment, "CUDA_INJECTION64_PATH", injection)) &&
+         lns_environment_set (environment, LNS_WIRE_ENVIRONMENT,
+                              lns_collector_path (session->collector));
+}
+
+int
+lns_session_changed_fd (const LnsSession *session)
+{
+  return lns_collector_changed_fd (session->collector);
+}
+
+void
+lns_session_clear_changed (LnsSession *session)
+{
+  uint64_t count;
+  ssize_t got = read (lns_session_changed_fd (session), &count, sizeof count);
+  (void)got; /* nothing to read is fine */
+}
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+void
+lns_session_set_report_mode (LnsSession *session, unsigned mode)
+{
+  session->report_mode = mode;
+}
+
+LnsWriter *
+lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error)
+{
+  LnsWriterOptions options = {
+    .overwrite = overwrite,
+    .mode = session->report_mode,
+    .t0_monotonic_ns = session->first.monotonic_ns,
+    .t0_realtime_ns = session->first.realtime_ns,
+    .t0_tsc = session->clock == LNS_WIRE_CLOCK_TSC ? session->first.ticks : 0,
+  };
+  return lns_writer_create (path, &options, error);
+}
+
+bool
+lns_session_create_report (LnsSession *session, const char *path, bool overwrite, LnsError *error)
+{
+  session->writer = lns_session_new_writer (session, path, overwrite, error);
+  return session->writer != NULL;
+}
+
+void
+lns_session_set_describe (LnsSession *session,
+                          void (*describe) (void *data, LnsWriter *report),
+                          void *data)
+{
+  lns_recorder_set_describe (session->recorder, describe, data);
+}
+
+LnsWriter *
+lns_session_report (LnsSession *session)
+{
+  return session->writer;
+}
+
+bool
+lns_session_next_trouble (LnsSession *session, LnsError *ret_trouble)
+{
+  return lns_recorder_next_trouble (session->recorder, ret_trouble);
+}
+
+bool
+lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news)
+{
+  return lns_recorder_next_range (session->recorder, ret_news);
+}
+
+void
+lns_session_set_keep (LnsSession *session, int64_t keep_ns)
+{
+  session->keep_ns = keep_ns;
+}
+
+static void
+post (LnsSession *session, LnsBatchEvent event)
+{
+  event.time_ns = monotonic_ns ();
+  lns_collector_post (session->collector, &event);
+}
+
+void
+lns_session_record_ranges (
+    LnsSession *session,
+    const LnsWireOptions *asked,
+    LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error),
+    void *data,
+    unsigned n_max)
+{
+  post (session,
+        (LnsBatchEvent){ .kind = LNS_BATCH_RANGES,
+                         .ranges = { create, data, n_max, lns_session_changed_fd (session) } });
+  lns_collector_set_range (session->collector, asked);
+  session->is_started = true;
+}
+
+void
+lns_session_forget_ranges (LnsSession *session)
+{
+  lns_collector_set_range (session->collector, &(LnsWireOptions){ 0 });
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_RANGES });
+  session->is_started = false;
+}
+
+void
+lns_session_start_report (LnsSession *session)
+{
+  if (session->writer == NULL)
+    return;
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_START,
+                                  .writer = session->writer,
+                                  .keep_ns = session->keep_ns });
+  session->writer = NULL;
+  session->is_started = true;
+}
+
+/* Says how many processes are not recorded that have no diagnostic of their own. */
+static void
+tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
+{
+  char text[160];
+  uint64_t n = processes->n_without_descriptors - session->told.n_without_descriptors;
+  if (n > 0)
+    {
+      snprintf (text, sizeof text,
+                "%" PRIu64 " process%s not recorded, nor what they forked, as lanescope may open "
+                "no more files: raise `ulimit -n` and record again",
+                n, n == 1 ? " is" : "es are");
+      lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
+    }
+  n = processes->n_untold - session->told.n_untold;
+  if (n > 0)
+    {
+      snprintf (text, sizeof text, "%" PRIu64 " more process%s not recorded, for the same reasons",
+                n, n == 1 ? " is" : "es are");
+      lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
+    }
+  session->told = *processes;
+}
+
+/* Has processes that use CUDA hand over what CUPTI holds. */
+static void
+finish_processes (LnsSession *session)
+{
+  char text[160];
+  unsigned n = lns_collector_command (session->collector, LNS_WIRE_COMMAND_FINISH, FINISH_MS);
+  if (n == 0)
+    return;
+  snprintf (text, sizeof text,
+            "%u process%s did not hand over the last GPU records in %d s, which may be missing", n,
+            n == 1 ? "" : "es", FINISH_MS / 1000);
+  lns_session_diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
+}
+
+/* What of the time until now a report holds that keeps only its last part: that counts from the end of the
+ * last process, if all have ended. */
+static int64_t
+kept_until_now_ns (const LnsSession *session, const LnsCollectorCounters *processes)
+{
+  if (session->keep_ns == 0 || processes->n_alive > 0 || processes->last_end_ns == 0)
+    return session->keep_ns;
+  return session->keep_ns + monotonic_ns () - processes->last_end_ns;
+}
+
+/* Whether a process lives that was started within the session, recorded or not: it may still begin to use
+ * NVTX. */
+static bool
+may_be_joined (const LnsSession *session)
+{
+  char *variable = NULL;
+  const bool may = !session->have_all_ended &&
+                   asprintf (&variable, LNS_WIRE_ENVIRONMENT "=%s",
+                             lns_collector_path (session->collector)) >= 0 &&
+                   lns_process_lives_with (variable);
+  free (variable);
+  return may;
+}
+
+bool
+lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
+{
+  lns_session_start_report (session);
+  *ret_result = (LnsReportResult){ 0 };
+  if (!session->is_started)
+    return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
+  finish_processes (session);
+  LnsCollectorCounters processes = lns_session_processes (session);
+  tell_unrecorded (session, &processes);
+  bool has_joined = processes.n_joined > 0;
+  const uint64_t n_unjoined = processes.n_refused + processes.n_late;
+  /* Those that were refused, or late, have a diagnostic of their own. */
+  const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX)       ? NULL
+                       : has_joined                                          ? NO_EVENTS
+                       : n_unjoined > 0                                      ? NULL
+                       : session->has_root_exited && may_be_joined (session) ? NOT_YET
+                                                                             : NOT_CONNECTED;
+  post (session,
+        (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
+                         .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
+                         .wants_cuda = session->wants_cuda && (has_joined || n_unjoined == 0),
+                         .wants_python = session->wants_python,
+                         .keep_ns = kept_until_now_ns (session, &processes),
+                         .text = reason != NULL ? strdup (reason) : NULL });
+  lns_recorder_wait (session->recorder, ret_result);
+  session->is_started = false;
+  return ret_result->is_written;
+}
+
+void
+lns_session_cancel_report (LnsSession *session)
+{
+  if (session->writer != NULL)
+    lns_writer_abandon (session->writer);
+  session->writer = NULL;
+  if (!session->is_started)
+    return;
+  LnsReportResult result;
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_CANCEL });
+  lns_recorder_wait (session->recorder, &result);
+  lns_report_result_clear (&result);
+  session->is_started = false;
+}
+
+void
+lns_session_set_recording (LnsSession *session, bool recording)
+{
+  lns_collector_set_recording (session->collector, recording);
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+uint32_t
+lns_session_add_root (LnsSession *session, int32_t pid)
+{
+  return lns_collector_add_root (session->collector, pid);
+}
+
+void
+lns_session_root_runs (LnsSession *session)
+{
+  lns_collector_root_runs (session->collector);
+}
+
+void
+lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal)
+{
+  session->has_root_exited = true;
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_EXIT,
+                                  .process = process,
+                                  .exit_code = exit_code,
+                                  .exit_signal = exit_signal });
+}
+
+void
+lns_session_diagnose (LnsSession *session, const char *code, LnsSeverity severity, const char *text)
+{
+  char *copy = strdup (text);
+  if (copy != NULL)
+    post (session, (LnsBatchEvent){ .kind = LNS_BATCH_DIAGNOSTIC,
+                                    .process = LNS_ID_NONE,
+                                    .code = code,
+                                    .severity = severity,
+                                    .text = copy });
+}
+
+unsigned
+lns_session_signal (LnsSession *session, int signal_number, int32_t spare)
+{
+  return lns_collector_signal (session->collector, signal_number, spare);
+}
+
+void
+lns_session_all_ended (LnsSession *session)
+{
+  session->have_all_ended = true;
+}
+
+LnsCollectorCounters
+lns_session_processes (LnsSession *session)
+{
+  return lns_collector_counters (session->collector);
+}
+
+LnsRecorderCounters
+lns_session_events (LnsSession *session)
+{
+  return lns_recorder_counters (session->recorder);
+}
+
+int64_t
+lns_session_now_ns (const LnsSession *session)
+{
+  return monotonic_ns () - session->first.monotonic_ns;
+}

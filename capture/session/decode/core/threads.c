@@ -1,0 +1,188 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Threads and what they are called: by the program, through NVTX, else by the operating system, whose
+ * names may change as long as the thread lives. */
+
+#include "capture/session/decode/core/decoder-private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The serial of a thread that is known by its name alone, until it makes an event. */
+#define NAMED_SERIAL(tid) (UINT64_MAX - UINT32_MAX + (tid))
+
+void
+_lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew)
+{
+  LnsThread definition = {
+    .process = thread->process->id,
+    .tid = thread->tid,
+    .target_tid = thread->target_tid,
+    .name = _lns_decoder_string (decoder, thread->name),
+    .start_ns = thread->start_ns,
+    .end_ns = thread->end_ns,
+    .is_named = thread->is_named,
+  };
+  if (anew)
+    lns_writer_add_thread (decoder->writer, &definition);
+  else
+    lns_writer_set_thread (decoder->writer, thread->id, &definition);
+}
+
+static void
+call_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsName *name, bool is_named)
+{
+  lns_name_unref (thread->name);
+  thread->name = name;
+  thread->is_named = is_named;
+  if (decoder->writer != NULL)
+    _lns_decoder_write_thread (decoder, thread, false);
+}
+
+/* The operating system calls THREAD so, from now on. */
+static void
+rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text)
+{
+  const LnsName *name = thread->name;
+  bool is_same = name != NULL && name->n_bytes == text.n_bytes &&
+                 memcmp (name->bytes, text.bytes, text.n_bytes) == 0;
+  if (!thread->is_named && text.n_bytes > 0 && !is_same)
+    call_thread (decoder, thread, _lns_decoder_name (text), false);
+}
+
+static LnsDecodedThread *
+new_thread (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t serial, uint32_t tid)
+{
+  LnsDecodedThread *thread = calloc (1, sizeof *thread);
+  if (!_lns_decoder_keep (decoder, &decoder->threads, &process->threads, serial, thread))
+    return NULL;
+  /* Where the process lives in our own pid namespace, its thread ids are ours. */
+  bool same_ids = process->info.pid == process->info.target_pid;
+  *thread = (LnsDecodedThread){
+    .process = process,
+    .id = (uint32_t)decoder->threads.n - 1,
+    .serial = serial,
+    .tid = same_ids ? (int32_t)tid : 0,
+    .target_tid = (int32_t)tid,
+    .start_ns = LNS_TIME_UNKNOWN,
+    .end_ns = LNS_TIME_UNKNOWN,
+  };
+  LnsName *named = lns_id_map_get (&process->thread_names, 1 + (uint64_t)tid);
+  if (named != NULL)
+    {
+      thread->name = lns_name_ref (named);
+      thread->is_named = true;
+    }
+  return thread;
+}
+
+LnsDecodedThread *
+_lns_decoder_thread (LnsDecoder *decoder,
+                     LnsDecodedProcess *process,
+                     const LnsWireThread *record,
+                     uint64_t ticks)
+{
+  LnsDecodedThread *thread = lns_id_map_get (&process->threads, record->serial);
+  if (thread != NULL)
+    {
+      rename_thread (decoder, thread, record->name);
+      return thread;
+    }
+  thread = lns_id_map_take (&process->threads, NAMED_SERIAL (record->tid));
+  bool anew = thread == NULL;
+  if (anew)
+    thread = new_thread (decoder, process, record->serial, record->tid);
+  else if (!lns_id_map_set (&process->threads, record->serial, thread))
+    thread = NULL;
+  if (thread == NULL)
+    return NULL;
+  thread->serial = record->serial;
+  thread->start_ns = lns_clock_line_ns (&decoder->clock, ticks);
+  if (thread->name == NULL)
+    thread->name = _lns_decoder_name (record->name);
+  if (decoder->writer != NULL)
+    _lns_decoder_write_thread (decoder, thread, anew);
+  return thread;
+}
+
+LnsDecodedThread *
+_lns_decoder_thread_of (LnsDecoder *decoder,
+                        LnsDecodedProcess *process,
+                        uint32_t tid,
+                        int64_t time_ns)
+{
+  for (size_t i = 0; i < process->threads.n_places; i++)
+    {
+      LnsDecodedThread *thread = process->threads.entries[i].value;
+      if (thread != NULL && (uint32_t)thread->target_tid == tid &&
+          (thread->end_ns == LNS_TIME_UNKNOWN || time_ns <= thread->end_ns))
+        return thread;
+    }
+  LnsDecodedThread *thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
+  if (thread != NULL && decoder->writer != NULL)
+    _lns_decoder_write_thread (decoder, thread, true);
+  return thread;
+}
+
+void
+_lns_decoder_name_thread (LnsDecoder *decoder,
+                          LnsDecodedProcess *process,
+                          uint32_t tid,
+                          LnsName *name)
+{
+  uint64_t key = 1 + (uint64_t)tid;
+  lns_name_unref (lns_id_map_take (&process->thread_names, key));
+  if (name == NULL || !lns_id_map_set (&process->thread_names, key, name))
+    {
+      lns_name_unref (name);
+      return;
+    }
+  bool is_known = false;
+  for (size_t i = 0; i < process->threads.n_places; i++)
+    {
+      LnsDecodedThread *thread = process->threads.entries[i].value;
+      if (thread == NULL || (uint32_t)thread->target_tid != tid ||
+          thread->end_ns != LNS_TIME_UNKNOWN)
+        continue;
+      is_known = true;
+      call_thread (decoder, thread, lns_name_ref (name), true);
+    }
+  LnsDecodedThread *thread =
+      is_known ? NULL : new_thread (decoder, process, NAMED_SERIAL (tid), tid);
+  if (thread != NULL && decoder->writer != NULL)
+    _lns_decoder_write_thread (decoder, thread, true);
+}
+
+/* Reads what the operating system calls thread TID of process PID. False where it is gone. */
+static bool
+read_name (int32_t pid, int32_t tid, char ret_name[static 32], LnsWireText *ret_text)
+{
+  char path[64];
+  snprintf (path, sizeof path, "/proc/%d/task/%d/comm", pid, tid);
+  FILE *file = fopen (path, "re");
+  size_t n = file != NULL ? fread (ret_name, 1, 31, file) : 0;
+  if (file != NULL)
+    fclose (file);
+  if (n > 0 && ret_name[n - 1] == '\n')
+    n--;
+  *ret_text = (LnsWireText){ ret_name, (uint32_t)n };
+  return n > 0;
+}
+
+void
+lns_decoder_read_thread_names (LnsDecoder *decoder)
+{
+  for (size_t i = 0; i < decoder->threads.n; i++)
+    {
+      LnsDecodedThread *thread = decoder->threads.items[i];
+      char name[32];
+      LnsWireText text;
+      if (!thread->is_named && thread->end_ns == LNS_TIME_UNKNOWN && thread->tid != 0 &&
+          read_name (thread->process->info.pid, thread->tid, name, &text))
+        rename_thread (decoder, thread, text);
+    }
+}

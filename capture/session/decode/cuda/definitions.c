@@ -1,0 +1,319 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Devices, contexts, streams and launches. Events may come before the word of what they are on: what
+ * is not known yet is made up from its number and put right later. */
+
+#include "capture/session/decode/cuda/cuda-private.h"
+#include "capture/session/decode/cuda/kernel-name.h"
+#include "src/base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+_lns_cuda_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
+{
+  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
+  memset (ret_struct, 0, n_bytes);
+  memcpy (ret_struct, record->raw.bytes, n);
+}
+
+/* Puts ITEM into MAP; NULL, and it freed, if memory is short. */
+static void *
+keep (LnsDecoder *decoder, LnsIdMap *map, uint64_t key, void *item)
+{
+  if (item != NULL && lns_id_map_set (map, key, item))
+    return item;
+  free (item);
+  decoder->counters.n_refused++;
+  return NULL;
+}
+
+LnsDecodedDevice *
+_lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number)
+{
+  LnsDecodedDevice *device = lns_id_map_get (&process->cuda->devices, number);
+  if (device == NULL && (device = calloc (1, sizeof *device)) != NULL)
+    {
+      device->said.number = number;
+      device = keep (decoder, &process->cuda->devices, number, device);
+    }
+  return device;
+}
+
+LnsDecodedContext *
+_lns_cuda_context (LnsDecoder *decoder,
+                   LnsDecodedProcess *process,
+                   uint32_t number,
+                   uint32_t device)
+{
+  LnsDecodedContext *context = lns_id_map_get (&process->cuda->contexts, number);
+  if (context != NULL)
+    return context;
+  LnsDecodedDevice *on =
+      _lns_cuda_device (decoder, process, device == LNS_WIRE_CUDA_NONE ? 0 : device);
+  if (on == NULL || (context = calloc (1, sizeof *context)) == NULL)
+    return NULL;
+  context->device = on;
+  context->said.number = number;
+  return keep (decoder, &process->cuda->contexts, number, context);
+}
+
+LnsDecodedCudaStream *
+_lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place)
+{
+  uint32_t number = place->stream == LNS_WIRE_CUDA_NONE ? 0 : place->stream;
+  uint64_t key = (uint64_t)place->context << 32 | number;
+  LnsDecodedCudaStream *stream = lns_id_map_get (&process->cuda->streams, key);
+  if (stream != NULL)
+    return stream;
+  LnsDecodedContext *context = _lns_cuda_context (decoder, process, place->context, place->device);
+  if (context == NULL || (stream = calloc (1, sizeof *stream)) == NULL)
+    return NULL;
+  stream->context = context;
+  stream->said.number = number;
+  stream->said.context = place->context;
+  return keep (decoder, &process->cuda->streams, key, stream);
+}
+
+/* --- Into the report -------------------------------------------------------------------------- */
+
+static uint32_t
+text_id (LnsDecoder *decoder, const char *text, size_t n_max)
+{
+  return lns_writer_string (decoder->writer, text, strnlen (text, n_max));
+}
+
+static uint32_t
+registered_id (LnsDecoder *decoder, const LnsDecodedProcess *process, uint32_t string)
+{
+  return _lns_decoder_string (decoder, lns_id_map_get (&process->registered, string));
+}
+
+/* "GPU-8f2c…" as nvidia-smi prints it. */
+static uint32_t
+uuid_id (LnsDecoder *decoder, const LnsWireCudaDeviceBytes *said)
+{
+  static const uint8_t none[16];
+  char text[64];
+  const uint8_t *b = said->uuid;
+  if (memcmp (b, none, sizeof none) == 0)
+    return 0;
+  snprintf (text, sizeof text,
+            "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+            said->is_mig ? "MIG" : "GPU", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
+            b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+  return text_id (decoder, text, sizeof text);
+}
+
+LnsCudaDevice
+_lns_cuda_device_definition (LnsDecoder *decoder,
+                             LnsDecodedProcess *process,
+                             const LnsDecodedDevice *device)
+{
+  const LnsWireCudaDeviceBytes *said = &device->said;
+  char name[32];
+  snprintf (name, sizeof name, "GPU %u", (unsigned)said->number);
+  LnsCudaDevice definition = {
+    .process = process->id,
+    .number = said->number,
+    .name = said->head.string != 0 ? registered_id (decoder, process, said->head.string)
+                                   : text_id (decoder, name, sizeof name),
+    .bus = text_id (decoder, said->bus, sizeof said->bus),
+    .uuid = uuid_id (decoder, said),
+    .compute_major = said->compute_major,
+    .compute_minor = said->compute_minor,
+    .n_multiprocessors = said->n_multiprocessors,
+    .memory_bytes = said->memory_bytes,
+    .memory_bandwidth = said->memory_bandwidth,
+    .constant_bytes = said->constant_bytes,
+    .l2_bytes = said->l2_bytes,
+    .core_clock = said->core_clock,
+    .n_copy_engines = said->n_copy_engines,
+    .threads_per_warp = said->threads_per_warp,
+    .max_ipc = said->max_ipc,
+    .max_warps_per_sm = said->max_warps_per_sm,
+    .max_blocks_per_sm = said->max_blocks_per_sm,
+    .max_registers_per_block = said->max_registers_per_block,
+    .max_registers_per_sm = said->max_registers_per_sm,
+    .max_shared_per_block = said->max_shared_per_block,
+    .max_shared_per_sm = said->max_shared_per_sm,
+    .max_threads_per_block = said->max_threads_per_block,
+  };
+  memcpy (definition.max_block, said->max_block, sizeof definition.max_block);
+  memcpy (definition.max_grid, said->max_grid, sizeof definition.max_grid);
+  return definition;
+}
+
+uint32_t
+_lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedDevice *device)
+{
+  if (device->ref.report == decoder->report)
+    return device->ref.id;
+  LnsCudaDevice definition = _lns_cuda_device_definition (decoder, process, device);
+  device->ref =
+      (LnsReportRef){ decoder->report, lns_writer_add_device (decoder->writer, &definition) };
+  return device->ref.id;
+}
+
+LnsCudaContext
+_lns_cuda_context_definition (LnsDecoder *decoder,
+                              LnsDecodedProcess *process,
+                              const LnsDecodedContext *context)
+{
+  return (LnsCudaContext){
+    .device = _lns_cuda_device_id (decoder, process, context->device),
+    .number = context->said.number,
+    .null_stream = context->said.null_stream,
+    .parent = context->said.parent,
+    .is_green = context->said.is_green,
+    .n_multiprocessors = context->said.n_multiprocessors,
+    .name = registered_id (decoder, process, context->name),
+  };
+}
+
+static uint32_t
+context_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedContext *context)
+{
+  if (context->ref.report == decoder->report)
+    return context->ref.id;
+  LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
+  context->ref =
+      (LnsReportRef){ decoder->report, lns_writer_add_context (decoder->writer, &definition) };
+  return context->ref.id;
+}
+
+LnsCudaStream
+_lns_cuda_stream_definition (LnsDecoder *decoder,
+                             LnsDecodedProcess *process,
+                             const LnsDecodedCudaStream *stream)
+{
+  return (LnsCudaStream){
+    .context = context_id (decoder, process, stream->context),
+    .number = stream->said.number,
+    .priority = stream->said.priority,
+    .flags = stream->said.flags,
+    .name = registered_id (decoder, process, stream->name),
+  };
+}
+
+uint32_t
+_lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream)
+{
+  if (stream->ref.report == decoder->report)
+    return stream->ref.id;
+  LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
+  stream->ref =
+      (LnsReportRef){ decoder->report, lns_writer_add_stream (decoder->writer, &definition) };
+  return stream->ref.id;
+}
+
+void
+_lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  LnsDecodedCuda *cuda = process->cuda;
+  if (cuda == NULL)
+    return;
+  _lns_cuda_add_dropped (decoder, process, cuda->n_dropped_between, decoder->report_start_ns);
+  decoder->between.n_dropped -= cuda->n_dropped_between;
+  cuda->n_dropped_between = 0;
+  _lns_cuda_write_info (decoder, process);
+  _lns_mpi_begin_report (decoder, process);
+  for (size_t i = 0; i < cuda->devices.n_places; i++)
+    if (cuda->devices.entries[i].value != NULL)
+      _lns_cuda_device_id (decoder, process, cuda->devices.entries[i].value);
+  for (size_t i = 0; i < cuda->streams.n_places; i++)
+    if (cuda->streams.entries[i].value != NULL)
+      _lns_cuda_stream_id (decoder, process, cuda->streams.entries[i].value);
+}
+
+/* --- Launches --------------------------------------------------------------------------------- */
+
+uint32_t
+_lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch)
+{
+  if (launch->ref.report == decoder->report)
+    return launch->ref.id;
+  const LnsWireCudaLaunchBytes *said = &launch->said;
+  LnsCudaLaunch definition = {
+    .short_name = _lns_decoder_string (decoder, launch->short_name),
+    .mangled_name = _lns_decoder_string (decoder, launch->mangled),
+    .registers = said->registers,
+    .static_shared_bytes = said->static_shared_bytes,
+    .dynamic_shared_bytes = said->dynamic_shared_bytes,
+    .shared_executed_bytes = said->shared_executed_bytes,
+    .local_bytes = said->local_bytes,
+    .local_total_bytes = said->local_total_bytes,
+    .launch_type = said->launch_type,
+    .cache_config = said->cache_config,
+    .shared_config = said->shared_config,
+    .shared_carveout = said->shared_carveout,
+    .cluster_policy = said->cluster_policy,
+    .max_potential_cluster = said->max_potential_cluster,
+    .max_active_clusters = said->max_active_clusters,
+  };
+  memcpy (definition.grid, said->grid, sizeof definition.grid);
+  memcpy (definition.block, said->block, sizeof definition.block);
+  memcpy (definition.cluster, said->cluster, sizeof definition.cluster);
+  launch->ref =
+      (LnsReportRef){ decoder->report, lns_writer_add_launch (decoder->writer, &definition) };
+  return launch->ref.id;
+}
+
+static LnsName *
+name_of (char *text)
+{
+  LnsName *name = text != NULL ? lns_name_new (text, (uint32_t)strlen (text)) : NULL;
+  free (text);
+  return name;
+}
+
+static void
+name_kernel (LnsDecodedLaunch *launch, LnsName *mangled)
+{
+  static const char unknown[] = "(kernel whose name is lost)";
+  char *text = mangled != NULL ? strndup (mangled->bytes, mangled->n_bytes) : strdup (unknown);
+  char *demangled = text != NULL ? lns_kernel_name_demangle (text) : NULL;
+  launch->mangled = lns_name_ref (mangled);
+  launch->short_name = name_of (demangled != NULL ? lns_kernel_name_shorten (demangled) : NULL);
+  launch->demangled = name_of (demangled);
+  free (text);
+}
+
+void
+_lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaLaunchBytes *launch)
+{
+  uint32_t slot = launch->head.string;
+  if (slot >= LNS_WIRE_CUDA_LAUNCHES)
+    return;
+  if (stream->launches == NULL)
+    stream->launches = calloc (LNS_WIRE_CUDA_LAUNCHES, sizeof (LnsDecodedLaunch *));
+  LnsWireCudaLaunchBytes said = *launch;
+  said.head = (LnsWireHead){ 0 };
+  said.n_bytes = 0;
+  LnsIdMap *launches = &stream->process->cuda->launches;
+  uint64_t hash = lns_hash (&said, sizeof said);
+  LnsDecodedLaunch *first = lns_id_map_get (launches, hash), *found = first;
+  while (found != NULL && memcmp (&found->said, &said, sizeof said) != 0)
+    found = found->next;
+  if (found == NULL && (found = calloc (1, sizeof *found)) != NULL)
+    {
+      found->said = said;
+      found->next = first;
+      if (!lns_id_map_set (launches, hash, found))
+        {
+          free (found);
+          found = NULL;
+        }
+      else
+        name_kernel (found, lns_id_map_get (&stream->process->registered, said.name));
+    }
+  if (found == NULL || stream->launches == NULL)
+    decoder->counters.n_refused++;
+  else
+    stream->launches[slot] = found;
+}

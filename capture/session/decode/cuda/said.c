@@ -1,0 +1,488 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What a process says of its GPUs and of what keeps them from being recorded. */
+
+#include "capture/session/decode/cuda/cuda-private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Definitions ------------------------------------------------------------------------------ */
+
+/* What the project's tests play is no GPU, and says so by its UUID. */
+static void
+look_for_double (LnsDecoder *decoder,
+                 LnsDecodedProcess *process,
+                 const LnsWireCudaDeviceBytes *said)
+{
+  static const char uuid[16] = "lanescope-doubl";
+  if (decoder->is_double_told || memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
+    return;
+  LnsUnrecorded *told = _lns_decoder_tell (
+      decoder, process, "LNS-CUDA-015",
+      "recorded without a GPU, on the double that Lanescope is tested with: calls are those of "
+      "the program, but times and all else of the GPU are made up");
+  decoder->is_double_told = told != NULL;
+  if (told != NULL)
+    told->severity = LNS_SEVERITY_INFO;
+}
+
+static void
+say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaDeviceBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
+  if (device == NULL)
+    return;
+  device->said = said;
+  look_for_double (decoder, process, &said);
+  if (device->ref.report == decoder->report && decoder->writer != NULL)
+    {
+      LnsReportRef old = device->ref;
+      LnsCudaDevice definition = _lns_cuda_device_definition (decoder, process, device);
+      lns_writer_set_device (decoder->writer, old.id, &definition);
+    }
+  else if (decoder->writer != NULL)
+    _lns_cuda_device_id (decoder, process, device);
+}
+
+static void
+write_context (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedContext *context)
+{
+  if (context->ref.report != decoder->report || decoder->writer == NULL)
+    return;
+  LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
+  lns_writer_set_context (decoder->writer, context->ref.id, &definition);
+}
+
+static void
+write_stream (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream)
+{
+  if (stream->ref.report != decoder->report || decoder->writer == NULL)
+    return;
+  LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
+  lns_writer_set_stream (decoder->writer, stream->ref.id, &definition);
+}
+
+static void
+say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaContextBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  LnsDecodedContext *context = _lns_cuda_context (decoder, process, said.number, said.device);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
+  if (context == NULL || device == NULL)
+    return;
+  context->said = said;
+  context->device = device;
+  write_context (decoder, process, context);
+}
+
+static void
+say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaStreamBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.number };
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
+  if (stream == NULL)
+    return;
+  stream->said = said;
+  write_stream (decoder, process, stream);
+}
+
+static void
+say_named (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaNamedBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.stream };
+  if (said.stream == LNS_WIRE_CUDA_NONE)
+    {
+      LnsDecodedContext *context =
+          _lns_cuda_context (decoder, process, said.context, LNS_WIRE_CUDA_NONE);
+      if (context == NULL)
+        return;
+      context->name = said.head.string;
+      write_context (decoder, process, context);
+      return;
+    }
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
+  if (stream == NULL)
+    return;
+  stream->name = said.head.string;
+  write_stream (decoder, process, stream);
+}
+
+/* --- Problems --------------------------------------------------------------------------------- */
+
+/* What CUptiResult RESULT means to who records. */
+static const char *
+result_text (uint32_t result)
+{
+  switch (result)
+    {
+    case 8: /* OUT_OF_MEMORY */
+      return "there was not enough memory";
+    case 15: /* NOT_INITIALIZED */
+      return "CUPTI could not be started with this driver, which may be too old for it";
+    case 21: /* INVALID_KIND */
+      return "this CUPTI is too old for it";
+    case 27: /* NOT_SUPPORTED */
+    case 28: /* UM_PROFILING_NOT_SUPPORTED */
+    case 29: /* UM_PROFILING_NOT_SUPPORTED_ON_DEVICE */
+    case 38: /* LEGACY_PROFILER_NOT_SUPPORTED */
+      return "this GPU or its driver does not support it";
+    case 31: /* UM_PROFILING_NOT_SUPPORTED_WITH_MPS */
+      return "the Multi-Process Service (MPS) does not allow it";
+    case 33: /* VIRTUALIZED_DEVICE_NOT_SUPPORTED */
+      return "a virtual GPU does not support it";
+    case 35: /* INSUFFICIENT_PRIVILEGES */
+      return "the user may not use it: ask the administrator to allow profiling to all users "
+             "(NVreg_RestrictProfilingToAdminUsers=0)";
+    case 36: /* OLD_PROFILER_API_INITIALIZED */
+    case 39: /* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
+      return "another tool uses CUPTI already";
+    case 40: /* VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES */
+      return "the virtual GPU may not use it: ask the administrator to allow profiling on its host";
+    case 41: /* CONFIDENTIAL_COMPUTING_NOT_SUPPORTED */
+      return "Confidential Computing does not allow it";
+    case 42: /* CMP_DEVICE_NOT_SUPPORTED */
+      return "a GPU for mining (CMP) does not support it";
+    case 43: /* MIG_DEVICE_NOT_SUPPORTED */
+      return "a part of a GPU (MIG) does not support it: record on a whole one";
+    case 44: /* SLI_DEVICE_NOT_SUPPORTED */
+      return "GPUs joined by SLI do not support it";
+    case 45: /* WSL_DEVICE_NOT_SUPPORTED */
+      return "the Windows Subsystem for Linux does not support it";
+    case 999: /* UNKNOWN */
+      return "CUPTI found no driver that it can work with";
+    default:
+      return "CUPTI refused it";
+    }
+}
+
+/* What CUpti_ActivityKind KIND tells of. */
+static const char *
+kind_text (uint32_t kind)
+{
+  static const char *const names[] = {
+    [1] = "copies",
+    [2] = "memory sets",
+    [4] = "calls of the driver",
+    [5] = "calls of the runtime",
+    [8] = "devices",
+    [9] = "contexts",
+    [10] = "kernels",
+    [17] = "CUPTI's own overhead",
+    [22] = "copies between GPUs",
+    [25] = "unified memory",
+    [36] = "CUDA events",
+    [37] = "streams",
+    [38] = "synchronisation",
+    [49] = "memory usage",
+    [50] = "memory pools",
+    [51] = "whole graphs",
+    [52] = "just-in-time compilation",
+    [53] = "graphs that the GPU launches",
+    [54] = "decompression",
+  };
+  const char *name = kind < sizeof names / sizeof *names ? names[kind] : NULL;
+  return name != NULL ? name : "some of its activity";
+}
+
+/* What is missing by problems that are not of the activities themselves. N bytes of TEXT belong to it. */
+static void
+say_other_problem (LnsDecoder *decoder,
+                   LnsDecodedProcess *process,
+                   const LnsWireCudaProblemBytes *said,
+                   int n,
+                   const char *text)
+{
+  unsigned result = said->result, detail = said->detail;
+  if (said->problem == LNS_WIRE_PROBLEM_CALL)
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-020",
+                       "CUDA, or a part of it, is not recorded: %.*s failed: %s (CUPTI result %u)",
+                       n, text, result_text (result), result);
+  else if (said->problem == LNS_WIRE_PROBLEM_THREAD)
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-021",
+        "GPU records come at the program's end alone, as it can start no more threads (%s): raise "
+        "its limit of processes (ulimit -u)",
+        strerror ((int)result));
+  else if (said->problem == LNS_WIRE_PROBLEM_ATTRIBUTE)
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-022",
+        "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)", detail,
+        result_text (result), result);
+  else if (said->problem == LNS_WIRE_PROBLEM_CLOCK)
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-023",
+        "the machine's time was set while this CUPTI, which is older than CUDA 11.6, recorded by "
+        "it: "
+        "what the GPU did about then may be shown too early or too late");
+  else
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-010",
+        "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
+        "lanescope may know it",
+        (unsigned)said->problem, detail, result);
+}
+
+static void
+say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaProblemBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  /* Of some the text tells what failed, of others the detail. */
+  uint64_t key = (uint64_t)said.problem << 32 |
+                 (said.problem == LNS_WIRE_PROBLEM_CALL ? said.head.string : said.detail);
+  if (lns_id_map_get (&process->cuda->problems, 1 + key) != NULL ||
+      !lns_id_map_set (&process->cuda->problems, 1 + key, process))
+    return;
+  decoder->cuda_state = LNS_CUDA_RECORDED; /* as far as it can be */
+  LnsName *name = lns_id_map_get (&process->registered, said.head.string);
+  int n = name != NULL ? (int)(name->n_bytes < 120 ? name->n_bytes : 120) : 0;
+  const char *text = name != NULL ? name->bytes : "";
+  unsigned result = said.result, detail = said.detail;
+  switch (said.problem)
+    {
+    case LNS_WIRE_PROBLEM_NO_CUPTI:
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-001",
+          "CUDA is not recorded: libcupti cannot be loaded (%.*s); install the CUDA toolkit's "
+          "CUPTI, or name its folder with --cupti-path",
+          n, text);
+      break;
+    case LNS_WIRE_PROBLEM_OLD_CUPTI:
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-002",
+          "CUDA is not recorded: CUPTI %u is too old; CUDA 11.0 or newer brings one that works",
+          result);
+      break;
+    case LNS_WIRE_PROBLEM_BUSY:
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-003",
+          "CUDA is not recorded: another profiler holds CUPTI in this process%s%.*s; end it, or "
+          "leave out its switch",
+          n > 0 ? ": " : "", n, text);
+      break;
+    case LNS_WIRE_PROBLEM_SUBSCRIBE:
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-004",
+                         "CUDA is not recorded: %s (CUPTI result %u)", result_text (result),
+                         result);
+      break;
+    case LNS_WIRE_PROBLEM_ENABLE:
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-005",
+                         "CUDA is recorded without %s: %s (CUPTI result %u)", kind_text (detail),
+                         result_text (result), result);
+      break;
+    case LNS_WIRE_PROBLEM_BUFFERS:
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-006",
+          "CUPTI had no memory for %u buffers of GPU records, which are lost: record with a "
+          "larger --buffer-size",
+          detail);
+      break;
+    case LNS_WIRE_PROBLEM_FORK:
+      _lns_decoder_tell (
+          decoder, process, "LNS-CUDA-007",
+          "this process uses CUDA after a fork, which CUDA does not support: it is not recorded");
+      break;
+    case LNS_WIRE_PROBLEM_FLUSH:
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-008",
+                         "GPU records may be missing at the end: %s (CUPTI "
+                         "result %u)",
+                         result_text (result), result);
+      break;
+    case LNS_WIRE_PROBLEM_STATE:
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-009", "CUPTI says: %.*s (result %u)", n, text,
+                         result);
+      break;
+    case LNS_WIRE_PROBLEM_LIBRARY:
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-012",
+                         "a library's calls are not recorded: %.*s", n, text);
+      break;
+    default:
+      say_other_problem (decoder, process, &said, n, text);
+    }
+}
+
+static void
+say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaDroppedBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  if (said.is_unfinished)
+    {
+      _lns_flight_unfinished (decoder, said.count);
+      return;
+    }
+  if (decoder->writer == NULL)
+    {
+      process->cuda->n_dropped_between += said.count;
+      decoder->between.n_dropped += said.count;
+      return;
+    }
+  _lns_cuda_add_dropped (decoder, process, said.count,
+                         lns_clock_line_ns (&decoder->clock, said.head.ticks));
+}
+
+void
+_lns_cuda_add_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t n, int64_t last_ns)
+{
+  if (n == 0)
+    return;
+  process->n_lost_records += n;
+  decoder->counters.n_dropped += n;
+  LnsLoss loss = {
+    .process = process->id,
+    .thread = LNS_ID_NONE,
+    .first_ns = LNS_TIME_UNKNOWN,
+    .last_ns = last_ns,
+    .others = n,
+  };
+  lns_writer_add_loss (decoder->writer, &loss);
+}
+
+void
+_lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  const LnsWireCudaInfoBytes *said = &process->cuda->info;
+  char text[64];
+  if (decoder->writer == NULL || said->header_version == 0)
+    return;
+  snprintf (text, sizeof text, "%u", (unsigned)said->cupti_version);
+  lns_writer_set_meta (decoder->writer, "cupti_version", text);
+  snprintf (text, sizeof text, "%u.%u", (unsigned)said->driver_version / 1000,
+            (unsigned)said->driver_version % 1000 / 10);
+  lns_writer_set_meta (decoder->writer, "cuda_driver_version", text);
+  LnsName *name = lns_id_map_get (&process->registered, said->head.string);
+  if (name != NULL)
+    {
+      snprintf (text, sizeof text, "%.*s", (int)(name->n_bytes < 60 ? name->n_bytes : 60),
+                name->bytes);
+      lns_writer_set_meta (decoder->writer, "driver_version", text);
+    }
+}
+
+static void
+say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  _lns_cuda_take (record, &process->cuda->info, sizeof process->cuda->info);
+  _lns_cuda_write_info (decoder, process);
+}
+
+static void
+say_definition (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsCudaState state = LNS_CUDA_IDLE;
+  switch ((LnsWireCudaType)record->type)
+    {
+    case LNS_WIRE_CUDA_DEVICE:
+      say_device (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_CONTEXT:
+      say_context (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_STREAM:
+      say_stream (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_NAMED:
+      say_named (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_INFO:
+      say_info (decoder, process, record);
+      state = LNS_CUDA_NO_DEVICE;
+      break;
+    default:
+      return;
+    }
+  if (decoder->cuda_state < state)
+    decoder->cuda_state = state;
+}
+
+static void
+say_name (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaNameBytes said;
+  _lns_cuda_take (record, &said, sizeof said);
+  if (said.head.string != 0 &&
+      !lns_id_map_set (&process->cuda->texts, said.address, (void *)(uintptr_t)said.head.string))
+    decoder->counters.n_refused++;
+}
+
+void
+_lns_decoder_cuda_definition (LnsDecoder *decoder,
+                              LnsDecodedProcess *process,
+                              const LnsWireRecord *record)
+{
+  if (!_lns_decoder_has_cuda (decoder, process))
+    return;
+  if (record->type == (LnsWireType)LNS_WIRE_CUDA_NAME)
+    say_name (decoder, process, record);
+  else
+    say_definition (decoder, process, record);
+}
+
+void
+_lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  if (record->type == (LnsWireType)LNS_WIRE_CUDA_DROPPED)
+    say_dropped (decoder, process, record);
+  else if (record->type == (LnsWireType)LNS_WIRE_CUDA_PROBLEM)
+    say_problem (decoder, process, record);
+  else if (record->type == (LnsWireType)LNS_WIRE_MPI_COMMUNICATOR)
+    _lns_mpi_communicator (decoder, process, record);
+  else
+    say_definition (decoder, process, record);
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+static void
+free_all (LnsIdMap *map)
+{
+  for (size_t i = 0; i < map->n_places; i++)
+    free (map->entries[i].value);
+  lns_id_map_clear (map);
+}
+
+void
+_lns_cuda_free (LnsDecodedProcess *process)
+{
+  LnsDecodedCuda *cuda = process->cuda;
+  if (cuda == NULL)
+    return;
+  _lns_cuda_free_tracks (process);
+  free_all (&cuda->devices);
+  free_all (&cuda->contexts);
+  free_all (&cuda->streams);
+  for (size_t i = 0; i < cuda->launches.n_places; i++)
+    for (LnsDecodedLaunch *launch = cuda->launches.entries[i].value, *next; launch != NULL;
+         launch = next)
+      {
+        next = launch->next;
+        lns_name_unref (launch->mangled);
+        lns_name_unref (launch->demangled);
+        lns_name_unref (launch->short_name);
+        free (launch);
+      }
+  lns_id_map_clear (&cuda->launches);
+  lns_id_map_clear (&cuda->threads);
+  lns_id_map_clear (&cuda->texts);
+  lns_id_map_clear (&cuda->calls);
+  for (size_t i = 0; i < cuda->public_calls.n_places; i++)
+    lns_name_unref (cuda->public_calls.entries[i].value);
+  lns_id_map_clear (&cuda->public_calls);
+  lns_id_map_clear (&cuda->problems);
+  _lns_flight_free (process);
+  _lns_mpi_free (process);
+  free (cuda);
+  process->cuda = NULL;
+}

@@ -1,0 +1,276 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Push/pop ranges and marks: one stack for each thread in each domain. A record says its depth, so
+ * that any record puts the stack right: what should not be there any more has lost its end. */
+
+#include "capture/session/decode/core/decoder-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+LnsRangeStack *
+_lns_decoder_stack (LnsDecoder *decoder, LnsStream *stream, uint32_t domain)
+{
+  if (stream->stack != NULL && stream->stack_epoch == decoder->stack_epoch &&
+      stream->stack->domain->number == domain)
+    return stream->stack;
+  LnsRangeStack *stack = lns_id_map_get (&stream->thread->stacks, domain);
+  if (stack == NULL)
+    {
+      stack = calloc (1, sizeof *stack);
+      LnsDecodedDomain *in = _lns_decoder_domain (decoder, stream->process, domain);
+      if (stack == NULL || in == NULL || !lns_id_map_set (&stream->thread->stacks, domain, stack))
+        {
+          free (stack);
+          decoder->counters.n_refused++;
+          return NULL;
+        }
+      stack->thread = stream->thread;
+      stack->domain = in;
+    }
+  stream->stack = stack;
+  stream->stack_epoch = decoder->stack_epoch;
+  return stack;
+}
+
+static uint32_t
+track_of (LnsDecoder *decoder, LnsRangeStack *stack, LnsTrackKind kind, LnsReportRef *ref)
+{
+  if (ref->report != decoder->report)
+    {
+      LnsTrack track = {
+        .device = LNS_ID_NONE,
+        .stream = LNS_ID_NONE,
+        .kind = kind,
+        .process = stack->thread->process->id,
+        .thread = stack->thread->id,
+        .domain = stack->domain->id,
+      };
+      *ref = (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, &track) };
+    }
+  return ref->id;
+}
+
+static uint32_t
+lane_of (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth)
+{
+  LnsReportRef *lane = &stack->lanes[depth];
+  if (lane->report != decoder->report)
+    _lns_decoder_lane (decoder, lane,
+                       track_of (decoder, stack, LNS_TRACK_NVTX_RANGES, &stack->track), depth,
+                       LNS_LANE_NVTX_PUSH_POP);
+  return lane->id;
+}
+
+/* Writes frame DEPTH as an event up to END_NS. */
+static void
+write_frame (
+    LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64_t end_ns, uint32_t flags)
+{
+  LnsFrame *frame = &stack->frames[depth];
+  LnsEvent event;
+  if (!frame->is_there || decoder->writer == NULL || stack->domain->is_left_out ||
+      !_lns_decoder_event (decoder, LNS_LANE_NVTX_PUSH_POP, &frame->detail, frame->start_ns, end_ns,
+                           &event))
+    return;
+  event.flags |= flags;
+  lns_writer_append (decoder->writer, lane_of (decoder, stack, depth), &event);
+}
+
+/* Closes what is DEPTH deep and deeper, whose ends are lost: they get no length, since nobody knows
+ * it; what began before the report is not of it, as it may have ended before, while nothing was
+ * recorded. With OPEN_END they were still open at END_NS. */
+static void
+cut_to (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, bool open, int64_t end_ns)
+{
+  while (stack->n_frames > depth)
+    {
+      LnsFrame *frame = &stack->frames[stack->n_frames - 1];
+      if (open)
+        write_frame (decoder, stack, stack->n_frames - 1, end_ns,
+                     LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
+      else if (frame->start_ns >= decoder->report_start_ns)
+        write_frame (decoder, stack, stack->n_frames - 1, frame->start_ns, LNS_EVENT_END_UNKNOWN);
+      _lns_event_detail_clear (&frame->detail);
+      stack->n_frames--;
+    }
+}
+
+static bool
+make_room (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth)
+{
+  if (depth < stack->n_allocated)
+    return true;
+  if (depth >= LNS_DEPTH_MAX)
+    {
+      decoder->counters.n_too_deep++;
+      return false;
+    }
+  uint32_t n = stack->n_allocated < 4 ? 4 : stack->n_allocated;
+  while (n <= depth)
+    n *= 2;
+  LnsFrame *frames = realloc (stack->frames, n * sizeof *frames);
+  if (frames != NULL)
+    stack->frames = frames;
+  LnsReportRef *lanes = frames != NULL ? realloc (stack->lanes, n * sizeof *lanes) : NULL;
+  if (lanes == NULL)
+    {
+      decoder->counters.n_refused++;
+      return false;
+    }
+  memset (lanes + stack->n_allocated, 0, (n - stack->n_allocated) * sizeof *lanes);
+  stack->lanes = lanes;
+  stack->n_allocated = n;
+  return true;
+}
+
+/* Puts STACK on the list of those that have something to show. */
+static void
+note_change (LnsDecoder *decoder, LnsRangeStack *stack)
+{
+  if (decoder->writer != NULL && stack->changed_at == 0 && !stack->domain->is_left_out &&
+      _lns_pointers_add (&decoder->changed, stack))
+    stack->changed_at = decoder->changed.n;
+}
+
+/* A push of TIME_NS that cannot be kept is a loss like those of the program's side. */
+static void
+refuse (LnsDecoder *decoder, LnsRangeStack *stack, int64_t time_ns)
+{
+  if (decoder->writer == NULL)
+    return;
+  if (stack->refused.pushes++ == 0)
+    stack->refused.first_ns = time_ns;
+  stack->refused.last_ns = time_ns;
+  note_change (decoder, stack);
+}
+
+static void
+tell_refused (LnsDecoder *decoder, LnsRangeStack *stack)
+{
+  if (stack->refused.pushes == 0 || decoder->writer == NULL)
+    return;
+  stack->refused.process = stack->thread->process->id;
+  stack->refused.thread = stack->thread->id;
+  lns_writer_add_loss (decoder->writer, &stack->refused);
+  stack->refused = (LnsLoss){ 0 };
+}
+
+void
+_lns_stack_push (LnsDecoder *decoder,
+                 LnsRangeStack *stack,
+                 uint32_t depth,
+                 int64_t time_ns,
+                 LnsEventDetail *detail)
+{
+  cut_to (decoder, stack, depth, false, time_ns);
+  if (!make_room (decoder, stack, depth))
+    {
+      refuse (decoder, stack, time_ns);
+      return;
+    }
+  while (stack->n_frames < depth)
+    stack->frames[stack->n_frames++] = (LnsFrame){ 0 };
+  stack->frames[stack->n_frames++] =
+      (LnsFrame){ .is_there = true, .start_ns = time_ns, .detail = *detail };
+  *detail = (LnsEventDetail){ 0 };
+  note_change (decoder, stack);
+}
+
+void
+_lns_stack_pop (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64_t time_ns)
+{
+  if (depth < LNS_DEPTH_MAX)
+    cut_to (decoder, stack, depth + 1, false, time_ns);
+  if (stack->n_frames != depth + 1 || !stack->frames[depth].is_there)
+    decoder->counters.n_orphan_pops++;
+  if (stack->n_frames != depth + 1)
+    return;
+  write_frame (decoder, stack, depth, time_ns, 0);
+  _lns_event_detail_clear (&stack->frames[depth].detail);
+  stack->n_frames = depth;
+}
+
+void
+_lns_stack_mark (LnsDecoder *decoder,
+                 LnsRangeStack *stack,
+                 int64_t time_ns,
+                 const LnsEventDetail *detail)
+{
+  LnsEvent event;
+  if (decoder->writer == NULL || stack->domain->is_left_out || time_ns < decoder->report_start_ns ||
+      !_lns_decoder_event (decoder, LNS_LANE_NVTX_MARK, detail, time_ns, time_ns, &event))
+    return;
+  if (stack->mark_lane.report != decoder->report)
+    _lns_decoder_lane (decoder, &stack->mark_lane,
+                       track_of (decoder, stack, LNS_TRACK_NVTX_MARKS, &stack->mark_track), 0,
+                       LNS_LANE_NVTX_MARK);
+  lns_writer_append (decoder->writer, stack->mark_lane.id, &event);
+}
+
+static void
+close_lane (LnsDecoder *decoder, const LnsReportRef *lane)
+{
+  if (decoder->writer != NULL && lane->report == decoder->report)
+    lns_writer_close_lane (decoder->writer, lane->id);
+}
+
+void
+_lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
+{
+  cut_to (decoder, stack, 0, true, end_ns);
+  tell_refused (decoder, stack);
+  for (uint32_t depth = 0; depth < stack->n_allocated; depth++)
+    close_lane (decoder, &stack->lanes[depth]);
+  close_lane (decoder, &stack->mark_lane);
+}
+
+void
+_lns_stack_stop_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
+{
+  tell_refused (decoder, stack);
+  for (uint32_t depth = stack->n_frames; depth-- > 0;)
+    write_frame (decoder, stack, depth, end_ns, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
+}
+
+void
+_lns_stack_show_open (LnsDecoder *decoder, LnsRangeStack *stack)
+{
+  stack->changed_at = 0;
+  tell_refused (decoder, stack);
+  for (uint32_t depth = 0; depth < stack->n_frames; depth++)
+    {
+      LnsFrame *frame = &stack->frames[depth];
+      LnsEvent event;
+      if (!frame->is_there || frame->is_shown ||
+          !_lns_decoder_event (decoder, LNS_LANE_NVTX_PUSH_POP, &frame->detail, frame->start_ns,
+                               INT64_MAX, &event))
+        continue;
+      event.duration_ns = 0;
+      lns_writer_set_open (decoder->writer, lane_of (decoder, stack, depth), &event);
+      frame->is_shown = true;
+    }
+}
+
+void
+_lns_stack_begin_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t start_ns)
+{
+  for (uint32_t depth = 0; depth < stack->n_frames; depth++)
+    stack->frames[depth].is_shown = false;
+  if (stack->n_frames > 0)
+    note_change (decoder, stack);
+}
+
+void
+_lns_stack_free (LnsDecoder *decoder, LnsRangeStack *stack)
+{
+  if (stack->changed_at != 0)
+    decoder->changed.items[stack->changed_at - 1] = NULL;
+  decoder->stack_epoch++;
+  free (stack->frames);
+  free (stack->lanes);
+  free (stack);
+}

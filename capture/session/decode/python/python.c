@@ -1,0 +1,50 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What Python programs say of the functions that they were asked to trace (capture/wire/layout.h). A function that
+ * one process has not found is told of, once, unless another process has found it: a program's helpers load
+ * other modules than the program. */
+
+#include "capture/session/decode/core/decoder-private.h"
+#include "src/base/hash.h"
+
+#include <string.h>
+
+static LnsUnrecorded found; /* stands for what was found */
+
+void
+_lns_python_said (LnsDecoder *decoder, LnsDecodedProcess *process, LnsWireText said)
+{
+  const char *text = said.n_bytes > 0 ? said.bytes : "";
+  const int n = (int)said.n_bytes;
+  decoder->has_python = true;
+  if (n == 0 || text[0] == LNS_WIRE_PYTHON_BEGAN)
+    return;
+  if (text[0] != LNS_WIRE_PYTHON_FOUND && text[0] != LNS_WIRE_PYTHON_MISSED)
+    {
+      _lns_decoder_tell (decoder, process, "LNS-PYTHON-001", "process %d: %.*s", process->info.pid,
+                         n, text);
+      return;
+    }
+  const char *why = memchr (text, '\t', said.n_bytes);
+  const size_t n_which = why != NULL ? (size_t)(why - text) - 1 : said.n_bytes - 1;
+  const uint64_t key = lns_hash (text + 1, n_which);
+  LnsUnrecorded *told = lns_id_map_get (&decoder->python, key);
+  if (text[0] == LNS_WIRE_PYTHON_FOUND)
+    {
+      if (told != NULL && told != &found)
+        told->is_settled = true;
+      told = &found;
+    }
+  else if (told != NULL)
+    return;
+  else
+    told = _lns_decoder_tell (decoder, process, "LNS-PYTHON-001",
+                              "process %d: Python function %.*s is not traced: %.*s",
+                              process->info.pid, (int)n_which, text + 1,
+                              why != NULL ? n - 2 - (int)n_which : 0, why != NULL ? why + 1 : "");
+  if (told == NULL || !lns_id_map_set (&decoder->python, key, told))
+    decoder->counters.n_refused++;
+}

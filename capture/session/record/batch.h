@@ -1,0 +1,147 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What one drain brought: copies of records, and what happened to processes and reports meanwhile.
+ * Made by the collector, consumed by the recorder. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/session/decode/core/decoder.h"
+#include "src/store/write/writer.h"
+
+#define LNS_BLOCK_BYTES (1u << 20)
+
+typedef struct LnsBlock LnsBlock;
+
+struct LnsBlock
+{
+  LnsBlock *next;
+  size_t n_bytes; /* used */
+  _Alignas(16) uint8_t bytes[LNS_BLOCK_BYTES];
+};
+
+/* What CUPTI has left in one buffer of a killed process. */
+typedef struct
+{
+  LnsWireCuptiSizes sizes;
+  LnsWireCuptiReadings clock;
+  size_t n_bytes;
+  _Alignas(8) uint8_t bytes[];
+} LnsSalvage;
+
+/* Events that begin in some records: a range counts where it begins, a record of several samples as
+ * one. */
+typedef struct
+{
+  uint32_t n;      /* of all kinds */
+  uint32_t n_late; /* of them, those that reach the writer only when the batch is settled */
+} LnsBegun;
+
+/* Whole records of one stream. */
+typedef struct
+{
+  LnsDecoderSource source;
+  LnsBegun begun;
+  const uint8_t *bytes; /* in one of the batch's blocks */
+  size_t n_bytes;
+} LnsBatchPiece;
+
+/* Where each capture range has a report of its own. */
+typedef struct
+{
+  /* The report of the NUMBERth range, from 1 on, and in RET_PATH where it is, or may be (owned by who
+   * takes the news). NULL and ERROR where it cannot be made. Called on the recorder's thread. */
+  LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error);
+  void *data;
+  unsigned n_max; /* 0: as many as come */
+  int news_fd;    /* an eventfd that is made readable with each of the news */
+} LnsRangeReports;
+
+typedef enum
+{
+  LNS_BATCH_NOTHING,
+  LNS_BATCH_PROCESS,      /* a process is there, or is another program now: `info`; comes first */
+  LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
+  LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
+  LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
+  LNS_BATCH_EXIT,         /* `time_ns`, `exit_code`, `exit_signal` */
+  LNS_BATCH_FLUSHED,      /* what CUPTI had when the process's last range ended is here */
+  LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
+  LNS_BATCH_RANGES,       /* `ranges`: from here on they are looked for, no more those before */
+  LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
+  LNS_BATCH_STOP,  /* the report ends with this batch; if it is empty, `code`, `text` say why */
+  LNS_BATCH_CANCEL /* the report is thrown away */
+} LnsBatchEventKind;
+
+/* Applies after the records of its batch, but for LNS_BATCH_PROCESS, _RANGES and _START; _STOP and _CANCEL
+ * after all others. */
+typedef struct
+{
+  LnsBatchEventKind kind;
+  uint32_t process; /* instance in the session, or LNS_ID_NONE */
+  int64_t time_ns;  /* CLOCK_MONOTONIC */
+  int exit_code, exit_signal;
+  LnsProcessInfo info; /* owned */
+  LnsWireLosses losses;
+  LnsSalvage *salvage; /* owned */
+  LnsWriter *writer;   /* owned */
+  const char *code;    /* static */
+  LnsSeverity severity;
+  char *text;             /* owned */
+  bool wants_cuda;        /* STOP: without an event of CUDA's, a sentence says why */
+  bool wants_python;      /* STOP: the same where no Python program traces functions */
+  LnsRangeReports ranges; /* `create` is NULL: there are none */
+  int64_t keep_ns;        /* START, STOP: the report holds only its last keep_ns; 0: all of it */
+} LnsBatchEvent;
+
+typedef struct LnsBatch LnsBatch;
+
+struct LnsBatch
+{
+  LnsBatch *next;
+  LnsWireClockPair pair; /* read after the records were committed */
+  LnsBatchPiece *pieces;
+  size_t n_pieces, n_pieces_allocated;
+  LnsBatchEvent *events;
+  size_t n_events;
+  LnsBlock *blocks; /* the last one first */
+  size_t n_bytes;
+  size_t n_queued_bytes;   /* of them, that count as not done yet */
+  size_t n_packed_bytes;   /* in a queue, in place of pieces and blocks: see batch-pack.h */
+  uint64_t n_packed_begun; /* events that begin in the pieces that were packed */
+  bool is_torn;            /* they cannot be read */
+};
+
+/* NULL if memory is short. */
+LnsBatch *lns_batch_new (void);
+
+/* Frees BATCH (may be NULL), its events' texts and writers included. */
+void lns_batch_free (LnsBatch *batch);
+
+/* Frees the records of BATCH. */
+void lns_batch_free_records (LnsBatch *batch);
+
+/* Room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. Of it,
+ * lns_batch_add () takes what was used. */
+uint8_t *lns_batch_reserve (LnsBatch *batch, size_t n_bytes);
+
+/* Adds the first N_BYTES of what was last reserved as a piece, in which BEGUN events begin. */
+bool
+lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun);
+
+/* How many events begin in N_BYTES of whole records, which another process may be changing. */
+LnsBegun lns_batch_count_begun (const uint8_t *bytes, size_t n_bytes);
+
+/* At least how many events the N_BYTES at BYTES had, which begin with a record that is overwritten: it is one,
+ * and those of the sound records at the end are others. O(N_BYTES). */
+uint64_t lns_batch_count_damaged (const uint8_t *bytes, size_t n_bytes);
+
+/* Takes over EVENT; where memory is short, frees what it owns and returns false. */
+bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);
+void lns_batch_event_clear (LnsBatchEvent *event);

@@ -1,0 +1,184 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reports that hold only their last seconds. What comes is packed and put at the end of a ring in memory;
+ * what is older is taken from its beginning and played with no report, so that names and open ranges are
+ * known; and when the report ends, it begins that many seconds before, and the ring is played into it. So
+ * memory holds those seconds and no more, the disk nothing until then, and what a range that was open then
+ * is called is known. */
+
+#include "capture/session/record/recorder-private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "capture/session/system/memory-limit.h"
+
+/* The share of the memory that this process may have. */
+#define MEMORY_SHARE 4
+
+/* The part by which the ring may be longer than asked for while there is more to be packed. */
+#define SLACK 10
+
+static LnsBatchEvent *
+find_event (LnsBatch *batch, LnsBatchEventKind kind)
+{
+  for (size_t i = 0; i < batch->n_events; i++)
+    if (batch->events[i].kind == kind)
+      return &batch->events[i];
+  return NULL;
+}
+
+/* From BATCH on what comes is kept, for the writer of START. */
+static void
+begin (LnsRecorder *recorder, LnsBatchEvent *start)
+{
+  LnsKept *kept = &recorder->kept;
+  kept->packer = lns_packer_new ();
+  if (kept->packer == NULL)
+    return; /* then all of it is recorded */
+  kept->keep_ns = start->keep_ns;
+  kept->start_ns = start->time_ns;
+  kept->writer = start->writer;
+  kept->max_bytes = lns_memory_limit () / MEMORY_SHARE;
+  kept->is_short = false;
+  kept->most_bytes = 0;
+  /* Where that is allowed, as the collector's: while nothing is packed, memory grows. */
+  kept->priority = getpriority (PRIO_PROCESS, (id_t)gettid ());
+  setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
+  /* Until the end the file tells nothing else. */
+  char value[32];
+  snprintf (value, sizeof value, "%" PRId64, kept->keep_ns);
+  lns_writer_set_meta (kept->writer, "keep_ns", value);
+  lns_writer_commit (kept->writer, kept->start_ns - recorder->t0_ns, NULL);
+  start->writer = NULL;
+  start->kind = LNS_BATCH_NOTHING;
+}
+
+static size_t
+ring_bytes (const LnsKept *kept)
+{
+  return kept->n_bytes + kept->queue.n_bytes;
+}
+
+static void
+put (LnsRecorder *recorder, LnsBatch *batch)
+{
+  LnsKept *kept = &recorder->kept;
+  kept->is_short |= !lns_batch_pack (batch, kept->packer, &kept->queue);
+  atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
+  batch->n_queued_bytes = 0;
+  batch->next = NULL;
+  *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
+  kept->last = batch;
+  kept->n_bytes += lns_batch_unpacked_bytes (batch);
+  if (ring_bytes (kept) > kept->most_bytes)
+    kept->most_bytes = ring_bytes (kept);
+}
+
+/* Takes the oldest batch out of the ring and does what was put off. */
+static void
+play_oldest (LnsRecorder *recorder)
+{
+  LnsKept *kept = &recorder->kept;
+  LnsBatch *batch = kept->first;
+  kept->n_bytes -= lns_batch_unpacked_bytes (batch);
+  if ((kept->first = batch->next) == NULL)
+    kept->last = NULL;
+  batch->next = NULL;
+  kept->is_short |= !lns_batch_unpack (batch, kept->packer, &kept->queue);
+  _lns_recorder_take (recorder, batch);
+}
+
+/* Has the report begin with BATCH, at TIME_NS. */
+static void
+start_with (LnsRecorder *recorder, LnsBatch *batch, int64_t time_ns)
+{
+  LnsKept *kept = &recorder->kept;
+  LnsBatchEvent start = { .kind = LNS_BATCH_START, .writer = kept->writer, .time_ns = time_ns };
+  kept->writer = NULL;
+  lns_batch_add_event (batch, &start);
+}
+
+/* The report ends with BATCH, as END says. */
+static void
+finish (LnsRecorder *recorder, LnsBatch *batch, const LnsBatchEvent *end)
+{
+  LnsKept *kept = &recorder->kept;
+  int64_t from_ns = end->time_ns - end->keep_ns;
+  setpriority (PRIO_PROCESS, (id_t)gettid (), kept->priority);
+  if (from_ns < kept->start_ns)
+    from_ns = kept->start_ns;
+  for (; kept->first != NULL; play_oldest (recorder))
+    if (kept->writer != NULL && kept->first->pair.monotonic_ns >= from_ns)
+      start_with (recorder, kept->first, from_ns);
+  if (kept->writer != NULL)
+    start_with (recorder, batch, from_ns);
+  lns_byte_queue_clear (&kept->queue);
+  lns_packer_free (kept->packer);
+  *kept = (LnsKept){ .is_short = kept->is_short, .most_bytes = kept->most_bytes };
+}
+
+/* Puts BATCH into the ring, and takes out what is too old. */
+static void
+put_off (LnsRecorder *recorder, LnsBatch *batch)
+{
+  LnsKept *kept = &recorder->kept;
+  int64_t from_ns = batch->pair.monotonic_ns - kept->keep_ns;
+  if (batch->n_pieces == 0 && batch->n_events == 0)
+    {
+      /* While nothing comes nothing leaves either: the last seconds of a program that has ended are to be
+       * there when that is seen. */
+      lns_batch_free (batch);
+      return;
+    }
+  put (recorder, batch);
+  /* Packed, what waits takes a tenth and less: that goes first. */
+  if (atomic_load (&recorder->queued_bytes) > 0)
+    from_ns -= kept->keep_ns / SLACK;
+  /* A batch's pair is later than its records. */
+  while (kept->first->pair.monotonic_ns < from_ns)
+    play_oldest (recorder);
+  for (; kept->first != NULL && ring_bytes (kept) > kept->max_bytes; kept->is_short = true)
+    play_oldest (recorder);
+}
+
+void
+_lns_recorder_keep (LnsRecorder *recorder, LnsBatch *batch)
+{
+  LnsBatchEvent *start = find_event (batch, LNS_BATCH_START);
+  if (start != NULL && start->keep_ns > 0)
+    begin (recorder, start);
+  const LnsBatchEvent *end = find_event (batch, LNS_BATCH_STOP);
+  if (end == NULL)
+    end = find_event (batch, LNS_BATCH_CANCEL);
+  if (recorder->kept.keep_ns > 0 && end == NULL)
+    {
+      put_off (recorder, batch);
+      return;
+    }
+  if (recorder->kept.keep_ns > 0)
+    finish (recorder, batch, end);
+  _lns_recorder_take (recorder, batch);
+}
+
+void
+_lns_recorder_free_kept (LnsRecorder *recorder)
+{
+  LnsKept *kept = &recorder->kept;
+  while (kept->first != NULL)
+    {
+      LnsBatch *next = kept->first->next;
+      lns_batch_free (kept->first);
+      kept->first = next;
+    }
+  if (kept->writer != NULL)
+    lns_writer_abandon (kept->writer);
+  lns_byte_queue_clear (&kept->queue);
+  lns_packer_free (kept->packer);
+}

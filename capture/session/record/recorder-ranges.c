@@ -1,0 +1,388 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reports of capture ranges. A range begins and ends at a time that its process tells, among records that
+ * come 50 ms at once, perhaps with the next range behind it; so what waits to be played is played up to that
+ * time, stream by stream, before the report begins or ends. An end also waits until CUPTI has handed over
+ * what was finished by then, or soon after: work of the GPU belongs to the range that its call is in,
+ * however late it runs. */
+
+#include "capture/session/record/recorder-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/session/decode/core/clock-line.h"
+#include "capture/wire/cuda-layout.h"
+#include "capture/wire/record.h"
+
+void
+_lns_recorder_set_ranges (LnsRecorder *recorder, const LnsRangeReports *reports)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  ranges->reports = *reports;
+  ranges->n_edges = 0;
+  ranges->n_begun = ranges->n_early_ready = 0;
+  ranges->is_over = false;
+  lns_id_map_clear (&ranges->open);
+}
+
+/* --- News ------------------------------------------------------------------------------------- */
+
+/* Takes over what NEWS owns. */
+static void
+tell (LnsRecorder *recorder, LnsRangeNews *news)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  pthread_mutex_lock (&recorder->lock);
+  LnsRangeNews *all = realloc (ranges->news, (ranges->n_news + 1) * sizeof *all);
+  if (all != NULL)
+    {
+      ranges->news = all;
+      all[ranges->n_news++] = *news;
+    }
+  pthread_mutex_unlock (&recorder->lock);
+  if (all == NULL)
+    {
+      free (news->path);
+      lns_report_result_clear (&news->result);
+    }
+  uint64_t one = 1;
+  ssize_t written = write (ranges->reports.news_fd, &one, sizeof one);
+  (void)written; /* fails only where it is readable already */
+}
+
+bool
+lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  pthread_mutex_lock (&recorder->lock);
+  const bool is_there = ranges->n_news > 0;
+  if (is_there)
+    {
+      *ret_news = ranges->news[0];
+      memmove (ranges->news, ranges->news + 1, --ranges->n_news * sizeof *ranges->news);
+    }
+  pthread_mutex_unlock (&recorder->lock);
+  return is_there;
+}
+
+void
+_lns_recorder_free_ranges (LnsRecorder *recorder)
+{
+  LnsRangeNews news;
+  while (lns_recorder_next_range (recorder, &news))
+    {
+      free (news.path);
+      lns_report_result_clear (&news.result);
+    }
+  free (recorder->ranges.news);
+  free (recorder->ranges.edges);
+  lns_id_map_clear (&recorder->ranges.open);
+}
+
+/* --- Beginnings and ends ---------------------------------------------------------------------- */
+
+static void
+end_report (LnsRecorder *recorder, int64_t end_ns, const LnsWireClockPair *pair)
+{
+  const LnsBatchEvent stop = { .kind = LNS_BATCH_STOP, .time_ns = pair->monotonic_ns };
+  LnsRangeNews news = { .is_end = true, .number = recorder->ranges.n_begun };
+  if (recorder->writer == NULL)
+    return;
+  lns_decoder_follow_late (recorder->decoder);
+  _lns_recorder_stop_report (recorder, &stop, end_ns, pair, &news.result);
+  tell (recorder, &news);
+}
+
+static void
+begin_report (LnsRecorder *recorder, int64_t start_ns, const LnsWireClockPair *pair)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  LnsRangeNews news = { .number = ranges->n_begun + 1 };
+  end_report (recorder, start_ns, pair); /* of a process that is gone */
+  if (ranges->is_over || (ranges->reports.n_max > 0 && ranges->n_begun >= ranges->reports.n_max))
+    return;
+  ranges->n_begun++;
+  LnsWriter *writer =
+      ranges->reports.create (ranges->reports.data, news.number, &news.path, &news.result.error);
+  news.is_end = writer == NULL;
+  if (writer != NULL)
+    _lns_recorder_start_report (recorder, writer, start_ns, pair);
+  tell (recorder, &news);
+}
+
+void
+_lns_recorder_leave_range (LnsRecorder *recorder, uint32_t process)
+{
+  lns_id_map_take (&recorder->ranges.open, process);
+}
+
+static void
+pass (LnsRecorder *recorder, const LnsRangeEdge *edge)
+{
+  LnsIdMap *open = &recorder->ranges.open;
+  const int64_t time_ns = lns_decoder_time_ns (recorder->decoder, edge->ticks);
+  const size_t n_before = open->n;
+  if (!edge->is_end)
+    {
+      if (lns_id_map_set (open, edge->process, recorder) && n_before == 0)
+        begin_report (recorder, time_ns, &edge->batch->pair);
+    }
+  else if (lns_id_map_take (open, edge->process) != NULL && open->n == 0)
+    end_report (recorder, time_ns, &edge->batch->pair);
+}
+
+/* --- Playing up to a time --------------------------------------------------------------------- */
+
+/* Whether the record at BYTES is an event later than TICKS; what tells of a thread or of the capture may
+ * bear any time. */
+static bool
+is_later_event (const uint8_t *bytes, uint64_t ticks)
+{
+  LnsWireHead head;
+  memcpy (&head, bytes, sizeof head);
+  return head.ticks > ticks &&
+         (head.type <= LNS_WIRE_DEFERRED ||
+          (head.type >= LNS_WIRE_CUDA_FIRST && head.type <= (uint8_t)LNS_WIRE_LIBRARY_CALL));
+}
+
+/* Plays PIECE up to its first record that is later than TICKS, and cuts off what was played. False where
+ * one was later. */
+static bool
+play_until (LnsRecorder *recorder, LnsBatchPiece *piece, uint64_t ticks)
+{
+  size_t at = 0;
+  bool is_later = false;
+  while (!is_later && at + sizeof (LnsWireHead) <= piece->n_bytes)
+    {
+      size_t next = at;
+      LnsWireRecord record;
+      is_later = is_later_event (piece->bytes + at, ticks);
+      if (!is_later && lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) <= 0)
+        next = piece->n_bytes; /* the decoder counts it */
+      at = next;
+    }
+  lns_decoder_play (recorder->decoder, &piece->source, piece->bytes, at);
+  const LnsBegun begun =
+      at < piece->n_bytes ? lns_batch_count_begun (piece->bytes, at) : piece->begun;
+  recorder->n_played += begun.n;
+  piece->begun = (LnsBegun){ piece->begun.n - begun.n, piece->begun.n_late - begun.n_late };
+  piece->bytes += at;
+  piece->n_bytes -= at;
+  return !is_later;
+}
+
+/* Plays of each stream, in batches but the newest, what comes before its first record after TICKS. */
+static void
+play_all_until (LnsRecorder *recorder, uint64_t ticks)
+{
+  LnsIdMap later = { 0 };
+  for (LnsBatch *batch = recorder->waiting; batch != NULL && batch->next != NULL;
+       batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      {
+        LnsBatchPiece *piece = &batch->pieces[i];
+        const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
+        if (lns_id_map_get (&later, key) == NULL && !play_until (recorder, piece, ticks))
+          lns_id_map_set (&later, key, piece);
+      }
+  lns_decoder_settle (recorder->decoder);
+  lns_id_map_clear (&later);
+}
+
+/* --- Work that runs on ------------------------------------------------------------------------ */
+
+/* Which of a process's events belong to a range that ends. */
+typedef struct
+{
+  uint64_t end_ticks;
+  uint64_t next_ticks;  /* when its next range begins, or UINT64_MAX */
+  uint32_t correlation; /* of the first call after the end, or UINT32_MAX: CUPTI counts them */
+} Belonging;
+
+static bool
+belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
+{
+  const Belonging *range = data;
+  const bool is_unfinished = head->ticks == 0; /* of a kernel: no time tells where it belongs */
+  if (head->ticks <= range->end_ticks && !is_unfinished)
+    return true;
+  switch ((LnsWireCudaType)head->type)
+    {
+    case LNS_WIRE_CUDA_KERNEL:
+    case LNS_WIRE_CUDA_MEMCPY:
+    case LNS_WIRE_CUDA_MEMSET:
+    case LNS_WIRE_CUDA_GRAPH:
+    case LNS_WIRE_CUDA_DECOMPRESS:
+      return correlation != 0 && correlation < range->correlation &&
+             (range->correlation != UINT32_MAX || head->ticks < range->next_ticks);
+    default:
+      return false;
+    }
+}
+
+/* The smallest correlation of the calls in PIECE that begin after TICKS. */
+static uint32_t
+first_call_after (const LnsBatchPiece *piece, uint64_t ticks)
+{
+  uint32_t first = UINT32_MAX;
+  LnsWireRecord record;
+  for (size_t at = 0, next = 0;
+       lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
+    if (record.type == (LnsWireType)LNS_WIRE_CUDA_API && next - at >= sizeof (LnsWireCudaApiBytes))
+      {
+        LnsWireCudaApiBytes call;
+        memcpy (&call, piece->bytes + at, sizeof call);
+        if (call.head.ticks > ticks && call.correlation != 0 && call.correlation < first)
+          first = call.correlation;
+      }
+  return first;
+}
+
+/* Plays what PROCESS did in the range of EDGE, its end, in the batches up to the one by which all is here. */
+static void
+play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge, uint32_t process)
+{
+  Belonging range = { .end_ticks = edge->ticks,
+                      .next_ticks = UINT64_MAX,
+                      .correlation = UINT32_MAX };
+  for (size_t i = recorder->ranges.n_edges; i-- > 0;)
+    if ((recorder->ranges.edges[i].process == process || process != edge->process) &&
+        !recorder->ranges.edges[i].is_end && recorder->ranges.edges[i].ticks >= edge->ticks)
+      range.next_ticks = recorder->ranges.edges[i].ticks;
+  for (LnsBatch *batch = recorder->waiting; batch != NULL; batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      if (batch->pieces[i].source.process == process)
+        {
+          const uint32_t first = first_call_after (&batch->pieces[i], edge->ticks);
+          range.correlation = first < range.correlation ? first : range.correlation;
+        }
+  for (LnsBatch *batch = recorder->waiting; batch != edge->ready->next; batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      {
+        LnsBatchPiece *piece = &batch->pieces[i];
+        /* The batch's own memory. */
+        if (piece->source.process == process)
+          piece->n_bytes = lns_decoder_take_cuda (recorder->decoder, &piece->source,
+                                                  (uint8_t *)(uintptr_t)piece->bytes,
+                                                  piece->n_bytes, belongs, &range);
+      }
+}
+
+/* The same of all processes: where none is left in a range they all were let record until now. */
+static void
+play_all_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
+{
+  const LnsIdMap *open = &recorder->ranges.open;
+  const bool is_last = open->n == 1 && lns_id_map_get (open, edge->process) != NULL;
+  LnsIdMap done = { 0 };
+  play_work_of (recorder, edge, edge->process);
+  lns_id_map_set (&done, edge->process, recorder);
+  for (LnsBatch *batch = recorder->waiting; is_last && batch != edge->ready->next;
+       batch = batch->next)
+    for (size_t i = 0; i < batch->n_pieces; i++)
+      {
+        const uint32_t process = batch->pieces[i].source.process;
+        if (lns_id_map_get (&done, process) == NULL && lns_id_map_set (&done, process, recorder))
+          play_work_of (recorder, edge, process);
+      }
+  lns_id_map_clear (&done);
+}
+
+/* --- Edges ------------------------------------------------------------------------------------ */
+
+static void
+add_edge (LnsRecorder *recorder,
+          const LnsBatchPiece *piece,
+          const LnsBatch *batch,
+          const uint8_t *bytes)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  LnsWireRangeBytes said;
+  memcpy (&said, bytes, sizeof said);
+  LnsRangeEdge *edges = realloc (ranges->edges, (ranges->n_edges + 1) * sizeof *edges);
+  if (edges == NULL)
+    return;
+  ranges->edges = edges;
+  size_t at = ranges->n_edges++;
+  for (; at > 0 && edges[at - 1].ticks > said.head.ticks; at--)
+    edges[at] = edges[at - 1];
+  edges[at] = (LnsRangeEdge){ .ticks = said.head.ticks,
+                              .process = piece->source.process,
+                              .is_end = said.is_end != 0,
+                              .batch = batch };
+  if (edges[at].is_end && ranges->n_early_ready > 0)
+    {
+      ranges->n_early_ready--;
+      edges[at].ready = batch;
+    }
+}
+
+/* Ends of ranges of PROCESS need only wait until BATCH is played: the first one of them, or all. */
+static void
+make_ready (LnsRecorder *recorder, uint32_t process, const LnsBatch *batch, bool is_all)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  for (size_t i = 0; i < ranges->n_edges; i++)
+    {
+      LnsRangeEdge *edge = &ranges->edges[i];
+      if (!edge->is_end || edge->ready != NULL ||
+          (process != LNS_ID_NONE && edge->process != process))
+        continue;
+      edge->ready = batch;
+      if (!is_all)
+        return;
+    }
+  if (!is_all)
+    ranges->n_early_ready++;
+}
+
+void
+_lns_recorder_find_edges (LnsRecorder *recorder, const LnsBatch *batch)
+{
+  if (recorder->ranges.reports.create == NULL)
+    return;
+  for (size_t i = 0; i < batch->n_pieces; i++)
+    {
+      const LnsBatchPiece *piece = &batch->pieces[i];
+      LnsWireRecord record;
+      for (size_t at = 0, next = 0;
+           lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
+        if (record.type == (LnsWireType)LNS_WIRE_RANGE && next - at >= sizeof (LnsWireRangeBytes))
+          add_edge (recorder, piece, batch, piece->bytes + at);
+    }
+  for (size_t i = 0; i < batch->n_events; i++)
+    {
+      const LnsBatchEvent *event = &batch->events[i];
+      if (event->kind == LNS_BATCH_FLUSHED)
+        make_ready (recorder, event->process, batch, false);
+      else if (event->kind == LNS_BATCH_PROCESS_GONE)
+        make_ready (recorder, event->process, batch, true);
+      else if (event->kind == LNS_BATCH_STOP || event->kind == LNS_BATCH_CANCEL)
+        make_ready (recorder, LNS_ID_NONE, batch, true);
+    }
+}
+
+bool
+_lns_recorder_pass_edges (LnsRecorder *recorder)
+{
+  LnsCaptureRanges *ranges = &recorder->ranges;
+  while (ranges->n_edges > 0)
+    {
+      const LnsRangeEdge edge = ranges->edges[0];
+      if (edge.batch->next == NULL)
+        return true; /* of the newest batch, which is not played now either */
+      if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
+        return false;
+      play_all_until (recorder, edge.ticks);
+      if (edge.is_end)
+        play_all_work_of (recorder, &edge);
+      pass (recorder, &edge);
+      memmove (ranges->edges, ranges->edges + 1, --ranges->n_edges * sizeof edge);
+    }
+  return true;
+}

@@ -1,0 +1,354 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/system/process-info.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COMMAND_LINE_MAX_BYTES 32768
+#define ENVIRONMENT_MAX_BYTES  262144
+
+/* How far up an ancestor is looked for. */
+#define ANCESTORS_MAX 1000
+
+/* Reads up to ROOM - 1 bytes of /proc/PID/NAME into TEXT and terminates them; returns how many, or
+ * -1. */
+static ssize_t
+read_proc (int32_t pid, const char *name, char *text, size_t room)
+{
+  char path[64];
+  snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return -1;
+  size_t n = 0;
+  ssize_t got;
+  while (n < room - 1 && (got = read (fd, text + n, room - 1 - n)) > 0)
+    n += (size_t)got;
+  close (fd);
+  text[n] = '\0';
+  return (ssize_t)n;
+}
+
+static bool
+is_plain (const char *argument)
+{
+  return *argument != '\0' &&
+         argument[strspn (argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789@%+=:,./-_")] == '\0';
+}
+
+/* Writes ARGUMENT, in single quotes where need be, to AT and returns the end. */
+static char *
+quote (char *at, const char *argument)
+{
+  if (is_plain (argument))
+    return stpcpy (at, argument);
+  *at++ = '\'';
+  for (; *argument != '\0'; argument++)
+    if (*argument == '\'')
+      at = stpcpy (at, "'\\''");
+    else
+      *at++ = *argument;
+  *at++ = '\'';
+  return at;
+}
+
+char *
+lns_quote_arguments (const char *const *arguments, int n)
+{
+  size_t room = 1;
+  for (int i = 0; i < n; i++)
+    room += 4 * strlen (arguments[i]) + 3;
+  char *text = malloc (room), *at = text;
+  if (text == NULL)
+    return NULL;
+  for (int i = 0; i < n; i++)
+    {
+      if (i > 0)
+        *at++ = ' ';
+      at = quote (at, arguments[i]);
+    }
+  *at = '\0';
+  return text;
+}
+
+static char *
+read_command_line (int32_t pid)
+{
+  char *text = malloc (COMMAND_LINE_MAX_BYTES), *quoted = NULL;
+  ssize_t n = text != NULL ? read_proc (pid, "cmdline", text, COMMAND_LINE_MAX_BYTES) : -1;
+  int n_arguments = 0;
+  for (ssize_t at = 0; at < n; at += (ssize_t)strlen (text + at) + 1)
+    n_arguments++;
+  const char **arguments =
+      n_arguments > 0 ? malloc ((size_t)n_arguments * sizeof *arguments) : NULL;
+  if (arguments != NULL)
+    {
+      char *at = text;
+      for (int i = 0; i < n_arguments; i++, at += strlen (at) + 1)
+        arguments[i] = at;
+      quoted = lns_quote_arguments (arguments, n_arguments);
+    }
+  free (arguments);
+  free (text);
+  return quoted;
+}
+
+/* What clock A says when clock B says 0. */
+static int64_t
+clock_difference_ns (clockid_t a, clockid_t b)
+{
+  struct timespec time_a, time_b;
+  clock_gettime (a, &time_a);
+  clock_gettime (b, &time_b);
+  return (time_a.tv_sec - time_b.tv_sec) * INT64_C (1000000000) + time_a.tv_nsec - time_b.tv_nsec;
+}
+
+/* /proc/PID/stat: "pid (comm) state ppid … starttime …"; the comm may hold anything. */
+static void
+read_stat (int32_t pid, LnsProcessInfo *info)
+{
+  char text[1024];
+  if (read_proc (pid, "stat", text, sizeof text) <= 0)
+    return;
+  const char *comm = strchr (text, '('), *rest = strrchr (text, ')');
+  int parent;
+  if (comm != NULL && rest != NULL && comm < rest)
+    info->name = strndup (comm + 1, (size_t)(rest - comm - 1));
+  unsigned long long ticks;
+  if (rest == NULL ||
+      sscanf (rest + 1,
+              " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d"
+              " %*d %llu",
+              &parent, &ticks) != 2)
+    return;
+  info->parent_pid = parent;
+  long hertz = sysconf (_SC_CLK_TCK);
+  if (hertz > 0 && ticks < (1ull << 50))
+    info->start_ns = (int64_t)(ticks * (1000000000ull / (unsigned long)hertz)) +
+                     clock_difference_ns (CLOCK_MONOTONIC, CLOCK_BOOTTIME);
+}
+
+int32_t
+lns_process_parent (int32_t pid)
+{
+  LnsProcessInfo info = { 0 };
+  read_stat (pid, &info);
+  lns_process_info_clear (&info);
+  return info.parent_pid;
+}
+
+/* PF_EXITING of the kernel's sched.h, in the flags of /proc/PID/stat. */
+#define EXITING 4u
+
+bool
+lns_process_is_ending (int32_t pid)
+{
+  char text[1024], state;
+  unsigned flags;
+  if (read_proc (pid, "stat", text, sizeof text) <= 0)
+    return true;
+  const char *rest = strrchr (text, ')');
+  return rest != NULL && sscanf (rest + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2 &&
+         (state == 'Z' || state == 'X' || (flags & EXITING) != 0);
+}
+
+bool
+lns_process_descends (int32_t pid, int32_t ancestor)
+{
+  for (int i = 0; i < ANCESTORS_MAX && pid > 0 && pid != ancestor; i++)
+    pid = lns_process_parent (pid);
+  return pid == ancestor;
+}
+
+/* The last number of "NSpid:": the pid in the innermost namespace. */
+static void
+read_target_pid (int32_t pid, LnsProcessInfo *info)
+{
+  char text[4096];
+  if (read_proc (pid, "status", text, sizeof text) <= 0)
+    return;
+  char *line = strstr (text, "\nNSpid:");
+  if (line == NULL)
+    return;
+  line++;
+  line[strcspn (line, "\n")] = '\0';
+  char *last = strrchr (line, '\t');
+  int target;
+  if (last != NULL && sscanf (last, "%d", &target) == 1)
+    info->target_pid = target;
+}
+
+/* The value of NAME among the N_BYTES of the environment TEXT; NULL where it is not there. */
+static const char *
+value_of (const char *text, ssize_t n_bytes, const char *name)
+{
+  const size_t n_name = strlen (name);
+  for (ssize_t at = 0; at < n_bytes; at += (ssize_t)strlen (text + at) + 1)
+    if (strncmp (text + at, name, n_name) == 0 && text[at + (ssize_t)n_name] == '=')
+      return text + at + n_name + 1;
+  return NULL;
+}
+
+/* How launchers of MPI tell a process which rank it is. */
+static uint32_t
+read_mpi_rank (int32_t pid)
+{
+  static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                       "MV2_COMM_WORLD_RANK", "SLURM_PROCID" };
+  char *text = malloc (ENVIRONMENT_MAX_BYTES);
+  const ssize_t n = text != NULL ? read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES) : -1;
+  const char *value = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && value == NULL; i++)
+    value = value_of (text, n, names[i]);
+  /* SLURM_PROCID is 0 in each batch script, whose processes are no step of several tasks. */
+  const bool is_slurm = value != NULL && value == value_of (text, n, "SLURM_PROCID");
+  const char *tasks = is_slurm ? value_of (text, n, "SLURM_STEP_NUM_TASKS") : NULL;
+  uint32_t rank = 0;
+  if (value != NULL && value[0] >= '0' && value[0] <= '9' &&
+      (!is_slurm || (tasks != NULL && strtoul (tasks, NULL, 10) > 1)))
+    rank = (uint32_t)strtoul (value, NULL, 10) + 1;
+  free (text);
+  return rank;
+}
+
+void
+lns_process_info_begin (int32_t pid, LnsProcessInfo *ret_info)
+{
+  *ret_info = (LnsProcessInfo){
+    .pid = pid,
+    .target_pid = pid,
+    .parent = UINT32_MAX,
+    .start_ns = INT64_MIN,
+  };
+  read_stat (pid, ret_info);
+}
+
+static char *
+read_executable (int32_t pid)
+{
+  char text[4096], path[64];
+  snprintf (path, sizeof path, "/proc/%d/exe", pid);
+  ssize_t n = readlink (path, text, sizeof text - 1);
+  return n > 0 ? strndup (text, (size_t)n) : NULL;
+}
+
+void
+lns_process_info_finish (LnsProcessInfo *info)
+{
+  read_target_pid (info->pid, info);
+  info->command_line = read_command_line (info->pid);
+  info->mpi_rank = read_mpi_rank (info->pid);
+  info->executable = read_executable (info->pid);
+}
+
+void
+lns_process_info_finish_forked (LnsProcessInfo *info, const LnsProcessInfo *parent, int32_t own_pid)
+{
+  /* Where the pids are the same there is nothing to look up, whatever the namespace. */
+  if (own_pid != info->pid)
+    read_target_pid (info->pid, info);
+  info->command_line = read_command_line (info->pid);
+  info->executable = read_executable (info->pid);
+  info->mpi_rank = parent->mpi_rank;
+  lns_process_info_inherit (info, parent);
+}
+
+void
+lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info)
+{
+  lns_process_info_begin (pid, ret_info);
+  lns_process_info_finish (ret_info);
+}
+
+static char *
+copy_text (const char *text)
+{
+  return text != NULL ? strdup (text) : NULL;
+}
+
+void
+lns_process_info_inherit (LnsProcessInfo *info, const LnsProcessInfo *parent)
+{
+  /* The last to be read: with it, all was there. One of another program, which has no more than its pid in
+   * common with what was forked, tells nothing of that. */
+  if (parent->executable == NULL ||
+      (info->executable != NULL && strcmp (info->executable, parent->executable) == 0))
+    return;
+  free (info->command_line);
+  free (info->executable);
+  info->command_line = copy_text (parent->command_line);
+  info->executable = copy_text (parent->executable);
+  info->mpi_rank = parent->mpi_rank;
+}
+
+LnsProcessInfo
+lns_process_info_copy (const LnsProcessInfo *info)
+{
+  LnsProcessInfo copy = *info;
+  copy.name = copy_text (info->name);
+  copy.command_line = copy_text (info->command_line);
+  copy.executable = copy_text (info->executable);
+  return copy;
+}
+
+void
+lns_process_info_clear (LnsProcessInfo *info)
+{
+  free (info->name);
+  free (info->command_line);
+  free (info->executable);
+  info->name = info->command_line = info->executable = NULL;
+}
+
+/* Whether the environment of PID has the item "NAME=VALUE", or, if VALUE is "", one of this name. TEXT has
+ * ENVIRONMENT_MAX_BYTES. */
+static bool
+has_item (int32_t pid, const char *item, char *text)
+{
+  const size_t n_item = strlen (item);
+  const bool has_value = item[n_item - 1] != '=';
+  const ssize_t n = read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES);
+  for (ssize_t at = 0; at < n; at += (ssize_t)strlen (text + at) + 1)
+    if (strncmp (text + at, item, n_item) == 0 &&
+        (!has_value || text[at + (ssize_t)n_item] == '\0'))
+      return true;
+  return false;
+}
+
+bool
+lns_process_has_variable (int32_t pid, const char *name)
+{
+  char *text = malloc (ENVIRONMENT_MAX_BYTES), *item = NULL;
+  const bool found =
+      text != NULL && asprintf (&item, "%s=", name) >= 0 && has_item (pid, item, text);
+  free (item);
+  free (text);
+  return found;
+}
+
+bool
+lns_process_lives_with (const char *variable)
+{
+  char *text = malloc (ENVIRONMENT_MAX_BYTES);
+  DIR *stream = text != NULL ? opendir ("/proc") : NULL;
+  bool found = false;
+  for (struct dirent *entry; !found && stream != NULL && (entry = readdir (stream)) != NULL;)
+    {
+      int32_t pid = (int32_t)strtol (entry->d_name, NULL, 10);
+      found = pid > 0 && has_item (pid, variable, text);
+    }
+  if (stream != NULL)
+    closedir (stream);
+  free (text);
+  return found;
+}

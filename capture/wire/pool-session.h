@@ -1,0 +1,168 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The session's side of a chunk pool (pool.h has the layout and the life of a chunk). The
+ * target may write anything anywhere at any time: this side keeps its own drained offsets and
+ * states, copies before it looks, and at worst reads garbage records. A LnsWirePool is used by one
+ * thread at a time. */
+
+#pragma once
+
+#include "capture/wire/pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LnsWirePool LnsWirePool;
+
+typedef struct
+{
+  uint32_t serial;      /* of the pool in the session, not 0 */
+  LnsWireClock clock;   /* of the target's ticks */
+  uint32_t chunk_bytes; /* 0: 64 KiB; else a multiple of 4096, up to 1 MiB */
+  uint32_t n_chunks;    /* 0: 16,384; else 1 … LNS_WIRE_CHUNKS_MAX: address space, not memory */
+  uint32_t n_buffers;   /* for CUPTI, of 1 MiB; 0: none; up to LNS_WIRE_BUFFERS_MAX */
+  bool recording;       /* the flag's first value */
+  const LnsWireOptions *target; /* what is asked of the target, copied; null: NVTX alone */
+} LnsWirePoolOptions;
+
+/* What one visit saw of a chunk. */
+typedef struct
+{
+  uint32_t index;
+  uint32_t generation;
+  uint32_t stream;
+  uint64_t sequence;
+  uint32_t pid, tid;  /* as the target sees itself */
+  uint32_t committed; /* at the visit, checked against the capacity and rounded to records */
+  uint32_t drained;   /* of it, already read */
+  bool full;          /* given back by its owner: committed is final */
+} LnsWireChunk;
+
+typedef struct
+{
+  uint32_t n_none, n_free, n_owned, n_full;
+  uint32_t n_buffers;     /* lent to the target */
+  uint64_t touched_bytes; /* of what holds memory: whole pages of chunks, whole buffers */
+} LnsWirePoolUsage;
+
+/* Makes a pool: a memfd, sealed against shrink and grow, with no chunk lent yet.
+ * Returns 0; -EINVAL for options out of range; or memfd_create's, ftruncate's or mmap's -errno, or
+ * -ENOMEM. RET_POOL is to be freed with lns_wire_pool_free(). */
+int lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool);
+
+/* Accepts null. The target's mapping stays valid. */
+void lns_wire_pool_free (LnsWirePool *pool);
+
+/* The memfd to pass to the target; owned by POOL. */
+int lns_wire_pool_fd (const LnsWirePool *pool);
+
+/* Closes it, which is needed for no more than to hand it over. */
+void lns_wire_pool_close_fd (LnsWirePool *pool);
+
+/* Tells the process that its connection is about to be closed, and the pool is read all the same. */
+void lns_wire_pool_set_hushed (LnsWirePool *pool);
+
+/* The view of the pool, for sizes and for tests that play the target. */
+const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
+
+/* Has the target look for the capture range of ASKED from now on, in place of any that it looked for. */
+void lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked);
+
+/* How often a capture range of those that the target looks for now has begun or ended in it, by its own
+ * word: odd where one is open. */
+uint32_t lns_wire_pool_n_range_edges (const LnsWirePool *pool);
+
+/* Lets the target record events, or not, whatever capture range is open in it. Takes effect at each thread's
+ * next event. */
+void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);
+
+/* The same, or not any more: where a capture range is open in it, it goes on. */
+void lns_wire_pool_let_record (LnsWirePool *pool, bool recording);
+
+/* Lends up to N more chunks, those that hold memory already first. Returns how many. */
+uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
+
+/* A free chunk that holds no memory yet counts this part of its size against a cap: most threads that
+ * take one write little, and what they do write is counted from the next scan on. */
+#define LNS_WIRE_COLD_SHARE 4u
+
+/* Lends chunks while they all count at most CAP_BYTES and the free ones as much as MAX_FREE whole
+ * chunks. An owned or full chunk, or one not lent, counts the pages it has touched; a free one all of
+ * itself, or its share while it is cold. Where there is more than CAP_BYTES already, free chunks are
+ * withdrawn and memory is given back instead. Buffers for CUPTI are lent too, on up to half of
+ * the cap. Call after a scan. Returns how many chunks were lent. */
+uint32_t lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free);
+
+/* All who could write to the pool are gone: from here on each scan looks at every chunk, whatever they have
+ * counted. */
+void lns_wire_pool_set_over (LnsWirePool *pool);
+
+/* Looks at every chunk that may have news. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
+ * stream is known, sorted by stream, then sequence; returns how many there were, of which the first
+ * N_MAX were filled in. A stream's chunks must be read in order of sequence without a gap: where
+ * one is missing, the later wait for the next scan. O(chunks in use), or O(chunks ever lent) where some were
+ * claimed since the last scan. */
+size_t lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max);
+
+/* Copies what is committed by now and not read yet, up to N_MAX bytes, to BUFFER, and counts it as
+ * read. CHUNK is from a scan; one that has come back since gives 0. Returns the number of bytes, a
+ * multiple of 16; records may be cut at the end if N_MAX is smaller than what is there (up to
+ * chunk_bytes can be). Does not change CHUNK. */
+size_t
+lns_wire_pool_read (LnsWirePool *pool, const LnsWireChunk *chunk, void *buffer, size_t n_max);
+
+/* Takes CHUNK back when it is full and all of it was read; with GONE, also when it is owned: all
+ * processes that could write to it are known to be gone. LEND publishes it again at once.
+ * Returns 0; -EBUSY while it is owned or holds unread bytes; -ESTALE when it came back before. */
+int lns_wire_pool_reclaim (LnsWirePool *pool, const LnsWireChunk *chunk, bool gone, bool lend);
+
+/* With all processes gone: takes back the chunks that were claimed but never named by a stream.
+ * Returns how many. */
+uint32_t lns_wire_pool_reclaim_unnamed (LnsWirePool *pool);
+
+/* Withdraws free chunks, the highest first, until they count at most MAX_FREE whole ones. Returns how
+ * many were withdrawn. */
+uint32_t lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free);
+
+/* Gives memory back to the system until chunks hold at most KEEP_BYTES and buffers KEEP_BUFFER_BYTES: that
+ * of chunks that are free or not lent and of buffers that are free. Free ones stay free. Returns the
+ * bytes given back. 58 µs a MiB. */
+uint64_t lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffer_bytes);
+
+/* As of the last scan. */
+void lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage);
+
+/* Sums the loss counters: all losses of the process since it joined, and of its strays. Each counter only
+ * grows. */
+void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
+
+/* What is known of the process's children that could not join. */
+void lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays);
+
+/* Domains that the process could not make; see LnsWirePoolHeader. */
+uint64_t lns_wire_pool_domains_refused (const LnsWirePool *pool);
+
+/* How many buffers for CUPTI the pool has room for. */
+uint32_t lns_wire_pool_n_buffers (const LnsWirePool *pool);
+
+/* With all processes gone: copies what is in buffer INDEX and in no stream yet to RET_BYTES, which has
+ * room for LNS_WIRE_BUFFER_BYTES, and takes the buffer back. Returns the number of bytes, which are
+ * CUPTI's records up to their end or to a kind of 0. */
+size_t lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes);
+
+/* How long the records of the CUPTI that the target has loaded are; anything may be in it. */
+void lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_sizes);
+
+/* What the target knows of the clock of its CUPTI; false, and nothing, where what it left makes
+ * no sense. */
+bool lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_readings);
+
+/* Whether the target has got the pool: one that had given up before never will. */
+bool lns_wire_pool_is_joined (const LnsWirePool *pool);
+
+/* Whether somebody in the target reads LnsWireCommand. */
+bool lns_wire_pool_listens (const LnsWirePool *pool);

@@ -1,0 +1,39 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A report of a part of another's time: statistics over it are those of that part. */
+
+#pragma once
+
+#include "src/tables/tables.h"
+
+/* From `start_ns` to `end_ns`, both included. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  uint32_t process; /* instance whose events alone are kept, or LNS_ID_NONE for all             */
+} LnsFilterSpan;
+
+/* The span that TEXT says: "[START]/[END]", each a number of ns or with a unit (s, ms, us, ns), one of which
+ * may be missing. False and ERROR where it does not. */
+bool lns_filter_parse_time (const char *text, LnsFilterSpan *ret_span, LnsError *error);
+
+/* The time of the range that TEXT says, in its process: "RANGE[@DOMAIN][/INDEX]", the ranges of one name
+ * counted from 0 by start (0 without an index); DOMAIN "*" is any, without one it is the default domain. A
+ * backslash before @ or / makes these part of a name. False and ERROR where there is no such range, without
+ * memory or where a chunk is damaged. O(ranges of the name). */
+bool lns_filter_find_range (LnsTables *tables,
+                            const char *text,
+                            LnsFilterSpan *ret_span,
+                            LnsError *error);
+
+/* Writes to PATH a report of the events of REPORT that overlap SPAN, whole, and of all else that it tells.
+ * Ids of definitions and strings stay. CANCEL may be NULL. False and ERROR where it cannot be written,
+ * where a chunk is damaged, or cancelled. O(log n) a lane, and the events within. */
+bool lns_filter_write (LnsReport *report,
+                       const LnsFilterSpan *span,
+                       const char *path,
+                       const atomic_bool *cancel,
+                       LnsError *error);

@@ -1,0 +1,61 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What kernels are summed up by: what they are called, and the shape of their launch. An event has its
+ * kernel's name, its launch the shape; one launch may be shared by kernels of different names, because
+ * files without mangled names leave nothing in it that tells them apart. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+/* What kernels are called. */
+typedef enum
+{
+  LNS_KERNEL_NAME, /* with template arguments and parameters                                     */
+  LNS_KERNEL_SHORT_NAME,
+  LNS_KERNEL_MANGLED_NAME,
+} LnsKernelName;
+
+/* The string id of the name that NAMING asks for of an event called NAME (a string id) with the launch
+ * LAUNCH, one of N_LAUNCHES; NAME itself where the launch has none of that kind. O(1). */
+uint32_t lns_kernel_name (const LnsCudaLaunch *launches,
+                          uint32_t n_launches,
+                          LnsKernelName naming,
+                          uint32_t name,
+                          uint64_t launch);
+
+/* Kernels of one name and one launch. */
+typedef struct
+{
+  uint32_t name, launch; /* of the events: a string id, and a LnsCudaLaunch id                   */
+  uint32_t shown;        /* string id of what they are called                                   */
+  uint32_t key;          /* index of the first kind that is summed up with this one             */
+  uint64_t n;            /* events                                                              */
+} LnsKernelKind;
+
+/* To be cleared; an empty one is { 0 }. */
+typedef struct
+{
+  LnsKernelKind *kinds; /* by launch, then by name                                              */
+  uint32_t n, n_allocated;
+  uint32_t *slots; /* index + 1 by the hash of name and launch                                  */
+  uint32_t mask;
+  uint64_t n_unnamed; /* events without a name of the kind that was asked for                   */
+} LnsKernelKeys;
+
+/* Reads all kernels of REPORT and gives those one key that NAMING calls alike and that, BY_SHAPE, have one
+ * grid and block. CANCEL may be NULL. False and ERROR without memory, where a chunk is damaged, or
+ * cancelled. O(kernels), in memory that grows with kinds. */
+bool lns_kernel_keys_init (LnsKernelKeys *keys,
+                           LnsReport *report,
+                           LnsKernelName naming,
+                           bool by_shape,
+                           const atomic_bool *cancel,
+                           LnsError *error);
+void lns_kernel_keys_clear (LnsKernelKeys *keys);
+
+/* The key of a kernel of the report: an index of `kinds`. Any thread. O(1). */
+uint32_t lns_kernel_keys_find (const LnsKernelKeys *keys, uint32_t name, uint64_t launch);

@@ -1,0 +1,177 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/projection/cuda-links.h"
+
+#include <stdlib.h>
+
+struct LnsCudaLinks
+{
+  LnsReport *report;
+  const LnsLane *lanes;
+  const LnsTrack *tracks;
+  uint32_t n_lanes, n_tracks;
+  uint32_t *by_process; /* lanes with correlations, ascending by (process, lane)                 */
+  uint32_t n_linked;
+};
+
+typedef struct
+{
+  LnsEventRun *runs;
+  size_t n, n_allocated;
+} Runs;
+
+static uint32_t
+process_of (const LnsCudaLinks *links, uint32_t lane)
+{
+  uint32_t track = links->lanes[lane].track;
+  return track < links->n_tracks ? links->tracks[track].process : LNS_ID_NONE;
+}
+
+static int
+compare_lanes (const void *a, const void *b, void *data)
+{
+  uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
+  uint32_t pa = process_of (data, la), pb = process_of (data, lb);
+
+  if (pa != pb)
+    return pa < pb ? -1 : 1;
+  return la < lb ? -1 : la > lb;
+}
+
+LnsCudaLinks *
+lns_cuda_links_new (LnsReport *report, LnsError *error)
+{
+  LnsCudaLinks *links = calloc (1, sizeof *links);
+
+  if (links != NULL)
+    {
+      links->report = report;
+      links->lanes = lns_report_lanes (report, &links->n_lanes);
+      links->tracks = lns_report_tracks (report, &links->n_tracks);
+      links->by_process = calloc ((size_t)links->n_lanes + 1, sizeof *links->by_process);
+    }
+  if (links == NULL || links->by_process == NULL)
+    {
+      lns_cuda_links_free (links);
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                     "not enough memory to tie calls to their work; close other programs");
+      return NULL;
+    }
+  for (uint32_t i = 0; i < links->n_lanes; i++)
+    if (lns_lane_kind_extra (links->lanes[i].kind, LNS_COLUMN_CORRELATION) >= 0)
+      links->by_process[links->n_linked++] = i;
+  qsort_r (links->by_process, links->n_linked, sizeof *links->by_process, compare_lanes, links);
+  return links;
+}
+
+void
+lns_cuda_links_free (LnsCudaLinks *links)
+{
+  if (links == NULL)
+    return;
+  free (links->by_process);
+  free (links);
+}
+
+/* Adds ORDINAL of LANE to the last run, or as a new one. */
+static bool
+add_event (Runs *runs, uint32_t lane, uint64_t ordinal)
+{
+  LnsEventRun *last = runs->n > 0 ? &runs->runs[runs->n - 1] : NULL;
+
+  if (last != NULL && last->lane == lane && last->ordinal + last->n == ordinal)
+    {
+      last->n++;
+      return true;
+    }
+  if (runs->n == runs->n_allocated)
+    {
+      size_t n = runs->n_allocated * 2 + 4;
+      LnsEventRun *larger = realloc (runs->runs, n * sizeof *larger);
+      if (larger == NULL)
+        return false;
+      runs->runs = larger;
+      runs->n_allocated = n;
+    }
+  runs->runs[runs->n++] = (LnsEventRun){ lane, ordinal, 1 };
+  return true;
+}
+
+/* Adds all events of LANE with CORRELATION. */
+static bool
+add_lane (
+    const LnsCudaLinks *links, uint32_t lane, uint64_t correlation, Runs *runs, LnsError *error)
+{
+  uint64_t n_events = lns_report_lane_info (links->report, lane)->n_events, ordinal;
+
+  for (uint64_t from = 0; from < n_events; from = ordinal + 1)
+    {
+      if (!lns_report_find_correlation (links->report, lane, correlation, from, &ordinal, error))
+        return false;
+      if (ordinal == n_events)
+        break;
+      if (!add_event (runs, lane, ordinal))
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "not enough memory to tie a call to its work; close other programs");
+    }
+  return true;
+}
+
+/* The first of by_process whose process is not before PROCESS. */
+static uint32_t
+first_lane (const LnsCudaLinks *links, uint32_t process)
+{
+  uint32_t low = 0, high = links->n_linked;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (process_of (links, links->by_process[middle]) < process)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+bool
+lns_cuda_links_find (const LnsCudaLinks *links,
+                     uint32_t lane,
+                     uint64_t ordinal,
+                     LnsEventRun **ret_runs,
+                     size_t *ret_n,
+                     LnsError *error)
+{
+  Runs runs = { 0 };
+  LnsEvent event;
+  bool good = true;
+
+  *ret_runs = NULL;
+  *ret_n = 0;
+  if (!lns_report_event (links->report, lane, ordinal, &event, error))
+    return false;
+  int column = lns_lane_kind_extra (links->lanes[lane].kind, LNS_COLUMN_CORRELATION);
+  if (column < 0 || event.extra[column] == 0)
+    return true;
+  bool is_call = links->lanes[lane].kind == LNS_LANE_CUDA_API;
+  uint32_t process = process_of (links, lane);
+  for (uint32_t i = first_lane (links, process); good && i < links->n_linked; i++)
+    {
+      uint32_t other = links->by_process[i];
+      if (process_of (links, other) != process)
+        break;
+      if ((links->lanes[other].kind == LNS_LANE_CUDA_API) != is_call)
+        good = add_lane (links, other, event.extra[column], &runs, error);
+    }
+  if (!good)
+    {
+      free (runs.runs);
+      return false;
+    }
+  *ret_runs = runs.runs;
+  *ret_n = runs.n;
+  return true;
+}

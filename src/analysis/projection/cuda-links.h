@@ -1,0 +1,37 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which call of the CUDA API began what on the GPU, and back: events of one process that have the same
+ * correlation. Replaces: SELECT … FROM RUNTIME JOIN KERNEL USING (globalPid, correlationId). */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+/* Events ORDINAL … ORDINAL + N - 1 of LANE. */
+typedef struct
+{
+  uint32_t lane;
+  uint64_t ordinal, n;
+} LnsEventRun;
+
+typedef struct LnsCudaLinks LnsCudaLinks;
+
+/* The links of REPORT, which is borrowed and must outlive the result, which is to be freed. NULL and
+ * ERROR without memory. O(lanes). All functions but free may be called from any thread. */
+LnsCudaLinks *lns_cuda_links_new (LnsReport *report, LnsError *error);
+void lns_cuda_links_free (LnsCudaLinks *links); /* NULL is fine                                 */
+
+/* The other end of event ORDINAL of LANE. Of a call: what it began (kernels, copies, sets, graphs, waits,
+ * CUDA events, allocations …: the lane's kind tells), the many kernels of a graph as runs. Of what is not
+ * a call: its calls, mostly one. RET_RUNS (to be freed) gets RET_N by lane, then by ordinal; none (NULL)
+ * where the event has no correlation or its other end was not recorded. False and ERROR without memory or
+ * where a chunk is damaged. O(log n) a lane of the process, plus what is found. */
+bool lns_cuda_links_find (const LnsCudaLinks *links,
+                          uint32_t lane,
+                          uint64_t ordinal,
+                          LnsEventRun **ret_runs,
+                          size_t *ret_n,
+                          LnsError *error);

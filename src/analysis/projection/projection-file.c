@@ -1,0 +1,380 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/projection/projection-file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/analysis/ordering.h"
+#include "src/analysis/projection/projection.h"
+#include "src/base/folders.h"
+#include "src/store/write/writer.h"
+
+#define DERIVED_FROM     "derived_from"
+#define KEY_SIZE         96
+#define COMMIT_BYTES     (32 << 20)
+#define CACHE_BYTES      (32 << 20)
+#define CANCEL_LOOK_EACH 4096
+
+/* A range of one group and how it lies among the others. */
+typedef struct
+{
+  const LnsStreamProjection *it;
+  uint32_t domain;
+  uint32_t parent; /* place of the range around it in the order of ranges, or LNS_ID_NONE        */
+  uint32_t place;  /* its own                                                                   */
+  uint32_t level;
+} Placed;
+
+typedef struct
+{
+  LnsReport *report;
+  LnsWriter *writer;
+  const LnsLane *lanes;
+  const LnsTrack *tracks;
+  const LnsCudaContext *contexts;
+  const atomic_bool *cancel;
+  Placed *placed;       /* room for the largest group                                           */
+  Placed **by_place;    /* the same                                                             */
+  uint32_t *level_lane; /* per level of the track under way: its lane …                         */
+  int64_t *level_end_ns; /* … and where it ends                                                 */
+  uint32_t n_levels, n_levels_allocated;
+} Layout;
+
+static bool
+no_memory (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory to project so many ranges; close other programs");
+}
+
+/* What a file that was made from REPORT says that it was made from. */
+static void
+key_of (const LnsReport *report, char key[KEY_SIZE])
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  int at = 0;
+  for (size_t i = 0; i < sizeof info->uuid; i++)
+    at += snprintf (key + at, KEY_SIZE - (size_t)at, "%02x", info->uuid[i]);
+  snprintf (key + at, KEY_SIZE - (size_t)at, "-%" PRIu64 "-%d", info->n_commits,
+            LNS_PROJECTION_VERSION);
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+static int
+compare_by_domain (const void *a, const void *b)
+{
+  const Placed *pa = a, *pb = b;
+  return pa->domain < pb->domain ? -1 : pa->domain > pb->domain;
+}
+
+static int64_t
+end_of (const Placed *placed)
+{
+  return placed->it->range.start_ns + placed->it->range.duration_ns;
+}
+
+/* Outer ranges before those within them, which reach no further on the GPU either. */
+static int
+compare_on_gpu (const void *a, const void *b)
+{
+  const Placed *pa = a, *pb = b;
+  if (pa->it->range.start_ns != pb->it->range.start_ns)
+    return pa->it->range.start_ns < pb->it->range.start_ns ? -1 : 1;
+  if (end_of (pa) != end_of (pb))
+    return end_of (pa) > end_of (pb) ? -1 : 1;
+  return pa->place < pb->place ? -1 : pa->place > pb->place;
+}
+
+static int64_t
+range_end_of (const Placed *placed)
+{
+  return placed->it->range.range_start_ns + placed->it->range.range_duration_ns;
+}
+
+/* Finds the range around each of the N of one domain, which are in the order of
+ * lns_projection_by_stream (): the one before it on its thread that ends no sooner, if there is one. */
+static void
+find_parents (Placed *placed, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const uint32_t thread = placed[i].it->range.thread;
+      uint32_t up = i > 0 ? i - 1 : LNS_ID_NONE;
+      while (up != LNS_ID_NONE && (placed[up].it->range.thread != thread ||
+                                   range_end_of (&placed[up]) < range_end_of (&placed[i])))
+        up = placed[up].parent;
+      placed[i].parent = up;
+      placed[i].place = i;
+    }
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static bool
+add_level (Layout *self, uint32_t track)
+{
+  if (self->n_levels == self->n_levels_allocated)
+    {
+      uint32_t n = self->n_levels_allocated * 2 + 16;
+      uint32_t *lanes = reallocarray (self->level_lane, n, sizeof *lanes);
+      if (lanes != NULL)
+        self->level_lane = lanes;
+      int64_t *ends = reallocarray (self->level_end_ns, n, sizeof *ends);
+      if (ends != NULL)
+        self->level_end_ns = ends;
+      if (lanes == NULL || ends == NULL)
+        return false;
+      self->n_levels_allocated = n;
+    }
+  const LnsLane lane = { track, self->n_levels, LNS_LANE_NVTX_PROJECTED };
+  self->level_lane[self->n_levels] = lns_writer_add_lane (self->writer, &lane);
+  self->level_end_ns[self->n_levels++] = INT64_MIN;
+  return true;
+}
+
+static void
+append (Layout *self, const Placed *placed)
+{
+  const LnsProjectedRange *range = &placed->it->range;
+  LnsEvent event = { .start_ns = range->start_ns,
+                     .duration_ns = range->duration_ns,
+                     .name = range->name };
+#define SET(column, value)                                                                         \
+ event.extra[lns_lane_kind_extra (LNS_LANE_NVTX_PROJECTED, column)] = value
+  SET (LNS_COLUMN_COLOR, placed->it->color);
+  SET (LNS_COLUMN_THREAD, range->thread);
+  SET (LNS_COLUMN_CORRELATION, range->ordinal + 1);
+  SET (LNS_COLUMN_ORIGINAL, range->lane);
+  SET (LNS_COLUMN_COPY_COUNT, range->n_operations);
+#undef SET
+  lns_writer_append (self->writer, self->level_lane[placed->level], &event);
+  self->level_end_ns[placed->level] = end_of (placed);
+}
+
+static bool
+go_on (Layout *self, LnsError *error)
+{
+  if (self->cancel != NULL && atomic_load_explicit (self->cancel, memory_order_relaxed))
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
+  return lns_writer_waiting_bytes (self->writer) < COMMIT_BYTES ||
+         lns_writer_commit (self->writer, lns_report_info (self->report)->end_ns, error);
+}
+
+/* The N ranges of one stream and domain, each on the lowest free level under the range around it. */
+static bool
+write_track (Layout *self, Placed *placed, uint32_t n, LnsError *error)
+{
+  const LnsStreamProjection *any = placed[0].it;
+  const LnsTrack track = {
+    .kind = LNS_TRACK_NVTX_PROJECTED,
+    .process = self->tracks[self->lanes[any->range.lane].track].process,
+    .thread = LNS_ID_NONE,
+    .domain = placed[0].domain,
+    .number = any->context,
+    .device = self->contexts[any->context].device,
+    .stream = any->stream,
+  };
+  const uint32_t id = lns_writer_add_track (self->writer, &track);
+
+  self->n_levels = 0;
+  find_parents (placed, n);
+  lns_order (placed, n, sizeof *placed, compare_on_gpu);
+  for (uint32_t i = 0; i < n; i++)
+    self->by_place[placed[i].place] = &placed[i];
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint32_t level =
+          placed[i].parent != LNS_ID_NONE ? self->by_place[placed[i].parent]->level + 1 : 0;
+      while (level < self->n_levels && self->level_end_ns[level] > placed[i].it->range.start_ns)
+        level++;
+      if (level == self->n_levels && !add_level (self, id))
+        return no_memory (error);
+      placed[i].level = level;
+      append (self, &placed[i]);
+      if (i % CANCEL_LOOK_EACH == 0 && !go_on (self, error))
+        return false;
+    }
+  return true;
+}
+
+/* The N ranges of one stream, or of all of a context. */
+static bool
+write_group (Layout *self, const LnsStreamProjection *ranges, uint32_t n, LnsError *error)
+{
+  uint32_t end;
+
+  for (uint32_t i = 0; i < n; i++)
+    self->placed[i] =
+        (Placed){ .it = &ranges[i],
+                  .domain = self->tracks[self->lanes[ranges[i].range.lane].track].domain };
+  lns_order (self->placed, n, sizeof *self->placed, compare_by_domain);
+  for (uint32_t first = 0; first < n; first = end)
+    {
+      for (end = first + 1; end < n; end++)
+        if (self->placed[end].domain != self->placed[first].domain)
+          break;
+      if (!write_track (self, self->placed + first, end - first, error))
+        return false;
+    }
+  return true;
+}
+
+/* Repeats what tracks refer to, and the tracks and lanes, so that ids are the same. */
+static void
+repeat_definitions (LnsReport *report, LnsWriter *writer)
+{
+  uint32_t n;
+#define REPEAT(Type, all, add)                                                                     \
+ {                                                                                                 \
+  const Type *it = all (report, &n);                                                               \
+  for (uint32_t i = 0; i < n; i++)                                                                 \
+   add (writer, &it[i]);                                                                           \
+ }
+  REPEAT (LnsProcess, lns_report_processes, lns_writer_add_process);
+  REPEAT (LnsThread, lns_report_threads, lns_writer_add_thread);
+  REPEAT (LnsDomain, lns_report_domains, lns_writer_add_domain);
+  REPEAT (LnsCudaDevice, lns_report_devices, lns_writer_add_device);
+  REPEAT (LnsCudaContext, lns_report_contexts, lns_writer_add_context);
+  REPEAT (LnsCudaStream, lns_report_streams, lns_writer_add_stream);
+  REPEAT (LnsTrack, lns_report_tracks, lns_writer_add_track);
+  REPEAT (LnsLane, lns_report_lanes, lns_writer_add_lane);
+#undef REPEAT
+}
+
+static bool
+same_group (const LnsStreamProjection *a, const LnsStreamProjection *b)
+{
+  return a->context == b->context && a->stream == b->stream;
+}
+
+static bool
+write_all (Layout *self, const LnsStreamProjection *ranges, size_t n, LnsError *error)
+{
+  size_t end, most = 0;
+
+  if (n >= LNS_ID_NONE)
+    return no_memory (error);
+  for (size_t first = 0; first < n; first = end)
+    {
+      for (end = first + 1; end < n && same_group (&ranges[first], &ranges[end]);)
+        end++;
+      most = end - first > most ? end - first : most;
+    }
+  self->placed = calloc (most + 1, sizeof *self->placed);
+  self->by_place = calloc (most + 1, sizeof (Placed *));
+  bool good = self->placed != NULL && self->by_place != NULL;
+  if (!good)
+    no_memory (error);
+  repeat_definitions (self->report, self->writer);
+  for (size_t first = 0; good && first < n; first = end)
+    {
+      for (end = first + 1; end < n && same_group (&ranges[first], &ranges[end]);)
+        end++;
+      good = write_group (self, ranges + first, (uint32_t)(end - first), error);
+    }
+  free (self->placed);
+  free (self->by_place);
+  free (self->level_lane);
+  free (self->level_end_ns);
+  return good;
+}
+
+/* Writes RANGES to PATH, by another name beside it. */
+static bool
+write_file (LnsReport *report,
+            const char *path,
+            const LnsStreamProjection *ranges,
+            size_t n,
+            const atomic_bool *cancel,
+            LnsError *error)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const LnsWriterOptions options = { .overwrite = true,
+                                     .t0_monotonic_ns = info->t0_monotonic_ns,
+                                     .t0_realtime_ns = info->t0_realtime_ns,
+                                     .t0_tsc = info->t0_tsc };
+  static atomic_uint n_written;
+  char key[KEY_SIZE], *beside = NULL;
+  Layout layout = { .report = report, .cancel = cancel };
+
+  if (asprintf (&beside, "%s.%d-%u", path, (int)getpid (), atomic_fetch_add (&n_written, 1)) < 0)
+    return no_memory (error);
+  layout.lanes = lns_report_lanes (report, NULL);
+  layout.tracks = lns_report_tracks (report, NULL);
+  layout.contexts = lns_report_contexts (report, NULL);
+  layout.writer = lns_writer_create (beside, &options, error);
+  bool good = layout.writer != NULL;
+  if (good)
+    {
+      key_of (report, key);
+      lns_writer_set_meta (layout.writer, DERIVED_FROM, key);
+      good = write_all (&layout, ranges, n, error);
+      if (!good)
+        lns_writer_abandon (layout.writer);
+      else if (!lns_writer_finish (layout.writer, LNS_STATE_COMPLETE, info->end_ns, error))
+        {
+          unlink (beside);
+          good = false;
+        }
+    }
+  if (good && rename (beside, path) != 0)
+    {
+      good = lns_error_set_errno (error, errno, "%s: it cannot be written", path);
+      unlink (beside);
+    }
+  free (beside);
+  return good;
+}
+
+/* The file at PATH if it was made from REPORT, else NULL. */
+static LnsReport *
+open_file (LnsReport *report, const char *path, LnsError *error)
+{
+  char key[KEY_SIZE];
+  LnsReport *derived =
+      lns_report_open (path, &(LnsOpenOptions){ .cache_bytes = CACHE_BYTES }, error);
+  const char *from = derived != NULL ? lns_report_meta (derived, DERIVED_FROM) : NULL;
+
+  key_of (report, key);
+  if (derived == NULL || (from != NULL && strcmp (from, key) == 0))
+    return derived;
+  lns_report_close (derived);
+  lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s: it was made from another report", path);
+  return NULL;
+}
+
+LnsReport *
+lns_projection_open (LnsReport *report,
+                     const char *folder,
+                     const atomic_bool *cancel,
+                     atomic_uint *ret_permille,
+                     LnsError *error)
+{
+  char key[KEY_SIZE], *path = NULL;
+  LnsStreamProjection *ranges = NULL;
+  size_t n = 0;
+
+  key_of (report, key);
+  if (asprintf (&path, "%s/%s.rep", folder, key) < 0)
+    {
+      no_memory (error);
+      return NULL;
+    }
+  LnsReport *derived = open_file (report, path, &(LnsError){ 0 });
+  if (derived == NULL && lns_make_folders (path, 0700, error) &&
+      lns_projection_by_stream (report, cancel, ret_permille, &ranges, &n, error) &&
+      write_file (report, path, ranges, n, cancel, error))
+    derived = open_file (report, path, error);
+  free (ranges);
+  free (path);
+  return derived;
+}

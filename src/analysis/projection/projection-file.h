@@ -1,0 +1,26 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* NVTX ranges on the GPU as lanes: a track for each stream and domain, and for all streams of a context
+ * and domain, whose lanes nest as the ranges do. In a derived file (FORMAT.md), which is read like any
+ * report once lns_report_attach () has given it to the one that it was made from. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+/* The version of the rule: files of another one are made anew. */
+#define LNS_PROJECTION_VERSION 1
+
+/* The projected ranges of REPORT, from their file in FOLDER (made where it is missing) or worked out and
+ * written there. Owned by the caller, until it is attached. NULL and ERROR without memory, where a chunk
+ * of REPORT is damaged, where FOLDER cannot be written to, or cancelled (CANCEL may be NULL).
+ * RET_PERMILLE (may be NULL) tells how far it is. Blocks: for a worker. O(what lns_projection_by_stream ()
+ * takes + ranges × their depth). */
+LnsReport *lns_projection_open (LnsReport *report,
+                                const char *folder,
+                                const atomic_bool *cancel,
+                                atomic_uint *ret_permille,
+                                LnsError *error) __attribute__ ((warn_unused_result));

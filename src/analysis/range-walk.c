@@ -1,0 +1,293 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "src/analysis/range-walk.h"
+#include "src/store/format/chunk-format.h"
+
+/* A worker takes so many chunks at a time: a lane may hold nearly all of a report. */
+#define CHUNKS_A_TURN 64
+
+typedef struct
+{
+  uint32_t lane, family;
+  uint32_t first, n; /* chunks                                                                  */
+} Turn;
+
+struct LnsRangeWalk
+{
+  LnsReport *report;
+  const LnsRangeQuery *query;
+  const atomic_bool *cancel;
+  LnsRangeFamily *families;
+  uint32_t n_families;
+  Turn *turns;
+  uint32_t n_turns;
+  uint64_t n_events;
+  unsigned n_workers;
+};
+
+/* What the workers of a pass share. */
+typedef struct
+{
+  LnsRangeWalk *walk;
+  LnsRangeWalkFunc function;
+  void *data;
+  atomic_uint next_turn, next_worker;
+  atomic_bool failed;
+  pthread_mutex_t lock; /* over `error`                                                         */
+  LnsError error;
+} Pass;
+
+static unsigned
+style_of (LnsLaneKind kind)
+{
+  switch (kind)
+    {
+    case LNS_LANE_NVTX_PUSH_POP:
+      return LNS_STYLE_PUSH_POP;
+    case LNS_LANE_NVTX_START_END:
+      return LNS_STYLE_START_END;
+    case LNS_LANE_CUDA_API:
+      return LNS_STYLE_CALL;
+    case LNS_LANE_CUDA_KERNEL:
+      return LNS_STYLE_KERNEL;
+    case LNS_LANE_CUDA_MEMCPY:
+      return LNS_STYLE_COPY;
+    case LNS_LANE_CUDA_MEMSET:
+      return LNS_STYLE_SET;
+    default:
+      return 0;
+    }
+}
+
+static uint32_t
+family_of (LnsRangeWalk *walk, const LnsLane *lane)
+{
+  uint32_t n_tracks, n_domains, name = 0, i;
+  const LnsTrack *tracks = lns_report_tracks (walk->report, &n_tracks);
+  const LnsDomain *domains = lns_report_domains (walk->report, &n_domains);
+
+  if (lane->track < n_tracks && tracks[lane->track].domain < n_domains)
+    name = domains[tracks[lane->track].domain].name;
+  for (i = 0; i < walk->n_families; i++)
+    if (walk->families[i].domain_name == name && walk->families[i].style == style_of (lane->kind))
+      return i;
+  walk->families[i] = (LnsRangeFamily){ style_of (lane->kind), name };
+  walk->n_families++;
+  return i;
+}
+
+static unsigned
+count_cores (void)
+{
+  cpu_set_t set;
+  unsigned n = sched_getaffinity (0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT (&set) : 1;
+  return n < 1 ? 1 : n > LNS_RANGE_MAX_WORKERS ? LNS_RANGE_MAX_WORKERS : n;
+}
+
+LnsRangeWalk *
+lns_range_walk_new (LnsReport *report,
+                    const LnsRangeQuery *query,
+                    const atomic_bool *cancel,
+                    LnsError *error)
+{
+  LnsRangeWalk *walk = calloc (1, sizeof *walk);
+  uint32_t n_lanes, n_domains;
+  uint64_t n_turns = 0;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+
+  lns_report_domains (report, &n_domains);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    n_turns += lns_report_lane_info (report, i)->n_chunks / CHUNKS_A_TURN + 1;
+  if (walk != NULL)
+    {
+      walk->families = calloc (6 * ((size_t)n_domains + 1), sizeof *walk->families);
+      walk->turns = calloc (n_turns + 1, sizeof *walk->turns);
+    }
+  if (walk == NULL || walk->families == NULL || walk->turns == NULL)
+    {
+      lns_range_walk_free (walk);
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                     "not enough memory to sum up the ranges; close other programs");
+      return NULL;
+    }
+  walk->report = report;
+  walk->query = query;
+  walk->cancel = cancel;
+  walk->n_workers = count_cores ();
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (report, i);
+      if ((style_of (lanes[i].kind) & query->styles) == 0 || info->n_chunks == 0)
+        continue;
+      uint32_t family = family_of (walk, &lanes[i]);
+      walk->n_events += info->n_events;
+      for (uint32_t first = 0; first < info->n_chunks; first += CHUNKS_A_TURN)
+        {
+          uint32_t n = info->n_chunks - first;
+          walk->turns[walk->n_turns++] =
+              (Turn){ i, family, first, n < CHUNKS_A_TURN ? n : CHUNKS_A_TURN };
+        }
+    }
+  return walk;
+}
+
+void
+lns_range_walk_free (LnsRangeWalk *walk)
+{
+  if (walk == NULL)
+    return;
+  free (walk->families);
+  free (walk->turns);
+  free (walk);
+}
+
+const LnsRangeFamily *
+lns_range_walk_families (const LnsRangeWalk *walk, uint32_t *ret_n)
+{
+  *ret_n = walk->n_families;
+  return walk->families;
+}
+
+unsigned
+lns_range_walk_n_workers (const LnsRangeWalk *walk)
+{
+  return walk->n_workers;
+}
+
+uint64_t
+lns_range_walk_n_events (const LnsRangeWalk *walk)
+{
+  return walk->n_events;
+}
+
+static void
+fail (Pass *pass, const LnsError *error)
+{
+  pthread_mutex_lock (&pass->lock);
+  lns_error_set (&pass->error, error->domain, error->code, "%s", error->message);
+  pthread_mutex_unlock (&pass->lock);
+  atomic_store (&pass->failed, true);
+}
+
+/* Where a worker puts keys and sizes in the places of names and durations. */
+typedef struct
+{
+  uint32_t keys[LNS_CHUNK_MAX_EVENTS];
+  int64_t sizes[LNS_CHUNK_MAX_EVENTS];
+} Places;
+
+/* CHUNK with what the query asks for in place of names and durations. */
+static LnsChunk
+put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk, Places *places)
+{
+  const LnsRangeQuery *query = walk->query;
+  int launch = lns_lane_kind_extra (kind, LNS_COLUMN_LAUNCH),
+      bytes = lns_lane_kind_extra (kind, LNS_COLUMN_BYTES);
+  LnsChunk result = *chunk;
+
+  if (query->keys.kernels != NULL && kind == LNS_LANE_CUDA_KERNEL &&
+      chunk->n <= LNS_CHUNK_MAX_EVENTS)
+    {
+      for (uint32_t i = 0; i < chunk->n; i++)
+        places->keys[i] =
+            lns_kernel_keys_find (query->keys.kernels, chunk->name[i],
+                                  chunk->extra[launch] != NULL ? chunk->extra[launch][i] : 0);
+      result.name = places->keys;
+    }
+  else if (query->keys.calls != NULL && kind == LNS_LANE_CUDA_API &&
+           chunk->n <= LNS_CHUNK_MAX_EVENTS)
+    {
+      for (uint32_t i = 0; i < chunk->n; i++)
+        places->keys[i] =
+            chunk->name[i] < query->keys.n_calls ? query->keys.calls[chunk->name[i]] : 0;
+      result.name = places->keys;
+    }
+  if (query->by_bytes && chunk->n <= LNS_CHUNK_MAX_EVENTS)
+    {
+      for (uint32_t i = 0; i < chunk->n; i++)
+        places->sizes[i] =
+            bytes >= 0 && chunk->extra[bytes] != NULL ? (int64_t)chunk->extra[bytes][i] : 0;
+      result.duration_ns = places->sizes;
+    }
+  return result;
+}
+
+static bool
+take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
+{
+  const LnsColumnMask columns =
+      LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+      LNS_COLUMN_BIT (pass->walk->query->by_bytes ? LNS_COLUMN_BYTES : LNS_COLUMN_NAME) |
+      LNS_COLUMN_BIT (pass->walk->query->keys.kernels != NULL ? LNS_COLUMN_LAUNCH
+                                                              : LNS_COLUMN_NAME);
+  LnsChunkWalker *walker = lns_chunk_walker_new (pass->walk->report, turn->lane, columns);
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (pass->walk->report, &n_lanes)[turn->lane].kind;
+  Places places;
+  bool good = walker != NULL;
+
+  if (good)
+    lns_chunk_walker_seek (walker, turn->first);
+  for (uint32_t i = 0; good && i < turn->n; i++)
+    {
+      const LnsChunk *chunk = lns_chunk_walker_next (walker, error);
+      if (chunk == NULL)
+        break;
+      LnsChunk asked = put_in_place (pass->walk, kind, chunk, &places);
+      good = pass->function (pass->data, worker, turn->family, &asked);
+    }
+  lns_chunk_walker_free (walker);
+  if (!good)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory to sum up the ranges; close other programs");
+  return error->domain == LNS_ERROR_NONE;
+}
+
+static void *
+work (void *data)
+{
+  Pass *pass = data;
+  LnsRangeWalk *walk = pass->walk;
+  unsigned worker = atomic_fetch_add (&pass->next_worker, 1);
+  LnsError error = { 0 };
+
+  while (!atomic_load_explicit (&pass->failed, memory_order_relaxed))
+    {
+      unsigned turn = atomic_fetch_add (&pass->next_turn, 1);
+      if (turn >= walk->n_turns)
+        break;
+      if (walk->cancel != NULL && atomic_load_explicit (walk->cancel, memory_order_relaxed))
+        lns_error_set (&error, LNS_ERROR_CANCELLED, 0, "interrupted");
+      if (error.domain != LNS_ERROR_NONE || !take_turn (pass, worker, &walk->turns[turn], &error))
+        fail (pass, &error);
+    }
+  return NULL;
+}
+
+bool
+lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, LnsError *error)
+{
+  Pass pass = {
+    .walk = walk, .function = function, .data = data, .lock = PTHREAD_MUTEX_INITIALIZER
+  };
+  pthread_t threads[LNS_RANGE_MAX_WORKERS];
+  unsigned n_threads = 0;
+
+  /* This thread works too; where no other can be had, alone.                                     */
+  while (n_threads + 1 < walk->n_workers && n_threads + 1 < walk->n_turns &&
+         pthread_create (&threads[n_threads], NULL, work, &pass) == 0)
+    n_threads++;
+  work (&pass);
+  for (unsigned i = 0; i < n_threads; i++)
+    pthread_join (threads[i], NULL);
+  if (pass.error.domain != LNS_ERROR_NONE)
+    return lns_error_set (error, pass.error.domain, pass.error.code, "%s", pass.error.message);
+  return true;
+}

@@ -1,0 +1,363 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* cuda_memcpy_async, cuda_memcpy_sync, cuda_memset_sync and cuda_api_sync: what makes the host wait. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/projection/cuda-links.h"
+#include "src/analysis/rules/private.h"
+#include "src/tables/enums.h"
+
+/* To devices such copies are staged, and the call returns at once. */
+#define STAGED_BYTES (64 * 1024)
+
+/* CUpti_ActivityMemoryKind as tables number it, and CUpti_ActivityMemcpyKind. */
+enum
+{
+  PAGEABLE = 0,
+  PINNED = 1,
+  MANAGED = 4,
+  MANAGED_STATIC = 6,
+  UNKNOWN = 7
+};
+enum
+{
+  HOST_TO_DEVICE = 1,
+  DEVICE_TO_HOST = 2,
+  HOST_TO_ARRAY = 3,
+  ARRAY_TO_HOST = 4,
+  HOST_TO_HOST = 9
+};
+
+/* ---- Which events ---------------------------------------------------------------------------- */
+
+/* An event of a chunk, and what its lane's kind says. */
+typedef struct
+{
+  LnsReport *report;
+  const LnsChunk *chunk;
+  LnsLaneKind kind;
+  uint32_t i;
+  uint8_t *is_wait; /* by string id: 0 = not looked at yet, 1 = no, 2 = yes                      */
+} Event;
+
+typedef bool (*EventFunc) (const Event *event);
+
+static uint64_t
+value (const Event *event, LnsColumnId column)
+{
+  int index = lns_lane_kind_extra (event->kind, column);
+  return index >= 0 && event->chunk->extra[index] != NULL ? event->chunk->extra[index][event->i]
+                                                          : 0;
+}
+
+/* The kind of memory that a table shows for KIND of CUPTI. */
+static int
+memory_kind (uint64_t kind)
+{
+  return (kind & 0xFF) == 0 ? UNKNOWN : (int)(kind & 0xFF) - 1;
+}
+
+static bool
+is_pageable (const Event *event)
+{
+  uint64_t kinds = value (event, LNS_COLUMN_MEMORY_KINDS);
+  return memory_kind (kinds) == PAGEABLE || memory_kind (kinds >> 8) == PAGEABLE;
+}
+
+/* Copies within and between devices go on beside the host. */
+static bool
+is_of_host (const Event *event)
+{
+  uint64_t kind = value (event, LNS_COLUMN_COPY_KIND);
+
+  if (kind == HOST_TO_DEVICE)
+    return value (event, LNS_COLUMN_BYTES) > STAGED_BYTES;
+  return kind == DEVICE_TO_HOST || kind == HOST_TO_ARRAY || kind == ARRAY_TO_HOST ||
+         kind == HOST_TO_HOST;
+}
+
+static bool
+is_set_of_host (const Event *event)
+{
+  int kind = memory_kind (value (event, LNS_COLUMN_MEMORY_KINDS));
+  return kind == PINNED || kind == MANAGED || kind == MANAGED_STATIC;
+}
+
+static bool
+is_wait_name (const char *name)
+{
+  static const char *const names[] = { "cudaDeviceSynchronize", "cudaStreamSynchronize",
+                                       "cudaThreadSynchronize", "cuCtxSynchronize",
+                                       "cuStreamSynchronize" };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp (name, names[i], strlen (names[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool
+is_wait (const Event *event)
+{
+  uint32_t name = event->chunk->name[event->i];
+
+  if (name >= lns_report_n_strings (event->report))
+    return false;
+  if (event->is_wait[name] == 0)
+    event->is_wait[name] = 1 + is_wait_name (lns_report_string (event->report, name, NULL));
+  return event->is_wait[name] == 2;
+}
+
+/* Adds the events of lanes of KIND for which IS_ASKED holds. */
+static bool
+add_events (LnsRuleResult *result,
+            LnsLaneKind kind,
+            EventFunc is_asked,
+            const atomic_bool *cancel,
+            LnsError *error)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  Event event = { .report = report, .kind = kind };
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  LnsError local = { 0 };
+  bool good = true;
+
+  event.is_wait = calloc ((size_t)lns_report_n_strings (report) + 1, 1);
+  if (event.is_wait == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for rules; close other programs");
+  for (uint32_t lane = 0; good && lane < n_lanes; lane++)
+    {
+      if (lanes[lane].kind != kind)
+        continue;
+      LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, 0);
+      good = walker != NULL || lns_error_set (&local, LNS_ERROR_NO_MEMORY, 0,
+                                              "not enough memory for rules; close other programs");
+      while (good && (event.chunk = lns_chunk_walker_next (walker, &local)) != NULL)
+        {
+          result->has_data = true;
+          good = _lns_rule_go_on (cancel, &local);
+          for (event.i = 0; good && event.i < event.chunk->n; event.i++)
+            if (is_asked (&event))
+              good = _lns_rule_add (result,
+                                    (LnsRuleRow){ .start_ns = event.chunk->start_ns[event.i],
+                                                  .duration_ns = event.chunk->duration_ns[event.i],
+                                                  .ordinal = event.chunk->first + event.i,
+                                                  .lane = lane,
+                                                  .call_name = event.chunk->name[event.i] },
+                                    &local);
+        }
+      good = good && local.domain == LNS_ERROR_NONE;
+      lns_chunk_walker_free (walker);
+    }
+  free (event.is_wait);
+  return good || lns_error_set (error, local.domain, local.code, "%s", local.message);
+}
+
+bool
+_lns_rule_run_pageable (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  return add_events (result, LNS_LANE_CUDA_MEMCPY, is_pageable, cancel, error);
+}
+
+bool
+_lns_rule_run_copies (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  return add_events (result, LNS_LANE_CUDA_MEMCPY, is_of_host, cancel, error);
+}
+
+bool
+_lns_rule_run_sets (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  return add_events (result, LNS_LANE_CUDA_MEMSET, is_set_of_host, cancel, error);
+}
+
+bool
+_lns_rule_run_waits (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  return add_events (result, LNS_LANE_CUDA_API, is_wait, cancel, error);
+}
+
+/* ---- By which calls -------------------------------------------------------------------------- */
+
+/* Keeps ROW where the call that began it is of a copy or a set, and asynchronous as ASYNC says. */
+static bool
+keep_call (LnsRuleResult *result, LnsRuleRow *row, bool async, bool *ret_keep, LnsError *error)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  LnsEventRun *calls;
+  LnsEvent call = { 0 }, other;
+  size_t n;
+
+  *ret_keep = false;
+  if (result->links == NULL && (result->links = lns_cuda_links_new (report, error)) == NULL)
+    return false;
+  if (!lns_cuda_links_find (result->links, row->lane, row->ordinal, &calls, &n, error))
+    return false;
+  bool good = true;
+  /* Of nested ones the outermost. */
+  for (size_t i = 0; good && i < n; i++)
+    {
+      good = lns_report_event (report, calls[i].lane, calls[i].ordinal, &other, error);
+      if (good && (i == 0 || other.start_ns < call.start_ns))
+        call = other;
+    }
+  if (n > 0 && good)
+    {
+      const char *name = lns_report_string (report, call.name, NULL);
+      bool is_memory = strncmp (name, "cudaMemcpy", 10) == 0 ||
+                       strncmp (name, "cudaMemset", 10) == 0 ||
+                       strncmp (name, "cuMemcpy", 8) == 0 || strncmp (name, "cuMemset", 8) == 0;
+      *ret_keep = is_memory && (strstr (name, "Async") != NULL) == async;
+      row->call_name = call.name;
+    }
+  free (calls);
+  return good;
+}
+
+bool
+_lns_rule_keep_async (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error)
+{
+  return keep_call (result, row, true, keep, error);
+}
+
+bool
+_lns_rule_keep_sync (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error)
+{
+  return keep_call (result, row, false, keep, error);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static LnsStatsCell
+number (int64_t value_of_it)
+{
+  return (LnsStatsCell){ .number = value_of_it };
+}
+
+static LnsStatsCell
+text (const char *bytes)
+{
+  return (LnsStatsCell){ .bytes = bytes, .size_bytes = strlen (bytes) };
+}
+
+/* What tables call the kind of memory. */
+static LnsStatsCell
+memory_label (uint64_t kind)
+{
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    for (unsigned v = 0;
+         v < lns_enums[i].n_values && strcmp (lns_enums[i].name, "ENUM_CUDA_MEM_KIND") == 0; v++)
+      if (lns_enums[i].values[v].id == memory_kind (kind))
+        return text (lns_enums[i].values[v].label);
+  return (LnsStatsCell){ .is_empty = true };
+}
+
+static LnsStatsCell
+megabytes (uint64_t bytes)
+{
+  return number ((int64_t)round ((double)bytes / 1000));
+}
+
+/* Where the event of ROW ran, and by which call: PID to API Name. */
+static void
+make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cells[6])
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  uint32_t n_tracks, n_devices, n_contexts, n_streams;
+  const LnsTrack *track =
+      &lns_report_tracks (report, &n_tracks)[lns_report_lanes (report, NULL)[row->lane].track];
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
+  uint32_t context = track->stream < n_streams ? streams[track->stream].context : n_contexts;
+  bool has_context = context < n_contexts;
+
+  cells[0] = number (lns_tables_global_pid (result->tables, track->process) >> 24 & 0xFFFFFF);
+  cells[1] = (LnsStatsCell){ .is_empty = track->device >= n_devices };
+  if (!cells[1].is_empty)
+    cells[1].number = devices[track->device].number;
+  cells[2] = (LnsStatsCell){ .is_empty = !has_context };
+  cells[3] = (LnsStatsCell){ .is_empty = !has_context || !contexts[context].is_green };
+  if (has_context)
+    cells[2].number = cells[3].number = contexts[context].number;
+  cells[4] = (LnsStatsCell){ .is_empty = track->stream >= n_streams };
+  if (!cells[4].is_empty)
+    cells[4].number = streams[track->stream].number;
+  cells[5] = text (lns_report_string (report, row->call_name, NULL));
+}
+
+/* The value of COLUMN in the event of ROW, which is of KIND. */
+static uint64_t
+event_value (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
+{
+  int index = lns_lane_kind_extra (kind, column);
+  return index >= 0 ? event->extra[index] : 0;
+}
+
+bool
+_lns_rule_write_copy (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+{
+  const LnsRuleRow *row = &result->rows[i];
+  LnsEvent event;
+
+  if (!lns_report_event (lns_tables_report (result->tables), row->lane, row->ordinal, &event,
+                         error))
+    return false;
+  uint64_t kinds = event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_MEMORY_KINDS);
+  LnsStatsCell cells[11] = {
+    number (row->duration_ns),
+    number (row->start_ns),
+    memory_label (kinds),
+    memory_label (kinds >> 8),
+    megabytes (event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_BYTES)),
+  };
+  make_place (result, row, &cells[5]);
+  return lns_stats_table_add (table, cells);
+}
+
+bool
+_lns_rule_write_set (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+{
+  const LnsRuleRow *row = &result->rows[i];
+  LnsEvent event;
+
+  if (!lns_report_event (lns_tables_report (result->tables), row->lane, row->ordinal, &event,
+                         error))
+    return false;
+  LnsStatsCell cells[10] = {
+    number (row->duration_ns),
+    number (row->start_ns),
+    memory_label (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_MEMORY_KINDS)),
+    megabytes (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_BYTES)),
+  };
+  make_place (result, row, &cells[4]);
+  return lns_stats_table_add (table, cells);
+}
+
+bool
+_lns_rule_write_wait (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+{
+  const LnsRuleRow *row = &result->rows[i];
+  LnsReport *report = lns_tables_report (result->tables);
+  const LnsTrack *track =
+      &lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[row->lane].track];
+  int64_t tid = lns_tables_global_tid (result->tables, track->thread);
+  LnsStatsCell cells[] = {
+    number (row->duration_ns),
+    number (row->start_ns),
+    number (tid >> 24 & 0xFFFFFF),
+    number (tid & 0xFFFFFF),
+    text (lns_report_string (report, row->call_name, NULL)),
+  };
+
+  (void)error;
+  return lns_stats_table_add (table, cells);
+}

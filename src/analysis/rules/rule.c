@@ -1,0 +1,307 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/rules/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/projection/cuda-links.h"
+
+#define PLACE                                                                                      \
+ { "PID" }, { "Device ID" }, { "Context ID" }, { "Green Context ID" }, { "Stream ID" },            \
+ {                                                                                                 \
+  "API Name", .is_text = true                                                                      \
+ }
+
+static const LnsStatsColumn copy_columns[] = {
+  { "Duration", .is_time = true }, { "Start", .is_time = true },    { "Src Kind", .is_text = true },
+  { "Dst Kind", .is_text = true }, { "Bytes (MB)", .decimals = 3 }, PLACE,
+};
+
+static const LnsStatsColumn set_columns[] = {
+  { "Duration", .is_time = true },
+  { "Start", .is_time = true },
+  { "Memory Kind", .is_text = true },
+  { "Bytes (MB)", .decimals = 3 },
+  PLACE,
+};
+
+static const LnsStatsColumn wait_columns[] = {
+  { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" }, { "TID" },
+  { "API Name", .is_text = true },
+};
+
+static const LnsStatsColumn gap_columns[] = {
+  { "Row#" },      { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" },
+  { "Device ID" }, { "Overhead", .is_time = true },
+};
+
+static const LnsStatsColumn utilization_columns[] = {
+  { "Row#" },
+  { "In-Use (%)", .decimals = 1 },
+  { "Duration", .is_time = true },
+  { "Start", .is_time = true },
+  { "PID" },
+  { "Device ID" },
+  { "Overhead", .is_time = true },
+};
+
+#define N(array) sizeof array / sizeof *array
+
+static const LnsRuleMaker makers[] = {
+  { { "cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", "[:rows=N]",
+      "These copies were asked for asynchronously, but their host memory is pageable: the driver "
+      "stages them, and the call returns only when that is done. Use pinned memory "
+      "(cudaMallocHost, cudaHostRegister; in PyTorch pin_memory).",
+      "No asynchronous copy used pageable memory.", "copy memory with CUDA" },
+    _lns_rule_run_pageable,
+    _lns_rule_compare_durations,
+    _lns_rule_keep_async,
+    copy_columns,
+    N (copy_columns),
+    _lns_rule_write_copy },
+  { { "cuda_memcpy_sync", "CUDA Synchronous Memcpy", "[:rows=N]",
+      "These copies block the host until they are done (those of 64 KiB or less to a device do "
+      "not, "
+      "and are left out). Use cudaMemcpyAsync in a stream, from pinned memory.",
+      "No synchronous copy blocked the host.", "copy memory with CUDA" },
+    _lns_rule_run_copies,
+    _lns_rule_compare_durations,
+    _lns_rule_keep_sync,
+    copy_columns,
+    N (copy_columns),
+    _lns_rule_write_copy },
+  { { "cuda_memset_sync", "CUDA Synchronous Memset", "[:rows=N]",
+      "These memsets of pinned or managed memory block the host until they are done. Use "
+      "cudaMemsetAsync in a stream.",
+      "No synchronous memset blocked the host.", "set memory with CUDA" },
+    _lns_rule_run_sets,
+    _lns_rule_compare_durations,
+    _lns_rule_keep_sync,
+    set_columns,
+    N (set_columns),
+    _lns_rule_write_set },
+  { { "cuda_api_sync", "CUDA Synchronization APIs", "[:rows=N]",
+      "These calls block the host until all work of a device or stream is done. Call them less "
+      "often; let one stream wait for another by events (cudaStreamWaitEvent).",
+      "No call waited for all work of a device or stream.", "call CUDA" },
+    _lns_rule_run_waits,
+    _lns_rule_compare_durations,
+    NULL,
+    wait_columns,
+    N (wait_columns),
+    _lns_rule_write_wait },
+  { { "gpu_gaps", "GPU Gaps", "[:gap=MILLISECONDS][:rows=N]",
+      "In these times a GPU had nothing to do, between its first and its last operation. Look at "
+      "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
+      "ranges tell what the program meant to do. Overhead is the part of a gap in which the "
+      "profiler was busy in the process: without it the gap may be shorter by as much.",
+      "No GPU was idle for long.", "use a GPU with CUDA" },
+    _lns_rule_run_gaps,
+    _lns_rule_compare_durations,
+    NULL,
+    gap_columns,
+    N (gap_columns),
+    _lns_rule_write_gap },
+  { { "gpu_time_util", "GPU Time Utilization", "[:threshold=PERCENT][:chunks=N][:rows=N]",
+      "In these times a GPU was busy for a small part only. Look at what the CPU did meanwhile; "
+      "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps. Overhead is "
+      "how long the profiler was busy in the process.",
+      "No GPU was busy for a small part of a time only.", "use a GPU with CUDA" },
+    _lns_rule_run_utilization,
+    _lns_rule_compare_percents,
+    NULL,
+    utilization_columns,
+    N (utilization_columns),
+    _lns_rule_write_utilization },
+};
+
+const LnsRule *
+lns_rule_at (size_t i)
+{
+  return i < N (makers) ? &makers[i].rule : NULL;
+}
+
+/* Reads the argument "NAME=NUMBER" of SIZE bytes at TEXT, which LIST must have. */
+static bool
+read_argument (const char *list, const char *text, size_t size, LnsRuleOptions *options)
+{
+  size_t n = strcspn (text, "=:") + 1;
+  char *end;
+
+  if (n >= size || text[n - 1] != '=')
+    return false;
+  const char *found = list;
+  while ((found = strchr (found, ':')) != NULL && strncmp (++found, text, n) != 0)
+    ;
+  double value = strtod (text + n, &end);
+  if (found == NULL || end != text + size || !(value >= -1 && value < 1e12))
+    return false;
+  if (text[0] == 'r')
+    options->n_rows = (int64_t)value;
+  else if (text[0] == 'g')
+    options->gap_ns = (int64_t)(value * 1e6);
+  else if (text[0] == 't')
+    options->busy_percent = value;
+  else
+    options->n_chunks = (int64_t)value;
+  return options->gap_ns >= 0 && options->busy_percent >= 0 && options->n_chunks >= 1 &&
+         options->n_chunks <= 10000;
+}
+
+const LnsRule *
+lns_rule_find (const char *name, LnsRuleOptions *options, LnsError *error)
+{
+  size_t length = strcspn (name, ":"), i = 0;
+
+  while (i < N (makers) && (strlen (makers[i].rule.name) != length ||
+                            strncmp (makers[i].rule.name, name, length) != 0))
+    i++;
+  if (i == N (makers))
+    {
+      lns_error_set (error, LNS_ERROR_USAGE, 0,
+                     "--rule knows no “%s”: --help-rules lists the rules", name);
+      return NULL;
+    }
+  const LnsRule *rule = &makers[i].rule;
+  for (const char *at = name + length; *at == ':'; at += 1 + length)
+    {
+      length = strcspn (at + 1, ":");
+      if (!read_argument (rule->arguments, at + 1, length, options))
+        {
+          lns_error_set (error, LNS_ERROR_USAGE, 0, "--rule knows no “%s”: write %s%s", name,
+                         rule->name, rule->arguments);
+          return NULL;
+        }
+    }
+  return rule;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+bool
+_lns_rule_add (LnsRuleResult *result, LnsRuleRow row, LnsError *error)
+{
+  if (result->n == result->n_allocated)
+    {
+      size_t n = 2 * result->n_allocated + 64;
+      LnsRuleRow *larger = realloc (result->rows, n * sizeof *larger);
+      if (larger == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "not enough memory for rules; close other programs");
+      result->rows = larger;
+      result->n_allocated = n;
+    }
+  result->rows[result->n++] = row;
+  return true;
+}
+
+bool
+_lns_rule_go_on (const atomic_bool *cancel, LnsError *error)
+{
+  return cancel == NULL || !atomic_load_explicit (cancel, memory_order_relaxed) ||
+         lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
+}
+
+int
+_lns_rule_compare_durations (const void *a, const void *b)
+{
+  const LnsRuleRow *ra = a, *rb = b;
+
+  if (ra->duration_ns != rb->duration_ns)
+    return ra->duration_ns > rb->duration_ns ? -1 : 1;
+  if (ra->start_ns != rb->start_ns)
+    return ra->start_ns < rb->start_ns ? -1 : 1;
+  return ra->lane < rb->lane ? -1 : ra->lane > rb->lane;
+}
+
+/* Leaves the worst rows alone. */
+static bool
+choose (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  const LnsRuleMaker *maker = result->maker;
+  size_t n = 0;
+  bool keep = true;
+
+  if (result->n > 0)
+    qsort (result->rows, result->n, sizeof *result->rows, maker->compare);
+  for (size_t i = 0;
+       i < result->n && (result->options.n_rows < 0 || n < (uint64_t)result->options.n_rows); i++)
+    {
+      LnsRuleRow row = result->rows[i];
+      if (!_lns_rule_go_on (cancel, error) ||
+          (maker->keep != NULL && !maker->keep (result, &row, &keep, error)))
+        return false;
+      if (keep)
+        result->rows[n++] = row;
+    }
+  result->n = n;
+  return true;
+}
+
+LnsRuleResult *
+lns_rule_run (const LnsRule *rule,
+              const LnsRuleOptions *options,
+              LnsTables *tables,
+              const atomic_bool *cancel,
+              LnsError *error)
+{
+  LnsRuleResult *result = calloc (1, sizeof *result);
+
+  if (result == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                     "not enough memory for rules; close other programs");
+      return NULL;
+    }
+  result->maker = (const LnsRuleMaker *)rule; /* its first member                                */
+  result->options = *options;
+  result->tables = tables;
+  if (result->maker->run (result, cancel, error) && choose (result, cancel, error))
+    return result;
+  lns_rule_result_free (result);
+  return NULL;
+}
+
+void
+lns_rule_result_free (LnsRuleResult *result)
+{
+  if (result == NULL)
+    return;
+  lns_cuda_links_free (result->links);
+  free (result->rows);
+  free (result);
+}
+
+bool
+lns_rule_result_has_data (const LnsRuleResult *result)
+{
+  return result->has_data;
+}
+
+size_t
+lns_rule_result_n_rows (const LnsRuleResult *result)
+{
+  return result->n;
+}
+
+bool
+lns_rule_result_write (const LnsRuleResult *result,
+                       FILE *stream,
+                       const LnsStatsStyle *style,
+                       LnsError *error)
+{
+  const LnsRuleMaker *maker = result->maker;
+  LnsStatsTable *table = lns_stats_table_new (stream, style, maker->columns, maker->n_columns);
+  bool good = table != NULL;
+
+  for (size_t i = 0; good && i < result->n; i++)
+    good = maker->write (result, i, table, error);
+  lns_stats_table_finish (table);
+  return good ||
+         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory to write %s; close other programs", maker->rule.name);
+}

@@ -1,0 +1,61 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The rules of `analyze`: what keeps GPUs waiting, where, and what helps. */
+
+#pragma once
+
+#include "src/analysis/stats/table.h"
+#include "src/tables/tables.h"
+
+typedef struct
+{
+  const char *name;      /* "gpu_gaps"                                                          */
+  const char *title;     /* "GPU Gaps"                                                          */
+  const char *arguments; /* that may follow the name, as "[:rows=N]"                            */
+  const char *advice;    /* what its rows are, and what helps: sentences                        */
+  const char *none;      /* a sentence for a report that has nothing of it                      */
+  const char *needs;     /* what a program must do to be looked at: "copy memory with CUDA"    */
+} LnsRule;
+
+/* What counts. */
+typedef struct
+{
+  int64_t gap_ns;      /* gpu_gaps: longer ones                                                  */
+  double busy_percent; /* gpu_time_util: below it                                                */
+  int64_t n_chunks; /* gpu_time_util: in so many parts is the time divided, 1 – 10,000        */
+  int64_t n_rows;   /* the worst so many; -1 = all                                            */
+} LnsRuleOptions;
+
+#define LNS_RULE_OPTIONS                                                                           \
+ ((LnsRuleOptions){ .gap_ns = 500000000, .busy_percent = 50, .n_chunks = 30, .n_rows = 50 })
+
+/* The rule number I, or NULL behind the last. */
+const LnsRule *lns_rule_at (size_t i);
+
+/* The rule called NAME, whose arguments behind colons change OPTIONS. NULL and ERROR where there is none,
+ * or it has no such argument. */
+const LnsRule *lns_rule_find (const char *name, LnsRuleOptions *options, LnsError *error);
+
+typedef struct LnsRuleResult LnsRuleResult;
+
+/* Looks for what RULE is about in TABLES (borrowed until the result is freed). CANCEL may be NULL. NULL and
+ * ERROR without memory, where a chunk is damaged, or cancelled. O(events it is about). */
+LnsRuleResult *lns_rule_run (const LnsRule *rule,
+                             const LnsRuleOptions *options,
+                             LnsTables *tables,
+                             const atomic_bool *cancel,
+                             LnsError *error);
+void lns_rule_result_free (LnsRuleResult *result); /* NULL is fine                              */
+
+/* Whether the report holds anything that the rule could have found wrong. */
+bool lns_rule_result_has_data (const LnsRuleResult *result);
+size_t lns_rule_result_n_rows (const LnsRuleResult *result);
+
+/* Writes the rows, the worst first. False and ERROR without memory or where a chunk is damaged. */
+bool lns_rule_result_write (const LnsRuleResult *result,
+                            FILE *stream,
+                            const LnsStatsStyle *style,
+                            LnsError *error);

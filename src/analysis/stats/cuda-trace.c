@@ -1,0 +1,374 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* cuda_api_trace and cuda_gpu_trace: rows are written as they are read, whatever their number. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/stats/report-private.h"
+#include "src/base/saturate.h"
+#include "src/tables/enums.h"
+#include "src/tables/row-cursor.h"
+
+/* The position of the column called NAME in TABLE, which has it. */
+static unsigned
+column_of (const LnsTable *table, const char *name)
+{
+  unsigned i = 0;
+
+  while (i + 1 < table->n_columns && strcmp (table->columns[i].name, name) != 0)
+    i++;
+  return i;
+}
+
+static int64_t
+integer (LnsRowCursor *rows, const LnsTable *table, const char *column)
+{
+  return lns_row_cursor_value (rows, column_of (table, column)).integer;
+}
+
+/* A cell for the number in COLUMN; an empty one where that is NULL. */
+static LnsStatsCell
+number (LnsRowCursor *rows, const LnsTable *table, const char *column)
+{
+  const LnsValue value = lns_row_cursor_value (rows, column_of (table, column));
+
+  return value.type == LNS_VALUE_NULL ? (LnsStatsCell){ .is_empty = true }
+                                      : _lns_stats_number (value.integer);
+}
+
+static uint64_t
+count_rows (const LnsStatsResult *result, const char *table)
+{
+  return lns_tables_n_rows (result->tables, lns_table_find (table));
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+#define CALLS "CUPTI_ACTIVITY_KIND_RUNTIME"
+
+bool
+_lns_stats_run_calls (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)cancel;
+  (void)error;
+  result->n = count_rows (result, CALLS);
+  return true;
+}
+
+/* What the thread of LANE is called; nothing where it has no name. */
+static LnsStatsCell
+thread_name (const LnsStatsResult *result, uint32_t lane)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  uint32_t n_lanes, n_tracks, n_threads, n_processes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  uint32_t thread = tracks[lanes[lane].track].thread;
+
+  if (thread >= n_threads)
+    return (LnsStatsCell){ .is_empty = true };
+  uint32_t name = threads[thread].name, process = threads[thread].process;
+  if (name == 0 && process < n_processes)
+    name = processes[process].name;
+  return name != 0 ? _lns_stats_string (result, name) : (LnsStatsCell){ .is_empty = true };
+}
+
+static bool
+add_call (const LnsStatsResult *result,
+          LnsStatsTable *out,
+          LnsRowCursor *rows,
+          const LnsTable *table)
+{
+  int64_t start_ns = integer (rows, table, "start"), tid = integer (rows, table, "globalTid");
+  LnsStatsCell name = _lns_stats_string (result, (uint32_t)integer (rows, table, "nameId"));
+
+  name.size_bytes = lns_cuda_call_name_size (name.bytes, name.size_bytes);
+  LnsStatsCell cells[] = {
+    _lns_stats_number (start_ns),
+    _lns_stats_number (lns_difference (integer (rows, table, "end"), start_ns)),
+    name,
+    number (rows, table, "returnValue"),
+    number (rows, table, "correlationId"),
+    _lns_stats_number (tid >> 24 & 0xFFFFFF),
+    _lns_stats_number (tid & 0xFFFFFF),
+    { .is_empty = true },
+    thread_name (result, lns_row_cursor_lane (rows)),
+  };
+  return lns_stats_table_add (out, cells);
+}
+
+bool
+_lns_stats_write_calls (const LnsStatsResult *result,
+                        FILE *stream,
+                        const LnsStatsStyle *style,
+                        LnsError *error)
+{
+  static const LnsStatsColumn columns[] = {
+    { "Start", .is_time = true },
+    { "Duration", .is_time = true },
+    { "Name", .is_text = true },
+    { "Result" },
+    { "CorrID" },
+    { "Pid" },
+    { "Tid" },
+    { "T-Pri" },
+    { "Thread Name", .is_text = true },
+  };
+  const LnsTable *table = lns_table_find (CALLS);
+  LnsRowCursor *rows = lns_row_cursor_new (result->tables, table, error);
+  LnsStatsTable *out =
+      lns_stats_table_new (stream, style, columns, sizeof columns / sizeof columns[0]);
+  bool good = rows != NULL && out != NULL && lns_row_cursor_start (rows, NULL, 0, true, error),
+       row = true;
+
+  while (good && row)
+    {
+      good = lns_row_cursor_next (rows, &row, error);
+      if (good && row)
+        good = add_call (result, out, rows, table);
+    }
+  lns_row_cursor_free (rows);
+  lns_stats_table_finish (out);
+  return good;
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+enum
+{
+  KERNELS,
+  COPIES,
+  SETS,
+  N_SOURCES
+};
+
+static const char *const sources[N_SOURCES] = { "CUPTI_ACTIVITY_KIND_KERNEL",
+                                                "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                                "CUPTI_ACTIVITY_KIND_MEMSET" };
+
+typedef struct
+{
+  const LnsTable *table;
+  LnsRowCursor *rows;
+  bool row;
+} Source;
+
+bool
+_lns_stats_run_gpu (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)cancel;
+  (void)error;
+  for (unsigned i = 0; i < N_SOURCES; i++)
+    result->n += count_rows (result, sources[i]);
+  return true;
+}
+
+/* What the enumeration NAME calls the value in COLUMN of SOURCE's row; an empty cell where that is NULL. */
+static LnsStatsCell
+label (const char *name, const Source *source, const char *column)
+{
+  const LnsStatsCell value = number (source->rows, source->table, column);
+
+  for (unsigned i = 0; i < LNS_N_ENUMS && !value.is_empty; i++)
+    for (unsigned v = 0; v < lns_enums[i].n_values && strcmp (lns_enums[i].name, name) == 0; v++)
+      if (lns_enums[i].values[v].id == value.number)
+        return _lns_stats_text (lns_enums[i].values[v].label,
+                                strlen (lns_enums[i].values[v].label));
+  return (LnsStatsCell){ .is_empty = true };
+}
+
+/* "NVIDIA A100 (0)" into TEXT: the device of LANE. */
+static LnsStatsCell
+device_name (const LnsStatsResult *result, uint32_t lane, char text[160])
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  uint32_t n_lanes, n_tracks, n_devices;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+  uint32_t device = tracks[lanes[lane].track].device;
+
+  if (device >= n_devices)
+    return (LnsStatsCell){ .is_empty = true };
+  int size =
+      snprintf (text, 160, "%.128s (%u)", lns_report_string (report, devices[device].name, NULL),
+                (unsigned)devices[device].number);
+  return _lns_stats_text (text, (size_t)size);
+}
+
+/* The size in COLUMN in thousandths of a MB; likewise. */
+static LnsStatsCell
+megabytes (LnsRowCursor *rows, const LnsTable *table, const char *column)
+{
+  LnsStatsCell cell = number (rows, table, column);
+
+  cell.number = _lns_stats_rounded ((double)cell.number / 1e6, 3);
+  return cell;
+}
+
+/* The process of the row of SOURCE. */
+static uint32_t
+process_of (const LnsStatsResult *result, const Source *source)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  return lns_report_tracks (
+             report,
+             NULL)[lns_report_lanes (report, NULL)[lns_row_cursor_lane (source->rows)].track]
+      .process;
+}
+
+/* RET_TEXT gets what is to be freed when the cells are written. False without memory. */
+static bool
+fill_kernel (const LnsStatsResult *result,
+             const Source *source,
+             LnsStatsCell cells[21],
+             char **ret_text)
+{
+  static const char *const shape[] = {
+    "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread"
+  };
+  const char *name = result->arguments.is_base      ? "shortName"
+                     : result->arguments.is_mangled ? "mangledName"
+                                                    : "demangledName";
+
+  for (unsigned i = 0; i < 7; i++)
+    cells[3 + i] = number (source->rows, source->table, shape[i]);
+  cells[10] = megabytes (source->rows, source->table, "staticSharedMemory");
+  cells[11] = megabytes (source->rows, source->table, "dynamicSharedMemory");
+  uint32_t id = (uint32_t)integer (source->rows, source->table, name);
+  if (id == 0)
+    id = (uint32_t)integer (source->rows, source->table, "demangledName");
+  const LnsCallRange *range =
+      result->call_ranges != NULL
+          ? lns_call_ranges_find (result->call_ranges, process_of (result, source),
+                                  (uint64_t)integer (source->rows, source->table, "correlationId"))
+          : NULL;
+  return _lns_stats_name_in_range (result, range, id, &cells[20], ret_text);
+}
+
+static void
+fill_memory (const Source *source, bool is_copy, int64_t duration_ns, LnsStatsCell cells[21])
+{
+  static __thread char name[96];
+  const int64_t bytes = integer (source->rows, source->table, "bytes");
+  LnsStatsCell kind = { .is_empty = true };
+
+  cells[12] = megabytes (source->rows, source->table, "bytes");
+  if (duration_ns > 0 && !cells[12].is_empty)
+    cells[13] =
+        _lns_stats_number (_lns_stats_rounded ((double)bytes * 1000 / (double)duration_ns, 3));
+  cells[14] = label ("ENUM_CUDA_MEM_KIND", source, is_copy ? "srcKind" : "memKind");
+  if (is_copy)
+    {
+      cells[15] = label ("ENUM_CUDA_MEM_KIND", source, "dstKind");
+      kind = label ("ENUM_CUDA_MEMCPY_OPER", source, "copyKind");
+    }
+  int size = is_copy ? snprintf (name, sizeof name, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
+                                 kind.is_empty ? "" : kind.bytes)
+                     : snprintf (name, sizeof name, "[CUDA memset]");
+  cells[20] = _lns_stats_text (name, (size_t)size);
+}
+
+static bool
+add_operation (const LnsStatsResult *result, LnsStatsTable *out, const Source *source, unsigned i)
+{
+  LnsStatsCell cells[21];
+  int64_t start_ns = integer (source->rows, source->table, "start"),
+          duration_ns = lns_difference (integer (source->rows, source->table, "end"), start_ns);
+  char device[160], *text = NULL;
+
+  for (unsigned c = 0; c < 21; c++)
+    cells[c] = (LnsStatsCell){ .is_empty = true };
+  cells[0] = _lns_stats_number (start_ns);
+  cells[1] = _lns_stats_number (duration_ns);
+  cells[2] = number (source->rows, source->table, "correlationId");
+  bool good = true;
+  if (i == KERNELS)
+    good = fill_kernel (result, source, cells, &text);
+  else
+    fill_memory (source, i == COPIES, duration_ns, cells);
+  cells[16] = device_name (result, lns_row_cursor_lane (source->rows), device);
+  cells[17] = number (source->rows, source->table, "contextId");
+  int64_t green = integer (source->rows, source->table, "greenContextId");
+  if (green != 0)
+    cells[18] = _lns_stats_number (green);
+  cells[19] = number (source->rows, source->table, "streamId");
+  good = good && lns_stats_table_add (out, cells);
+  free (text);
+  return good;
+}
+
+static bool
+step (Source *source, LnsError *error)
+{
+  return lns_row_cursor_next (source->rows, &source->row, error);
+}
+
+/* The source whose row starts first, or N_SOURCES. */
+static unsigned
+first_source (const Source from[N_SOURCES])
+{
+  unsigned first = N_SOURCES;
+
+  for (unsigned i = 0; i < N_SOURCES; i++)
+    if (from[i].row &&
+        (first == N_SOURCES || integer (from[i].rows, from[i].table, "start") <
+                                   integer (from[first].rows, from[first].table, "start")))
+      first = i;
+  return first;
+}
+
+bool
+_lns_stats_write_gpu (const LnsStatsResult *result,
+                      FILE *stream,
+                      const LnsStatsStyle *style,
+                      LnsError *error)
+{
+  static const LnsStatsColumn columns[21] = {
+    { "Start", .is_time = true },
+    { "Duration", .is_time = true },
+    { "CorrId" },
+    { "GrdX" },
+    { "GrdY" },
+    { "GrdZ" },
+    { "BlkX" },
+    { "BlkY" },
+    { "BlkZ" },
+    { "Reg/Trd" },
+    { "StcSMem (MB)", .decimals = 3 },
+    { "DymSMem (MB)", .decimals = 3 },
+    { "Bytes (MB)", .decimals = 3 },
+    { "Throughput (MB/s)", .decimals = 3 },
+    { "SrcMemKd", .is_text = true },
+    { "DstMemKd", .is_text = true },
+    { "Device", .is_text = true },
+    { "Ctx" },
+    { "GreenCtx" },
+    { "Strm" },
+    { "Name", .is_text = true },
+  };
+  Source from[N_SOURCES] = { 0 };
+  LnsStatsTable *out = lns_stats_table_new (stream, style, columns, 21);
+  bool good = out != NULL;
+  unsigned i;
+
+  for (i = 0; i < N_SOURCES && good; i++)
+    {
+      from[i].table = lns_table_find (sources[i]);
+      from[i].rows = lns_row_cursor_new (result->tables, from[i].table, error);
+      good = from[i].rows != NULL && lns_row_cursor_start (from[i].rows, NULL, 0, true, error) &&
+             step (&from[i], error);
+    }
+  while (good && (i = first_source (from)) != N_SOURCES)
+    good = add_operation (result, out, &from[i], i) && step (&from[i], error);
+  for (i = 0; i < N_SOURCES; i++)
+    lns_row_cursor_free (from[i].rows);
+  lns_stats_table_finish (out);
+  return good;
+}

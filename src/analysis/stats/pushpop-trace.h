@@ -1,0 +1,35 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Push/pop ranges one by one with their place in the stack: by start, and on each thread under the
+ * innermost range, of whatever domain, that encloses them. Ranges without an end are left out. */
+
+#pragma once
+
+#include "src/tables/tables.h"
+
+#define LNS_TRACE_NO_PARENT UINT32_MAX
+
+typedef struct
+{
+  int64_t start_ns, duration_ns;
+  int64_t children_ns; /* time within direct children                                           */
+  int64_t rowid;       /* of its row in NVTX_EVENTS: the RangeId                                */
+  int64_t global_tid;
+  uint32_t name; /* string id                                                            */
+  uint32_t lane;
+  uint32_t parent;     /* number of its parent in the trace, or LNS_TRACE_NO_PARENT            */
+  uint32_t level;      /* 0 = outermost                                                        */
+  uint32_t n_children; /* direct ones                                                          */
+} LnsTraceRange;
+
+/* The trace of TABLES' report: RET_RANGES (to be freed) gets RET_N of them. False and ERROR without
+ * memory, where a chunk is damaged, or CANCEL (may be NULL) turned true. O(n log lanes) in time,
+ * 56 bytes a range. */
+bool lns_pushpop_trace (LnsTables *tables,
+                        const atomic_bool *cancel,
+                        LnsTraceRange **ret_ranges,
+                        uint32_t *ret_n,
+                        LnsError *error);

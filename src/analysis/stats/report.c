@@ -1,0 +1,508 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/stats/report-private.h"
+
+#define NO_NVTX      "NV Tools Extension (NVTX) data"
+#define NO_CUDA      "CUDA trace data"
+#define NO_NVTX_CUDA "both CUDA trace and NV Tools Extension (NVTX) data"
+#define NO_KERNELS   "CUDA kernel data"
+#define NO_MEMORY    "GPU memory data"
+#define NO_COPIES    "CUDA memory transfers data"
+#define NO_FAULTS    "CUDA Unified Memory CPU page faults data"
+#define GPU_STYLES   (LNS_STYLE_KERNEL | LNS_STYLE_COPY | LNS_STYLE_SET)
+#define NAMES        "[:nvtx-name][:base|:mangled]"
+#define ONLY_NAMES   "[:base|:mangled]"
+
+#define SUMS(styles) styles, _lns_stats_run_sums, _lns_stats_write_sums
+#define ROW_SUMS     LNS_STYLE_ROW, _lns_stats_run_row_sums, _lns_stats_write_sums
+/* What neither we record nor the tables hold: scripts that ask for it are told so. */
+#define NOTHING LNS_STYLE_ROW, _lns_stats_run_nothing, _lns_stats_write_sums
+
+/* The default ones come first, in the order in which the reference prints them. */
+static const LnsStatsMaker makers[] = {
+  { { "nvtx_sum", "NVTX Range Summary", NO_NVTX, "ranges of both styles by name", "", true },
+    SUMS (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END) },
+  { { "osrt_sum", "OS Runtime Summary", "OS Runtime trace data", "calls of the C library by name",
+      "", true },
+    ROW_SUMS },
+  { { "cuda_api_sum", "CUDA API Summary", NO_CUDA, "calls of the CUDA API by name", "", true },
+    SUMS (LNS_STYLE_CALL) },
+  { { "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", NO_KERNELS, "kernels by name", NAMES, true },
+    SUMS (LNS_STYLE_KERNEL) },
+  { { "cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", NO_MEMORY,
+      "copies and sets by their times", "", true },
+    SUMS (LNS_STYLE_COPY | LNS_STYLE_SET) },
+  { { "cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)", NO_MEMORY,
+      "copies and sets by their sizes", "", true },
+    SUMS (LNS_STYLE_COPY | LNS_STYLE_SET) },
+  { { "openmp_sum", "OpenMP Summary", "OpenMP event data", "OpenMP regions by name", "", true },
+    ROW_SUMS },
+  { { "opengl_khr_range_sum", "OpenGL KHR_debug Range Summary", "KHR Extension (KHR_DEBUG) data",
+      "OpenGL's debug groups by name", "", true },
+    NOTHING },
+  { { "opengl_khr_gpu_range_sum", "OpenGL KHR_debug GPU Range Summary",
+      "GPU KHR Extension (KHR_DEBUG) data", "the same on the GPU", "", true },
+    NOTHING },
+  { { "vulkan_marker_sum", "Vulkan Range Summary",
+      "Vulkan Debug Extension (Vulkan Debug Util) data", "Vulkan's debug labels by name", "",
+      true },
+    NOTHING },
+  { { "vulkan_gpu_marker_sum", "Vulkan GPU Range Summary",
+      "GPU Vulkan Debug Extension (GPU Vulkan Debug markers) data", "the same on the GPU", "",
+      true },
+    NOTHING },
+  { { "dx11_pix_sum", "DX11 PIX Range Summary", "DX11 CPU debug markers",
+      "Direct3D 11's markers by name", "", true },
+    NOTHING },
+  { { "dx12_gpu_marker_sum", "DX12 GPU Command List PIX Ranges Summary", "DX12 GPU debug markers",
+      "Direct3D 12's markers on the GPU by name", "", true },
+    NOTHING },
+  { { "dx12_pix_sum", "DX12 PIX Range Summary", "DX12 CPU debug markers",
+      "Direct3D 12's markers by name", "", true },
+    NOTHING },
+  { { "wddm_queue_sum", "WDDM Queue Utilization Summary", "WDDM context data",
+      "the queues of Windows' GPU scheduler", "", true },
+    NOTHING },
+  { { "um_sum", "Unified Memory Analysis Summary", NO_FAULTS,
+      "pages that moved or were missing, by address", "[:rows=N]", true },
+    0,
+    _lns_stats_run_memory,
+    _lns_stats_write_memory },
+  { { "um_total_sum", "Unified Memory Totals Summary", NO_FAULTS,
+      "pages that moved or were missing, all together", "", true },
+    0,
+    _lns_stats_run_memory,
+    _lns_stats_write_memory_total },
+  { { "um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary", NO_FAULTS,
+      "pages that were missing, by instruction", "", true },
+    0,
+    _lns_stats_run_faults,
+    _lns_stats_write_faults },
+  { { "openacc_sum", "OpenACC Summary", "OpenACC event data", "OpenACC constructs by name", "",
+      true },
+    ROW_SUMS },
+  { { "syscall_sum", "Syscall Summary", "syscall data", "system calls by name", "", true },
+    ROW_SUMS },
+  { { "nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", NO_NVTX, "push/pop ranges by name", "",
+      false },
+    SUMS (LNS_STYLE_PUSH_POP) },
+  { { "nvtx_startend_sum", "NVTX Start/End Range Summary", NO_NVTX, "start/end ranges by name", "",
+      false },
+    SUMS (LNS_STYLE_START_END) },
+  { { "nvtx_pushpop_trace", "NVTX Push/Pop Range Trace", NO_NVTX,
+      "push/pop ranges one by one, with their parents", "", false },
+    0,
+    _lns_stats_run_ranges,
+    _lns_stats_write_ranges },
+  { { "cuda_api_trace", "CUDA API Trace", NO_CUDA, "calls of the CUDA API one by one", "", false },
+    0,
+    _lns_stats_run_calls,
+    _lns_stats_write_calls },
+  { { "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary", NO_KERNELS,
+      "kernels by name, grid and block", NAMES, false },
+    SUMS (LNS_STYLE_KERNEL) },
+  { { "cuda_gpu_sum", "CUDA GPU Summary (Kernels/MemOps)", NO_CUDA, "all that GPUs did by name",
+      NAMES, false },
+    SUMS (GPU_STYLES) },
+  { { "cuda_gpu_trace", "CUDA GPU Trace", NO_CUDA, "all that GPUs did one by one", NAMES, false },
+    0,
+    _lns_stats_run_gpu,
+    _lns_stats_write_gpu },
+  { { "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", NO_CUDA,
+      "calls of the CUDA API and all that GPUs did by name", NAMES, false },
+    SUMS (LNS_STYLE_CALL | GPU_STYLES) },
+  { { "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", NO_KERNELS,
+      "calls, queues and kernels by thread, device and name", NAMES, false },
+    0,
+    _lns_stats_run_launch_sums,
+    _lns_stats_write_launch_sums },
+  { { "cuda_kern_exec_trace", "CUDA Kernel Launch & Exec Time Trace", NO_KERNELS,
+      "calls, queues and kernels one by one", NAMES, false },
+    0,
+    _lns_stats_run_launches,
+    _lns_stats_write_launches },
+  { { "nvtx_kern_sum", "NVTX Range Kernel Summary", NO_NVTX_CUDA,
+      "kernels by the ranges that launched them", ONLY_NAMES, false },
+    0,
+    _lns_stats_run_range_kernels,
+    _lns_stats_write_range_kernels },
+  { { "nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", NO_NVTX_CUDA,
+      "ranges by name, as long as what they launched", "", false },
+    0,
+    _lns_stats_run_projection,
+    _lns_stats_write_projection_sums },
+  { { "nvtx_gpu_proj_trace", "NVTX GPU Projection Trace", NO_NVTX_CUDA, "the same one by one", "",
+      false },
+    0,
+    _lns_stats_run_projection,
+    _lns_stats_write_projection },
+  { { "mpi_event_sum", "MPI Event Summary", "MPI event data", "calls of MPI by name", "", false },
+    0,
+    _lns_stats_run_mpi,
+    _lns_stats_write_mpi_sums },
+  { { "mpi_event_trace", "MPI Event Trace", "MPI event data", "calls of MPI one by one", "",
+      false },
+    0,
+    _lns_stats_run_mpi,
+    _lns_stats_write_mpi },
+  { { "mpi_msg_size_sum", "MPI Message Size Summary", "MPI event data",
+      "messages of MPI by their sizes", "", false },
+    0,
+    _lns_stats_run_mpi,
+    _lns_stats_write_mpi_sizes },
+  { { "network_congestion", "Network Devices Congestion", "network metrics",
+      "times in which network devices had to wait", "[:ticks_threshold=N]", false },
+    NOTHING },
+  { { "nvvideo_api_sum", "NvVideo API Summary", "NvVideo API data",
+      "calls of the video codecs by name", "", false },
+    NOTHING },
+  { { "vulkan_api_sum", "Vulkan API Summary", "Vulkan API data", "calls of Vulkan by name", "",
+      false },
+    NOTHING },
+  { { "vulkan_api_trace", "Vulkan API Trace", "Vulkan API data", "calls of Vulkan one by one", "",
+      false },
+    NOTHING },
+};
+
+#define N_MAKERS (sizeof makers / sizeof makers[0])
+
+const LnsStatsReport *
+lns_stats_report_at (size_t i)
+{
+  return i < N_MAKERS ? &makers[i].report : NULL;
+}
+
+/* Reads the argument of SIZE bytes at TEXT, which the report must have: LIST. */
+static bool
+read_argument (const char *list, const char *text, size_t size, LnsStatsArguments *arguments)
+{
+  size_t equals = strcspn (text, "=:");
+  size_t n = equals < size ? equals + 1 : size; /* of its name, with the equals sign              */
+
+  const char *found = list;
+  while ((found = strchr (found, ':')) != NULL)
+    {
+      found++;
+      if (strncmp (found, text, n) == 0 && (text[n - 1] == '=' || strchr ("]|", found[n]) != NULL))
+        break;
+    }
+  if (found == NULL || size == 0)
+    return false;
+  if (text[n - 1] == '=')
+    {
+      char *end;
+      arguments->n_rows = strtol (text + n, &end, 10);
+      return n < size && end == text + size && arguments->n_rows >= -1;
+    }
+  arguments->by_range |= text[0] == 'n';
+  arguments->is_base |= text[0] == 'b';
+  arguments->is_mangled |= text[0] == 'm';
+  return !arguments->is_base || !arguments->is_mangled;
+}
+
+/* Reads what follows NAME. */
+static bool
+read_arguments (const LnsStatsReport *report,
+                const char *name,
+                LnsStatsArguments *arguments,
+                LnsError *error)
+{
+  const char *at = name + strcspn (name, ":");
+
+  *arguments = (LnsStatsArguments){ .n_rows = LNS_STATS_DEFAULT_ROWS };
+  for (size_t size; *at == ':'; at += 1 + size)
+    {
+      size = strcspn (at + 1, ":");
+      if (!read_argument (report->arguments, at + 1, size, arguments))
+        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--report knows no “%s”: write %s%s", name,
+                              report->name, report->arguments);
+    }
+  return true;
+}
+
+/* Names that the reference had until 2022, which scripts still have. */
+static const struct
+{
+  const char *older, *name;
+} older_names[] = {
+  { "apigpusum", "cuda_api_gpu_sum" },
+  { "cudaapisum", "cuda_api_sum" },
+  { "cudaapitrace", "cuda_api_trace" },
+  { "gpukerngbsum", "cuda_gpu_kern_gb_sum" },
+  { "gpukernsum", "cuda_gpu_kern_sum" },
+  { "gpumemsizesum", "cuda_gpu_mem_size_sum" },
+  { "gpumemtimesum", "cuda_gpu_mem_time_sum" },
+  { "gpusum", "cuda_gpu_sum" },
+  { "gputrace", "cuda_gpu_trace" },
+  { "kernexecsum", "cuda_kern_exec_sum" },
+  { "kernexectrace", "cuda_kern_exec_trace" },
+  { "nvtxkernsum", "nvtx_kern_sum" },
+  { "nvtxppsum", "nvtx_pushpop_sum" },
+  { "nvtxpptrace", "nvtx_pushpop_trace" },
+  { "nvtxssesum", "nvtx_startend_sum" },
+  { "nvtxsum", "nvtx_sum" },
+  { "openaccsum", "openacc_sum" },
+  { "osrtsum", "osrt_sum" },
+  { "umsum", "um_sum" },
+  { "umtotalsum", "um_total_sum" },
+};
+
+/* Whether the SIZE bytes at NAME name the report called WANTED. */
+static bool
+is_named (const char *wanted, const char *name, size_t size)
+{
+  for (size_t i = 0; i < sizeof older_names / sizeof *older_names; i++)
+    if (strcmp (older_names[i].name, wanted) == 0 && strlen (older_names[i].older) == size &&
+        strncmp (older_names[i].older, name, size) == 0)
+      return true;
+  return strlen (wanted) == size && strncmp (wanted, name, size) == 0;
+}
+
+const LnsStatsReport *
+lns_stats_report_find (const char *name, LnsError *error)
+{
+  size_t size = strcspn (name, ":");
+  LnsStatsArguments arguments;
+
+  for (size_t i = 0; i < N_MAKERS; i++)
+    if (is_named (makers[i].report.name, name, size))
+      return read_arguments (&makers[i].report, name, &arguments, error) ? &makers[i].report : NULL;
+  lns_error_set (error, LNS_ERROR_USAGE, 0,
+                 "--report knows no “%s”: --help-reports lists the reports", name);
+  return NULL;
+}
+
+/* What the report's arguments want kernels to be called. */
+static LnsKernelName
+naming_of (const LnsStatsResult *result)
+{
+  return result->arguments.is_base      ? LNS_KERNEL_SHORT_NAME
+         : result->arguments.is_mangled ? LNS_KERNEL_MANGLED_NAME
+                                        : LNS_KERNEL_NAME;
+}
+
+LnsStatsResult *
+lns_stats_report_run (const LnsStatsReport *stats,
+                      const char *name,
+                      LnsTables *tables,
+                      const atomic_bool *cancel,
+                      LnsError *error)
+{
+  LnsStatsResult *result = calloc (1, sizeof *result);
+
+  if (result == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                     "not enough memory for statistics; close other programs");
+      return NULL;
+    }
+  result->maker = (const LnsStatsMaker *)stats; /* its first member                               */
+  result->tables = tables;
+  bool good = read_arguments (stats, name, &result->arguments, error);
+  if (good && result->arguments.by_range)
+    good = (result->call_ranges =
+                lns_call_ranges_new (lns_tables_report (tables), cancel, error)) != NULL;
+  bool by_shape = _lns_stats_is_called (result, "cuda_gpu_kern_gb_sum");
+  LnsKernelName naming = naming_of (result);
+  if (good && (by_shape || naming != LNS_KERNEL_NAME))
+    good = lns_kernel_keys_init (&result->kernels, lns_tables_report (tables), naming, by_shape,
+                                 cancel, error);
+  if (good && result->maker->run (result, cancel, error))
+    return result;
+  lns_stats_result_free (result);
+  return NULL;
+}
+
+void
+lns_stats_result_free (LnsStatsResult *result)
+{
+  if (result == NULL)
+    return;
+  lns_kernel_keys_clear (&result->kernels);
+  lns_call_ranges_free (result->call_ranges);
+  free (result->sums);
+  free (result->ranges);
+  free (result->projected);
+  free (result->rows);
+  free (result);
+}
+
+size_t
+lns_stats_result_n_rows (const LnsStatsResult *result)
+{
+  return result->n;
+}
+
+uint64_t
+lns_stats_result_n_unnamed (const LnsStatsResult *result)
+{
+  return result->kernels.n_unnamed;
+}
+
+const char *
+lns_stats_result_unread (const LnsStatsResult *result)
+{
+  static const struct
+  {
+    const char *report, *table; /* how their names begin */
+  } places[] = { { "vulkan_", "VULKAN_" },   { "opengl_", "OPENGL_" }, { "opengl_", "KHR_DEBUG" },
+                 { "dx11_", "D3D11_" },      { "dx12_", "D3D12_" },    { "wddm_", "WDDM_" },
+                 { "nvvideo_", "NVVIDEO_" }, { "network_", "NET_" } };
+  unsigned n;
+  const LnsTable *tables = lns_tables_all (result->tables, &n);
+
+  if (result->maker->run != _lns_stats_run_nothing)
+    return NULL;
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+    for (unsigned i = 0; i < n; i++)
+      if (strncmp (result->maker->report.name, places[k].report, strlen (places[k].report)) == 0 &&
+          strncmp (tables[i].name, places[k].table, strlen (places[k].table)) == 0 &&
+          lns_tables_n_rows (result->tables, &tables[i]) > 0)
+        return tables[i].name;
+  return NULL;
+}
+
+const char *
+lns_stats_result_lacks (const LnsStatsResult *result)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (lns_tables_report (result->tables), &n);
+
+  /* Without any copy it is those that unified memory's pages would be among. */
+  if (result->maker->run != _lns_stats_run_memory)
+    return result->maker->report.lacks;
+  for (uint32_t i = 0; i < n; i++)
+    if (lanes[i].kind == LNS_LANE_CUDA_MEMCPY)
+      return result->maker->report.lacks;
+  return NO_COPIES;
+}
+
+bool
+_lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)result;
+  (void)cancel;
+  (void)error;
+  return true;
+}
+
+bool
+lns_stats_result_write (const LnsStatsResult *result,
+                        FILE *stream,
+                        const LnsStatsStyle *style,
+                        LnsError *error)
+{
+  return result->maker->write (result, stream, style, error) ||
+         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory to write %s; close other programs",
+                        result->maker->report.name);
+}
+
+/* ---- What makers share ----------------------------------------------------------------------- */
+
+bool
+_lns_stats_is_called (const LnsStatsResult *result, const char *name)
+{
+  return strcmp (result->maker->report.name, name) == 0;
+}
+
+LnsStatsCell
+_lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE])
+{
+  const int size = snprintf (text, LNS_STATS_SHAPE_SIZE, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32,
+                             three[0], three[1], three[2]);
+
+  return three[0] != 0 ? _lns_stats_text (text, (size_t)size) : (LnsStatsCell){ .is_empty = true };
+}
+
+uint32_t
+_lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t launch)
+{
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
+
+  return lns_kernel_name (launches, n, naming_of (result), name, launch);
+}
+
+LnsStatsCell
+_lns_stats_string (const LnsStatsResult *result, uint32_t id)
+{
+  size_t size;
+  const char *bytes = lns_report_string (lns_tables_report (result->tables), id, &size);
+  return _lns_stats_text (bytes, size);
+}
+
+/* The double itself, halves away from zero, so that 841.15, which no double is, becomes 841.1. A
+ * thousand times a double fits a long double. */
+int64_t
+_lns_stats_rounded (double value, unsigned decimals)
+{
+  long double scaled = value;
+
+  for (unsigned i = 0; i < decimals; i++)
+    scaled *= 10;
+  return (int64_t)roundl (fminl (scaled, 9e18L));
+}
+
+bool
+_lns_stats_name_in_range (const LnsStatsResult *result,
+                          const LnsCallRange *range,
+                          uint32_t name,
+                          LnsStatsCell *ret_cell,
+                          char **ret_text)
+{
+  size_t size;
+
+  *ret_cell = _lns_stats_string (result, name);
+  *ret_text = NULL;
+  if (range == NULL)
+    return true;
+  LnsStatsCell domain = _lns_stats_string (result, range->domain_name),
+               text = _lns_stats_string (result, range->name);
+  FILE *stream = open_memstream (ret_text, &size);
+  if (stream == NULL)
+    return false;
+  fwrite (domain.bytes, 1, domain.size_bytes, stream);
+  fputs (domain.size_bytes > 0 ? ":" : "", stream);
+  fwrite (text.bytes, 1, text.size_bytes, stream);
+  putc ('/', stream);
+  fwrite (ret_cell->bytes, 1, ret_cell->size_bytes, stream);
+  if (fclose (stream) != 0)
+    return false;
+  *ret_cell = _lns_stats_text (*ret_text, size);
+  return true;
+}
+
+static uint32_t
+domain_name (LnsReport *report, uint32_t lane)
+{
+  uint32_t n_lanes, n_tracks, n_domains;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsDomain *domains = lns_report_domains (report, &n_domains);
+  uint32_t domain = lane < n_lanes && lanes[lane].track < n_tracks
+                        ? tracks[lanes[lane].track].domain
+                        : LNS_ID_NONE;
+
+  return domain < n_domains ? domains[domain].name : 0;
+}
+
+void
+_lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lane, uint32_t name)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  LnsStatsCell domain = _lns_stats_string (result, domain_name (report, lane)),
+               text = _lns_stats_string (result, name);
+
+  fwrite (domain.bytes, 1, domain.size_bytes, stream);
+  putc (':', stream);
+  fwrite (text.bytes, 1, text.size_bytes, stream);
+}

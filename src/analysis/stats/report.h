@@ -1,0 +1,61 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The reports of `stats`, by name. */
+
+#pragma once
+
+#include "src/analysis/stats/table.h"
+#include "src/tables/tables.h"
+
+typedef struct
+{
+  const char *name;  /* "nvtx_sum"                                                              */
+  const char *title; /* "NVTX Range Summary"                                                    */
+  const char *lacks; /* what a file without rows "does not contain"                             */
+  const char *help;  /* a line                                                                  */
+  const char *arguments; /* that may follow the name, as "[:base]", or ""                        */
+  bool is_default;       /* printed where no report is named                                     */
+} LnsStatsReport;
+
+/* The report number I, or NULL behind the last. */
+const LnsStatsReport *lns_stats_report_at (size_t i);
+
+/* The report called NAME, which arguments may follow after colons; NULL and ERROR where there is none, or
+ * it has no such argument. */
+const LnsStatsReport *lns_stats_report_find (const char *name, LnsError *error);
+
+/* What a report has computed, ready to be written. */
+typedef struct LnsStatsResult LnsStatsResult;
+
+/* Computes STATS over TABLES (borrowed until the result is freed), with the arguments that follow NAME.
+ * CANCEL may be NULL. NULL and ERROR without memory, where a chunk is damaged, or cancelled. */
+LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
+                                      const char *name,
+                                      LnsTables *tables,
+                                      const atomic_bool *cancel,
+                                      LnsError *error);
+void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine                            */
+
+/* 0 where there is nothing to write; else how many rows there are, at most. */
+size_t lns_stats_result_n_rows (const LnsStatsResult *result);
+
+/* What the file of a result without rows "does not contain". Static. */
+const char *lns_stats_result_lacks (const LnsStatsResult *result);
+
+/* The table that holds what a result without rows would sum up, of a report that this version cannot
+ * make; NULL where there is none, and it lacks what lns_stats_result_lacks () says. As long as the tables. */
+const char *lns_stats_result_unread (const LnsStatsResult *result);
+
+/* How many kernels have no name of the kind that the report's arguments ask for (`:base`, `:mangled`): they
+ * go by their demangled names. */
+uint64_t lns_stats_result_n_unnamed (const LnsStatsResult *result);
+
+/* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is
+ * damaged; errors of STREAM stay with it. */
+bool lns_stats_result_write (const LnsStatsResult *result,
+                             FILE *stream,
+                             const LnsStatsStyle *style,
+                             LnsError *error);

@@ -1,0 +1,134 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/visible.h"
+
+/* Makes the LENGTH bytes wanted of TEXT the message, of which SIZE - 1 are there at most: one line that no
+ * terminal takes for commands, ending with "…" where it does not fit, without half a character before it. */
+static void
+set_message (LnsError *error, const char *text, size_t size, size_t length)
+{
+  static const char ellipsis[] = "…";
+  const size_t room = sizeof error->message;
+  size_t n = length < size ? length : size - 1;
+
+  for (size_t half = 1; n < length && half < 4 && half <= n; half++)
+    if (lns_visible_is_begun (text + n - half, half))
+      n -= half;
+  if (lns_visible_copy (error->message, room, text, n) < room && n == length)
+    return;
+  size_t end = strlen (error->message);
+  if (end > room - sizeof ellipsis)
+    end = room - sizeof ellipsis;
+  while (end > 0 && ((unsigned char)error->message[end] & 0xC0) == 0x80)
+    end--;
+  memcpy (error->message + end, ellipsis, sizeof ellipsis);
+}
+
+static void __attribute__ ((format (printf, 4, 0)))
+fill (LnsError *error, LnsErrorDomain domain, int code, const char *format, va_list arguments)
+{
+  char text[sizeof error->message];
+
+  error->domain = domain;
+  error->code = code;
+  int length = vsnprintf (text, sizeof text, format, arguments);
+  set_message (error, text, sizeof text, length < 0 ? 0 : (size_t)length);
+}
+
+/* Puts AFTER behind the message. */
+static void
+append (LnsError *error, const char *after)
+{
+  char text[2 * sizeof error->message];
+  int length = snprintf (text, sizeof text, "%s%s", error->message, after);
+
+  set_message (error, text, sizeof text, (size_t)length);
+}
+
+bool
+lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *format, ...)
+{
+  if (error == NULL || error->domain != LNS_ERROR_NONE)
+    return false;
+  va_list arguments;
+  va_start (arguments, format);
+  fill (error, domain, code, format, arguments);
+  va_end (arguments);
+  return false;
+}
+
+/* What somebody can do about ERRNO_CODE, or "". */
+static const char *
+advice_for (int errno_code)
+{
+  switch (errno_code)
+    {
+    case ENOENT:
+      return "; check the path";
+    case EACCES:
+    case EPERM:
+      return "; check its permissions";
+    case ENOSPC:
+    case EDQUOT:
+      return "; make room there, or choose another place";
+    case EROFS:
+      return "; choose another place";
+    case EIO:
+      return "; check the disk";
+    case ENAMETOOLONG:
+      return "; choose a shorter one";
+    case EISDIR:
+      return "; name a file";
+    case ENOTDIR:
+      return "; a part of the path is a file";
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case EFBIG:
+      return "; raise the limit of file sizes (ulimit -f)";
+    case ENOMEM:
+      return "; free memory, or raise its limit (ulimit -v)";
+    default:
+      return "";
+    }
+}
+
+bool
+lns_error_set_errno (LnsError *error, int errno_code, const char *format, ...)
+{
+  if (error == NULL || error->domain != LNS_ERROR_NONE)
+    return false;
+  va_list arguments;
+  va_start (arguments, format);
+  fill (error, LNS_ERROR_IO, errno_code, format, arguments);
+  va_end (arguments);
+  char reason[128];
+  append (error, ": ");
+  append (error, strerror_r (errno_code, reason, sizeof reason));
+  append (error, advice_for (errno_code));
+  return false;
+}
+
+bool
+lns_error_prefix (LnsError *error, const char *format, ...)
+{
+  if (error == NULL || error->domain == LNS_ERROR_NONE)
+    return false;
+  LnsError old = *error;
+  va_list arguments;
+  va_start (arguments, format);
+  fill (error, old.domain, old.code, format, arguments);
+  va_end (arguments);
+  append (error, ": ");
+  append (error, old.message);
+  return false;
+}

@@ -1,0 +1,193 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lns-config.h"
+#include "src/cli/reports/report.h"
+#include "src/cli/terminal/signals.h"
+#include "src/cli/terminal/terminal.h"
+#include "src/cli/options/command.h"
+
+static const LnsCommand *const commands[] = {
+  &lns_command_profile, &lns_command_launch,   &lns_command_start,    &lns_command_stop,
+  &lns_command_cancel,  &lns_command_shutdown, &lns_command_sessions, &lns_command_status,
+  &lns_command_stats,   &lns_command_analyze,  &lns_command_export,   &lns_command_import,
+  &lns_command_sql,     &lns_command_info,     &lns_command_recover,  &lns_command_ui,
+};
+static const size_t n_commands = sizeof commands / sizeof *commands;
+
+int
+lns_cli_fail (const LnsError *error)
+{
+  fprintf (stderr, "lanescope: error: %s\n", error->message);
+  return LNS_EXIT_FAILED;
+}
+
+static int end_signal;
+
+void
+lns_cli_end_by (int signal_number)
+{
+  end_signal = signal_number;
+}
+
+/* Runs COMMAND. What a signal has ended, ends by that signal, once nothing half-written is left: a shell goes
+ * on with its loop after any exit code. */
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  const int code = command->run (command, argc, argv);
+  const int number = end_signal != 0 ? end_signal : lns_cli_interrupted ();
+  if (number == 0)
+    return code;
+  lns_signals_end_self (number);
+  return 128 + number;
+}
+
+/* The exit code of what printed a text. */
+static int
+printed (void)
+{
+  LnsError error = { 0 };
+  return lns_cli_flush (&error) ? 0 : lns_cli_fail (&error);
+}
+
+/* Frees what was parsed of a command that will not run. */
+static void
+clear_lists (const LnsCommand *command, void *values)
+{
+  const LnsOption *option;
+  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
+    if (option->kind == LNS_OPTION_LIST && option->instead == NULL)
+      lns_option_list_clear ((LnsOptionList *)((char *)values + option->offset));
+}
+
+bool
+lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit)
+{
+  LnsError error = { 0 };
+  const char *help = NULL;
+  const bool good = lns_options_parse (command, argc, argv, values, &help, &error);
+  if (good && help == NULL)
+    return true;
+  clear_lists (command, values);
+  *ret_exit = good && lns_command_print_help (command, help, stdout, &error)
+                  ? printed ()
+                  : lns_cli_fail (&error);
+  return false;
+}
+
+static int
+print_help (void)
+{
+  printf ("Lanescope records what a program does and shows it as timelines.\n\n"
+          "Usage:\n  lanescope COMMAND [switches] …\n\nCommands:\n");
+  for (size_t i = 0; i < n_commands; i++)
+    printf ("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  printf ("\nSwitches:\n"
+          "  -h, --help           this text; after a command, the command's\n"
+          "  -v, --version        the version\n"
+          "  --capabilities=json  commands, switches and defaults, for programs\n\n"
+          "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
+          "found) and print a line that begins with `lanescope: error: `.\n");
+  return printed ();
+}
+
+static int
+print_capabilities (void)
+{
+  printf ("{\"version\":\"%s\",\"commands\":[", LNS_VERSION);
+  for (size_t i = 0; i < n_commands; i++)
+    {
+      if (i > 0)
+        putchar (',');
+      lns_command_print_json (commands[i], stdout);
+    }
+  printf ("]}\n");
+  return printed ();
+}
+
+/* Commands of nsys whose work is done otherwise. */
+static const struct
+{
+  const char *name, *instead;
+} other_commands[] = {
+  { "finalize", "reports are whole when they are written, so there is nothing to finalize" },
+  { "nvprof", "write the switches of `lanescope profile --help`" },
+  { "plugins", "plugins are not loaded: counters and ranges that a program makes with NVTX are "
+               "recorded" },
+  { "recipe", "reports are summed up one by one: `lanescope stats -f csv -o NAME REPORT` writes "
+              "tables to be put together" },
+};
+
+static int
+unknown_command (const char *name)
+{
+  for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++)
+    if (strcmp (name, other_commands[i].name) == 0)
+      {
+        LnsError error = { 0 };
+        lns_error_set (&error, LNS_ERROR_USAGE, 0, "there is no command “%s”: %s", name,
+                       other_commands[i].instead);
+        return lns_cli_fail (&error);
+      }
+  const char *names[sizeof commands / sizeof *commands];
+  for (size_t i = 0; i < n_commands; i++)
+    names[i] = commands[i]->name;
+  const char *nearest = lns_nearest_name (name, names, n_commands);
+  LnsError error = { 0 };
+  if (nearest != NULL)
+    lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                   "there is no command “%s”: did you mean “%s”? `lanescope --help` lists them",
+                   name, nearest);
+  else
+    lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                   "there is no command “%s”: `lanescope --help` lists them", name);
+  return lns_cli_fail (&error);
+}
+
+/* Takes the places of standard streams that the caller has closed, lest a file of ours gets one and
+ * our text. A program that is started finds them closed, as it would without us. */
+static void
+fill_standard_streams (void)
+{
+  int fd;
+  do
+    fd = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO)
+    close (fd);
+}
+
+int
+main (int argc, char **argv)
+{
+  fill_standard_streams ();
+  lns_cli_guard_terminals ();
+  if (argc < 2)
+    {
+      LnsError error = { 0 };
+      lns_error_set (&error, LNS_ERROR_USAGE, 0, "no command: `lanescope --help` lists them");
+      return lns_cli_fail (&error);
+    }
+  const char *word = argv[1];
+  if (strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0 || strcmp (word, "help") == 0)
+    return print_help ();
+  if (strcmp (word, "--version") == 0 || strcmp (word, "-v") == 0)
+    {
+      printf ("lanescope %s\n", LNS_VERSION);
+      return printed ();
+    }
+  if (strcmp (word, "--capabilities=json") == 0)
+    return print_capabilities ();
+  for (size_t i = 0; i < n_commands; i++)
+    if (strcmp (word, commands[i]->name) == 0)
+      return run (commands[i], argc - 1, argv + 1);
+  return unknown_command (word);
+}

@@ -1,0 +1,116 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Files of switches: words as a shell parts them, over any number of lines. A `#` that begins a word
+ * begins a remark; a backslash at the end of a line is only that. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/cli/options/options.h"
+
+#define FILE_MAX_BYTES (1 << 20)
+
+/* Values of switches point into what was read, as others do into the command line: both stay. */
+static struct Kept
+{
+  struct Kept *next;
+  char **words;
+  char text[];
+} * kept;
+
+/* Moves *AT behind blanks and remarks. */
+static void
+skip_blank (char **at)
+{
+  while (isspace ((unsigned char)**at) || **at == '#' || (**at == '\\' && (*at)[1] == '\n'))
+    *at += **at == '#' ? strcspn (*at, "\n") : **at == '\\' ? 2 : 1;
+}
+
+/* Ends the word that begins at *AT, without its quotes, and moves *AT behind it. False where a quote
+ * does not end. */
+static bool
+end_word (char **at)
+{
+  char *in = *at, *out = *at, quote = 0;
+  for (; *in != '\0' && (quote != 0 || !isspace ((unsigned char)*in)); in++)
+    if (*in == quote)
+      quote = 0;
+    else if (quote == 0 && (*in == '"' || *in == '\''))
+      quote = *in;
+    else if (*in == '\\' && quote != '\'' && in[1] != '\0')
+      {
+        if (*++in != '\n')
+          *out++ = *in;
+      }
+    else
+      *out++ = *in;
+  *at = *in != '\0' ? in + 1 : in;
+  *out = '\0';
+  return quote == 0;
+}
+
+/* The whole of FILE in a new item of `kept`; NULL and ERROR where it cannot be read, or is no text. */
+static struct Kept *
+keep (FILE *file, const char *path, LnsError *error)
+{
+  struct Kept *item = malloc (sizeof *item + FILE_MAX_BYTES + 1);
+  if (item == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: memory is short", path);
+      return NULL;
+    }
+  const size_t n = fread (item->text, 1, FILE_MAX_BYTES + 1, file);
+  const bool is_text = n <= FILE_MAX_BYTES && memchr (item->text, 0, n) == NULL;
+  if (ferror (file))
+    lns_error_set_errno (error, errno, "--command-file: %s cannot be read", path);
+  else if (!is_text)
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "--command-file: %s is no text of switches, 1 MiB at most", path);
+  if (ferror (file) || !is_text)
+    {
+      free (item);
+      return NULL;
+    }
+  item->text[n] = '\0';
+  item->words = calloc (n / 2 + 2, sizeof *item->words); /* a word and a blank are two bytes */
+  item->next = kept;
+  kept = item;
+  return item;
+}
+
+char **
+lns_option_file_read (const char *path, LnsError *error)
+{
+  FILE *file = fopen (path, "re");
+  if (file == NULL)
+    {
+      lns_error_set_errno (error, errno, "--command-file: %s cannot be read", path);
+      return NULL;
+    }
+  struct Kept *item = keep (file, path, error);
+  fclose (file);
+  if (item == NULL || item->words == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: memory is short", path);
+      return NULL;
+    }
+  char *at = item->text;
+  for (size_t n = 0;; n++)
+    {
+      skip_blank (&at);
+      if (*at == '\0')
+        return item->words;
+      item->words[n] = at;
+      if (!end_word (&at))
+        {
+          lns_error_set (error, LNS_ERROR_USAGE, 0, "--command-file: a quote in %s does not end",
+                         path);
+          return NULL;
+        }
+    }
+}

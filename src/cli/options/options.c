@@ -1,0 +1,379 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/cli/options/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/cli/terminal/say.h"
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+#define NAME_MAX_BYTES 40
+
+/* Edits (insert, drop, change, swap two neighbours) that turn A into B: Damerau's distance over
+ * three rows. Names longer than NAME_MAX_BYTES are far from everything. */
+static size_t
+edit_distance (const char *a, const char *b)
+{
+  size_t n_a = strlen (a), n_b = strlen (b);
+  if (n_a > NAME_MAX_BYTES || n_b > NAME_MAX_BYTES)
+    return SIZE_MAX;
+  size_t rows[3][NAME_MAX_BYTES + 1];
+  for (size_t j = 0; j <= n_b; j++)
+    rows[0][j] = j;
+  for (size_t i = 1; i <= n_a; i++)
+    {
+      size_t *now = rows[i % 3], *last = rows[(i - 1) % 3];
+      now[0] = i;
+      for (size_t j = 1; j <= n_b; j++)
+        {
+          size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+          if (last[j] + 1 < best)
+            best = last[j] + 1;
+          if (now[j - 1] + 1 < best)
+            best = now[j - 1] + 1;
+          if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+              rows[(i - 2) % 3][j - 2] + 1 < best)
+            best = rows[(i - 2) % 3][j - 2] + 1;
+          now[j] = best;
+        }
+    }
+  return rows[n_a % 3][n_b];
+}
+
+const char *
+lns_nearest_name (const char *text, const char *const *names, size_t n)
+{
+  const char *nearest = NULL;
+  const size_t n_text = strlen (text);
+  size_t least = n_text / 3 + 1;
+  for (size_t i = 0; i < n; i++)
+    {
+      size_t distance = edit_distance (text, names[i]);
+      /* Of names that are equally near, one that TEXT begins: its end was not typed. */
+      if (distance < least ||
+          (distance == least && (nearest == NULL || (strncmp (names[i], text, n_text) == 0 &&
+                                                     strncmp (nearest, text, n_text) != 0))))
+        {
+          nearest = names[i];
+          least = distance;
+        }
+    }
+  return nearest;
+}
+
+/* --- Switches --------------------------------------------------------------------------------- */
+
+const LnsOption *
+lns_command_option (const LnsCommand *command, size_t i)
+{
+  if (i < command->n_options)
+    return &command->options[i];
+  i -= command->n_options;
+  for (const LnsOptionGroup *const *group = command->groups; group != NULL && *group != NULL;
+       group++)
+    {
+      if (i < (*group)->n_options)
+        return &(*group)->options[i];
+      i -= (*group)->n_options;
+    }
+  return NULL;
+}
+
+static size_t
+count_options (const LnsCommand *command)
+{
+  size_t n = 0;
+  while (lns_command_option (command, n) != NULL)
+    n++;
+  return n;
+}
+
+/* What has become of a switch. */
+typedef struct
+{
+  const char *text; /* its last value; NULL = it was not given */
+  bool is_fixed;    /* by the command line: files of switches do not change it */
+  bool asks;        /* for something, of one that cannot be honoured */
+} Given;
+
+typedef struct
+{
+  const LnsCommand *command;
+  void *values;
+  size_t n_options;
+  Given *given;       /* by the switch's number */
+  const char **files; /* of switches, to be read */
+  size_t n_files;
+  const char *origin; /* the file that is being read; NULL = the command line */
+} Parser;
+
+static bool
+is_name (const char *name, const char *text, size_t n_bytes)
+{
+  return name != NULL && strlen (name) == n_bytes && memcmp (name, text, n_bytes) == 0;
+}
+
+/* The number of the switch that WORD (which begins with a dash) names, or n_options. Where its value
+ * begins in the word, NULL where it is not there. */
+static size_t
+find_option (const Parser *parser, const char *word, const char **ret_value)
+{
+  const bool is_long = word[1] == '-';
+  const size_t n = strcspn (word + 2, "=");
+  *ret_value = NULL;
+  if (is_long && word[2 + n] == '=')
+    *ret_value = word + 2 + n + 1;
+  if (!is_long && word[2] != '\0')
+    *ret_value = word[2] == '=' ? word + 3 : word + 2;
+  for (size_t i = 0; i < parser->n_options; i++)
+    {
+      const LnsOption *option = lns_command_option (parser->command, i);
+      if (is_long ? is_name (option->name, word + 2, n) || is_name (option->old, word + 2, n)
+                  : option->letter == word[1])
+        return i;
+    }
+  return parser->n_options;
+}
+
+/* Whether WORD is certainly a switch, not a value that begins with a dash. */
+static bool
+names_switch (const Parser *parser, const char *word)
+{
+  const char *value;
+  return word[0] == '-' && (word[1] == '-' || (word[1] != '\0' && word[2] == '\0')) &&
+         find_option (parser, word, &value) < parser->n_options;
+}
+
+static const char *
+find_refusal (const LnsCommand *command, const char *name, size_t n_bytes)
+{
+  for (size_t i = 0; i < command->n_refusals; i++)
+    for (const char *at = command->refusals[i].names; *at != '\0';)
+      {
+        const size_t length = strcspn (at, ",");
+        if (length == n_bytes && memcmp (at, name, length) == 0)
+          return command->refusals[i].why;
+        at += length + (at[length] == ',');
+      }
+  return NULL;
+}
+
+/* The switch that NAME, which is none, was meant to be: one it begins, or one that is near. */
+static const char *
+guess_switch (const Parser *parser, const char *name)
+{
+  const char **names = calloc (parser->n_options + 1, sizeof *names), *begun = NULL;
+  size_t n_begun = 0;
+  for (size_t i = 0; names != NULL && i < parser->n_options; i++)
+    {
+      names[i] = lns_command_option (parser->command, i)->name;
+      if (strncmp (names[i], name, strlen (name)) != 0)
+        continue;
+      begun = names[i];
+      n_begun++;
+    }
+  if (n_begun != 1)
+    begun = names != NULL ? lns_nearest_name (name, names, parser->n_options) : NULL;
+  free (names);
+  return begun;
+}
+
+static bool
+unknown_switch (const Parser *parser, const char *word, LnsError *error)
+{
+  const char *command = parser->command->name, *nearest = NULL, *why = NULL;
+  if (word[1] == '-')
+    {
+      char *name = strndup (word + 2, strcspn (word + 2, "="));
+      why = name != NULL ? find_refusal (parser->command, name, strlen (name)) : NULL;
+      nearest = name != NULL && *name != '\0' ? guess_switch (parser, name) : NULL;
+      free (name);
+    }
+  if (why != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%.*s %s", (int)strcspn (word, "="), word,
+                          why);
+  if (nearest != NULL)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "%s has no switch %s: did you mean --%s? `lanescope %s --help` lists them", command, word,
+        nearest, command);
+  return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "%s has no switch %s: `lanescope %s --help` lists them", command, word,
+                        command);
+}
+
+/* Whether TEXT, given to OPTION, is more than one of its words for nothing. */
+static bool
+asks_for_something (const LnsOption *option, const char *text)
+{
+  const char *nothing = option->nothing != NULL ? option->nothing : "none,false";
+  const LnsOption words = { .choices = nothing };
+  return lns_option_choice (&words, text) == NULL;
+}
+
+static bool
+add_file (Parser *parser, const char *path, LnsError *error)
+{
+  const char **files = realloc (parser->files, (parser->n_files + 1) * sizeof *files);
+  if (files == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: memory is short", path);
+  parser->files = files;
+  files[parser->n_files++] = path;
+  return true;
+}
+
+/* Gives the switch number I the value TEXT, NULL for a flag. */
+static bool
+take (Parser *parser, size_t i, char *text, LnsError *error)
+{
+  const LnsOption *option = lns_command_option (parser->command, i);
+  Given *given = &parser->given[i];
+  const bool adds_up =
+      (option->kind == LNS_OPTION_LIST && !option->is_whole) || option->kind == LNS_OPTION_FILE;
+  if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "a file of switches cannot name another");
+  if (given->is_fixed && parser->origin != NULL)
+    return true;
+  if (!lns_option_set (option, text, option->instead != NULL ? NULL : parser->values, error))
+    return false;
+  if (given->text != NULL && text != NULL && !adds_up &&
+      (option->kind == LNS_OPTION_BOOL ? strcasecmp : strcmp) (given->text, text) != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--%s is given twice, as “%s” and as “%s”: give it once", option->name,
+                          given->text, text);
+  if (option->kind == LNS_OPTION_FILE && !add_file (parser, text, error))
+    return false;
+  given->text = text != NULL ? text : "";
+  given->is_fixed = parser->origin == NULL;
+  given->asks |= option->instead != NULL && (text == NULL || asks_for_something (option, text));
+  return true;
+}
+
+/* Takes the switch at WORDS[*AT], and its value, where that is the next word; *AT ends at the last of
+ * the two. */
+static bool
+take_switch (Parser *parser, char **words, int *at, LnsError *error)
+{
+  const char *word = words[*at], *value;
+  const size_t i = find_option (parser, word, &value);
+  if (i == parser->n_options)
+    return unknown_switch (parser, word, error);
+  const bool is_flag = lns_command_option (parser->command, i)->kind == LNS_OPTION_FLAG;
+  if (value == NULL)
+    value = lns_command_option (parser->command, i)->implied;
+  if (is_flag && value != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s takes no value",
+                          lns_command_option (parser->command, i)->name);
+  if (!is_flag && value == NULL)
+    {
+      value = words[*at + 1];
+      if (value == NULL || strcmp (value, "--") == 0 || names_switch (parser, value))
+        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "%s needs a value: `lanescope %s --help` tells which", word,
+                              parser->command->name);
+      ++*at;
+    }
+  return take (parser, i, (char *)value, error);
+}
+
+static bool
+take_files (Parser *parser, LnsError *error)
+{
+  for (size_t i = 0; i < parser->n_files; i++)
+    {
+      parser->origin = parser->files[i];
+      char **words = lns_option_file_read (parser->origin, error);
+      for (int at = 0; words != NULL && words[at] != NULL; at++)
+        {
+          if (words[at][0] != '-')
+            return lns_error_set (
+                error, LNS_ERROR_USAGE, 0,
+                "%s: “%s” is no switch: the file of --command-file holds switches "
+                "alone",
+                parser->origin, words[at]);
+          if (!take_switch (parser, words, &at, error))
+            return lns_error_prefix (error, "%s", parser->origin);
+        }
+      if (words == NULL)
+        return false;
+    }
+  return true;
+}
+
+/* One line for all switches that the same words answer. */
+static void
+tell_what_does_not_happen (const Parser *parser)
+{
+  for (size_t i = 0; i < parser->n_options; i++)
+    {
+      char names[1024] = "";
+      const char *instead = lns_command_option (parser->command, i)->instead;
+      for (size_t k = i; parser->given[i].asks && k < parser->n_options; k++)
+        {
+          const LnsOption *option = lns_command_option (parser->command, k);
+          if (!parser->given[k].asks || strcmp (option->instead, instead) != 0)
+            continue;
+          const size_t n = strlen (names);
+          snprintf (names + n, sizeof names - n, "%s--%s", n > 0 ? ", " : "", option->name);
+          parser->given[k].asks = k == i;
+        }
+      if (names[0] != '\0')
+        lns_cli_say ("warning", "%s: %s [LNS-SWITCH-001]", names, instead);
+    }
+}
+
+static bool
+parse (Parser *parser, int *argc, char **argv, const char **ret_help, LnsError *error)
+{
+  int n_words = 1;
+  bool ended = false;
+  for (int i = 1; i < *argc; i++)
+    {
+      char *word = argv[i];
+      if (ended || word[0] != '-' || word[1] == '\0')
+        {
+          argv[n_words++] = word;
+          ended = ended || parser->command->words_end_it;
+        }
+      else if (strcmp (word, "--") == 0)
+        ended = true;
+      else if (strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0 ||
+               strncmp (word, "--help=", 7) == 0)
+        {
+          *ret_help = word[1] == '-' && word[6] == '=' ? word + 7 : "";
+          return true;
+        }
+      else if (!take_switch (parser, argv, &i, error))
+        return false;
+    }
+  *argc = n_words;
+  argv[n_words] = NULL;
+  return take_files (parser, error);
+}
+
+bool
+lns_options_parse (const LnsCommand *command,
+                   int *argc,
+                   char **argv,
+                   void *values,
+                   const char **ret_help,
+                   LnsError *error)
+{
+  Parser parser = { .command = command, .values = values, .n_options = count_options (command) };
+  parser.given = calloc (parser.n_options + 1, sizeof *parser.given);
+  *ret_help = NULL;
+  bool good =
+      parser.given != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  good = good && parse (&parser, argc, argv, ret_help, error);
+  if (good && *ret_help == NULL)
+    tell_what_does_not_happen (&parser);
+  free (parser.files);
+  free (parser.given);
+  return good;
+}

@@ -1,0 +1,209 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What is made of a report once it is written: --export, --stats, and the words that tell where all is. */
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/analysis/stats/report.h"
+#include "src/cli/profile/run.h"
+#include "src/cli/reports/report.h"
+#include "src/cli/terminal/signals.h"
+#include "src/cli/terminal/steps.h"
+#include "src/export/export.h"
+
+/* --- Before the run --------------------------------------------------------------------------- */
+
+/* What the name of --export is written as; NULL where it is left out, with ERROR where it is unknown. */
+static const LnsExportType *
+find_type (const char *name, LnsError *error)
+{
+  static const LnsOption not_written = { .choices = "text,hdf" };
+  const LnsExportType *type = lns_export_type_find (name);
+  if (type != NULL)
+    return type;
+  if (strcmp (name, "json") == 0)
+    return lns_export_type_find ("jsonlines");
+  if (lns_option_choice (&not_written, name) != NULL)
+    lns_cli_say ("warning",
+                 "--export: %s is not written: sqlite, jsonlines and csv hold the same "
+                 "rows [LNS-SWITCH-001]",
+                 name);
+  else if (strcmp (name, "none") != 0)
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "--export: “%s” is not known: `lanescope export --help` lists the formats",
+                   name);
+  return NULL;
+}
+
+bool
+lns_profile_check_exports (LnsProfile *profile, LnsError *error)
+{
+  const LnsOptionList *names = &profile->options.export;
+  LnsError unknown = { 0 };
+  free (profile->exports);
+  profile->n_exports = 0;
+  profile->exports = calloc (names->n_items + 1, sizeof *profile->exports);
+  if (profile->exports == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--export: memory is short");
+  if (names->n_items > 1 && lns_option_list_has (names, "none"))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--export: “none” excludes all others: leave it out, or them");
+  for (size_t i = 0; i < names->n_items; i++)
+    {
+      const LnsExportType *type = find_type (names->items[i], &unknown);
+      if (type != NULL && !lns_export_type_check (type, error))
+        return false;
+      bool is_there = type == NULL;
+      for (size_t k = 0; k < profile->n_exports; k++)
+        is_there |= profile->exports[k] == type;
+      if (!is_there)
+        profile->exports[profile->n_exports++] = type;
+    }
+  return unknown.domain == LNS_ERROR_NONE ||
+         lns_error_set (error, unknown.domain, 0, "%s", unknown.message);
+}
+
+/* --- After it --------------------------------------------------------------------------------- */
+
+/* Says ERROR here, and to the terminal that has asked. */
+static void
+fail (LnsRun *run, const LnsError *error)
+{
+  lns_cli_fail (error);
+  if (run->answer != NULL)
+    fprintf (run->answer, "lanescope: error: %s\n", error->message);
+  run->profile->report_failed = true;
+}
+
+static bool
+export_as (
+    LnsRun *run, LnsReport *report, const LnsExportType *type, const char *path, LnsCliSteps *steps)
+{
+  const LnsProfile *profile = run->profile;
+  LnsError error = { 0 };
+  const char *lacks = NULL;
+  const LnsExportOptions options = {
+    .overwrite = profile->options.force_overwrite && !profile->is_numbered,
+    .extent = type == lns_export_type_find ("sqlite") ? LNS_EXPORT_EXPECTED_TABLES
+                                                      : LNS_EXPORT_FILLED_TABLES,
+    .folding = { true, true, "validation", false },
+    .ret_lacks = &lacks,
+    .cancel = lns_cli_catch_interrupt (),
+    .progress = lns_cli_step_show,
+    .progress_data = steps,
+  };
+  char *copy = strdup (path);
+  lns_cli_step_begin (steps, copy != NULL ? basename (copy) : path);
+  const bool is_done = lns_export (report, type, path, &options, &error);
+  lns_cli_step_end (steps, is_done);
+  free (copy);
+  if (!is_done)
+    fail (run, &error);
+  else if (lacks != NULL)
+    lns_cli_say ("warning", "%s is empty: %s", path, lacks);
+  return is_done;
+}
+
+/* Exports the report at PATH and adds to PATHS, a stream, what that made. */
+static void
+export_all (LnsRun *run, const char *path, LnsCliSteps *steps, FILE *paths)
+{
+  const LnsProfile *profile = run->profile;
+  LnsError error = { 0 };
+  LnsReport *report = profile->n_exports > 0 ? lns_cli_open_report (path, &error) : NULL;
+  if (report == NULL && profile->n_exports > 0)
+    {
+      fail (run, &error);
+      return;
+    }
+  for (size_t i = 0; i < profile->n_exports; i++)
+    {
+      char *output = lns_cli_replace_ending (path, lns_export_type_ending (profile->exports[i]));
+      if (output == NULL)
+        run->profile->report_failed = true;
+      else if (export_as (run, report, profile->exports[i], output, steps))
+        fprintf (paths, "    %s\n", output);
+      free (output);
+    }
+  lns_report_close (report);
+}
+
+/* The statistics that are printed where none is named, NULL behind the last. */
+static const LnsStatsReport *
+default_report (size_t i)
+{
+  const LnsStatsReport *report;
+  for (size_t at = 0; (report = lns_stats_report_at (at)) != NULL; at++)
+    if (report->is_default && i-- == 0)
+      return report;
+  return NULL;
+}
+
+static void
+print_statistics (LnsRun *run, const char *path, LnsCliSteps *steps)
+{
+  LnsProfile *profile = run->profile;
+  const LnsStatsReport *report;
+  bool good = true;
+  for (size_t i = 0; good && (report = default_report (i)) != NULL; i++)
+    {
+      char command[] = "stats", wanted[] = "--report", quiet[] = "--quiet";
+      char *name = strdup (report->name), *input = strdup (path);
+      char *words[] = { command, wanted, name, quiet, input, NULL };
+      lns_cli_step_tell (steps, "Executing '%s' stats report", report->name);
+      good = name != NULL && input != NULL &&
+             lns_command_stats.run (&lns_command_stats, 5, words) == 0;
+      free (name);
+      free (input);
+    }
+  profile->report_failed |= !good;
+  if (run->answer != NULL)
+    fprintf (run->answer, "The statistics are in the output of `lanescope %s` (process %d)\n",
+             profile->command->name, getpid ());
+}
+
+void
+lns_run_finish_report (LnsRun *run, const char *path)
+{
+  LnsProfile *profile = run->profile;
+  char *paths = NULL, *copy = strdup (path);
+  size_t n_paths, n_stats = 0;
+  FILE *stream = open_memstream (&paths, &n_paths);
+  if (stream == NULL || copy == NULL)
+    {
+      free (copy);
+      return;
+    }
+  while (profile->options.stats && default_report (n_stats) != NULL)
+    n_stats++;
+  LnsCliSteps steps = lns_cli_steps_of ((unsigned)(1 + profile->n_exports + n_stats));
+  lns_cli_step_begin (&steps, basename (copy));
+  lns_cli_step_end (&steps, true);
+  fprintf (stream, "    %s\n", path);
+  /* Once the program has ended, Ctrl-C is for us: it ends what takes long. Before, all that is sent waits to
+   * be forwarded. */
+  sigset_t before, signals;
+  lns_profile_signals (&signals);
+  sigprocmask (SIG_SETMASK, NULL, &before);
+  if (profile->has_exited)
+    {
+      lns_signals_release ();
+      lns_cli_catch_interrupt ();
+      sigprocmask (SIG_SETMASK, &profile->caller.mask, NULL);
+    }
+  export_all (run, path, &steps, stream);
+  if (profile->options.stats)
+    print_statistics (run, path, &steps);
+  sigprocmask (SIG_SETMASK, &before, NULL);
+  lns_signals_catch (&signals);
+  fclose (stream);
+  lns_run_print (run, "Generated:\n%s", paths);
+  free (paths);
+  free (copy);
+}

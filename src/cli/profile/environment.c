@@ -1,0 +1,404 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The program's environment: the caller's, the switches', and what leads NVTX to us. */
+
+#include "src/cli/profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lns-config.h"
+
+#define INJECTION   "liblanescope-inject.so"
+#define LIBRARIES   "liblanescope-libraries.so"
+#define MPI_LIBRARY "liblanescope-mpi.so"
+
+/* What --env-record=list keeps: variables that explain how a run went, by their exact names, since a
+ * pattern such as NVIDIA_* also takes the keys that people keep in variables. None holds a secret: a
+ * test refuses names with KEY, TOKEN, SECRET, PASS, CRED or AUTH in them. In the order of strcmp(). */
+static const char *const recorded[] = {
+  "BLIS_NUM_THREADS",
+  "CONDA_DEFAULT_ENV",
+  "CONDA_PREFIX",
+  "CUBLASLT_WORKSPACE_SIZE",
+  "CUBLAS_WORKSPACE_CONFIG",
+  "CUDA_CACHE_DISABLE",
+  "CUDA_CACHE_MAXSIZE",
+  "CUDA_CACHE_PATH",
+  "CUDA_DEVICE_DEFAULT_PERSISTING_L2_CACHE_PERCENTAGE_LIMIT",
+  "CUDA_DEVICE_MAX_CONNECTIONS",
+  "CUDA_DEVICE_ORDER",
+  "CUDA_DISABLE_PTX_JIT",
+  "CUDA_FORCE_PTX_JIT",
+  "CUDA_HOME",
+  "CUDA_INJECTION64_PATH",
+  "CUDA_LAUNCH_BLOCKING",
+  "CUDA_MANAGED_FORCE_DEVICE_ALLOC",
+  "CUDA_MODULE_DATA_LOADING",
+  "CUDA_MODULE_LOADING",
+  "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+  "CUDA_MPS_LOG_DIRECTORY",
+  "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+  "CUDA_MPS_PIPE_DIRECTORY",
+  "CUDA_PATH",
+  "CUDA_SCALE_LAUNCH_QUEUES",
+  "CUDA_VISIBLE_DEVICES",
+  "CUDNN_LOGLEVEL_DBG",
+  "GOMP_CPU_AFFINITY",
+  "GROUP_RANK",
+  "JAX_COMPILATION_CACHE_DIR",
+  "JAX_DEFAULT_MATMUL_PRECISION",
+  "JAX_DISABLE_JIT",
+  "JAX_ENABLE_X64",
+  "JAX_PLATFORMS",
+  "JAX_PLATFORM_NAME",
+  "JULIA_CUDA_MEMORY_POOL",
+  "JULIA_NUM_THREADS",
+  "KMP_AFFINITY",
+  "KMP_BLOCKTIME",
+  "KMP_HW_SUBSET",
+  "LANG",
+  "LC_ALL",
+  "LD_LIBRARY_PATH",
+  "LD_PRELOAD",
+  "LOCAL_RANK",
+  "LOCAL_WORLD_SIZE",
+  "LSB_JOBID",
+  "MALLOC_ARENA_MAX",
+  "MALLOC_CONF",
+  "MALLOC_MMAP_THRESHOLD_",
+  "MALLOC_TRIM_THRESHOLD_",
+  "MASTER_ADDR",
+  "MASTER_PORT",
+  "MKL_DYNAMIC",
+  "MKL_NUM_THREADS",
+  "MKL_THREADING_LAYER",
+  "MPICH_GPU_SUPPORT_ENABLED",
+  "MPI_LOCALNRANKS",
+  "MPI_LOCALRANKID",
+  "NCCL_ALGO",
+  "NCCL_BUFFSIZE",
+  "NCCL_COLLNET_ENABLE",
+  "NCCL_CROSS_NIC",
+  "NCCL_CUMEM_ENABLE",
+  "NCCL_DEBUG",
+  "NCCL_DEBUG_FILE",
+  "NCCL_DEBUG_SUBSYS",
+  "NCCL_DMABUF_ENABLE",
+  "NCCL_IB_DISABLE",
+  "NCCL_IB_GID_INDEX",
+  "NCCL_IB_HCA",
+  "NCCL_IB_QPS_PER_CONNECTION",
+  "NCCL_IB_TIMEOUT",
+  "NCCL_IGNORE_CPU_AFFINITY",
+  "NCCL_LAUNCH_MODE",
+  "NCCL_MAX_CTAS",
+  "NCCL_MAX_NCHANNELS",
+  "NCCL_MIN_CTAS",
+  "NCCL_MIN_NCHANNELS",
+  "NCCL_MNNVL_ENABLE",
+  "NCCL_NET",
+  "NCCL_NET_GDR_LEVEL",
+  "NCCL_NET_GDR_READ",
+  "NCCL_NET_PLUGIN",
+  "NCCL_NSOCKS_PERTHREAD",
+  "NCCL_NTHREADS",
+  "NCCL_NVLS_ENABLE",
+  "NCCL_P2P_DISABLE",
+  "NCCL_P2P_LEVEL",
+  "NCCL_PROTO",
+  "NCCL_PXN_DISABLE",
+  "NCCL_SHM_DISABLE",
+  "NCCL_SOCKET_IFNAME",
+  "NCCL_SOCKET_NTHREADS",
+  "NCCL_TOPO_FILE",
+  "NCCL_TUNER_PLUGIN",
+  "NODE_RANK",
+  "NUMEXPR_NUM_THREADS",
+  "NVIDIA_DISABLE_REQUIRE",
+  "NVIDIA_DRIVER_CAPABILITIES",
+  "NVIDIA_TF32_OVERRIDE",
+  "NVIDIA_VISIBLE_DEVICES",
+  "NVSHMEM_BOOTSTRAP",
+  "NVSHMEM_DEBUG",
+  "NVSHMEM_REMOTE_TRANSPORT",
+  "NVSHMEM_SYMMETRIC_SIZE",
+  "NVTX_INJECTION64_PATH",
+  "OMPI_COMM_WORLD_LOCAL_RANK",
+  "OMPI_COMM_WORLD_LOCAL_SIZE",
+  "OMPI_COMM_WORLD_NODE_RANK",
+  "OMPI_COMM_WORLD_RANK",
+  "OMPI_COMM_WORLD_SIZE",
+  "OMPI_UNIVERSE_SIZE",
+  "OMP_DYNAMIC",
+  "OMP_MAX_ACTIVE_LEVELS",
+  "OMP_NUM_THREADS",
+  "OMP_PLACES",
+  "OMP_PROC_BIND",
+  "OMP_SCHEDULE",
+  "OMP_STACKSIZE",
+  "OMP_WAIT_POLICY",
+  "OPENBLAS_NUM_THREADS",
+  "PBS_JOBID",
+  "PMIX_RANK",
+  "PMI_LOCAL_RANK",
+  "PMI_LOCAL_SIZE",
+  "PMI_RANK",
+  "PMI_SIZE",
+  "PYTHONDONTWRITEBYTECODE",
+  "PYTHONFAULTHANDLER",
+  "PYTHONHASHSEED",
+  "PYTHONHOME",
+  "PYTHONMALLOC",
+  "PYTHONNOUSERSITE",
+  "PYTHONOPTIMIZE",
+  "PYTHONPATH",
+  "PYTHONUNBUFFERED",
+  "PYTHONWARNINGS",
+  "PYTHON_GIL",
+  "PYTORCH_ALLOC_CONF",
+  "PYTORCH_CUDA_ALLOC_CONF",
+  "PYTORCH_NO_CUDA_MEMORY_CACHING",
+  "PYTORCH_NVML_BASED_CUDA_CHECK",
+  "RANK",
+  "RAYON_NUM_THREADS",
+  "SLURM_CLUSTER_NAME",
+  "SLURM_CPUS_ON_NODE",
+  "SLURM_CPUS_PER_TASK",
+  "SLURM_GPUS",
+  "SLURM_GPUS_ON_NODE",
+  "SLURM_GPUS_PER_NODE",
+  "SLURM_GPUS_PER_TASK",
+  "SLURM_JOB_ID",
+  "SLURM_JOB_NAME",
+  "SLURM_JOB_NODELIST",
+  "SLURM_JOB_NUM_NODES",
+  "SLURM_JOB_PARTITION",
+  "SLURM_LOCALID",
+  "SLURM_NNODES",
+  "SLURM_NODEID",
+  "SLURM_NTASKS",
+  "SLURM_NTASKS_PER_NODE",
+  "SLURM_PROCID",
+  "SLURM_STEP_ID",
+  "TF_CPP_MIN_LOG_LEVEL",
+  "TF_CUDNN_DETERMINISTIC",
+  "TF_DETERMINISTIC_OPS",
+  "TF_ENABLE_ONEDNN_OPTS",
+  "TF_FORCE_GPU_ALLOW_GROWTH",
+  "TF_GPU_ALLOCATOR",
+  "TF_GPU_THREAD_COUNT",
+  "TF_GPU_THREAD_MODE",
+  "TF_NUM_INTEROP_THREADS",
+  "TF_NUM_INTRAOP_THREADS",
+  "TF_XLA_FLAGS",
+  "TORCHINDUCTOR_CACHE_DIR",
+  "TORCHINDUCTOR_COMPILE_THREADS",
+  "TORCHINDUCTOR_MAX_AUTOTUNE",
+  "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+  "TORCH_COMPILE_DISABLE",
+  "TORCH_CPP_LOG_LEVEL",
+  "TORCH_CUDA_ARCH_LIST",
+  "TORCH_DISTRIBUTED_DEBUG",
+  "TORCH_LOGS",
+  "TORCH_NCCL_ASYNC_ERROR_HANDLING",
+  "TORCH_NCCL_AVOID_RECORD_STREAMS",
+  "TORCH_NCCL_BLOCKING_WAIT",
+  "TORCH_SHOW_CPP_STACKTRACES",
+  "TRITON_CACHE_DIR",
+  "TRITON_INTERPRET",
+  "TZ",
+  "UCX_IB_GPU_DIRECT_RDMA",
+  "UCX_LOG_LEVEL",
+  "UCX_MAX_RNDV_RAILS",
+  "UCX_MEMTYPE_CACHE",
+  "UCX_NET_DEVICES",
+  "UCX_RNDV_SCHEME",
+  "UCX_RNDV_THRESH",
+  "UCX_TLS",
+  "VIRTUAL_ENV",
+  "VLLM_ATTENTION_BACKEND",
+  "VLLM_USE_V1",
+  "WORLD_SIZE",
+  "XLA_FLAGS",
+  "XLA_PYTHON_CLIENT_ALLOCATOR",
+  "XLA_PYTHON_CLIENT_MEM_FRACTION",
+  "XLA_PYTHON_CLIENT_PREALLOCATE",
+};
+
+/* The folder of this very program, without the slash; false where /proc is not there. */
+static bool
+own_folder (char *path, size_t room)
+{
+  ssize_t n = readlink ("/proc/self/exe", path, room - 1);
+  if (n <= 0)
+    return false;
+  path[n] = '\0';
+  char *slash = strrchr (path, '/');
+  if (slash == NULL)
+    return false;
+  *slash = '\0';
+  return true;
+}
+
+/* The path of the library that programs are to load: beside the tree that this program was built in,
+ * else where both were installed, wherever that was moved to. Owned; NULL with ERROR if it is
+ * nowhere. */
+static char *
+find_injection (LnsError *error)
+{
+  static const char *const places[] = { "/../../capture/inject/" INJECTION,
+                                        "/../" LNS_LIBDIR_NAME "/lanescope/" INJECTION,
+                                        "/../lib/lanescope/" INJECTION };
+  char folder[4096] = "?", path[4096 + 64];
+  bool is_known = own_folder (folder, sizeof folder);
+  for (size_t i = 0; is_known && i < sizeof places / sizeof *places; i++)
+    {
+      snprintf (path, sizeof path, "%s%s", folder, places[i]);
+      char *whole = realpath (path, NULL);
+      if (whole != NULL)
+        return whole;
+    }
+  if (access (LNS_LIBDIR "/lanescope/" INJECTION, R_OK) == 0)
+    return strdup (LNS_LIBDIR "/lanescope/" INJECTION);
+  lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                 INJECTION " is not beside this program (%s): install Lanescope as a whole",
+                 folder);
+  return NULL;
+}
+
+/* Adds the NAME=VALUE of --env-var. */
+static bool
+add_given (LnsProfile *profile, LnsError *error)
+{
+  LnsOptionList *given = &profile->options.env_var;
+  for (size_t i = 0; i < given->n_items; i++)
+    {
+      char *equals = strchr (given->items[i], '=');
+      if (equals == NULL || equals == given->items[i])
+        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--env-var: “%s” is not NAME=VALUE; a value that holds a comma goes "
+                              "in quotes: A='1,2'",
+                              given->items[i]);
+      *equals = '\0';
+      bool done = lns_environment_set (&profile->environment, given->items[i], equals + 1);
+      *equals = '=';
+      if (!done)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+    }
+  return true;
+}
+
+/* Has the program load FILE, which lies beside the library INJECTION and stands before functions of WHAT, if
+ * IS_WANTED. */
+static bool
+add_library (
+    LnsProfile *profile, const char *injection, bool is_wanted, const char *file, const char *what)
+{
+  char *path = NULL;
+  if (!is_wanted)
+    return true;
+  bool done = asprintf (&path, "%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection,
+                        file) >= 0;
+  if (done && access (path, R_OK) != 0)
+    lns_cli_say ("warning",
+                 "--trace: %s: %s is not beside " INJECTION
+                 ": these calls are not recorded; install Lanescope as a whole [LNS-TRACE-002]",
+                 what, file);
+  else
+    done = done && lns_environment_prepend (&profile->environment, "LD_PRELOAD", path);
+  free (path);
+  return done;
+}
+
+static bool
+add_libraries (LnsProfile *profile, const char *injection)
+{
+  const uint32_t traces = profile->target.traces;
+  return add_library (profile, injection,
+                      traces & (LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE |
+                                LNS_WIRE_TRACE_CUDNN),
+                      LIBRARIES, "cublas, cudnn") &&
+         add_library (profile, injection, traces & LNS_WIRE_TRACE_MPI, MPI_LIBRARY, "mpi");
+}
+
+static bool
+add_injection (LnsProfile *profile, LnsError *error)
+{
+  char *injection = find_injection (error);
+  if (injection == NULL)
+    return false;
+  const char *other = lns_environment_get (&profile->environment, "NVTX_INJECTION64_PATH");
+  if (other != NULL && other[0] != '\0' && strcmp (other, injection) != 0)
+    lns_cli_say ("warning",
+                 "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
+                 "[LNS-NVTX-003]",
+                 other);
+  bool done = lns_session_add_variables (profile->session, &profile->environment, injection) &&
+              add_libraries (profile, injection);
+  done = (done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short")) &&
+         lns_profile_add_python (profile, injection, error);
+  free (injection);
+  return done;
+}
+
+/* Programs see by this variable that they are profiled, and behave: NVTX.jl, GROMACS and trainers do. */
+static bool
+add_session (LnsProfile *profile, LnsError *error)
+{
+  char id[16];
+  snprintf (id, sizeof id, "%u", profile->place.entry.id);
+  return lns_environment_set (&profile->environment, "NSYS_PROFILING_SESSION_ID", id) ||
+         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+}
+
+bool
+lns_profile_make_environment (LnsProfile *profile, LnsError *error)
+{
+  if (profile->options.inherit_environment &&
+      !lns_environment_add_all (&profile->environment, environ))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  if (profile->target.traces == 0)
+    return add_given (profile, error);
+  return add_session (profile, error) && add_given (profile, error) &&
+         add_injection (profile, error);
+}
+
+static int
+compare_names (const void *a, const void *b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool
+is_recorded (const char *name)
+{
+  return bsearch (&name, recorded, sizeof recorded / sizeof *recorded, sizeof *recorded,
+                  compare_names) != NULL;
+}
+
+void
+lns_profile_record_environment (LnsProfile *profile, LnsWriter *report)
+{
+  const char *given = profile->options.env_record;
+  const bool all = given != NULL && strcmp (given, "all") == 0;
+  if (profile->options.discard_environment || (given != NULL && strcmp (given, "none") == 0))
+    return;
+  for (size_t i = 0; i < profile->environment.n_items; i++)
+    {
+      char *item = profile->environment.items[i], *equals = strchr (item, '='), *key;
+      if (equals == NULL)
+        continue;
+      *equals = '\0';
+      if ((all || is_recorded (item)) && asprintf (&key, "env.%s", item) >= 0)
+        {
+          lns_writer_set_meta (report, key, equals + 1);
+          free (key);
+        }
+      *equals = '=';
+    }
+}

@@ -1,0 +1,283 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What --output means: the names that reports get. */
+
+#include "src/cli/profile/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool
+ends_with (const char *text, const char *end)
+{
+  size_t n_text = strlen (text), n_end = strlen (end);
+  return n_text > n_end && strcmp (text + n_text - n_end, end) == 0;
+}
+
+static bool
+is_folder (const char *path)
+{
+  struct stat status;
+  return path[strlen (path) - 1] == '/' || (stat (path, &status) == 0 && S_ISDIR (status.st_mode));
+}
+
+/* Writes the variable of the environment whose name is the N bytes of NAME. SWITCH asked for it. */
+static void
+write_variable (FILE *file, const char *switch_name, const char *name, size_t n)
+{
+  char *key = strndup (name, n);
+  const char *value = key != NULL ? getenv (key) : NULL;
+  if (value == NULL)
+    lns_cli_say ("warning",
+                 "--%s: the environment has no %.*s: the name goes without [LNS-NAME-001]",
+                 switch_name, (int)n, name);
+  else
+    fputs (value, file);
+  free (key);
+}
+
+/* The eight digits of {UID} and the milliseconds since 1970 of {TIMESTAMP}: the same for all names of
+ * a run. */
+static void
+write_unique (FILE *file, bool is_time)
+{
+  static uint32_t uid;
+  static int64_t now_ms;
+  if (now_ms == 0)
+    {
+      struct timespec now;
+      clock_gettime (CLOCK_REALTIME, &now);
+      now_ms = now.tv_sec * INT64_C (1000) + now.tv_nsec / 1000000;
+      if (getrandom (&uid, sizeof uid, GRND_NONBLOCK) != sizeof uid)
+        uid = (uint32_t)now.tv_nsec ^ (uint32_t)getpid ();
+    }
+  if (is_time)
+    fprintf (file, "%" PRId64, now_ms);
+  else
+    fprintf (file, "%08" PRIx32, uid);
+}
+
+/* Writes what the macro at AT, a %, stands for in names of all kinds. Returns how many bytes it has, 0 where
+ * it is none. */
+static size_t
+write_common (FILE *file, const char *switch_name, const char *at)
+{
+  const char *brace = at[1] == '{' ? at + 1 : at[1] == 'q' && at[2] == '{' ? at + 2 : NULL;
+  const char *end = brace != NULL ? strchr (brace, '}') : NULL;
+  char host[256];
+  if (end != NULL && end > brace + 1)
+    {
+      write_variable (file, switch_name, brace + 1, (size_t)(end - brace - 1));
+      return (size_t)(end - at) + 1;
+    }
+  if (at[1] == '%')
+    fputc ('%', file);
+  else if (at[1] == 'h')
+    fputs (gethostname (host, sizeof host) == 0 ? host : "localhost", file);
+  else
+    return 0;
+  return 2;
+}
+
+/* The same for names of reports, with ERROR where it is none. */
+static size_t
+write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number, LnsError *error)
+{
+  const size_t n = write_common (file, "output", at);
+  if (n > 0)
+    return n;
+  if (at[1] == 'p')
+    fprintf (file, "%d", (int)(profile->pid > 0 ? profile->pid : profile->launch.pid));
+  else if (at[1] == 'n')
+    {
+      profile->is_numbered = true;
+      fprintf (file, "%u", number);
+    }
+  else
+    {
+      lns_error_set (
+          error, LNS_ERROR_USAGE, 0,
+          "--output: “%.3s” stands for nothing: %%h, %%p, %%n, %%q{VARIABLE} do, and %%%% "
+          "for a %%",
+          at);
+      return 0;
+    }
+  return 2;
+}
+
+char *
+lns_cli_session_name (const char *text, LnsError *error)
+{
+  char *name = NULL;
+  size_t n_name = 0, n = 1;
+  FILE *file = open_memstream (&name, &n_name);
+  for (const char *at = text; file != NULL && n > 0 && *at != '\0'; at += n)
+    if (*at == '%')
+      n = write_common (file, "session", at);
+    else
+      fputc (*at, file), n = 1;
+  if (file == NULL || fclose (file) != 0)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  else if (n == 0)
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "“%s” cannot name a session: %%h and %%q{VARIABLE} stand for something, and "
+                   "%%%% for a %%",
+                   text);
+  else
+    return name;
+  free (name);
+  return NULL;
+}
+
+/* How many bytes of AT, a {, are like a macro of the Kubernetes injector: {NAME}. 0: they are a file's name. */
+static size_t
+macro_bytes (const char *at)
+{
+  const size_t n = strspn (at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  return n > 0 && at[1 + n] == '}' ? n + 2 : 0;
+}
+
+/* Writes what the text at AT, a {, stands for in names of the Kubernetes injector; returns how many
+ * bytes it has, 0 with ERROR where it is a macro that is not known. */
+static size_t
+write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
+{
+  static const char program[] = "{PROCESS_NAME}", timestamp[] = "{TIMESTAMP}", uid[] = "{UID}";
+  if (strncmp (at, program, strlen (program)) == 0)
+    {
+      const char *slash = strrchr (profile->argv[0], '/');
+      fputs (slash != NULL ? slash + 1 : profile->argv[0], file);
+      return strlen (program);
+    }
+  const bool is_time = strncmp (at, timestamp, strlen (timestamp)) == 0;
+  if (!is_time && strncmp (at, uid, strlen (uid)) != 0)
+    {
+      const size_t n = macro_bytes (at);
+      if (n > 0)
+        {
+          lns_error_set (
+              error, LNS_ERROR_USAGE, 0,
+              "--output: unknown macro \"%.*s\"; use {PROCESS_NAME}, {TIMESTAMP}, {UID} or "
+              "%%q{VARIABLE}",
+              (int)n, at);
+          return 0;
+        }
+      fputc (*at, file);
+      return 1;
+    }
+  write_unique (file, is_time);
+  return strlen (is_time ? timestamp : uid);
+}
+
+/* TEXT with its macros replaced. Owned; NULL with ERROR. */
+static char *
+expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
+{
+  char *name = NULL;
+  size_t n_name = 0, n = 1;
+  FILE *file = open_memstream (&name, &n_name);
+  for (const char *at = text; file != NULL && n > 0 && *at != '\0'; at += n)
+    if (*at == '%')
+      n = write_percent (profile, file, at, number, error);
+    else if (*at == '{')
+      n = write_brace (profile, file, at, error);
+    else
+      fputc (*at, file), n = 1;
+  if (file == NULL || fclose (file) != 0)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: nothing was started");
+  else if (n > 0)
+    return name;
+  free (name);
+  return NULL;
+}
+
+/* PATH without a beginning that says "here". */
+static const char *
+without_here (const char *path)
+{
+  return strncmp (path, "./", 2) == 0 ? path + 2 : strcmp (path, ".") == 0 ? "" : path;
+}
+
+/* PATH from the root on; frees PATH. NULL if memory is short. */
+static char *
+absolute (const LnsProfile *profile, char *path, const char *output_folder)
+{
+  char *whole = NULL, *here;
+  if (path[0] == '/')
+    return path;
+  output_folder = without_here (output_folder);
+  here = output_folder[0] == '/'   ? strdup ("")
+         : profile->folder != NULL ? strdup (profile->folder)
+                                   : getcwd (NULL, 0);
+  if (here == NULL ||
+      asprintf (&whole, "%s%s%s%s%s", strcmp (here, "/") == 0 ? "" : here,
+                here[0] != '\0' ? "/" : "", output_folder,
+                output_folder[0] != '\0' && !ends_with (output_folder, "/") ? "/" : "",
+                without_here (path)) < 0)
+    whole = NULL;
+  free (here);
+  free (path);
+  return whole;
+}
+
+/* NAME with the ending of reports in place of those of others; frees NAME. NULL if memory is short. */
+static char *
+with_ending (char *name)
+{
+  static const char *const others[] = { ".nsys-rep", ".qdrep" };
+  size_t n = strlen (name);
+  char *path;
+  for (size_t i = 0; i < 2; i++)
+    if (ends_with (name, others[i]))
+      {
+        n -= strlen (others[i]);
+        lns_cli_say ("note", "the report is written as %.*s.rep: %s is another format", (int)n,
+                     name, others[i]);
+      }
+  if (ends_with (name, ".rep"))
+    n -= strlen (".rep");
+  if (asprintf (&path, "%.*s.rep", (int)n, name) < 0)
+    path = NULL;
+  free (name);
+  return path;
+}
+
+char *
+lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error)
+{
+  const char *output = profile->options.output, *folder = profile->options.output_dir;
+  profile->is_numbered = false;
+  char *name = expand (profile, output != NULL ? output : "report%n", number, error);
+  char *place = name != NULL ? expand (profile, folder != NULL ? folder : "", number, error) : NULL;
+  if (place != NULL && name[0] != '\0')
+    name = absolute (profile, name, place);
+  if (name != NULL && place != NULL && name[0] != '\0' && is_folder (name))
+    {
+      char *stem = name;
+      profile->is_numbered = true;
+      if (asprintf (&name, "%s%sreport%u", stem, ends_with (stem, "/") ? "" : "/", number) < 0)
+        name = NULL;
+      free (stem);
+    }
+  if (place != NULL && name != NULL && name[0] == '\0')
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "--output: “%s” leaves no name", output);
+  else if (place != NULL)
+    {
+      name = name != NULL ? with_ending (name) : NULL;
+      if (name == NULL)
+        lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: nothing was started");
+      free (place);
+      return name;
+    }
+  free (place);
+  free (name);
+  return NULL;
+}

@@ -1,0 +1,255 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Where the report goes, and what it says of the machine and the run. */
+
+#include "src/cli/profile/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/session/system/process-info.h"
+#include "lns-config.h"
+
+/* Names tried before a folder counts as full of reports. */
+#define REPORTS_MAX 1000000
+
+/* Whether the report can be at PATH, as far as can be known before. */
+static bool
+check_path (const LnsProfile *profile, const char *path, LnsError *error)
+{
+  struct stat status;
+  if (lstat (path, &status) != 0)
+    return true;
+  if (S_ISDIR (status.st_mode))
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give --output another name",
+                          path);
+  return profile->options.force_overwrite ||
+         lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        "%s exists: use --force-overwrite=true to replace it, or another --output",
+                        path);
+}
+
+static bool
+repeats (const LnsProfile *profile)
+{
+  return profile->target.range_end == LNS_WIRE_RANGE_END_REPEAT ||
+         profile->target.range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
+}
+
+/* Whether something has the name that PATH has with ENDING in place of .rep. */
+static bool
+exists_with (const char *path, const char *ending)
+{
+  char *other;
+  struct stat status;
+  if (asprintf (&other, "%.*s%s", (int)(strlen (path) - strlen (".rep")), path, ending) < 0)
+    return false;
+  const bool exists = lstat (other, &status) == 0;
+  free (other);
+  return exists;
+}
+
+/* The first export of profile->path that is there already; NULL: none is. */
+static const char *
+taken_export (const LnsProfile *profile)
+{
+  for (size_t i = 0; i < profile->n_exports; i++)
+    if (exists_with (profile->path, lns_export_type_ending (profile->exports[i])))
+      return lns_export_type_ending (profile->exports[i]);
+  return NULL;
+}
+
+/* Whether the exports can be beside the report. */
+static bool
+check_exports (const LnsProfile *profile, LnsError *error)
+{
+  const char *ending = taken_export (profile);
+  return ending == NULL || profile->options.force_overwrite ||
+         lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        "%.*s%s exists: use --force-overwrite=true to replace it, or another "
+                        "--output",
+                        (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
+}
+
+/* Finds what the report is to be called, profile->path: a name with a number is the first from NUMBER
+ * on that nothing has. Any other is refused where something is in its place. */
+static bool
+choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
+{
+  for (; *number < REPORTS_MAX; ++*number)
+    {
+      free (profile->path);
+      profile->path = lns_profile_name_report (profile, *number, error);
+      if (profile->path == NULL)
+        return false;
+      if (!profile->is_numbered)
+        return repeats (profile) ||
+               (check_path (profile, profile->path, error) && check_exports (profile, error));
+      if (!exists_with (profile->path, ".rep") && taken_export (profile) == NULL &&
+          !(repeats (profile) && exists_with (profile->path, ".1.rep")))
+        return true;
+    }
+  return lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        "no name like %s is free: give another --output", profile->path);
+}
+
+/* Has reports made with the permissions that --mode asks for. */
+static bool
+take_mode (const LnsProfile *profile, LnsError *error)
+{
+  const char *text = profile->options.mode;
+  char *end = NULL;
+  const unsigned long mode = text != NULL ? strtoul (text, &end, 8) : 0600;
+  if (text != NULL &&
+      (*text < '0' || *text > '7' || *end != '\0' || mode > 0777 || (mode & 0600) != 0600))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--mode: \"%s\" is not a mode that lets you read and write the report; "
+                          "give octal digits, such as 640",
+                          text);
+  lns_session_set_report_mode (profile->session, (unsigned)mode);
+  return true;
+}
+
+bool
+lns_profile_create_report (LnsProfile *profile, LnsError *error)
+{
+  if (!take_mode (profile, error))
+    return false;
+  for (unsigned number = 1;; number++)
+    {
+      LnsError failed = { 0 };
+      if (!choose_path (profile, &number, error))
+        return false;
+      if (lns_session_create_report (profile->session, profile->path,
+                                     profile->options.force_overwrite && !profile->is_numbered,
+                                     &failed))
+        {
+          lns_session_set_keep (profile->session, profile->options.keep_ns);
+          lns_profile_describe (profile, lns_session_report (profile->session));
+          lns_profile_record_environment (profile, lns_session_report (profile->session));
+          return true;
+        }
+      /* Somebody else may have taken the number a moment ago. */
+      if (!profile->is_numbered || failed.code != EEXIST)
+        {
+          *error = failed;
+          return false;
+        }
+    }
+}
+
+/* --- Reports of capture ranges ---------------------------------------------------------------- */
+
+/* The report at profile->path, or of those numbered after it the next that is free, or may be replaced:
+ * reports of one run never replace one another. */
+static LnsWriter *
+create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
+{
+  LnsProfile *profile = data;
+  const int n_stem = (int)(strlen (profile->path) - strlen (".rep"));
+  LnsWriter *writer = NULL;
+  do
+    {
+      *error = (LnsError){ 0 };
+      free (*ret_path);
+      *ret_path = NULL;
+      const unsigned count = repeats (profile) ? number + profile->n_skipped : profile->n_skipped;
+      if ((count > 0 ? asprintf (ret_path, "%.*s.%u.rep", n_stem, profile->path, count)
+                     : asprintf (ret_path, "%s", profile->path)) < 0)
+        {
+          *ret_path = NULL;
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: a range is not recorded");
+          return NULL;
+        }
+      writer =
+          lns_session_new_writer (profile->session, *ret_path,
+                                  profile->options.force_overwrite && !profile->is_numbered, error);
+    }
+  while (writer == NULL && (error->code == EEXIST || error->code == EBUSY) &&
+         ++profile->n_skipped < REPORTS_MAX);
+  if (writer == NULL)
+    return NULL;
+  lns_profile_describe (profile, writer);
+  lns_profile_record_environment (profile, writer);
+  return writer;
+}
+
+bool
+lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
+{
+  unsigned number = 1;
+  if (!take_mode (profile, error))
+    return false;
+  if (!choose_path (profile, &number, error))
+    return false;
+  profile->n_skipped = 0;
+  lns_session_record_ranges (profile->session, &profile->target, create_for_range, profile,
+                             repeats (profile) ? profile->target.n_ranges : 1);
+  return true;
+}
+
+/* --- What the report says --------------------------------------------------------------------- */
+
+/* The value of KEY in FILE, of lines like `KEY: value` or `KEY="value"`, into TEXT; "" if none. */
+static void
+read_value (const char *file_name, const char *key, char *text, size_t room)
+{
+  FILE *file = fopen (file_name, "re");
+  char line[512];
+  text[0] = '\0';
+  while (file != NULL && text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
+    if (strncmp (line, key, strlen (key)) == 0)
+      {
+        char *value = line + strlen (key);
+        value += strspn (value, " \t:=\"");
+        value[strcspn (value, "\"\n")] = '\0';
+        snprintf (text, room, "%s", value);
+      }
+  if (file != NULL)
+    fclose (file);
+}
+
+void
+lns_profile_describe (const LnsProfile *profile, LnsWriter *report)
+{
+  int n = 0;
+  while (profile->argv[n] != NULL)
+    n++;
+  char *command_line = lns_quote_arguments ((const char *const *)profile->argv, n);
+  char *folder = getcwd (NULL, 0);
+  char text[512];
+  struct utsname system;
+  lns_writer_set_meta (report, "product", "Lanescope " LNS_VERSION);
+  if (command_line != NULL)
+    lns_writer_set_meta (report, "command_line", command_line);
+  if (folder != NULL)
+    lns_writer_set_meta (report, "working_directory", folder);
+  if (uname (&system) == 0)
+    {
+      lns_writer_set_meta (report, "host_name", system.nodename);
+      lns_writer_set_meta (report, "kernel", system.release);
+      lns_writer_set_meta (report, "cpu_arch", system.machine);
+    }
+  read_value ("/proc/cpuinfo", "model name", text, sizeof text);
+  lns_writer_set_meta (report, "cpu_model", text);
+  read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
+  lns_writer_set_meta (report, "os", text);
+  snprintf (text, sizeof text, "%ld", sysconf (_SC_NPROCESSORS_ONLN));
+  lns_writer_set_meta (report, "cpu_count", text);
+  char trace[64];
+  lns_profile_trace_text (profile, trace, sizeof trace);
+  lns_writer_set_meta (report, "trace", trace);
+  if (profile->wants_cuda)
+    lns_writer_set_meta (report, "trace_asked", "cuda");
+  free (command_line);
+  free (folder);
+}

@@ -1,0 +1,329 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope profile`: runs a program and records it into a report. All text of its own goes to
+ * stderr, so that the program's output stays as it is. */
+
+#include "src/cli/profile/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const LnsOptionGroup *const groups[] = {
+  &lns_profile_switches_trace,      &lns_profile_switches_cuda,    &lns_profile_switches_range,
+  &lns_profile_switches_report,     &lns_profile_switches_program, &lns_profile_switches_session,
+  &lns_profile_switches_collection, &lns_profile_switches_cpu,     &lns_profile_switches_system,
+  &lns_profile_switches_hardware,   &lns_profile_switches_tool,    NULL,
+};
+
+const LnsCommand lns_command_profile = {
+  .name = "profile",
+  .usage = "[switches] PROGRAM [ARGUMENTS…]",
+  .summary = "run a program and record it into a report",
+  .details =
+      "Exit code: the program's; a signal that ended it ends this command too (128+N in a shell).\n"
+      "124: it succeeded, and with --strict something is missing. 125: nothing was started, or "
+      "the\n"
+      "report, an export or the statistics are not whole although the program succeeded; 126: the\n"
+      "program cannot be executed; 127: it was not found; each of the last three with a line\n"
+      "`lanescope: error: …`. Ctrl-C ends the run and keeps the report. Lanescope writes to "
+      "stderr\n"
+      "alone, but for --stats.",
+  .words_end_it = true,
+  .groups = groups,
+  .refusals = lns_profile_refusals,
+  .n_refusals = LNS_PROFILE_N_REFUSALS,
+  .run = lns_profile_main,
+};
+
+/* Ends the session. The `start` that waited for a program which did not run waits for the next. */
+static void
+leave_place (LnsProfile *profile)
+{
+  char name[sizeof profile->place.entry.name];
+  LnsSessionEntry entry;
+  strcpy (name, profile->place.entry.name);
+  lns_session_place_close (&profile->place, false);
+  if (profile->pid <= 0 && profile->start != NULL)
+    lns_session_place_leave (name, profile->start, profile->n_start_bytes, &entry, NULL);
+}
+
+/* --- What the switches say together ----------------------------------------------------------- */
+
+bool
+lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error)
+{
+  char *end;
+  long number = strtol (kill, &end, 10);
+  if (strcasecmp (kill, "none") == 0 || strcasecmp (kill, "false") == 0)
+    *ret_signal = 0;
+  else if (strcasecmp (kill, "sigterm") == 0 || strcasecmp (kill, "true") == 0)
+    *ret_signal = SIGTERM;
+  else if (strcasecmp (kill, "sigkill") == 0)
+    *ret_signal = SIGKILL;
+  else if (end != kill && *end == '\0' && number > 0 && number <= SIGRTMAX)
+    *ret_signal = (int)number;
+  else
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--kill: “%s” is not none, sigterm, sigkill or a signal's number", kill);
+  return true;
+}
+
+/* FD as the caller gave it: must be open, and is not the program's. */
+static bool
+check_fd (int64_t fd, const char *name, LnsError *error)
+{
+  if (fd >= 0 && (fd > 1 << 20 || fcntl ((int)fd, F_SETFD, FD_CLOEXEC) != 0))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: descriptor %lld is not open", name,
+                          (long long)fd);
+  return true;
+}
+
+/* --- The session ------------------------------------------------------------------------------ */
+
+/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
+static bool
+keep_words (LnsProfile *profile, char *bytes)
+{
+  char **words = realloc (profile->words, (profile->n_words + 1) * sizeof *words);
+  if (words == NULL)
+    return false;
+  profile->words = words;
+  words[profile->n_words++] = bytes;
+  return true;
+}
+
+bool
+lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error)
+{
+  const LnsProfileOptions defaults = LNS_PROFILE_DEFAULTS;
+  LnsProfileOptions *values = &profile->options;
+  const char *help;
+  int argc = request->argc;
+  if (!keep_words (profile, request->bytes))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  request->bytes = NULL;
+  if (profile->is_launch)
+    {
+      values->output = values->output_dir = values->mode = NULL;
+      lns_option_list_clear (&values->export);
+      values->stats = defaults.stats;
+      values->force_overwrite = defaults.force_overwrite;
+      values->stop_on_exit = defaults.stop_on_exit;
+      values->duration_ns = defaults.duration_ns;
+      values->delay_ns = defaults.delay_ns;
+      values->keep_ns = defaults.keep_ns;
+      values->after_collection_start = values->after_report_ready = NULL;
+      values->capture_range = defaults.capture_range;
+      values->capture_range_end = values->stop_on_range_end = values->nvtx_capture = NULL;
+    }
+  profile->folder = request->folder;
+  return lns_options_parse (&lns_command_start, &argc, request->argv, values, &help, error) &&
+         lns_profile_check_exports (profile, error);
+}
+
+/* Makes the session known to other terminals. A run that can do without being found goes on. */
+static bool
+open_place (LnsProfile *profile, LnsError *error)
+{
+  const LnsProfileOptions *given = &profile->options;
+  const char *text = given->session_new != NULL ? given->session_new : given->session;
+  const bool is_needed = profile->is_launch || given->start_later || text != NULL;
+  char *name = NULL;
+  const char *slash = strrchr (profile->argv[0], '/');
+  LnsError failed = { 0 };
+  LnsSessionRequest start = { .fd = -1 };
+  char *bytes;
+  size_t n_bytes;
+  if (text != NULL && ((name = lns_cli_session_name (text, error)) == NULL ||
+                       !keep_words (profile, name) || !lns_session_check_name (name, error)))
+    return false;
+  if (!lns_session_place_open (&profile->place, name, profile->command->name,
+                               slash != NULL ? slash + 1 : profile->argv[0], profile->is_launch,
+                               &bytes, &n_bytes, &failed))
+    {
+      if (is_needed)
+        return lns_error_set (error, failed.domain, failed.code, "%s", failed.message);
+      lns_cli_say ("warning", "other terminals cannot find this run: %s", failed.message);
+    }
+  const bool is_started = bytes != NULL;
+  profile->start = bytes;
+  profile->n_start_bytes = is_started ? n_bytes : 0;
+  if (is_started && !lns_session_request_unpack (&start, bytes, n_bytes))
+    {
+      profile->start = NULL;
+      return lns_error_set (error, LNS_ERROR_FORMAT, 0, "the waiting `lanescope start` is damaged");
+    }
+  const bool done = !is_started || lns_profile_take_start (profile, &start, error);
+  free (start.argv);
+  profile->begins_by_itself = profile->is_launch ? is_started : !given->start_later;
+  return done;
+}
+
+static bool
+check (LnsProfile *profile, int argc, char **argv, LnsError *error)
+{
+  const LnsProfileOptions *given = &profile->options;
+  if (argc < 2)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "%s needs a program to run: `lanescope %s --help`",
+                          profile->command->name, profile->command->name);
+  if (!given->stop_on_exit && given->duration_ns < 0 && !profile->is_launch)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--stop-on-exit=false needs --duration: else nothing ends the report");
+  if (given->duration_ns == 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--duration must be more than 0 seconds");
+  if (given->discard_environment && given->env_record != NULL &&
+      strcmp (given->env_record, "none") != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--discard-environment and --env-record=%s exclude each other: leave out "
+                          "one",
+                          given->env_record);
+  if (given->output_dir != NULL && given->output != NULL && given->output[0] == '/')
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--output-dir and the path of --output from the root on exclude each "
+                          "other: leave out one");
+  if (given->run_as != NULL && strcmp (given->run_as, "none") != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--run-as: the program runs as who runs Lanescope: write `sudo -u %s "
+                          "lanescope profile …`",
+                          given->run_as);
+  profile->argv = argv + 1;
+  profile->progress_fd = (int)given->progress_fd;
+  return lns_profile_parse_kill (given->kill, &profile->kill_signal, error) &&
+         check_fd (given->progress_fd, "progress-fd", error) &&
+         check_fd (given->control_fd, "control-fd", error) && open_place (profile, error) &&
+         lns_profile_check_trace (profile, error) && lns_profile_check_exports (profile, error);
+}
+
+/* --- The run ---------------------------------------------------------------------------------- */
+
+/* Says ERROR everywhere; returns CODE. */
+static int
+fail (LnsProfile *profile, const LnsError *error, int code)
+{
+  lns_cli_fail (error);
+  /* The launch dialog offers a way out of the second. */
+  const bool exists = error->domain == LNS_ERROR_IO && error->code == EEXIST;
+  lns_progress_error (profile, exists ? "LNS-RUN-002" : "LNS-RUN-001", error->message);
+  return code;
+}
+
+static void
+store_output (void *data, LnsWriter *report)
+{
+  lns_program_output_store (data, report);
+}
+
+/* Sees to it that what the program prints goes into the reports, if it is not shown. */
+static void
+hide_output (LnsProfile *profile)
+{
+  LnsError failed = { 0 };
+  if (profile->options.show_output)
+    return;
+  if (!lns_program_output_open (&profile->output, &failed))
+    lns_cli_say ("warning", "--show-output: what the program prints is not in the report: %s",
+                 failed.message);
+  lns_session_set_describe (profile->session, store_output, &profile->output);
+}
+
+/* Everything that can be refused before the program runs. */
+static bool
+prepare (LnsProfile *profile, LnsError *error)
+{
+  sigset_t masked;
+  LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
+                                .wants_cuda = profile->wants_cuda,
+                                .wants_python = profile->wants_python,
+                                .domains = { profile->options.nvtx_domain_include,
+                                             profile->options.nvtx_domain_exclude },
+                                .target = profile->target };
+  if (!profile->begins_by_itself)
+    session.target.range_kind = LNS_WIRE_RANGE_NONE;
+  lns_profile_signals (&masked);
+  lns_caller_save (&profile->caller, &masked);
+  lns_profile_adopt (profile);
+  profile->session = lns_session_new (&session, error);
+  if (profile->session != NULL)
+    hide_output (profile);
+  if (profile->session == NULL || !lns_profile_make_environment (profile, error) ||
+      !lns_launch_hold (profile->argv, &profile->environment, &profile->caller,
+                        profile->options.show_output ? NULL : profile->output.fds, &profile->launch,
+                        error))
+    return false;
+  if (!profile->begins_by_itself)
+    lns_session_set_recording (profile->session, false);
+  /* Of what `start` is to begin, `profile` has the report's name from now on. */
+  const bool has_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
+  const bool is_done = profile->begins_by_itself && has_ranges
+                           ? lns_profile_prepare_ranges (profile, error)
+                       : profile->begins_by_itself || !(profile->is_launch || has_ranges)
+                           ? lns_profile_create_report (profile, error)
+                           : true;
+  if (!is_done)
+    return false;
+  lns_progress_hello (profile);
+  return true;
+}
+
+static int
+start_and_run (LnsProfile *profile)
+{
+  LnsError error = { 0 };
+  if (!prepare (profile, &error))
+    return fail (profile, &error, LNS_EXIT_FAILED);
+  if (profile->begins_by_itself && profile->options.delay_ns == 0)
+    lns_session_start_report (profile->session);
+  profile->process = lns_session_add_root (profile->session, profile->launch.pid);
+  profile->pid = lns_launch_release (&profile->launch, profile->argv[0], &error);
+  if (profile->pid < 0)
+    return fail (profile, &error,
+                 error.code == ENOENT ? LNS_EXIT_NOT_FOUND : LNS_EXIT_NOT_EXECUTABLE);
+  lns_session_root_runs (profile->session);
+  lns_progress_started (profile);
+  lns_profile_run (profile);
+  if (profile->exit_code != 0)
+    return profile->exit_code;
+  if (profile->report_failed)
+    return LNS_EXIT_FAILED;
+  const bool lacks_data = profile->lacks_data || lns_cli_n_warnings () > 0;
+  return profile->options.strict && lacks_data ? LNS_EXIT_INCOMPLETE : 0;
+}
+
+int
+lns_profile_main (const LnsCommand *command, int argc, char **argv)
+{
+  LnsProfile profile = {
+    .command = command,
+    .is_launch = command == &lns_command_launch,
+    .options = LNS_PROFILE_DEFAULTS,
+    .place = LNS_SESSION_NOWHERE,
+    .output = LNS_PROGRAM_OUTPUT_NOWHERE,
+    .progress_fd = -1,
+  };
+  LnsError error = { 0 };
+  int code = 0;
+  if (lns_cli_parse (command, &argc, argv, &profile.options, &code))
+    code = check (&profile, argc, argv, &error) ? start_and_run (&profile)
+                                                : fail (&profile, &error, LNS_EXIT_FAILED);
+  lns_launch_abandon (&profile.launch);
+  leave_place (&profile);
+  lns_session_free (profile.session);
+  lns_program_output_close (&profile.output);
+  lns_environment_clear (&profile.environment);
+  lns_profile_options_clear (&profile.options);
+  for (size_t i = 0; i < profile.n_words; i++)
+    free (profile.words[i]);
+  free (profile.words);
+  free (profile.exports);
+  free (profile.path);
+  lns_cli_end_by (profile.end_signal);
+  return code;
+}

@@ -1,0 +1,160 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The parts of `lanescope profile`: shared by its files alone. */
+
+#pragma once
+
+#include "capture/session/control/launch.h"
+#include "capture/session/control/program-output.h"
+#include "capture/session/control/request.h"
+#include "capture/session/control/session.h"
+#include "src/cli/profile/switches.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/options/command.h"
+#include "src/export/export.h"
+
+typedef struct
+{
+  const LnsCommand *command;
+  bool is_launch;        /* of `launch`, which collects when and as often as it is told to */
+  bool begins_by_itself; /* to collect, after its delay */
+  LnsProfileOptions options;
+  LnsSessionPlace place; /* where other terminals find this */
+  char **words;          /* of requests: switches point to them */
+  size_t n_words;
+  const char *start; /* of them: the request that waited for `launch`; NULL: none did */
+  size_t n_start_bytes;
+  const char *folder;     /* where names of reports begin; NULL: this process's */
+  LnsWireOptions target;  /* what is asked of each process */
+  bool wants_cuda;        /* it was asked for by name */
+  bool can_trace_nothing; /* a report without events is what was asked for */
+  bool wants_python;      /* functions of Python are to be traced */
+  int kill_signal;        /* 0: none */
+  char **argv;            /* of the program */
+  char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
+  bool is_numbered;   /* its name has a number that was free */
+  unsigned n_skipped; /* numbers of reports of ranges that were taken */
+  int progress_fd;    /* -1: none, or nobody reads it any more */
+  LnsCaller caller;
+  LnsEnvironment environment;
+  LnsProgramOutput output; /* what the program prints, where nobody is to see it */
+  LnsHeldLaunch launch;    /* the program, until it runs */
+  LnsSession *session;
+  pid_t pid;
+  uint32_t process; /* instance in the session */
+  bool has_exited;
+  int exit_code;                 /* of the program: 0–255, 128+N after signal N */
+  int exit_signal;               /* N, or 0 */
+  int end_signal;                /* by which this process is to end; 0: none */
+  const LnsExportType **exports; /* what each report is written as, too */
+  size_t n_exports;
+  bool report_failed; /* it is not written, or not whole */
+  bool lacks_data;    /* something that was asked for is missing: --strict */
+} LnsProfile;
+
+/* --- profile.c ------------------------------------------------------------------------ */
+
+/* Runs COMMAND, which is `profile` or `launch`. */
+int lns_profile_main (const LnsCommand *command, int argc, char **argv);
+
+/* Takes over the words of REQUEST, a `start`, and lets its switches hold; those of an earlier one no more,
+ * where this is `launch`. */
+bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error);
+
+/* The signal that --kill=KILL means; 0: none. */
+bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error);
+
+/* --- sessions/sessions.c ----------------------------------------------------------------------- */
+
+/* lns_session_find () for what was written after --session; NULL: nothing. */
+bool lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error);
+
+/* The seconds, in ns, that the command `stop` in ARGV keeps; 0: all. */
+bool lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error);
+
+/* The signal that the command `shutdown` in ARGV asks for; 0: none. */
+bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error);
+
+/* --- trace.c ------------------------------------------------------------------ */
+
+/* Fills profile->target with what the switches ask of each process; warns of what is not recorded. */
+bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
+
+/* Of that, what is about capture ranges. */
+bool lns_profile_check_range (LnsProfile *profile, LnsError *error);
+
+/* What is recorded, as --trace says it: "cuda,nvtx". */
+void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max);
+
+/* --- name.c ------------------------------------------------------------------- */
+
+/* What --output means, its macros replaced, %n by NUMBER, in --output-dir, with the ending .rep, from the
+ * root on; sets profile->is_numbered where NUMBER is in it. The program's process must be there, for %p.
+ * Owned; NULL with ERROR. */
+char *lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error);
+
+/* TEXT, a session's name, with %h, %q{VARIABLE} and %% replaced. Owned; NULL with ERROR. */
+char *lns_cli_session_name (const char *text, LnsError *error);
+
+/* --- output.c ----------------------------------------------------------------- */
+
+/* Finds what the report is to be called (profile->path), creates it, and describes this run in it. */
+bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
+
+/* The same for reports of capture ranges, which are created when these begin. */
+bool lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error);
+
+/* Tells REPORT about this machine and this run. */
+void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
+
+/* --- after.c ------------------------------------------------------------------ */
+
+/* Finds what --export names: profile->exports. */
+bool lns_profile_check_exports (LnsProfile *profile, LnsError *error);
+
+/* --- environment.c ------------------------------------------------------------ */
+
+/* Fills profile->environment, the session's variables included. */
+bool lns_profile_make_environment (LnsProfile *profile, LnsError *error);
+
+/* --- python.c ----------------------------------------------------------------- */
+
+/* Has NVTX recorded where Python functions are to be traced: their calls are ranges. */
+void lns_profile_check_python (LnsProfile *profile);
+
+/* Adds what leads Python programs to tracing their functions, where that was asked for. What they load
+ * lies beside the library INJECTION. */
+bool lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *error);
+
+/* Stores what --env-record says of it in REPORT. */
+void lns_profile_record_environment (LnsProfile *profile, LnsWriter *report);
+
+/* --- run.c -------------------------------------------------------------------- */
+
+/* Makes this process the parent of those that the program is going to leave behind, if the report is to wait
+ * for them. children.c. */
+void lns_profile_adopt (const LnsProfile *profile);
+
+/* The signals that the run reads by itself. */
+void lns_profile_signals (sigset_t *ret_signals);
+
+/* Sees the started program to its end and the report to its. */
+void lns_profile_run (LnsProfile *profile);
+
+/* --- progress.c --------------------------------------------------------------- */
+
+/* Each writes a line of JSON to profile->progress_fd, if there is one. */
+void lns_progress_hello (LnsProfile *profile);
+void lns_progress_started (LnsProfile *profile);
+void lns_progress_tick (LnsProfile *profile);
+void lns_progress_range (LnsProfile *profile, const char *what);
+void lns_progress_diagnostic (LnsProfile *profile,
+                              const char *code,
+                              LnsSeverity severity,
+                              const char *text);
+void lns_progress_generated (LnsProfile *profile, const char *path, const LnsReportResult *result);
+void lns_progress_finished (LnsProfile *profile, const LnsReportResult *result, double lag_ms);
+void lns_progress_error (LnsProfile *profile, const char *code, const char *text);

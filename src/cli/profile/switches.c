@@ -1,0 +1,31 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/cli/profile/switches.h"
+
+void
+lns_profile_options_clear (LnsProfileOptions *options)
+{
+  lns_option_list_clear (&options->trace);
+  lns_option_list_clear (&options->export);
+  lns_option_list_clear (&options->env_var);
+  lns_option_list_clear (&options->pytorch);
+  lns_option_list_clear (&options->dask);
+}
+
+const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS] = {
+  { .names = "isr,etw-provider,retain-etw-files,wddm-memory-trace,wddm-additional-events,"
+             "wddm-backtraces,dx12-wait-calls,dx12-gpu-workload,"
+             "dx-force-declare-adapter-removal-support,injection-use-detours,system-wide",
+    .why = "is a switch of Windows, and Lanescope records programs of Linux: leave it out" },
+  { .names = "hotkey-capture,start-frame-index,duration-frames,auto-report-name,"
+             "opengl-gpu-workload,vulkan-gpu-workload,vulkan-sc-gpu-workload",
+    .why = "is about graphics, which Lanescope does not record: leave it out" },
+  { .names = "accelerator-trace,clock-frequency-changes,vsync,process-scope,qnx-kernel-events,"
+             "qnx-kernel-events-mode,xhv-trace,xhv-trace-events,xhv-vm-symbols,sampling-frequency,"
+             "sampling-trigger,soc-metrics,soc-metrics-set,soc-metrics-frequency,"
+             "cpu-cluster-events",
+    .why = "is a switch of QNX and of boards, on which Lanescope does not run: leave it out" },
+};

@@ -1,0 +1,84 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The switches of `profile`, in groups that other commands which record share: all of them keep their
+ * values in one struct. A group is a table in lns-cli-profile-switches-….c. */
+
+#pragma once
+
+#include "src/cli/options/options.h"
+
+/* What the switches say. To be begun with LNS_PROFILE_DEFAULTS, and cleared. */
+typedef struct
+{
+  LnsOptionList trace;
+  bool nvtx, mpi; /* in addition */
+  const char *nvtx_domain_include, *nvtx_domain_exclude;
+  const char *output, *output_dir;
+  LnsOptionList export;
+  bool stats, strict;
+  bool force_overwrite;
+  const char *mode; /* of the report's file; NULL: only its owner may read it */
+  bool show_output;
+  int64_t duration_ns; /* -1: until the program ends */
+  int64_t delay_ns;
+  bool stop_on_exit;
+  LnsOptionList env_var;
+  bool inherit_environment;
+  bool discard_environment;
+  const char *kill;
+  const char *wait;
+  const char *run_as;   /* NULL or none: the caller */
+  int64_t buffer_bytes; /* 0: the session's default */
+  const char *env_record;
+  bool cuda_memory_usage, cuda_um_cpu_page_faults, cuda_um_gpu_page_faults, cuda_trace_all_apis;
+  bool flush_on_cudaprofilerstop;
+  const char *cuda_graph_trace, *cuda_event_trace, *cupti_path;
+  int64_t cupti_device_bytes; /* 0: CUPTI's default */
+  int64_t cuda_flush_ms;      /* 0: the engine's default */
+  const char *capture_range, *capture_range_end, *nvtx_capture;
+  const char *stop_on_range_end;      /* NULL: not given */
+  const char *python_functions_trace; /* NULL: not given */
+  LnsOptionList pytorch, dask;
+  int64_t progress_fd, control_fd; /* -1: none */
+  bool start_later;
+  int64_t keep_ns;                   /* 0: all */
+  const char *session, *session_new; /* NULL: not given, as the next */
+  const char *after_collection_start, *after_report_ready;
+} LnsProfileOptions;
+
+#define LNS_PROFILE_DEFAULTS                                                                       \
+ {                                                                                                 \
+  .show_output = true, .duration_ns = -1, .stop_on_exit = true, .inherit_environment = true,       \
+  .kill = "sigterm", .wait = "all", .flush_on_cudaprofilerstop = true,                             \
+  .cuda_graph_trace = "graph", .cuda_event_trace = "false", .capture_range = "none",               \
+  .progress_fd = -1, .control_fd = -1                                                              \
+ }
+
+/* What is said where --trace and a switch of its own ask for the same. */
+#define LNS_NO_CALLS                                                                               \
+ "calls of the C library and of the kernel are not recorded by this version: `strace -f -T "       \
+ "PROGRAM` shows them"
+#define LNS_NO_NCCL                                                                                \
+ "the inner steps of NCCL are not recorded by this version: its calls are, with --trace=nvtx"
+
+void lns_profile_options_clear (LnsProfileOptions *options);
+
+extern const LnsOptionGroup lns_profile_switches_trace;   /* what is recorded                     */
+extern const LnsOptionGroup lns_profile_switches_cuda;    /* the same, of CUDA                    */
+extern const LnsOptionGroup lns_profile_switches_range;   /* from when to when                    */
+extern const LnsOptionGroup lns_profile_switches_report;  /* where the report goes                */
+extern const LnsOptionGroup lns_profile_switches_program; /* how the program runs                 */
+extern const LnsOptionGroup lns_profile_switches_session; /* its name, and when it begins         */
+extern const LnsOptionGroup
+    lns_profile_switches_collection;                     /* what of it, and commands meanwhile  */
+extern const LnsOptionGroup lns_profile_switches_cpu;    /* samples, threads, counters           */
+extern const LnsOptionGroup lns_profile_switches_system; /* calls of the operating system        */
+extern const LnsOptionGroup
+    lns_profile_switches_hardware;                     /* counters of GPUs, networks, disks    */
+extern const LnsOptionGroup lns_profile_switches_tool; /* how Lanescope itself works           */
+
+#define LNS_PROFILE_N_REFUSALS 3
+extern const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS];

@@ -1,0 +1,406 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the switches ask of each process: which traces, which of CUDA, from when to when. */
+
+#include "src/cli/profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Other names that --trace has in Nsight Systems, whose command lines go on working; those in `cuda`
+ * turn CUDA on. */
+static const struct
+{
+  const char *names, *instead;
+  bool cuda;
+} not_recorded[] = {
+  { "osrt,syscall", LNS_NO_CALLS, false },
+  { "nccl", LNS_NO_NCCL, false },
+  { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
+    "calls of this library are not recorded by this version: the CUDA calls and kernels in them "
+    "are",
+    true },
+  { "openacc",
+    "calls of OpenACC are not recorded by this version: the CUDA calls and kernels in them "
+    "are",
+    true },
+  { "ucx,oshmem,nvshmem,openmp,gds,s3,s3-verbose,python-gil,nvvideo,nvmedia,nvmpi,"
+    "tegra-accelerators",
+    "not recorded by this version: ranges of NVTX around such calls are", false },
+  { "opengl,opengl-annotations,vulkan,vulkan-annotations,vulkan-sc,openxr,openxr-annotations",
+    "graphics are not recorded by Lanescope: leave it out, or use RenderDoc", false },
+  { "dx11,dx11-annotations,dx12,dx12-annotations,wddm",
+    "there is no such thing on Linux: leave it out", false },
+};
+#define N_NOT_RECORDED (sizeof not_recorded / sizeof *not_recorded)
+
+/* What --trace can record. */
+static const struct
+{
+  const char *name;
+  uint32_t trace; /* LNS_WIRE_TRACE_… */
+} recorded[] = { { "nvtx", LNS_WIRE_TRACE_NVTX },
+                 { "cuda", LNS_WIRE_TRACE_CUDA },
+                 { "cuda-hw", LNS_WIRE_TRACE_CUDA },
+                 { "cuda-sw", LNS_WIRE_TRACE_CUDA },
+                 { "cublas", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS },
+                 { "cublas-verbose", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS_VERBOSE },
+                 { "cudnn", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUDNN },
+                 { "mpi", LNS_WIRE_TRACE_MPI },
+                 { "none", 0 } };
+#define N_RECORDED (sizeof recorded / sizeof *recorded)
+
+/* Notes NAME as traced; false where it is not one of the recorded ones. */
+static bool
+add_trace (LnsProfile *profile, const char *name)
+{
+  for (size_t i = 0; i < N_RECORDED; i++)
+    if (strcmp (name, recorded[i].name) == 0)
+      {
+        profile->target.traces |= recorded[i].trace;
+        return true;
+      }
+  return false;
+}
+
+/* Says of those of the names of --trace that cannot be recorded what does not happen. False where one
+ * is not known at all. */
+static bool
+tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
+{
+  const LnsOptionList *trace = &profile->options.trace;
+  for (size_t k = 0; k < N_NOT_RECORDED; k++)
+    {
+      const LnsOption row = { .choices = not_recorded[k].names };
+      char names[256] = "";
+      for (size_t i = 0; i < trace->n_items; i++)
+        {
+          const size_t n = strlen (names);
+          if (known[i] || lns_option_choice (&row, trace->items[i]) == NULL)
+            continue;
+          known[i] = true;
+          snprintf (names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", trace->items[i]);
+          if (not_recorded[k].cuda)
+            profile->target.traces |= LNS_WIRE_TRACE_CUDA;
+        }
+      if (names[0] != '\0')
+        lns_cli_say ("warning", "--trace: %s: %s [LNS-TRACE-001]", names, not_recorded[k].instead);
+    }
+  for (size_t i = 0; i < trace->n_items; i++)
+    if (!known[i])
+      return lns_error_set (
+          error, LNS_ERROR_USAGE, 0,
+          "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, cudnn, "
+          "mpi and none are",
+          trace->items[i]);
+  return true;
+}
+
+static bool
+check_trace_names (LnsProfile *profile, LnsError *error)
+{
+  LnsOptionList *trace = &profile->options.trace;
+  const bool is_given = trace->n_items > 0;
+  if (!is_given)
+    profile->target.traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
+  if ((profile->options.nvtx && !lns_option_list_add (trace, "nvtx")) ||
+      (profile->options.mpi && !lns_option_list_add (trace, "mpi")))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
+  if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--trace: “none” excludes all others: leave it out, or them");
+  bool *known = calloc (trace->n_items + 1, sizeof *known);
+  if (known == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
+  for (size_t i = 0; i < trace->n_items; i++)
+    known[i] = add_trace (profile, trace->items[i]);
+  const bool good = tell_not_recorded (profile, known, error);
+  free (known);
+  /* Of what this build lacks, a warning tells. */
+  profile->can_trace_nothing = lns_option_list_has (trace, "none") || profile->target.traces != 0;
+  uint32_t missing = profile->target.traces & ~lns_session_traces ();
+  if (good && missing != 0 && is_given)
+    lns_cli_say ("warning",
+                 "--trace: cuda: this lanescope was built without NVIDIA's headers and cannot "
+                 "record CUDA or its libraries: build it where they are, or can be fetched "
+                 "[LNS-TRACE-002]");
+  profile->target.traces &= ~missing;
+  profile->wants_cuda = is_given && (profile->target.traces & LNS_WIRE_TRACE_CUDA);
+  return good;
+}
+
+void
+lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max)
+{
+  static const struct
+  {
+    const char *name;
+    uint32_t trace;
+  } all[] = {
+    { "cuda", LNS_WIRE_TRACE_CUDA },     { "nvtx", LNS_WIRE_TRACE_NVTX },
+    { "cublas", LNS_WIRE_TRACE_CUBLAS }, { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE },
+    { "cudnn", LNS_WIRE_TRACE_CUDNN },   { "mpi", LNS_WIRE_TRACE_MPI }
+  };
+  snprintf (ret_text, n_max, "none");
+  for (size_t i = 0, n = 0; i < sizeof all / sizeof *all; i++)
+    if (profile->target.traces & all[i].trace)
+      n += (size_t)snprintf (ret_text + n, n_max - n, "%s%s", n > 0 ? "," : "", all[i].name);
+}
+
+/* --- CUDA ------------------------------------------------------------------------------------- */
+
+/* PATTERN[:FORM…]: forms of the reference that make no difference here are accepted, but for one. */
+static bool
+check_graph_trace (LnsProfile *profile, LnsError *error)
+{
+  const char *given = profile->options.cuda_graph_trace;
+  const size_t n = strcspn (given, ":");
+  if (n == 4 && strncmp (given, "node", n) == 0)
+    profile->target.cuda |= LNS_WIRE_CUDA_GRAPH_NODES;
+  else if (n != 5 || strncmp (given, "graph", n) != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--cuda-graph-trace: “%s” is not graph or node", given);
+  static const char *const forms[] = { "host-only", "host-and-device", "nvtx-live",
+                                       "nvtx-precapture" };
+  for (const char *form = given + n; *form == ':'; form += strcspn (form, ":"))
+    {
+      const size_t n_form = strcspn (++form, ":");
+      size_t known = 0;
+      while (known < 4 &&
+             (strlen (forms[known]) != n_form || strncmp (form, forms[known], n_form) != 0))
+        known++;
+      if (known == 4)
+        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cuda-graph-trace: “%s” is not known",
+                              form);
+      if (known == 1)
+        lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: graphs that the GPU launches "
+                                "are not recorded by this version [LNS-SWITCH-001]");
+      if (known == 3)
+        lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: what a program does before "
+                                "the report begins is not recorded by this version "
+                                "[LNS-SWITCH-001]");
+    }
+  return true;
+}
+
+static bool
+check_cuda (LnsProfile *profile, LnsError *error)
+{
+  const LnsProfileOptions *given = &profile->options;
+  LnsWireOptions *target = &profile->target;
+  const struct
+  {
+    bool is_wanted;
+    uint32_t flag;
+  } flags[] = { { given->cuda_memory_usage, LNS_WIRE_CUDA_MEMORY_USAGE },
+                { given->cuda_um_cpu_page_faults, LNS_WIRE_CUDA_UM_CPU_FAULTS },
+                { given->cuda_um_gpu_page_faults, LNS_WIRE_CUDA_UM_GPU_FAULTS },
+                { given->cuda_trace_all_apis, LNS_WIRE_CUDA_ALL_APIS },
+                { given->flush_on_cudaprofilerstop, LNS_WIRE_CUDA_FLUSH_ON_STOP },
+                { strcmp (given->cuda_event_trace, "true") == 0, LNS_WIRE_CUDA_EVENTS },
+                { strcmp (given->cuda_event_trace, "auto") == 0, LNS_WIRE_CUDA_EVENTS_AUTO } };
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    target->cuda |= flags[i].is_wanted ? flags[i].flag : 0;
+  if (given->cuda_flush_ms > 3600000)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--cuda-flush-interval is in milliseconds: at most 3600000, an hour");
+  target->flush_ms = (uint32_t)given->cuda_flush_ms;
+  if (given->cupti_device_bytes >> 10 > UINT32_MAX)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cupti-device-buffer: at most 4095 GiB");
+  target->device_buffer_kib = (uint32_t)((given->cupti_device_bytes + 1023) >> 10);
+  if (given->cupti_path != NULL)
+    {
+      char *whole = realpath (given->cupti_path, NULL); /* the program may change its folder */
+      const bool fits = whole != NULL && strlen (whole) < sizeof target->cupti_path;
+      if (fits)
+        strcpy (target->cupti_path, whole);
+      free (whole);
+      if (!fits)
+        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--cupti-path: %s is not there: name libcupti.so or its folder",
+                              given->cupti_path);
+    }
+  return check_graph_trace (profile, error);
+}
+
+/* --- Capture ranges --------------------------------------------------------------------------- */
+
+/* Takes RANGE@DOMAIN apart at the last @ that has no backslash before it. */
+static bool
+check_nvtx_capture (LnsProfile *profile, LnsError *error)
+{
+  const char *given = profile->options.nvtx_capture;
+  LnsWireOptions *target = &profile->target;
+  if (given == NULL || given[0] == '\0' || strcmp (given, "none") == 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN]: which range "
+                          "begins the report");
+  const char *at = NULL;
+  for (const char *c = given; *c != '\0'; c++)
+    if (*c == '\\' && c[1] == '@')
+      c++;
+    else if (*c == '@')
+      at = c;
+  char *out = target->range_message, *const ends[] = {
+    target->range_message + sizeof target->range_message - 1,
+    target->range_domain + sizeof target->range_domain - 1
+  };
+  int part = 0;
+  for (const char *c = given; *c != '\0'; c++)
+    {
+      if (c == at)
+        {
+          part = 1;
+          out = target->range_domain;
+          continue;
+        }
+      if (*c == '\\' && c[1] == '@')
+        c++;
+      if (out == ends[part])
+        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--nvtx-capture: names of more than %d bytes cannot be looked for",
+                              LNS_WIRE_RANGE_TEXT_BYTES - 1);
+      *out++ = *c;
+    }
+  target->range_any_domain = strcmp (target->range_domain, "*") == 0;
+  if (target->range_message[0] == '\0')
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--nvtx-capture: “%s” names no range", given);
+  return true;
+}
+
+static bool
+check_range_end (LnsProfile *profile, LnsError *error)
+{
+  static const struct
+  {
+    const char *name;
+    LnsWireRangeEnd end;
+    bool may_count, must_count;
+  } ends[] = { { "none", LNS_WIRE_RANGE_END_NONE, false, false },
+               { "stop", LNS_WIRE_RANGE_END_STOP, false, false },
+               { "stop-shutdown", LNS_WIRE_RANGE_END_STOP_SHUTDOWN, false, false },
+               { "repeat", LNS_WIRE_RANGE_END_REPEAT, true, false },
+               { "repeat-shutdown", LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN, true, true } };
+  const char *given = profile->options.capture_range_end;
+  const char *older = profile->options.stop_on_range_end;
+  if (given != NULL && older != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--stop-on-range-end and --capture-range-end both say what a range's end "
+                          "does: leave out one");
+  if (given == NULL)
+    given = older == NULL || strcmp (older, "true") == 0 ? "stop-shutdown" : "none";
+  const size_t n = strcspn (given, ":");
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    {
+      if (strlen (ends[i].name) != n || strncmp (given, ends[i].name, n) != 0)
+        continue;
+      const char *rest = given + n;
+      unsigned long count = 0;
+      if (rest[0] == ':' && rest[1] >= '0' && rest[1] <= '9' && ends[i].may_count)
+        count = strtoul (rest + 1, (char **)&rest, 10);
+      const char *mode = *rest == ':' ? rest + 1 : rest;
+      const bool is_async = strcmp (mode, "async") == 0;
+      const bool waits = strcmp (mode, "sync") == 0 || strcmp (mode, "defer") == 0;
+      if (*rest != '\0' && !is_async && !waits)
+        break;
+      const bool has_count = rest != given + n;
+      if ((ends[i].must_count || has_count) && (count == 0 || count > INT32_MAX))
+        break;
+      if (waits)
+        lns_cli_say (
+            "note",
+            "--capture-range-end: %s: each report is written while its range is recorded, and "
+            "the program does not wait for it [LNS-SWITCH-001]",
+            mode);
+      profile->target.range_end = ends[i].end;
+      profile->target.n_ranges = (uint32_t)count;
+      return true;
+    }
+  return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "--capture-range-end: “%s” is not none, stop, stop-shutdown, repeat[:N] or "
+                        "repeat-shutdown:N",
+                        given);
+}
+
+/* Without a range, what says more of it is of no effect. */
+static void
+tell_no_range (const LnsProfileOptions *given)
+{
+  const char *name = given->nvtx_capture != NULL && strcasecmp (given->nvtx_capture, "none") != 0
+                         ? "nvtx-capture"
+                     : given->capture_range_end != NULL ? "capture-range-end"
+                     : given->stop_on_range_end != NULL ? "stop-on-range-end"
+                                                        : NULL;
+  if (name != NULL)
+    lns_cli_say ("warning",
+                 "--%s: there is no range without --capture-range: the whole run is recorded "
+                 "[LNS-SWITCH-001]",
+                 name);
+}
+
+bool
+lns_profile_check_range (LnsProfile *profile, LnsError *error)
+{
+  const char *given = profile->options.capture_range;
+  LnsWireOptions *target = &profile->target;
+  target->range_kind = LNS_WIRE_RANGE_NONE;
+  target->n_ranges = 0;
+  memset (target->range_message, 0, sizeof target->range_message);
+  memset (target->range_domain, 0, sizeof target->range_domain);
+  if (strcasecmp (given, "none") == 0)
+    {
+      tell_no_range (&profile->options);
+      return true;
+    }
+  if (profile->options.delay_ns > 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--delay and --capture-range both say when the report begins: leave out "
+                          "one");
+  if (profile->options.keep_ns > 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--keep and --capture-range both say when the report begins: leave out "
+                          "one");
+  if (!check_range_end (profile, error))
+    return false;
+  if (strcasecmp (given, "cudaProfilerApi") == 0)
+    {
+      profile->target.range_kind = LNS_WIRE_RANGE_PROFILER_API;
+      return true;
+    }
+  profile->target.range_kind = LNS_WIRE_RANGE_NVTX;
+  if (strcasecmp (given, "cuda") == 0)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--capture-range: “cuda” does not begin a report: -t cuda records CUDA, -c "
+        "cudaProfilerApi records from cudaProfilerStart() on");
+  if (strcasecmp (given, "hotkey") == 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--capture-range: “hotkey” is about graphics, which Lanescope does not "
+                          "record: none, cudaProfilerApi and nvtx are known");
+  if (strcasecmp (given, "nvtx") != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--capture-range: “%s” is not none, cudaProfilerApi or nvtx", given);
+  return check_nvtx_capture (profile, error);
+}
+
+bool
+lns_profile_check_trace (LnsProfile *profile, LnsError *error)
+{
+  if (profile->options.nvtx_domain_include != NULL && profile->options.nvtx_domain_exclude != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--nvtx-domain-include and --nvtx-domain-exclude both say which domains "
+                          "are recorded: leave out one");
+  if (!check_trace_names (profile, error))
+    return false;
+  lns_profile_check_python (profile);
+  if (profile->target.traces == 0 && !profile->can_trace_nothing)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--trace: nothing of this is recorded yet; add nvtx or cuda, or use --trace=none "
+        "to write a report without events");
+  return check_cuda (profile, error) && lns_profile_check_range (profile, error);
+}

@@ -1,0 +1,306 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope analyze`: what keeps GPUs waiting, by rules. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/rules/rule.h"
+#include "src/cli/reports/doctor.h"
+#include "src/cli/reports/filter.h"
+#include "src/cli/reports/report.h"
+#include "src/cli/reports/tables.h"
+
+#define DOCTOR "What Is Wrong with the Report"
+
+typedef struct
+{
+  LnsCliTableValues tables;
+  LnsOptionList rules;
+  const char *help_rules;
+  LnsCliFilterValues filter;
+  int64_t n_rows, gap_ms, busy_percent, n_chunks;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "rule",
+    .letter = 'r',
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, rules),
+    .choices =
+        "all,doctor,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_sync,gpu_gaps,"
+        "gpu_time_util",
+    .open_choices = true,
+    .value_name = "RULE",
+    .default_text = "all",
+    .help = "What to look for. Arguments follow after colons (`gpu_gaps:gap=100`)." },
+  { .name = "rows",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, n_rows),
+    .value_name = "N",
+    .default_text = "50",
+    .help = "How many findings of a rule to print, the worst first; 0 prints all." },
+  { .name = "gap",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, gap_ms),
+    .value_name = "MILLISECONDS",
+    .most = INT64_MAX / 1000000,
+    .default_text = "500",
+    .help = "gpu_gaps finds times longer than this." },
+  { .name = "threshold",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, busy_percent),
+    .value_name = "PERCENT",
+    .default_text = "50",
+    .help = "gpu_time_util finds times in which a GPU was less busy." },
+  { .name = "chunks",
+    .kind = LNS_OPTION_INTEGER,
+    .offset = offsetof (Values, n_chunks),
+    .value_name = "N",
+    .least = 1,
+    .most = 10000,
+    .default_text = "30",
+    .help = "gpu_time_util looks at so many equal parts of the time." },
+  LNS_CLI_FILTER_SWITCHES (Values),
+  LNS_CLI_TABLE_SWITCHES,
+  { .name = "help-rules",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, help_rules),
+    .implied = "ALL",
+    .value_name = "NAME",
+    .help = "Print all rules, their arguments and their advice, or NAME's alone." },
+  LNS_CLI_NO_SQLITE_SWITCHES,
+};
+
+/* One rule to look by. */
+typedef struct
+{
+  const LnsRule *rule; /* NULL: the doctor                                                      */
+  const char *name;    /* with its arguments                                                    */
+  LnsRuleOptions options;
+  LnsCliTableOutput output;
+} Job;
+
+/* Prints TEXT in lines of at most 80 characters. */
+static void
+print_filled (const char *text)
+{
+  for (int at = 0; *text != '\0';)
+    {
+      int length = (int)strcspn (text, " ");
+      if (at > 0 && at + 1 + length > 80)
+        {
+          putchar ('\n');
+          at = 0;
+        }
+      at += printf (at > 0 ? " %.*s" : "%.*s", length, text);
+      text += length + (text[length] == ' ');
+    }
+  putchar ('\n');
+}
+
+static bool
+print_rules (const char *name, LnsError *error)
+{
+  const LnsRule *rule;
+  bool any = strcmp (name, "ALL") == 0 || strcmp (name, "doctor") == 0;
+
+  if (any)
+    printf ("doctor -- " DOCTOR "\n");
+  for (size_t i = 0; (rule = lns_rule_at (i)) != NULL; i++)
+    {
+      if (strcmp (name, "ALL") != 0 && strcmp (name, rule->name) != 0)
+        continue;
+      printf ("%s%s%s -- %s\n", any ? "\n" : "", rule->name, rule->arguments, rule->title);
+      print_filled (rule->advice);
+      any = true;
+    }
+  return any ? lns_cli_flush (error)
+             : lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--help-rules knows no “%s”: it lists all of them without a name",
+                              name);
+}
+
+static bool
+write_result (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  return lns_rule_result_write (data, stream, style, error);
+}
+
+static bool
+run_job (Job *job,
+         bool quiet,
+         LnsTables *tables,
+         const char *input,
+         const atomic_bool *cancel,
+         LnsError *error)
+{
+  bool for_people = lns_cli_table_output_is_for_people (&job->output), says = for_people && !quiet;
+
+  if (says)
+    lns_cli_tell_processing (input, job->name);
+  LnsRuleResult *result = lns_rule_run (job->rule, &job->options, tables, cancel, error);
+  if (result == NULL)
+    return false;
+  bool good = true;
+  if (!lns_rule_result_has_data (result))
+    fprintf (for_people ? stdout : stderr,
+             "SKIPPED: %s could not be analyzed because it does not contain the required CUDA "
+             "data. Does the program %s?\n",
+             input, job->rule->needs);
+  else
+    {
+      bool any = lns_rule_result_n_rows (result) > 0;
+      if (for_people)
+        {
+          printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->rule->title, job->name);
+          print_filled (any ? job->rule->advice : job->rule->none);
+        }
+      if (for_people && any)
+        putchar ('\n');
+      if (!for_people || any)
+        good = lns_cli_table_output_write (&job->output, job->rule->title, write_result, result,
+                                           error);
+    }
+  if (for_people)
+    putchar ('\n');
+  lns_rule_result_free (result);
+  return good && lns_cli_flush (error);
+}
+
+/* What is wrong with the report itself. */
+static bool
+run_doctor (Job *job, bool quiet, LnsReport *report, const char *input, LnsError *error)
+{
+  bool for_people = lns_cli_table_output_is_for_people (&job->output);
+  LnsCliDoctor doctor;
+
+  if (for_people && !quiet)
+    lns_cli_tell_processing (input, "doctor");
+  if (!lns_cli_doctor_init (&doctor, report, error))
+    {
+      lns_cli_doctor_clear (&doctor);
+      return false;
+    }
+  bool any = lns_cli_doctor_n_rows (&doctor) > 0, good = true;
+  if (for_people)
+    printf ("%s ** " DOCTOR " (doctor):\n\n%s", quiet ? "" : "\n",
+            any ? "" : "Nothing is wrong with this report.\n");
+  if (!for_people || any)
+    good = lns_cli_table_output_write (&job->output, DOCTOR, lns_cli_doctor_write, &doctor, error);
+  if (for_people)
+    putchar ('\n');
+  lns_cli_doctor_clear (&doctor);
+  return good && lns_cli_flush (error);
+}
+
+static bool
+make_job (
+    const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
+{
+  *job = (Job){ .name = name,
+                .options = { .gap_ns = values->gap_ms * 1000000,
+                             .busy_percent = (double)values->busy_percent,
+                             .n_chunks = values->n_chunks,
+                             .n_rows = values->n_rows == 0 ? -1 : values->n_rows } };
+  bool is_doctor = strcmp (name, "doctor") == 0;
+  job->rule = is_doctor ? NULL : lns_rule_find (name, &job->options, error);
+  return (is_doctor || job->rule != NULL) &&
+         lns_cli_table_output_init (&job->output, &values->tables, i, input, name,
+                                    values->filter.range, error);
+}
+
+/* Fills JOBS, of which there is room for all: RET_N of them. "all" is each rule once. */
+static bool
+make_jobs (const Values *values, const char *input, Job *jobs, size_t *ret_n, LnsError *error)
+{
+  size_t n_items = values->rules.n_items, n = 0;
+  const LnsRule *rule;
+  bool good = true;
+
+  for (size_t i = 0; good && i < (n_items > 0 ? n_items : 1); i++)
+    if (n_items > 0 && strcmp (values->rules.items[i], "all") != 0)
+      {
+        good = make_job (values, n, values->rules.items[i], input, &jobs[n], error);
+        n++;
+      }
+    else
+      {
+        good = make_job (values, n, "doctor", input, &jobs[n], error);
+        n++;
+        for (size_t k = 0; good && (rule = lns_rule_at (k)) != NULL; k++, n++)
+          good = make_job (values, n, rule->name, input, &jobs[n], error);
+      }
+  *ret_n = n;
+  return good;
+}
+
+static bool
+run_jobs (const Values *values, const char *input, LnsError *error)
+{
+  size_t n_rules = 0, n_jobs = 0;
+  LnsCliFilter filter = { 0 };
+
+  while (lns_rule_at (n_rules) != NULL)
+    n_rules++;
+  Job *jobs = calloc ((n_rules + 1) * (values->rules.n_items + 1), sizeof *jobs);
+  bool good = jobs != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                                             "not enough memory for rules; close other programs");
+  good = good && make_jobs (values, input, jobs, &n_jobs, error) &&
+         lns_cli_filter_open (&filter, &values->filter, input, error);
+  const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  for (size_t i = 0; good && i < n_jobs; i++)
+    good = jobs[i].rule == NULL
+               ? run_doctor (&jobs[i], values->tables.quiet, filter.whole, input, error)
+               : run_job (&jobs[i], values->tables.quiet, filter.tables, input, cancel, error);
+  lns_cli_filter_clear (&filter);
+  for (size_t i = 0; i < n_jobs; i++)
+    lns_cli_table_output_clear (&jobs[i].output);
+  free (jobs);
+  return good;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { .n_rows = 50, .gap_ms = 500, .busy_percent = 50, .n_chunks = 30 };
+  LnsError error = { 0 };
+  int exit_code;
+  bool good;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  if (values.help_rules != NULL)
+    good = print_rules (values.help_rules, &error);
+  else if (values.tables.help_formats != NULL)
+    good = lns_cli_print_formats (values.tables.help_formats, &error);
+  else
+    {
+      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+      good = input != NULL && run_jobs (&values, input, &error);
+    }
+  lns_option_list_clear (&values.rules);
+  lns_cli_table_values_clear (&values.tables);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_analyze = {
+  .name = "analyze",
+  .usage = "[switches] REPORT",
+  .summary = "find what keeps GPUs waiting, and say what helps",
+  .details =
+      "Rules:\n"
+      "  doctor             what is wrong with the report as a recording, and what to do about it\n"
+      "  cuda_memcpy_async  asynchronous copies that wait, as their host memory is pageable\n"
+      "  cuda_memcpy_sync   copies that block the host\n"
+      "  cuda_memset_sync   memsets that block the host\n"
+      "  cuda_api_sync      calls that wait for all work of a device or stream\n"
+      "  gpu_gaps           times in which a GPU had nothing to do\n"
+      "  gpu_time_util      times in which a GPU had little to do",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

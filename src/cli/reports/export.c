@@ -1,0 +1,395 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope export`: a report in the format of others. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "src/cli/options/shared.h"
+#include "src/cli/reports/report.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/terminal/terminal.h"
+#include "src/export/place.h"
+
+/* What --filter-out leaves out where it is not given: as llm.c's script does. */
+#define FILTER_OUT "validation"
+
+#define SHIFT_MAX_NS (INT64_C (1) << 61)
+
+typedef struct
+{
+  const char *type;
+  const char *output;
+  bool overwrite;
+  bool append;
+  bool quiet;
+  const char *lazy; /* "true", "false" or NULL */
+  LnsOptionList tables;
+  const char *times;
+  bool ts_normalize;
+  const char *ts_shift;
+  bool separate_strings;
+  bool include_json, include_blobs;
+  const char *dynamic_tables;
+  LnsExportFolding folding;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "type",
+    .letter = 't',
+    .kind = LNS_OPTION_CHOICE,
+    .offset = offsetof (Values, type),
+    .choices = "sqlite,jsonlines,csv,chrome,folded,svg,arrow,arrowdir,parquetdir,info",
+    .open_choices = true,
+    .default_text = "sqlite",
+    .help =
+        "The format: sqlite has the tables of the nsys export; jsonlines a JSON object a row; csv "
+        "a folder with a file a table; chrome is a trace for Perfetto and chrome://tracing; folded "
+        "is GPU time in ns by stacks of NVTX ranges, a line for each kernel and copy, and svg the "
+        "flame graph of that; arrow has Arrow streams of the tables one after another, arrowdir "
+        "and parquetdir a folder with a file a table, all by pyarrow; info is what `lanescope "
+        "info` "
+        "prints. json is jsonlines." },
+  LNS_CLI_OUTPUT (Values,
+                  "the report's name with the type's ending",
+                  "Where to write to; - is the standard output, where the type allows that."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+  { .name = "append",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, append),
+    .default_text = "false",
+    .help = "Types that are folders: keep the files that are there and add those that are not." },
+  { .name = "lazy",
+    .letter = 'l',
+    .kind = LNS_OPTION_CHOICE,
+    .offset = offsetof (Values, lazy),
+    .choices = "true,false",
+    .default_text = "true, but for sqlite",
+    .help = "Leave out tables without rows; false has all tables there are. Without it sqlite has "
+            "those with rows and the empty ones that programs expect." },
+  { .name = "tables",
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, tables),
+    .value_name = "NAMES",
+    .default_text = "all",
+    .help = "Only these tables: names or POSIX basic regular expressions of whole names, in any "
+            "case, such as StringIds,CUPTI.*." },
+  { .name = "times",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, times),
+    .value_name = "[:][START]/[END][:]",
+    .default_text = "all",
+    .help = "Only events that begin and end within, such as 1s/2s500ms (units: ns us ms s m h); a "
+            "colon lets in what reaches over that end." },
+  { .name = "ts-normalize",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, ts_normalize),
+    .default_text = "false",
+    .help = "Count times from 1970 (UTC) instead of from the start of the recording." },
+  { .name = "ts-shift",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, ts_shift),
+    .value_name = "NS",
+    .default_text = "0",
+    .help = "Nanoseconds to add to each time, to lay reports side by side; may be negative." },
+  { .name = "separate-strings",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, separate_strings),
+    .default_text = "true",
+    .help = "Strings on lines of their own, which they always are." },
+  { .name = "include-json",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, include_json),
+    .default_text = "true",
+    .help = "The payloads of NVTX events as JSON text." },
+  { .name = "include-blobs",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, include_blobs),
+    .default_text = "true",
+    .help = "The payloads of NVTX events as bytes." },
+  { .name = "dynamic-tables",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, dynamic_tables),
+    .value_name = "REGEX",
+    .default_text = "none",
+    .help = "A table for each kind of NVTX payload: not written, as NVTX_EVENTS has them all." },
+  { .name = "strip-layer-number",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, folding.strip_layer_number),
+    .default_text = "true",
+    .help =
+        "folded, svg: leave out ranges whose names begin with “Layer”, so that layers add up." },
+  { .name = "strip-iteration-number",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, folding.strip_iteration_number),
+    .default_text = "true",
+    .help = "folded, svg: leave out ranges whose names begin with “Train step”." },
+  { .name = "filter-out",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, folding.filter_out),
+    .value_name = "REGEX",
+    .default_text = FILTER_OUT,
+    .help =
+        "folded, svg: leave out stacks with a name that this POSIX extended regular expression is "
+        "found in; none leaves out none." },
+  { .name = "doubled",
+    .kind = LNS_OPTION_BOOL,
+    .offset = offsetof (Values, folding.doubled),
+    .default_text = "false",
+    .help = "folded: false prints each range of a stack and each stack once, so that the numbers "
+            "add up to the nanoseconds of GPU time; true prints both twice, byte for byte as "
+            "llm.c's script collapse_nsys_gpu_stacks.py does." },
+  LNS_CLI_QUIET (Values, "Show no progress and no path."),
+};
+
+static const LnsExportType *
+find_type (const char *name, LnsError *error)
+{
+  static const struct
+  {
+    const char *name, *answer;
+  } others[] = {
+    { "text", "jsonlines and csv hold the same rows" },
+    { "hdf", "csv and sqlite hold the same tables" },
+  };
+  const LnsExportType *type =
+      lns_export_type_find (strcmp (name, "json") == 0 ? "jsonlines" : name);
+
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp (name, others[i].name) == 0)
+      lns_error_set (error, LNS_ERROR_USAGE, 0, "--type %s is not written: %s", name,
+                     others[i].answer);
+  if (type == NULL && error->domain == LNS_ERROR_NONE)
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "--type: “%s” is not one of %s", name,
+                   options[0].choices);
+  return type;
+}
+
+/* The facts of `lanescope info`, printed or written to a file, whole or not at all. RET_EXIT_CODE gets how that
+ * command ended. */
+static bool
+export_info (const Values *values, const char *input, int *ret_exit_code, LnsError *error)
+{
+  static const LnsExportType info = { .name = "info", .is_stream = true };
+  const LnsExportOptions info_options = { .overwrite = values->overwrite };
+  const char *output = values->output != NULL ? values->output : "-";
+  bool is_stdout = strcmp (output, "-") == 0;
+  LnsReport *report = lns_cli_open_report (input, error);
+  LnsExportPlace place;
+
+  if (report == NULL)
+    return false;
+  FILE *printed = stdout, *file = NULL;
+  bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
+  if (good && !is_stdout && (file = fopen (place.temporary, "we")) == NULL)
+    good = lns_error_set_errno (error, errno, "%s cannot be written", output);
+  stdout = file != NULL ? file : printed;
+  if (good)
+    {
+      *ret_exit_code = lns_command_info.run (&lns_command_info, 2,
+                                             (char *[]){ (char *)info.name, (char *)input, NULL });
+      good = *ret_exit_code != 0 || lns_cli_flush (error);
+    }
+  stdout = printed;
+  if (file != NULL && fclose (file) != 0)
+    good = good && lns_error_set_errno (error, errno, "%s cannot be written", output);
+  bool is_whole = lns_export_place_close (&place, good && *ret_exit_code == 0, error);
+  if (is_whole && !values->quiet && !is_stdout)
+    lns_cli_tell_generated (stderr, output);
+  lns_report_close (report);
+  return good && (is_whole || *ret_exit_code != 0);
+}
+
+/* Turns VALUES into RET_OPTIONS, which borrow from them and from RET_TIMES. */
+static bool
+make_options (const Values *values,
+              LnsReport *report,
+              LnsExportOptions *ret_options,
+              LnsExportTimes *ret_times,
+              LnsError *error)
+{
+  char *end = NULL;
+  long long shift_ns = values->ts_shift != NULL ? strtoll (values->ts_shift, &end, 10) : 0;
+
+  /* Times of either sign, normalized or not, do not leave their range by so much. */
+  if (end != NULL && (end == values->ts_shift || *end != '\0' || shift_ns < -SHIFT_MAX_NS ||
+                      shift_ns > SHIFT_MAX_NS))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--ts-shift: “%s” is not a number of nanoseconds, 73 years at most",
+                          values->ts_shift);
+  if (values->times != NULL && !lns_export_times_parse (values->times, ret_times, error))
+    return false;
+  ret_options->overwrite = values->overwrite;
+  ret_options->append = values->append;
+  if (values->lazy != NULL)
+    ret_options->extent =
+        strcmp (values->lazy, "true") == 0 ? LNS_EXPORT_FILLED_TABLES : LNS_EXPORT_ALL_TABLES;
+  else if (values->type != NULL && strcmp (values->type, "sqlite") != 0)
+    ret_options->extent = LNS_EXPORT_FILLED_TABLES;
+  ret_options->tables = values->tables.items;
+  ret_options->n_tables = values->tables.n_items;
+  ret_options->times = values->times != NULL ? ret_times : NULL;
+  ret_options->no_json = !values->include_json;
+  ret_options->no_blobs = !values->include_blobs;
+  ret_options->folding = values->folding;
+  if (strcmp (values->folding.filter_out, "none") == 0)
+    ret_options->folding.filter_out = NULL;
+  ret_options->shift_ns =
+      shift_ns + (values->ts_normalize ? lns_report_info (report)->t0_realtime_ns : 0);
+  return true;
+}
+
+/* Whether NAME is one of the words of LIST, which commas part. */
+static bool
+is_one_of (const char *name, const char *list)
+{
+  size_t size = strlen (name);
+
+  for (const char *at = list; (at = strstr (at, name)) != NULL; at += size)
+    if ((at == list || at[-1] == ',') && (at[size] == ',' || at[size] == '\0'))
+      return true;
+  return false;
+}
+
+/* Says which switches do nothing with TYPE. */
+static void
+say_what_is_idle (const Values *values, const char *type)
+{
+#define ROWS   "sqlite,jsonlines,json,csv,arrow,arrowdir,parquetdir"
+#define EVENTS ROWS ",chrome"
+#define STACKS "folded,svg"
+  const struct
+  {
+    const char *name;
+    bool is_given;
+    const char *types;
+  } switches[] = {
+    { "append", values->append, "csv,arrowdir,parquetdir" },
+    { "lazy", values->lazy != NULL, ROWS },
+    { "tables", values->tables.n_items > 0, EVENTS "," STACKS },
+    { "times", values->times != NULL, EVENTS "," STACKS },
+    { "ts-normalize", values->ts_normalize, EVENTS },
+    { "ts-shift", values->ts_shift != NULL, EVENTS },
+    { "include-json", !values->include_json, EVENTS },
+    { "include-blobs", !values->include_blobs, ROWS },
+    { "strip-layer-number", !values->folding.strip_layer_number, STACKS },
+    { "strip-iteration-number", !values->folding.strip_iteration_number, STACKS },
+    { "filter-out", strcmp (values->folding.filter_out, FILTER_OUT) != 0, STACKS },
+    { "doubled", values->folding.doubled, "folded" },
+  };
+
+  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+    if (switches[i].is_given && !is_one_of (type, switches[i].types))
+      fprintf (stderr, "lanescope: --%s does nothing with --type %s\n", switches[i].name, type);
+  if (!values->separate_strings)
+    fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
+           stderr);
+  if (values->dynamic_tables != NULL && strcmp (values->dynamic_tables, "none") != 0)
+    fputs ("lanescope: --dynamic-tables makes no tables: NVTX_EVENTS.jsonText has the payloads\n",
+           stderr);
+}
+
+static bool
+export_report (const Values *values, const LnsExportType *type, const char *input, LnsError *error)
+{
+  LnsReport *report = lns_cli_open_report (input, error);
+  char *output = values->output != NULL
+                     ? strdup (values->output)
+                     : lns_cli_replace_ending (input, lns_export_type_ending (type));
+  bool is_stdout = output != NULL && strcmp (output, "-") == 0;
+  bool shows = !values->quiet && isatty (STDERR_FILENO) && report != NULL;
+  LnsExportOptions export_options = { .cancel = lns_cli_catch_interrupt (),
+                                      .progress = shows ? lns_cli_show_progress : NULL,
+                                      .progress_data = output };
+  LnsExportTimes times;
+  const char *lacks = NULL;
+
+  export_options.ret_lacks = &lacks;
+  bool good = report != NULL && output != NULL &&
+              make_options (values, report, &export_options, &times, error) &&
+              lns_export (report, type, output, &export_options, error);
+  if (shows)
+    lns_cli_draw_nothing ();
+  if (good && lacks != NULL)
+    lns_cli_say ("warning", "%s is empty: %s", is_stdout ? "the output" : output, lacks);
+  if (good && !values->quiet && !is_stdout)
+    lns_cli_tell_generated (stderr, output);
+  lns_report_close (report);
+  free (output);
+  return good && lns_cli_flush (error);
+}
+
+/* nsys has --quiet take true or false: that goes, as the switch alone means true. Returns how many words of
+ * ARGV are left. */
+static int
+take_value_of_quiet (int argc, char **argv)
+{
+  static char quiet[] = "--quiet";
+  int n = 1;
+
+  for (int i = 1; i < argc; i++)
+    {
+      bool is_alone = strcmp (argv[i], "-q") == 0 || strcmp (argv[i], quiet) == 0;
+      const char *value = is_alone && i + 1 < argc                ? argv[i + 1]
+                          : strncmp (argv[i], "--quiet=", 8) == 0 ? argv[i] + 8
+                          : strncmp (argv[i], "-q=", 3) == 0      ? argv[i] + 3
+                                                                  : "";
+      bool is_true = strcasecmp (value, "true") == 0;
+      if (!is_true && strcasecmp (value, "false") != 0)
+        {
+          argv[n++] = argv[i];
+          continue;
+        }
+      i += is_alone;
+      if (is_true)
+        argv[n++] = quiet;
+    }
+  return n;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { .separate_strings = true,
+                    .include_json = true,
+                    .include_blobs = true,
+                    .folding = { .strip_layer_number = true,
+                                 .strip_iteration_number = true,
+                                 .filter_out = FILTER_OUT } };
+  LnsError error = { 0 };
+  int exit_code = 0;
+
+  argc = take_value_of_quiet (argc, argv);
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+  if (input == NULL)
+    return lns_cli_fail (&error);
+  const char *name = values.type != NULL ? values.type : "sqlite";
+  bool is_info = strcmp (name, "info") == 0;
+  const LnsExportType *type = is_info ? NULL : find_type (name, &error);
+  bool good = is_info || type != NULL;
+  if (good)
+    {
+      say_what_is_idle (&values, name);
+      good = is_info ? export_info (&values, input, &exit_code, &error)
+                     : export_report (&values, type, input, &error);
+    }
+  lns_option_list_clear (&values.tables);
+  return good ? exit_code : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_export = {
+  .name = "export",
+  .usage = "[switches] REPORT",
+  .summary = "write a report in a format that other programs read",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

@@ -1,0 +1,48 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* --filter-nvtx and --filter-time: the report of a part of the time, in a folder of its own. */
+
+#pragma once
+
+#include "src/cli/options/options.h"
+#include "src/tables/tables.h"
+
+/* The values of the switches; each NULL or what was given. */
+typedef struct
+{
+  const char *range, *time;
+} LnsCliFilterValues;
+
+/* Rows of the table of switches of a command whose VALUES have the member LnsCliFilterValues filter.  */
+/* clang-format off */
+#define LNS_CLI_FILTER_SWITCHES(Values)                                                            \
+  { .name = "filter-nvtx", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, filter.range),     \
+    .value_name = "RANGE[@DOMAIN][/INDEX]",                                                        \
+    .help = "Look only at what overlaps this NVTX range, in its process: of several of the name "  \
+            "the first, or number INDEX from 0; in the default domain, or DOMAIN (* is any)." },   \
+  { .name = "filter-time", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, filter.time),      \
+    .value_name = "[START]/[END]",                                                                 \
+    .help = "Look only at what overlaps this time, in ns or with a unit: 1.5s/2s, 200ms/." }
+/* clang-format on */
+
+/* A report that is open, and the part of it to look at. */
+typedef struct
+{
+  LnsReport *whole;
+  LnsReport *part;   /* or NULL                                                                 */
+  LnsTables *tables; /* of the part, or else of the whole                                       */
+  char *folder;
+  char *path; /* of the part                                                                    */
+} LnsCliFilter;
+
+/* Opens the report at PATH, as lns_cli_open_report () does, and makes the part of it that VALUES say, if they
+ * do: to be cleared, whatever comes back. False and ERROR where it cannot be opened, there is no such part, or
+ * it cannot be written. */
+bool lns_cli_filter_open (LnsCliFilter *filter,
+                          const LnsCliFilterValues *values,
+                          const char *path,
+                          LnsError *error);
+void lns_cli_filter_clear (LnsCliFilter *filter);

@@ -1,0 +1,511 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope info`: what is in a report, one fact a line. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/format.h"
+#include "src/base/visible.h"
+#include "src/cli/reports/doctor.h"
+#include "src/cli/reports/report.h"
+#include "src/store/read/pixels.h"
+
+#define CHECK_PIXELS 2048
+
+/* A fact is a line, whatever programs call themselves. */
+static void
+print_escaped (const char *bytes)
+{
+  lns_visible_write (stdout, bytes, strlen (bytes));
+}
+
+static void
+print_fact (const char *label, const char *value)
+{
+  printf ("%s: ", label);
+  print_escaped (value);
+  putchar ('\n');
+}
+
+static void
+print_time (const char *label, int64_t realtime_ns)
+{
+  time_t seconds = realtime_ns / 1000000000;
+  struct tm parts;
+  char text[64];
+
+  if (realtime_ns != 0 && gmtime_r (&seconds, &parts) != NULL &&
+      strftime (text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) > 0)
+    printf ("%s: %s\n", label, text);
+}
+
+static void
+print_meta (LnsReport *report, const char *label, const char *key)
+{
+  const char *value = lns_report_meta (report, key);
+
+  if (value != NULL)
+    print_fact (label, value);
+}
+
+static const char *
+text (LnsReport *report, uint32_t id)
+{
+  return lns_report_string (report, id, NULL);
+}
+
+static void
+print_processes (LnsReport *report)
+{
+  uint32_t n, n_threads, n_tracks, n_others = 0;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  uint32_t *n_own = calloc ((size_t)n + 1, sizeof *n_own); /* threads, by process */
+  bool *has_tracks = calloc ((size_t)n + 1, sizeof *has_tracks);
+  const bool is_imported = lns_report_meta (report, "imported_from") != NULL;
+
+  for (uint32_t t = 0; has_tracks != NULL && t < n_tracks; t++)
+    has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
+  for (uint32_t t = 0; n_own != NULL && t < n_threads; t++)
+    n_own[threads[t].process < n ? threads[t].process : n]++;
+  char signal_name[LNS_FORMAT_SIZE];
+  printf ("processes: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; n_own != NULL && i < n; i++)
+    {
+      /* Others' files name all processes of the machine: in PROCESSES or, without that, by their threads. */
+      if ((processes[i].is_listed || is_imported) && has_tracks != NULL && !has_tracks[i])
+        {
+          n_others++;
+          continue;
+        }
+      if (processes[i].pid < LNS_FIRST_MADE_UP_ID)
+        printf ("  %" PRId32 " ", processes[i].pid);
+      else
+        fputs (processes[i].name == 0 ? "  without a name" : "  ", stdout);
+      print_escaped (text (report, processes[i].name));
+      printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
+      if (processes[i].mpi_rank != 0)
+        printf (", MPI rank %" PRIu32, processes[i].mpi_rank - 1);
+      if (processes[i].exit_signal != 0)
+        printf (", killed by %s", lns_format_signal ((int)processes[i].exit_signal, signal_name));
+      else if (processes[i].exit_code >= 0)
+        printf (", exit code %" PRId32, processes[i].exit_code);
+      putchar ('\n');
+    }
+  if (n_others > 0)
+    printf ("  and %" PRIu32 " of which nothing was recorded\n", n_others);
+  printf ("threads: %" PRIu32 "\n", n_threads);
+  free (has_tracks);
+  free (n_own);
+}
+
+/* Whether an earlier device is the same GPU, as another process saw it. */
+static bool
+is_known_gpu (const LnsCudaDevice *devices, uint32_t i)
+{
+  for (uint32_t other = 0; other < i; other++)
+    if (devices[i].uuid != 0
+            ? devices[other].uuid == devices[i].uuid
+            : devices[other].bus == devices[i].bus && devices[other].number == devices[i].number)
+      return true;
+  return false;
+}
+
+/* Nothing where CUDA was not used. */
+static void
+print_gpus (LnsReport *report)
+{
+  uint32_t n, n_gpus = 0;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  char bytes[LNS_FORMAT_SIZE];
+
+  for (uint32_t i = 0; i < n; i++)
+    n_gpus += !is_known_gpu (devices, i);
+  if (n_gpus > 0)
+    printf ("GPUs: %" PRIu32 "\n", n_gpus);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      if (is_known_gpu (devices, i))
+        continue;
+      const char *bus = text (report, devices[i].bus);
+      printf ("  %" PRIu32 " ", devices[i].number);
+      print_escaped (text (report, devices[i].name));
+      if (*bus != '\0')
+        {
+          fputs (", ", stdout);
+          print_escaped (bus);
+        }
+      if (devices[i].memory_bytes > 0)
+        printf (", %s, compute capability %" PRIu32 ".%" PRIu32,
+                lns_format_bytes (devices[i].memory_bytes, bytes), devices[i].compute_major,
+                devices[i].compute_minor);
+      putchar ('\n');
+    }
+}
+
+static void
+print_tracks (LnsReport *report)
+{
+  static const char *const names[LNS_N_TRACK_KINDS] = {
+    [LNS_TRACK_NVTX_RANGES] = "NVTX push/pop ranges",
+    [LNS_TRACK_NVTX_START_END] = "NVTX start/end ranges",
+    [LNS_TRACK_NVTX_MARKS] = "NVTX marks",
+    [LNS_TRACK_COUNTER] = "counters",
+    [LNS_TRACK_CUDA_API] = "CUDA API calls",
+    [LNS_TRACK_CUDA_KERNELS] = "CUDA kernels",
+    [LNS_TRACK_CUDA_MEMCPY] = "CUDA copies",
+    [LNS_TRACK_CUDA_MEMSET] = "CUDA memsets",
+    [LNS_TRACK_CUDA_SYNC] = "CUDA synchronisation",
+    [LNS_TRACK_CUDA_EVENTS] = "CUDA events",
+    [LNS_TRACK_CUDA_GRAPHS] = "CUDA graph launches",
+    [LNS_TRACK_CUDA_GRAPH_NODES] = "CUDA graph creation",
+    [LNS_TRACK_CUDA_OVERHEAD] = "profiler overhead",
+    [LNS_TRACK_CUDA_MEMORY] = "CUDA memory operations",
+    [LNS_TRACK_CUDA_POOLS] = "CUDA memory pools",
+    [LNS_TRACK_CUDA_CPU_FAULTS] = "unified memory faults of CPUs",
+    [LNS_TRACK_CUDA_GPU_FAULTS] = "unified memory faults of GPUs",
+    [LNS_TRACK_CUDA_JIT] = "CUDA compilations",
+    [LNS_TRACK_CUBLAS] = "cuBLAS calls",
+    [LNS_TRACK_CUDNN] = "cuDNN calls",
+    [LNS_TRACK_OS_CALLS] = "OS runtime calls",
+    [LNS_TRACK_SCHED] = "CPU scheduling",
+    [LNS_TRACK_CPU_SAMPLES] = "CPU samples",
+    [LNS_TRACK_MPI] = "MPI calls",
+    [LNS_TRACK_GPU_METRIC] = "GPU metrics",
+    [LNS_TRACK_NVTX_PROJECTED] = "NVTX ranges on the GPU",
+    [LNS_TRACK_CUDA_BACKTRACES] = "call chains of CUDA calls",
+  };
+  uint32_t n, n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (report, &n);
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+
+  printf ("tracks: %" PRIu32 "\nlanes: %" PRIu32 "\n", n, n_lanes);
+  for (int kind = 1; kind < LNS_N_TRACK_KINDS; kind++)
+    {
+      uint64_t n_tracks = 0, n_events = 0;
+      for (uint32_t i = 0; i < n; i++)
+        n_tracks += (int)tracks[i].kind == kind;
+      for (uint32_t i = 0; i < n_lanes; i++)
+        if (lanes[i].track < n && (int)tracks[lanes[i].track].kind == kind)
+          n_events += lns_report_lane_info (report, i)->n_events;
+      if (n_tracks > 0)
+        printf ("  %s: %" PRIu64 " event%s in %" PRIu64 " track%s\n", names[kind], n_events,
+                n_events == 1 ? "" : "s", n_tracks, n_tracks == 1 ? "" : "s");
+    }
+}
+
+/* What a figure from a GPU has to name. */
+static void
+print_devices (LnsReport *report)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+
+  print_meta (report, "NVIDIA driver", "driver_version");
+  print_meta (report, "CUDA driver", "cuda_driver_version");
+  print_meta (report, "CUPTI", "cupti_version");
+  for (uint32_t i = 0; i < n; i++)
+    if (devices[i].name != 0)
+      print_fact ("GPU", text (report, devices[i].name));
+}
+
+static void
+print_losses (LnsReport *report)
+{
+  uint32_t n, n_threads;
+  const LnsLoss *losses = lns_report_losses (report, &n);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+
+  printf ("gaps: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsLoss *loss = &losses[i];
+      uint64_t n_events = lns_loss_events (loss);
+      printf ("  %" PRIu64 " event%s lost", n_events, n_events == 1 ? "" : "s");
+      if (loss->pops + loss->ends > 0)
+        printf (" and %" PRIu64 " ends", loss->pops + loss->ends);
+      if (loss->first_ns != LNS_TIME_UNKNOWN && loss->last_ns != LNS_TIME_UNKNOWN)
+        printf (" from %s to %s", lns_format_duration_exact (loss->first_ns, from),
+                lns_format_duration_exact (loss->last_ns, to));
+      if (loss->thread < n_threads)
+        printf (" in thread %" PRId32, threads[loss->thread].tid);
+      putchar ('\n');
+    }
+}
+
+/* What the doctor finds besides. */
+static bool
+print_findings (LnsReport *report, LnsError *error)
+{
+  LnsCliDoctor doctor;
+
+  if (!lns_cli_doctor_init (&doctor, report, error))
+    {
+      lns_cli_doctor_clear (&doctor);
+      return false;
+    }
+  printf ("findings: %zu\n", doctor.n);
+  for (size_t i = 0; i < doctor.n; i++)
+    {
+      printf ("  %s %s: ", doctor.findings[i].code, lns_cli_severity (doctor.findings[i].severity));
+      print_escaped (doctor.findings[i].text);
+      putchar ('\n');
+    }
+  lns_cli_doctor_clear (&doctor);
+  return true;
+}
+
+static void
+print_diagnostics (LnsReport *report)
+{
+  uint32_t n;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
+
+  printf ("diagnostics: %" PRIu32 "\n", n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      fputs ("  ", stdout);
+      print_escaped (text (report, diagnostics[i].code));
+      printf (" %s: ", lns_cli_severity (diagnostics[i].severity));
+      print_escaped (text (report, diagnostics[i].text));
+      putchar ('\n');
+    }
+}
+
+/* What the keys of the environment's variables begin with. */
+#define ENVIRONMENT "env."
+
+/* What the program printed that was not shown (--show-output=false), as --print names it. */
+static const char *const outputs[] = { "stdout", "stderr" };
+
+/* Piece NUMBER of what is kept of OUTPUT; NULL behind the last. */
+static const char *
+output_piece (LnsReport *report, const char *output, unsigned number)
+{
+  char key[24];
+  snprintf (key, sizeof key, "%s.%u", output, number);
+  return lns_report_meta (report, key);
+}
+
+static size_t
+output_bytes (LnsReport *report, const char *output)
+{
+  const char *piece;
+  size_t n = 0;
+  for (unsigned i = 0; (piece = output_piece (report, output, i)) != NULL; i++)
+    n += strlen (piece);
+  return n;
+}
+
+static void
+print_output (LnsReport *report, const char *output)
+{
+  const char *piece;
+  for (unsigned i = 0; (piece = output_piece (report, output, i)) != NULL; i++)
+    fputs (piece, stdout);
+}
+
+/* What a report that did not end as it should lacks. */
+static void
+print_missing (LnsReport *report, const LnsReportInfo *info)
+{
+  char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+
+  if (info->state == LNS_STATE_RECOVERED || info->state == LNS_STATE_INCOMPLETE)
+    print_meta (report, "missing", "missing");
+  if (info->state != LNS_STATE_CUT_OFF)
+    return;
+  lns_format_duration (info->seen_ns, to);
+  if (lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0)
+    puts ("missing: all: what --keep held was in the memory of who was killed");
+  else if (info->n_waiting == 0)
+    printf ("missing: everything after %s\n", to);
+  else
+    printf ("missing: %" PRIu64 " event%s recorded between %s and %s, and everything after that\n",
+            info->n_waiting, info->n_waiting == 1 ? "" : "s",
+            lns_format_duration (info->reached_ns, from), to);
+}
+
+/* How much time the report is about: from where it began to collect, which in reports of others is the first
+ * event, or 0. */
+static int64_t
+duration_of (LnsReport *report)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const char *start = lns_report_meta (report, "start_ns"),
+             *keep = lns_report_meta (report, "keep_ns");
+  int64_t duration_ns, keep_ns = keep != NULL ? strtoll (keep, NULL, 10) : 0;
+  int64_t start_ns = start != NULL ? strtoll (start, NULL, 10) : 0;
+  if (info->n_events > 0 && info->start_ns < start_ns)
+    start_ns = info->start_ns;
+  if (__builtin_sub_overflow (info->end_ns, start_ns, &duration_ns))
+    duration_ns = INT64_MAX;
+  return keep_ns > 0 && keep_ns < duration_ns ? keep_ns : duration_ns;
+}
+
+/* The variables of the program's environment that --env-record keeps. */
+static void
+print_environment (LnsReport *report)
+{
+  const char *key, *value;
+  for (size_t i = 0; (key = lns_report_meta_at (report, ENVIRONMENT, i, &value)) != NULL; i++)
+    {
+      print_escaped (key + strlen (ENVIRONMENT));
+      putchar ('=');
+      print_escaped (value);
+      putchar ('\n');
+    }
+}
+
+static void
+print_report (LnsReport *report, const char *path)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  uint32_t n_domains;
+  char duration[LNS_FORMAT_SIZE], bytes[LNS_FORMAT_SIZE];
+
+  print_fact ("path", path);
+  const char *imported = lns_report_meta (report, "imported_from");
+  if (imported != NULL)
+    print_fact ("imported from", imported);
+  else if (strcmp (info->path, path) != 0)
+    printf ("damaged: what follows was recovered into %s\n", info->path);
+  printf ("state: %s\n", lns_cli_state_name (info->state));
+  print_missing (report, info);
+  char *aside = lns_report_aside (report);
+  if (aside != NULL)
+    printf ("overwrites: %s, which is still there: nothing was recorded here\n", aside);
+  free (aside);
+  printf ("events: %" PRIu64 "\n", info->n_events);
+  uint64_t n_open;
+  LnsError error = { 0 };
+  if (lns_report_count_open (report, &n_open, &error))
+    printf ("open: %" PRIu64 "\n", n_open);
+  else
+    printf ("open: unknown: %s\n", error.message);
+  printf ("lost: %" PRIu64 "\n", info->n_lost);
+  printf ("duration: %s\n", lns_format_duration (duration_of (report), duration));
+  print_time ("started", info->t0_realtime_ns);
+  const char *keep = lns_report_meta (report, "keep_ns"),
+             *kept = lns_report_meta (report, "keep_memory_bytes");
+  if (keep != NULL)
+    printf ("kept: the last %s, in %s\n", lns_format_duration (strtoll (keep, NULL, 10), duration),
+            kept == NULL ? "memory, until the report ends"
+                         : lns_format_bytes (strtoull (kept, NULL, 10), bytes));
+  for (int i = 0; i < 2; i++)
+    if (output_bytes (report, outputs[i]) > 0)
+      printf ("%s: %s, which `lanescope info --print=%s` shows\n", outputs[i],
+              lns_format_bytes (output_bytes (report, outputs[i]), bytes), outputs[i]);
+  print_meta (report, "host", "host_name");
+  print_meta (report, "command line", "command_line");
+  print_meta (report, "working directory", "working_directory");
+  print_meta (report, "written by", "product");
+  print_devices (report);
+  printf ("size: %s\n", lns_format_bytes (info->file_bytes, bytes));
+  lns_report_domains (report, &n_domains);
+  print_processes (report);
+  print_gpus (report);
+  printf ("domains: %" PRIu32 "\n", n_domains);
+  print_tracks (report);
+  printf ("strings: %" PRIu32 "\n", lns_report_n_strings (report));
+  print_losses (report);
+  print_diagnostics (report);
+}
+
+/* Whether LANE's level of detail can be read: the viewer does not rebuild it. */
+static bool
+check_lane (
+    LnsReport *report, uint32_t lane, LnsLaneKind kind, LnsPixelResult *result, LnsError *error)
+{
+  const LnsLaneInfo *info = lns_report_lane_info (report, lane);
+  int64_t span_ns = info->end_ns - info->start_ns;
+  LnsPixelQuery query = { .origin_ns = info->start_ns, .n_px = CHECK_PIXELS };
+  static LnsCounterPixel pixels[CHECK_PIXELS];
+
+  query.ns_per_px = span_ns > CHECK_PIXELS ? (double)span_ns / CHECK_PIXELS : 1;
+  if (kind == LNS_LANE_COUNTER)
+    return lns_report_query_counter (report, lane, &query, pixels, error);
+  return lns_report_query_pixels (report, lane, &query, result, error);
+}
+
+static bool
+check_detail (LnsReport *report, LnsError *error)
+{
+  LnsPixelResult result = { 0 };
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  bool good = true;
+
+  /* What fits into one chunk has its level of detail in the directory, which is read already. */
+  for (uint32_t i = 0; good && i < n; i++)
+    if (lns_report_lane_info (report, i)->n_chunks > 1)
+      good = check_lane (report, i, lanes[i].kind, &result, error);
+  lns_pixel_result_clear (&result);
+  return good;
+}
+
+typedef struct
+{
+  const char *print;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "print",
+    .kind = LNS_OPTION_CHOICE,
+    .offset = offsetof (Values, print),
+    .choices = "env,stdout,stderr",
+    .default_text = "the facts",
+    .help = "Print the environment variables that the report keeps (see --env-record), or what the "
+            "program printed, if it was recorded with --show-output=false." },
+};
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  const char *path = lns_cli_only_word (command, argc, argv, "a report", &error);
+  LnsReport *report = path != NULL ? lns_cli_open_report (path, &error) : NULL;
+  if (report == NULL)
+    return lns_cli_fail (&error);
+  bool good = true;
+  if (values.print != NULL && strcmp (values.print, "env") == 0)
+    print_environment (report);
+  else if (values.print != NULL)
+    print_output (report, values.print);
+  else
+    {
+      print_report (report, path);
+      good = print_findings (report, &error) && check_detail (report, &error);
+    }
+  if (!good)
+    printf ("damaged: %s\n", error.message);
+  good = lns_cli_flush (&error) && good;
+  lns_report_close (report);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_info = {
+  .name = "info",
+  .usage = "[switches] REPORT",
+  .summary = "tell what is in a report, what was lost, and what went wrong",
+  .details =
+      "A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and\n"
+      "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
+      "report grows), cut off (the recording was killed; what was committed is here) or recovered.",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

@@ -1,0 +1,145 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/cli/reports/query.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/tables/sql-module.h"
+
+struct LnsCliQuery
+{
+  sqlite3 *db;
+  const atomic_bool *cancel;
+  int64_t timeout_ns, deadline_ns;
+  bool is_late;
+};
+
+/* Lets pass what reads. */
+static int
+authorize (void *data,
+           int action,
+           const char *first,
+           const char *second,
+           const char *third,
+           const char *fourth)
+{
+  switch (action)
+    {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_PRAGMA:
+      return strcasecmp (first, "table_info") == 0 || strcasecmp (first, "table_xinfo") == 0 ||
+                     strcasecmp (first, "table_list") == 0
+                 ? SQLITE_OK
+                 : SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+    }
+}
+
+static int64_t
+now_ns (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int
+stop_if_interrupted (void *data)
+{
+  LnsCliQuery *query = data;
+
+  query->is_late = query->is_late || (query->timeout_ns > 0 && now_ns () > query->deadline_ns);
+  return query->is_late || atomic_load_explicit (query->cancel, memory_order_relaxed);
+}
+
+LnsCliQuery *
+lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error)
+{
+  LnsCliQuery *query = calloc (1, sizeof *query);
+
+  if (query == NULL ||
+      sqlite3_open_v2 (":memory:", &query->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+          SQLITE_OK)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory for a query; close other programs");
+  else if (lns_sql_attach (query->db, report, error))
+    {
+      query->cancel = lns_cli_catch_interrupt ();
+      query->timeout_ns = timeout_ns;
+      query->deadline_ns = now_ns () + timeout_ns;
+      sqlite3_progress_handler (query->db, 1000, stop_if_interrupted, query);
+      sqlite3_set_authorizer (query->db, authorize, NULL);
+      return query;
+    }
+  lns_cli_query_free (query);
+  return NULL;
+}
+
+void
+lns_cli_query_free (LnsCliQuery *query)
+{
+  if (query == NULL)
+    return;
+  sqlite3_close (query->db);
+  free (query);
+}
+
+sqlite3 *
+lns_cli_query_database (LnsCliQuery *query)
+{
+  return query->db;
+}
+
+/* What to do about MESSAGE, which SQLite has for a statement that it does not understand. */
+static const char *
+advice_for (const char *message)
+{
+  if (strncmp (message, "no such table", strlen ("no such table")) == 0)
+    return "SELECT name FROM sqlite_temp_master lists the tables";
+  if (strncmp (message, "no such column", strlen ("no such column")) == 0)
+    return "PRAGMA table_info(TABLE) lists a table's columns, and texts are put in 'single quotes'";
+  if (strncmp (message, "no such function", strlen ("no such function")) == 0)
+    return "the functions are those of SQLite";
+  return "correct the statement and try again";
+}
+
+bool
+lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
+{
+  const char *message = sqlite3_errmsg (query->db);
+  int code = sqlite3_errcode (query->db);
+
+  if (code == SQLITE_INTERRUPT && query->is_late)
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0,
+                          "the query took longer than %" PRId64 ".%03" PRId64
+                          " s: give it more with --timeout, or ask for less",
+                          query->timeout_ns / 1000000000, query->timeout_ns / 1000000 % 1000);
+  if (code == SQLITE_INTERRUPT)
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
+  /* Writing to a virtual table fails before anybody is asked for leave. */
+  if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
+      strstr (message, "not authorized") != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "sql only reads, and this statement would change something: export the "
+                          "report to change a copy");
+  /* The report itself: it has said which file, why and what to do.                               */
+  if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
+  if (code == SQLITE_NOMEM)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for the query; ask for fewer rows or columns at once");
+  return lns_error_set (error, LNS_ERROR_USAGE, 0, "the query failed: %s; %s", message,
+                        advice_for (message));
+}

@@ -1,0 +1,34 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* SQL that a person wrote, over a report's tables: it only reads, and ends by Ctrl-C or after a time. */
+
+#pragma once
+
+#include <sqlite3.h>
+
+#include "src/cli/reports/report.h"
+
+typedef struct LnsCliQuery LnsCliQuery;
+
+/* Row of the table of switches, for VALUES with `int64_t timeout_ns`; DEFAULT_TEXT says what holds
+ * without it. */
+#define LNS_CLI_TIMEOUT(Values, text_of_default)                                                   \
+ {                                                                                                 \
+  .name = "timeout", .kind = LNS_OPTION_SECONDS, .offset = offsetof (Values, timeout_ns),          \
+  .value_name = "SECONDS", .default_text = text_of_default,                                        \
+  .help = "How long a query may run; 0 lets it."                                                   \
+ }
+
+/* The tables of REPORT, which is borrowed, to be freed. From its creation on all its statements together
+ * may take TIMEOUT_NS (0 = any time). NULL and ERROR without memory. */
+LnsCliQuery *lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error);
+void lns_cli_query_free (LnsCliQuery *query); /* NULL is fine                                   */
+
+/* Where to prepare statements. Owned by QUERY. */
+sqlite3 *lns_cli_query_database (LnsCliQuery *query);
+
+/* Fills ERROR with why the last call to SQLite failed, and what to do. Returns false. */
+bool lns_cli_query_fail (LnsCliQuery *query, LnsError *error);

@@ -1,0 +1,68 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope recover`: gets a broken report back. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/cli/options/shared.h"
+#include "src/cli/reports/report.h"
+#include "src/store/recover/recover.h"
+
+typedef struct
+{
+  const char *output;
+  bool overwrite;
+} Values;
+
+static const LnsOption options[] = {
+  LNS_CLI_OUTPUT (
+      Values, "the report's name with -recovered.rep", "Where to write what is left to."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+};
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  LnsError error = { 0 };
+  LnsRecovery recovery;
+  LnsOpenOptions following = { .cancel = lns_cli_catch_interrupt () };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+  if (input == NULL)
+    return lns_cli_fail (&error);
+  char *output = values.output != NULL ? strdup (values.output)
+                                       : lns_cli_replace_ending (input, "-recovered.rep");
+  bool good = output != NULL &&
+              lns_recover (input, output, values.overwrite, &following, &recovery, &error);
+  if (good)
+    {
+      printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; missing: %s.\n",
+              recovery.n_events, recovery.n_events == 1 ? "" : "s", recovery.n_chunks,
+              recovery.n_chunks == 1 ? "" : "s", recovery.lost_text);
+      if (recovery.n_damaged + recovery.n_missing > 0)
+        printf ("Chunks that were unreadable: %" PRIu64 "; gone: %" PRIu64 ".\n",
+                recovery.n_damaged, recovery.n_missing);
+      lns_cli_tell_generated (stdout, output);
+      good = lns_cli_flush (&error);
+    }
+  free (output);
+  return good ? 0 : lns_cli_fail (&error);
+}
+
+const LnsCommand lns_command_recover = {
+  .name = "recover",
+  .usage = "[switches] REPORT",
+  .summary = "rebuild a report that was cut off or damaged",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

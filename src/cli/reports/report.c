@@ -1,0 +1,186 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/cli/reports/report.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/terminal/terminal.h"
+#include "src/import/open.h"
+#include "src/store/recover/recover.h"
+
+static atomic_bool interrupted;
+static volatile sig_atomic_t interrupted_by;
+
+/* Signals by which a person ends a command. */
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+#define N_ENDS (sizeof ends / sizeof *ends)
+
+static void
+interrupt_cb (int signal_number)
+{
+  interrupted_by = signal_number;
+  atomic_store_explicit (&interrupted, true, memory_order_relaxed);
+}
+
+int
+lns_cli_interrupted (void)
+{
+  return interrupted_by;
+}
+
+const atomic_bool *
+lns_cli_catch_interrupt (void)
+{
+  struct sigaction action = { .sa_handler = interrupt_cb, .sa_flags = (int)SA_RESETHAND };
+
+  for (size_t i = 0; i < N_ENDS; i++)
+    {
+      struct sigaction old;
+      /* What nohup(1) has set stays. */
+      if (sigaction (ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction (ends[i], &action, NULL);
+    }
+  signal (SIGXFSZ, SIG_IGN);
+  return &interrupted;
+}
+
+void
+lns_cli_show_progress (double fraction, void *data)
+{
+  lns_cli_draw ("[%3d%%] %s", (int)(fraction * 100), (const char *)data);
+}
+
+/* Opens what another program recorded. Ctrl-C ends the importing, and after it what it ended before. */
+static LnsReport *
+open_foreign (const char *path, LnsError *error)
+{
+  bool shows = isatty (STDERR_FILENO);
+  char text[4096];
+  struct sigaction before[N_ENDS];
+
+  snprintf (text, sizeof text, "importing %s", path);
+  for (size_t i = 0; i < N_ENDS; i++)
+    sigaction (ends[i], NULL, &before[i]);
+  LnsImportOptions options = { .cancel = lns_cli_catch_interrupt (),
+                               .progress = shows ? lns_cli_show_progress : NULL,
+                               .progress_data = text };
+  LnsReport *report = lns_import_open (path, &options, error);
+  for (size_t i = 0; i < N_ENDS; i++)
+    sigaction (ends[i], &before[i], NULL);
+  if (shows)
+    lns_cli_draw_nothing ();
+  return report;
+}
+
+LnsReport *
+lns_cli_open_report (const char *path, LnsError *error)
+{
+  bool recovered = false;
+  if (lns_import_kind (path) != LNS_INPUT_REPORT)
+    return open_foreign (path, error);
+  LnsReport *report = lns_report_open_or_recover (path, NULL, &recovered, error);
+
+  if (report == NULL)
+    return NULL;
+  const LnsReportInfo *info = lns_report_info (report);
+  if (recovered)
+    lns_cli_say ("warning", "%s is damaged: this is what could be recovered of it (%s)", path,
+                 info->path);
+  if (info->unknown_compatible != 0)
+    lns_cli_say ("note",
+                 "%s was written by a newer Lanescope: what features %" PRIx64 " added is left out",
+                 path, info->unknown_compatible);
+  return report;
+}
+
+void
+lns_cli_find_report (char *path)
+{
+  char *report = lns_import_stand_in (path);
+
+  if (report == NULL)
+    return;
+  lns_cli_say ("note", "%s is not there: it was written as %s", path, report);
+  strcpy (path, report); /* which is shorter */
+  free (report);
+}
+
+const char *
+lns_cli_only_word (
+    const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error)
+{
+  if (argc == 2 && argv[1][0] != '\0')
+    {
+      lns_cli_find_report (argv[1]);
+      return argv[1];
+    }
+  if (argc <= 2)
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s needs %s: lanescope %s %s", command->name, what,
+                   command->name, command->usage);
+  else
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s takes only %s, so “%s” is one word too many",
+                   command->name, what, argv[2]);
+  return NULL;
+}
+
+char *
+lns_cli_replace_ending (const char *path, const char *ending)
+{
+  static const char *const reports[] = { ".rep", ".nsys-rep", ".qdrep" };
+  size_t length = strlen (path);
+  char *result = NULL;
+
+  for (size_t i = 0; i < 3; i++)
+    {
+      const size_t n = strlen (reports[i]);
+      if (length > n && strcmp (path + length - n, reports[i]) == 0)
+        {
+          length -= n;
+          break;
+        }
+    }
+  return asprintf (&result, "%.*s%s", (int)length, path, ending) < 0 ? NULL : result;
+}
+
+void
+lns_cli_tell_generated (FILE *stream, const char *path)
+{
+  fputs ("Generated:\n    ", stream);
+  lns_cli_print_name (stream, path, strlen (path));
+  putc ('\n', stream);
+}
+
+void
+lns_cli_tell_processing (const char *path, const char *name)
+{
+  fputs ("Processing [", stdout);
+  lns_cli_print_name (stdout, path, strlen (path));
+  printf ("] with [%s]... \n", name);
+}
+
+bool
+lns_cli_flush (LnsError *error)
+{
+  if (fflush (stdout) == 0 && !ferror (stdout))
+    return true;
+  return lns_error_set_errno (error, errno, "what was to be printed cannot be written");
+}
+
+const char *
+lns_cli_state_name (LnsState state)
+{
+  static const char *const names[] = {
+    [LNS_STATE_RECORDING] = "recording",   [LNS_STATE_COMPLETE] = "complete",
+    [LNS_STATE_RECOVERED] = "recovered",   [LNS_STATE_CUT_OFF] = "cut off",
+    [LNS_STATE_INCOMPLETE] = "incomplete",
+  };
+  return names[state];
+}

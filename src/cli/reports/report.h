@@ -1,0 +1,49 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the commands that read reports share. */
+
+#pragma once
+
+#include "src/cli/options/command.h"
+#include "src/store/read/report.h"
+
+/* Opens the report at PATH: rebuilt in a cache where it is damaged, imported into one where another
+ * program wrote it; says on stderr what a person should know of that. To be closed. NULL and ERROR where it cannot. */
+LnsReport *lns_cli_open_report (const char *path, LnsError *error);
+
+/* A progress function for a terminal: FRACTION and the text DATA on one line of stderr. */
+void lns_cli_show_progress (double fraction, void *data);
+
+/* Makes Ctrl-C and requests to end turn the result true instead of ending the process at once, so that
+ * nothing half-written stays; the second one ends it. A file that grows too large fails to be written. */
+const atomic_bool *lns_cli_catch_interrupt (void);
+
+/* The signal that made it true; 0: none has. */
+int lns_cli_interrupted (void);
+
+/* Where PATH, a word of the command line, names what `profile -o PATH` wrote under another ending, it becomes
+ * that path, and a line on stderr says so. */
+void lns_cli_find_report (char *path);
+
+/* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is
+ * none, or more. WHAT says what it should be: "a report". */
+const char *lns_cli_only_word (
+    const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error);
+
+/* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. NULL without memory. */
+char *lns_cli_replace_ending (const char *path, const char *ending);
+
+/* Prints to STREAM, stdout or stderr, that the file PATH was made. */
+void lns_cli_tell_generated (FILE *stream, const char *path);
+
+/* Prints that NAME, a table or a rule, is made of the report at PATH. */
+void lns_cli_tell_processing (const char *path, const char *name);
+
+/* Flushes stdout. False and ERROR where something of what was printed could not be written. */
+bool lns_cli_flush (LnsError *error);
+
+/* "complete", "recording", "cut off" or "recovered". Static. */
+const char *lns_cli_state_name (LnsState state);

@@ -1,0 +1,332 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/cli/reports/stats-sql.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/analysis/stats/table.h"
+#include "src/base/buffer.h"
+#include "src/cli/reports/query.h"
+
+#define MAX_FILE_BYTES (1 << 20)
+#define MAX_COLUMNS    256
+
+struct LnsStatsSql
+{
+  LnsCliQuery *query;
+  sqlite3_stmt *statement;
+  LnsBuffer text; /* the file, terminated                                                        */
+  char *title;
+  char unset[256]; /* parameters without a value                                                  */
+  bool has_rows;
+};
+
+static bool
+no_memory (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory for a query; close other programs");
+}
+
+/* ---- Finding --------------------------------------------------------------------------------- */
+
+/* The path of NAME.sql in FOLDER of SIZE bytes; RET_PATH gets NULL where it cannot be read. */
+static bool
+look_in (const char *folder, size_t size, const char *name, char **ret_path)
+{
+  *ret_path = NULL;
+  if (size > 0 &&
+      asprintf (ret_path, "%.*s/%.*s.sql", (int)size, folder, (int)strcspn (name, ":"), name) < 0)
+    {
+      *ret_path = NULL;
+      return false;
+    }
+  if (*ret_path != NULL && access (*ret_path, R_OK) != 0)
+    {
+      free (*ret_path);
+      *ret_path = NULL;
+    }
+  return true;
+}
+
+bool
+lns_stats_sql_find (const char *name,
+                    const LnsOptionList *folders,
+                    char **ret_path,
+                    LnsError *error)
+{
+  const char *variable = getenv ("LANESCOPE_STATS_REPORT_PATH");
+  size_t n = strcspn (name, ":");
+
+  *ret_path = NULL;
+  if (memchr (name, '/', n) != NULL || (n > 4 && memcmp (name + n - 4, ".sql", 4) == 0))
+    return (*ret_path = strndup (name, n)) != NULL || no_memory (error);
+  for (size_t i = 0; i < folders->n_items && *ret_path == NULL; i++)
+    if (!look_in (folders->items[i], strlen (folders->items[i]), name, ret_path))
+      return no_memory (error);
+  for (const char *at = variable; at != NULL && *at != '\0' && *ret_path == NULL;)
+    {
+      n = strcspn (at, ":");
+      if (!look_in (at, n, name, ret_path))
+        return no_memory (error);
+      at += n + (at[n] != '\0');
+    }
+  return true;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static bool
+read_file (LnsStatsSql *sql, const char *path, LnsError *error)
+{
+  FILE *file = fopen (path, "re");
+  size_t n = 0;
+
+  if (file == NULL)
+    return lns_error_set_errno (error, errno, "--report: %s cannot be read", path);
+  do
+    {
+      uint8_t *room = lns_buffer_reserve (&sql->text, 65536);
+      n = room != NULL ? fread (room, 1, 65536, file) : 0;
+      sql->text.size_bytes += n;
+    }
+  while (n > 0 && sql->text.size_bytes <= MAX_FILE_BYTES);
+  int code = ferror (file) ? errno : 0;
+  fclose (file);
+  lns_buffer_append_int (&sql->text, 0, 1);
+  if (sql->text.failed)
+    return no_memory (error);
+  if (code != 0)
+    return lns_error_set_errno (error, code, "--report: %s cannot be read", path);
+  if (sql->text.size_bytes > MAX_FILE_BYTES ||
+      strlen ((const char *)sql->text.bytes) + 1 != sql->text.size_bytes)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--report: %s is no query: own reports are files of SQL", path);
+  return true;
+}
+
+/* The text of the first line where that is a comment, else what the file is called. */
+static char *
+make_title (const char *text, const char *path)
+{
+  const char *slash = strrchr (path, '/');
+
+  if (strncmp (text, "--", 2) != 0)
+    return strdup (slash != NULL ? slash + 1 : path);
+  text += 2 + strspn (text + 2, " -");
+  return strndup (text, strcspn (text, "\r\n"));
+}
+
+/* Lists the parameters that IS_SET does not mark, by their numbers from 1 on. */
+static void
+list_unset (LnsStatsSql *sql, const bool *is_set)
+{
+  size_t n = 0;
+
+  for (int i = 1; i <= sqlite3_bind_parameter_count (sql->statement); i++)
+    {
+      const char *parameter = sqlite3_bind_parameter_name (sql->statement, i);
+      if (is_set[i] || parameter == NULL || n + strlen (parameter) + 3 > sizeof sql->unset)
+        continue;
+      n += (size_t)snprintf (sql->unset + n, sizeof sql->unset - n, "%s%s", n > 0 ? ", " : "",
+                             parameter);
+    }
+}
+
+/* Binds each ":NAME=VALUE" of NAME, as a number where it is one. */
+static bool
+bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
+{
+  const char *at = name + strcspn (name, ":");
+  bool *is_set = calloc ((size_t)sqlite3_bind_parameter_count (sql->statement) + 1, sizeof *is_set);
+
+  if (is_set == NULL)
+    return no_memory (error);
+  for (size_t size; *at == ':'; at += 1 + size)
+    {
+      size = strcspn (at + 1, ":");
+      size_t n = strcspn (at + 1, "=:");
+      char parameter[128], *end;
+      snprintf (parameter, sizeof parameter, ":%.*s", (int)n, at + 1);
+      int index = n < size ? sqlite3_bind_parameter_index (sql->statement, parameter) : 0;
+      if (index == 0)
+        {
+          free (is_set);
+          return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                                "--report: the query has no parameter for “%.*s”: arguments are "
+                                "written NAME=VALUE, and :NAME in the query",
+                                (int)size, at + 1);
+        }
+      is_set[index] = true;
+      const char *value = at + 2 + n;
+      size_t n_value = size - n - 1;
+      long long number = strtoll (value, &end, 10);
+      if (n_value > 0 && end == value + n_value)
+        sqlite3_bind_int64 (sql->statement, index, number);
+      else
+        sqlite3_bind_text (sql->statement, index, value, (int)n_value, SQLITE_TRANSIENT);
+    }
+  list_unset (sql, is_set);
+  free (is_set);
+  return true;
+}
+
+/* Whether the rest of a file, behind its statement, holds anything but spaces and comments: SQLite finds
+ * no statement there. */
+static bool
+is_rest (LnsStatsSql *sql, const char *rest)
+{
+  sqlite3_stmt *next = NULL;
+  int code = sqlite3_prepare_v2 (lns_cli_query_database (sql->query), rest, -1, &next, NULL);
+  bool any = code != SQLITE_OK || next != NULL;
+
+  sqlite3_finalize (next);
+  return any;
+}
+
+static bool
+step (LnsStatsSql *sql, LnsError *error)
+{
+  int code = sqlite3_step (sql->statement);
+
+  sql->has_rows = code == SQLITE_ROW;
+  return code == SQLITE_ROW || code == SQLITE_DONE || lns_cli_query_fail (sql->query, error);
+}
+
+static bool
+start (LnsStatsSql *sql, const char *name, LnsError *error)
+{
+  const char *rest;
+
+  if (sqlite3_prepare_v2 (lns_cli_query_database (sql->query), (const char *)sql->text.bytes, -1,
+                          &sql->statement, &rest) != SQLITE_OK)
+    return lns_cli_query_fail (sql->query, error);
+  int n_columns = sqlite3_column_count (sql->statement);
+  if (n_columns == 0 || n_columns > MAX_COLUMNS || is_rest (sql, rest))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "it must hold one query, of at most %d columns", MAX_COLUMNS);
+  return bind_arguments (sql, name, error) && step (sql, error);
+}
+
+LnsStatsSql *
+lns_stats_sql_run (
+    const char *path, const char *name, LnsReport *report, int64_t timeout_ns, LnsError *error)
+{
+  LnsStatsSql *sql = calloc (1, sizeof *sql);
+  bool good = sql != NULL ? read_file (sql, path, error) : no_memory (error);
+
+  good = good && ((sql->title = make_title ((const char *)sql->text.bytes, path)) != NULL ||
+                  no_memory (error));
+  good = good && (sql->query = lns_cli_query_new (report, timeout_ns, error)) != NULL;
+  if (good && start (sql, name, error))
+    return sql;
+  if (good)
+    lns_error_prefix (error, "%s", path);
+  lns_stats_sql_free (sql);
+  return NULL;
+}
+
+void
+lns_stats_sql_free (LnsStatsSql *sql)
+{
+  if (sql == NULL)
+    return;
+  sqlite3_finalize (sql->statement);
+  lns_cli_query_free (sql->query);
+  lns_buffer_clear (&sql->text);
+  free (sql->title);
+  free (sql);
+}
+
+const char *
+lns_stats_sql_title (const LnsStatsSql *sql)
+{
+  return sql->title;
+}
+
+const char *
+lns_stats_sql_unset (const LnsStatsSql *sql)
+{
+  return sql->unset;
+}
+
+bool
+lns_stats_sql_has_rows (const LnsStatsSql *sql)
+{
+  return sql->has_rows;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* The value of column I; bytes of blobs go to TEXT in hexadecimal. */
+static LnsStatsCell
+make_cell (sqlite3_stmt *statement, int i, LnsBuffer *text)
+{
+  static const char digits[] = "0123456789ABCDEF";
+  int type = sqlite3_column_type (statement, i);
+  LnsStatsCell cell = { .is_empty = type == SQLITE_NULL };
+
+  if (type == SQLITE_NULL)
+    return cell;
+  if (type == SQLITE_BLOB)
+    {
+      const uint8_t *bytes = sqlite3_column_blob (statement, i);
+      size_t n = (size_t)sqlite3_column_bytes (statement, i);
+      uint8_t *room = lns_buffer_reserve (text, 2 * n + 1);
+      for (size_t b = 0; room != NULL && b < n; b++)
+        {
+          room[2 * b] = (uint8_t)digits[bytes[b] >> 4];
+          room[2 * b + 1] = (uint8_t)digits[bytes[b] & 15];
+        }
+      cell.bytes = (const char *)room;
+      cell.size_bytes = room != NULL ? 2 * n : 0;
+      return cell;
+    }
+  cell.is_written = type == SQLITE_INTEGER ||
+                    (type == SQLITE_FLOAT && isfinite (sqlite3_column_double (statement, i)));
+  cell.bytes = (const char *)sqlite3_column_text (statement, i);
+  cell.size_bytes = (size_t)sqlite3_column_bytes (statement, i);
+  return cell;
+}
+
+static bool
+add_row (LnsStatsSql *sql, LnsStatsTable *table, LnsBuffer texts[MAX_COLUMNS])
+{
+  LnsStatsCell cells[MAX_COLUMNS];
+  bool good = true;
+
+  for (int i = 0; i < sqlite3_column_count (sql->statement); i++)
+    {
+      cells[i] = make_cell (sql->statement, i, &texts[i]);
+      good = good && (cells[i].is_empty || cells[i].bytes != NULL);
+    }
+  return good && lns_stats_table_add (table, cells);
+}
+
+bool
+lns_stats_sql_write (LnsStatsSql *sql, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  LnsStatsColumn columns[MAX_COLUMNS] = { 0 };
+  LnsBuffer texts[MAX_COLUMNS] = { 0 };
+  int n = sqlite3_column_count (sql->statement);
+  bool good = true;
+
+  for (int i = 0; i < n; i++)
+    columns[i] =
+        (LnsStatsColumn){ .title = sqlite3_column_name (sql->statement, i), .is_text = true };
+  LnsStatsTable *table = lns_stats_table_new (stream, style, columns, (unsigned)n);
+  while (good && sql->has_rows && !ferror (stream))
+    good =
+        ((table != NULL && add_row (sql, table, texts)) || no_memory (error)) && step (sql, error);
+  lns_stats_table_finish (table);
+  for (int i = 0; i < n; i++)
+    lns_buffer_clear (&texts[i]);
+  return good;
+}

@@ -1,0 +1,397 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope stats`: summary tables of a report. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/stats/report.h"
+#include "src/cli/reports/filter.h"
+#include "src/cli/reports/query.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/reports/stats-sql.h"
+#include "src/cli/reports/tables.h"
+#include "src/cli/terminal/terminal.h"
+
+typedef struct
+{
+  LnsCliTableValues tables;
+  LnsOptionList reports;
+  LnsOptionList folders;
+  LnsCliFilterValues filter;
+  int64_t timeout_ns;
+  const char *help_reports;
+} Values;
+
+#define TIMEOUT_NS (INT64_C (600) * 1000000000)
+
+static const LnsOption options[] = {
+  { .name = "report",
+    .letter = 'r',
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, reports),
+    .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,osrt_sum,"
+               "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
+               "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
+               "cuda_api_gpu_sum,cuda_kern_exec_sum,cuda_kern_exec_trace,"
+               "nvtx_kern_sum,nvtx_gpu_proj_sum,nvtx_gpu_proj_trace,"
+               "um_sum,um_total_sum,um_cpu_page_faults_sum,"
+               "mpi_event_sum,mpi_event_trace,mpi_msg_size_sum,openacc_sum,openmp_sum,syscall_sum,"
+               "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
+               "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
+               "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion",
+    .open_choices = true,
+    .value_name = "REPORT",
+    .default_text = "what --help-reports marks with an asterisk",
+    .help = "What to print. Arguments follow after colons (`cuda_gpu_kern_sum:base`). A path "
+            "(`./mine.sql`) is one of your own: a query, of which NAME=VALUE sets :NAME." },
+  { .name = "report-dir",
+    .kind = LNS_OPTION_LIST,
+    .offset = offsetof (Values, folders),
+    .value_name = "FOLDER",
+    .help = "Where -r NAME finds NAME.sql, before it is looked for among ours; the variable "
+            "LANESCOPE_STATS_REPORT_PATH lists more folders between colons." },
+  LNS_CLI_FILTER_SWITCHES (Values),
+  LNS_CLI_TIMEOUT (Values, "600"),
+  LNS_CLI_TABLE_SWITCHES,
+  { .name = "help-reports",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, help_reports),
+    .implied = "ALL",
+    .value_name = "NAME",
+    .help = "Print all reports, their arguments and what they tell, or NAME's alone." },
+  LNS_CLI_NO_SQLITE_SWITCHES,
+};
+
+/* One table to make. */
+typedef struct
+{
+  const LnsStatsReport *stats;
+  char *sql;        /* path of a query instead, or NULL                                         */
+  const char *name; /* with its arguments                                                       */
+  LnsCliTableOutput output;
+} Job;
+
+static bool
+print_reports (const char *name, LnsError *error)
+{
+  const LnsStatsReport *report;
+  bool any = false;
+
+  for (size_t i = 0; (report = lns_stats_report_at (i)) != NULL; i++)
+    {
+      if (strcmp (name, "ALL") != 0 && strcmp (name, report->name) != 0)
+        continue;
+      printf ("%c %s%s -- %s\n      %s\n", report->is_default ? '*' : ' ', report->name,
+              report->arguments, report->title, report->help);
+      any = true;
+    }
+  return any ? lns_cli_flush (error)
+             : lns_error_set (error, LNS_ERROR_USAGE, 0,
+                              "--help-reports knows no “%s”: it lists all of them without a name",
+                              name);
+}
+
+static bool
+make_job (
+    const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
+{
+  job->name = name;
+  if (!lns_stats_sql_find (name, &values->folders, &job->sql, error))
+    return false;
+  if (job->sql == NULL)
+    job->stats = lns_stats_report_find (name, error);
+  return (job->sql != NULL || job->stats != NULL) &&
+         lns_cli_table_output_init (&job->output, &values->tables, i, input, name,
+                                    values->filter.range, error);
+}
+
+/* A table with rows. */
+typedef struct
+{
+  LnsStatsResult *result; /* of a report of ours, or NULL                                        */
+  LnsStatsSql *sql;       /* of a query, or NULL                                                 */
+} Table;
+
+static bool
+write_table (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  const Table *table = data;
+
+  return table->sql != NULL ? lns_stats_sql_write (table->sql, stream, style, error)
+                            : lns_stats_result_write (table->result, stream, style, error);
+}
+
+/* Makes the table of JOB. NULL text: it has rows; else why not, after the report's name. False and ERROR
+ * where it cannot be made. */
+static bool
+make_table (const Job *job,
+            const Values *values,
+            LnsTables *tables,
+            const atomic_bool *cancel,
+            Table *table,
+            const char **ret_title,
+            LnsError *error)
+{
+  if (job->sql != NULL)
+    {
+      table->sql = lns_stats_sql_run (job->sql, job->name, lns_tables_report (tables),
+                                      values->timeout_ns, error);
+      *ret_title = table->sql != NULL ? lns_stats_sql_title (table->sql) : NULL;
+      return table->sql != NULL;
+    }
+  table->result = lns_stats_report_run (job->stats, job->name, tables, cancel, error);
+  *ret_title = job->stats->title;
+  return table->result != NULL;
+}
+
+/* Says where kernels go by other names than JOB asks for. */
+static void
+tell_names (const Job *job, const Table *table, const char *input)
+{
+  uint64_t n = table->result != NULL ? lns_stats_result_n_unnamed (table->result) : 0;
+  const char *kind = strstr (job->name, ":mangled") != NULL ? "mangled" : "short";
+
+  if (n > 0)
+    lns_cli_say ("note",
+                 "%s has no %s names for %" PRIu64 " kernels; %s shows their demangled names",
+                 input, kind, n, job->name);
+}
+
+/* What the report lacks for TABLE, or NULL where it has rows. */
+static const char *
+lacks (const Table *table)
+{
+  if (table->sql != NULL)
+    return lns_stats_sql_has_rows (table->sql) ? NULL : "what the query asks for";
+  return lns_stats_result_n_rows (table->result) > 0 ? NULL
+                                                     : lns_stats_result_lacks (table->result);
+}
+
+/* Says why there is no table: INPUT lacks what MISSING says, this version cannot sum it up, or the query was not
+ * given all that it asks for. */
+static void
+tell_skipped (
+    FILE *stream, const Job *job, const Table *table, const char *input, const char *missing)
+{
+  const char *unread = table->result != NULL ? lns_stats_result_unread (table->result) : NULL,
+             *unset = table->sql != NULL ? lns_stats_sql_unset (table->sql) : "";
+
+  fputs ("SKIPPED: ", stream);
+  lns_cli_print_name (stream, input, strlen (input));
+  if (unread != NULL)
+    fprintf (stream,
+             " has a table %s, which this version does not sum up: `lanescope sql` reads it.\n\n",
+             unread);
+  else if (*unset != '\0')
+    fprintf (stream,
+             " has nothing for %s without a value for %s: give one with --report=%s%.*s=VALUE."
+             "\n\n",
+             job->name, unset, job->name, (int)strcspn (unset, ","), unset);
+  else
+    fprintf (stream, " does not contain %s.\n\n", missing);
+}
+
+/* IS_ONE_OF_SEVERAL: tables of other files are printed, too, so that each says whose it is. */
+static bool
+run_job (Job *job,
+         const Values *values,
+         bool is_one_of_several,
+         LnsTables *tables,
+         const char *input,
+         const atomic_bool *cancel,
+         LnsError *error)
+{
+  bool for_people = lns_cli_table_output_is_for_people (&job->output),
+       says = for_people && (!values->tables.quiet || is_one_of_several);
+  Table table = { 0 };
+  const char *title;
+
+  if (says)
+    lns_cli_tell_processing (input, job->name);
+  bool good = make_table (job, values, tables, cancel, &table, &title, error);
+  const char *missing = good ? lacks (&table) : NULL;
+  if (missing != NULL)
+    tell_skipped (for_people ? stdout : stderr, job, &table, input, missing);
+  else if (good)
+    {
+      if (for_people)
+        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", title, job->name);
+      tell_names (job, &table, input);
+      good = lns_cli_table_output_write (&job->output, title, write_table, &table, error);
+      if (for_people)
+        putchar ('\n');
+    }
+  lns_stats_result_free (table.result);
+  lns_stats_sql_free (table.sql);
+  return good && lns_cli_flush (error);
+}
+
+/* Fills JOBS with what was asked for, or else with the default reports. Returns how many there are. */
+static size_t
+make_jobs (const Values *values, const char *input, Job *jobs, bool *ret_good, LnsError *error)
+{
+  const LnsStatsReport *report;
+  size_t n = 0;
+
+  *ret_good = true;
+  for (size_t i = 0; i < values->reports.n_items && *ret_good; i++, n++)
+    *ret_good = make_job (values, n, values->reports.items[i], input, &jobs[n], error);
+  for (size_t i = 0; values->reports.n_items == 0 && (report = lns_stats_report_at (i)) != NULL &&
+                     report->is_default && *ret_good;
+       i++, n++)
+    *ret_good = make_job (values, n, report->name, input, &jobs[n], error);
+  return n;
+}
+
+static bool
+run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsError *error)
+{
+  size_t n_reports = 0;
+  LnsCliFilter filter = { 0 };
+  bool good;
+
+  while (lns_stats_report_at (n_reports) != NULL)
+    n_reports++;
+  Job *jobs = calloc (n_reports + values->reports.n_items, sizeof *jobs);
+  if (jobs == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for statistics; close other programs");
+  size_t n_jobs = make_jobs (values, input, jobs, &good, error);
+  good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
+  const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  for (size_t i = 0; good && i < n_jobs; i++)
+    good = run_job (&jobs[i], values, is_one_of_several, filter.tables, input, cancel, error);
+  lns_cli_filter_clear (&filter);
+  for (size_t i = 0; i < n_jobs; i++)
+    {
+      lns_cli_table_output_clear (&jobs[i].output);
+      free (jobs[i].sql);
+    }
+  free (jobs);
+  return good;
+}
+
+/* Whether several reports can be written where --output says: each of them needs a name of its own. */
+static bool
+can_tell_apart (const Values *values, LnsError *error)
+{
+  const LnsOptionList *outputs = &values->tables.outputs;
+
+  for (size_t i = 0; i < outputs->n_items; i++)
+    if (strcmp (outputs->items[i], "-") != 0 && strcmp (outputs->items[i], ".") != 0 &&
+        outputs->items[i][0] != '@')
+      return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                            "--output=%s is one name for the tables of several reports; "
+                            "--output=. names each after its report",
+                            outputs->items[i]);
+  return true;
+}
+
+/* Prints the tables of each of the reports ARGV[1] and so on. One that fails is told of, and the others are
+ * printed all the same. Returns an exit code. */
+static int
+run_reports (const LnsCommand *command, const Values *values, int argc, char **argv)
+{
+  LnsError error = { 0 };
+  int exit_code = 0;
+
+  if (argc < 3)
+    {
+      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+      return input != NULL && run_jobs (values, false, input, &error) ? 0 : lns_cli_fail (&error);
+    }
+  if (!can_tell_apart (values, &error))
+    return lns_cli_fail (&error);
+  for (int i = 1; i < argc; i++)
+    {
+      error = (LnsError){ 0 };
+      lns_cli_find_report (argv[i]);
+      if (!run_jobs (values, true, argv[i], &error))
+        exit_code = lns_cli_fail (&error);
+      if (error.domain == LNS_ERROR_CANCELLED || error.domain == LNS_ERROR_USAGE)
+        break;
+    }
+  return exit_code;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { .timeout_ns = TIMEOUT_NS };
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  if (values.help_reports != NULL)
+    exit_code = print_reports (values.help_reports, &error) ? 0 : lns_cli_fail (&error);
+  else if (values.tables.help_formats != NULL)
+    exit_code =
+        lns_cli_print_formats (values.tables.help_formats, &error) ? 0 : lns_cli_fail (&error);
+  else
+    exit_code = run_reports (command, &values, argc, argv);
+  lns_option_list_clear (&values.reports);
+  lns_option_list_clear (&values.folders);
+  lns_cli_table_values_clear (&values.tables);
+  return exit_code;
+}
+
+const LnsCommand lns_command_stats = {
+  .name = "stats",
+  .usage = "[switches] REPORT…",
+  .summary = "print summary tables of reports",
+  .details =
+      "Reports:\n"
+      "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"
+      "  nvtx_pushpop_sum        push/pop ranges alone\n"
+      "  nvtx_startend_sum       start/end ranges alone\n"
+      "  nvtx_pushpop_trace      push/pop ranges one by one, with their place in the stack\n"
+      "  osrt_sum                calls of the operating system's libraries, summed up by name\n"
+      "  cuda_api_sum            calls of the CUDA API, summed up by name\n"
+      "  cuda_api_trace          calls of the CUDA API one by one\n"
+      "  cuda_gpu_kern_sum       kernels, summed up by name\n"
+      "  cuda_gpu_kern_gb_sum    kernels, by name, grid and block\n"
+      "  cuda_gpu_mem_time_sum   copies and sets, by the time they took\n"
+      "  cuda_gpu_mem_size_sum   copies and sets, by their sizes\n"
+      "  cuda_gpu_sum            kernels, copies and sets together\n"
+      "  cuda_gpu_trace          kernels, copies and sets one by one\n"
+      "  cuda_api_gpu_sum        calls, kernels, copies and sets together\n"
+      "  cuda_kern_exec_sum      from calls through queues to the ends of kernels, summed up\n"
+      "  cuda_kern_exec_trace    the same one by one\n"
+      "  nvtx_kern_sum           kernels, by the ranges that launched them\n"
+      "  nvtx_gpu_proj_sum       ranges from the first to the last of what they began on GPUs\n"
+      "  nvtx_gpu_proj_trace     the same one by one, with their place in the stack\n"
+      "  um_sum                  pages of unified memory that moved or were missing, by address\n"
+      "                          (10 rows; `:rows=N` after the name gives N, -1 all)\n"
+      "  um_total_sum            the same all together\n"
+      "  um_cpu_page_faults_sum  pages that were missing, by the instruction that touched them\n"
+      "  mpi_event_sum           calls of MPI, summed up by name\n"
+      "  mpi_event_trace         calls of MPI one by one\n"
+      "  mpi_msg_size_sum        messages of MPI, by their sizes\n"
+      "  openacc_sum             constructs of OpenACC, summed up by name\n"
+      "  openmp_sum              regions of OpenMP, summed up by name\n"
+      "  syscall_sum             calls of the kernel, summed up by name\n"
+      "  nvvideo_api_sum         calls of video codecs, summed up by name\n"
+      "  vulkan_api_sum          calls of Vulkan, summed up by name\n"
+      "  vulkan_api_trace        calls of Vulkan one by one\n"
+      "  vulkan_marker_sum       debug labels of Vulkan, summed up by name\n"
+      "  vulkan_gpu_marker_sum   the same on the GPU\n"
+      "  opengl_khr_range_sum    debug groups of OpenGL, summed up by name\n"
+      "  opengl_khr_gpu_range_sum  the same on the GPU\n"
+      "  dx11_pix_sum            markers of Direct3D 11, summed up by name\n"
+      "  dx12_pix_sum            markers of Direct3D 12, summed up by name\n"
+      "  dx12_gpu_marker_sum     the same on the GPU\n"
+      "  wddm_queue_sum          queues of the GPU scheduler of Windows\n"
+      "  network_congestion      times in which network devices had to wait\n"
+      "Kernels go by their short names with `:base` after a report's name, by those of their\n"
+      "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
+      "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out.",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = run,
+};

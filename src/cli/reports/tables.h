@@ -1,0 +1,101 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Where tables of `stats` and `analyze` go and how they are written: table k has format k and output k,
+ * and where a list is shorter its last item. */
+
+#pragma once
+
+#include "src/analysis/stats/style.h"
+#include "src/cli/options/shared.h"
+
+/* The values of the switches LNS_CLI_TABLE_SWITCHES; its lists are to be cleared. */
+typedef struct
+{
+  LnsOptionList formats;
+  LnsOptionList outputs;
+  const char *unit;
+  const char *help_formats;
+  bool overwrite;
+  bool quiet;
+} LnsCliTableValues;
+
+/* Rows of the table of switches of a command whose values begin with LnsCliTableValues.           */
+/* clang-format off */
+#define LNS_CLI_TABLE_SWITCHES                                                                     \
+  { .name = "format", .letter = 'f', .kind = LNS_OPTION_LIST,                                      \
+    .offset = offsetof (LnsCliTableValues, formats),                                               \
+    .choices = "column,table,csv,tsv,json,hdoc,htable,.", .open_choices = true,                    \
+    .default_text = "column; csv for files and commands",                                          \
+    .help = "How: table k has format k, further ones have the last. Arguments follow after "       \
+            "colons (`column:nohdr`): --help-formats tells which." },                              \
+  { .name = "output", .letter = 'o', .kind = LNS_OPTION_LIST,                                      \
+    .offset = offsetof (LnsCliTableValues, outputs), .value_name = "BASE", .default_text = "-",    \
+    .help = "Where to, as with --format: `-` prints, BASE writes BASE_NAME.csv (or .txt, .json "   \
+            "…), `.` takes the report's name as BASE, `@COMMAND` writes to a command (words "      \
+            "alone: no shell reads them)." },                                                      \
+  { .name = "timeunit", .kind = LNS_OPTION_CHOICE, .offset = offsetof (LnsCliTableValues, unit),   \
+    .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",                     \
+    .open_choices = true, .default_text = "nsec",                                                  \
+    .help = "The unit of times; a beginning that tells it is enough (us)." },                                        \
+  { .name = "help-formats", .kind = LNS_OPTION_TEXT, .value_name = "NAME",                         \
+    .offset = offsetof (LnsCliTableValues, help_formats), .implied = "ALL",                        \
+    .help = "Print the formats and their arguments, or NAME's alone." },                           \
+  LNS_CLI_OVERWRITE (LnsCliTableValues, 0, "Replace files that are there."),                       \
+  LNS_CLI_QUIET (LnsCliTableValues, "Print the tables alone.")
+
+/* Those by which nsys is told of the SQLite file that it goes through.                             */
+#define LNS_CLI_NO_SQLITE                                                                          \
+  "no SQLite file is written, as none is needed: the report itself is read"
+#define LNS_CLI_NO_SQLITE_SWITCHES                                                                 \
+  { .name = "sqlite", .kind = LNS_OPTION_TEXT, .value_name = "PATH",                               \
+    .help = "The SQLite file to go through.", .instead = LNS_CLI_NO_SQLITE },                      \
+  { .name = "force-export", .kind = LNS_OPTION_BOOL, .default_text = "false",                      \
+    .help = "Export to SQLite again.", .instead = LNS_CLI_NO_SQLITE }
+/* clang-format on */
+
+void lns_cli_table_values_clear (LnsCliTableValues *values);
+
+/* Prints the formats and their arguments, or that called NAME alone. False and ERROR where there is
+ * none of that name. */
+bool lns_cli_print_formats (const char *name, LnsError *error);
+
+/* Where one table goes. */
+typedef struct
+{
+  LnsStatsStyle style;
+  char *path;    /* of a file, or NULL                                                          */
+  char *command; /* or NULL                                                                     */
+} LnsCliTableOutput;
+
+/* The output of table number K, called NAME (with arguments), of the report at INPUT: to be cleared.
+ * RANGE, what --filter-nvtx says or NULL, goes behind NAME in names of files. VALUES is borrowed. False and
+ * ERROR where a format is not known, or a file is in the way. */
+bool lns_cli_table_output_init (LnsCliTableOutput *output,
+                                const LnsCliTableValues *values,
+                                size_t k,
+                                const char *input,
+                                const char *name,
+                                const char *range,
+                                LnsError *error);
+void lns_cli_table_output_clear (LnsCliTableOutput *output);
+
+/* Whether it is printed for people, who want to be told what they see. */
+bool lns_cli_table_output_is_for_people (const LnsCliTableOutput *output);
+
+/* Writes to STREAM. False and ERROR where something but STREAM failed. */
+typedef bool (*LnsCliTableFunc) (void *data,
+                                 FILE *stream,
+                                 const LnsStatsStyle *style,
+                                 LnsError *error);
+
+/* Has FUNCTION write to OUTPUT: stdout, a file that appears once it is whole, or a command, whose end is
+ * waited for. TITLE is a document's, where the format gave none. False and ERROR where FUNCTION or the
+ * writing failed. */
+bool lns_cli_table_output_write (LnsCliTableOutput *output,
+                                 const char *title,
+                                 LnsCliTableFunc function,
+                                 void *data,
+                                 LnsError *error);

@@ -1,0 +1,198 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope status`: what a session does, or what this machine lets Lanescope do. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/session/system/memory-limit.h"
+#include "capture/session/control/place.h"
+#include "capture/session/control/session.h"
+#include "src/cli/profile/profile.h"
+#include "src/cli/terminal/terminal.h"
+
+typedef struct
+{
+  bool environment, network, all;
+  const char *session;
+} Values;
+
+static const LnsOption options[] = {
+  { .name = "environment",
+    .letter = 'e',
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, environment),
+    .help = "What of this machine matters to a recording, and what to do about it." },
+  { .name = "network",
+    .letter = 'n',
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, network),
+    .help = "What of its network does." },
+  { .name = "all",
+    .letter = 'a',
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (Values, all),
+    .help = "Both." },
+  { .name = "session",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (Values, session),
+    .value_name = "NAME",
+    .default_text = "the only one there is",
+    .help = "The session: its name or id, as `lanescope sessions list` shows them." },
+};
+
+/* --- The machine ------------------------------------------------------------------------------ */
+
+/* The first line of the file at PATH from KEY on, and behind that; "" if there is none. */
+static void
+read_line (const char *path, const char *key, char *ret_text, size_t room)
+{
+  FILE *file = fopen (path, "re");
+  char line[512];
+  ret_text[0] = '\0';
+  while (file != NULL && ret_text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
+    {
+      const char *at = strstr (line, key);
+      if (at == NULL)
+        continue;
+      at += strlen (key);
+      at += strspn (at, " \t:=\"");
+      snprintf (ret_text, room, "%.*s", (int)strcspn (at, "\"\n"), at);
+    }
+  if (file != NULL)
+    fclose (file);
+}
+
+static void
+print_perf (void)
+{
+  struct perf_event_attr event = {
+    .type = PERF_TYPE_SOFTWARE,
+    .size = sizeof event,
+    .config = PERF_COUNT_SW_CPU_CLOCK,
+    .disabled = 1,
+    .exclude_kernel = 1,
+  };
+  char level[16];
+  read_line ("/proc/sys/kernel/perf_event_paranoid", "", level, sizeof level);
+  printf ("Linux kernel paranoid level: %s\n", level[0] != '\0' ? level : "unknown");
+  const int fd = (int)syscall (SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd >= 0)
+    puts ("Linux perf_event_open: OK");
+  else
+    printf ("Linux perf_event_open: %s: allow it in the container's seccomp profile, and set "
+            "kernel.perf_event_paranoid to 2 or less (this version records no CPU samples yet)\n",
+            strerror (errno));
+  if (fd >= 0)
+    close (fd);
+}
+
+static void
+print_gpu (void)
+{
+  char text[256];
+  read_line ("/proc/driver/nvidia/version", "NVRM version", text, sizeof text);
+  printf ("NVIDIA driver: %s\n", text[0] != '\0' ? text : "none is loaded");
+  read_line ("/proc/driver/nvidia/params", "RmProfilingAdminOnly", text, sizeof text);
+  if (text[0] != '\0')
+    printf ("GPU performance counters: %s\n",
+            strcmp (text, "0") == 0 || geteuid () == 0
+                ? "OK"
+                : "for root alone: set NVreg_RestrictProfilingToAdminUsers=0 for the driver");
+  printf ("CUDA in this build: %s\n", lns_session_traces () & LNS_WIRE_TRACE_CUDA ? "OK" : "none");
+}
+
+static void
+print_environment (void)
+{
+  struct utsname system;
+  char text[256];
+  LnsError error = { 0 };
+  read_line ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
+  printf ("Linux distribution: %s\n", text[0] != '\0' ? text : "unknown");
+  if (uname (&system) == 0)
+    printf ("Linux kernel: %s %s\n", system.release, system.machine);
+  printf ("Root privilege: %s\n", geteuid () == 0 ? "enabled" : "disabled");
+  print_perf ();
+  printf ("Timestamp counter: %s\n", lns_wire_clock_detect (NULL) == LNS_WIRE_CLOCK_TSC
+                                         ? "OK"
+                                         : "not used: CLOCK_MONOTONIC is");
+  printf ("Memory: %" PRIu64 " MiB\n", lns_memory_limit () >> 20);
+  LnsSession *session = lns_session_new (&(LnsSessionOptions){ 0 }, &error);
+  printf ("Recording: %s\n", session != NULL ? "OK" : error.message);
+  lns_session_free (session);
+  print_gpu ();
+}
+
+/* --- A session -------------------------------------------------------------------------------- */
+
+static int
+print_session (const char *name)
+{
+  LnsError error = { 0 };
+  LnsSessionEntry entry;
+  const bool is_found = lns_cli_find_session (name, &entry, &error);
+  /* What became of a session is told to who names it. */
+  if (is_found && (name != NULL || !lns_session_is_over (&entry)))
+    {
+      printf ("Session: %s\nState: %s\nReports: %u\n", entry.name,
+              lns_session_state_name (entry.state), entry.n_reports);
+      if (entry.program_pid != 0)
+        printf ("Program: process %d\n", entry.program_pid);
+      if (entry.keeps)
+        puts ("Keeps: the last seconds, in memory until the report ends");
+      if (entry.report[0] != '\0')
+        {
+          printf ("%s: ",
+                  entry.state == LNS_SESSION_COLLECTING ? "Collecting into" : "Last report");
+          lns_cli_print_name (stdout, entry.report, strlen (entry.report));
+          putchar ('\n');
+        }
+      return 0;
+    }
+  if (!is_found && (error.code != ENOENT || name != NULL))
+    return lns_cli_fail (&error);
+  puts ("There is no session: `lanescope launch` or `lanescope profile` begins one.");
+  print_environment ();
+  return 0;
+}
+
+static int
+status (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { 0 };
+  int code = 0;
+  if (!lns_cli_parse (command, &argc, argv, &values, &code))
+    return code;
+  if (argc > 1)
+    {
+      LnsError error = { 0 };
+      lns_error_set (&error, LNS_ERROR_USAGE, 0, "status takes no word: “%s”", argv[1]);
+      return lns_cli_fail (&error);
+    }
+  if (values.environment || values.all)
+    print_environment ();
+  if (values.network || values.all)
+    puts ("Network: not used; Lanescope records nothing of it in this version");
+  if (values.session != NULL || !(values.environment || values.network || values.all))
+    return print_session (values.session);
+  return 0;
+}
+
+const LnsCommand lns_command_status = {
+  .name = "status",
+  .usage = "[switches]",
+  .summary = "tell what a session does, or what this machine allows",
+  .options = options,
+  .n_options = sizeof options / sizeof *options,
+  .run = status,
+};

@@ -1,0 +1,61 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/cli/terminal/say.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/visible.h"
+
+/* What was said; it stays for the process's life. */
+static char **lines;
+static size_t n_lines;
+static unsigned n_warnings;
+
+/* Keeps LINE, which becomes ours. False where it is known already. */
+static bool
+keep (char *line)
+{
+  for (size_t i = 0; i < n_lines; i++)
+    if (strcmp (lines[i], line) == 0)
+      return false;
+  char **more = realloc (lines, (n_lines + 1) * sizeof *lines);
+  if (more == NULL)
+    return true;
+  lines = more;
+  lines[n_lines++] = line;
+  return true;
+}
+
+void
+lns_cli_say (const char *word, const char *format, ...)
+{
+  char *said = NULL, *text = NULL;
+  va_list arguments;
+  va_start (arguments, format);
+  if (vasprintf (&said, format, arguments) >= 0)
+    text = lns_visible_text (said, strlen (said));
+  va_end (arguments);
+  free (said);
+  if (text == NULL)
+    return;
+  if (!keep (text))
+    {
+      free (text);
+      return;
+    }
+  n_warnings += strcmp (word, "note") != 0;
+  fprintf (stderr, "lanescope: %s: %s\n", word, text);
+}
+
+unsigned
+lns_cli_n_warnings (void)
+{
+  return n_warnings;
+}

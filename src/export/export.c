@@ -1,0 +1,340 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/export/place.h"
+#include "src/tables/row-cursor.h"
+
+/* So many rows between looks at `cancel` and calls of `progress`. */
+#define STRETCH 65536
+
+static const LnsExportType *const types[] = {
+  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv,      &lns_sink_chrome,     &lns_sink_folded,
+  &lns_sink_svg,    &lns_sink_arrow,     &lns_sink_arrowdir, &lns_sink_parquetdir,
+};
+
+typedef struct
+{
+  LnsExportJob job;
+  const LnsExportType *type;
+  void *sink;
+  uint64_t n_done, n_all;
+  bool *chosen; /* by table                                                                     */
+  LnsSinkRow row;
+} Export;
+
+/* The columns of a table that are times, as far as --times and --ts-shift look at them. */
+typedef struct
+{
+  int start, end; /* of events, or -1                                                           */
+  uint64_t times; /* 1 << column                                                                */
+} TimeColumns;
+
+const LnsExportType *
+lns_export_type_find (const char *name)
+{
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp (types[i]->name, name) == 0)
+      return types[i];
+  return NULL;
+}
+
+const char *
+lns_export_type_ending (const LnsExportType *type)
+{
+  return type->ending;
+}
+
+bool
+lns_export_type_check (const LnsExportType *type, LnsError *error)
+{
+  return type->check == NULL || type->check (error);
+}
+
+int
+lns_export_column (const LnsTable *table, const char *name)
+{
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (strcmp (table->columns[i].name, name) == 0)
+      return (int)i;
+  return -1;
+}
+
+bool
+lns_export_no_memory (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory for an export; close other programs");
+}
+
+bool
+lns_export_fail (const LnsExportJob *job, int code, LnsError *error)
+{
+  if (code == ENOSPC || code == EDQUOT)
+    return lns_error_set (error, LNS_ERROR_IO, ENOSPC,
+                          "%s cannot be written, since its disk is full: make room, or give "
+                          "another place with --output",
+                          job->path);
+  return lns_error_set_errno (error, code, "%s cannot be written", job->path);
+}
+
+/* Called now and then while rows are copied. */
+static bool
+look_up (Export *export, LnsError *error)
+{
+  const LnsExportOptions *options = export->job.options;
+
+  if (options->cancel != NULL && atomic_load_explicit (options->cancel, memory_order_relaxed))
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0,
+                          "%s was not written: the export was interrupted", export->job.path);
+  if (options->progress != NULL && export->n_all > 0)
+    options->progress ((double)export->n_done / (double)export->n_all, options->progress_data);
+  return true;
+}
+
+/* ---- Which tables, which times ---------------------------------------------------------------- */
+
+/* Adds the tables whose names PATTERN matches to those that are chosen. */
+static bool
+choose (Export *export, const char *pattern, LnsError *error)
+{
+  unsigned n, n_found = 0;
+  const LnsTable *tables = lns_tables_all (export->job.tables, &n);
+  char *whole = NULL;
+  regex_t regex;
+
+  if (asprintf (&whole, "^\\(%s\\)$", pattern) < 0)
+    return lns_export_no_memory (error);
+  int bad = regcomp (&regex, whole, REG_ICASE | REG_NOSUB);
+  free (whole);
+  if (bad != 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--tables: “%s” is not a basic regular expression", pattern);
+  for (unsigned i = 0; i < n; i++)
+    if (regexec (&regex, tables[i].name, 0, NULL, 0) == 0)
+      {
+        export->chosen[i] = true;
+        n_found++;
+      }
+  regfree (&regex);
+  return n_found > 0 ||
+         lns_error_set (
+             error, LNS_ERROR_USAGE, 0,
+             "--tables: no table is called “%s”; `lanescope sql REPORT 'SELECT name FROM "
+             "sqlite_temp_master'` lists them",
+             pattern);
+}
+
+static bool
+choose_tables (Export *export, LnsError *error)
+{
+  const LnsExportOptions *options = export->job.options;
+  unsigned n;
+  const LnsTable *tables = lns_tables_all (export->job.tables, &n);
+
+  export->chosen = calloc (n, sizeof *export->chosen);
+  if (export->chosen == NULL)
+    return lns_export_no_memory (error);
+  for (size_t i = 0; i < options->n_tables; i++)
+    if (!choose (export, options->tables[i], error))
+      return false;
+  for (unsigned i = 0; i < n; i++)
+    {
+      if (options->n_tables == 0)
+        export->chosen[i] = true;
+      uint64_t n_rows = lns_tables_n_rows (export->job.tables, &tables[i]);
+      if ((export->type->takes != NULL && !export->type->takes (&tables[i])) ||
+          (tables[i].is_optional && n_rows == 0 && options->extent != LNS_EXPORT_ALL_TABLES))
+        export->chosen[i] = false;
+      if (export->chosen[i])
+        export->n_all += n_rows;
+    }
+  return true;
+}
+
+static TimeColumns
+time_columns (const LnsTable *table)
+{
+  static const char *const names[] = { "start",        "end",       "timestamp",
+                                       "rawTimestamp", "startTime", "stopTime" };
+  TimeColumns result = { .start = -1, .end = -1 };
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    {
+      LnsColumnRole role = lns_table_column_role (table, (int)i);
+      if (role == LNS_ROLE_START && result.start < 0)
+        result.start = (int)i;
+      if (role == LNS_ROLE_END && result.end < 0)
+        result.end = (int)i;
+      for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp (table->columns[i].name, names[k]) == 0 && table->columns[i].type[0] == 'I')
+          result.times |= UINT64_C (1) << i;
+    }
+  return result;
+}
+
+/* What of a table's events is within TIMES. Returns the number of CONSTRAINTS. */
+static unsigned
+constrain (const LnsExportTimes *times, TimeColumns columns, LnsRowConstraint constraints[2])
+{
+  int end = columns.end >= 0 ? columns.end : columns.start;
+
+  if (times == NULL || columns.start < 0)
+    return 0;
+  constraints[0] = (LnsRowConstraint){ .column = times->may_begin_before ? end : columns.start,
+                                       .min = times->min_ns,
+                                       .max = INT64_MAX };
+  constraints[1] = (LnsRowConstraint){ .column = times->may_end_after ? columns.start : end,
+                                       .min = INT64_MIN,
+                                       .max = times->max_ns };
+  return 2;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  Export *export;
+  const LnsTable *table;
+  LnsRowCursor *rows;
+  TimeColumns columns;
+  uint64_t left_out; /* 1 << column that is NULL in all rows                                      */
+  bool has_begun;
+} Copy;
+
+static bool
+begin (Copy *copy, LnsError *error)
+{
+  copy->has_begun = true;
+  return copy->export->type->begin (copy->export->sink, copy->table, error);
+}
+
+static bool
+copy_row (Copy *copy, LnsError *error)
+{
+  Export *export = copy->export;
+  LnsSinkRow *row = &export->row;
+  int64_t shift_ns = export->job.options->shift_ns;
+
+  if (!copy->has_begun && !begin (copy, error))
+    return false;
+  for (unsigned i = 0; i < copy->table->n_columns; i++)
+    row->values[i] =
+        (copy->left_out >> i & 1) ? (LnsValue){ 0 } : lns_row_cursor_value (copy->rows, i);
+  if (shift_ns != 0)
+    for (uint64_t left = copy->columns.times; left != 0; left &= left - 1)
+      {
+        LnsValue *value = &row->values[__builtin_ctzll (left)];
+        if (value->type == LNS_VALUE_INTEGER)
+          value->integer = (int64_t)((uint64_t)value->integer + (uint64_t)shift_ns);
+      }
+  row->values[copy->table->n_columns] =
+      (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = lns_row_cursor_rowid (copy->rows) };
+  row->lane = lns_row_cursor_lane (copy->rows);
+  return export->type->row (export->sink, row, error) &&
+         (++export->n_done % STRETCH != 0 || look_up (export, error));
+}
+
+/* Copies the rows that meet the constraints, those of definitions only where they are wanted. */
+static bool
+copy_rows (Copy *copy,
+           const LnsRowConstraint *constraints,
+           unsigned n,
+           bool with_definitions,
+           LnsError *error)
+{
+  bool row, good = lns_row_cursor_start (copy->rows, constraints, n, false, error);
+
+  while (good && (good = lns_row_cursor_next (copy->rows, &row, error)) && row)
+    if (with_definitions || lns_row_cursor_lane (copy->rows) != LNS_ID_NONE)
+      good = copy_row (copy, error);
+  return good;
+}
+
+/* The rows of NVTX_EVENTS that name something: they stay, whenever they were made. */
+static bool
+copy_names (Copy *copy, LnsError *error)
+{
+  static const int names[] = { LNS_EVENT_TYPE_CATEGORY, LNS_EVENT_TYPE_THREAD_NAME,
+                               LNS_EVENT_TYPE_DOMAIN_CREATE, LNS_EVENT_TYPE_DOMAIN_DESTROY };
+  bool good = true;
+
+  for (size_t i = 0; good && i < sizeof names / sizeof *names; i++)
+    good = copy_rows (
+        copy,
+        &(LnsRowConstraint){ .column = LNS_NVTX_EVENT_TYPE, .min = names[i], .max = names[i] }, 1,
+        true, error);
+  return good;
+}
+
+static bool
+export_table (Export *export, const LnsTable *table, LnsError *error)
+{
+  Copy copy = { .export = export, .table = table, .columns = time_columns (table) };
+  LnsRowConstraint constraints[2];
+  const LnsExportOptions *options = export->job.options;
+  if (table->source == LNS_ROWS_NVTX && options->no_json)
+    copy.left_out |= UINT64_C (1) << LNS_NVTX_JSON_TEXT | UINT64_C (1) << LNS_NVTX_JSON_TEXT_ID;
+  if (table->source == LNS_ROWS_NVTX && options->no_blobs)
+    copy.left_out |= UINT64_C (1) << LNS_NVTX_BINARY_DATA;
+  unsigned n = constrain (options->times, copy.columns, constraints);
+  bool good = options->extent == LNS_EXPORT_FILLED_TABLES || begin (&copy, error);
+
+  if (good && table->source != LNS_ROWS_NONE)
+    {
+      copy.rows = lns_row_cursor_new (export->job.tables, table, error);
+      good = copy.rows != NULL && copy_rows (&copy, constraints, n, n == 0, error) &&
+             (n == 0 || table->source != LNS_ROWS_NVTX || copy_names (&copy, error));
+    }
+  lns_row_cursor_free (copy.rows);
+  return good && (!copy.has_begun || export->type->end (export->sink, error));
+}
+
+static bool
+export_tables (Export *export, LnsError *error)
+{
+  unsigned n;
+  const LnsTable *tables = lns_tables_all (export->job.tables, &n);
+
+  if (!choose_tables (export, error))
+    return false;
+  export->sink = export->type->open (&export->job, error);
+  bool good = export->sink != NULL;
+  for (unsigned i = 0; good && i < n; i++)
+    if (export->chosen[i])
+      good = export_table (export, &tables[i], error);
+  good = good && look_up (export, error);
+  return (export->sink == NULL || export->type->close (export->sink, good, error)) && good;
+}
+
+bool
+lns_export (LnsReport *report,
+            const LnsExportType *type,
+            const char *path,
+            const LnsExportOptions *options,
+            LnsError *error)
+{
+  static const LnsExportOptions none;
+  LnsExportPlace place;
+  Export export = { .type = type };
+
+  options = options != NULL ? options : &none;
+  if (!lns_export_place_open (&place, report, type, path, options, error))
+    return lns_export_place_close (&place, false, NULL);
+  export.job = (LnsExportJob){ .report = report,
+                               .options = options,
+                               .path = path,
+                               .temporary = place.temporary,
+                               .tables = lns_tables_new (report, error) };
+  bool good = export.job.tables != NULL && export_tables (&export, error);
+  lns_tables_free (export.job.tables);
+  free (export.chosen);
+  return lns_export_place_close (&place, good, error);
+}

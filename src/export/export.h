@@ -1,0 +1,80 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A report in the formats of others. Rows of the tables of src/tables go, as they are walked, to one
+ * sink (sink.h); nothing is gathered, so that memory is bounded whatever the report's size. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+typedef struct LnsExportType LnsExportType;
+
+/* A stretch of the report clock. Events that reach over one of its ends are left out, unless that end
+ * is open to them. */
+typedef struct
+{
+  int64_t min_ns, max_ns; /* INT64_MIN, INT64_MAX: no bound                                     */
+  bool may_begin_before, may_end_after;
+} LnsExportTimes;
+
+/* How GPU work is folded into stacks, for folded and svg. */
+typedef struct
+{
+  bool strip_layer_number;     /* leave out ranges whose names begin with "Layer"               */
+  bool strip_iteration_number; /* … with "Train step"                                           */
+  const char
+      *filter_out; /* POSIX extended regular expression: stacks with such a name go; or NULL */
+  bool
+      doubled; /* each frame twice, and each stack twice, as llm.c's script has them               */
+} LnsExportFolding;
+
+typedef enum
+{
+  LNS_EXPORT_EXPECTED_TABLES, /* those with rows and those that readers expect anyway            */
+  LNS_EXPORT_FILLED_TABLES,
+  LNS_EXPORT_ALL_TABLES
+} LnsExportExtent;
+
+typedef struct
+{
+  bool overwrite;         /* an existing file may be replaced                                 */
+  bool append;            /* an existing folder keeps its files and gets those it lacks       */
+  LnsExportExtent extent; /* which tables there are, of those that are asked for                */
+  char *const *tables;    /* POSIX basic regular expressions of whole names, in any case      */
+  size_t n_tables;        /* 0 = all tables                                                   */
+  const LnsExportTimes *times; /* or NULL: all                                                   */
+  bool no_json, no_blobs; /* NVTX payloads: NULL in place of their JSON text, of their bytes      */
+  int64_t shift_ns;       /* added to each time                                               */
+  LnsExportFolding folding;
+  const atomic_bool *cancel; /* or NULL; true ends the export with LNS_ERROR_CANCELLED           */
+  const char **ret_lacks; /* or NULL; gets why a file that was written is empty: static, or NULL  */
+  LnsProgressFunc progress; /* or NULL; called on this thread, a few times a second             */
+  void *progress_data;
+} LnsExportOptions;
+
+/* The type called NAME ("sqlite"), or NULL. O(types). */
+const LnsExportType *lns_export_type_find (const char *name);
+
+/* Whether what TYPE needs on this machine is there, such as pyarrow, which takes as long as to start it. False
+ * and ERROR, which says what to do. */
+bool lns_export_type_check (const LnsExportType *type, LnsError *error);
+
+/* What the names of its files end in: ".sqlite", or "_csvdir" where it is a folder of files. */
+const char *lns_export_type_ending (const LnsExportType *type);
+
+/* Reads TIMES as --times has them: [:][start]/[end][:], with times of numbers and units (ns us ms s m
+ * h; none = s), such as 1s500ms; a colon opens that end. False and ERROR where TEXT is not so. */
+bool lns_export_times_parse (const char *text, LnsExportTimes *ret_times, LnsError *error);
+
+/* Writes REPORT as TYPE to PATH (missing folders are made; "-" is the standard output), all or nothing:
+ * the file appears under its name once it is whole. OPTIONS may be NULL. False and ERROR where PATH
+ * exists and may not be replaced (said before any work), cannot be written, no table is asked for, or a
+ * chunk of the report is damaged. O(rows). */
+bool lns_export (LnsReport *report,
+                 const LnsExportType *type,
+                 const char *path,
+                 const LnsExportOptions *options,
+                 LnsError *error);

@@ -1,0 +1,71 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What an export's rows go to: one file a type. A sink gets tables one after another, each with its rows
+ * in the order of the table. Sinks make whole files of their own under a temporary name; when that
+ * becomes the asked one is not their business. */
+
+#pragma once
+
+#include "src/export/export.h"
+#include "src/tables/tables.h"
+
+#define LNS_SINK_MAX_COLUMNS 64
+
+/* One export. Borrowed by its sink, which it outlives. */
+typedef struct
+{
+  LnsReport *report;
+  LnsTables *tables;
+  const LnsExportOptions *options;
+  const char *path; /* what the person asked for: errors name it                           */
+  const char
+      *temporary; /* the file to write ("-": standard output), or an empty folder that is there */
+} LnsExportJob;
+
+typedef struct
+{
+  uint32_t lane; /* or LNS_ID_NONE: a definition                                                */
+  LnsValue values[LNS_SINK_MAX_COLUMNS + 1]; /* of the columns; then the rowid                   */
+} LnsSinkRow;
+
+struct LnsExportType
+{
+  const char *name;
+  const char *ending;
+  const char *file_ending; /* of the files of a type that is a folder; else NULL                */
+  bool is_stream;          /* may go to the standard output                                     */
+
+  /* Whether what it needs beside us is there; NULL = it needs nothing. */
+  bool (*check) (LnsError *error);
+  /* NULL and ERROR where it cannot be made. */
+  void *(*open) (const LnsExportJob *job, LnsError *error);
+  /* Whether TABLE's rows are asked for; NULL = those of all.                                    */
+  bool (*takes) (const LnsTable *table);
+  bool (*begin) (void *sink, const LnsTable *table, LnsError *error);
+  bool (*row) (void *sink, const LnsSinkRow *row, LnsError *error);
+  bool (*end) (void *sink, LnsError *error); /* of the table that was begun last                 */
+  /* Frees SINK; where GOOD, makes its file whole first. */
+  bool (*close) (void *sink, bool good, LnsError *error);
+};
+
+extern const LnsExportType lns_sink_sqlite;
+extern const LnsExportType lns_sink_jsonlines;
+extern const LnsExportType lns_sink_csv;
+extern const LnsExportType lns_sink_arrow;
+extern const LnsExportType lns_sink_arrowdir;
+extern const LnsExportType lns_sink_chrome;
+extern const LnsExportType lns_sink_folded;
+extern const LnsExportType lns_sink_parquetdir;
+extern const LnsExportType lns_sink_svg;
+
+/* The position of TABLE's column called NAME, or -1. O(columns). */
+int lns_export_column (const LnsTable *table, const char *name);
+
+/* Fills ERROR. False. */
+bool lns_export_no_memory (LnsError *error);
+
+/* Fills ERROR for what could not be written because of CODE (errno): a full disk is told apart. False. */
+bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

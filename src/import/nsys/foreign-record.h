@@ -1,0 +1,41 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Rows as SQLite's file format keeps them (https://www.sqlite.org/fileformat2.html#record_format): a header with the
+ * type of each value, then the values. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buffer.h"
+#include "src/store/format/kept-codec.h"
+
+#define LNS_RECORD_VALUES_MAX 256
+
+/* Which values of a record are wanted, and what they are. */
+typedef struct
+{
+  unsigned n_stored;                    /* so many values of a record are looked at             */
+  int place[LNS_RECORD_VALUES_MAX];     /* of each among those wanted, or -1                    */
+  bool is_real[LNS_RECORD_VALUES_MAX];  /* whole numbers stand there for real ones              */
+  bool is_rowid[LNS_RECORD_VALUES_MAX]; /* NULL stands there for the row's id                   */
+} LnsRecordPlan;
+
+/* Reads a number of 1 to 9 bytes at *AT, before END. False where it does not end before END. */
+bool _lns_record_varint (const uint8_t **at, const uint8_t *end, uint64_t *ret_number);
+
+/* Puts the values that PLAN wants of the SIZE_BYTES of RECORD into VALUES; texts stay in RECORD. False where it is
+ * no record. O(values looked at). */
+bool _lns_record_decode (const LnsRecordPlan *plan,
+                         const uint8_t *record,
+                         size_t size_bytes,
+                         int64_t rowid,
+                         LnsKeptValue *values);
+
+/* Appends the record of N VALUES to OUT. */
+void _lns_record_encode (LnsBuffer *out, const LnsKeptValue *values, unsigned n);

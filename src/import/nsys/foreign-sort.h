@@ -1,0 +1,85 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Rows by time, in bounded memory: those of equal starts by their ends from the last on, and as they came. Most
+ * tables are nearly in order: then rows wait in a window, and nothing is written. Others are sorted in runs, which
+ * lie in the temporary folder and are merged; a thread writes them. One thread owns it. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/buffer.h"
+#include "src/base/error.h"
+
+typedef struct
+{
+  int64_t start, end;
+} LnsForeignKey;
+
+/* A row's record follows it. */
+typedef struct
+{
+  LnsForeignKey key;
+  int64_t rowid;
+  uint64_t size_bytes; /* of the record                                                         */
+} LnsForeignHead;
+
+/* Whether A belongs before B. */
+static inline bool
+_lns_foreign_key_precedes (LnsForeignKey a, LnsForeignKey b)
+{
+  return a.start < b.start || (a.start == b.start && a.end > b.end);
+}
+
+/* What SIZE_BYTES of a record take, so that the head behind them is aligned. */
+static inline size_t
+_lns_foreign_padded (uint64_t size_bytes)
+{
+  return (size_t)(size_bytes + 7) & ~(size_t)7;
+}
+
+/* --- How much order there is ------------------------------------------------------------------ */
+
+/* More rows than that do not wait for one that belongs before them. */
+#define LNS_SORT_WINDOW       65536u
+#define LNS_SORT_WINDOW_STEPS 64u
+
+/* Told of all keys in turn, it knows. Zero it before first use. */
+typedef struct
+{
+  uint32_t
+      window; /* as many rows at most lie before one that belongs before them; UINT32_MAX: more */
+  uint64_t n_rows;
+  LnsForeignKey highest;
+  LnsForeignKey
+      before[LNS_SORT_WINDOW_STEPS]; /* the highest at the end of each step of the last window */
+} LnsRowsLook;
+
+void _lns_rows_look (LnsRowsLook *look, LnsForeignKey key);
+
+/* --- The order that is wanted ----------------------------------------------------------------- */
+
+/* Gets each row in order; false ends it. */
+typedef bool (*LnsForeignGiveFunc) (void *data, const LnsForeignHead *head, const uint8_t *record);
+
+typedef struct LnsForeignSort LnsForeignSort;
+
+/* For rows of the file at PATH, which errors name and which must stay; WINDOW is what was found out about them. NULL
+ * without memory. To be freed. */
+LnsForeignSort *
+_lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc give, void *data)
+    __attribute__ ((warn_unused_result));
+void _lns_foreign_sort_free (LnsForeignSort *sort); /* NULL is fine                              */
+
+/* Takes a copy of a row. False where it cannot go on: the reason is ERROR's, unless GIVE ended it. */
+bool _lns_foreign_sort_add (LnsForeignSort *sort,
+                            const LnsForeignHead *head,
+                            const uint8_t *record,
+                            LnsError *error);
+
+/* Gives all that is left. */
+bool _lns_foreign_sort_finish (LnsForeignSort *sort, LnsError *error);

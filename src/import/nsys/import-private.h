@@ -1,0 +1,220 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the importers of tables share: the report in the making, and which of its objects stand for the
+ * ids of the foreign file. */
+
+#pragma once
+
+#include "src/base/buffer.h"
+#include "src/base/string-table.h"
+#include "src/import/nsys/foreign.h"
+#include "src/import/nsys/import.h"
+#include "src/tables/table.h"
+#include "src/store/format/kept-codec.h"
+#include "src/store/write/overlap.h"
+#include "src/store/write/writer.h"
+
+/* Times beyond ±146 years are no times: sums and differences of the others fit into 64 bits. */
+#define LNS_IMPORT_TIME_MAX (INT64_C (1) << 62)
+
+/* A track, and the lanes that the table being imported has given it so far. */
+typedef struct
+{
+  LnsTrack track;
+  LnsLaneKind kind;
+  uint32_t id;
+  uint32_t n_lanes_before; /* of tables imported before                                         */
+  uint32_t n_lanes;        /* in `lanes`                                                        */
+  uint32_t *lanes;         /* owned; by ordinal - n_lanes_before                                */
+  bool is_held;            /* LNS_LANE_SCHED: `held` waits, for `held_lane`                     */
+  uint32_t held_lane;
+  LnsEvent held;
+  LnsOverlap overlap;
+} LnsImportTrack;
+
+/* A GPU as the file tells of it, before it is known which processes use it. */
+typedef struct
+{
+  int64_t id, number; /* the file's and CUDA's                                                  */
+  LnsCudaDevice device;
+} LnsImportGpu;
+
+typedef struct
+{
+  LnsForeign *foreign;
+  LnsWriter *writer;
+  const LnsImportOptions *options;
+  LnsError *error;
+  /* Keys of the foreign file → ids of the report. */
+  uint32_t *string_list; /* of StringIds by id, as far as ids are small; owned                  */
+  uint32_t n_string_list;
+  LnsStringTable *texts; /* that came last, by their bytes                                      */
+  size_t text_bytes;     /* in it                                                               */
+  LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
+      *tracks, *metrics, *leaves;
+  LnsStringTable *public_calls; /* string ids of public names, by those of entry points           */
+  LnsProcess *process_list; /* as they were written, by id; owned                               */
+  LnsThread *thread_list;
+  LnsDomain *domain_list;
+  LnsCudaDevice *device_list;
+  LnsCudaContext *context_list;
+  LnsCudaStream *stream_list;
+  uint32_t n_processes, n_threads, n_domains, n_devices, n_contexts, n_streams, n_launches;
+  LnsImportGpu *gpu_list;
+  uint32_t n_gpus;
+  LnsImportTrack *track_list;
+  uint32_t n_tracks, n_lanes;
+  int64_t last_thread_key; /* the thread asked for last                                          */
+  uint32_t last_thread;
+  int64_t end_ns; /* the largest time of any row                                          */
+  uint64_t n_rows, n_bad, n_done, n_total;
+  LnsBuffer left_out; /* LnsImportResult.left_out                                             */
+} LnsImport;
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* The whole number in VALUE; false where it has none (NULL, text, a fraction). */
+bool _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number);
+
+/* The same, 0 where there is none. */
+int64_t _lns_import_number (const LnsKeptValue *value);
+
+/* The number in VALUE, 0 where there is none. */
+double _lns_import_real (const LnsKeptValue *value);
+
+/* Notes that row ID of StringIds is STRING. */
+void _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string);
+
+/* VALUE as a time of at most LNS_IMPORT_TIME_MAX. */
+bool _lns_import_time (const LnsKeptValue *value, int64_t *ret_ns);
+
+/* The text in VALUE as a string of the report; 0 for NULL. */
+uint32_t _lns_import_text (LnsImport *import, const LnsKeptValue *value);
+
+/* The string of the report with these bytes. Equal bytes have one, unless tens of MB of others came
+ * between them: memory is bounded. */
+uint32_t _lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes);
+
+/* The string of StringIds row ID, LNS_ID_NONE where there is none. */
+uint32_t _lns_import_find_string (LnsImport *import, int64_t id);
+
+/* The string of StringIds row VALUE; 0 where there is none. */
+uint32_t _lns_import_string (LnsImport *import, const LnsKeptValue *value);
+
+/* ---- Objects, made when first asked for ------------------------------------------------------ */
+
+/* Of a globalPid or globalTid. */
+uint32_t _lns_import_process (LnsImport *import, int64_t global_id);
+uint32_t _lns_import_thread (LnsImport *import, int64_t global_tid);
+uint32_t _lns_import_domain (LnsImport *import, uint32_t process, int64_t number);
+uint32_t _lns_import_device (LnsImport *import, uint32_t process, int64_t number);
+uint32_t _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number);
+
+/* The device that the context NUMBER is known to be of, else OTHERWISE: nsys tells device 0 for all that waited for a
+ * GPU. */
+uint32_t _lns_import_context_device (const LnsImport *import,
+                                     uint32_t process,
+                                     int64_t number,
+                                     uint32_t otherwise);
+uint32_t _lns_import_stream (LnsImport *import, uint32_t context, int64_t number);
+uint32_t _lns_import_launch (LnsImport *import, const LnsCudaLaunch *launch);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* Where an event goes: the lane, and which of its track's lanes that is. */
+typedef struct
+{
+  uint32_t track, lane, ordinal;
+} LnsImportPlace;
+
+/* The place of TRACK with lanes of KIND in `track_list`; LNS_ID_NONE without memory. */
+uint32_t _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind);
+
+/* Finds the lowest lane of TRACK (which may be LNS_ID_NONE) that is free from START_NS on, for
+ * _lns_import_append () next. Each track's events come by start, those of equal starts the longest
+ * first. False (and counted) where there would be too many lanes. */
+bool _lns_import_take_place (LnsImport *import,
+                             uint32_t track,
+                             int64_t start_ns,
+                             LnsImportPlace *ret_place);
+
+/* Which tracks the last rows were of, by the numbers of the file: most rows need look no further. Zero it
+ * before first use. */
+#define LNS_IMPORT_OWNER_KEYS 9
+
+typedef struct
+{
+  struct
+  {
+    int64_t keys[LNS_IMPORT_OWNER_KEYS];
+    uint32_t track;
+    bool is_used;
+  } slots[64];
+} LnsImportOwners;
+
+/* Where the track of what has KEYS is remembered; RET_IS_NEW: it is to be put there. */
+uint32_t *_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new);
+
+/* Appends EVENT there. False and import->error where the writing cannot go on. */
+bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event);
+
+/* Ends the lanes of all tracks: the events of the next table begin anew. */
+void _lns_import_end_table (LnsImport *import);
+
+/* Notes a line of what is left out. */
+void _lns_import_leave_out (LnsImport *import, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* A table that is imported: one row of tables.c. */
+typedef struct LnsImportTable
+{
+  const char *name; /* in the foreign file                                                    */
+  const char
+      *schema; /* the table of src/tables/table.h whose columns say what is kept; NULL = `name`  */
+  LnsTrackKind track;
+  /* Finishes an event: names it where no column does, and may put it on a track and lane of other kinds.
+   * NULL = nothing to do. */
+  void (*finish) (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane);
+  /* Imports the table in its own way; NULL = row by row, as the schema's cells say. */
+  bool (*import) (LnsImport *import, LnsForeignTable *table);
+} LnsImportTable;
+
+/* All of them, in the order in which they are imported. */
+const LnsImportTable *_lns_import_tables (unsigned *ret_n);
+
+/* Rows of a table of events, as the cells of its columns say. */
+bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how);
+
+/* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
+void _lns_import_name_metric (LnsImport *import, LnsTrack *track);
+
+/* Every table that is no events, as it is. */
+bool _lns_import_keep_tables (LnsImport *import);
+
+/* Now and then: progress, and what waits goes into the file. False and import->error where it cannot. */
+bool _lns_import_look_up (LnsImport *import);
+
+/* Imported in ways of their own. */
+bool _lns_import_counters (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_diagnostics (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_metric_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_leaves (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_mpi_ranks (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_thread_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_details (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_gpus (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_devices (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_contexts (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_streams (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_stream_names (LnsImport *import, LnsForeignTable *table);
+bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);
+
+/* The GPU with CUDA's NUMBER, as PROCESS sees it. */
+LnsCudaDevice _lns_import_describe_gpu (const LnsImport *import, uint32_t process, int64_t number);

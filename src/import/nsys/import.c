@@ -1,0 +1,268 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/nsys/import.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/import/nsys/import-private.h"
+
+/* Tells those who open the report WHAT: TEXT. */
+static void
+tell (LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text)
+{
+  char sentence[1024];
+  const int n = snprintf (sentence, sizeof sentence, "%s: %s", what, text);
+  lns_writer_add_diagnostic (
+      import->writer,
+      &(LnsDiagnostic){
+          .code = lns_writer_string (import->writer, code, strlen (code)),
+          .severity = severity,
+          .time_ns = LNS_TIME_UNKNOWN,
+          .process = LNS_ID_NONE,
+          .text = lns_writer_string (import->writer, sentence,
+                                     n < (int)sizeof sentence ? (size_t)n : sizeof sentence - 1) });
+}
+
+void
+_lns_import_leave_out (LnsImport *import, const char *format, ...)
+{
+  char line[512];
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (line, sizeof line - 1, format, arguments);
+  va_end (arguments);
+  if (import->writer != NULL)
+    tell (import, LNS_SEVERITY_INFO, "LNS-IMPORT-001", "left out", line);
+  strcat (line, "\n");
+  lns_buffer_append (&import->left_out, line, strlen (line));
+}
+
+/* ---- From beginning to end ------------------------------------------------------------------- */
+
+static bool
+details_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  int64_t duration_ns;
+
+  if (_lns_import_time (&values[0], &duration_ns) && duration_ns > import->end_ns)
+    import->end_ns = duration_ns;
+  return true;
+}
+
+bool
+_lns_import_details (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "duration" };
+  return lns_foreign_read (import->foreign, table, columns, 1, LNS_FOREIGN_AS_IT_LIES, details_cb,
+                           import, import->error);
+}
+
+static bool
+start_cb (void *data, const LnsKeptValue *values)
+{
+  LnsWriterOptions *options = data;
+  options->t0_realtime_ns = _lns_import_number (&values[0]);
+  return true;
+}
+
+/* When the session started. */
+static bool
+read_start (LnsImport *import, LnsWriterOptions *options)
+{
+  static const char *const columns[] = { "utcEpochNs" };
+  LnsForeignTable *table = lns_foreign_find (import->foreign, "TARGET_INFO_SESSION_START_TIME");
+
+  return table == NULL ||
+         lns_foreign_read (import->foreign, table, columns, 1, LNS_FOREIGN_AS_IT_LIES, start_cb,
+                           options, import->error);
+}
+
+/* Whether there is anything that a profiler would write. */
+static bool
+has_known_table (LnsImport *import, const char *path)
+{
+  unsigned n;
+  const LnsImportTable *tables = _lns_import_tables (&n);
+
+  for (unsigned i = 0; i < n; i++)
+    if (lns_foreign_find (import->foreign, tables[i].name) != NULL)
+      return true;
+  return lns_error_set (
+      import->error, LNS_ERROR_FORMAT, 0,
+      "%s: this SQLite file is neither a report nor an nsys export; give one that "
+      "\"nsys export --type sqlite\" wrote",
+      path);
+}
+
+static bool
+open_all (LnsImport *import, const char *path, const char *out_path)
+{
+  LnsStringTable **maps[] = { &import->strings, &import->processes, &import->threads,
+                              &import->domains, &import->devices,   &import->contexts,
+                              &import->streams, &import->launches,  &import->tracks,
+                              &import->metrics, &import->leaves,    &import->public_calls };
+  const char *name = import->options->origin != NULL ? import->options->origin : path;
+  LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
+
+  import->foreign = lns_foreign_open (path, name, import->options->cancel, import->error);
+  if (import->foreign == NULL || !has_known_table (import, path) || !read_start (import, &options))
+    return false;
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+    if ((*maps[i] = lns_string_table_new ()) == NULL)
+      return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0,
+                            "%s: not enough memory to import it", path);
+  unsigned n;
+  const LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+  for (unsigned i = 0; i < n && import->options->progress != NULL; i++)
+    import->n_total += lns_foreign_estimate (import->foreign, &tables[i]);
+  import->writer = lns_writer_create (out_path, &options, import->error);
+  return import->writer != NULL;
+}
+
+static void
+free_all (LnsImport *import)
+{
+  lns_string_table_free (import->strings);
+  lns_string_table_free (import->texts);
+  lns_string_table_free (import->processes);
+  lns_string_table_free (import->threads);
+  lns_string_table_free (import->domains);
+  lns_string_table_free (import->devices);
+  lns_string_table_free (import->contexts);
+  lns_string_table_free (import->streams);
+  lns_string_table_free (import->launches);
+  lns_string_table_free (import->tracks);
+  lns_string_table_free (import->metrics);
+  lns_string_table_free (import->leaves);
+  lns_string_table_free (import->public_calls);
+  free (import->string_list);
+  free (import->process_list);
+  free (import->thread_list);
+  free (import->domain_list);
+  free (import->device_list);
+  free (import->context_list);
+  free (import->stream_list);
+  free (import->gpu_list);
+  free (import->track_list);
+  lns_buffer_clear (&import->left_out);
+  lns_foreign_close (import->foreign);
+}
+
+/* The tables that are there, one after the other. */
+static bool
+import_tables (LnsImport *import)
+{
+  unsigned n;
+  const LnsImportTable *tables = _lns_import_tables (&n);
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      LnsForeignTable *table = lns_foreign_find (import->foreign, tables[i].name);
+      if (table == NULL)
+        continue;
+      table->is_known = true;
+      if (!(tables[i].import != NULL ? tables[i].import (import, table)
+                                     : _lns_import_events (import, table, &tables[i])))
+        return false;
+      _lns_import_end_table (import);
+    }
+  return true;
+}
+
+/* Notes the tables that nobody asked for, and columns of them that hold something. */
+static bool
+list_rest (LnsImport *import)
+{
+  unsigned n;
+  LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      uint64_t n_rows = 0;
+      if (strncasecmp (tables[i].name, "ENUM_", 5) == 0)
+        continue;
+      if (!lns_foreign_count (import->foreign, &tables[i], &n_rows, import->error))
+        return false;
+      if (n_rows > 0 && !tables[i].is_known)
+        _lns_import_leave_out (import, "%s: %llu rows", tables[i].name, (unsigned long long)n_rows);
+      for (unsigned c = 0; n_rows > 0 && tables[i].is_known && c < tables[i].n_columns; c++)
+        if (!tables[i].is_used[c])
+          _lns_import_leave_out (import, "%s.%s: unknown column", tables[i].name,
+                                 tables[i].columns[c]);
+    }
+  return true;
+}
+
+/* Says in the report what it lacks of a source that could not be read to its end. */
+static void
+set_missing (LnsImport *import, const char *path)
+{
+  char sentence[1024];
+
+  snprintf (sentence, sizeof sentence, "what follows in %.700s: %s",
+            import->options->origin != NULL ? import->options->origin : path,
+            import->options->complaint);
+  lns_writer_set_meta (import->writer, "missing", sentence);
+}
+
+bool
+lns_import_sqlite (const char *path,
+                   const char *out_path,
+                   const LnsImportOptions *options,
+                   LnsImportResult *ret_result,
+                   LnsError *error)
+{
+  static const LnsImportOptions none = { 0 };
+  LnsError local = { 0 };
+  LnsImport import = { .options = options != NULL ? options : &none, .error = &local };
+  const bool is_cut_off = import.options->complaint != NULL;
+
+  bool good = open_all (&import, path, out_path) && import_tables (&import) &&
+              _lns_import_keep_tables (&import) && list_rest (&import);
+  _lns_import_end_table (&import); /* what a table that failed has begun                          */
+  for (const char *line = import.options->left_out; good && line != NULL && *line != '\0';)
+    {
+      const size_t n = strcspn (line, "\n");
+      _lns_import_leave_out (&import, "%.*s", (int)n, line);
+      line += n + (line[n] == '\n');
+    }
+  if (good && is_cut_off)
+    tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
+          "the file could not be read to its end, and what came before is here",
+          import.options->complaint);
+  lns_buffer_append (&import.left_out, "", 1);
+  if (good)
+    {
+      lns_writer_set_meta (import.writer, "imported_from",
+                           import.options->origin != NULL ? import.options->origin : path);
+      if (is_cut_off)
+        set_missing (&import, path);
+      good =
+          lns_writer_finish (import.writer, is_cut_off ? LNS_STATE_RECOVERED : LNS_STATE_COMPLETE,
+                             import.end_ns, &local);
+    }
+  else if (import.writer != NULL)
+    lns_writer_abandon (import.writer);
+  if (good && ret_result != NULL)
+    {
+      *ret_result = (LnsImportResult){ .n_rows = import.n_rows,
+                                       .n_bad = import.n_bad,
+                                       .left_out = strdup ((const char *)import.left_out.bytes) };
+      if (is_cut_off)
+        snprintf (ret_result->complaint, sizeof ret_result->complaint, "%s",
+                  import.options->complaint);
+    }
+  if (!good)
+    lns_error_set (error, local.domain, local.code, "%s", local.message);
+  free_all (&import);
+  return good;
+}

@@ -1,0 +1,174 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Tables that are no events: kept as they are (LnsKeptTable), whether or not definitions are made of them
+ * too, so that an export has all that the file had. */
+
+#include <string.h>
+#include <strings.h>
+
+#include "src/import/nsys/remainder.h"
+#include "src/tables/enums.h"
+
+/* Remainders are kept tables too, one at most for each table of events. */
+#define MAX_TABLES (LNS_KEPT_MAX_TABLES / 2)
+
+typedef struct
+{
+  LnsImport *import;
+  LnsKeptTableMaker *maker;
+  unsigned n_columns;
+  bool is_string[LNS_KEPT_MAX_COLUMNS]; /* the column holds ids of StringIds                    */
+} Rows;
+
+/* Whether columns called NAME hold ids of StringIds, in whatever table. */
+static bool
+is_string_id (const char *name)
+{
+  static const char *const names[] = {
+    "nameId",     "shortName",  "demangledName", "mangledName", "textId",
+    "jsonTextId", "filenameId", "contentId",     "symbol",      "module",
+    "srcFile",    "funcName",   "varName",       "kernelName",  "endNameId",
+    "sourceFile", "taskName",   "providerName",  "description",
+  };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcasecmp (names[i], name) == 0)
+      return true;
+  return false;
+}
+
+/* The string that ID of StringIds is. One that the file lacks stays the number it was, which nobody will take
+ * for a string of the report: all of these are there already. */
+static LnsKeptValue
+keep_string (LnsImport *import, int64_t id)
+{
+  uint32_t string = _lns_import_find_string (import, id);
+  bool is_known = string != UINT32_MAX;
+
+  if (!is_known && id >= 0 && id < lns_writer_n_strings (import->writer))
+    id = -1;
+  return (LnsKeptValue){ .type = is_known ? LNS_KEPT_STRING : LNS_KEPT_INTEGER,
+                         .integer = is_known ? (int64_t)string : id };
+}
+
+static bool
+row_cb (void *data, const LnsKeptValue *values)
+{
+  Rows *rows = data;
+  LnsKeptValue kept[LNS_KEPT_MAX_COLUMNS];
+
+  for (unsigned i = 0; i < rows->n_columns; i++)
+    kept[i] = rows->is_string[i] && values[i].type == LNS_KEPT_INTEGER
+                  ? keep_string (rows->import, values[i].integer)
+                  : values[i];
+  lns_kept_table_maker_add (rows->maker, kept);
+  rows->import->n_done++;
+  return _lns_import_look_up (rows->import);
+}
+
+static bool
+keep_table (LnsImport *import, LnsForeignTable *table)
+{
+  LnsKeptColumn columns[LNS_KEPT_MAX_COLUMNS];
+  Rows rows = { .import = import, .n_columns = table->n_columns };
+
+  if (table->n_columns > LNS_KEPT_MAX_COLUMNS)
+    return true;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    {
+      columns[i] = (LnsKeptColumn){ table->columns[i], table->types[i], table->is_not_null[i] };
+      rows.is_string[i] = is_string_id (table->columns[i]);
+    }
+  rows.maker =
+      lns_kept_table_maker_new (import->writer, table->name, columns, table->n_columns, false);
+  if (rows.maker == NULL)
+    return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
+  table->is_known = true;
+  bool good =
+      lns_foreign_read (import->foreign, table, (const char *const *)table->columns,
+                        table->n_columns, LNS_FOREIGN_AS_IT_LIES, row_cb, &rows, import->error);
+  lns_kept_table_maker_free (rows.maker);
+  return good;
+}
+
+/* ---- Which tables ---------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const LnsEnum *constants;
+  bool is_known;
+} Constants;
+
+static bool
+is_text (const LnsKeptValue *value, const char *text)
+{
+  if (value->type == LNS_KEPT_NULL)
+    return text[0] == '\0';
+  return value->type == LNS_KEPT_TEXT && value->size_bytes == strlen (text) &&
+         memcmp (value->bytes, text, value->size_bytes) == 0;
+}
+
+static bool
+constant_cb (void *data, const LnsKeptValue *values)
+{
+  Constants *look = data;
+  bool found = false;
+
+  for (unsigned i = 0; i < look->constants->n_values && !found; i++)
+    {
+      const LnsEnumValue *value = &look->constants->values[i];
+      found = _lns_import_number (&values[0]) == value->id && is_text (&values[1], value->name) &&
+              is_text (&values[2], value->label);
+    }
+  look->is_known = found;
+  return found;
+}
+
+/* Whether TABLE has nothing but constants that every export has. */
+static bool
+has_only_known_constants (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "id", "name", "label" };
+  Constants look = { .is_known = true };
+
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    if (strcasecmp (lns_enums[i].name, table->name) == 0)
+      look.constants = &lns_enums[i];
+  if (look.constants == NULL)
+    return false;
+  lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, constant_cb, &look,
+                    NULL);
+  return look.is_known;
+}
+
+/* Whether the report would not have all of TABLE without it: events are lanes, strings are strings. */
+static bool
+is_to_be_kept (LnsImport *import, LnsForeignTable *table)
+{
+  const LnsTable *schema = lns_table_find (table->name);
+  uint64_t n_rows;
+
+  if (schema != NULL && (lns_table_has_events (schema) || schema->source == LNS_ROWS_STRINGS))
+    return false;
+  return lns_foreign_count (import->foreign, table, &n_rows, NULL) && n_rows > 0 &&
+         !has_only_known_constants (import, table);
+}
+
+bool
+_lns_import_keep_tables (LnsImport *import)
+{
+  unsigned n;
+  LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
+
+  for (unsigned i = 0, n_kept = 0; i < n && n_kept < MAX_TABLES; i++)
+    if (is_to_be_kept (import, &tables[i]))
+      {
+        n_kept++;
+        if (!keep_table (import, &tables[i]))
+          return false;
+      }
+  return true;
+}

@@ -1,0 +1,175 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Events, each put on the lowest lane of its track that is free: so calls and ranges of a thread lie
+ * by depth. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/import/nsys/import-private.h"
+
+/* What a file may open, so that one whose rows all overlap does not take all memory. */
+#define TRACK_LANES_MAX 4096
+#define LANES_MAX       65536
+
+#define COMMIT_BYTES  ((size_t)16 << 20)
+#define ROWS_PER_LOOK 4096
+
+/* What tells tracks apart. */
+typedef struct
+{
+  uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type, metric, name;
+  uint64_t number;
+} Key;
+
+uint32_t
+_lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
+{
+  const Key key = { track->kind,   kind,          track->process, track->thread,
+                    track->domain, track->device, track->stream,  track->value_type,
+                    track->metric, track->name,   track->number };
+  uint32_t i = lns_string_table_intern (import->tracks, &key, sizeof key, import->n_tracks);
+
+  if (i < import->n_tracks)
+    return i;
+  if ((import->n_tracks & (import->n_tracks - 1)) == 0)
+    {
+      LnsImportTrack *grown = reallocarray (
+          import->track_list, import->n_tracks == 0 ? 1 : 2 * import->n_tracks, sizeof *grown);
+      if (grown == NULL)
+        return LNS_ID_NONE;
+      import->track_list = grown;
+    }
+  LnsImportTrack *result = &import->track_list[import->n_tracks];
+  *result = (LnsImportTrack){ .track = *track, .kind = kind };
+  if (track->kind == LNS_TRACK_GPU_METRIC)
+    _lns_import_name_metric (import, &result->track);
+  result->id = lns_writer_add_track (import->writer, &result->track);
+  return import->n_tracks++;
+}
+
+uint32_t *
+_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new)
+{
+  uint64_t mixed = 0;
+
+  for (unsigned i = 0; i < LNS_IMPORT_OWNER_KEYS; i++)
+    mixed = (mixed ^ (uint64_t)keys[i]) * UINT64_C (0x9E3779B97F4A7C15);
+  unsigned slot = (unsigned)(mixed >> 58);
+  *ret_is_new = !owners->slots[slot].is_used ||
+                memcmp (owners->slots[slot].keys, keys, sizeof owners->slots[slot].keys) != 0;
+  memcpy (owners->slots[slot].keys, keys, sizeof owners->slots[slot].keys);
+  owners->slots[slot].is_used = true;
+  return &owners->slots[slot].track;
+}
+
+/* The lowest lane that is free at START_NS; LNS_ID_NONE where there would be too many. */
+static uint32_t
+take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
+{
+  uint32_t ordinal = lns_overlap_take (&track->overlap, start_ns);
+
+  if (ordinal == LNS_ID_NONE || ordinal < track->n_lanes)
+    return ordinal;
+  uint32_t *lanes = ordinal < TRACK_LANES_MAX && import->n_lanes < LANES_MAX
+                        ? reallocarray (track->lanes, ordinal + 1, sizeof *lanes)
+                        : NULL;
+  if (lanes == NULL)
+    return LNS_ID_NONE; /* taken for good: it is never looked at again                             */
+  track->lanes = lanes;
+  lanes[ordinal] =
+      lns_writer_add_lane (import->writer, &(LnsLane){ .track = track->id,
+                                                       .ordinal = track->n_lanes_before + ordinal,
+                                                       .kind = track->kind });
+  track->n_lanes = ordinal + 1;
+  import->n_lanes++;
+  return ordinal;
+}
+
+bool
+_lns_import_look_up (LnsImport *import)
+{
+  /* A few rows may have much text.                                                                */
+  if (import->n_done % ROWS_PER_LOOK != 0 &&
+      lns_writer_waiting_bytes (import->writer) < COMMIT_BYTES)
+    return true;
+  const LnsImportOptions *options = import->options;
+
+  if (options->progress != NULL && import->n_total > 0)
+    options->progress (
+        import->n_done < import->n_total ? (double)import->n_done / (double)import->n_total : 1.0,
+        options->progress_data);
+  return lns_writer_waiting_bytes (import->writer) < COMMIT_BYTES ||
+         lns_writer_commit (import->writer, import->end_ns, import->error);
+}
+
+bool
+_lns_import_take_place (LnsImport *import,
+                        uint32_t track,
+                        int64_t start_ns,
+                        LnsImportPlace *ret_place)
+{
+  LnsImportTrack *found = track != LNS_ID_NONE ? &import->track_list[track] : NULL;
+  uint32_t ordinal = found != NULL ? take_lane (import, found, start_ns) : LNS_ID_NONE;
+
+  if (ordinal == LNS_ID_NONE)
+    {
+      import->n_bad++;
+      return false;
+    }
+  *ret_place = (LnsImportPlace){ track, found->lanes[ordinal], ordinal };
+  return true;
+}
+
+/* Appends the event that waits: the time on a CPU lasts UNTIL_NS, when the thread's next row is. */
+static void
+append_held (LnsImport *import, LnsImportTrack *track, int64_t until_ns)
+{
+  if (!track->is_held)
+    return;
+  track->is_held = false;
+  if (track->held.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
+    track->held.duration_ns = until_ns - track->held.start_ns;
+  lns_writer_append (import->writer, track->held_lane, &track->held);
+}
+
+bool
+_lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event)
+{
+  const int64_t end_ns = event->start_ns + event->duration_ns;
+  LnsImportTrack *track = &import->track_list[place->track];
+
+  lns_overlap_release (&track->overlap, place->ordinal, end_ns);
+  if (track->kind == LNS_LANE_SCHED)
+    {
+      append_held (import, track, event->start_ns);
+      track->is_held = true;
+      track->held_lane = place->lane;
+      track->held = *event;
+    }
+  else
+    lns_writer_append (import->writer, place->lane, event);
+  import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
+  import->n_rows++;
+  return _lns_import_look_up (import);
+}
+
+void
+_lns_import_end_table (LnsImport *import)
+{
+  for (uint32_t i = 0; i < import->n_tracks; i++)
+    {
+      LnsImportTrack *track = &import->track_list[i];
+      append_held (import, track, track->held.start_ns);
+      for (uint32_t lane = 0; lane < track->n_lanes; lane++)
+        lns_writer_close_lane (import->writer, track->lanes[lane]);
+      lns_overlap_clear (&track->overlap);
+      free (track->lanes);
+      track->lanes = NULL;
+      track->n_lanes_before += track->n_lanes;
+      track->n_lanes = 0;
+    }
+}

@@ -1,0 +1,139 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tables that are imported, and how. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/import/nsys/import-private.h"
+
+/* Of ENUM_NSYS_EVENT_CLASS */
+#define CLASS_BACKTRACE 67
+
+static void
+name_event (LnsImport *import, LnsEvent *event, const char *name)
+{
+  event->name = _lns_import_bytes (import, name, strlen (name));
+}
+
+static void
+finish_copy (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  static const char *const names[] = {
+    "[CUDA memcpy Unknown]",
+    "[CUDA memcpy Host-to-Device]",
+    "[CUDA memcpy Device-to-Host]",
+    "[CUDA memcpy Host-to-Array]",
+    "[CUDA memcpy Array-to-Host]",
+    "[CUDA memcpy Array-to-Array]",
+    "[CUDA memcpy Array-to-Device]",
+    "[CUDA memcpy Device-to-Array]",
+    "[CUDA memcpy Device-to-Device]",
+    "[CUDA memcpy Host-to-Host]",
+    "[CUDA memcpy Peer-to-Peer]",
+    "[CUDA memcpy Unified Host-to-Device]",
+    "[CUDA memcpy Unified Device-to-Host]",
+    "[CUDA memcpy Unified Device-to-Device]",
+  };
+  uint64_t kind = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_COPY_KIND)];
+
+  name_event (import, event, names[kind < sizeof names / sizeof *names ? kind : 0]);
+}
+
+static void
+finish_set (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  name_event (import, event, "[CUDA memset]");
+}
+
+/* Rows that tell the call chain of another row's call are no calls. */
+static void
+finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  uint64_t callback = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CALLBACK)];
+
+  event->name =
+      lns_string_table_find (import->public_calls, &event->name, sizeof event->name, event->name);
+  *lane = callback >> 40 == CLASS_BACKTRACE ? LNS_LANE_CUDA_BACKTRACE : LNS_LANE_CUDA_API;
+  if (*lane == LNS_LANE_CUDA_BACKTRACE)
+    *track = LNS_TRACK_CUDA_BACKTRACES;
+}
+
+/* Times on a CPU are called by it, so that it shows where a thread went. */
+static void
+finish_sched (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  char name[32];
+
+  snprintf (name, sizeof name, "CPU %u",
+            (unsigned)event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)]);
+  if (event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
+    name_event (import, event, name);
+}
+
+/* A sample is called by the innermost function. */
+static void
+finish_sample (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  uint64_t id = event->extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN)];
+
+  event->name = lns_string_table_intern (import->leaves, &id, sizeof id, 0);
+}
+
+/* Strings and names come first, as all others refer to them; of GPU work kernels, whose rows tell best
+ * which device a context is of. */
+static const LnsImportTable tables[] = {
+  { .name = "StringIds", .import = _lns_import_string_ids },
+  { .name = "PROCESSES", .import = _lns_import_process_names },
+  { .name = "ThreadNames", .import = _lns_import_thread_names },
+  { .name = "MPI_RANKS", .import = _lns_import_mpi_ranks },
+  { .name = "DIAGNOSTIC_EVENT", .import = _lns_import_diagnostics },
+  { .name = "ANALYSIS_DETAILS", .import = _lns_import_details },
+  { .name = "TARGET_INFO_GPU", .import = _lns_import_gpus },
+  { .name = "TARGET_INFO_CUDA_DEVICE", .import = _lns_import_devices },
+  { .name = "TARGET_INFO_CUDA_CONTEXT_INFO", .import = _lns_import_contexts },
+  { .name = "TARGET_INFO_CUDA_NULL_STREAM", .import = _lns_import_contexts },
+  { .name = "CUPTI_ACTIVITY_KIND_RUNTIME", .track = LNS_TRACK_CUDA_API, .finish = finish_call },
+  { .name = "CUPTI_ACTIVITY_KIND_KERNEL", .track = LNS_TRACK_CUDA_KERNELS },
+  { .name = "CUPTI_ACTIVITY_KIND_MEMCPY", .track = LNS_TRACK_CUDA_MEMCPY, .finish = finish_copy },
+  { .name = "CUPTI_ACTIVITY_KIND_MEMSET", .track = LNS_TRACK_CUDA_MEMSET, .finish = finish_set },
+  { .name = "TARGET_INFO_CUDA_STREAM", .import = _lns_import_streams },
+  { .name = "TARGET_INFO_NVTX_CUDA_STREAM", .import = _lns_import_stream_names },
+  { .name = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", .track = LNS_TRACK_CUDA_SYNC },
+  { .name = "CUPTI_ACTIVITY_KIND_CUDA_EVENT", .track = LNS_TRACK_CUDA_EVENTS },
+  { .name = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", .track = LNS_TRACK_CUDA_GRAPHS },
+  { .name = "CUDA_GRAPH_NODE_EVENTS", .track = LNS_TRACK_CUDA_GRAPH_NODES },
+  { .name = "CUDA_GRAPH_EVENTS", .track = LNS_TRACK_CUDA_GRAPH_NODES },
+  { .name = "CUDA_GPU_MEMORY_USAGE_EVENTS", .track = LNS_TRACK_CUDA_MEMORY },
+  { .name = "CUDA_GPU_MEMORY_POOL_EVENTS", .track = LNS_TRACK_CUDA_POOLS },
+  { .name = "CUDA_UM_CPU_PAGE_FAULT_EVENTS", .track = LNS_TRACK_CUDA_CPU_FAULTS },
+  { .name = "CUDA_UM_GPU_PAGE_FAULT_EVENTS", .track = LNS_TRACK_CUDA_GPU_FAULTS },
+  { .name = "PROFILER_OVERHEAD", .track = LNS_TRACK_CUDA_OVERHEAD },
+  { .name = "CUPTI_ACTIVITY_KIND_OVERHEAD", .track = LNS_TRACK_CUDA_OVERHEAD },
+  { .name = "CUPTI_ACTIVITY_KIND_JIT", .track = LNS_TRACK_CUDA_JIT },
+  { .name = "CUBLAS_EVENTS", .track = LNS_TRACK_CUBLAS },
+  { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
+  { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
+  { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },
+  { .name = "SAMPLING_CALLCHAINS", .import = _lns_import_leaves },
+  { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES, .finish = finish_sample },
+  { .name = "TARGET_INFO_GPU_METRICS", .import = _lns_import_metric_names },
+  { .name = "GPU_METRICS", .track = LNS_TRACK_GPU_METRIC },
+  { .name = "MPI_P2P_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_COLLECTIVES_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_START_WAIT_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_OTHER_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "LNS_COUNTERS", .import = _lns_import_counters },
+  /* Last: ranges that are open end with the report.                                               */
+  { .name = "NVTX_EVENTS", .import = _lns_import_nvtx },
+};
+
+const LnsImportTable *
+_lns_import_tables (unsigned *ret_n)
+{
+  *ret_n = sizeof tables / sizeof *tables;
+  return tables;
+}

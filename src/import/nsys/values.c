@@ -1,0 +1,130 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/nsys/import-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ids of StringIds below it are looked up in a list, of at most 32 MB. */
+#define SMALL_IDS (INT64_C (1) << 23)
+
+/* So much text is known again when it comes again, with what a table takes for each. */
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define SLOT_BYTES     64
+
+bool
+_lns_import_integer (const LnsKeptValue *value, int64_t *ret_number)
+{
+  if (value->type == LNS_KEPT_INTEGER)
+    {
+      *ret_number = value->integer;
+      return true;
+    }
+  /* Programs that rewrite tables turn columns with NULLs into these.                              */
+  if (value->type != LNS_KEPT_REAL || !(value->real >= -0x1p62 && value->real <= 0x1p62))
+    return false;
+  *ret_number = (int64_t)value->real;
+  return (double)*ret_number == value->real;
+}
+
+double
+_lns_import_real (const LnsKeptValue *value)
+{
+  return value->type == LNS_KEPT_REAL      ? value->real
+         : value->type == LNS_KEPT_INTEGER ? (double)value->integer
+                                           : 0;
+}
+
+int64_t
+_lns_import_number (const LnsKeptValue *value)
+{
+  int64_t number;
+  return _lns_import_integer (value, &number) ? number : 0;
+}
+
+bool
+_lns_import_time (const LnsKeptValue *value, int64_t *ret_ns)
+{
+  return _lns_import_integer (value, ret_ns) && *ret_ns >= -LNS_IMPORT_TIME_MAX &&
+         *ret_ns <= LNS_IMPORT_TIME_MAX;
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+uint32_t
+_lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes)
+{
+  if (import->text_bytes > TEXT_BYTES_MAX)
+    {
+      lns_string_table_free (import->texts);
+      import->texts = NULL;
+      import->text_bytes = 0;
+    }
+  if (import->texts == NULL)
+    import->texts = lns_string_table_new ();
+  if (size_bytes == 0 || import->texts == NULL)
+    return lns_writer_bytes (import->writer, bytes, size_bytes);
+  const uint32_t next = lns_writer_n_strings (import->writer),
+                 id = lns_string_table_intern (import->texts, bytes, size_bytes, next);
+  if (id != next)
+    return id;
+  import->text_bytes += size_bytes + SLOT_BYTES;
+  return lns_writer_bytes (import->writer, bytes, size_bytes);
+}
+
+uint32_t
+_lns_import_text (LnsImport *import, const LnsKeptValue *value)
+{
+  return value->type == LNS_KEPT_TEXT || value->type == LNS_KEPT_BLOB
+             ? _lns_import_bytes (import, value->bytes, value->size_bytes)
+             : 0;
+}
+
+/* Room for ID in the list of small ids. */
+static bool
+grow_list (LnsImport *import, int64_t id)
+{
+  uint32_t n = import->n_string_list > 0 ? import->n_string_list : 1024;
+
+  while (n <= id)
+    n *= 2;
+  uint32_t *list = reallocarray (import->string_list, n, sizeof *list);
+  if (list == NULL)
+    return false;
+  memset (list + import->n_string_list, 0xFF, (n - import->n_string_list) * sizeof *list);
+  import->string_list = list;
+  import->n_string_list = n;
+  return true;
+}
+
+void
+_lns_import_note_string (LnsImport *import, int64_t id, uint32_t string)
+{
+  bool is_small = id >= 0 && id < SMALL_IDS;
+
+  if (is_small && (id < import->n_string_list || grow_list (import, id)))
+    import->string_list[id] = string;
+  else if (!is_small)
+    lns_string_table_intern (import->strings, &id, sizeof id, string);
+}
+
+uint32_t
+_lns_import_find_string (LnsImport *import, int64_t id)
+{
+  if (id >= 0 && id < SMALL_IDS)
+    return id < import->n_string_list ? import->string_list[id] : LNS_ID_NONE;
+  return lns_string_table_intern (import->strings, &id, sizeof id, LNS_ID_NONE);
+}
+
+uint32_t
+_lns_import_string (LnsImport *import, const LnsKeptValue *value)
+{
+  int64_t id;
+  uint32_t string =
+      _lns_import_integer (value, &id) ? _lns_import_find_string (import, id) : LNS_ID_NONE;
+
+  return string != LNS_ID_NONE ? string : 0;
+}

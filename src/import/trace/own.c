@@ -1,0 +1,190 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/import/trace/own.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yajl/yajl_tree.h>
+
+#include "src/tables/table.h"
+
+static const char *const names[LNS_TRACE_N_OWN_TABLES] = {
+  "CUBLAS_EVENTS",
+  "CUDNN_EVENTS",
+  "OSRT_API",
+  "MPI_P2P_EVENTS",
+  "MPI_COLLECTIVES_EVENTS",
+  "MPI_START_WAIT_EVENTS",
+  "MPI_OTHER_EVENTS",
+  "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+};
+
+/* The position of the table that EVENT says it is of; LNS_TRACE_N_OWN_TABLES where it is none of these. */
+static unsigned
+table_of (const LnsTraceEvent *event)
+{
+  const LnsTraceValue name = event->fields[LNS_TRACE_TABLE];
+  unsigned i = name.text != NULL ? 0 : LNS_TRACE_N_OWN_TABLES;
+
+  while (i < LNS_TRACE_N_OWN_TABLES && strcmp (names[i], name.text) != 0)
+    i++;
+  return i;
+}
+
+bool
+_lns_trace_is_own (const LnsTraceEvent *event)
+{
+  return table_of (event) < LNS_TRACE_N_OWN_TABLES;
+}
+
+static int
+column_of (const LnsTable *schema, const char *name)
+{
+  for (unsigned i = 0; i < schema->n_columns; i++)
+    if (strcmp (schema->columns[i].name, name) == 0)
+      return (int)i;
+  return -1;
+}
+
+/* Gives the table COLUMN of its SCHEMA, unless it has it: what no event tells has no column, and is NULL in the
+ * report. */
+static bool
+add_column (LnsTraceTables *tables,
+            LnsTraceOwnTable *table,
+            const LnsTable *schema,
+            int column,
+            LnsError *error)
+{
+  const char *name = schema->columns[column].name, *type = schema->columns[column].type;
+
+  if (table->place[column] != 0)
+    return true;
+  table->place[column] = ++table->n_columns;
+  sqlite3_finalize (table->row);
+  table->row = NULL;
+  return table->n_columns == 1
+             ? lns_trace_run (tables, error, "CREATE TABLE %s (%s %s)", schema->name, name, type)
+             : lns_trace_run (tables, error, "ALTER TABLE %s ADD COLUMN %s %s", schema->name, name,
+                              type);
+}
+
+/* The statement that inserts a row, with as many values as the table has columns. */
+static bool
+prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema, LnsError *error)
+{
+  char text[256];
+  size_t n = (size_t)snprintf (text, sizeof text, "INSERT INTO %s VALUES (?", schema->name);
+
+  for (unsigned i = 1; i < table->n_columns; i++)
+    n += (size_t)snprintf (text + n, sizeof text - n, ",?");
+  snprintf (text + n, sizeof text - n, ")");
+  return table->row != NULL ||
+         sqlite3_prepare_v2 (tables->db, text, -1, &table->row, NULL) == SQLITE_OK ||
+         lns_trace_fail (tables, error);
+}
+
+/* Gives the table the columns that ALL, the "args", tell. */
+static bool
+add_told (LnsTraceTables *tables,
+          LnsTraceOwnTable *table,
+          const LnsTable *schema,
+          yajl_val all,
+          LnsError *error)
+{
+  bool good = true;
+
+  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
+    {
+      const int column = column_of (schema, YAJL_GET_OBJECT (all)->keys[i]);
+      good = column < 0 || add_column (tables, table, schema, column, error);
+    }
+  return good;
+}
+
+static void
+bind_told (LnsTraceOwnTable *table, const LnsTable *schema, yajl_val all)
+{
+  for (size_t i = 0; i < YAJL_GET_OBJECT (all)->len; i++)
+    {
+      const yajl_val value = YAJL_GET_OBJECT (all)->values[i];
+      const int column = column_of (schema, YAJL_GET_OBJECT (all)->keys[i]);
+      if (column >= 0 && YAJL_IS_INTEGER (value))
+        sqlite3_bind_int64 (table->row, table->place[column], YAJL_GET_INTEGER (value));
+      else if (column >= 0 && YAJL_IS_NUMBER (value))
+        sqlite3_bind_double (table->row, table->place[column], YAJL_GET_DOUBLE (value));
+      else if (column >= 0 && YAJL_IS_STRING (value))
+        sqlite3_bind_text (table->row, table->place[column], YAJL_GET_STRING (value), -1,
+                           SQLITE_TRANSIENT);
+    }
+}
+
+/* What the event itself tells: columns and values. */
+typedef struct
+{
+  int column; /* -1: the table does not have it */
+  int64_t value;
+} Cell;
+
+static bool
+put_row (LnsTraceTables *tables,
+         unsigned which,
+         const LnsTable *schema,
+         const Cell cells[4],
+         yajl_val all,
+         LnsError *error)
+{
+  LnsTraceOwnTable *table = &tables->own[which];
+
+  for (unsigned i = 0; i < 4; i++)
+    if (cells[i].column >= 0 && !add_column (tables, table, schema, cells[i].column, error))
+      return false;
+  if ((YAJL_IS_OBJECT (all) && !add_told (tables, table, schema, all, error)) ||
+      !prepare (tables, table, schema, error))
+    return false;
+  sqlite3_clear_bindings (table->row);
+  if (YAJL_IS_OBJECT (all))
+    bind_told (table, schema, all);
+  for (unsigned i = 0; i < 4; i++)
+    if (cells[i].column >= 0 && cells[i].value != LNS_TRACE_NULL)
+      sqlite3_bind_int64 (table->row, table->place[cells[i].column], cells[i].value);
+  const bool good = sqlite3_step (table->row) == SQLITE_DONE;
+  sqlite3_reset (table->row);
+  return good || lns_trace_fail (tables, error);
+}
+
+bool
+_lns_trace_put_own (LnsTraceTables *tables,
+                    const LnsTraceEvent *event,
+                    int64_t start_ns,
+                    const int64_t *end_ns,
+                    LnsError *error)
+{
+  const LnsTraceValue *fields = event->fields;
+  const unsigned which = table_of (event);
+  const LnsTable *schema = lns_table_find (names[which]);
+  const int thread = column_of (schema, "globalTid"), call = column_of (schema, "nameId"),
+            text = column_of (schema, "textId"), name = call >= 0 ? call : text;
+  int64_t tid, name_id;
+  char message[8];
+  /* Work on a GPU has no thread: its row in the trace is not one.                                 */
+  if (!lns_trace_thread (tables, fields[LNS_TRACE_PID],
+                         fields[thread >= 0 ? LNS_TRACE_TID : LNS_TRACE_PID], &tid, error) ||
+      !lns_trace_intern_value (tables, fields[LNS_TRACE_NAME], &name_id, error))
+    return false;
+  const Cell cells[4] = {
+    { column_of (schema, "start"), start_ns },
+    { column_of (schema, "end"), end_ns != NULL ? *end_ns : LNS_TRACE_NULL },
+    { thread >= 0 ? thread : column_of (schema, "globalPid"),
+      thread >= 0 ? tid : tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS },
+    { name, name_id },
+  };
+  yajl_val all = event->arguments.text != NULL
+                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
+                     : NULL;
+  const bool good = put_row (tables, which, schema, cells, all, error);
+  yajl_tree_free (all);
+  return good;
+}

@@ -1,0 +1,141 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The nsys tables that a trace's events become on their way to a report: an SQLite file for the time being, with
+ * what rows have in common (texts, processes, threads). Every function that returns false has filled ERROR. One
+ * thread owns them. */
+
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/string-table.h"
+#include "src/import/trace/json.h"
+
+/* Ids of processes and threads have so many bits; those that are texts, or too large, get one of our own. */
+#define LNS_TRACE_ID_BITS 24
+
+/* Names of more processes, and calls of more, are not told apart. */
+#define LNS_TRACE_PROCESSES_MAX 256
+
+/* Tracks of a report, such as a thread's ranges of one domain, or a counter. Each takes a kilobyte until the report is
+ * whole, and a compressed file says millions of them for nothing: events of further ones are left out. */
+#define LNS_TRACE_TRACKS_MAX (1u << 15)
+
+/* Among integers of a row: NULL. */
+#define LNS_TRACE_NULL INT64_MIN
+
+/* Rows of nsys that an event can become. */
+typedef enum
+{
+  LNS_TRACE_ROW_STRING,
+  LNS_TRACE_ROW_RANGE, /* start, end, eventType, text, globalTid, textId, domainId, jsonText, uint64Value       */
+  LNS_TRACE_ROW_OWN_RANGE, /* these, rangeId, category, color, int64Value, doubleValue, uint32Value, int32Value,
+                              floatValue; once there are these columns (lns_trace_widen ())       */
+  LNS_TRACE_ROW_RANGE_END, /* end, rowid, globalTid */
+  LNS_TRACE_ROW_ARROW,     /* start, globalTid, nameId, category, flowId */
+  LNS_TRACE_ROW_ARROW_END, /* end, rowid, globalTid */
+  LNS_TRACE_ROW_MOMENT,    /* of pairs.c */
+  LNS_TRACE_ROW_LONE_MOMENT,
+  LNS_TRACE_ROW_COUNTER, /* timestamp, name, value, globalPid, domainId */
+  LNS_TRACE_ROW_CALL,    /* start, end, eventClass, globalTid, correlationId, nameId, returnValue */
+  LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, globalPid (0: not
+                         * known yet), … */
+  LNS_TRACE_ROW_COPY,
+  LNS_TRACE_ROW_SET,
+  LNS_TRACE_ROW_SYNC,
+  LNS_TRACE_ROW_THREAD_NAME, /* nameId, globalTid */
+  LNS_TRACE_ROW_MPI_RANK,    /* globalTid, rank */
+  LNS_TRACE_ROW_PROCESS,     /* globalPid, pid, name */
+  LNS_TRACE_ROW_GPU, /* id, name, cuDevice, totalMemory, smCount, computeMajor, computeMinor */
+  LNS_TRACE_ROW_START,
+  LNS_TRACE_N_ROWS
+} LnsTraceRow;
+
+/* Of own.c: the tables of its events, which are made as they come. */
+#define LNS_TRACE_N_OWN_TABLES 8
+#define LNS_TRACE_COLUMNS_MAX  32
+
+typedef struct
+{
+  sqlite3_stmt *row;
+  uint8_t
+      place[LNS_TRACE_COLUMNS_MAX]; /* by column of its schema: the value's; 0: it has none yet */
+  uint8_t n_columns;
+} LnsTraceOwnTable;
+
+typedef struct
+{
+  const char *path; /* of the trace, for errors */
+  sqlite3 *db;
+  sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
+  LnsTraceOwnTable own[LNS_TRACE_N_OWN_TABLES];
+  LnsStringTable *strings, *ids, *domains, *threads, *tracks;
+  uint32_t n_strings, n_ids, n_domains, n_threads, n_tracks;
+  uint64_t last_track;    /* that was let in */
+  uint64_t n_crowded_out; /* events of tracks beyond LNS_TRACE_TRACKS_MAX */
+  int64_t last_tid;       /* that had an event */
+  struct
+  {
+    uint32_t id;
+    uint64_t n_calls;                   /* of CUDA */
+  } processes[LNS_TRACE_PROCESSES_MAX]; /* with threads that have events */
+  unsigned n_processes;
+} LnsTraceTables;
+
+/* Creates them in FILE, which exists and is empty. To be closed also where that fails. */
+bool
+lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error);
+
+/* Ends them: the GPUs' work goes to the process with the most calls; what is called only as GPUs and streams are
+ * loses its name; the trace began at START_NS since 1970. */
+bool lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error);
+void lns_trace_tables_close (LnsTraceTables *tables);
+
+/* Writes a row of KIND of the N integers VALUES; the values beyond are as they were bound. */
+bool lns_trace_put (
+    LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error);
+
+/* Fills ERROR for what SQLite says of the tables. False. */
+bool lns_trace_fail (LnsTraceTables *tables, LnsError *error);
+
+/* Gives NVTX_EVENTS the columns of LNS_TRACE_ROW_OWN_RANGE, unless it has them: only our own traces tell them, and each
+ * costs all rows. */
+bool lns_trace_widen (LnsTraceTables *tables, LnsError *error);
+
+/* Runs a statement made of FORMAT, as sqlite3_mprintf () does, which changes rows. */
+bool lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...);
+
+/* The id of a text in StringIds. */
+bool lns_trace_intern (
+    LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error);
+bool lns_trace_intern_value (LnsTraceTables *tables,
+                             LnsTraceValue value,
+                             int64_t *ret_id,
+                             LnsError *error);
+
+/* Whether an event of the track that KEY, a hash, tells from others can become a row; where not, counts it. */
+bool lns_trace_admit (LnsTraceTables *tables, uint64_t key);
+
+/* The number that stands for a pid or tid. */
+uint32_t lns_trace_id (LnsTraceTables *tables, LnsTraceValue value);
+
+/* The globalTid of the thread TID of the process PID, which has an event; where they are texts, these are its
+ * names. */
+bool lns_trace_thread (LnsTraceTables *tables,
+                       LnsTraceValue pid,
+                       LnsTraceValue tid,
+                       int64_t *ret_tid,
+                       LnsError *error);
+
+/* Counts a call of CUDA by the thread. */
+void lns_trace_count_call (LnsTraceTables *tables, int64_t tid);
+
+bool lns_trace_put_process (LnsTraceTables *tables,
+                            uint32_t process,
+                            LnsTraceValue name,
+                            LnsError *error);

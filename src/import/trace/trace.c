@@ -1,0 +1,775 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Traces of PyTorch and Chrome: each event becomes a row of the nsys table that it belongs to, in an SQLite file
+ * for the time being, which is then imported as those of nsys are. So there is one way from rows to lanes, and
+ * memory stays bounded.
+ *
+ * Kernels, copies and sets go to their GPU's stream, calls of CUDA to their thread, what our own export says is of
+ * another table to that (own.h); all else is a range or mark of
+ * NVTX, in a domain called as the event's category, or a sample of a counter. Asynchronous operations and the lives of
+ * objects are ranges that begin in one thread and end in any. Arrows that are no correlation become rows of LNS_FLOWS,
+ * a table that the report keeps as it is. What has no place is counted by its phase (tally.h). */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#include <yajl/yajl_tree.h>
+
+#include "src/import/nsys/import.h"
+#include "src/import/trace/kind.h"
+#include "src/import/trace/own.h"
+#include "src/import/trace/pairs.h"
+#include "src/import/trace/tally.h"
+#include "src/import/trace/tables.h"
+#include "src/import/trace/work.h"
+
+typedef struct
+{
+  LnsTraceTables tables;
+  LnsTracePairs pairs;
+  int64_t first_ns; /* the first time in the file: there the report begins */
+  bool has_first;
+  uint64_t n_kept; /* events that became something that is shown */
+  uint64_t n_bad;  /* events that do not tell when */
+  LnsTraceTally tally;
+  LnsBuffer left_out; /* lines: what else is not in the report */
+  double fraction;    /* that is read */
+  const LnsImportOptions *options;
+} Trace;
+
+/* --- What an event says ----------------------------------------------------------------------- */
+
+#define FIRST_HASH UINT64_C (1469598103934665603)
+
+static uint64_t
+mix (uint64_t key, const void *bytes, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    key =
+        (key ^ ((const unsigned char *)bytes)[i]) * UINT64_C (1099511628211); /* FNV-1a          */
+  return key;
+}
+
+/* KEY with VALUE and its terminator, which tells "ab" and "c" from "a" and "bc". */
+static uint64_t
+mix_value (uint64_t key, LnsTraceValue value)
+{
+  return mix (key, value.text != NULL ? value.text : "",
+              value.text != NULL ? value.size_bytes + 1 : 1);
+}
+
+/* Whether EVENT can become a row of its track: WHAT tells it from others of the thread or stream. */
+static bool
+admit (Trace *trace, const LnsTraceEvent *event, LnsTraceValue what)
+{
+  static const LnsTraceField parts[] = {
+    LNS_TRACE_PID,        LNS_TRACE_TID,    LNS_TRACE_DEVICE,
+    LNS_TRACE_OWN_DEVICE, LNS_TRACE_STREAM, LNS_TRACE_CONTEXT
+  };
+  uint64_t key = mix_value (FIRST_HASH, what);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    key = mix_value (key, event->fields[parts[i]]);
+  return lns_trace_admit (&trace->tables, key);
+}
+
+/* What tells the track of a range, mark, call or operation from others: the domain that it will be in, or the table. */
+static LnsTraceValue
+track_of (const LnsTraceEvent *event)
+{
+  return event->fields[_lns_trace_is_own (event)                      ? LNS_TRACE_TABLE
+                       : _lns_trace_kind (event) == LNS_TRACE_IS_NVTX ? LNS_TRACE_DOMAIN
+                                                                      : LNS_TRACE_CATEGORY];
+}
+
+/* The thread of EVENT. What PyTorch shows on GPUs of its own annotations are threads called as their streams. */
+static bool
+thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError *error)
+{
+  LnsTraceValue pid = event->fields[LNS_TRACE_PID], tid = event->fields[LNS_TRACE_TID];
+  char gpu[40], stream[40];
+  if (_lns_trace_kind (event) == LNS_TRACE_IS_GPU_ANNOTATION)
+    {
+      pid = (LnsTraceValue){ gpu, (size_t)snprintf (gpu, sizeof gpu, "GPU %lld",
+                                                    (long long)_lns_trace_integer_or (pid, 0)) };
+      tid = (LnsTraceValue){ stream, (size_t)snprintf (stream, sizeof stream, "stream %lld",
+                                                       (long long)_lns_trace_integer_or (tid, 0)) };
+    }
+  return lns_trace_thread (&trace->tables, pid, tid, ret_tid, error);
+}
+
+/* --- Ranges and marks ------------------------------------------------------------------------- */
+
+enum
+{
+  NVTX_MARK = 34,
+  NVTX_PUSH_POP = 59,
+  NVTX_START_END = 60,
+  NVTX_DOMAIN = 75
+};
+
+/* The domain in the process of TID that is called as CATEGORY; 0, the default one, without one. */
+static bool
+domain_of (Trace *trace, LnsTraceValue category, int64_t tid, int64_t *ret_domain, LnsError *error)
+{
+  char key[256];
+  *ret_domain = 0;
+  if (category.text == NULL || category.size_bytes == 0)
+    return true;
+  const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
+  const int n = snprintf (key, sizeof key, "%lld %.200s", (long long)process, category.text);
+  const uint32_t id =
+      lns_string_table_intern (trace->tables.domains, key, (size_t)n, trace->tables.n_domains);
+  *ret_domain = id;
+  if (id != trace->tables.n_domains)
+    return true;
+  trace->tables.n_domains++;
+  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_RANGE];
+  sqlite3_clear_bindings (row);
+  sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_int64 (row, 7, id);
+  sqlite3_bind_int64 (row, 5, tid);
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, (int64_t[]){ 0, 0, NVTX_DOMAIN }, 3,
+                        error);
+}
+
+/* The columns of NVTX_EVENTS that our own export tells in "args", and where LNS_TRACE_ROW_OWN_RANGE has them. */
+static const struct
+{
+  const char *name;
+  int place; /* 0: it is the name of the domain */
+} nvtx_columns[] = {
+  { "domain", 0 },       { "jsonText", 8 },    { "uint64Value", 9 }, { "rangeId", 10 },
+  { "category", 11 },    { "color", 12 },      { "int64Value", 13 }, { "doubleValue", 14 },
+  { "uint32Value", 15 }, { "int32Value", 16 }, { "floatValue", 17 },
+};
+#define N_NVTX_COLUMNS (sizeof nvtx_columns / sizeof *nvtx_columns)
+
+/* Which of them NAME is; N_NVTX_COLUMNS where it is none. */
+static size_t
+find_column (const char *name)
+{
+  size_t i = 0;
+  while (i < N_NVTX_COLUMNS && strcmp (nvtx_columns[i].name, name) != 0)
+    i++;
+  return i;
+}
+
+/* What "args" of EVENT say of columns, to be freed; NULL where they say anything else, as those of other programs'
+ * ranges do: such are kept as they are. */
+static yajl_val
+columns_of (const LnsTraceEvent *event)
+{
+  char message[8];
+  yajl_val all = event->arguments.text != NULL
+                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
+                     : NULL;
+  bool good = YAJL_IS_OBJECT (all);
+  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
+    {
+      const yajl_val value = YAJL_GET_OBJECT (all)->values[i];
+      const size_t column = find_column (YAJL_GET_OBJECT (all)->keys[i]);
+      good = column < N_NVTX_COLUMNS && (YAJL_IS_NUMBER (value) || YAJL_IS_STRING (value));
+    }
+  if (good)
+    return all;
+  yajl_tree_free (all);
+  return NULL;
+}
+
+/* The name of the domain in COLUMNS, in ROOM; nothing for the default one. */
+static LnsTraceValue
+said_domain (yajl_val columns, char room[256])
+{
+  const char *path[] = { "domain", NULL };
+  const char *name = YAJL_GET_STRING (yajl_tree_get (columns, path, yajl_t_string));
+  if (columns == NULL || name == NULL)
+    return (LnsTraceValue){ NULL, 0 };
+  const int n = snprintf (room, 256, "%s", name);
+  return (LnsTraceValue){ room, (size_t)(n < 256 ? n : 255) };
+}
+
+static void
+bind_columns (sqlite3_stmt *row, yajl_val columns)
+{
+  for (size_t i = 0; i < YAJL_GET_OBJECT (columns)->len; i++)
+    {
+      const yajl_val value = YAJL_GET_OBJECT (columns)->values[i];
+      const int place = nvtx_columns[find_column (YAJL_GET_OBJECT (columns)->keys[i])].place;
+      if (place == 0)
+        continue;
+      if (YAJL_IS_STRING (value))
+        sqlite3_bind_text (row, place, YAJL_GET_STRING (value), -1, SQLITE_TRANSIENT);
+      else if (YAJL_IS_INTEGER (value))
+        sqlite3_bind_int64 (row, place, YAJL_GET_INTEGER (value));
+      else
+        sqlite3_bind_double (row, place, YAJL_GET_DOUBLE (value));
+    }
+}
+
+/* Which of a trace's ids an event has: the one of its process, or the one of all. */
+static LnsTraceValue
+id_of (const LnsTraceEvent *event)
+{
+  return event->fields[LNS_TRACE_ID_LOCAL].text != NULL ? event->fields[LNS_TRACE_ID_LOCAL]
+                                                        : event->fields[LNS_TRACE_ID];
+}
+
+/* A range from START_NS to *END_NS (NULL: it has not ended), or a mark; its text is NAME, and the event's id, where it
+ * has one, is its payload. */
+static bool
+put_range (Trace *trace,
+           const LnsTraceEvent *event,
+           int type,
+           int64_t start_ns,
+           const int64_t *end_ns,
+           LnsTraceValue name,
+           LnsError *error)
+{
+  int64_t tid, domain, name_id, payload;
+  const bool is_nvtx = _lns_trace_kind (event) == LNS_TRACE_IS_NVTX;
+  yajl_val columns = is_nvtx ? columns_of (event) : NULL;
+  char said[256];
+  if (!thread_of (trace, event, &tid, error) ||
+      !domain_of (trace, is_nvtx ? said_domain (columns, said) : event->fields[LNS_TRACE_CATEGORY],
+                  tid, &domain, error) ||
+      !lns_trace_intern_value (&trace->tables, name, &name_id, error) ||
+      (columns != NULL && !lns_trace_widen (&trace->tables, error)))
+    {
+      yajl_tree_free (columns);
+      return false;
+    }
+  const LnsTraceRow kind = columns != NULL ? LNS_TRACE_ROW_OWN_RANGE : LNS_TRACE_ROW_RANGE;
+  sqlite3_stmt *row = trace->tables.statements[kind];
+  sqlite3_clear_bindings (row);
+  sqlite3_bind_int64 (row, 1, start_ns);
+  if (end_ns != NULL)
+    sqlite3_bind_int64 (row, 2, *end_ns);
+  sqlite3_bind_int64 (row, 3, type);
+  sqlite3_bind_int64 (row, 5, tid);
+  sqlite3_bind_int64 (row, 6, name_id);
+  sqlite3_bind_int64 (row, 7, domain);
+  if (columns != NULL)
+    bind_columns (row, columns);
+  else if (event->arguments.size_bytes > 2)
+    sqlite3_bind_text64 (row, 8, event->arguments.text, event->arguments.size_bytes, SQLITE_STATIC,
+                         SQLITE_UTF8);
+  if (!is_nvtx && type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
+    sqlite3_bind_int64 (row, 9, payload);
+  trace->n_kept++;
+  const bool good = lns_trace_put (&trace->tables, kind, NULL, 0, error);
+  yajl_tree_free (columns);
+  return good;
+}
+
+/* A mark called as EVENT and, where that has one, its step. */
+static bool
+put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *error)
+{
+  const LnsTraceValue name = event->fields[LNS_TRACE_NAME], step = event->fields[LNS_TRACE_STEP];
+  char text[512];
+  if (!admit (trace, event, track_of (event)))
+    return true;
+  if (step.text == NULL || name.text == NULL)
+    return put_range (trace, event, NVTX_MARK, start_ns, NULL, name, error);
+  const int n = snprintf (text, sizeof text, "%.300s: %.200s", name.text, step.text);
+  return put_range (trace, event, NVTX_MARK, start_ns, NULL, (LnsTraceValue){ text, (size_t)n },
+                    error);
+}
+
+/* ---- What begins and ends in events of its own ------------------------------------------------ */
+
+/* What kinds of ids there are: those of different kinds have nothing in common. */
+typedef enum
+{
+  ID_OF_NESTED, /* B and E: the thread is what tells them apart */
+  ID_OF_ASYNC,
+  ID_OF_OLD_ASYNC,
+  ID_OF_OBJECT,
+  ID_OF_ARROW
+} IdKind;
+
+/* What tells the range or arrow that EVENT, in the thread TID, begins or ends. */
+static LnsTraceMoment
+moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns)
+{
+  static const LnsTraceField parts[] = { LNS_TRACE_CATEGORY, LNS_TRACE_SCOPE, LNS_TRACE_ID_LOCAL,
+                                         LNS_TRACE_ID, LNS_TRACE_NAME };
+  const int64_t owner = kind == ID_OF_NESTED ? tid : tid >> LNS_TRACE_ID_BITS;
+  const bool is_of_one = kind == ID_OF_NESTED || event->fields[LNS_TRACE_ID_LOCAL].text != NULL;
+  uint64_t key = mix (FIRST_HASH, &kind, sizeof kind);
+  for (size_t i = 0; kind != ID_OF_NESTED && i < sizeof parts / sizeof *parts; i++)
+    key = mix_value (key, event->fields[parts[i]]);
+  /* An arrow leads from process to process, step by step: none of its ends comes first.            */
+  const uint64_t own = kind != ID_OF_ARROW || is_of_one ? mix (key, &owner, sizeof owner) : key;
+  return (LnsTraceMoment){ .time_ns = time_ns,
+                           .key = own,
+                           .any_key = is_of_one ? own : key,
+                           .tid = tid,
+                           .is_arrow = kind == ID_OF_ARROW };
+}
+
+static bool
+begin_range (
+    Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t start_ns, LnsError *error)
+{
+  int64_t tid;
+  if (!admit (trace, event, track_of (event)))
+    return true;
+  if (!thread_of (trace, event, &tid, error) ||
+      !put_range (trace, event, kind == ID_OF_NESTED ? NVTX_PUSH_POP : NVTX_START_END, start_ns,
+                  NULL, event->fields[LNS_TRACE_NAME], error))
+    return false;
+  const LnsTraceMoment moment = moment_of (event, kind, tid, start_ns);
+  return lns_trace_pairs_begin (&trace->pairs, &moment, error);
+}
+
+static bool
+note_end (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t end_ns, LnsError *error)
+{
+  int64_t tid;
+  if (!thread_of (trace, event, &tid, error))
+    return false;
+  const LnsTraceMoment moment = moment_of (event, kind, tid, end_ns);
+  return lns_trace_pairs_end (&trace->pairs, &moment, error);
+}
+
+/* "s", "t" and "f": an arrow is a row from where it begins to the step or end that comes next. */
+static bool
+take_arrow (Trace *trace, const LnsTraceEvent *event, char phase, int64_t time_ns, LnsError *error)
+{
+  const LnsTraceValue *fields = event->fields, id = id_of (event);
+  int64_t tid, name;
+  if (!thread_of (trace, event, &tid, error))
+    return false;
+  const LnsTraceMoment moment = moment_of (event, ID_OF_ARROW, tid, time_ns);
+  trace->n_kept++;
+  if (phase != 's' && !lns_trace_pairs_end (&trace->pairs, &moment, error))
+    return false;
+  if (phase == 'f')
+    return true;
+  if (!lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME], &name, error))
+    return false;
+  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_ARROW];
+  const LnsTraceValue category = fields[LNS_TRACE_CATEGORY];
+  sqlite3_bind_int64 (row, 3, name);
+  sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_text64 (row, 5, id.text, id.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_ARROW, (int64_t[]){ time_ns, tid }, 2,
+                        error) &&
+         lns_trace_pairs_begin (&trace->pairs, &moment, error);
+}
+
+/* --- Counters --------------------------------------------------------------------------------- */
+
+/* A sample of the counter "NAME: KEY", or NAME where KEY says nothing more. An id tells counters of one name apart. */
+static bool
+put_sample (
+    Trace *trace,
+    const LnsTraceEvent *event,
+    const char *key,
+    yajl_val value,
+    const int64_t *values, /* time, process, domain                                        */
+    LnsError *error)
+{
+  char text[640];
+  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_COUNTER];
+  const LnsTraceValue name = event->fields[LNS_TRACE_NAME], id = id_of (event);
+  const bool says_more = strcmp (key, "value") != 0 && strcmp (key, name.text) != 0;
+  const int n = snprintf (text, sizeof text, "%.300s%s%.100s%s%s%.200s", name.text,
+                          id.text != NULL ? "[" : "", id.text != NULL ? id.text : "",
+                          id.text != NULL ? "]" : "", says_more ? ": " : "", says_more ? key : "");
+  if (!admit (trace, event, (LnsTraceValue){ text, (size_t)n }))
+    return true;
+  sqlite3_bind_int64 (row, 1, values[0]);
+  sqlite3_bind_text (row, 2, text, n, SQLITE_STATIC);
+  if (YAJL_IS_INTEGER (value))
+    sqlite3_bind_int64 (row, 3, YAJL_GET_INTEGER (value));
+  else
+    sqlite3_bind_double (row, 3, YAJL_GET_DOUBLE (value));
+  sqlite3_bind_int64 (row, 4, values[1]);
+  sqlite3_bind_int64 (row, 5, values[2]);
+  trace->n_kept++;
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_COUNTER, NULL, 0, error);
+}
+
+/* "C": each number in "args" is a counter. */
+static bool
+put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError *error)
+{
+  const LnsTraceValue name = event->fields[LNS_TRACE_NAME];
+  int64_t tid, domain;
+  char message[8];
+  yajl_val all = event->arguments.text != NULL
+                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
+                     : NULL;
+  if (name.text == NULL || !YAJL_IS_OBJECT (all) || !admit (trace, event, track_of (event)))
+    {
+      yajl_tree_free (all);
+      return true;
+    }
+  /* "counter" is what our own export calls all of them.                                          */
+  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
+  const bool is_own = category.text != NULL && strcmp (category.text, "counter") == 0;
+  bool good =
+      thread_of (trace, event, &tid, error) &&
+      domain_of (trace, is_own ? (LnsTraceValue){ NULL, 0 } : category, tid, &domain, error);
+  const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
+  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
+    if (YAJL_IS_NUMBER (YAJL_GET_OBJECT (all)->values[i]))
+      good = put_sample (trace, event, YAJL_GET_OBJECT (all)->keys[i],
+                         YAJL_GET_OBJECT (all)->values[i], (int64_t[]){ time_ns, process, domain },
+                         error);
+  yajl_tree_free (all);
+  return good;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+/* A label of a process that our own export writes. */
+static bool
+take_label (Trace *trace, LnsTraceValue labels, int64_t tid, LnsError *error)
+{
+  static const char start[] = "MPI rank ";
+  const size_t n_bytes = sizeof start - 1;
+  if (labels.text == NULL || strncmp (labels.text, start, n_bytes) != 0 ||
+      labels.text[n_bytes] < '0' || labels.text[n_bytes] > '9')
+    return true;
+  const int64_t rank = strtoll (labels.text + n_bytes, NULL, 10);
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_MPI_RANK, (int64_t[]){ tid, rank }, 2, error);
+}
+
+/* "M": names of processes and threads; those of GPUs are not. */
+static bool
+take_metadata (Trace *trace, const LnsTraceEvent *event, LnsError *error)
+{
+  const LnsTraceValue what = event->fields[LNS_TRACE_NAME],
+                      name = event->fields[LNS_TRACE_ARG_NAME];
+  int64_t tid = (int64_t)lns_trace_id (&trace->tables, event->fields[LNS_TRACE_PID])
+                    << LNS_TRACE_ID_BITS |
+                lns_trace_id (&trace->tables, event->fields[LNS_TRACE_TID]),
+          id;
+  if (what.text != NULL && strcmp (what.text, "process_labels") == 0)
+    return take_label (trace, event->fields[LNS_TRACE_LABELS], tid, error);
+  if (what.text == NULL || name.text == NULL)
+    return true;
+  if (strcmp (what.text, "thread_name") == 0)
+    return lns_trace_intern_value (&trace->tables, name, &id, error) &&
+           lns_trace_put (&trace->tables, LNS_TRACE_ROW_THREAD_NAME, (int64_t[]){ id, tid }, 2,
+                          error);
+  if (strcmp (what.text, "process_name") != 0)
+    return true;
+  return lns_trace_put_process (&trace->tables, (uint32_t)(tid >> LNS_TRACE_ID_BITS), name, error);
+}
+
+static bool
+put_own (Trace *trace,
+         const LnsTraceEvent *event,
+         int64_t start_ns,
+         const int64_t *end_ns,
+         LnsError *error)
+{
+  if (!admit (trace, event, track_of (event)))
+    return true;
+  trace->n_kept++;
+  return _lns_trace_put_own (&trace->tables, event, start_ns, end_ns, error);
+}
+
+/* "X": it has a beginning and a duration. */
+static bool
+take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *error)
+{
+  int64_t duration_ns = 0;
+  const bool has_end =
+      lns_trace_time (event->fields[LNS_TRACE_DURATION], &duration_ns) && duration_ns >= 0;
+  const int64_t end_ns = start_ns + duration_ns;
+  const LnsTraceKind kind = _lns_trace_kind (event);
+  if (_lns_trace_is_own (event))
+    return put_own (trace, event, start_ns, &end_ns, error);
+  if (!admit (trace, event, track_of (event)))
+    return true;
+  switch (kind)
+    {
+    case LNS_TRACE_IS_KERNEL:
+    case LNS_TRACE_IS_COPY:
+    case LNS_TRACE_IS_SET:
+    case LNS_TRACE_IS_SYNC:
+      trace->n_kept++;
+      return _lns_trace_put_work (&trace->tables, event,
+                                  LNS_TRACE_ROW_KERNEL + (kind - LNS_TRACE_IS_KERNEL), start_ns,
+                                  end_ns, error);
+    case LNS_TRACE_IS_RUNTIME_CALL:
+    case LNS_TRACE_IS_DRIVER_CALL:
+      trace->n_kept++;
+      return _lns_trace_put_call (&trace->tables, event, kind == LNS_TRACE_IS_DRIVER_CALL, start_ns,
+                                  end_ns, error);
+    default:
+      return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
+                        event->fields[LNS_TRACE_NAME], error);
+    }
+}
+
+/* An event that tells when, by its phase. RET_IS_KNOWN is false where that has no place in a report. */
+static bool
+take_phase (Trace *trace,
+            const LnsTraceEvent *event,
+            char phase,
+            int64_t start_ns,
+            bool *ret_is_known,
+            LnsError *error)
+{
+  *ret_is_known = true;
+  switch (phase)
+    {
+    case 'X':
+      return take_complete (trace, event, start_ns, error);
+    case 'B':
+      if (_lns_trace_is_own (event))
+        return put_own (trace, event, start_ns, NULL, error);
+      return begin_range (trace, event, ID_OF_NESTED, start_ns, error);
+    case 'E':
+      return note_end (trace, event, ID_OF_NESTED, start_ns, error);
+    case 'b':
+      return begin_range (trace, event, ID_OF_ASYNC, start_ns, error);
+    case 'e':
+      return note_end (trace, event, ID_OF_ASYNC, start_ns, error);
+    case 'S':
+      return begin_range (trace, event, ID_OF_OLD_ASYNC, start_ns, error);
+    case 'F':
+      return note_end (trace, event, ID_OF_OLD_ASYNC, start_ns, error);
+    case 'N':
+      return begin_range (trace, event, ID_OF_OBJECT, start_ns, error);
+    case 'D':
+      return note_end (trace, event, ID_OF_OBJECT, start_ns, error);
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'n':
+    case 'T': /* steps of old asynchronous operations                                              */
+    case 'p':
+    case 'O': /* an object's state                                                                 */
+    case 'P': /* a sample                                                                          */
+      return put_mark (trace, event, start_ns, error);
+    case 'C':
+      return put_samples (trace, event, start_ns, error);
+    case 's':
+    case 't':
+    case 'f':
+      /* Arrows from calls to what they began on a GPU are what their common correlation says.       */
+      return _lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION ||
+             take_arrow (trace, event, phase, start_ns, error);
+    default:
+      *ret_is_known = false;
+      return true;
+    }
+}
+
+static bool
+take_event (const LnsTraceEvent *event, void *data, LnsError *error)
+{
+  Trace *trace = data;
+  const LnsTraceValue phase = event->fields[LNS_TRACE_PHASE];
+  int64_t start_ns;
+  bool is_known;
+  if (phase.text == NULL || phase.size_bytes != 1)
+    {
+      _lns_trace_tally_count (&trace->tally, phase);
+      return true;
+    }
+  if (phase.text[0] == 'M')
+    return take_metadata (trace, event, error);
+  if (!lns_trace_time (event->fields[LNS_TRACE_START], &start_ns))
+    {
+      trace->n_bad++;
+      return true;
+    }
+  if (!trace->has_first)
+    trace->first_ns = start_ns;
+  trace->has_first = true;
+  if (!take_phase (trace, event, phase.text[0], start_ns - trace->first_ns, &is_known, error))
+    return false;
+  if (!is_known)
+    _lns_trace_tally_count (&trace->tally, phase);
+  return true;
+}
+
+static void
+bind_if_told (sqlite3_stmt *row, int column, LnsTraceValue value)
+{
+  int64_t number;
+  if (lns_trace_integer (value, &number))
+    sqlite3_bind_int64 (row, column, number);
+}
+
+static bool
+take_gpu (const LnsTraceGpu *gpu, void *data, LnsError *error)
+{
+  Trace *trace = data;
+  const int64_t id = _lns_trace_integer_or (gpu->id, 0);
+  sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_GPU];
+  sqlite3_clear_bindings (row);
+  sqlite3_bind_int64 (row, 1, id);
+  if (gpu->name.text != NULL)
+    sqlite3_bind_text64 (row, 2, gpu->name.text, gpu->name.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_int64 (row, 3, id);
+  bind_if_told (row, 4, gpu->total_bytes);
+  bind_if_told (row, 5, gpu->n_processors);
+  bind_if_told (row, 6, gpu->major);
+  bind_if_told (row, 7, gpu->minor);
+  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_GPU, NULL, 0, error);
+}
+
+/* --- The whole -------------------------------------------------------------------------------- */
+
+#define SHARE_OF_READING 0.6 /* of the time that an import takes */
+
+static void
+report_reading (double fraction, void *data)
+{
+  Trace *trace = data;
+  trace->fraction = fraction > trace->fraction ? fraction : trace->fraction;
+  if (trace->options->progress != NULL)
+    trace->options->progress (trace->fraction * SHARE_OF_READING, trace->options->progress_data);
+}
+
+static void
+report_importing (double fraction, void *data)
+{
+  const LnsImportOptions *options = ((Trace *)data)->options;
+  if (options->progress != NULL)
+    options->progress (SHARE_OF_READING + fraction * (1 - SHARE_OF_READING),
+                       options->progress_data);
+}
+
+/* Writes down what is not in the report. False and ERROR where that is all there was. */
+static bool
+list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError *error)
+{
+  LnsBuffer *lines = &trace->left_out;
+
+  _lns_trace_tally_write (&trace->tally, lines);
+  _lns_trace_tally_line (lines, trace->pairs.n_lone_ends, "end of a range that has",
+                         "ends of ranges that have", " no beginning");
+  _lns_trace_tally_line (lines, trace->pairs.n_lone_arrows, "end of an arrow that has",
+                         "ends of arrows that have", " no other end");
+  _lns_trace_tally_line (lines, trace->pairs.n_unpaired, "beginning or end", "beginnings and ends",
+                         " after 1,048,576 ranges were open at one time: they are not paired");
+  _lns_trace_tally_line (lines, trace->tables.n_crowded_out, "event", "events",
+                         " of threads, domains, counters or streams beyond 32,768");
+  _lns_trace_tally_line (lines, end->n_too_long, "event", "events", " of more than 16 MiB");
+  _lns_trace_tally_line (lines, end->n_too_deep, "event's \"args\"", "events' \"args\"",
+                         ", which nest more than 127 lists and objects");
+  lns_buffer_append (lines, "", 1);
+  if (lines->failed)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
+                          path);
+  if (trace->n_kept > 0)
+    return true;
+  const uint64_t n = end->n_events + end->n_too_long;
+  char what[64] = "its only event cannot";
+  if (n != 1)
+    snprintf (what, sizeof what, "none of its %llu events can", (unsigned long long)n);
+  /* One line is reason enough.                                                                    */
+  return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                        "%s: %s be shown%s%.*s; give a trace that PyTorch's profiler or "
+                        "Chrome wrote",
+                        path, what, lines->size_bytes > 1 ? ": " : "",
+                        (int)strcspn ((const char *)lines->bytes, "\n"),
+                        (const char *)lines->bytes);
+}
+
+/* Makes the tables of the trace at PATH in FILE, anew. False without an error where its events turn out to need
+ * SORTS. */
+static bool
+make_tables (Trace *trace,
+             const char *path,
+             const char *file,
+             bool mends,
+             bool sorts,
+             LnsTraceEnd *ret_end,
+             LnsError *error)
+{
+  const LnsTraceReader reader = { .event = take_event,
+                                  .gpu = take_gpu,
+                                  .progress = report_reading,
+                                  .data = trace,
+                                  .cancel = trace->options->cancel,
+                                  .mends = mends };
+  trace->pairs = (LnsTracePairs){ .tables = &trace->tables, .sorts = sorts };
+  trace->has_first = false;
+  trace->n_bad = trace->n_kept = 0;
+  trace->tally = (LnsTraceTally){ 0 };
+  lns_buffer_reset (&trace->left_out);
+  *ret_end = (LnsTraceEnd){ 0 };
+  const bool good =
+      (truncate (file, 0) == 0 ||
+       lns_error_set_errno (error, errno, "%s: the temporary file cannot be emptied", file)) &&
+      lns_trace_tables_open (&trace->tables, file, path, error) &&
+      lns_trace_read (path, &reader, ret_end, error) &&
+      lns_trace_pairs_finish (&trace->pairs, error) &&
+      list_left_out (trace, path, ret_end, error) &&
+      lns_trace_tables_finish (&trace->tables, ret_end->base_ns + trace->first_ns, error);
+  lns_trace_pairs_clear (&trace->pairs);
+  lns_trace_tables_close (&trace->tables);
+  return good;
+}
+
+bool
+lns_import_trace (const char *path,
+                  const char *out_path,
+                  const LnsImportOptions *options,
+                  LnsImportResult *ret_result,
+                  LnsError *error)
+{
+  static const LnsImportOptions none = { 0 };
+  Trace trace = { .options = options != NULL ? options : &none };
+  const char *folder = getenv ("TMPDIR");
+  LnsError local = { 0 };
+  LnsTraceEnd end;
+  char *file = NULL;
+  int fd = asprintf (&file, "%s/lanescope-import-XXXXXX",
+                     folder != NULL && folder[0] == '/' ? folder : "/var/tmp") >= 0
+               ? mkstemp (file)
+               : -1;
+  if (fd < 0)
+    {
+      lns_error_set_errno (error, errno, "%s: no temporary file can be made (%s)", path,
+                           file != NULL ? file : "no memory");
+      free (file);
+      return false;
+    }
+  close (fd);
+  bool good, mends = false, sorts = false;
+  for (bool again = true; again;)
+    {
+      local = (LnsError){ 0 };
+      good = make_tables (&trace, path, file, mends, sorts, &end, &local);
+      /* What most files need not is done only for those that do.                                  */
+      again = (end.is_mendable && !mends) || (trace.pairs.is_unordered && !sorts);
+      mends |= end.is_mendable;
+      sorts |= trace.pairs.is_unordered;
+    }
+  if (good)
+    {
+      LnsImportOptions own = *trace.options;
+      own.origin = path;
+      own.complaint = end.is_cut_off ? end.complaint : NULL;
+      own.left_out = (const char *)trace.left_out.bytes;
+      own.progress = report_importing;
+      own.progress_data = &trace;
+      good = lns_import_sqlite (file, out_path, &own, ret_result, &local);
+      if (good && ret_result != NULL)
+        ret_result->n_bad += trace.n_bad;
+    }
+  if (!good)
+    lns_error_set (error, local.domain, local.code, "%s", local.message);
+  unlink (file);
+  free (file);
+  lns_buffer_clear (&trace.left_out);
+  return good;
+}

@@ -1,0 +1,103 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Chunks one after the other through one connection and one buffer. */
+
+#include <stdlib.h>
+
+#include "src/store/read/report-private.h"
+
+struct LnsChunkWalker
+{
+  LnsReport *report;
+  LnsConnection *connection; /* the walker's until it is freed; NULL before the first read      */
+  uint32_t lane;
+  LnsColumnMask column_mask;
+  uint32_t index;
+  void *memory;
+  size_t memory_bytes;
+  LnsChunk chunk;
+  const LnsChunk *open; /* the reference to the open event's chunk                              */
+};
+
+LnsChunkWalker *
+lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mask)
+{
+  LnsChunkWalker *walker = calloc (1, sizeof *walker);
+
+  if (walker == NULL)
+    return NULL;
+  report = _lns_report_of (report, lane);
+  walker->report = report;
+  walker->lane = lane;
+  walker->column_mask = _lns_lane_kind_mask (
+      lane < report->n_lanes ? report->lanes[lane].kind : LNS_LANE_NONE, column_mask);
+  return walker;
+}
+
+static bool
+decode (LnsChunkWalker *walker, const LnsChunkReading *reading, LnsError *error)
+{
+  const size_t needed_bytes = _lns_chunk_columns_bytes (&reading->view, walker->column_mask);
+  LnsError cause = { 0 };
+
+  if (needed_bytes > walker->memory_bytes)
+    {
+      free (walker->memory);
+      walker->memory = malloc (needed_bytes);
+      walker->memory_bytes = walker->memory != NULL ? needed_bytes : 0;
+      if (walker->memory == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                              walker->report->path);
+    }
+  if (!_lns_chunk_decode (&reading->view, walker->column_mask, walker->memory, &walker->chunk,
+                          &cause))
+    return _lns_report_damaged (walker->report, error, "%s", cause.message);
+  return true;
+}
+
+const LnsChunk *
+lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
+{
+  LnsReport *report = walker->report;
+  LnsChunkReading reading;
+
+  if (walker->lane >= report->n_lanes || walker->index >= report->lanes[walker->lane].info.n_chunks)
+    return NULL;
+  const uint32_t index = walker->index++;
+  if (index == report->lanes[walker->lane].n_chunks)
+    {
+      if (walker->open == NULL)
+        walker->open = lns_report_chunk (report, walker->lane, index, 0, error);
+      return walker->open;
+    }
+  if (walker->connection == NULL)
+    walker->connection = _lns_report_take (report, error);
+  if (walker->connection == NULL ||
+      !_lns_report_begin_chunk (report, walker->connection, walker->lane, 0, index, &reading,
+                                error))
+    return NULL;
+  bool ok = decode (walker, &reading, error);
+  _lns_report_end_chunk (&reading);
+  return ok ? &walker->chunk : NULL;
+}
+
+void
+lns_chunk_walker_seek (LnsChunkWalker *walker, uint32_t index)
+{
+  walker->index = index;
+}
+
+void
+lns_chunk_walker_free (LnsChunkWalker *walker)
+{
+  if (walker == NULL)
+    return;
+  lns_chunk_unref (walker->open);
+  if (walker->connection != NULL)
+    _lns_report_give (walker->report, walker->connection);
+  free (walker->memory);
+  free (walker);
+}

@@ -1,0 +1,508 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Two passes over the lanes: the first adds up what there is, to know which are the largest; the
+ * second merges the lanes by start and hands each event to its facet. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/saturate.h"
+#include "src/store/read/facet-private.h"
+#include "src/store/read/report-private.h"
+
+#define NO_KEY       UINT32_MAX
+#define N_COPY_KINDS (LNS_FACET_MEMSET + 1)
+
+/* What of an event a pass reads, and where its key stands. */
+typedef struct
+{
+  LnsFacetBy by;
+  LnsLaneKind kind;
+  int at; /* of LAUNCH or COPY_KIND among the kind's columns, or -1 */
+  LnsColumnMask mask;
+} Keys;
+
+typedef struct
+{
+  uint32_t key; /* string id or copy kind */
+  uint32_t n_events;
+  int64_t total_ns;
+} Total;
+
+/* A lane being read. */
+typedef struct
+{
+  LnsChunkWalker *walker;
+  const LnsChunk *chunk; /* the walker's; NULL at the end */
+  uint32_t i;
+  uint32_t source;
+  Keys keys;
+} Cursor;
+
+/* A facet being built. */
+typedef struct
+{
+  LnsFacetData *data;
+  LnsFacetNode block;
+  unsigned n_block;     /* events in it */
+  int64_t weight_ns;    /* by how much its name leads */
+  int64_t reached_ns;   /* to where the events so far reach */
+  uint64_t *last;       /* per source: the ordinal put last … */
+  uint64_t *last_block; /* … and in which block, from 1 */
+} Growing;
+
+typedef struct
+{
+  LnsReport *report;
+  LnsFacetSet *set;
+  const LnsCudaLaunch *launches;
+  uint32_t n_launches, n_strings;
+  uint32_t *facet_of; /* per key: which facet, NO_KEY before it was seen */
+  uint32_t n_keys;
+  Growing *growing;
+  Cursor *heap;
+  uint32_t n_heap;
+  const atomic_bool *cancel;
+} Build;
+
+static bool
+is_cancelled (const Build *build)
+{
+  return build->cancel != NULL && atomic_load_explicit (build->cancel, memory_order_relaxed);
+}
+
+static Keys
+keys_of (const Build *build, uint32_t lane)
+{
+  const LnsFacetBy by = build->set->by;
+  const LnsLaneKind kind = build->report->lanes[lane].kind;
+  const LnsColumnId column = by == LNS_FACET_BY_KERNEL ? LNS_COLUMN_LAUNCH : LNS_COLUMN_COPY_KIND;
+  Keys keys = { by, kind, by == LNS_FACET_BY_NOTHING ? -1 : lns_lane_kind_extra (kind, column),
+                LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) };
+  if (keys.at >= 0)
+    keys.mask |= LNS_COLUMN_BIT (column);
+  return keys;
+}
+
+static inline uint32_t
+key_of (const Build *build, const Keys *keys, const LnsChunk *chunk, uint32_t i)
+{
+  if (keys->by == LNS_FACET_BY_NOTHING)
+    return 0;
+  if (keys->at < 0)
+    return keys->kind == LNS_LANE_CUDA_MEMSET ? LNS_FACET_MEMSET : NO_KEY;
+  const uint64_t value = chunk->extra[keys->at] != NULL ? chunk->extra[keys->at][i] : 0;
+  if (keys->by == LNS_FACET_BY_COPY_KIND)
+    return value < LNS_FACET_MEMSET ? (uint32_t)value : 0;
+  uint32_t name = value < build->n_launches ? build->launches[value].short_name : 0;
+  name = name != 0 ? name : chunk->name[i];
+  return name < build->n_strings ? name : 0;
+}
+
+/* --- What there is ---------------------------------------------------------------------------- */
+
+static bool
+add_totals (Build *build, uint32_t lane, Total *totals)
+{
+  const Keys keys = keys_of (build, lane);
+  LnsChunkWalker *walker = lns_chunk_walker_new (build->report, lane, keys.mask);
+  LnsError error = { 0 };
+  const LnsChunk *chunk = NULL;
+  bool more = walker != NULL;
+  while (more && !is_cancelled (build))
+    {
+      error = (LnsError){ 0 };
+      chunk = lns_chunk_walker_next (walker, &error);
+      more = chunk != NULL || error.domain == LNS_ERROR_FORMAT;
+      for (uint32_t i = 0; chunk != NULL && i < chunk->n; i++)
+        {
+          const uint32_t key = key_of (build, &keys, chunk, i);
+          if (key == NO_KEY)
+            continue;
+          totals[key].n_events++;
+          totals[key].total_ns = lns_sum (totals[key].total_ns, chunk->duration_ns[i]);
+        }
+    }
+  lns_chunk_walker_free (walker);
+  return walker != NULL && error.domain == LNS_ERROR_NONE;
+}
+
+static int
+compare_totals (const void *a, const void *b)
+{
+  const Total *x = a, *y = b;
+  if (x->total_ns != y->total_ns)
+    return x->total_ns > y->total_ns ? -1 : 1;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Gives the keys that occur their facets. */
+static bool
+choose_facets (Build *build, Total *totals)
+{
+  LnsFacetSet *set = build->set;
+  uint32_t n = 0;
+  for (uint32_t key = 0; key < build->n_keys; key++)
+    if (totals[key].n_events > 0)
+      {
+        const Total total = { key, totals[key].n_events, totals[key].total_ns };
+        totals[n++] = total; /* n ≤ key: what it overwrites was looked at */
+      }
+  qsort (totals, n, sizeof *totals, compare_totals);
+  const bool has_others = n > LNS_FACETS_MAX + 1;
+  set->n_facets = has_others ? LNS_FACETS_MAX + 1 : n;
+  set->facets = calloc (set->n_facets + 1, sizeof *set->facets);
+  set->data = calloc (set->n_facets + 1, sizeof *set->data);
+  if (set->facets == NULL || set->data == NULL)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const uint32_t index = has_others && i > LNS_FACETS_MAX ? LNS_FACETS_MAX : i;
+      LnsFacet *facet = &set->data[index].facet;
+      build->facet_of[totals[i].key] = index;
+      facet->key = has_others && index == LNS_FACETS_MAX ? LNS_FACET_OTHERS : totals[i].key;
+      facet->n_keys++;
+      facet->total_ns = lns_sum (facet->total_ns, totals[i].total_ns);
+    }
+  return true;
+}
+
+/* --- Facets ----------------------------------------------------------------------------------- */
+
+static LnsFacetNode *
+add_node (LnsFacetLevel *level)
+{
+  if (level->n == level->n_allocated)
+    {
+      const uint64_t n = level->n_allocated > 0 ? 2 * level->n_allocated : 16;
+      LnsFacetNode *nodes = reallocarray (level->nodes, n, sizeof *nodes);
+      if (nodes == NULL)
+        return NULL;
+      level->nodes = nodes;
+      level->n_allocated = n;
+    }
+  return &level->nodes[level->n++];
+}
+
+static bool
+close_block (Growing *growing)
+{
+  LnsFacetNode *node = add_node (&growing->data->levels[0]);
+  if (node == NULL)
+    return false;
+  *node = growing->block;
+  growing->n_block = 0;
+  return true;
+}
+
+static inline void
+put_number (LnsBuffer *buffer, uint64_t value)
+{
+  uint8_t bytes[10];
+  unsigned n = 0;
+  for (; value >= 128; value >>= 7)
+    bytes[n++] = (uint8_t)(value | 128);
+  bytes[n++] = (uint8_t)value;
+  lns_buffer_append (buffer, bytes, n);
+}
+
+/* The name that holds the majority of the time, if one does (Boyer and Moore). */
+static inline void
+vote (uint32_t *name, int64_t *weight_ns, uint32_t other, int64_t ns)
+{
+  if (other == *name)
+    *weight_ns += ns;
+  else if (ns > *weight_ns)
+    {
+      *name = other;
+      *weight_ns = ns - *weight_ns;
+    }
+  else
+    *weight_ns -= ns;
+}
+
+static bool
+add_event (Build *build, Growing *growing, const Cursor *cursor)
+{
+  const LnsChunk *chunk = cursor->chunk;
+  LnsFacetData *data = growing->data;
+  const uint64_t ordinal = chunk->first + cursor->i;
+  const int64_t end_ns = chunk->start_ns[cursor->i] + chunk->duration_ns[cursor->i];
+  LnsFacetNode *block = &growing->block;
+  LnsFacet *facet = &data->facet;
+  int64_t start_ns = chunk->start_ns[cursor->i];
+
+  if (facet->n_events == 0)
+    {
+      facet->start_ns = start_ns;
+      growing->reached_ns = start_ns;
+    }
+  if (start_ns < growing->reached_ns)
+    start_ns = growing->reached_ns;
+  if (end_ns > growing->reached_ns)
+    growing->reached_ns = end_ns;
+  if (growing->n_block == 0)
+    {
+      *block = (LnsFacetNode){ .start_ns = start_ns,
+                               .at = data->events.size_bytes,
+                               .name = chunk->name[cursor->i] };
+      growing->weight_ns = 0;
+    }
+  const int64_t busy_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+  vote (&block->name, &growing->weight_ns, chunk->name[cursor->i], busy_ns);
+  block->busy_ns += busy_ns;
+  block->end_ns = growing->reached_ns;
+  block->flags |= chunk->flags[cursor->i];
+
+  const uint64_t number = data->levels[0].n + 1;
+  if (build->set->n_lanes > 1)
+    put_number (&data->events, cursor->source);
+  put_number (&data->events, growing->last_block[cursor->source] == number
+                                 ? ordinal - growing->last[cursor->source]
+                                 : ordinal);
+  growing->last[cursor->source] = ordinal;
+  growing->last_block[cursor->source] = number;
+  facet->n_events++;
+  facet->busy_ns += busy_ns;
+  facet->end_ns = growing->reached_ns;
+  return (++growing->n_block < LNS_FACET_BLOCK || close_block (growing)) && !data->events.failed;
+}
+
+/* Puts the nodes of LEVEL together to those of the next one. */
+static bool
+grow_level (LnsFacetData *data, unsigned level)
+{
+  const LnsFacetLevel *below = &data->levels[level];
+  for (uint64_t first = 0; first < below->n; first += LNS_FACET_FANOUT)
+    {
+      LnsFacetNode *node = add_node (&data->levels[level + 1]);
+      int64_t weight_ns = 0;
+      if (node == NULL)
+        return false;
+      *node = (LnsFacetNode){ .start_ns = below->nodes[first].start_ns,
+                              .name = below->nodes[first].name };
+      for (uint64_t i = first; i < below->n && i < first + LNS_FACET_FANOUT; i++)
+        {
+          const LnsFacetNode *child = &below->nodes[i];
+          vote (&node->name, &weight_ns, child->name, child->busy_ns);
+          node->busy_ns += child->busy_ns;
+          node->end_ns = child->end_ns;
+          node->flags |= child->flags;
+        }
+    }
+  data->n_levels = level + 2;
+  return true;
+}
+
+static bool
+finish_facet (Growing *growing)
+{
+  LnsFacetData *data = growing->data;
+  if (growing->n_block > 0 && !close_block (growing))
+    return false;
+  data->n_levels = 1;
+  while (data->levels[data->n_levels - 1].n > LNS_NODE_TOP && data->n_levels < LNS_FACET_LEVELS)
+    if (!grow_level (data, data->n_levels - 1))
+      return false;
+  return true;
+}
+
+/* --- Merging ---------------------------------------------------------------------------------- */
+
+static inline int64_t
+start_of (const Cursor *cursor)
+{
+  return cursor->chunk->start_ns[cursor->i];
+}
+
+static inline bool
+is_before (const Cursor *a, const Cursor *b)
+{
+  return start_of (a) != start_of (b) ? start_of (a) < start_of (b) : a->source < b->source;
+}
+
+/* To the next event; false at the end of the lane. */
+static bool
+advance (Cursor *cursor)
+{
+  if (cursor->chunk != NULL && ++cursor->i < cursor->chunk->n)
+    return true;
+  LnsError error;
+  do
+    {
+      error = (LnsError){ 0 };
+      cursor->chunk = lns_chunk_walker_next (cursor->walker, &error);
+    }
+  while (cursor->chunk == NULL && error.domain == LNS_ERROR_FORMAT);
+  cursor->i = 0;
+  return cursor->chunk != NULL;
+}
+
+static void
+sink (Build *build, uint32_t at)
+{
+  Cursor *heap = build->heap;
+  for (;;)
+    {
+      uint32_t least = at;
+      for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < build->n_heap; child++)
+        if (is_before (&heap[child], &heap[least]))
+          least = child;
+      if (least == at)
+        return;
+      const Cursor moved = heap[at];
+      heap[at] = heap[least];
+      heap[least] = moved;
+      at = least;
+    }
+}
+
+static bool
+open_cursors (Build *build)
+{
+  const LnsFacetSet *set = build->set;
+  build->heap = calloc (set->n_lanes + 1, sizeof *build->heap);
+  for (uint32_t i = 0; build->heap != NULL && i < set->n_lanes; i++)
+    {
+      const Keys keys = keys_of (build, set->lanes[i]);
+      Cursor cursor = { lns_chunk_walker_new (build->report, set->lanes[i], keys.mask), NULL, 0, i,
+                        keys };
+      if (cursor.walker == NULL)
+        return false;
+      if (advance (&cursor))
+        build->heap[build->n_heap++] = cursor;
+      else
+        lns_chunk_walker_free (cursor.walker);
+    }
+  for (uint32_t i = build->n_heap / 2; build->heap != NULL && i > 0; i--)
+    sink (build, i - 1);
+  return build->heap != NULL;
+}
+
+static bool
+merge (Build *build)
+{
+  for (uint64_t n = 0; build->n_heap > 0; n++)
+    {
+      Cursor *first = &build->heap[0];
+      const uint32_t key = key_of (build, &first->keys, first->chunk, first->i);
+      if (key != NO_KEY && build->facet_of[key] != NO_KEY &&
+          !add_event (build, &build->growing[build->facet_of[key]], first))
+        return false;
+      if ((n & 4095) == 0 && is_cancelled (build))
+        return false;
+      if (!advance (first))
+        {
+          lns_chunk_walker_free (first->walker);
+          *first = build->heap[--build->n_heap];
+        }
+      sink (build, 0);
+    }
+  return true;
+}
+
+/* --- The set ---------------------------------------------------------------------------------- */
+
+static bool
+prepare_facets (Build *build)
+{
+  LnsFacetSet *set = build->set;
+  build->growing = calloc (set->n_facets + 1, sizeof *build->growing);
+  for (uint32_t i = 0; build->growing != NULL && i < set->n_facets; i++)
+    {
+      Growing *growing = &build->growing[i];
+      growing->data = &set->data[i];
+      growing->last = calloc (set->n_lanes, sizeof *growing->last);
+      growing->last_block = calloc (set->n_lanes, sizeof *growing->last_block);
+      if (growing->last == NULL || growing->last_block == NULL)
+        return false;
+    }
+  return build->growing != NULL;
+}
+
+static bool
+count_keys (Build *build)
+{
+  const LnsFacetSet *set = build->set;
+  build->n_keys = set->by == LNS_FACET_BY_NOTHING  ? 1
+                  : set->by == LNS_FACET_BY_KERNEL ? build->n_strings + 1
+                                                   : N_COPY_KINDS;
+  Total *totals = calloc (build->n_keys, sizeof *totals);
+  build->facet_of = malloc (build->n_keys * sizeof *build->facet_of);
+  bool ok = totals != NULL && build->facet_of != NULL;
+  if (ok)
+    memset (build->facet_of, 255, build->n_keys * sizeof *build->facet_of);
+  if (ok && set->by == LNS_FACET_BY_NOTHING)
+    for (uint32_t i = 0; i < set->n_lanes; i++) /* known without reading */
+      {
+        const LnsLaneInfo *info = lns_report_lane_info (build->report, set->lanes[i]);
+        totals[0].n_events |= info->n_events > 0;
+        totals[0].total_ns = lns_sum (totals[0].total_ns, info->busy_ns);
+      }
+  else
+    for (uint32_t i = 0; ok && i < set->n_lanes; i++)
+      ok = add_totals (build, set->lanes[i], totals);
+  ok = ok && choose_facets (build, totals);
+  free (totals);
+  return ok;
+}
+
+static void
+clear_build (Build *build)
+{
+  for (uint32_t i = 0; build->growing != NULL && i < build->set->n_facets; i++)
+    {
+      free (build->growing[i].last);
+      free (build->growing[i].last_block);
+    }
+  for (uint32_t i = 0; i < build->n_heap; i++)
+    lns_chunk_walker_free (build->heap[i].walker);
+  free (build->growing);
+  free (build->heap);
+  free (build->facet_of);
+}
+
+LnsFacetSet *
+lns_facet_set_new (LnsReport *report,
+                   const uint32_t *lanes,
+                   uint32_t n_lanes,
+                   LnsFacetBy by,
+                   const atomic_bool *cancel,
+                   LnsError *error)
+{
+  Build build = { .report = report, .cancel = cancel, .n_strings = lns_report_n_strings (report) };
+  LnsFacetSet *set = calloc (1, sizeof *set);
+  build.launches = lns_report_launches (report, &build.n_launches);
+  bool ok = set != NULL && (set->lanes = calloc (n_lanes + 1, sizeof *lanes)) != NULL;
+  if (ok)
+    {
+      memcpy (set->lanes, lanes, n_lanes * sizeof *lanes);
+      set->refs = 1;
+      set->report = report;
+      set->by = by;
+      set->n_lanes = n_lanes;
+      build.set = set;
+      ok =
+          count_keys (&build) && prepare_facets (&build) && open_cursors (&build) && merge (&build);
+      for (uint32_t i = 0; ok && i < set->n_facets; i++)
+        {
+          ok = finish_facet (&build.growing[i]);
+          set->facets[i] = set->data[i].facet;
+        }
+      clear_build (&build);
+    }
+  if (ok)
+    return set;
+  if (is_cancelled (&build))
+    lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading it was cancelled", report->path);
+  else
+    lns_error_set (
+        error, LNS_ERROR_NO_MEMORY, 0,
+        "%s: its events could not be told apart: a lane cannot be read, or memory is short",
+        report->path);
+  lns_facet_set_unref (set);
+  return NULL;
+}

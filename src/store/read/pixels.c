@@ -1,0 +1,402 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Pixels of event lanes. Times become distances from the query's origin, as integers, before they
+ * become doubles: so a window of any width at any time of the report is exact. */
+
+#include "src/store/read/pixels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/store/read/detail-walk.h"
+#include "src/store/read/pixels-private.h"
+
+/* What a span shows. */
+typedef struct
+{
+  uint32_t name, color, flags;
+} Look;
+
+typedef struct
+{
+  LnsPixelScale scale;
+  double min_event_px;
+  LnsPixelResult *result;
+  float *weights; /* by pixel: coverage of what is dominant so far; < 0 = nothing yet           */
+  int color_at;   /* index of COLOR among the lane kind's columns, or -1                        */
+  bool no_memory;
+} Paint;
+
+bool
+_lns_pixel_scale_init (LnsPixelScale *scale,
+                       const LnsReport *report,
+                       const LnsPixelQuery *query,
+                       LnsError *error)
+{
+  if (query->n_px < 1 || query->n_px > LNS_PIXELS_MAX || !(query->ns_per_px > 0) ||
+      !isfinite (query->ns_per_px))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "%s: a pixel query needs 1 to %d pixels of a positive width",
+                          report->path, LNS_PIXELS_MAX);
+  const double width_ns = ceil (query->ns_per_px * query->n_px);
+
+  scale->from_ns = query->origin_ns;
+  scale->ns_per_px = query->ns_per_px;
+  scale->n_px = query->n_px;
+  if (width_ns >= 0x1p63 ||
+      __builtin_add_overflow (query->origin_ns, (int64_t)width_ns, &scale->to_ns))
+    scale->to_ns = INT64_MAX;
+  return true;
+}
+
+static uint32_t
+saturated_sum (uint32_t a, uint64_t b)
+{
+  return b > UINT32_MAX - a ? UINT32_MAX : a + (uint32_t)b;
+}
+
+/* Adds what covers SHARE of pixel P. */
+static inline void
+cover (Paint *paint, uint32_t p, float share, const Look *look)
+{
+  LnsPixel *pixel = &paint->result->pixels[p];
+
+  pixel->busy += share;
+  pixel->flags |= look->flags;
+  if (share > paint->weights[p])
+    {
+      paint->weights[p] = share;
+      pixel->name = look->name;
+      pixel->color = look->color;
+    }
+}
+
+/* Covers DENSITY of each pixel between X0 and X1 ≥ X0, both cut to the window, and spreads N_EVENTS
+ * of a span of WHOLE_PX over it. */
+static void
+cover_span (
+    Paint *paint, double x0, double x1, double density, const Look *look, double events_per_px)
+{
+  const uint32_t n_px = paint->scale.n_px;
+  const double from = x0 > 0 ? x0 : 0, to = x1 < n_px ? x1 : n_px;
+
+  for (uint32_t p = from < n_px ? (uint32_t)from : n_px; p < n_px; p++)
+    {
+      const double left = p > from ? p : from, right = p + 1.0 < to ? p + 1.0 : to;
+      if (right < left || (right == left && p > from))
+        break;
+      cover (paint, p, (float)((right - left) * density), look);
+      if (events_per_px > 0)
+        paint->result->pixels[p].count =
+            saturated_sum (paint->result->pixels[p].count,
+                           (uint64_t)fmin (events_per_px * (right - left) + 0.5, UINT32_MAX));
+    }
+}
+
+/* Whether the span touches the window; zero-length ones at its origin do. */
+static bool
+is_inside (const Paint *paint, int64_t start_ns, int64_t end_ns)
+{
+  return start_ns < paint->scale.to_ns &&
+         (end_ns > paint->scale.from_ns || start_ns >= paint->scale.from_ns);
+}
+
+/* Lets NODE stand for its N_EVENTS events from FROM_NS to its end. */
+static void
+cover_node (Paint *paint, const LnsNode *node, uint64_t n_events, int64_t from_ns)
+{
+  const double x0 = _lns_pixel_x (&paint->scale, from_ns);
+  const double x1 = _lns_pixel_x (&paint->scale, node->end_ns);
+  const double span_ns = (double)((uint64_t)node->end_ns - (uint64_t)node->start_ns);
+  const double span_px = span_ns / paint->scale.ns_per_px;
+  const Look look = { node->name, node->color, node->flags };
+
+  if (x1 - x0 > 0)
+    cover_span (paint, x0, x1, (double)node->busy_ns / span_ns, &look, (double)n_events / span_px);
+  else if (x0 >= 0 && x0 < paint->scale.n_px)
+    {
+      cover (paint, (uint32_t)x0, 0, &look);
+      paint->result->pixels[(uint32_t)x0].count =
+          saturated_sum (paint->result->pixels[(uint32_t)x0].count, n_events);
+    }
+}
+
+/* Lets the two sides of NODE's hole stand for its events, each by its share of the time. */
+static void
+cover_sides (Paint *paint, const LnsNode *node, uint64_t n_events)
+{
+  const int64_t left_ns = node->hole_at_ns;
+  const int64_t right_ns = node->end_ns - node->start_ns - node->hole_at_ns - node->hole_ns;
+  const double share =
+      left_ns + right_ns > 0 ? (double)left_ns / ((double)left_ns + (double)right_ns) : 0.5;
+  const uint64_t n_left = n_events > 2 ? (uint64_t)((double)(n_events - 2) * share + 0.5) + 1 : 1;
+  LnsNode left = *node, right = *node;
+
+  left.end_ns = node->start_ns + left_ns;
+  right.start_ns = node->end_ns - right_ns;
+  left.busy_ns = (int64_t)((double)node->busy_ns * share);
+  right.busy_ns = node->busy_ns - left.busy_ns;
+  if (is_inside (paint, left.start_ns, left.end_ns))
+    cover_node (paint, &left, n_left, left.start_ns);
+  if (is_inside (paint, right.start_ns, right.end_ns))
+    cover_node (paint, &right, n_events - n_left, right.start_ns);
+}
+
+/* Whether NODE has a hole with less than a pixel on either side: opening it would show no more. */
+static bool
+has_narrow_sides (const Paint *paint, const LnsNode *node)
+{
+  const int64_t right_ns = node->end_ns - node->start_ns - node->hole_at_ns - node->hole_ns;
+
+  return node->hole_ns > 0 && (double)node->hole_at_ns < paint->scale.ns_per_px &&
+         (double)right_ns < paint->scale.ns_per_px;
+}
+
+static bool
+node_cb (void *data, const LnsNode *node, uint64_t n_events)
+{
+  Paint *paint = data;
+
+  if (!is_inside (paint, node->start_ns, node->end_ns))
+    return false;
+  const double x0 = _lns_pixel_x (&paint->scale, node->start_ns);
+  const double x1 = _lns_pixel_x (&paint->scale, node->end_ns);
+  if (x1 - x0 >= 1)
+    {
+      if (!has_narrow_sides (paint, node))
+        return true;
+      cover_sides (paint, node, n_events);
+      return false;
+    }
+  /* Within one pixel the node is exact: no division, nothing to spread. */
+  if (x0 >= 0 && (uint32_t)x0 == (uint32_t)x1 && x1 < paint->scale.n_px)
+    {
+      const Look look = { node->name, node->color, node->flags };
+      cover (paint, (uint32_t)x0, (float)((double)node->busy_ns / paint->scale.ns_per_px), &look);
+      paint->result->pixels[(uint32_t)x0].count =
+          saturated_sum (paint->result->pixels[(uint32_t)x0].count, n_events);
+    }
+  else
+    cover_node (paint, node, n_events, node->start_ns);
+  return false;
+}
+
+static void
+rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns)
+{
+  Paint *paint = data;
+
+  paint->result->coarse = true;
+  if (node->hole_ns > 0 && from_ns == node->start_ns)
+    cover_sides (paint, node, n_events);
+  else if (is_inside (paint, from_ns, node->end_ns))
+    cover_node (paint, node, n_events, from_ns);
+}
+
+/* Appends to the listed events. */
+static void
+list_event (Paint *paint, const LnsPixelEvent *event)
+{
+  LnsPixelResult *result = paint->result;
+
+  if (result->n_events == result->n_events_allocated)
+    {
+      uint32_t n_allocated = result->n_events_allocated > 0 ? 2 * result->n_events_allocated : 256;
+      LnsPixelEvent *events = reallocarray (result->events, n_allocated, sizeof *events);
+      if (events == NULL)
+        {
+          paint->no_memory = true;
+          return;
+        }
+      result->events = events;
+      result->n_events_allocated = n_allocated;
+    }
+  result->events[result->n_events++] = *event;
+}
+
+/* Shows EVENT, of which nothing before FROM_NS counts. */
+static void
+paint_event (Paint *paint, const LnsPixelEvent *event, int64_t from_ns)
+{
+  const int64_t end_ns = event->start_ns + event->duration_ns;
+
+  if (!is_inside (paint, event->start_ns, end_ns))
+    return;
+  const double x0 = _lns_pixel_x (&paint->scale, event->start_ns);
+  const double x1 = _lns_pixel_x (&paint->scale, end_ns);
+  const double from = from_ns > event->start_ns ? _lns_pixel_x (&paint->scale, from_ns) : x0;
+  const Look look = { event->name, event->color, event->flags };
+  if (from <= x1)
+    cover_span (paint, from, x1, 1, &look, 0);
+  if (x0 >= 0 && x0 < paint->scale.n_px)
+    paint->result->pixels[(uint32_t)x0].count =
+        saturated_sum (paint->result->pixels[(uint32_t)x0].count, 1);
+  if (x1 - x0 >= paint->min_event_px)
+    list_event (paint, event);
+}
+
+static LnsPixelEvent
+event_at (const Paint *paint, const LnsChunk *chunk, uint32_t i)
+{
+  const uint64_t *colors = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
+  return (LnsPixelEvent){ chunk->first + i,
+                          chunk->start_ns[i],
+                          chunk->duration_ns[i],
+                          chunk->name[i],
+                          colors != NULL ? (uint32_t)colors[i] : 0,
+                          chunk->flags[i],
+                          chunk->lane };
+}
+
+static void
+event_cb (void *data, const LnsChunk *chunk, uint32_t i, int64_t from_ns)
+{
+  Paint *paint = data;
+  const LnsPixelEvent event = event_at (paint, chunk, i);
+  paint_event (paint, &event, from_ns);
+}
+
+static void
+events_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
+{
+  Paint *paint = data;
+  const uint64_t *colors = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
+
+  for (uint32_t i = first; i < end; i++)
+    {
+      const int64_t start_ns = chunk->start_ns[i], duration_ns = chunk->duration_ns[i];
+      const uint32_t color = colors != NULL ? (uint32_t)colors[i] : 0;
+      const double x0 = _lns_pixel_x (&paint->scale, start_ns);
+      const double x1 = _lns_pixel_x (&paint->scale, start_ns + duration_ns);
+      /* Most lie within one pixel. */
+      if (x0 >= 0 && x1 < paint->scale.n_px && (uint32_t)x0 == (uint32_t)x1)
+        {
+          const Look look = { chunk->name[i], color, chunk->flags[i] };
+          LnsPixel *pixel = &paint->result->pixels[(uint32_t)x0];
+          cover (paint, (uint32_t)x0, (float)(x1 - x0), &look);
+          pixel->count += pixel->count < UINT32_MAX;
+        }
+      else
+        event_cb (paint, chunk, i, start_ns);
+    }
+}
+
+static bool
+prepare (LnsPixelResult *result, uint32_t n_px, float **ret_weights)
+{
+  if (n_px > result->n_px_allocated)
+    {
+      LnsPixel *pixels = reallocarray (result->pixels, n_px, sizeof *pixels);
+      if (pixels == NULL)
+        return false;
+      result->pixels = pixels;
+      result->n_px_allocated = n_px;
+    }
+  *ret_weights = malloc (n_px * sizeof **ret_weights);
+  if (*ret_weights == NULL)
+    return false;
+  memset (result->pixels, 0, n_px * sizeof *result->pixels);
+  for (uint32_t p = 0; p < n_px; p++)
+    (*ret_weights)[p] = -1;
+  result->n_px = n_px;
+  result->n_events = 0;
+  result->coarse = false;
+  return true;
+}
+
+bool
+_lns_pixels_fill (LnsReport *report,
+                  const LnsPixelQuery *query,
+                  int color_at,
+                  LnsPixelWalk walk,
+                  void *source,
+                  LnsPixelResult *result,
+                  LnsError *error)
+{
+  Paint paint = { .result = result,
+                  .min_event_px = query->min_event_px > 1 ? query->min_event_px : 1,
+                  .color_at = color_at };
+
+  if (!_lns_pixel_scale_init (&paint.scale, report, query, error))
+    return false;
+  if (!prepare (result, query->n_px, &paint.weights))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
+                          report->path);
+  const LnsDetailVisitor visitor = {
+    .node = node_cb,
+    .events = events_cb,
+    .event = event_cb,
+    .rest = rest_cb,
+    .data = &paint,
+    .column_mask = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+                   LNS_COLUMN_BIT (LNS_COLUMN_COLOR),
+    .cached_only = query->cached_only,
+    .generation = query->generation,
+    .expected_generation = query->expected_generation,
+  };
+  bool ok = walk (source, &visitor, error);
+  for (uint32_t p = 0; ok && p < result->n_px; p++)
+    if (result->pixels[p].busy > 1)
+      result->pixels[p].busy = 1;
+  if (ok && paint.no_memory)
+    ok = lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
+                        report->path);
+  free (paint.weights);
+  return ok;
+}
+
+typedef struct
+{
+  LnsReport *report;
+  uint32_t lane;
+} Source;
+
+static bool
+walk_lane (void *data, const LnsDetailVisitor *visitor, LnsError *error)
+{
+  const Source *source = data;
+  const LnsLaneState *state = &source->report->lanes[source->lane];
+  if (!_lns_detail_walk (source->report, source->lane, visitor, error))
+    return false;
+  if (!state->info.has_open)
+    return true;
+  Paint *paint = visitor->data;
+  const LnsEvent *it = &state->open;
+  const LnsPixelEvent open = { state->n_closed,
+                               it->start_ns,
+                               it->duration_ns,
+                               it->name,
+                               paint->color_at >= 0 ? (uint32_t)it->extra[paint->color_at] : 0,
+                               it->flags,
+                               source->lane };
+  paint_event (paint, &open, open.start_ns);
+  return true;
+}
+
+bool
+lns_report_query_pixels (LnsReport *report,
+                         uint32_t lane,
+                         const LnsPixelQuery *query,
+                         LnsPixelResult *result,
+                         LnsError *error)
+{
+  report = _lns_report_of (report, lane);
+  Source source = { report, lane };
+  if (lane >= report->n_lanes)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
+  return _lns_pixels_fill (report, query,
+                           lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_COLOR),
+                           walk_lane, &source, result, error);
+}
+
+void
+lns_pixel_result_clear (LnsPixelResult *result)
+{
+  free (result->pixels);
+  free (result->events);
+  *result = (LnsPixelResult){ 0 };
+}

@@ -1,0 +1,146 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/store/read/report-cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/folders.h"
+#include "src/base/hash.h"
+#include "src/store/database/sql.h"
+
+/* Writes the size and the time of the file at PATH, with ENDING behind, as a part of a key. */
+static int
+print_condition (char *to, size_t to_bytes, const char *path, const char *ending)
+{
+  char name[PATH_MAX + 8];
+  struct stat status;
+
+  snprintf (name, sizeof name, "%s%s", path, ending);
+  if (stat (name, &status) != 0)
+    return snprintf (to, to_bytes, " -");
+  return snprintf (to, to_bytes, " %" PRId64 " %" PRId64 ".%09ld", (int64_t)status.st_size,
+                   (int64_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+/* Whether copies may be put into FOLDER, PATH_MAX bytes, which is filled with where those of KIND lie, and
+ * made. Without a home it is in /tmp, where somebody else may have put something in its place. */
+static bool
+find_folder (const char *kind, char *folder, LnsError *error)
+{
+  const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
+  char own[64];
+  struct stat status;
+
+  /* The specification of base folders has relative ones ignored. */
+  const bool has_home = home != NULL && home[0] == '/';
+  snprintf (own, sizeof own, "/tmp/lanescope-cache-%u", (unsigned)geteuid ());
+  if (cache != NULL && cache[0] == '/')
+    snprintf (folder, PATH_MAX, "%s/lanescope/%s/", cache, kind);
+  else if (has_home)
+    snprintf (folder, PATH_MAX, "%s/.cache/lanescope/%s/", home, kind);
+  else
+    snprintf (folder, PATH_MAX, "%s/%s/", own, kind);
+  if (!lns_make_folders (folder, 0700, NULL))
+    return lns_error_set_errno (
+        error, errno,
+        "%s: no copy of the report can be made there; set XDG_CACHE_HOME to "
+        "a folder that can be written",
+        folder);
+  if (strncmp (folder, own, strlen (own)) == 0 &&
+      (lstat (own, &status) != 0 || !S_ISDIR (status.st_mode) || status.st_uid != geteuid () ||
+       (status.st_mode & 077) != 0))
+    return lns_error_set (error, LNS_ERROR_IO, EPERM,
+                          "%s must be a folder that only you can enter: remove it, or set HOME or "
+                          "XDG_CACHE_HOME to a folder of yours",
+                          own);
+  return true;
+}
+
+char *
+lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error)
+{
+  char folder[PATH_MAX], key[PATH_MAX + 160], *real = realpath (path, NULL), *text = NULL;
+  struct stat status;
+
+  if (real == NULL || stat (real, &status) != 0)
+    lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
+  else if (find_folder (kind, folder, error))
+    {
+      int n = snprintf (key, sizeof key, "%s %s", real, version);
+      n += print_condition (key + n, sizeof key - (size_t)n, real, "");
+      n += print_condition (key + n, sizeof key - (size_t)n, real, "-wal");
+      const char *slash = strrchr (real, '/');
+      if (asprintf (&text, "%s%.64s-%016" PRIx64 ".rep", folder, slash + 1,
+                    lns_hash (key, (size_t)n)) < 0)
+        {
+          text = NULL;
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it", path);
+        }
+    }
+  free (real);
+  return text;
+}
+
+static bool
+is_copy (int folder_fd, const char *name, struct stat *ret_status)
+{
+  const size_t length = strlen (name);
+
+  return length > 4 && strcmp (name + length - 4, ".rep") == 0 &&
+         fstatat (folder_fd, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG (ret_status->st_mode);
+}
+
+/* Removes the oldest copy in FOLDER but NEWEST, if there are too many. Whether it did. */
+static bool
+remove_oldest (
+    DIR *folder, const char *folder_path, const char *newest, int64_t max_copies, int64_t max_bytes)
+{
+  char oldest[PATH_MAX] = "";
+  struct stat status, oldest_status = { 0 };
+  int64_t n = 0, n_bytes = 0;
+
+  rewinddir (folder);
+  for (struct dirent *entry; (entry = readdir (folder)) != NULL;)
+    {
+      if (!is_copy (dirfd (folder), entry->d_name, &status))
+        continue;
+      n++;
+      n_bytes += status.st_size;
+      if (strcmp (entry->d_name, newest) == 0 ||
+          (oldest[0] != '\0' && status.st_mtime >= oldest_status.st_mtime))
+        continue;
+      snprintf (oldest, sizeof oldest, "%s/%s", folder_path, entry->d_name);
+      oldest_status = status;
+    }
+  if (oldest[0] == '\0' || (n <= max_copies && n_bytes <= max_bytes))
+    return false;
+  lns_sql_remove (oldest);
+  return access (oldest, F_OK) != 0;
+}
+
+void
+lns_report_cache_prune (const char *newest_path, int64_t max_copies, int64_t max_bytes)
+{
+  const char *slash = strrchr (newest_path, '/');
+  char *folder_path = slash != NULL ? strndup (newest_path, (size_t)(slash - newest_path)) : NULL;
+  DIR *folder = folder_path != NULL ? opendir (folder_path) : NULL;
+
+  while (folder != NULL && remove_oldest (folder, folder_path, slash + 1, max_copies, max_bytes))
+    ;
+  if (folder != NULL)
+    closedir (folder);
+  free (folder_path);
+}

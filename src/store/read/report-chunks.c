@@ -1,0 +1,461 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Chunks of events and nodes, through the cache: reading, checking that they are what the index
+ * says, decoding; and looking events up by ordinal and time. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/store/format/event-codec.h"
+#include "src/store/read/report-private.h"
+
+/* An LnsChunk that the cache holds. */
+typedef struct
+{
+  LnsCacheItem item;
+  LnsChunk chunk;
+  _Alignas(8) uint8_t memory[];
+} EventChunk;
+
+LnsColumnMask
+_lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
+{
+  const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
+  LnsColumnMask all = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
+
+  for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
+    all |= LNS_COLUMN_BIT (info->extra[i].id);
+  return (column_mask == 0 ? all : column_mask & all) | LNS_COLUMN_BIT (LNS_COLUMN_START) |
+         LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
+}
+
+/* Calls for each column of COLUMN_MASK that takes memory: the wanted ones, and of the kind's own
+ * only those that the chunk has. */
+static size_t
+place_columns (const LnsChunkView *view,
+               LnsColumnMask column_mask,
+               uint8_t *memory,
+               LnsChunk *chunk)
+{
+  const LnsLaneKindInfo *info = lns_lane_kind_info ((LnsLaneKind)view->header.lane_kind);
+  const size_t n = view->header.n, wide_bytes = 8 * n, narrow_bytes = 8 * ((n + 1) / 2);
+  size_t at = 0;
+
+  *chunk =
+      (LnsChunk){ view->header.lane, view->header.n, view->header.first, NULL, NULL, NULL, NULL,
+                  { NULL } };
+#define PLACE(field, bytes)                                                                        \
+ do                                                                                                \
+  {                                                                                                \
+   if (memory != NULL)                                                                             \
+    chunk->field = (const void *)(memory + at);                                                    \
+   at += (bytes);                                                                                  \
+  }                                                                                                \
+ while (0)
+  PLACE (start_ns, wide_bytes);
+  PLACE (duration_ns, wide_bytes);
+  if (column_mask & LNS_COLUMN_BIT (LNS_COLUMN_NAME))
+    PLACE (name, narrow_bytes);
+  if (column_mask & LNS_COLUMN_BIT (LNS_COLUMN_FLAGS))
+    PLACE (flags, narrow_bytes);
+  for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
+    if (column_mask & LNS_COLUMN_BIT (info->extra[i].id) &&
+        lns_chunk_column (view, info->extra[i].id) != NULL)
+      PLACE (extra[i], wide_bytes);
+#undef PLACE
+  return at;
+}
+
+size_t
+_lns_chunk_columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask)
+{
+  LnsChunk chunk;
+
+  return place_columns (view, column_mask, NULL, &chunk);
+}
+
+bool
+_lns_chunk_decode (const LnsChunkView *view,
+                   LnsColumnMask column_mask,
+                   void *memory,
+                   LnsChunk *ret_chunk,
+                   LnsError *error)
+{
+  place_columns (view, column_mask, memory, ret_chunk);
+  /* The arrays are this function's to fill, then everybody's to read. */
+  LnsEventColumns columns = { (int64_t *)ret_chunk->start_ns,
+                              (int64_t *)ret_chunk->duration_ns,
+                              (uint32_t *)ret_chunk->name,
+                              (uint32_t *)ret_chunk->flags,
+                              { NULL } };
+  for (int i = 0; i < LNS_EXTRA_MAX; i++)
+    columns.extra[i] = (uint64_t *)ret_chunk->extra[i];
+  return lns_events_decode (view, &columns, error);
+}
+
+bool
+_lns_report_begin_chunk (LnsReport *report,
+                         LnsConnection *connection,
+                         uint32_t lane,
+                         uint32_t level,
+                         uint32_t index,
+                         LnsChunkReading *ret_reading,
+                         LnsError *error)
+{
+  const LnsLaneIndex *lane_index = _lns_report_lane_index (report, lane, error);
+  const uint8_t *bytes = NULL;
+  size_t size_bytes = 0;
+  LnsError cause = { 0 };
+
+  if (lane_index == NULL)
+    return false;
+  const LnsLevelIndex *level_index = &lane_index->levels[level];
+  const LnsIndexEntry *entry = &level_index->entries[index];
+  *ret_reading = (LnsChunkReading){ .connection = NULL };
+  if (entry->row == LNS_ROW_TAIL)
+    {
+      bytes = level_index->tail.bytes;
+      size_bytes = level_index->tail.size_bytes;
+    }
+  else
+    {
+      sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_CHUNK);
+      if (statement == NULL)
+        return _lns_report_sqlite_error (report, connection, error);
+      sqlite3_bind_int64 (statement, 1, entry->row);
+      int step = sqlite3_step (statement);
+      if (step != SQLITE_ROW && step != SQLITE_DONE)
+        {
+          _lns_report_sqlite_error (report, connection, error);
+          sqlite3_reset (statement);
+          return false;
+        }
+      ret_reading->connection = connection;
+      if (step == SQLITE_ROW)
+        _lns_connection_blob (statement, 0, &bytes, &size_bytes);
+    }
+
+  const LnsChunkHeader *header = &ret_reading->view.header;
+  bool right = bytes != NULL && lns_chunk_parse (bytes, size_bytes, &ret_reading->view, &cause);
+  if (right)
+    right = header->kind == (level == 0 ? LNS_CHUNK_EVENTS : LNS_CHUNK_NODES) &&
+            header->lane == lane && header->level == level && header->first == entry->first &&
+            header->n == entry->n && header->start_ns == entry->start_ns &&
+            header->lane_kind == report->lanes[lane].kind &&
+            memcmp (header->uuid, report->info.uuid, sizeof header->uuid) == 0;
+  if (!right)
+    {
+      _lns_report_end_chunk (ret_reading);
+      return _lns_report_damaged (
+          report, error, "chunk %u of level %u of lane %u: %s", index, level, lane,
+          cause.message[0] != '\0' ? cause.message : "it is another one or missing");
+    }
+  atomic_fetch_add_explicit (&report->chunks_decoded, 1, memory_order_relaxed);
+  return true;
+}
+
+void
+_lns_report_end_chunk (LnsChunkReading *reading)
+{
+  if (reading->connection != NULL)
+    sqlite3_reset (reading->connection->statements[LNS_QUERY_CHUNK]);
+  reading->connection = NULL;
+}
+
+/* Says which report an error of the codecs is about. */
+static bool
+decode_failed (const LnsReport *report, const LnsError *cause, LnsError *error)
+{
+  return _lns_report_damaged (report, error, "%s", cause->message);
+}
+
+static bool
+times_fit (const LnsIndexEntry *entry, int64_t last_end_ns)
+{
+  return entry->row == LNS_ROW_TAIL ? last_end_ns <= entry->end_ns : last_end_ns == entry->end_ns;
+}
+
+static EventChunk *
+load_events (LnsReport *report,
+             LnsConnection *connection,
+             uint32_t lane,
+             uint32_t index,
+             LnsColumnMask column_mask,
+             LnsError *error)
+{
+  LnsChunkReading reading;
+  LnsError cause = { 0 };
+
+  if (!_lns_report_begin_chunk (report, connection, lane, 0, index, &reading, error))
+    return NULL;
+  const size_t memory_bytes = _lns_chunk_columns_bytes (&reading.view, column_mask);
+  EventChunk *chunk = malloc (sizeof *chunk + memory_bytes);
+  bool ok = chunk != NULL;
+  if (!ok)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", report->path);
+  else if (!_lns_chunk_decode (&reading.view, column_mask, chunk->memory, &chunk->chunk, &cause))
+    ok = decode_failed (report, &cause, error);
+  _lns_report_end_chunk (&reading);
+  if (ok)
+    {
+      const LnsIndexEntry *entry = &report->lanes[lane].index->levels[0].entries[index];
+      const uint32_t last = chunk->chunk.n - 1;
+      if (!times_fit (entry, chunk->chunk.start_ns[last] + chunk->chunk.duration_ns[last]))
+        ok = _lns_report_damaged (report, error, "chunk %u of lane %u ends at another time", index,
+                                  lane);
+    }
+  if (!ok)
+    {
+      free (chunk);
+      return NULL;
+    }
+  chunk->item = (LnsCacheItem){ .key = { lane, 0, index },
+                                .column_mask = column_mask,
+                                .size_bytes = sizeof *chunk + memory_bytes,
+                                .refs = 1 };
+  return chunk;
+}
+
+/* The open event as a chunk of its own. */
+static EventChunk *
+make_open (LnsReport *report, uint32_t lane, LnsError *error)
+{
+  const LnsLaneState *state = &report->lanes[lane];
+  struct
+  {
+    LnsEvent event;
+  } * copy;
+  EventChunk *chunk = malloc (sizeof *chunk + sizeof *copy);
+
+  if (chunk == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                     report->path);
+      return NULL;
+    }
+  copy = (void *)chunk->memory;
+  copy->event = state->open;
+  chunk->item = (LnsCacheItem){ .size_bytes = sizeof *chunk + sizeof *copy, .refs = 1 };
+  chunk->chunk = (LnsChunk){ lane,
+                             1,
+                             state->n_closed,
+                             &copy->event.start_ns,
+                             &copy->event.duration_ns,
+                             &copy->event.name,
+                             &copy->event.flags,
+                             { NULL } };
+  for (int i = 0; i < LNS_EXTRA_MAX; i++)
+    chunk->chunk.extra[i] = copy->event.extra[i] != 0 ? &copy->event.extra[i] : NULL;
+  return chunk;
+}
+
+const LnsChunk *
+_lns_report_event_chunk (LnsReport *report,
+                         uint32_t lane,
+                         uint32_t index,
+                         LnsColumnMask column_mask,
+                         bool cached_only,
+                         LnsError *error)
+{
+  if (lane >= report->n_lanes || index >= report->lanes[lane].info.n_chunks)
+    {
+      lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no chunk %u in lane %u", report->path,
+                     index, lane);
+      return NULL;
+    }
+  EventChunk *chunk;
+  if (index == report->lanes[lane].n_chunks)
+    {
+      chunk = make_open (report, lane, error);
+      return chunk != NULL ? &chunk->chunk : NULL;
+    }
+  column_mask = _lns_lane_kind_mask (report->lanes[lane].kind, column_mask);
+  chunk = (EventChunk *)_lns_chunk_cache_get (report->cache, (LnsChunkKey){ lane, 0, index },
+                                              column_mask, &column_mask);
+  if (chunk == NULL && !cached_only)
+    {
+      LnsConnection *connection = _lns_report_take (report, error);
+      if (connection == NULL)
+        return NULL;
+      chunk = load_events (report, connection, lane, index, column_mask, error);
+      _lns_report_give (report, connection);
+      if (chunk != NULL)
+        _lns_chunk_cache_put (report->cache, &chunk->item);
+    }
+  return chunk != NULL ? &chunk->chunk : NULL;
+}
+
+const LnsChunk *
+lns_report_chunk (
+    LnsReport *report, uint32_t lane, uint32_t index, LnsColumnMask column_mask, LnsError *error)
+{
+  return _lns_report_event_chunk (_lns_report_of (report, lane), lane, index, column_mask, false,
+                                  error);
+}
+
+void
+lns_chunk_unref (const LnsChunk *chunk)
+{
+  if (chunk != NULL)
+    _lns_cache_item_unref (
+        &((EventChunk *)((uintptr_t)chunk - offsetof (EventChunk, chunk)))->item);
+}
+
+static LnsNodeChunk *
+load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
+{
+  LnsConnection *connection = _lns_report_take (report, error);
+  LnsChunkReading reading;
+  LnsNodeChunk *chunk = NULL;
+  LnsError cause = { 0 };
+
+  if (connection == NULL)
+    return NULL;
+  if (_lns_report_begin_chunk (report, connection, key.lane, key.level, key.index, &reading, error))
+    {
+      const uint32_t n = reading.view.header.n;
+      const size_t size_bytes = sizeof *chunk + n * sizeof *chunk->nodes;
+      chunk = malloc (size_bytes);
+      if (chunk == NULL)
+        lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                       report->path);
+      else
+        {
+          chunk->item = (LnsCacheItem){ .key = key, .size_bytes = size_bytes, .refs = 1 };
+          chunk->first = reading.view.header.first;
+          chunk->n = n;
+          if (!lns_nodes_decode (&reading.view, chunk->nodes, &cause))
+            {
+              decode_failed (report, &cause, error);
+              free (chunk);
+              chunk = NULL;
+            }
+        }
+      _lns_report_end_chunk (&reading);
+    }
+  _lns_report_give (report, connection);
+  return chunk;
+}
+
+LnsNodeChunk *
+_lns_report_node_chunk (LnsReport *report,
+                        uint32_t lane,
+                        uint32_t level,
+                        uint32_t index,
+                        bool cached_only,
+                        LnsError *error)
+{
+  const LnsChunkKey key = { lane, level, index };
+  LnsColumnMask column_mask;
+  LnsNodeChunk *chunk = (LnsNodeChunk *)_lns_chunk_cache_get (report->cache, key, 0, &column_mask);
+
+  if (chunk == NULL && !cached_only)
+    {
+      chunk = load_nodes (report, key, error);
+      if (chunk != NULL)
+        _lns_chunk_cache_put (report->cache, &chunk->item);
+    }
+  return chunk;
+}
+
+uint32_t
+_lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal)
+{
+  uint32_t low = 0, high = level->n_entries - 1;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low + 1) / 2;
+      if (level->entries[middle].first <= ordinal)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+  return low;
+}
+
+uint32_t
+lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t ordinal)
+{
+  report = _lns_report_of (report, lane);
+  const LnsLaneState *state = &report->lanes[lane];
+
+  if (ordinal >= state->n_closed)
+    return state->n_chunks;
+  /* The index is a cache: reading it changes nothing that a caller could see. */
+  const LnsLaneIndex *index = _lns_report_lane_index ((LnsReport *)(uintptr_t)report, lane, NULL);
+  return index != NULL ? _lns_level_index_of (&index->levels[0], ordinal) : 0;
+}
+
+bool
+lns_report_find (
+    LnsReport *report, uint32_t lane, int64_t time_ns, uint64_t *ret_ordinal, LnsError *error)
+{
+  report = _lns_report_of (report, lane);
+  const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
+
+  if (index == NULL)
+    return false;
+  const LnsLaneState *state = &report->lanes[lane];
+  const LnsLevelIndex *events = &index->levels[0];
+  /* The first chunk that reaches to TIME_NS: all before it end earlier. */
+  uint32_t low = 0, high = events->n_entries;
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (events->entries[middle].end_ns < time_ns)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  *ret_ordinal = state->n_closed;
+  if (low < events->n_entries)
+    {
+      const LnsChunk *chunk =
+          lns_report_chunk (report, lane, low, LNS_COLUMN_BIT (LNS_COLUMN_START), error);
+      if (chunk == NULL)
+        return false;
+      uint32_t first = 0, end = chunk->n;
+      while (first < end)
+        {
+          uint32_t middle = first + (end - first) / 2;
+          if (chunk->start_ns[middle] >= time_ns ||
+              chunk->start_ns[middle] + chunk->duration_ns[middle] > time_ns)
+            end = middle;
+          else
+            first = middle + 1;
+        }
+      *ret_ordinal = chunk->first + first;
+      lns_chunk_unref (chunk);
+    }
+  if (*ret_ordinal == state->n_closed && state->info.has_open && state->open.start_ns < time_ns &&
+      state->info.end_ns <= time_ns)
+    *ret_ordinal = state->info.n_events;
+  return true;
+}
+
+bool
+lns_report_event (
+    LnsReport *report, uint32_t lane, uint64_t ordinal, LnsEvent *ret_event, LnsError *error)
+{
+  report = _lns_report_of (report, lane);
+  if (lane >= report->n_lanes || ordinal >= report->lanes[lane].info.n_events)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu", report->path,
+                          lane, (unsigned long long)ordinal);
+  /* Where the index is damaged, so is any chunk of it. */
+  const LnsChunk *chunk =
+      lns_report_chunk (report, lane, lns_report_chunk_of (report, lane, ordinal), 0, error);
+  if (chunk == NULL)
+    return false;
+  const uint64_t i = ordinal - chunk->first;
+  *ret_event = (LnsEvent){
+    chunk->start_ns[i], chunk->duration_ns[i], chunk->name[i], chunk->flags[i], { 0 }
+  };
+  for (int e = 0; e < LNS_EXTRA_MAX; e++)
+    ret_event->extra[e] = chunk->extra[e] != NULL ? chunk->extra[e][i] : 0;
+  lns_chunk_unref (chunk);
+  return true;
+}

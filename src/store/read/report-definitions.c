@@ -1,0 +1,481 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Meta values and definitions: read whole at the opening, checked once, so that whoever follows a
+ * reference from one definition to another need not check it again. */
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lns-config.h"
+#include "src/store/format/identity.h"
+#include "src/store/read/report-private.h"
+#include "src/store/database/sql.h"
+
+/* Of keys, values and the pairs of both; an environment and what a program printed take some MiB. */
+#define META_MAX_BYTES ((size_t)64 << 20)
+#define PAIR_BYTES     (2 * sizeof (char *))
+
+static int
+compare_meta (const void *a, const void *b)
+{
+  return strcmp (*(char *const *)a, *(char *const *)b);
+}
+
+const char *
+lns_report_meta (const LnsReport *report, const char *key)
+{
+  char **pair = report->n_meta > 0
+                    ? bsearch (&key, report->meta, report->n_meta, PAIR_BYTES, compare_meta)
+                    : NULL;
+
+  return pair != NULL ? pair[1] : NULL;
+}
+
+const char *
+lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const char **ret_value)
+{
+  size_t low = 0, high = report->n_meta;
+
+  while (low < high)
+    {
+      const size_t middle = low + (high - low) / 2;
+      if (strcmp (report->meta[2 * middle], prefix) < 0)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (i >= report->n_meta - low ||
+      strncmp (report->meta[2 * (low + i)], prefix, strlen (prefix)) != 0)
+    return NULL;
+  *ret_value = report->meta[2 * (low + i) + 1];
+  return report->meta[2 * (low + i)];
+}
+
+void
+_lns_report_free_meta (LnsReport *report)
+{
+  for (size_t i = 0; i < 2 * report->n_meta; i++)
+    free (report->meta[i]);
+  free (report->meta);
+}
+
+static bool
+add_meta (LnsReport *report, size_t *n_allocated, const char *key, const char *value)
+{
+  if (report->n_meta == *n_allocated)
+    {
+      const size_t n = 2 * *n_allocated + 128;
+      char **larger = realloc (report->meta, n * PAIR_BYTES);
+      if (larger == NULL)
+        return false;
+      report->meta = larger;
+      *n_allocated = n;
+    }
+  char **pair = &report->meta[2 * report->n_meta++];
+  pair[0] = strdup (key);
+  pair[1] = strdup (value);
+  return pair[0] != NULL && pair[1] != NULL;
+}
+
+static bool
+load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
+{
+  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_META);
+  size_t n_bytes = 0, n_allocated = 0;
+  int step = SQLITE_ERROR;
+
+  while (statement != NULL && (step = sqlite3_step (statement)) == SQLITE_ROW)
+    {
+      const char *key = (const char *)sqlite3_column_text (statement, 0);
+      const char *value = (const char *)sqlite3_column_text (statement, 1);
+      n_bytes += PAIR_BYTES + (size_t)sqlite3_column_bytes (statement, 0) +
+                 (size_t)sqlite3_column_bytes (statement, 1);
+      if (n_bytes > META_MAX_BYTES)
+        return lns_error_set (
+            error, LNS_ERROR_FORMAT, 0,
+            "%s has over 64 MiB in \"lns_meta\", which no report of Lanescope has", report->path);
+      if (!add_meta (report, &n_allocated, key != NULL ? key : "", value != NULL ? value : ""))
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
+                              report->path);
+    }
+  if (step != SQLITE_DONE)
+    return _lns_report_sqlite_error (report, connection, error);
+  if (report->n_meta > 0)
+    qsort (report->meta, report->n_meta, PAIR_BYTES, compare_meta);
+  return true;
+}
+
+/* The decimal meta value of KEY; FALLBACK where there is none. */
+static int64_t
+meta_int (const LnsReport *report, const char *key, int64_t fallback)
+{
+  const char *text = lns_report_meta (report, key);
+
+  return text != NULL ? (int64_t)strtoll (text, NULL, 10) : fallback;
+}
+
+static uint64_t
+meta_uint (const LnsReport *report, const char *key)
+{
+  const char *text = lns_report_meta (report, key);
+
+  return text != NULL ? (uint64_t)strtoull (text, NULL, 10) : 0;
+}
+
+static bool
+read_uuid (const LnsReport *report, uint8_t ret_uuid[16])
+{
+  const char *text = lns_report_meta (report, "uuid");
+
+  if (text == NULL || strlen (text) != 32)
+    return false;
+  for (int i = 0; i < 16; i++)
+    {
+      unsigned byte;
+      if (!isxdigit ((unsigned char)text[2 * i]) || !isxdigit ((unsigned char)text[2 * i + 1]) ||
+          sscanf (text + 2 * i, "%2x", &byte) != 1)
+        return false;
+      ret_uuid[i] = (uint8_t)byte;
+    }
+  return true;
+}
+
+static bool
+check_features (LnsReport *report, LnsError *error)
+{
+  uint64_t incompatible = meta_uint (report, "incompatible") & ~LNS_FEATURES_INCOMPATIBLE;
+  const char *needs = lns_report_meta (report, "needs");
+
+  report->info.unknown_compatible = meta_uint (report, "compatible") & ~LNS_FEATURES_COMPATIBLE;
+  if (incompatible == 0)
+    return true;
+  if (needs != NULL && *needs != '\0')
+    return lns_error_set (error, LNS_ERROR_VERSION, 0,
+                          "%s: the report needs Lanescope %s or newer (feature bits 0x%" PRIx64
+                          "); update lanescope",
+                          report->path, needs, incompatible);
+  return lns_error_set (error, LNS_ERROR_VERSION, 0,
+                        "%s: the report needs a Lanescope newer than " LNS_VERSION
+                        " (feature bits 0x%" PRIx64 "); update lanescope",
+                        report->path, incompatible);
+}
+
+bool
+_lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
+{
+  LnsReportInfo *info = &report->info;
+
+  if (!load_meta (report, connection, error) || !check_features (report, error))
+    return false;
+  const char *state = lns_report_meta (report, "state");
+  const char *writer = lns_report_meta (report, "writer");
+  if (state == NULL || !read_uuid (report, info->uuid))
+    return _lns_report_damaged (report, error, "its state or its identity is missing");
+  if (strcmp (state, "complete") == 0)
+    info->state = LNS_STATE_COMPLETE;
+  else if (strcmp (state, "recovered") == 0)
+    info->state = LNS_STATE_RECOVERED;
+  else if (strcmp (state, "incomplete") == 0)
+    info->state = LNS_STATE_INCOMPLETE;
+  else
+    info->state =
+        (writer != NULL && lns_identity_lives (writer)) || lns_sql_is_written (report->real_path)
+            ? LNS_STATE_RECORDING
+            : LNS_STATE_CUT_OFF;
+  report->is_live = info->state == LNS_STATE_RECORDING;
+  if (info->state == LNS_STATE_RECORDING || info->state == LNS_STATE_CUT_OFF)
+    {
+      info->n_lost = meta_uint (report, "untold");
+      info->n_waiting = meta_uint (report, "waiting");
+      info->reached_ns = meta_int (report, "reached_ns", meta_int (report, "now_ns", 0));
+      info->seen_ns = meta_int (report, "seen_ns", info->reached_ns);
+    }
+  info->n_commits = meta_uint (report, "commit");
+  info->t0_monotonic_ns = meta_int (report, "t0_monotonic_ns", 0);
+  info->t0_realtime_ns = meta_int (report, "t0_realtime_ns", 0);
+  info->t0_tsc = meta_uint (report, "t0_tsc");
+  /* String 0 is not stored; each other one takes at least the byte of its NUL. */
+  const uint64_t n_strings = meta_uint (report, "next_string");
+  if (n_strings >= UINT32_MAX || n_strings > info->file_bytes)
+    return _lns_report_damaged (report, error, "it cannot hold the strings that it counts");
+  report->n_strings = (uint32_t)n_strings;
+  return true;
+}
+
+/* Kinds that are referred to come after those that refer to them, so that mending one after the
+ * other in this order is enough. */
+const LnsDefinitionReference _lns_definition_references[] = {
+  { LNS_DEFINITION_LANE, LNS_DEFINITION_TRACK, offsetof (LnsLane, track), true },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_PROCESS, offsetof (LnsTrack, process), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_THREAD, offsetof (LnsTrack, thread), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_DOMAIN, offsetof (LnsTrack, domain), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_DEVICE, offsetof (LnsTrack, device), false },
+  { LNS_DEFINITION_TRACK, LNS_DEFINITION_STREAM, offsetof (LnsTrack, stream), false },
+  { LNS_DEFINITION_STREAM, LNS_DEFINITION_CONTEXT, offsetof (LnsCudaStream, context), true },
+  { LNS_DEFINITION_CONTEXT, LNS_DEFINITION_DEVICE, offsetof (LnsCudaContext, device), true },
+  { LNS_DEFINITION_DEVICE, LNS_DEFINITION_PROCESS, offsetof (LnsCudaDevice, process), true },
+  { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
+  { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
+  { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
+  { LNS_DEFINITION_RESOURCE, LNS_DEFINITION_DOMAIN, offsetof (LnsResource, domain), true },
+  { LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_PROCESS, offsetof (LnsDiagnostic, process), false },
+  { LNS_DEFINITION_LOSS, LNS_DEFINITION_PROCESS, offsetof (LnsLoss, process), false },
+  { LNS_DEFINITION_LOSS, LNS_DEFINITION_THREAD, offsetof (LnsLoss, thread), false },
+  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_PROCESS, offsetof (LnsDomain, process), true },
+  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_THREAD, offsetof (LnsDomain, thread), false },
+  { LNS_DEFINITION_THREAD, LNS_DEFINITION_PROCESS, offsetof (LnsThread, process), true },
+  { LNS_DEFINITION_PROCESS, LNS_DEFINITION_PROCESS, offsetof (LnsProcess, parent), false },
+  { LNS_DEFINITION_KEPT_ROWS, LNS_DEFINITION_KEPT_TABLE, offsetof (LnsKeptRows, table), true },
+};
+const size_t _lns_n_definition_references =
+    sizeof _lns_definition_references / sizeof *_lns_definition_references;
+
+static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
+  [LNS_DEFINITION_PROCESS] = "process",       [LNS_DEFINITION_THREAD] = "thread",
+  [LNS_DEFINITION_DOMAIN] = "domain",         [LNS_DEFINITION_CATEGORY] = "category",
+  [LNS_DEFINITION_SCHEMA] = "schema",         [LNS_DEFINITION_SCHEMA_ENTRY] = "schema entry",
+  [LNS_DEFINITION_TRACK] = "track",           [LNS_DEFINITION_LANE] = "lane",
+  [LNS_DEFINITION_DIAGNOSTIC] = "diagnostic", [LNS_DEFINITION_LOSS] = "loss",
+  [LNS_DEFINITION_META] = "meta value",       [LNS_DEFINITION_RESOURCE] = "resource",
+  [LNS_DEFINITION_DEVICE] = "device",         [LNS_DEFINITION_CONTEXT] = "context",
+  [LNS_DEFINITION_STREAM] = "stream",         [LNS_DEFINITION_LAUNCH] = "launch",
+  [LNS_DEFINITION_KEPT_TABLE] = "kept table", [LNS_DEFINITION_KEPT_ROWS] = "kept rows",
+};
+
+static bool
+check_references (const LnsReport *report, LnsError *error)
+{
+  for (size_t r = 0; r < _lns_n_definition_references; r++)
+    {
+      const LnsDefinitionReference *reference = &_lns_definition_references[r];
+      const LnsDefinitionTable *from = &report->definitions[reference->from];
+      const uint32_t n_to = report->definitions[reference->to].n;
+      const size_t size = lns_definition_size (reference->from);
+      for (uint32_t i = 0; i < from->n; i++)
+        {
+          uint32_t id;
+          memcpy (&id, (const char *)from->records + i * size + reference->offset, sizeof id);
+          if (id >= n_to && (reference->required || id != LNS_ID_NONE))
+            return _lns_report_damaged (report, error, "%s %u refers to %s %u, which is not there",
+                                        kind_names[reference->from], i, kind_names[reference->to],
+                                        id);
+        }
+    }
+  return true;
+}
+
+bool
+_lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint32_t *ret_n_ended)
+{
+  uint32_t *seen =
+      calloc ((size_t)n + 1, sizeof *seen); /* 1 + the process from which it was seen */
+
+  *ret_n_ended = 0;
+  if (seen == NULL)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t at = i; at != LNS_ID_NONE && seen[at] == 0;)
+      {
+        LnsProcess *process = (LnsProcess *)((char *)processes + at * stride_bytes);
+        seen[at] = i + 1;
+        if (process->parent != LNS_ID_NONE && seen[process->parent] == i + 1)
+          {
+            process->parent = LNS_ID_NONE;
+            ++*ret_n_ended;
+          }
+        at = process->parent;
+      }
+  free (seen);
+  return true;
+}
+
+/* Refuses processes that are their own ancestors: who follows parents would not come back. */
+static bool
+check_ancestry (const LnsReport *report, LnsError *error)
+{
+  const LnsDefinitionTable *table = &report->definitions[LNS_DEFINITION_PROCESS];
+  uint32_t n_ended;
+
+  if (!_lns_report_end_circles (table->records, sizeof (LnsProcess), table->n, &n_ended))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "%s: not enough memory for its definitions", report->path);
+  return n_ended == 0 || _lns_report_damaged (report, error, "a process is its own ancestor");
+}
+
+/* Puts a record into its table: a new one at the end, or over an earlier one. */
+static bool
+keep_record (LnsReport *report,
+             LnsDefinitionKind kind,
+             uint32_t id,
+             const LnsDefinition *definition,
+             LnsError *error)
+{
+  LnsDefinitionTable *table = &report->definitions[kind];
+  const size_t size = lns_definition_size (kind);
+
+  if (id > table->n || id == LNS_ID_NONE)
+    return _lns_report_damaged (report, error, "the definition of %s %u is missing",
+                                kind_names[kind], table->n);
+  if (id == table->n_allocated)
+    {
+      uint32_t n_allocated =
+          table->n_allocated < 32 ? 64 : table->n_allocated + table->n_allocated / 2;
+      void *records = n_allocated > id ? reallocarray (table->records, n_allocated, size) : NULL;
+      if (records == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "%s: not enough memory for its definitions", report->path);
+      table->records = records;
+      table->n_allocated = n_allocated;
+    }
+  memcpy ((char *)table->records + id * size, definition, size);
+  table->n += id == table->n;
+  return true;
+}
+
+static bool
+keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError *error)
+{
+  LnsChunkView view;
+  LnsError cause = { 0 };
+
+  if (!lns_chunk_parse (bytes, size_bytes, &view, &cause) ||
+      view.header.kind != LNS_CHUNK_DEFINITIONS)
+    return _lns_report_damaged (report, error, "definitions: %s", cause.message);
+  const LnsChunkColumn *column = lns_chunk_column (&view, LNS_DEFINITION_COLUMN_RECORDS);
+  const uint8_t *records = column != NULL ? column->bytes : NULL;
+  size_t records_bytes = column != NULL ? column->size_bytes : 0;
+  for (uint32_t i = 0; i < view.header.n; i++)
+    {
+      LnsDefinitionKind kind;
+      LnsDefinition definition;
+      uint32_t id;
+      if (!lns_definition_decode (&records, &records_bytes, &kind, &id, &definition))
+        return _lns_report_damaged (report, error, "a definition cannot be read");
+      if (lns_definition_size (kind) == 0)
+        continue;
+      if (!keep_record (report, kind, id, &definition, error))
+        return false;
+    }
+  return true;
+}
+
+bool
+_lns_report_read_definitions (LnsReport *report,
+                              LnsConnection *connection,
+                              const LnsOpenOptions *options,
+                              LnsError *error)
+{
+  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_DEFS);
+  int step = SQLITE_ERROR;
+  int64_t last_id = INT64_MIN;
+
+  while (statement != NULL && (step = sqlite3_step (statement)) == SQLITE_ROW)
+    {
+      const uint8_t *bytes;
+      size_t size_bytes;
+      int64_t id = sqlite3_column_int64 (statement, 0);
+      /* A b-tree that runs in a circle would never end. */
+      if (id <= last_id || !_lns_connection_blob (statement, 1, &bytes, &size_bytes))
+        return _lns_report_damaged (report, error, "its definitions are out of order");
+      last_id = id;
+      if (options->cancel != NULL && atomic_load_explicit (options->cancel, memory_order_relaxed))
+        return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: opening was cancelled",
+                              report->path);
+      if (!keep_chunk (report, bytes, size_bytes, error))
+        return false;
+    }
+  if (step != SQLITE_DONE)
+    return _lns_report_sqlite_error (report, connection, error);
+
+  uint32_t n_losses;
+  const LnsLoss *losses = lns_report_losses (report, &n_losses);
+  for (uint32_t i = 0; i < n_losses; i++)
+    report->info.n_lost += lns_loss_events (&losses[i]);
+  return check_references (report, error) && check_ancestry (report, error);
+}
+
+void
+_lns_report_free_definitions (LnsReport *report)
+{
+  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
+    free (report->definitions[kind].records);
+}
+
+#define DEFINITIONS(Type, name, kind)                                                              \
+ const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
+ {                                                                                                 \
+  if (ret_n != NULL)                                                                               \
+   *ret_n = report->definitions[kind].n;                                                           \
+  return report->definitions[kind].records;                                                        \
+ }
+
+DEFINITIONS (LnsProcess, processes, LNS_DEFINITION_PROCESS)
+DEFINITIONS (LnsThread, threads, LNS_DEFINITION_THREAD)
+DEFINITIONS (LnsDomain, domains, LNS_DEFINITION_DOMAIN)
+DEFINITIONS (LnsCategory, categories, LNS_DEFINITION_CATEGORY)
+DEFINITIONS (LnsResource, resources, LNS_DEFINITION_RESOURCE)
+DEFINITIONS (LnsSchema, schemas, LNS_DEFINITION_SCHEMA)
+DEFINITIONS (LnsSchemaEntry, schema_entries, LNS_DEFINITION_SCHEMA_ENTRY)
+DEFINITIONS (LnsDiagnostic, diagnostics, LNS_DEFINITION_DIAGNOSTIC)
+DEFINITIONS (LnsMetaDefinition, metas, LNS_DEFINITION_META)
+DEFINITIONS (LnsLoss, losses, LNS_DEFINITION_LOSS)
+DEFINITIONS (LnsCudaDevice, devices, LNS_DEFINITION_DEVICE)
+DEFINITIONS (LnsCudaContext, contexts, LNS_DEFINITION_CONTEXT)
+DEFINITIONS (LnsCudaStream, streams, LNS_DEFINITION_STREAM)
+DEFINITIONS (LnsCudaLaunch, launches, LNS_DEFINITION_LAUNCH)
+DEFINITIONS (LnsKeptTable, kept_tables, LNS_DEFINITION_KEPT_TABLE)
+DEFINITIONS (LnsKeptRows, kept_rows, LNS_DEFINITION_KEPT_ROWS)
+
+/* What is attached repeats what the report has. */
+#define DERIVED_DEFINITIONS(Type, name, kind)                                                      \
+ const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
+ {                                                                                                 \
+  const LnsReport *derived = atomic_load_explicit (&report->derived, memory_order_acquire);        \
+  const LnsDefinitionTable *table = &(derived != NULL ? derived : report)->definitions[kind];      \
+  if (ret_n != NULL)                                                                               \
+   *ret_n = table->n;                                                                              \
+  return table->records;                                                                           \
+ }
+
+DERIVED_DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)
+DERIVED_DEFINITIONS (LnsLane, lanes, LNS_DEFINITION_LANE)
+
+/* Whether DERIVED's tracks and lanes begin with those of REPORT. */
+static bool
+repeats (const LnsReport *derived, const LnsReport *report)
+{
+  uint32_t n_tracks, n_own_tracks, n_lanes, n_own_lanes;
+  const LnsTrack *tracks = lns_report_tracks (derived, &n_tracks),
+                 *own_tracks = lns_report_tracks (report, &n_own_tracks);
+  const LnsLane *lanes = lns_report_lanes (derived, &n_lanes),
+                *own_lanes = lns_report_lanes (report, &n_own_lanes);
+  bool same = n_tracks >= n_own_tracks && n_lanes >= n_own_lanes;
+  for (uint32_t i = 0; same && i < n_own_tracks; i++)
+    same = tracks[i].kind == own_tracks[i].kind && tracks[i].process == own_tracks[i].process &&
+           tracks[i].thread == own_tracks[i].thread && tracks[i].domain == own_tracks[i].domain &&
+           tracks[i].device == own_tracks[i].device && tracks[i].stream == own_tracks[i].stream;
+  for (uint32_t i = 0; same && i < n_own_lanes; i++)
+    same = lanes[i].kind == own_lanes[i].kind && lanes[i].track == own_lanes[i].track &&
+           lanes[i].ordinal == own_lanes[i].ordinal;
+  return same;
+}
+
+bool
+lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error)
+{
+  LnsReport *none = NULL;
+  if (!repeats (derived, report))
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: it was not derived from %s; remove it to have it made anew",
+                          derived->path, report->path);
+  if (!atomic_compare_exchange_strong (&report->derived, &none, derived))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: something is attached to it already",
+                          report->path);
+  return true;
+}

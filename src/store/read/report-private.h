@@ -1,0 +1,250 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the files of the reader share. */
+
+#pragma once
+
+#include <pthread.h>
+
+#include "src/store/read/chunk-cache.h"
+#include "src/store/format/chunk-format.h"
+#include "src/store/database/connection.h"
+#include "src/store/format/definition-codec.h"
+#include "src/store/format/node.h"
+#include "src/store/read/report.h"
+
+/* A chunk of a lane's level: from lns_chunk_index, the last one perhaps from the tail. */
+typedef struct
+{
+  uint64_t first; /* ordinal of its first event or node                                         */
+  int64_t start_ns, end_ns;
+  int64_t row; /* lns_chunk.id, or LNS_ROW_TAIL                                                 */
+  uint64_t up_to; /* the largest correlation in this chunk and those before it                  */
+  uint64_t from;  /* the least one in this chunk and those behind it                            */
+  uint32_t n;
+} LnsIndexEntry;
+
+#define LNS_ROW_TAIL INT64_MIN
+
+/* A chunk kept as it lies in the file: of a tail. */
+typedef struct
+{
+  uint8_t *bytes; /* owned; NULL = none                                                         */
+  size_t size_bytes;
+} LnsBlob;
+
+typedef struct
+{
+  LnsIndexEntry *entries; /* n_entries; owned                                                   */
+  uint32_t n_entries, n_allocated;
+  uint64_t n; /* events (without the open one) or nodes of them all                             */
+  LnsBlob tail;
+} LnsLevelIndex;
+
+/* What is known of a lane once its index was read. Immutable. */
+typedef struct
+{
+  uint32_t n_levels; /* levels[0] are the events, then nodes; the top ones are LnsLaneState.top */
+  LnsLevelIndex levels[LNS_NODE_LEVELS + 1];
+} LnsLaneIndex;
+
+typedef struct
+{
+  LnsLaneInfo info;
+  LnsLaneKind kind;
+  uint64_t n_closed;  /* events without the open one                                            */
+  uint32_t n_chunks;  /* event chunks without the open event's                                  */
+  uint32_t top_level; /* 0 = no events                                                          */
+  uint32_t n_top;
+  LnsNode *top;   /* the nodes of top_level; owned                                              */
+  LnsBlob *tails; /* by slot, LNS_N_TAIL_SLOTS, as of the opening where somebody records; owned */
+  LnsEvent open;  /* where info.has_open                                                        */
+  int64_t end_ns; /* of the last closed event                                                   */
+  _Atomic (LnsLaneIndex *) index; /* NULL until somebody asks; owned                             */
+} LnsLaneState;
+
+/* Slots of a lane's tail: the open event, events, nodes of level 1, 2, …. */
+#define LNS_TAIL_OPEN    0
+#define LNS_TAIL_EVENTS  1
+#define LNS_N_TAIL_SLOTS (LNS_TAIL_EVENTS + 1 + LNS_NODE_LEVELS)
+
+/* The records of one kind of definition. */
+typedef struct
+{
+  void *records;
+  uint32_t n, n_allocated;
+} LnsDefinitionTable;
+
+/* A field of a definition that is the id of another one. */
+typedef struct
+{
+  LnsDefinitionKind from, to;
+  size_t offset;
+  bool required; /* else LNS_ID_NONE is fine                                                    */
+} LnsDefinitionReference;
+
+extern const LnsDefinitionReference _lns_definition_references[];
+extern const size_t _lns_n_definition_references;
+
+/* Takes the parent away from one process of each circle of parents. PROCESSES are N records, the
+ * first member of each an LnsProcess, STRIDE_BYTES apart, whose parents are below N or LNS_ID_NONE.
+ * *RET_N_ENDED: how many circles there were. False where memory ran out. O(N). */
+bool
+_lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint32_t *ret_n_ended);
+
+/* A string as readers get it; NULL = not looked at yet. */
+typedef struct
+{
+  uint32_t size_bytes;
+  char bytes[]; /* and a NUL                                                                    */
+} LnsReportString;
+
+#define LNS_STRINGS_PER_PAGE 4096
+typedef struct
+{
+  _Atomic (const LnsReportString *) strings[LNS_STRINGS_PER_PAGE];
+} LnsStringPage;
+
+/* What string_pages point into. */
+typedef struct LnsStringBlock
+{
+  struct LnsStringBlock *next;
+  _Alignas(8) char bytes[];
+} LnsStringBlock;
+
+struct LnsReport
+{
+  LnsReportInfo info;
+  char *path;      /* as given                                                                   */
+  char *real_path; /* what connections open: absolute, or a rolled back copy                     */
+  const char *vfs;
+
+  pthread_mutex_t lock; /* of `idle`, `string_blocks` and of publishing strings and indices      */
+  LnsConnection *idle;
+  atomic_uint_fast64_t bytes_read, chunks_decoded, nodes_visited;
+
+  char **meta; /* n_meta pairs of key and value, ascending                                       */
+  size_t n_meta;
+  LnsDefinitionTable definitions[LNS_N_DEFINITION_KINDS];
+  LnsLaneState *lanes; /* n_lanes: as many as there are LnsLane                                  */
+  uint32_t n_lanes;
+  bool is_live; /* somebody records into it: what is not a closed chunk will change              */
+
+  uint32_t n_strings;
+  _Atomic (LnsStringPage *) *string_pages; /* one for LNS_STRINGS_PER_PAGE ids                    */
+  LnsStringBlock *string_blocks;
+
+  LnsChunkCache *cache;
+
+  _Atomic (LnsReport *) derived; /* attached: has the lanes from n_lanes on; owned; or NULL     */
+};
+
+/* The report that has LANE: REPORT, or what is attached to it. */
+static inline LnsReport *
+_lns_report_of (const LnsReport *report, uint32_t lane)
+{
+  LnsReport *derived =
+      lane < report->n_lanes ? NULL : atomic_load_explicit (&report->derived, memory_order_acquire);
+  return derived != NULL ? derived : (LnsReport *)(uintptr_t)report;
+}
+
+/* Lends a connection; NULL and ERROR where no further one can be opened. */
+LnsConnection *_lns_report_take (LnsReport *report, LnsError *error);
+void _lns_report_give (LnsReport *report, LnsConnection *connection);
+
+/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
+bool _lns_report_check_file (const char *path, uint64_t *ret_bytes, LnsError *error);
+
+/* Sets ERROR to what SQLite says of CONNECTION, for a person. Returns false. */
+bool _lns_report_sqlite_error (const LnsReport *report, LnsConnection *connection, LnsError *error);
+
+/* Sets ERROR to "damaged", with WHAT about where. Returns false. */
+bool _lns_report_damaged (const LnsReport *report, LnsError *error, const char *what, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
+/* LANE's index, read at the first call; NULL and ERROR where it is damaged. Any thread. */
+const LnsLaneIndex *_lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error);
+
+/* Whether each lane's index is whole, which the directory alone does not tell. One read transaction;
+ * O(chunks). */
+bool _lns_report_check_lanes (LnsReport *report, LnsError *error);
+
+/* A chunk's bytes while they lie in SQLite's memory. */
+typedef struct
+{
+  LnsConnection *connection; /* NULL for a tail                                                  */
+  LnsChunkView view;
+} LnsChunkReading;
+
+/* Reads chunk INDEX of LEVEL of LANE by CONNECTION, and checks that it is the one that the index
+ * means. _lns_report_end_chunk () after success; before it the connection serves nothing else. */
+bool _lns_report_begin_chunk (LnsReport *report,
+                              LnsConnection *connection,
+                              uint32_t lane,
+                              uint32_t level,
+                              uint32_t index,
+                              LnsChunkReading *ret_reading,
+                              LnsError *error);
+void _lns_report_end_chunk (LnsChunkReading *reading);
+
+/* The decoded nodes of a chunk. */
+typedef struct
+{
+  LnsCacheItem item;
+  uint64_t first;
+  uint32_t n;
+  LnsNode nodes[];
+} LnsNodeChunk;
+
+/* Chunk INDEX of LEVEL ≥ 1 of LANE, to be given back by _lns_cache_item_unref (); NULL and ERROR
+ * where it is damaged, NULL alone with CACHED_ONLY where it is not in the cache. */
+LnsNodeChunk *_lns_report_node_chunk (LnsReport *report,
+                                      uint32_t lane,
+                                      uint32_t level,
+                                      uint32_t index,
+                                      bool cached_only,
+                                      LnsError *error);
+
+/* lns_report_chunk (), or NULL without ERROR where CACHED_ONLY and it is not in the cache. */
+const LnsChunk *_lns_report_event_chunk (LnsReport *report,
+                                         uint32_t lane,
+                                         uint32_t index,
+                                         LnsColumnMask column_mask,
+                                         bool cached_only,
+                                         LnsError *error);
+
+/* The columns of COLUMN_MASK (0 = all) that KIND has, start and duration among them. */
+LnsColumnMask _lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask);
+
+/* Bytes that the columns of VIEW in COLUMN_MASK take decoded, with each array aligned to 8. */
+size_t _lns_chunk_columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask);
+
+/* Decodes the columns of VIEW in COLUMN_MASK into MEMORY, of that many bytes, and points RET_CHUNK
+ * to them. */
+bool _lns_chunk_decode (const LnsChunkView *view,
+                        LnsColumnMask column_mask,
+                        void *memory,
+                        LnsChunk *ret_chunk,
+                        LnsError *error);
+
+/* The index of the entry that holds ordinal FIRST ≤ ORDINAL < n. O(log n_entries). */
+uint32_t _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal);
+
+/* The steps of opening, in order; each within the opening's read transaction. */
+bool _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *error);
+bool _lns_report_read_definitions (LnsReport *report,
+                                   LnsConnection *connection,
+                                   const LnsOpenOptions *options,
+                                   LnsError *error);
+bool _lns_report_read_lanes (LnsReport *report,
+                             LnsConnection *connection,
+                             const LnsOpenOptions *options,
+                             LnsError *error);
+void _lns_report_free_meta (LnsReport *report);
+void _lns_report_free_definitions (LnsReport *report);
+void _lns_report_free_lanes (LnsReport *report);
+bool _lns_report_init_strings (LnsReport *report, LnsError *error);
+void _lns_report_free_strings (LnsReport *report);

@@ -1,0 +1,235 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Strings by id: a table of pointers in pages of 4,096 ids, filled a chunk at a time when one of
+ * its strings is first asked for. Looking up a string that is there takes no lock. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/store/read/report-private.h"
+
+/* What unknown and unreadable ids give. */
+static const struct
+{
+  LnsReportString string;
+  char nul;
+} empty = { { 0 }, '\0' };
+
+static uint32_t
+n_pages (const LnsReport *report)
+{
+  return report->n_strings / LNS_STRINGS_PER_PAGE + 1;
+}
+
+bool
+_lns_report_init_strings (LnsReport *report, LnsError *error)
+{
+  report->string_pages = calloc (n_pages (report), sizeof *report->string_pages);
+  return report->string_pages != NULL ||
+         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory for its strings",
+                        report->path);
+}
+
+void
+_lns_report_free_strings (LnsReport *report)
+{
+  for (uint32_t i = 0; report->string_pages != NULL && i < n_pages (report); i++)
+    free (report->string_pages[i]);
+  free (report->string_pages);
+  for (LnsStringBlock *block = report->string_blocks, *next; block != NULL; block = next)
+    {
+      next = block->next;
+      free (block);
+    }
+}
+
+/* The slot of ID < n_strings, or NULL where memory ran out or (without MAKE) nothing is there. */
+static _Atomic (const LnsReportString *) *
+slot_of (LnsReport *report, uint32_t id, bool make)
+{
+  _Atomic (LnsStringPage *) *at = &report->string_pages[id / LNS_STRINGS_PER_PAGE];
+  LnsStringPage *page = atomic_load_explicit (at, memory_order_acquire);
+
+  if (page == NULL && make)
+    {
+      LnsStringPage *fresh = calloc (1, sizeof *fresh);
+      if (fresh != NULL && atomic_compare_exchange_strong (at, &page, fresh))
+        page = fresh;
+      else
+        free (fresh);
+    }
+  return page != NULL ? &page->strings[id % LNS_STRINGS_PER_PAGE] : NULL;
+}
+
+/* Makes the string known unless another thread was faster. */
+static void
+publish (LnsReport *report, uint32_t id, const LnsReportString *string)
+{
+  const LnsReportString *none = NULL;
+  _Atomic (const LnsReportString *) *slot = slot_of (report, id, true);
+
+  if (slot != NULL)
+    atomic_compare_exchange_strong_explicit (slot, &none, string, memory_order_release,
+                                             memory_order_relaxed);
+}
+
+static LnsStringBlock *
+new_block (LnsReport *report, size_t size_bytes)
+{
+  LnsStringBlock *block = malloc (sizeof *block + size_bytes);
+
+  if (block == NULL)
+    return NULL;
+  pthread_mutex_lock (&report->lock);
+  block->next = report->string_blocks;
+  report->string_blocks = block;
+  pthread_mutex_unlock (&report->lock);
+  return block;
+}
+
+/* A string chunk while its bytes lie in SQLite's memory. */
+typedef struct
+{
+  uint32_t first, n;
+  const uint8_t *bytes;
+  uint64_t total_bytes; /* of a long string in pieces; else 0                                    */
+  uint32_t offsets[LNS_STRING_CHUNK_MAX + 1];
+} StringChunk;
+
+/* Reads the chunk that holds ID. _reset () the statement when done with RET_CHUNK. */
+static bool
+read_chunk (LnsReport *report, LnsConnection *connection, uint32_t id, StringChunk *ret_chunk)
+{
+  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_STRING);
+  const uint8_t *bytes;
+  size_t size_bytes;
+  LnsChunkView view;
+
+  if (statement == NULL || sqlite3_bind_int64 (statement, 1, id) != SQLITE_OK ||
+      sqlite3_step (statement) != SQLITE_ROW ||
+      !_lns_connection_blob (statement, 1, &bytes, &size_bytes) ||
+      !lns_chunk_parse (bytes, size_bytes, &view, NULL) || view.header.kind != LNS_CHUNK_STRINGS ||
+      view.header.n > LNS_STRING_CHUNK_MAX || view.header.lane > id ||
+      id - view.header.lane >= view.header.n ||
+      memcmp (view.header.uuid, report->info.uuid, sizeof view.header.uuid) != 0 ||
+      !lns_strings_parse (&view, ret_chunk->offsets, &ret_chunk->bytes, &ret_chunk->total_bytes,
+                          NULL))
+    return false;
+  ret_chunk->first = view.header.lane;
+  ret_chunk->n = view.header.n;
+  return true;
+}
+
+static size_t
+string_room (size_t size_bytes)
+{
+  return (sizeof (LnsReportString) + size_bytes + 1 + 7) & ~(size_t)7;
+}
+
+static uint32_t
+string_size (const StringChunk *chunk, uint32_t i)
+{
+  return chunk->offsets[i + 1] - chunk->offsets[i] - 1;
+}
+
+/* Publishes all strings of CHUNK. */
+static void
+keep_chunk (LnsReport *report, const StringChunk *chunk)
+{
+  size_t room = 0;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    room += string_room (string_size (chunk, i));
+  LnsStringBlock *block = new_block (report, room);
+  char *at = block != NULL ? block->bytes : NULL;
+  for (uint32_t i = 0; at != NULL && i < chunk->n && i < report->n_strings - chunk->first; i++)
+    {
+      LnsReportString *string = (LnsReportString *)at;
+      string->size_bytes = string_size (chunk, i);
+      memcpy (string->bytes, chunk->bytes + chunk->offsets[i], string->size_bytes);
+      string->bytes[string->size_bytes] = '\0';
+      publish (report, chunk->first + i, string);
+      at += string_room (string->size_bytes);
+    }
+}
+
+/* Publishes the long string whose first piece is CHUNK, whose statement it uses for the others. */
+static void
+keep_pieces (LnsReport *report, LnsConnection *connection, StringChunk *chunk)
+{
+  const uint32_t first = chunk->first;
+  const uint64_t total_bytes = chunk->total_bytes;
+
+  /* As many pieces as that must have been defined; else the length is a lie. */
+  if (chunk->n != 1 || total_bytes > UINT32_MAX - 64 ||
+      total_bytes / LNS_STRING_PIECE_BYTES > report->n_strings - first)
+    return;
+  LnsStringBlock *block = new_block (report, string_room (total_bytes));
+  if (block == NULL)
+    return;
+  LnsReportString *string = (LnsReportString *)block->bytes;
+  uint32_t id = first;
+  size_t size_bytes = 0;
+  for (;;)
+    {
+      const uint32_t piece_bytes = string_size (chunk, 0);
+      if (piece_bytes == 0 || piece_bytes > total_bytes - size_bytes)
+        return;
+      memcpy (string->bytes + size_bytes, chunk->bytes + chunk->offsets[0], piece_bytes);
+      size_bytes += piece_bytes;
+      if (size_bytes == total_bytes)
+        break;
+      if (!read_chunk (report, connection, ++id, chunk) || chunk->n != 1)
+        return;
+    }
+  string->size_bytes = (uint32_t)size_bytes;
+  string->bytes[size_bytes] = '\0';
+  publish (report, first, string);
+}
+
+static void
+load (LnsReport *report, uint32_t id)
+{
+  LnsConnection *connection = _lns_report_take (report, NULL);
+  StringChunk *chunk = malloc (sizeof *chunk);
+
+  if (connection != NULL && chunk != NULL && read_chunk (report, connection, id, chunk))
+    {
+      if (chunk->total_bytes > 0)
+        keep_pieces (report, connection, chunk);
+      else
+        keep_chunk (report, chunk);
+    }
+  free (chunk);
+  if (connection != NULL)
+    _lns_report_give (report, connection);
+  publish (report, id, &empty.string);
+}
+
+const char *
+lns_report_string (LnsReport *report, uint32_t id, size_t *ret_size_bytes)
+{
+  const LnsReportString *string = id == 0 || id >= report->n_strings ? &empty.string : NULL;
+
+  for (int tries = 0; string == NULL && tries < 2; tries++)
+    {
+      if (tries > 0)
+        load (report, id);
+      _Atomic (const LnsReportString *) *slot = slot_of (report, id, false);
+      if (slot != NULL)
+        string = atomic_load_explicit (slot, memory_order_acquire);
+    }
+  if (string == NULL)
+    string = &empty.string;
+  if (ret_size_bytes != NULL)
+    *ret_size_bytes = string->size_bytes;
+  return string->bytes;
+}
+
+uint32_t
+lns_report_n_strings (const LnsReport *report)
+{
+  return report->n_strings;
+}

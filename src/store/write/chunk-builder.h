@@ -1,0 +1,86 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Rows to chunks: one stream of events of a lane, or of nodes of one level. Rows gather until they
+ * are a block, blocks are encoded at once, and a chunk is cut when the next block would make it too
+ * large. What no closed chunk holds can be written as a tail at any moment. Columns that stay 0
+ * cost nothing. Not thread-safe. */
+
+#pragma once
+
+#include "src/store/format/chunk-format.h"
+#include "src/store/format/codec.h"
+
+typedef struct
+{
+  uint16_t id;
+  uint8_t tries;     /* LnsCodecTries                                                          */
+  LnsBuffer encoded; /* whole blocks; empty while all rows of the chunk are 0                  */
+  uint32_t block_at; /* where the last of them begins                                          */
+  uint64_t *pending; /* rows of the block to come; NULL while all are 0                        */
+} LnsBuilderColumn;
+
+typedef struct
+{
+  LnsChunkHeader header; /* of the chunk to come; `n` = rows in whole blocks                    */
+  uint16_t n_columns;
+  uint16_t n_pending;      /* rows of the block to come                                           */
+  uint16_t n_allocated;    /* rows that `pending` has room for                                    */
+  bool failed;             /* memory ran out: rows were lost                                      */
+  int64_t end_ns;          /* of the last row                                                     */
+  int64_t block_start_ns;  /* of the first row of the last block, pending or whole               */
+  int64_t block_before_ns; /* end of the row before that                                        */
+  LnsBuilderColumn *columns; /* owned                                                           */
+} LnsChunkBuilder;
+
+/* What is done with a closed chunk: HEADER as in it, END_NS the largest end in it, BLOB the chunk,
+ * which the receiver may take (and zero) or leave. */
+typedef void (*LnsChunkSink) (void *data,
+                              const LnsChunkHeader *header,
+                              int64_t end_ns,
+                              LnsBuffer *blob);
+
+/* Makes BUILDER ready for chunks with HEADER's uuid, kind, lane, lane kind and level. Column 0 holds
+ * the gaps between rows. */
+void lns_chunk_builder_init (LnsChunkBuilder *builder,
+                             const LnsChunkHeader *header,
+                             const uint16_t *column_ids,
+                             const uint8_t *column_tries,
+                             unsigned n_columns);
+void lns_chunk_builder_clear (LnsChunkBuilder *builder);
+
+/* Rows that no closed chunk holds. */
+static inline uint32_t
+lns_chunk_builder_n (const LnsChunkBuilder *builder)
+{
+  return builder->header.n + builder->n_pending;
+}
+
+/* Adds a row from START_NS (≥ the last row's END_NS) to END_NS. VALUES has one value a column; the
+ * first is worked out here. The caller closes the block when it is full. False (and `failed`) where
+ * memory ran out. */
+bool lns_chunk_builder_add (LnsChunkBuilder *builder,
+                            int64_t start_ns,
+                            int64_t end_ns,
+                            uint64_t *values);
+
+/* Takes the last row, which is pending, back. */
+void lns_chunk_builder_remove (LnsChunkBuilder *builder, int64_t end_before_ns);
+
+static inline bool
+lns_chunk_builder_block_is_full (const LnsChunkBuilder *builder)
+{
+  return builder->n_pending == LNS_BLOCK;
+}
+
+/* Encodes the full block, and gives SINK the chunk that it completes, if any. REVISION as in the
+ * header. */
+void lns_chunk_builder_close_block (LnsChunkBuilder *builder,
+                                    uint64_t revision,
+                                    LnsChunkSink sink,
+                                    void *sink_data);
+
+/* Builds the chunk of all rows that no closed chunk holds into OUT; there must be one. */
+void lns_chunk_builder_tail (const LnsChunkBuilder *builder, uint64_t revision, LnsBuffer *out);

@@ -1,0 +1,133 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/store/write/reorder.h"
+
+#include <stdlib.h>
+
+#include "src/store/format/definitions.h"
+#include "src/store/write/overlap.h"
+
+typedef struct
+{
+  LnsEvent event;
+  uint64_t arrival;
+} Item;
+
+struct LnsReorder
+{
+  Item *heap; /* the earliest at 0; children of i at 2i + 1 and 2i + 2                           */
+  size_t n, n_allocated, n_max;
+  uint64_t n_arrived, n_late;
+  int64_t last_ns; /* the latest start that has left                                            */
+  LnsOverlap overlap;
+};
+
+LnsReorder *
+lns_reorder_new (size_t max_bytes)
+{
+  LnsReorder *reorder = calloc (1, sizeof *reorder);
+  if (reorder == NULL)
+    return NULL;
+  reorder->n_max = max_bytes / sizeof (Item) > 0 ? max_bytes / sizeof (Item) : 1;
+  reorder->last_ns = INT64_MIN;
+  return reorder;
+}
+
+void
+lns_reorder_free (LnsReorder *reorder)
+{
+  if (reorder == NULL)
+    return;
+  lns_overlap_clear (&reorder->overlap);
+  free (reorder->heap);
+  free (reorder);
+}
+
+static bool
+is_before (const Item *a, const Item *b)
+{
+  return a->event.start_ns < b->event.start_ns ||
+         (a->event.start_ns == b->event.start_ns && a->arrival < b->arrival);
+}
+
+bool
+lns_reorder_push (LnsReorder *reorder, const LnsEvent *event)
+{
+  if (reorder->n == reorder->n_allocated)
+    {
+      size_t n = reorder->n_allocated == 0 ? 64 : reorder->n_allocated * 2;
+      Item *heap = reallocarray (reorder->heap, n, sizeof *heap);
+      if (heap == NULL)
+        return false;
+      reorder->heap = heap;
+      reorder->n_allocated = n;
+    }
+  const Item item = { *event, reorder->n_arrived++ };
+  size_t at = reorder->n++;
+  for (; at > 0 && is_before (&item, &reorder->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    reorder->heap[at] = reorder->heap[(at - 1) / 2];
+  reorder->heap[at] = item;
+  return true;
+}
+
+/* Takes the heap's first item out. */
+static Item
+take_first (LnsReorder *reorder)
+{
+  const Item first = reorder->heap[0], moved = reorder->heap[--reorder->n];
+  size_t at = 0;
+  for (size_t child; (child = 2 * at + 1) < reorder->n; at = child)
+    {
+      if (child + 1 < reorder->n && is_before (&reorder->heap[child + 1], &reorder->heap[child]))
+        child++;
+      if (!is_before (&reorder->heap[child], &moved))
+        break;
+      reorder->heap[at] = reorder->heap[child];
+    }
+  reorder->heap[at] = moved;
+  return first;
+}
+
+bool
+lns_reorder_pop (LnsReorder *reorder,
+                 int64_t watermark_ns,
+                 LnsEvent *ret_event,
+                 uint32_t *ret_ordinal)
+{
+  if (reorder->n == 0 ||
+      (reorder->heap[0].event.start_ns > watermark_ns && reorder->n < reorder->n_max))
+    return false;
+  /* The lane first: where memory runs out the event stays. */
+  const int64_t start_ns = reorder->heap[0].event.start_ns;
+  uint32_t ordinal = lns_overlap_take (&reorder->overlap, start_ns);
+  if (ordinal == LNS_ID_NONE)
+    return false;
+  LnsEvent event = take_first (reorder).event;
+  lns_overlap_release (&reorder->overlap, ordinal,
+                       start_ns + (event.duration_ns > 0 ? event.duration_ns : 0));
+  if (start_ns < reorder->last_ns)
+    {
+      event.flags |= LNS_EVENT_LATE;
+      reorder->n_late++;
+    }
+  else
+    reorder->last_ns = start_ns;
+  *ret_event = event;
+  *ret_ordinal = ordinal;
+  return true;
+}
+
+uint64_t
+lns_reorder_late (const LnsReorder *reorder)
+{
+  return reorder->n_late;
+}
+
+uint32_t
+lns_reorder_lanes (const LnsReorder *reorder)
+{
+  return reorder->overlap.n;
+}

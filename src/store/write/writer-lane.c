@@ -1,0 +1,433 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Lanes: events into columns, columns into chunks, events and nodes into nodes of the level above.
+ */
+
+#include "src/store/write/writer-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Starts and durations go so far: their sum is at most LNS_TIME_MAX. */
+#define MAX_TIME_NS (-LNS_TIME_MIN)
+
+#define COMMON_COLUMNS 4
+#define EVENT_COLUMNS  (COMMON_COLUMNS + LNS_EXTRA_MAX)
+#define BOTH           (LNS_CODEC_TRY_DELTA | LNS_CODEC_TRY_DICTIONARY)
+
+static const uint16_t node_ids[] = { LNS_NODE_COLUMN_GAP,        LNS_NODE_COLUMN_SPAN,
+                                     LNS_NODE_COLUMN_IDLE,       LNS_NODE_COLUMN_LONGEST,
+                                     LNS_NODE_COLUMN_LONGEST_AT, LNS_NODE_COLUMN_NAME,
+                                     LNS_NODE_COLUMN_COLOR,      LNS_NODE_COLUMN_FLAGS,
+                                     LNS_NODE_COLUMN_HOLE,       LNS_NODE_COLUMN_HOLE_AT };
+static const uint8_t node_tries[] = { 0,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      LNS_CODEC_TRY_DICTIONARY,
+                                      LNS_CODEC_TRY_DICTIONARY,
+                                      0,
+                                      LNS_CODEC_TRY_DICTIONARY,
+                                      LNS_CODEC_TRY_DICTIONARY };
+static const uint16_t sample_node_ids[] = { LNS_NODE_COLUMN_GAP,  LNS_NODE_COLUMN_SPAN,
+                                            LNS_NODE_COLUMN_IDLE, LNS_NODE_COLUMN_FLAGS,
+                                            LNS_NODE_COLUMN_MIN,  LNS_NODE_COLUMN_MAX,
+                                            LNS_NODE_COLUMN_LAST };
+static const uint8_t sample_node_tries[] = { 0, 0, 0, 0, BOTH, BOTH, BOTH };
+#define NODE_COLUMNS        (sizeof node_ids / sizeof node_ids[0])
+#define SAMPLE_NODE_COLUMNS (sizeof sample_node_ids / sizeof sample_node_ids[0])
+
+static void
+queue_chunk (void *data, const LnsChunkHeader *header, int64_t end_ns, LnsBuffer *blob)
+{
+  _lns_writer_queue (data, header, end_ns, blob);
+}
+
+bool
+_lns_writer_lane_init (LnsWriter *writer, uint32_t id, const LnsLane *lane)
+{
+  LnsWriterLane *here = &writer->lanes[id];
+  const LnsLaneKindInfo *info = lns_lane_kind_info (lane->kind);
+  *here = (LnsWriterLane){ .kind = lane->kind };
+  here->n_extra = info == NULL ? 0 : (uint8_t)info->n_extra;
+  here->color_at = (int8_t)lns_lane_kind_extra (lane->kind, LNS_COLUMN_COLOR);
+  if (lane->kind == LNS_LANE_COUNTER)
+    {
+      bool known = lane->track < writer->n_defined[LNS_DEFINITION_TRACK];
+      here->value_type =
+          known ? (LnsPayloadType)writer->tracks[lane->track].value_type : LNS_PAYLOAD_UINT64;
+      if (here->value_type == LNS_PAYLOAD_NONE)
+        here->value_type = LNS_PAYLOAD_UINT64;
+    }
+
+  uint16_t ids[EVENT_COLUMNS] = { LNS_COLUMN_START, LNS_COLUMN_DURATION, LNS_COLUMN_NAME,
+                                  LNS_COLUMN_FLAGS };
+  uint8_t tries[EVENT_COLUMNS] = { 0, 0, LNS_CODEC_TRY_DICTIONARY, 0 };
+  for (unsigned i = 0; i < here->n_extra; i++)
+    {
+      ids[COMMON_COLUMNS + i] = (uint16_t)info->extra[i].id;
+      tries[COMMON_COLUMNS + i] = BOTH;
+    }
+  LnsChunkHeader header = { .kind = LNS_CHUNK_EVENTS,
+                            .lane = id,
+                            .lane_kind = (uint8_t)lane->kind };
+  memcpy (header.uuid, writer->uuid, sizeof header.uuid);
+  lns_chunk_builder_init (&here->events, &header, ids, tries, COMMON_COLUMNS + here->n_extra);
+  return !here->events.failed;
+}
+
+void
+_lns_writer_lane_clear (LnsWriterLane *lane)
+{
+  lns_chunk_builder_clear (&lane->events);
+  for (unsigned i = 0; i < lane->n_levels; i++)
+    lns_chunk_builder_clear (&lane->levels[i].builder);
+  free (lane->levels);
+  free (lane->open);
+  lane->n_levels = 0;
+  lane->levels = NULL;
+  lane->open = NULL;
+}
+
+void
+lns_writer_close_lane (LnsWriter *writer, uint32_t id)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  _lns_writer_mark_dirty (writer, id);
+  writer->lanes[id].is_closed = true;
+}
+
+void
+_lns_writer_mark_dirty (LnsWriter *writer, uint32_t lane)
+{
+  if (writer->lanes[lane].is_dirty)
+    return;
+  if (writer->n_dirty == writer->n_dirty_allocated)
+    {
+      uint32_t n = writer->n_dirty_allocated == 0 ? 64 : writer->n_dirty_allocated * 2;
+      uint32_t *dirty = realloc (writer->dirty, n * sizeof *dirty);
+      if (dirty == NULL)
+        {
+          writer->failed = true;
+          return;
+        }
+      writer->dirty = dirty;
+      writer->n_dirty_allocated = n;
+    }
+  writer->dirty[writer->n_dirty++] = lane;
+  writer->lanes[lane].is_dirty = true;
+}
+
+/* The level above the highest. */
+static bool
+add_level (LnsWriter *writer, LnsWriterLane *lane)
+{
+  LnsWriterLevel *levels = realloc (lane->levels, (lane->n_levels + 1u) * sizeof *levels);
+  if (levels == NULL)
+    return false;
+  lane->levels = levels;
+  LnsWriterLevel *level = &levels[lane->n_levels];
+  LnsChunkHeader header = { .kind = LNS_CHUNK_NODES,
+                            .lane = lane->events.header.lane,
+                            .lane_kind = (uint8_t)lane->kind,
+                            .level = lane->n_levels + 1u };
+  memcpy (header.uuid, writer->uuid, sizeof header.uuid);
+  lns_node_sum_reset (&level->sum);
+  if (lane->kind == LNS_LANE_COUNTER)
+    lns_chunk_builder_init (&level->builder, &header, sample_node_ids, sample_node_tries,
+                            SAMPLE_NODE_COLUMNS);
+  else
+    lns_chunk_builder_init (&level->builder, &header, node_ids, node_tries, NODE_COLUMNS);
+  lane->n_levels++;
+  return !level->builder.failed;
+}
+
+static bool
+add_node_row (LnsWriterLevel *level, LnsLaneKind kind, const LnsNode *node)
+{
+  uint64_t span_ns = (uint64_t)(node->end_ns - node->start_ns);
+  uint64_t idle_ns = span_ns - (uint64_t)node->busy_ns;
+  if (kind == LNS_LANE_COUNTER)
+    {
+      uint64_t values[SAMPLE_NODE_COLUMNS] = { 0,         span_ns,   idle_ns,   node->flags,
+                                               node->min, node->max, node->last };
+      return lns_chunk_builder_add (&level->builder, node->start_ns, node->end_ns, values);
+    }
+  const bool has_hole =
+      node->hole_ns > 0 && (uint64_t)node->hole_ns >= span_ns - (uint64_t)node->hole_ns;
+  uint64_t values[NODE_COLUMNS] = { 0,
+                                    span_ns,
+                                    idle_ns,
+                                    (uint64_t)node->longest_ns,
+                                    node->longest_at,
+                                    node->name,
+                                    node->color,
+                                    node->flags,
+                                    has_hole ? 1 + idle_ns - (uint64_t)node->hole_ns : 0,
+                                    has_hole ? (uint64_t)node->hole_at_ns : 0 };
+  return lns_chunk_builder_add (&level->builder, node->start_ns, node->end_ns, values);
+}
+
+/* Stores the finished node of LEVEL (index) and passes it on to the level above, and so on. */
+static void
+close_nodes (LnsWriter *writer, LnsWriterLane *lane, unsigned level)
+{
+  for (;; level++)
+    {
+      if (level + 1 == lane->n_levels && !add_level (writer, lane))
+        {
+          writer->failed = true;
+          return;
+        }
+      LnsWriterLevel *here = &lane->levels[level], *above = &lane->levels[level + 1];
+      lns_node_sum_finish (&here->sum);
+      add_node_row (here, lane->kind, &here->sum.node);
+      if (lns_chunk_builder_block_is_full (&here->builder))
+        lns_chunk_builder_close_block (&here->builder, writer->n_commits + 1, queue_chunk, writer);
+      writer->failed |= here->builder.failed;
+      lns_node_sum_add_node (&above->sum, &here->sum, lane->value_type);
+      lns_node_sum_reset (&here->sum);
+      if (above->sum.n_children < LNS_NODE_FANOUT)
+        return;
+    }
+}
+
+static int64_t
+clamp_time (int64_t time_ns)
+{
+  return time_ns < -MAX_TIME_NS ? -MAX_TIME_NS : time_ns > MAX_TIME_NS ? MAX_TIME_NS : time_ns;
+}
+
+/* What EVENT becomes behind the events that LANE has: in order, without overlap, in bounds. */
+static LnsEvent
+fit_event (const LnsWriterLane *lane, const LnsEvent *event)
+{
+  LnsEvent fitted = *event;
+  fitted.start_ns = clamp_time (event->start_ns);
+  fitted.duration_ns = event->duration_ns < 0 ? 0 : clamp_time (event->duration_ns);
+  if (lane->n_events > 0 && fitted.start_ns < lane->events.end_ns)
+    {
+      int64_t cut_ns = lane->events.end_ns - fitted.start_ns;
+      fitted.start_ns = lane->events.end_ns;
+      fitted.duration_ns -= cut_ns < fitted.duration_ns ? cut_ns : fitted.duration_ns;
+      fitted.flags |= LNS_EVENT_CLIPPED;
+    }
+  return fitted;
+}
+
+static void
+drop_event (LnsWriter *writer, const LnsEvent *event)
+{
+  LnsLoss *dropped = &writer->dropped;
+  if (dropped->others == 0 || event->start_ns < dropped->first_ns)
+    dropped->first_ns = event->start_ns;
+  if (dropped->others == 0 || event->start_ns > dropped->last_ns)
+    dropped->last_ns = event->start_ns;
+  dropped->others++;
+  writer->n_lost++;
+  writer->n_dropped++;
+}
+
+static unsigned
+event_values (const LnsWriterLane *lane, const LnsEvent *event, uint64_t values[EVENT_COLUMNS])
+{
+  values[0] = 0;
+  values[1] = (uint64_t)event->duration_ns;
+  values[2] = event->name;
+  values[3] = event->flags;
+  for (unsigned i = 0; i < lane->n_extra; i++)
+    values[COMMON_COLUMNS + i] = event->extra[i];
+  return COMMON_COLUMNS + lane->n_extra;
+}
+
+void
+lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  LnsWriterLane *lane = &writer->lanes[id];
+  _lns_writer_mark_dirty (writer, id);
+  lane->is_open = false;
+  if (writer->failed || writer->waiting_bytes > writer->max_waiting_bytes ||
+      (lane->n_levels == 0 && !add_level (writer, lane)))
+    {
+      drop_event (writer, event);
+      return;
+    }
+
+  const LnsEvent fitted = fit_event (lane, event);
+  uint64_t values[EVENT_COLUMNS];
+  event_values (lane, &fitted, values);
+  if (!lns_chunk_builder_add (&lane->events, fitted.start_ns, fitted.start_ns + fitted.duration_ns,
+                              values))
+    {
+      writer->failed = true;
+      drop_event (writer, event);
+      return;
+    }
+  if (lane->n_events++ == 0)
+    lane->start_ns = fitted.start_ns;
+  lane->busy_ns += fitted.duration_ns;
+  writer->n_events++;
+
+  LnsNodeSum *sum = &lane->levels[0].sum;
+  if (lane->kind == LNS_LANE_COUNTER)
+    lns_node_sum_add_sample (sum, &fitted, lane->value_type, fitted.extra[0]);
+  else
+    lns_node_sum_add_event (sum, &fitted,
+                            lane->color_at < 0 ? 0 : (uint32_t)fitted.extra[lane->color_at]);
+  if (lns_chunk_builder_block_is_full (&lane->events))
+    lns_chunk_builder_close_block (&lane->events, writer->n_commits + 1, queue_chunk, writer);
+  writer->failed |= lane->events.failed;
+  if (sum->n_children == LNS_NODE_LEAF)
+    close_nodes (writer, lane, 0);
+}
+
+void
+lns_writer_set_open (LnsWriter *writer, uint32_t id, const LnsEvent *event)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  LnsWriterLane *lane = &writer->lanes[id];
+  if (event == NULL && !lane->is_open)
+    return;
+  _lns_writer_mark_dirty (writer, id);
+  lane->is_open = event != NULL;
+  if (event == NULL)
+    return;
+  if (lane->open == NULL)
+    lane->open = malloc (sizeof *lane->open);
+  if (lane->open == NULL)
+    {
+      lane->is_open = false;
+      writer->failed = true;
+      return;
+    }
+  *lane->open = *event;
+  lane->open->duration_ns = 0;
+}
+
+/* Builds the chunk of the open event of LANE. */
+static void
+build_open (const LnsWriter *writer, const LnsWriterLane *lane, LnsBuffer *out)
+{
+  LnsEvent event = fit_event (lane, lane->open);
+  LnsChunkHeader header = lane->events.header;
+  header.kind = LNS_CHUNK_OPEN_EVENT;
+  header.sequence = 0;
+  header.first = lane->n_events;
+  header.n = 0;
+  uint64_t values[EVENT_COLUMNS];
+  uint16_t ids[EVENT_COLUMNS];
+  uint8_t tries[EVENT_COLUMNS] = { 0 };
+  unsigned n = event_values (lane, &event, values);
+  for (unsigned i = 0; i < n; i++)
+    ids[i] = lane->events.columns[i].id;
+
+  LnsChunkBuilder builder;
+  lns_chunk_builder_init (&builder, &header, ids, tries, n);
+  bool added = lns_chunk_builder_add (&builder, event.start_ns, event.start_ns, values);
+  if (added)
+    lns_chunk_builder_tail (&builder, writer->n_commits + 1, out);
+  out->failed |= !added;
+  lns_chunk_builder_clear (&builder);
+}
+
+static bool
+put_tail (LnsWriter *writer, LnsWriterLane *lane, unsigned slot, const LnsBuffer *blob)
+{
+  sqlite3_stmt *statement = writer->statements.tail;
+  lane->tails |= UINT32_C (1) << slot;
+  sqlite3_bind_int64 (statement, 1, (int64_t)lane->events.header.lane << 8 | slot);
+  return _lns_writer_put_blob (statement, 2, blob) && _lns_writer_step (statement);
+}
+
+static bool
+remove_tail (LnsWriter *writer, const LnsWriterLane *lane, unsigned slot)
+{
+  if (!(lane->tails >> slot & 1))
+    return true;
+  sqlite3_bind_int64 (writer->statements.no_tail, 1, (int64_t)lane->events.header.lane << 8 | slot);
+  return _lns_writer_step (writer->statements.no_tail);
+}
+
+static bool
+put_directory (LnsWriter *writer,
+               const LnsWriterLane *lane,
+               unsigned top_level,
+               const LnsBuffer *top)
+{
+  sqlite3_stmt *statement = writer->statements.lane;
+  sqlite3_bind_int64 (statement, 1, lane->events.header.lane);
+  sqlite3_bind_int64 (statement, 2, (int64_t)lane->n_events);
+  sqlite3_bind_int64 (statement, 3,
+                      lane->events.header.sequence + (lns_chunk_builder_n (&lane->events) > 0));
+  sqlite3_bind_int64 (statement, 4, lane->is_open);
+  sqlite3_bind_null (statement, 5);
+  sqlite3_bind_null (statement, 6);
+  sqlite3_bind_null (statement, 9);
+  if (lane->n_events > 0)
+    {
+      sqlite3_bind_int64 (statement, 5, lane->start_ns);
+      sqlite3_bind_int64 (statement, 6, lane->events.end_ns);
+    }
+  sqlite3_bind_int64 (statement, 7, lane->busy_ns);
+  sqlite3_bind_int64 (statement, 8, top_level);
+  return (top_level == 0 || _lns_writer_put_blob (statement, 9, top)) &&
+         _lns_writer_step (statement);
+}
+
+/* Writes the tails of the levels below the top one, and the directory row with the top's nodes. The
+ * last node of a level, which stands for what is left, is added for this alone. */
+static bool
+put_levels (LnsWriter *writer, LnsWriterLane *lane, LnsBuffer *scratch)
+{
+  if (lane->n_events == 0)
+    return put_directory (writer, lane, 0, NULL);
+  LnsNodeSum rest = { 0 }; /* the events that the level below has no full node for              */
+  for (unsigned i = 0; i < lane->n_levels; i++)
+    {
+      LnsWriterLevel *level = &lane->levels[i];
+      LnsNodeSum sum = level->sum;
+      if (rest.n_children > 0)
+        lns_node_sum_add_node (&sum, &rest, lane->value_type);
+      lns_node_sum_finish (&sum);
+      rest = sum;
+
+      const int64_t end_ns = level->builder.end_ns;
+      const bool has_rest = sum.n_children > 0 && add_node_row (level, lane->kind, &sum.node);
+      writer->failed |= level->builder.failed;
+      const uint32_t n = lns_chunk_builder_n (&level->builder);
+      const bool is_top = level->builder.header.first + n <= LNS_NODE_TOP;
+      if (n > 0)
+        lns_chunk_builder_tail (&level->builder, writer->n_commits + 1, scratch);
+      if (has_rest)
+        lns_chunk_builder_remove (&level->builder, end_ns);
+      if (is_top)
+        return put_directory (writer, lane, i + 1, scratch);
+      if (!(n > 0 ? put_tail (writer, lane, i + 2, scratch) : remove_tail (writer, lane, i + 2)))
+        return false;
+    }
+  return false; /* memory ran out for the top level                                            */
+}
+
+bool
+_lns_writer_put_lane (LnsWriter *writer, uint32_t id, LnsBuffer *scratch)
+{
+  LnsWriterLane *lane = &writer->lanes[id];
+  if (lane->is_open)
+    build_open (writer, lane, scratch);
+  if (!(lane->is_open ? put_tail (writer, lane, 0, scratch) : remove_tail (writer, lane, 0)))
+    return false;
+  bool has_tail = lns_chunk_builder_n (&lane->events) > 0;
+  if (has_tail)
+    lns_chunk_builder_tail (&lane->events, writer->n_commits + 1, scratch);
+  if (!(has_tail ? put_tail (writer, lane, 1, scratch) : remove_tail (writer, lane, 1)))
+    return false;
+  return put_levels (writer, lane, scratch);
+}

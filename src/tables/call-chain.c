@@ -1,0 +1,147 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/tables/call-chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/store/format/kept-codec.h"
+
+/* Which columns of the table are what, or -1. */
+typedef struct
+{
+  int id, symbol, module, depth;
+  uint32_t n;
+} Columns;
+
+typedef struct
+{
+  LnsCallFrame *frames;
+  unsigned n, n_allocated;
+} Chain;
+
+const char *
+lns_call_chain_table (LnsLaneKind kind)
+{
+  switch (kind)
+    {
+    case LNS_LANE_OS_CALL:
+      return "OSRT_CALLCHAINS";
+    case LNS_LANE_CUDA_API:
+    case LNS_LANE_CUDA_BACKTRACE:
+      return "CUDA_CALLCHAINS";
+    case LNS_LANE_CPU_SAMPLE:
+      return "SAMPLING_CALLCHAINS";
+    default:
+      return NULL;
+    }
+}
+
+static bool
+is_called (const LnsKeptValue *name, const char *wanted)
+{
+  return name->type == LNS_KEPT_TEXT && name->size_bytes == strlen (wanted) &&
+         memcmp (name->bytes, wanted, name->size_bytes) == 0;
+}
+
+static bool
+read_columns (LnsReport *report, const LnsKeptTable *table, Columns *ret_columns)
+{
+  uint32_t n, n_facts;
+  size_t size;
+  const char *bytes = lns_report_string (report, table->columns, &size);
+  LnsKeptValue *facts = lns_kept_decode (bytes, size, &n, &n_facts);
+
+  *ret_columns = (Columns){ -1, -1, -1, -1, n };
+  for (uint32_t i = 0; facts != NULL && n_facts > 0 && i < n; i++)
+    {
+      const LnsKeptValue *name = &facts[(size_t)i * n_facts];
+      int *column = is_called (name, "id")           ? &ret_columns->id
+                    : is_called (name, "symbol")     ? &ret_columns->symbol
+                    : is_called (name, "module")     ? &ret_columns->module
+                    : is_called (name, "stackDepth") ? &ret_columns->depth
+                                                     : NULL;
+      if (column != NULL)
+        *column = (int)i;
+    }
+  bool good = facts != NULL;
+  free (facts);
+  return good && ret_columns->id >= 0 && ret_columns->symbol >= 0 && ret_columns->depth >= 0;
+}
+
+static uint32_t
+string_in (const LnsKeptValue *row, int column)
+{
+  return column >= 0 && row[column].type == LNS_KEPT_STRING ? (uint32_t)row[column].integer : 0;
+}
+
+static void
+add_frame (Chain *chain, const LnsKeptValue *row, const Columns *columns)
+{
+  if (chain->n == chain->n_allocated)
+    {
+      unsigned n_allocated = chain->n_allocated * 2 + 16;
+      LnsCallFrame *frames = reallocarray (chain->frames, n_allocated, sizeof *frames);
+      if (frames == NULL)
+        return;
+      chain->frames = frames;
+      chain->n_allocated = n_allocated;
+    }
+  chain->frames[chain->n++] = (LnsCallFrame){ .symbol = string_in (row, columns->symbol),
+                                              .module = string_in (row, columns->module),
+                                              .depth = (uint32_t)row[columns->depth].integer };
+}
+
+static void
+read_block (LnsReport *report, uint32_t block, int64_t id, const Columns *columns, Chain *chain)
+{
+  uint32_t n_rows, n_columns;
+  size_t size;
+  const char *bytes = lns_report_string (report, block, &size);
+  LnsKeptValue *values = lns_kept_decode (bytes, size, &n_rows, &n_columns);
+
+  if (values != NULL && n_columns == columns->n)
+    for (uint32_t i = 0; i < n_rows; i++)
+      {
+        const LnsKeptValue *row = &values[(size_t)i * n_columns];
+        if (row[columns->id].type == LNS_KEPT_INTEGER && row[columns->id].integer == id)
+          add_frame (chain, row, columns);
+      }
+  free (values);
+}
+
+static int
+compare_depths (const void *a, const void *b)
+{
+  uint32_t da = ((const LnsCallFrame *)a)->depth, db = ((const LnsCallFrame *)b)->depth;
+  return da < db ? -1 : da > db;
+}
+
+LnsCallFrame *
+lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned *ret_n)
+{
+  uint32_t n_tables, n_rows, kept = 0;
+  const LnsKeptTable *tables = lns_report_kept_tables (report, &n_tables);
+  const LnsKeptRows *rows = lns_report_kept_rows (report, &n_rows);
+  Chain chain = { 0 };
+  Columns columns;
+
+  *ret_n = 0;
+  while (kept < n_tables &&
+         (tables[kept].is_remainder ||
+          strcasecmp (lns_report_string (report, tables[kept].name, NULL), table) != 0))
+    kept++;
+  if (kept == n_tables || !read_columns (report, &tables[kept], &columns))
+    return NULL;
+  for (uint32_t i = 0; i < n_rows; i++)
+    if (rows[i].table == kept && (columns.id != 0 || (rows[i].min <= id && id <= rows[i].max)))
+      read_block (report, rows[i].rows, id, &columns, &chain);
+  if (chain.n > 0)
+    qsort (chain.frames, chain.n, sizeof *chain.frames, compare_depths);
+  *ret_n = chain.n;
+  return chain.frames;
+}

@@ -1,0 +1,26 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Call chains that a report keeps as tables: where an event was asked for, or a sample was taken. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+typedef struct
+{
+  uint32_t symbol, module; /* string ids, 0 = none                                              */
+  uint32_t depth;          /* 0 = the innermost                                                 */
+} LnsCallFrame;
+
+/* The kept table in which LNS_COLUMN_CALL_CHAIN of lanes of KIND is an id; NULL where there is none. */
+const char *lns_call_chain_table (LnsLaneKind kind);
+
+/* The frames of chain ID of the kept table TABLE, the innermost first, to be freed; RET_N gets how many. NULL
+ * and 0 where the report has no such chain or memory ran out. Any thread. O(blocks of the table), and the
+ * decoding of those, one or two, that hold the id. */
+LnsCallFrame *
+lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned *ret_n)
+    __attribute__ ((warn_unused_result));

@@ -1,0 +1,373 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <string.h>
+
+#include "src/tables/row-lane.h"
+
+/* From so many events on, chunks are walked past the cache. */
+#define LONG_STRETCH 16384
+
+int
+_lns_row_event_type (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_PUSH_POP    ? LNS_EVENT_TYPE_PUSH_POP
+         : kind == LNS_LANE_NVTX_START_END ? LNS_EVENT_TYPE_START_END
+                                           : LNS_EVENT_TYPE_MARK;
+}
+
+/* Narrows ROWS to the ordinals whose rowids are in RANGE. */
+static void
+narrow_to_rowids (LnsRowLane *rows, LnsRowRange range)
+{
+  int64_t first = (int64_t)rows->lane->first + 1; /* the rowid of ordinal 0                       */
+
+  if (range.min > first && (uint64_t)(range.min - first) > rows->ordinal)
+    rows->ordinal = (uint64_t)(range.min - first);
+  if (range.max < first)
+    rows->last = 0;
+  else if ((uint64_t)(range.max - first) < rows->last)
+    rows->last = (uint64_t)(range.max - first) + 1;
+}
+
+/* Narrows ROWS to events that may begin in START and end in END. Events of a lane do not overlap:
+ * begins and ends both ascend. */
+static bool
+narrow_to_times (
+    LnsRowLane *rows, LnsReport *report, LnsRowRange start, LnsRowRange end, LnsError *error)
+{
+  int64_t ends_from = end.min != INT64_MIN ? end.min - 1 : INT64_MIN; /* an end after this       */
+  int64_t from = start.min > ends_from ? start.min : ends_from;
+  int64_t to = start.max < end.max ? start.max : end.max;
+  uint64_t ordinal;
+
+  if (from != INT64_MIN)
+    {
+      if (!lns_report_find (report, rows->lane->lane, from, &ordinal, error))
+        return false;
+      rows->ordinal = ordinal > rows->ordinal ? ordinal : rows->ordinal;
+    }
+  if (to != INT64_MAX)
+    {
+      /* The event found may still begin before TO + 1; the next one cannot. */
+      if (!lns_report_find (report, rows->lane->lane, to + 1, &ordinal, error))
+        return false;
+      rows->last = ordinal + 1 < rows->last ? ordinal + 1 : rows->last;
+    }
+  return true;
+}
+
+bool
+_lns_row_lane_open (LnsRowLane *rows,
+                    const LnsTables *tables,
+                    const LnsTableLane *lane,
+                    const LnsRowBounds *bounds,
+                    LnsColumnMask columns,
+                    bool may_walk,
+                    LnsError *error)
+{
+  *rows = (LnsRowLane){ .lane = lane, .last = lane->n_events };
+  rows->extra = tables->extra[lane->kind];
+  if (bounds->correlation.min == bounds->correlation.max)
+    rows->correlation = (uint64_t)bounds->correlation.min;
+  narrow_to_rowids (rows, bounds->rowid);
+  if (!narrow_to_times (rows, tables->report, bounds->start, bounds->end, error))
+    return false;
+  if (may_walk && rows->correlation == 0 && rows->ordinal + LONG_STRETCH < rows->last)
+    {
+      rows->walker = lns_chunk_walker_new (tables->report, lane->lane, columns);
+      if (rows->walker == NULL)
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "not enough memory to read the events; close other programs");
+      lns_chunk_walker_seek (rows->walker,
+                             lns_report_chunk_of (tables->report, lane->lane, rows->ordinal));
+    }
+  return true;
+}
+
+static void
+drop_chunk (LnsRowLane *rows)
+{
+  if (rows->walker == NULL)
+    lns_chunk_unref (rows->chunk);
+  rows->chunk = NULL;
+}
+
+void
+_lns_row_lane_close (LnsRowLane *rows)
+{
+  drop_chunk (rows);
+  lns_chunk_walker_free (rows->walker);
+  rows->walker = NULL;
+}
+
+/* Has the chunk of `ordinal` at hand. */
+static bool
+load_chunk (LnsRowLane *rows, LnsReport *report, LnsColumnMask columns, LnsError *error)
+{
+  while (rows->chunk == NULL || rows->ordinal >= rows->chunk->first + rows->chunk->n)
+    {
+      LnsError local = { 0 };
+      drop_chunk (rows);
+      rows->chunk =
+          rows->walker != NULL
+              ? lns_chunk_walker_next (rows->walker, &local)
+              : lns_report_chunk (report, rows->lane->lane,
+                                  lns_report_chunk_of (report, rows->lane->lane, rows->ordinal),
+                                  columns, &local);
+      if (rows->chunk == NULL && local.domain != LNS_ERROR_NONE)
+        return lns_error_set (error, local.domain, local.code, "%s", local.message);
+      if (rows->chunk == NULL || rows->ordinal < rows->chunk->first)
+        return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                              "%s: the report is damaged (a lane's chunks are missing or out of "
+                              "order); get the rest back with \"lanescope recover\"",
+                              lns_report_info (report)->path);
+    }
+  return true;
+}
+
+static int64_t
+thread_of (const LnsRowLane *rows, const LnsTables *tables, LnsColumnId column)
+{
+  if (rows->extra[column] < 0)
+    return 0;
+  /* A column of zeros means thread instance 0.                                                   */
+  uint64_t thread = _lns_row_lane_extra (rows, column);
+  return lns_tables_global_tid (tables, thread <= UINT32_MAX ? (uint32_t)thread : LNS_ID_NONE);
+}
+
+static bool
+is_open (uint32_t flags)
+{
+  return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
+}
+
+static bool
+is_registered (uint32_t flags)
+{
+  return (flags & LNS_EVENT_REGISTERED) != 0;
+}
+
+/* Whether the event passes the filter of its table. */
+static bool
+passes (const LnsRowLane *rows, const LnsTables *tables, const LnsTable *table)
+{
+  if (table->passes == 0)
+    return true;
+  uint64_t value = (uint64_t)_lns_row_lane_cell (rows, tables, &table->filter).integer;
+  return (table->passes >> (value < 63 ? value : 63) & 1) != 0;
+}
+
+/* Whether the event is within what BOUNDS say and lanes cannot tell. */
+static bool
+allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bounds)
+{
+  const LnsChunk *chunk = rows->chunk;
+  uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
+
+  if (!lns_row_range_has (bounds->start, chunk->start_ns[i]))
+    return false;
+  if (!lns_row_range_is_all (bounds->end) &&
+      !lns_row_range_has (bounds->end, chunk->start_ns[i] + chunk->duration_ns[i]))
+    return false;
+  if (!lns_row_range_is_all (bounds->name) && !lns_row_range_has (bounds->name, chunk->name[i]))
+    return false;
+  if (!passes (rows, tables, bounds->table))
+    return false;
+  return lns_row_range_is_all (bounds->global_tid) || rows->lane->global_tid != 0 ||
+         lns_row_range_has (bounds->global_tid, thread_of (rows, tables, LNS_COLUMN_THREAD));
+}
+
+bool
+_lns_row_lane_settle (LnsRowLane *rows,
+                      const LnsTables *tables,
+                      const LnsRowBounds *bounds,
+                      LnsColumnMask columns,
+                      bool *ret_row,
+                      LnsError *error)
+{
+  for (; rows->ordinal < rows->last; rows->ordinal++)
+    {
+      if (rows->correlation != 0 &&
+          !lns_report_find_correlation (tables->report, rows->lane->lane, rows->correlation,
+                                        rows->ordinal, &rows->ordinal, error))
+        return false;
+      if (rows->ordinal >= rows->last)
+        break;
+      if (!load_chunk (rows, tables->report, columns, error))
+        return false;
+      if (allows (rows, tables, bounds))
+        {
+          *ret_row = true;
+          return true;
+        }
+    }
+  *ret_row = false;
+  return true;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static LnsValue
+integer (int64_t value)
+{
+  return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = value };
+}
+
+static LnsValue
+integer_or_null (uint64_t value)
+{
+  return value != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
+}
+
+static LnsValue
+real (double value)
+{
+  return (LnsValue){ .type = LNS_VALUE_REAL, .real = value };
+}
+
+/* BITS of a program's number of TYPE. */
+static LnsValue
+number (uint64_t bits, LnsPayloadType type)
+{
+  double wide;
+  float single;
+  uint32_t low = (uint32_t)bits;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_INT64:
+      return integer ((int64_t)bits);
+    case LNS_PAYLOAD_UINT32:
+      return integer (low);
+    case LNS_PAYLOAD_INT32:
+      return integer ((int32_t)low);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&wide, &bits, sizeof wide);
+      return real (wide);
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &low, sizeof single);
+      return real (single);
+    default:
+      return (LnsValue){ 0 };
+    }
+}
+
+int64_t
+_lns_row_lane_start (const LnsRowLane *rows)
+{
+  return rows->chunk->start_ns[rows->ordinal - rows->chunk->first];
+}
+
+uint32_t
+_lns_row_lane_payload (const LnsRowLane *rows)
+{
+  return _lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_TYPED
+             ? (uint32_t)_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD)
+             : LNS_ID_NONE;
+}
+
+/* The column of NVTX_EVENTS that holds payloads of a type. */
+static LnsPayloadType
+payload_of_column (unsigned column)
+{
+  static const LnsPayloadType types[] = {
+    LNS_PAYLOAD_UINT64, LNS_PAYLOAD_INT64, LNS_PAYLOAD_DOUBLE,
+    LNS_PAYLOAD_UINT32, LNS_PAYLOAD_INT32, LNS_PAYLOAD_FLOAT,
+  };
+  return types[column - LNS_NVTX_UINT64];
+}
+
+LnsValue
+_lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned column)
+{
+  const LnsChunk *chunk = rows->chunk;
+  uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
+  int64_t tid;
+
+  switch (column)
+    {
+    case LNS_NVTX_START:
+      return integer (chunk->start_ns[i]);
+    case LNS_NVTX_END:
+      if (rows->lane->kind == LNS_LANE_NVTX_MARK || is_open (chunk->flags[i]))
+        return (LnsValue){ 0 };
+      return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
+    case LNS_NVTX_EVENT_TYPE:
+      return integer (_lns_row_event_type (rows->lane->kind));
+    case LNS_NVTX_RANGE_ID:
+      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_RANGE_ID));
+    case LNS_NVTX_CATEGORY:
+      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_CATEGORY));
+    case LNS_NVTX_COLOR:
+      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_COLOR));
+    case LNS_NVTX_TEXT: /* as in the reference's files: a text, or the id of a registered one    */
+      return is_registered (chunk->flags[i]) ? (LnsValue){ 0 }
+                                             : _lns_string_value (tables->report, chunk->name[i]);
+    case LNS_NVTX_TEXT_ID:
+      return is_registered (chunk->flags[i]) ? integer (chunk->name[i]) : (LnsValue){ 0 };
+    case LNS_NVTX_GLOBAL_TID:
+      tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
+                                        : thread_of (rows, tables, LNS_COLUMN_THREAD);
+      return integer (tid != 0 ? tid : rows->lane->global_pid);
+    case LNS_NVTX_END_GLOBAL_TID:
+      /* As in the reference's files: only where another thread ended the range.                  */
+      tid = is_open (chunk->flags[i]) ? 0 : thread_of (rows, tables, LNS_COLUMN_END_THREAD);
+      return tid == 0 || tid == thread_of (rows, tables, LNS_COLUMN_THREAD) ? (LnsValue){ 0 }
+                                                                            : integer (tid);
+    case LNS_NVTX_DOMAIN_ID:
+      return integer (rows->lane->domain_number);
+    case LNS_NVTX_UINT64 ... LNS_NVTX_FLOAT:
+      if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == payload_of_column (column))
+        return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), payload_of_column (column));
+      return (LnsValue){ 0 };
+    case LNS_NVTX_EVENT_ID:
+      return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
+    default:
+      return (LnsValue){ 0 };
+    }
+}
+
+LnsValue
+_lns_row_lane_value (const LnsRowLane *rows, const LnsTables *tables)
+{
+  uint32_t n;
+  const LnsTrack *tracks = lns_report_tracks (tables->report, &n);
+
+  return number (_lns_row_lane_extra (rows, LNS_COLUMN_VALUE),
+                 rows->lane->track < n ? tracks[rows->lane->track].value_type : LNS_PAYLOAD_NONE);
+}
+
+LnsValue
+_lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned column)
+{
+  uint32_t n_tracks, i = (uint32_t)(rows->ordinal - rows->chunk->first);
+  const LnsTrack *tracks = lns_report_tracks (tables->report, &n_tracks);
+  static const LnsTrack unknown = { 0 };
+  const LnsTrack *track = rows->lane->track < n_tracks ? &tracks[rows->lane->track] : &unknown;
+
+  switch (column)
+    {
+    case LNS_COUNTERS_TIMESTAMP:
+      return integer (rows->chunk->start_ns[i]);
+    case LNS_COUNTERS_NAME_ID:
+      return integer (track->name);
+    case LNS_COUNTERS_NAME:
+      return _lns_string_value (tables->report, track->name);
+    case LNS_COUNTERS_VALUE:
+      return _lns_row_lane_value (rows, tables);
+    case LNS_COUNTERS_UNIT:
+      return track->unit != 0 ? _lns_string_value (tables->report, track->unit) : (LnsValue){ 0 };
+    case LNS_COUNTERS_GLOBAL_PID:
+      return integer (rows->lane->global_pid);
+    case LNS_COUNTERS_DOMAIN_ID:
+      return integer (rows->lane->domain_number);
+    case LNS_COUNTERS_COUNTER_ID:
+      return integer ((int64_t)track->number);
+    default:
+      return (LnsValue){ 0 };
+    }
+}

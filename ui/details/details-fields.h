@@ -1,0 +1,37 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Everything that a report knows of one event, in words. */
+
+#pragma once
+
+#include <glib.h>
+
+#include "src/tables/payload.h"
+
+G_BEGIN_DECLS
+
+/* One line of the details: TITLE is translated and static, TEXT UTF-8, possibly of several lines. */
+typedef struct
+{
+  const char *title;
+  char *text;
+} LnsDetailsField;
+
+/* The fields of EVENT, which is event ORDINAL of LANE, in the order they are read: an array of
+ * LnsDetailsField. The name is not among them. DECODER (may be NULL) reads typed payloads. Free
+ * with g_array_unref (). */
+GArray *lns_details_fields_new (LnsReport *report,
+                                const LnsPayloadDecoder *decoder,
+                                uint32_t lane,
+                                uint64_t ordinal,
+                                const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The event as text for a person's mail: its name byte for byte, then a line a field. */
+GBytes *lns_details_fields_copy (LnsReport *report,
+                                 const LnsEvent *event,
+                                 const GArray *fields) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,244 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/events/event-cell.h"
+
+#include <glib/gi18n.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/model/cuda-text.h"
+#include "ui/model/display-text.h"
+#include "ui/model/event-text.h"
+
+static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
+  [LNS_EVENT_COLUMN_NUMBER] = { "#", "#", 88, true },
+  [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), "Name", 0, false },
+  [LNS_EVENT_COLUMN_START] = { N_ ("Start"), "Start (ns)", 140, true },
+  [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), "Duration (ns)", 120, true },
+  [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), "Thread", 132, false },
+  [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), "Process", 132, false },
+  [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), "Domain", 110, false },
+  [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), "Category", 110, false },
+  [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 76, true },
+  [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), "Payload", 110, true },
+  [LNS_EVENT_COLUMN_STREAM] = { N_ ("Stream"), "Stream", 110, false },
+  [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), "Bytes", 110, true },
+  [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), "Grid and block", 190, false },
+  [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), "Result", 190, false },
+  [LNS_EVENT_COLUMN_OPERATIONS] = { N_ ("GPU operations"), "GPU operations", 130, true },
+};
+
+const LnsEventColumnInfo *
+lns_event_column_info (LnsEventColumn column)
+{
+  return &infos[column];
+}
+
+bool
+lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
+{
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_CATEGORY:
+      return set->category != NULL;
+    case LNS_EVENT_COLUMN_THREAD:
+      return set->has_threads;
+    case LNS_EVENT_COLUMN_DOMAIN:
+      return set->has_domains;
+    case LNS_EVENT_COLUMN_DEPTH:
+      return set->has_depths;
+    case LNS_EVENT_COLUMN_STREAM:
+      return set->has_streams;
+    case LNS_EVENT_COLUMN_PAYLOAD:
+      return (set->values & 1) != 0;
+    case LNS_EVENT_COLUMN_BYTES:
+      return (set->values & 1u << LNS_EVENT_SET_BYTES) != 0;
+    case LNS_EVENT_COLUMN_SHAPE:
+      return (set->values & 1u << LNS_EVENT_SET_LAUNCH) != 0;
+    case LNS_EVENT_COLUMN_RESULT:
+      return (set->values & 1u << LNS_EVENT_SET_RESULT) != 0;
+    case LNS_EVENT_COLUMN_OPERATIONS:
+      return (set->values & 1u << LNS_EVENT_SET_OPERATIONS) != 0;
+    default:
+      return true;
+    }
+}
+
+/* The texts that come from the event's lane. */
+static char *
+lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  LnsReport *report = set->report;
+  uint32_t n;
+  uint32_t lane = set->lanes[lns_event_set_lane (set, row)];
+  const LnsTrack *track = lns_event_track (report, lane);
+
+  if (track == NULL)
+    return g_strdup ("");
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_THREAD:
+      return lns_event_text_thread (report, set->thread != NULL && set->thread[row] > 0
+                                                ? set->thread[row] - 1
+                                                : track->thread);
+    case LNS_EVENT_COLUMN_PROCESS:
+      return lns_event_text_process (report, track->process);
+    case LNS_EVENT_COLUMN_DOMAIN:
+      return lns_event_text_domain (report, track->domain);
+    case LNS_EVENT_COLUMN_CATEGORY:
+      return lns_event_text_category (report, track->domain,
+                                      set->category != NULL ? set->category[row] : 0);
+    case LNS_EVENT_COLUMN_STREAM:
+      return track->stream != LNS_ID_NONE ? lns_event_text_stream (report, track) : g_strdup ("");
+    case LNS_EVENT_COLUMN_DEPTH:
+      return g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal);
+    default:
+      return g_strdup ("");
+    }
+}
+
+/* The name; what a copy of the row holds is whole. */
+static char *
+name_text (const LnsEventSet *set, uint32_t row)
+{
+  const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
+  bool is_call = track != NULL && track->kind == LNS_TRACK_CUDA_API;
+  size_t size_bytes;
+  const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+  if (size_bytes == 0 && track != NULL && track->kind == LNS_TRACK_SCHED)
+    return g_strdup (
+        lns_event_text_nameless (set->report, set->lanes[lns_event_set_lane (set, row)]));
+  name = lns_event_short_name (is_call ? LNS_NAMES_CALLS : LNS_NAMES_OWN, name, &size_bytes);
+  return lns_display_text (name, size_bytes, TRUE);
+}
+
+/* What is in the payload's place. */
+static char *
+value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  static const int types[LNS_N_EVENT_COLUMNS] = { [LNS_EVENT_COLUMN_BYTES] = LNS_EVENT_SET_BYTES,
+                                                  [LNS_EVENT_COLUMN_SHAPE] = LNS_EVENT_SET_LAUNCH,
+                                                  [LNS_EVENT_COLUMN_RESULT] = LNS_EVENT_SET_RESULT,
+                                                  [LNS_EVENT_COLUMN_OPERATIONS] =
+                                                      LNS_EVENT_SET_OPERATIONS };
+  uint32_t n;
+  char number[LNS_FORMAT_SIZE];
+  const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
+  const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
+  uint64_t value = set->payload != NULL ? set->payload[row] : 0;
+  if (set->payload_type == NULL || set->payload_type[row] != types[column] || track == NULL)
+    return g_strdup ("");
+  if (column == LNS_EVENT_COLUMN_BYTES || column == LNS_EVENT_COLUMN_OPERATIONS)
+    return g_strdup (lns_format_unsigned (value, number));
+  if (column == LNS_EVENT_COLUMN_RESULT)
+    return lns_cuda_result_text (track->kind, true, (int32_t)value);
+  if (value >= n ||
+      launches[value].grid[0] == 0) /* not told                                       */
+    return g_strdup ("");
+  const uint32_t *grid = launches[value].grid, *block = launches[value].block;
+  return g_strdup_printf ("%u × %u × %u, %u × %u × %u", grid[0], grid[1], grid[2], block[0],
+                          block[1], block[2]);
+}
+
+char *
+lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  char number[LNS_FORMAT_SIZE];
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_NUMBER:
+      return g_strdup (lns_format_unsigned ((uint64_t)row + 1, number));
+    case LNS_EVENT_COLUMN_NAME:
+      return name_text (set, row);
+    case LNS_EVENT_COLUMN_START:
+      return lns_event_text_time (set->start_ns[row]);
+    case LNS_EVENT_COLUMN_DURATION:
+      return lns_event_text_duration (set->duration_ns[row],
+                                      set->flags != NULL ? set->flags[row] : 0);
+    case LNS_EVENT_COLUMN_BYTES:
+    case LNS_EVENT_COLUMN_SHAPE:
+    case LNS_EVENT_COLUMN_RESULT:
+    case LNS_EVENT_COLUMN_OPERATIONS:
+      return value_text (set, row, column);
+    case LNS_EVENT_COLUMN_PAYLOAD:
+      if (set->payload_type != NULL && set->payload_type[row] > 15)
+        return g_strdup ("");
+      return lns_event_text_payload (set->report,
+                                     set->payload_type != NULL ? set->payload_type[row] : 0,
+                                     set->payload != NULL ? set->payload[row] : 0);
+    default:
+      return lane_text (set, row, column);
+    }
+}
+
+/* A field that would break the table stands in quotes, as spreadsheets read it. */
+static void
+append_field (GString *text, const char *bytes, size_t size_bytes)
+{
+  bool plain = true;
+  for (size_t i = 0; i < size_bytes && plain; i++)
+    plain = strchr ("\t\n\r\"", bytes[i]) == NULL || bytes[i] == '\0';
+  if (plain)
+    {
+      g_string_append_len (text, bytes, (gssize)size_bytes);
+      return;
+    }
+  g_string_append_c (text, '"');
+  for (size_t i = 0; i < size_bytes; i++)
+    {
+      if (bytes[i] == '"')
+        g_string_append_c (text, '"');
+      g_string_append_c (text, bytes[i]);
+    }
+  g_string_append_c (text, '"');
+}
+
+static void
+append_cell (GString *text, const LnsEventSet *set, uint32_t row, LnsEventColumn column)
+{
+  if (column == LNS_EVENT_COLUMN_NAME)
+    {
+      size_t size_bytes;
+      const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+      append_field (text, name, size_bytes);
+    }
+  else if (column == LNS_EVENT_COLUMN_NUMBER)
+    g_string_append_printf (text, "%" PRIu64, (uint64_t)row + 1);
+  else if (column == LNS_EVENT_COLUMN_START)
+    g_string_append_printf (text, "%" PRId64, set->start_ns[row]);
+  else if (column == LNS_EVENT_COLUMN_DURATION &&
+           (set->flags == NULL || !(set->flags[row] & LNS_EVENT_END_UNKNOWN)))
+    g_string_append_printf (text, "%" PRId64, set->duration_ns[row]);
+  else if (column != LNS_EVENT_COLUMN_DURATION)
+    {
+      g_autofree char *cell = lns_event_cell_text (set, row, column);
+      append_field (text, cell, strlen (cell));
+    }
+}
+
+void
+lns_event_cell_append_titles (GString *text, const LnsEventSet *set)
+{
+  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
+    if (lns_event_column_is_used (set, column))
+      g_string_append_printf (text, "%s%s", column > 0 ? "\t" : "", infos[column].copy_title);
+  g_string_append_c (text, '\n');
+}
+
+void
+lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row)
+{
+  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
+    {
+      if (!lns_event_column_is_used (set, column))
+        continue;
+      if (column > 0)
+        g_string_append_c (text, '\t');
+      append_cell (text, set, row, column);
+    }
+  g_string_append_c (text, '\n');
+}

@@ -1,0 +1,37 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What stands in the events table's cells, and in what is copied from them. */
+
+#pragma once
+
+#include "ui/events/event-order.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const char *title;      /* to be translated                                     */
+  const char *copy_title; /* of the copy's column: times there are in nanoseconds */
+  int width_px;
+  bool is_number; /* aligned to the right, with digits of one width       */
+} LnsEventColumnInfo;
+
+/* Static. */
+const LnsEventColumnInfo *lns_event_column_info (LnsEventColumn column);
+
+/* Whether any event of SET has something to say in COLUMN. O(1). */
+bool lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column);
+
+/* The text of ROW in COLUMN: UTF-8, one line. Free with g_free (). Reads no event. Any thread. */
+char *lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column);
+
+/* A line for a table elsewhere: the titles of the columns that are used, or ROW's values in them,
+ * tab-separated. Names byte for byte, in quotes where they hold a tab, a line end or a quote; times in
+ * nanoseconds. Any thread. */
+void lns_event_cell_append_titles (GString *text, const LnsEventSet *set);
+void lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row);
+
+G_END_DECLS

@@ -1,0 +1,83 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which rows of an event set the table shows, in which order. Pure; any thread. */
+
+#pragma once
+
+#include "ui/events/event-set.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  LNS_EVENT_COLUMN_NUMBER, /* the place in time order */
+  LNS_EVENT_COLUMN_NAME,
+  LNS_EVENT_COLUMN_START,
+  LNS_EVENT_COLUMN_DURATION,
+  LNS_EVENT_COLUMN_THREAD,
+  LNS_EVENT_COLUMN_PROCESS,
+  LNS_EVENT_COLUMN_DOMAIN,
+  LNS_EVENT_COLUMN_CATEGORY,
+  LNS_EVENT_COLUMN_DEPTH,
+  LNS_EVENT_COLUMN_PAYLOAD,
+  LNS_EVENT_COLUMN_STREAM,
+  LNS_EVENT_COLUMN_BYTES,
+  LNS_EVENT_COLUMN_SHAPE, /* of a kernel: grid and block */
+  LNS_EVENT_COLUMN_RESULT,
+  LNS_EVENT_COLUMN_OPERATIONS,
+  LNS_N_EVENT_COLUMNS
+} LnsEventColumn;
+
+/* Immutable, reference-counted. */
+typedef struct
+{
+  uint32_t n;       /* rows shown */
+  uint32_t n_known; /* the first so many of them are in `rows`: fewer than n in a first page */
+  uint32_t *rows;   /* or NULL: row i is at i */
+  gatomicrefcount refs;
+} LnsEventOrder;
+
+LnsEventOrder *lns_event_order_new_identity (uint32_t n) G_GNUC_WARN_UNUSED_RESULT;
+LnsEventOrder *lns_event_order_ref (LnsEventOrder *self);
+void lns_event_order_unref (LnsEventOrder *self); /* NULL is fine */
+
+/* The row at POSITION < n_known. */
+static inline uint32_t
+lns_event_order_row (const LnsEventOrder *self, uint32_t position)
+{
+  return self->rows != NULL ? self->rows[position] : position;
+}
+
+/* The position of ROW among the known ones. False if it is not there. O(n). */
+bool lns_event_order_find (const LnsEventOrder *self, uint32_t row, uint32_t *ret_position);
+
+typedef struct
+{
+  LnsEventColumn column;
+  bool descending;       /* equal values stay in time order */
+  const char *filter;    /* UTF-8: rows whose name holds it, whatever the case; NULL or "" = all */
+  LnsEventOrder *sorted; /* borrowed: what *RET_SORTED was for the same set, column and direction,
+                            or NULL */
+} LnsEventQuery;
+
+/* Called with the first page of a query, when that is known before the whole. Owns nothing. */
+typedef void (*LnsFirstPageFunc) (LnsEventOrder *first, void *data);
+
+/* Answers QUERY about SET. Blocks: for a worker. FIRST (may be NULL) is called on this thread,
+ * early. RET_SORTED gets the order without the filter, for the next query (owned by the caller).
+ * NULL and ERROR where it was cancelled or memory ran out. O(n), and O(names × length) to filter;
+ * 20 bytes a row of its own while it sorts. */
+LnsEventOrder *lns_event_order_query (const LnsEventSet *set,
+                                      const LnsEventQuery *query,
+                                      LnsFirstPageFunc first,
+                                      void *data,
+                                      LnsEventOrder **ret_sorted,
+                                      GCancellable *cancellable,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsEventOrder, lns_event_order_unref)
+
+G_END_DECLS

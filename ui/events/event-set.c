@@ -1,0 +1,161 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/events/event-set.h"
+
+#include <glib/gi18n.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/format.h"
+
+LnsEventSet *
+lns_event_set_ref (LnsEventSet *self)
+{
+  g_atomic_ref_count_inc (&self->refs);
+  return self;
+}
+
+/* Where giving memory back to the system takes long enough to be seen. */
+#define LARGE_ROWS (1u << 20)
+
+static gpointer
+free_set (gpointer data)
+{
+  LnsEventSet *self = data;
+
+  g_free (self->start_ns);
+  g_free (self->duration_ns);
+  g_free (self->name);
+  g_free (self->place);
+  g_free (self->category);
+  g_free (self->thread);
+  g_free (self->payload_type);
+  g_free (self->payload);
+  g_free (self->flags);
+  g_free (self->names);
+  g_free (self->lanes);
+  g_free (self->first_place);
+  g_free (self->first_ordinal);
+  g_free (self->damage);
+  g_free (self);
+  return NULL;
+}
+
+void
+lns_event_set_unref (LnsEventSet *self)
+{
+  if (self == NULL || !g_atomic_ref_count_dec (&self->refs))
+    return;
+  GThread *thread =
+      self->n >= LARGE_ROWS ? g_thread_try_new ("free-events", free_set, self, NULL) : NULL;
+  if (thread != NULL)
+    g_thread_unref (thread);
+  else
+    free_set (self);
+}
+
+/* The lane of PLACE: the last one that begins at or before it and is not empty. */
+static uint32_t
+lane_of_place (const LnsEventSet *self, uint32_t place)
+{
+  uint32_t low = 0;
+  uint32_t high = self->n_lanes;
+  while (high - low > 1)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (self->first_place[middle] <= place)
+        low = middle;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+uint32_t
+lns_event_set_lane (const LnsEventSet *self, uint32_t row)
+{
+  return lane_of_place (self, self->place[row]);
+}
+
+void
+lns_event_set_id (const LnsEventSet *self, uint32_t row, uint32_t *ret_lane, uint64_t *ret_ordinal)
+{
+  uint32_t lane = lns_event_set_lane (self, row);
+  *ret_lane = self->lanes[lane];
+  *ret_ordinal = self->first_ordinal[lane] + (self->place[row] - self->first_place[lane]);
+}
+
+static void
+set_extra (LnsEvent *event, LnsLaneKind kind, LnsColumnId column, uint64_t value)
+{
+  int index = lns_lane_kind_extra (kind, column);
+  if (index >= 0)
+    event->extra[index] = value;
+}
+
+LnsEvent
+lns_event_set_event (const LnsEventSet *self, uint32_t row)
+{
+  LnsEvent event = {
+    .start_ns = self->start_ns[row],
+    .duration_ns = self->duration_ns[row],
+    .name = self->names[self->name[row]],
+    .flags = self->flags != NULL ? self->flags[row] : 0,
+  };
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (self->report, &n);
+  LnsLaneKind kind = lanes[self->lanes[lns_event_set_lane (self, row)]].kind;
+
+  if (self->category != NULL)
+    set_extra (&event, kind, LNS_COLUMN_CATEGORY, self->category[row]);
+  if (self->thread != NULL && self->thread[row] > 0)
+    set_extra (&event, kind, LNS_COLUMN_THREAD, self->thread[row] - 1);
+  if (self->payload_type != NULL)
+    set_extra (&event, kind, LNS_COLUMN_PAYLOAD_TYPE, self->payload_type[row]);
+  if (self->payload != NULL)
+    set_extra (&event, kind, LNS_COLUMN_PAYLOAD, self->payload[row]);
+  return event;
+}
+
+bool
+lns_event_set_find (
+    const LnsEventSet *self, uint32_t lane, uint64_t ordinal, int64_t start_ns, uint32_t *ret_row)
+{
+  uint32_t low = 0;
+  uint32_t high = self->n;
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (self->start_ns[middle] < start_ns)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  for (uint32_t row = low; row < self->n && self->start_ns[row] == start_ns; row++)
+    {
+      uint32_t row_lane;
+      uint64_t row_ordinal;
+      lns_event_set_id (self, row, &row_lane, &row_ordinal);
+      if (row_lane == lane && row_ordinal == ordinal)
+        {
+          *ret_row = row;
+          return true;
+        }
+    }
+  return false;
+}
+
+uint64_t
+lns_event_set_bytes (const LnsEventSet *self)
+{
+  uint64_t row_bytes = 24;
+  row_bytes += self->category != NULL ? 4 : 0;
+  row_bytes += self->thread != NULL ? 4 : 0;
+  row_bytes += self->payload_type != NULL ? 1 : 0;
+  row_bytes += self->payload != NULL ? 8 : 0;
+  row_bytes += self->flags != NULL ? 1 : 0;
+  return row_bytes * self->n + UINT64_C (4) * self->n_names;
+}

@@ -1,0 +1,30 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/events/event-order.h"
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_EVENTS_COPY (lns_events_copy_get_type ())
+
+/* Rows of the events table for the clipboard, as tab-separated text. The text is written when it is
+ * pasted, by a worker and a piece at a time: of ten million rows only those on their way take
+ * memory. */
+G_DECLARE_FINAL_TYPE (LnsEventsCopy, lns_events_copy, LNS, EVENTS_COPY, GdkContentProvider)
+
+/* The known rows of ORDER of SET at FIRST + each of POSITIONS (copied). Holds references on the others;
+ * VIEW keeps the set's report open. */
+GdkContentProvider *lns_events_copy_new (LnsView *view,
+                                         LnsEventSet *set,
+                                         LnsEventOrder *order,
+                                         uint32_t first,
+                                         GtkBitset *positions) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

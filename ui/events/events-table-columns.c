@@ -1,0 +1,222 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/events/events-table-private.h"
+
+#include "ui/model/display-text.h"
+
+#include <glib/gi18n.h>
+
+#define MIN_CHARS 20 /* of the column that has the room that others leave */
+
+static const char *const column_key = "lns-event-column";
+
+static LnsEventColumn
+column_of (gpointer object)
+{
+  return GPOINTER_TO_UINT (g_object_get_data (object, column_key));
+}
+
+static gboolean
+tooltip_cb (GtkWidget *cell, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer data)
+{
+  const char *text = gtk_inscription_get_text (GTK_INSCRIPTION (cell));
+  g_autofree char *cut = text != NULL ? lns_display_cut (text) : NULL;
+  gtk_tooltip_set_text (tooltip, cut);
+  return cut != NULL && *cut != '\0';
+}
+
+/* Inscriptions, not labels: they are several times cheaper to bind. */
+static void
+setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+  const LnsEventColumnInfo *info = lns_event_column_info (column_of (factory));
+  GtkWidget *cell = gtk_inscription_new (NULL);
+
+  gtk_inscription_set_text_overflow (GTK_INSCRIPTION (cell),
+                                     GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
+  if (info->width_px == 0)
+    gtk_inscription_set_min_chars (GTK_INSCRIPTION (cell), MIN_CHARS);
+  if (info->is_number)
+    {
+      gtk_inscription_set_xalign (GTK_INSCRIPTION (cell), 1);
+      gtk_widget_add_css_class (cell, "numeric");
+    }
+  gtk_widget_set_has_tooltip (cell, TRUE);
+  g_signal_connect (cell, "query-tooltip", G_CALLBACK (tooltip_cb), NULL);
+  gtk_list_item_set_child (item, cell);
+}
+
+static void
+fill_cell (GtkListItem *item, LnsEventColumn column)
+{
+  LnsEventSet *set;
+  uint32_t row;
+  g_autofree char *text = NULL;
+
+  if (lns_event_item_get (gtk_list_item_get_item (item), &set, &row))
+    text = lns_event_cell_text (set, row, column);
+  gtk_inscription_set_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)),
+                            text != NULL ? text : "…");
+}
+
+static void
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsTable *self)
+{
+  g_hash_table_insert (self->cells, item, GUINT_TO_POINTER (column_of (factory)));
+  fill_cell (item, column_of (factory));
+}
+
+static void
+unbind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsTable *self)
+{
+  g_hash_table_remove (self->cells, item);
+}
+
+void
+_lns_events_table_update_cells (LnsEventsTable *self)
+{
+  GHashTableIter iter;
+  gpointer item, column;
+
+  g_hash_table_iter_init (&iter, self->cells);
+  while (g_hash_table_iter_next (&iter, &item, &column))
+    fill_cell (item, GPOINTER_TO_UINT (column));
+}
+
+/* Nobody sorts items with this. GTK 4.8 does not tell by which column a view is sorted, but the
+ * view's sorter asks the columns' own sorters in turn: the first one that is asked is the column. */
+static int
+probe_cb (gconstpointer a, gconstpointer b, gpointer data)
+{
+  GtkColumnViewColumn *column = data;
+  LnsEventsTable *self = g_object_get_data (G_OBJECT (column), "lns-events-table");
+
+  if (!self->probing)
+    return 0;
+  self->probing = FALSE;
+  self->probed = column_of (column);
+  return -1;
+}
+
+gboolean
+_lns_events_table_read_sorting (LnsEventsTable *self)
+{
+  GtkSorter *sorter = gtk_column_view_get_sorter (self->columns);
+  LnsEventColumn column = self->column;
+  gboolean descending = self->descending;
+
+  self->probed = LNS_EVENT_COLUMN_NUMBER;
+  self->probing = TRUE;
+  /* Any two objects do, but they must be two: one is equal to itself, and nobody is asked. */
+  GtkOrdering ordering = gtk_sorter_compare (sorter, self, self->columns);
+  self->probing = FALSE;
+  self->column = self->probed;
+  self->descending = ordering == GTK_ORDERING_LARGER;
+  return self->column != column || self->descending != descending;
+}
+
+static void
+sorter_changed_cb (GtkSorter *sorter, GtkSorterChange change, LnsEventsTable *self)
+{
+  if (!_lns_events_table_read_sorting (self))
+    return;
+  g_clear_pointer (&self->sorted, lns_event_order_unref);
+  _lns_events_table_query (self);
+}
+
+static void
+add_column (LnsEventsTable *self, LnsEventColumn id)
+{
+  const LnsEventColumnInfo *info = lns_event_column_info (id);
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  GtkColumnViewColumn *column = gtk_column_view_column_new (_ (info->title), factory);
+  g_autoptr (GtkSorter) sorter = GTK_SORTER (gtk_custom_sorter_new (probe_cb, column, NULL));
+
+  g_object_set_data (G_OBJECT (factory), column_key, GUINT_TO_POINTER (id));
+  g_object_set_data (G_OBJECT (column), column_key, GUINT_TO_POINTER (id));
+  g_object_set_data (G_OBJECT (column), "lns-events-table", self);
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), NULL);
+  g_signal_connect_object (factory, "bind", G_CALLBACK (bind_cb), self, 0);
+  g_signal_connect_object (factory, "unbind", G_CALLBACK (unbind_cb), self, 0);
+  gtk_column_view_column_set_sorter (column, sorter);
+  gtk_column_view_column_set_resizable (column, TRUE);
+  if (info->width_px > 0)
+    gtk_column_view_column_set_fixed_width (column, info->width_px);
+  else
+    gtk_column_view_column_set_expand (column, TRUE);
+  gtk_column_view_append_column (self->columns, column);
+  self->column_of[id] = column;
+}
+
+/* The first label below WIDGET. */
+static GtkWidget *
+find_label (GtkWidget *widget)
+{
+  if (GTK_IS_LABEL (widget))
+    return widget;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *label = find_label (child);
+      if (label != NULL)
+        return label;
+    }
+  return NULL;
+}
+
+/* Puts the titles of numbers above them. GTK offers no way but through its own children: where
+ * those are other than expected, titles stay at the left. */
+static void
+align_titles (LnsEventsTable *self)
+{
+  GListModel *columns = gtk_column_view_get_columns (self->columns);
+  GtkWidget *title = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
+  title = title != NULL ? gtk_widget_get_first_child (title) : NULL;
+  for (guint i = 0; i < g_list_model_get_n_items (columns) && title != NULL;
+       i++, title = gtk_widget_get_next_sibling (title))
+    {
+      g_autoptr (GObject) column = g_list_model_get_item (columns, i);
+      GtkWidget *label = find_label (title);
+      if (label == NULL || !lns_event_column_info (column_of (column))->is_number)
+        continue;
+      gtk_widget_set_hexpand (label, TRUE);
+      gtk_label_set_xalign (GTK_LABEL (label), 1);
+      /* The arrow stands at the other side. */
+      GtkWidget *box = gtk_widget_get_parent (label);
+      if (GTK_IS_BOX (box) && gtk_widget_get_last_child (box) != label)
+        gtk_box_reorder_child_after (GTK_BOX (box), label, gtk_widget_get_last_child (box));
+    }
+}
+
+void
+_lns_events_table_add_columns (LnsEventsTable *self)
+{
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    add_column (self, id);
+  align_titles (self);
+  g_signal_connect_object (gtk_column_view_get_sorter (self->columns), "changed",
+                           G_CALLBACK (sorter_changed_cb), self, 0);
+}
+
+/* A column that is only hidden still takes its width away from the one that expands (GTK 4.8): it
+ * has to go. */
+void
+_lns_events_table_update_columns (LnsEventsTable *self)
+{
+  guint position = 0;
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    {
+      GtkColumnViewColumn *column = self->column_of[id];
+      gboolean is_there = gtk_column_view_column_get_column_view (column) != NULL;
+      gboolean is_used = lns_event_column_is_used (self->set, id);
+      if (is_there && !is_used)
+        gtk_column_view_remove_column (self->columns, column);
+      else if (!is_there && is_used)
+        gtk_column_view_insert_column (self->columns, position, column);
+      position += is_used;
+    }
+  align_titles (self);
+}

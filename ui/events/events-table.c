@@ -1,0 +1,449 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/events/events-table-private.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/model/event-text.h"
+
+G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
+
+/* --- Scrolling ----------------------------------------------------------------------------- */
+
+/* The list inside the column view. */
+static GtkWidget *
+list_of (LnsEventsTable *self)
+{
+  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
+
+  while (!GTK_IS_LIST_VIEW (child))
+    child = gtk_widget_get_next_sibling (child);
+  return child;
+}
+
+/* GTK 4.8 has no gtk_column_view_scroll_to (); its list has an action for it, which is not part of
+ * the API: where that is missing, rows are taken to be equally high. */
+static void
+scroll_to (LnsEventsTable *self, uint32_t position)
+{
+  if (gtk_widget_activate_action (list_of (self), "list.scroll-to-item", "u", position))
+    return;
+
+  GtkAdjustment *adjustment = gtk_scrollable_get_vadjustment (GTK_SCROLLABLE (self->columns));
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->model));
+  double row_px = gtk_adjustment_get_upper (adjustment) / MAX (n, 1);
+  gtk_adjustment_set_value (adjustment,
+                            position * row_px - gtk_adjustment_get_page_size (adjustment) / 3);
+}
+
+/* The focus, for the row at the page's end that was scrolled to: its old row went with the old page.
+ * The list tells no row's widget, but it stands at the edge of what is seen. */
+static void
+focus_wanted (LnsEventsTable *self)
+{
+  GtkWidget *columns = GTK_WIDGET (self->columns);
+  double y = self->wanted == 0 ? gtk_widget_get_height (gtk_widget_get_first_child (columns)) + 2
+                               : gtk_widget_get_height (columns) - 2;
+  GtkWidget *row = gtk_widget_pick (columns, 2, y, GTK_PICK_DEFAULT);
+
+  while (row != NULL && row != columns && !gtk_widget_get_focusable (row))
+    row = gtk_widget_get_parent (row);
+  if (row != NULL)
+    gtk_widget_grab_focus (row);
+  self->refocus = FALSE;
+}
+
+static gboolean
+scroll_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+  if (--self->wait_frames > 0)
+    return G_SOURCE_CONTINUE;
+  if (self->wait_frames == 0)
+    {
+      scroll_to (self, self->wanted);
+      if (self->refocus)
+        return G_SOURCE_CONTINUE;
+    }
+  else
+    focus_wanted (self);
+  self->tick = 0;
+  return G_SOURCE_REMOVE;
+}
+
+/* Rows that the list has not laid out since its model changed cannot be scrolled to. */
+void
+_lns_events_table_scroll_to (LnsEventsTable *self, uint32_t position)
+{
+  self->wanted = position;
+  self->wait_frames = 2;
+  if (self->tick == 0)
+    self->tick = gtk_widget_add_tick_callback (GTK_WIDGET (self->columns), scroll_cb, self, NULL);
+}
+
+/* --- What follows the view ----------------------------------------------------------------- */
+
+void
+_lns_events_table_follow (LnsEventsTable *self, gboolean scroll)
+{
+  LnsEvent event;
+  LnsEventId id = lns_view_get_selected_event (self->view, &event);
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+  uint32_t row, position;
+
+  self->follows_later = !lns_events_model_is_told (self->model);
+  self->scrolls_later = scroll;
+  if (self->follows_later || self->set == NULL || order == NULL || id.lane == LNS_ID_NONE ||
+      !lns_event_set_find (self->set, id.lane, id.ordinal, event.start_ns, &row) ||
+      !lns_event_order_find (order, row, &position))
+    return;
+  self->following = TRUE;
+  uint32_t first = lns_events_model_get_first (self->model);
+  if (position < first || position - first >= lns_events_model_n_rows (self->model))
+    {
+      lns_events_model_set_page (self->model, lns_events_model_page_of (self->model, position));
+      _lns_events_table_update (self);
+      self->follows_later = !lns_events_model_is_told (self->model);
+    }
+  position -= lns_events_model_get_first (self->model);
+  if (!self->follows_later &&
+      !gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
+    {
+      gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
+      if (scroll)
+        _lns_events_table_scroll_to (self, position);
+    }
+  self->following = FALSE;
+}
+
+static void
+event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
+{
+  if (lns_view_get_selected_event (view, NULL).lane == LNS_ID_NONE)
+    {
+      self->following = TRUE;
+      gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
+      self->following = FALSE;
+    }
+  _lns_events_table_follow (self, TRUE);
+}
+
+/* Chooses no row, and takes what is seen, the focus, and from where a selection is extended to the
+ * first row. All widgets are at the list's top then, and its end may go: GTK 4.8 removes too few rows
+ * if the first of them has no widget but a later one has, as the row of the focus does, and that row's
+ * widget stays at the list's end (gtk_list_item_manager_remove_items () ignores the place within a run
+ * of rows without widgets). */
+static void
+go_to_top (LnsEventsTable *self)
+{
+  GtkWidget *list = list_of (self);
+
+  self->following = TRUE;
+  gtk_widget_activate_action (list, "list.select-item", "(ubb)", 0, FALSE, FALSE);
+  gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
+  self->following = FALSE;
+  scroll_to (self, 0);
+  GtkWidget *first = gtk_widget_get_first_child (list);
+  if (gtk_widget_get_focus_child (list) != NULL)
+    gtk_widget_grab_focus (first);
+  else
+    {
+      /* The list remembers where the focus is to come back to. */
+      gtk_widget_set_focus_child (list, first);
+      gtk_widget_set_focus_child (list, NULL);
+    }
+}
+
+/* The places keep their widgets, but neither what was chosen there nor what was looked at. */
+static void
+rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
+{
+  _lns_events_table_update_cells (self);
+  if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
+    go_to_top (self);
+}
+
+static void
+items_changed_cb (
+    LnsEventsModel *model, guint position, guint removed, guint added, LnsEventsTable *self)
+{
+  if (self->follows_later && lns_events_model_is_told (model))
+    _lns_events_table_follow (self, self->scrolls_later);
+}
+
+static void
+selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEventsTable *self)
+{
+  g_autoptr (GtkBitset) selected = gtk_selection_model_get_selection (selection);
+  LnsEventSet *set;
+  uint32_t row;
+
+  if (self->following || gtk_bitset_get_size (selected) != 1)
+    return;
+  g_autoptr (LnsEventItem) item =
+      g_list_model_get_item (G_LIST_MODEL (self->model), gtk_bitset_get_minimum (selected));
+  if (item == NULL || !lns_event_item_get (item, &set, &row))
+    return;
+  LnsEventId id;
+  lns_event_set_id (set, row, &id.lane, &id.ordinal);
+  if (!lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
+    lns_view_reveal_event (self->view, id);
+}
+
+static void
+activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
+{
+  _lns_events_table_zoom_to (self, position);
+}
+
+static void
+filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
+{
+  _lns_events_table_query (self);
+}
+
+/* --- States -------------------------------------------------------------------------------- */
+
+void
+_lns_events_table_show_error (LnsEventsTable *self, const char *message)
+{
+  g_autofree char *markup = g_markup_escape_text (message, -1);
+  adw_status_page_set_description (self->error_page, markup);
+  gtk_stack_set_visible_child_name (self->stack, "error");
+}
+
+static void
+update_count (LnsEventsTable *self, const LnsEventOrder *order)
+{
+  char shown[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
+  g_autofree char *text = NULL;
+
+  lns_format_unsigned (self->set->n, all);
+  if (order->n == self->set->n)
+    text = g_strdup_printf (ngettext ("%s event", "%s events", self->set->n), all);
+  else
+    text = g_strdup_printf (ngettext ("%s of %s event", "%s of %s events", self->set->n),
+                            lns_format_unsigned (order->n, shown), all);
+  gtk_label_set_text (self->count, text);
+  g_autofree char *held = g_strdup_printf (
+      _ ("They take %s of memory"), lns_format_bytes (lns_event_set_bytes (self->set), shown));
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), held);
+}
+
+static void
+update_damage (LnsEventsTable *self)
+{
+  char count[LNS_FORMAT_SIZE];
+
+  gtk_widget_set_visible (self->damage, self->set->n_damaged > 0);
+  if (self->set->n_damaged == 0)
+    return;
+  g_autofree char *text = g_strdup_printf (
+      ngettext ("%s event could not be read: %s", "%s events could not be read: %s",
+                self->set->n_damaged),
+      lns_format_unsigned (self->set->n_damaged, count),
+      self->set->damage != NULL ? self->set->damage : _ ("the file does not hold them"));
+  gtk_widget_set_tooltip_text (self->damage, text);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->damage), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  text, -1);
+}
+
+static void
+update_pager (LnsEventsTable *self, const LnsEventOrder *order)
+{
+  char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+  unsigned n_pages = lns_events_model_n_pages (self->model);
+  unsigned page = lns_events_model_get_page (self->model);
+  uint64_t first = lns_events_model_get_first (self->model);
+  uint64_t n = lns_events_model_n_rows (self->model);
+  g_autofree char *text =
+      g_strdup_printf (_ ("Rows %s – %s"), lns_format_unsigned (MIN (first + 1, order->n), from),
+                       lns_format_unsigned (first + n, to));
+
+  gtk_widget_set_visible (self->pager, n_pages > 1);
+  gtk_label_set_text (self->page_label, text);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.previous-page", page > 0);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.next-page", page + 1 < n_pages);
+}
+
+void
+_lns_events_table_update (LnsEventsTable *self)
+{
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+
+  if (self->set == NULL || order == NULL)
+    return;
+  update_count (self, order);
+  update_damage (self);
+  update_pager (self, order);
+  if (order->n == 0 && self->set->n > 0)
+    {
+      g_autofree char *text = g_markup_printf_escaped (_ ("No event's name has “%s” in it."),
+                                                       gtk_editable_get_text (self->filter));
+      adw_status_page_set_description (self->no_match_page, text);
+    }
+  gtk_stack_set_visible_child_name (self->stack,
+                                    order->n == 0 && self->set->n > 0 ? "no-match" : "table");
+}
+
+/* Nothing is shown, loaded or sorted. */
+static void
+clear (LnsEventsTable *self)
+{
+  _lns_events_table_cancel_jobs (self);
+  gtk_spinner_stop (self->spinner);
+  lns_events_model_set (self->model, NULL, NULL, FALSE);
+  g_clear_pointer (&self->set, lns_event_set_unref);
+  g_clear_pointer (&self->sorted, lns_event_order_unref);
+}
+
+/* TITLE, and of which time the events are where they are not of the whole report. */
+static char *
+title_of (LnsEventsTable *self, const char *title)
+{
+  int64_t from_ns, to_ns;
+  if (!lns_view_get_time_selection (self->view, &from_ns, &to_ns))
+    return g_strdup (title);
+  g_autofree char *from = lns_event_text_time (from_ns);
+  g_autofree char *to = lns_event_text_time (to_ns);
+  /* Translators: a row of the timeline, and the time that is selected there */
+  return g_strdup_printf (_ ("%s, %s to %s"), title, from, to);
+}
+
+void
+lns_events_table_show_lanes (LnsEventsTable *self,
+                             const char *title,
+                             const uint32_t *lanes,
+                             unsigned n_lanes,
+                             const LnsFacetSet *set,
+                             uint32_t facet)
+{
+  char count[LNS_FORMAT_SIZE];
+  uint64_t n_events = 0;
+
+  g_return_if_fail (LNS_IS_EVENTS_TABLE (self));
+  clear (self);
+  if (set != NULL)
+    n_events = lns_facet_set_facets (set, NULL)[facet].n_events;
+  for (unsigned i = 0; i < n_lanes && set == NULL; i++)
+    n_events += lns_report_lane_info (lns_view_get_report (self->view), lanes[i])->n_events;
+  g_autofree char *text =
+      g_strdup_printf (ngettext ("Reading %s event…", "Reading %s events…", n_events),
+                       lns_format_unsigned (n_events, count));
+  gtk_label_set_text (self->loading_label, text);
+  g_autofree char *whole_title = title_of (self, title);
+  gtk_label_set_text (self->title, whole_title);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), whole_title);
+  gtk_label_set_text (self->count, "");
+  gtk_widget_set_visible (self->pager, FALSE);
+  gtk_widget_set_visible (self->damage, FALSE);
+  gtk_widget_set_visible (self->header, TRUE);
+  gtk_stack_set_visible_child_name (self->stack, "loading");
+  /* The last row's filter would hide this one's events. */
+  g_signal_handlers_block_by_func (self->filter, filter_changed_cb, self);
+  gtk_editable_set_text (self->filter, "");
+  g_signal_handlers_unblock_by_func (self->filter, filter_changed_cb, self);
+  _lns_events_table_load (self, lanes, n_lanes, set, facet);
+}
+
+static void
+show_in_events_cb (LnsView *view,
+                   const char *title,
+                   GArray *lanes,
+                   const LnsFacetSet *set,
+                   guint facet,
+                   LnsEventsTable *self)
+{
+  lns_events_table_show_lanes (self, title, (const uint32_t *)(void *)lanes->data, lanes->len, set,
+                               facet);
+}
+
+/* --- Life ---------------------------------------------------------------------------------- */
+
+GtkWidget *
+lns_events_table_new (LnsView *view)
+{
+  LnsEventsTable *self = g_object_new (LNS_TYPE_EVENTS_TABLE, NULL);
+
+  self->view = g_object_ref (view);
+  g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
+  g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_events_table_dispose (GObject *object)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (object);
+
+  if (self->model != NULL)
+    clear (self);
+  if (self->tick != 0)
+    gtk_widget_remove_tick_callback (GTK_WIDGET (self->columns), self->tick);
+  self->tick = 0;
+  G_OBJECT_CLASS (lns_events_table_parent_class)->dispose (object);
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    g_clear_object (&self->column_of[id]);
+  g_clear_object (&self->selection);
+  g_clear_object (&self->model);
+  g_clear_object (&self->view);
+}
+
+static void
+lns_events_table_finalize (GObject *object)
+{
+  g_hash_table_unref (LNS_EVENTS_TABLE (object)->cells);
+  G_OBJECT_CLASS (lns_events_table_parent_class)->finalize (object);
+}
+
+static void
+lns_events_table_class_init (LnsEventsTableClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
+  G_OBJECT_CLASS (klass)->finalize = lns_events_table_finalize;
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/events-table.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, header);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, title);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, count);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, spinner);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, damage);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, pager);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, page_label);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, filter);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, loading_label);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, progress);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, error_page);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, no_match_page);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, columns);
+  gtk_widget_class_bind_template_callback (widget_class, filter_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, activate_cb);
+  _lns_events_table_install_actions (widget_class);
+}
+
+static void
+lns_events_table_init (LnsEventsTable *self)
+{
+  self->column = LNS_EVENT_COLUMN_NUMBER;
+  gtk_widget_init_template (GTK_WIDGET (self));
+  self->cells = g_hash_table_new (NULL, NULL);
+  self->model = lns_events_model_new ();
+  self->selection = gtk_multi_selection_new (g_object_ref (G_LIST_MODEL (self->model)));
+  /* After the selection's own handler: it knows of the items then. */
+  g_signal_connect_object (self->model, "items-changed", G_CALLBACK (items_changed_cb), self,
+                           G_CONNECT_AFTER);
+  g_signal_connect_object (self->model, "rows-changed", G_CALLBACK (rows_changed_cb), self, 0);
+  g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
+                           self, 0);
+  _lns_events_table_add_columns (self);
+  _lns_events_table_add_keys (self);
+  gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
+}

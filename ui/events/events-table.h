@@ -1,0 +1,33 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <adwaita.h>
+
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_EVENTS_TABLE (lns_events_table_get_type ())
+
+/* The Events View: the events of a row (or of all rows below a folded one), to be sorted by any
+ * column and filtered by name. Choosing an event moves the timeline to it; an event chosen in the
+ * timeline is shown here. Fills itself on the view's show-in-events. */
+G_DECLARE_FINAL_TYPE (LnsEventsTable, lns_events_table, LNS, EVENTS_TABLE, AdwBin)
+
+/* Holds a reference on VIEW. */
+GtkWidget *lns_events_table_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Loads the events of LANES on a worker and shows them, headed TITLE; where SET is not NULL, those of its
+ * FACET alone. What was shown, or was being loaded, goes. */
+void lns_events_table_show_lanes (LnsEventsTable *self,
+                                  const char *title,
+                                  const uint32_t *lanes,
+                                  unsigned n_lanes,
+                                  const LnsFacetSet *set,
+                                  uint32_t facet);
+
+G_END_DECLS

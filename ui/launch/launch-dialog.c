@@ -1,0 +1,682 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/launch/launch-dialog.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/shell/application.h"
+#include "ui/launch/capabilities.h"
+#include "ui/model/display-text.h"
+#include "ui/launch/launch-command.h"
+#include "ui/launch/launch-switches.h"
+#include "ui/launch/recorder.h"
+
+struct _LnsLaunchDialog
+{
+  AdwWindow parent_instance;
+
+  GSettings *settings;  /* owned                                                           */
+  GFile *folder;        /* owned; the program's working directory                          */
+  GStrv words;          /* owned; the command line split, or NULL while it cannot be       */
+  GPtrArray *variables; /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
+  GPtrArray *traces;    /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
+  gboolean given;       /* they show what the command line says                            */
+  GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
+  LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them            */
+  GCancellable *asking;  /* owned; the question for capabilities                            */
+  LnsRecorder *recorder; /* owned; NULL while nothing was started                           */
+  GStrv launched;        /* owned; the tool's arguments, of the last start                   */
+
+  GtkStack *stack;        /* pages "setup", "running", "failed"     */
+  GtkStack *button_stack; /* the same                               */
+  GtkEditable *command_row;
+  AdwActionRow *folder_row;
+  GtkLabel *command_error;
+  AdwPreferencesGroup *trace_group;
+  AdwPreferencesGroup *switches_group;
+  AdwPreferencesGroup *environment_group;
+  AdwStatusPage *running_page;
+  GtkLabel *elapsed_value;
+  GtkLabel *bytes_value;
+  GtkLabel *events_value;
+  GtkLabel *dropped_value;
+  GtkLabel *problem;
+  GtkWidget *last_words_title;
+  GtkWidget *last_words_scroller;
+  GtkTextView *last_words;
+  GtkWidget *number_button;
+  GtkWidget *replace_button;
+  GtkWidget *open_report_button;
+};
+
+G_DEFINE_FINAL_TYPE (LnsLaunchDialog, lns_launch_dialog, ADW_TYPE_WINDOW)
+
+static void
+show_page (LnsLaunchDialog *self, const char *name)
+{
+  gtk_stack_set_visible_child_name (self->stack, name);
+  gtk_stack_set_visible_child_name (self->button_stack, name);
+}
+
+/* --- The setup page ------------------------------------------------------------------------ */
+
+static gboolean
+is_setting (const char *text)
+{
+  const char *at = text;
+
+  while (g_ascii_isalnum (*at) || *at == '_')
+    at++;
+  return at > text && !g_ascii_isdigit (*text) && *at == '=';
+}
+
+/* Whether TEXT of a variable's row can be launched with: an empty row is ignored. */
+static gboolean
+is_variable (const char *text)
+{
+  return *text == '\0' || is_setting (text);
+}
+
+static void
+set_error_style (GtkWidget *widget, gboolean error)
+{
+  if (error)
+    gtk_widget_add_css_class (widget, "error");
+  else
+    gtk_widget_remove_css_class (widget, "error");
+}
+
+/* The recorder's switches that take no value, as far as they are known. */
+static const char *const *
+get_flags (LnsLaunchDialog *self)
+{
+  return self->capabilities != NULL ? (const char *const *)self->capabilities->flags : NULL;
+}
+
+/* Has the check buttons show what VALUE, of a -t in the command line, traces; NULL: what the person chose. */
+static void
+show_traces (LnsLaunchDialog *self, const char *value)
+{
+  g_auto (GStrv) words = g_strsplit (value != NULL ? value : "", ",", -1);
+
+  for (guint i = 0; i < self->traces->len; i++)
+    {
+      GtkCheckButton *check = g_ptr_array_index (self->traces, i);
+      const char *word = g_object_get_data (G_OBJECT (check), "word");
+      gboolean active = gtk_check_button_get_active (check);
+      if (value != NULL && !self->given)
+        g_object_set_data (G_OBJECT (check), "own", GINT_TO_POINTER (active));
+      if (value != NULL)
+        active = g_strv_contains ((const char *const *)words, word);
+      else if (self->given)
+        active = GPOINTER_TO_INT (g_object_get_data (G_OBJECT (check), "own"));
+      gtk_check_button_set_active (check, active);
+    }
+  self->given = value != NULL && self->traces->len > 0;
+  gtk_widget_set_sensitive (GTK_WIDGET (self->trace_group), value == NULL);
+  adw_preferences_group_set_description (
+      self->trace_group, value != NULL ? _ ("The command line says it: -t or --trace.") : "");
+}
+
+/* Has the controls show what the command line says of them, which is what counts then. */
+static void
+show_given (LnsLaunchDialog *self)
+{
+  const char *const *words = (const char *const *)self->words;
+  const char *traces =
+      words != NULL ? lns_launch_command_get_switch (words, get_flags (self), 't', "trace") : NULL;
+
+  show_traces (self, traces);
+  if (self->switches != NULL)
+    lns_launch_switches_show_given (self->switches, words, get_flags (self));
+}
+
+/* Splits the command line again, says what is wrong with it, and lets Start be pressed if all is
+ * well. */
+static void
+validate (LnsLaunchDialog *self)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean ok;
+
+  g_clear_pointer (&self->words, g_strfreev);
+  self->words = lns_launch_command_split (gtk_editable_get_text (self->command_row), &error);
+  ok = self->words != NULL && self->words[lns_launch_command_find_program (
+                                  (const char *const *)self->words, get_flags (self))] != NULL;
+  if (self->words != NULL && !ok)
+    g_set_error_literal (&error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_NO_PROGRAM,
+                         _ ("The command line has switches only: add the program to launch."));
+  gtk_label_set_text (self->command_error, error != NULL ? error->message : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->command_error),
+                          error != NULL && !g_error_matches (error, LNS_LAUNCH_COMMAND_ERROR,
+                                                             LNS_LAUNCH_COMMAND_ERROR_EMPTY));
+
+  for (guint i = 0; i < self->variables->len; i++)
+    {
+      GtkWidget *row = g_ptr_array_index (self->variables, i);
+      gboolean fine = is_variable (gtk_editable_get_text (GTK_EDITABLE (row)));
+      set_error_style (row, !fine);
+      ok = ok && fine;
+    }
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.start", ok);
+  /* A long one is not seen as a whole. */
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->command_row),
+                               gtk_editable_get_text (self->command_row));
+  show_given (self);
+}
+
+static void
+command_changed_cb (LnsLaunchDialog *self)
+{
+  validate (self);
+}
+
+static void
+command_activated_cb (LnsLaunchDialog *self)
+{
+  gtk_widget_activate_action (GTK_WIDGET (self), "launch.start", NULL);
+}
+
+static void
+remove_variable_cb (GtkButton *button, LnsLaunchDialog *self)
+{
+  GtkWidget *row = gtk_widget_get_ancestor (GTK_WIDGET (button), ADW_TYPE_ENTRY_ROW);
+
+  g_ptr_array_remove (self->variables, row);
+  adw_preferences_group_remove (self->environment_group, row);
+  validate (self);
+}
+
+static void
+add_variable (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  GtkWidget *row = g_object_new (ADW_TYPE_ENTRY_ROW, "title", _ ("NAME=VALUE"), NULL);
+  GtkWidget *button =
+      g_object_new (GTK_TYPE_BUTTON, "icon-name", "list-remove-symbolic", "tooltip-text",
+                    _ ("Remove the variable"), "valign", GTK_ALIGN_CENTER, "css-classes",
+                    (const char *[]){ "flat", NULL }, NULL);
+
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Remove the variable"), -1);
+  g_signal_connect (button, "clicked", G_CALLBACK (remove_variable_cb), self);
+  g_signal_connect_swapped (row, "changed", G_CALLBACK (validate), self);
+  adw_entry_row_add_suffix (ADW_ENTRY_ROW (row), button);
+  adw_preferences_group_add (self->environment_group, row);
+  g_ptr_array_add (self->variables, row);
+  gtk_widget_grab_focus (row);
+}
+
+static void
+set_folder (LnsLaunchDialog *self, GFile *folder)
+{
+  g_autofree char *name = lns_display_file (folder, TRUE);
+  g_autofree char *markup = g_markup_escape_text (name, -1);
+
+  g_set_object (&self->folder, folder);
+  adw_action_row_set_subtitle (self->folder_row, markup);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->folder_row), name);
+}
+
+static void
+folder_chosen_cb (GtkNativeDialog *dialog, int response, LnsLaunchDialog *self)
+{
+  g_autoptr (GFile) folder = NULL;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    folder = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
+  if (folder != NULL)
+    set_folder (self, folder);
+  g_object_unref (dialog);
+}
+
+static void
+choose_folder (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  GtkFileChooserNative *dialog = gtk_file_chooser_native_new (
+      _ ("Working Directory"), GTK_WINDOW (self), GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
+      _ ("_Choose"), _ ("_Cancel"));
+
+  gtk_file_chooser_set_file (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
+  g_signal_connect_object (dialog, "response", G_CALLBACK (folder_chosen_cb), self, 0);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+/* The path goes to where the cursor is, quoted, whatever its bytes. */
+static void
+path_chosen_cb (GtkNativeDialog *dialog, int response, LnsLaunchDialog *self)
+{
+  g_autoptr (GFile) file = NULL;
+  int position = gtk_editable_get_position (self->command_row);
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
+  if (file != NULL && g_file_peek_path (file) != NULL)
+    {
+      g_autofree char *path = lns_launch_command_quote (g_file_peek_path (file));
+      g_autofree char *word = g_strconcat (position > 0 ? " " : "", path, " ", NULL);
+      gtk_editable_insert_text (self->command_row, word, -1, &position);
+      gtk_editable_set_position (self->command_row, position);
+    }
+  g_object_unref (dialog);
+}
+
+static void
+insert_path (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  GtkFileChooserNative *dialog =
+      gtk_file_chooser_native_new (_ ("Insert a Path"), GTK_WINDOW (self),
+                                   GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Choose"), _ ("_Cancel"));
+
+  gtk_file_chooser_set_current_folder (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
+  g_signal_connect_object (dialog, "response", G_CALLBACK (path_chosen_cb), self, 0);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+static const char *
+trace_title (const char *word)
+{
+  static const struct
+  {
+    const char *word, *title;
+  } titles[] = {
+    { "nvtx", N_ ("NVTX: the program's own ranges, marks and counters") },
+    { "cuda", N_ ("CUDA: calls, kernels and copies") },
+    { "cublas", N_ ("cuBLAS: calls of the program") },
+    { "cublas-verbose", N_ ("cuBLAS: also the calls that it makes of itself") },
+    { "cudnn", N_ ("cuDNN: calls of the program") },
+    { "mpi", N_ ("MPI: calls of the program") },
+    { "osrt", N_ ("Operating system calls: files, locks, waits") },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (titles); i++)
+    if (strcmp (titles[i].word, word) == 0)
+      return _ (titles[i].title);
+  return word;
+}
+
+/* A check button for each of what OPTION, --trace, can be. */
+static void
+add_traces (LnsLaunchDialog *self, const LnsSwitch *option)
+{
+  g_auto (GStrv) defaults =
+      g_strsplit (option->default_text != NULL ? option->default_text : "", ",", -1);
+
+  for (char **word = option->choices; *word != NULL; word++)
+    {
+      if (strcmp (*word, "none") == 0)
+        continue;
+      GtkWidget *check = gtk_check_button_new ();
+      GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", trace_title (*word),
+                                     "activatable-widget", check, NULL);
+      gtk_check_button_set_active (GTK_CHECK_BUTTON (check),
+                                   g_strv_contains ((const char *const *)defaults, *word));
+      g_object_set_data_full (G_OBJECT (check), "word", g_strdup (*word), g_free);
+      adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
+      adw_preferences_group_add (self->trace_group, row);
+      g_ptr_array_add (self->traces, check);
+    }
+  gtk_widget_set_visible (GTK_WIDGET (self->trace_group), self->traces->len > 0);
+}
+
+static void
+capabilities_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (LnsLaunchDialog) self = data;
+  g_autoptr (LnsCapabilities) capabilities = lns_capabilities_load_finish (result, NULL);
+
+  /* Without an answer the tool's own defaults hold, and Start will tell what is wrong with it. */
+  if (capabilities == NULL || self->traces == NULL)
+    return;
+  self->capabilities = g_steal_pointer (&capabilities);
+  const LnsSwitch *trace = lns_capabilities_find (self->capabilities, "trace");
+  if (trace != NULL)
+    add_traces (self, trace);
+  self->switches = lns_launch_switches_new (self->switches_group, self->capabilities);
+  gtk_widget_set_visible (GTK_WIDGET (self->switches_group), self->switches->len > 0);
+  validate (self);
+}
+
+/* --- The recording ------------------------------------------------------------------------- */
+
+/* The value of -t that the check buttons stand for, or NULL if the command line has its own or the
+ * tool did not say what it can trace. */
+static char *
+chosen_traces (LnsLaunchDialog *self)
+{
+  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
+
+  if (self->traces->len == 0 || !gtk_widget_get_sensitive (GTK_WIDGET (self->trace_group)))
+    return NULL;
+  for (guint i = 0; i < self->traces->len; i++)
+    {
+      GtkCheckButton *check = g_ptr_array_index (self->traces, i);
+      if (gtk_check_button_get_active (check))
+        g_strv_builder_add (words, g_object_get_data (G_OBJECT (check), "word"));
+    }
+  g_auto (GStrv) each = g_strv_builder_end (words);
+  return each[0] != NULL ? g_strjoinv (",", each) : g_strdup ("none");
+}
+
+static void
+show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words)
+{
+  GtkTextBuffer *buffer = gtk_text_view_get_buffer (self->last_words);
+  gboolean report = self->recorder != NULL && lns_recorder_get_report (self->recorder) != NULL;
+  gboolean exists = self->recorder != NULL && lns_recorder_get_exists (self->recorder);
+
+  if (exists)
+    last_words = ""; /* they are the same */
+  gtk_label_set_text (self->problem, problem);
+  gtk_text_buffer_set_text (buffer, last_words, -1);
+  gtk_widget_set_visible (self->last_words_title, *last_words != '\0');
+  gtk_widget_set_visible (self->last_words_scroller, *last_words != '\0');
+  gtk_widget_set_visible (self->open_report_button, report);
+  gtk_widget_set_visible (self->number_button, exists);
+  gtk_widget_set_visible (self->replace_button, exists);
+  show_page (self, "failed");
+}
+
+static void
+open_report (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  GtkWindow *parent = gtk_window_get_transient_for (GTK_WINDOW (self));
+
+  lns_application_open_file (LNS_APPLICATION (gtk_window_get_application (parent)),
+                             lns_recorder_get_report (self->recorder), parent);
+  gtk_window_destroy (GTK_WINDOW (self));
+}
+
+static void
+show_tick (LnsLaunchDialog *self)
+{
+  static const char *const titles[] = { [LNS_RECORDER_STARTING] = N_ ("Starting…"),
+                                        [LNS_RECORDER_RUNNING] = N_ ("Recording"),
+                                        [LNS_RECORDER_STOPPING] = N_ ("Finishing the Report…") };
+  LnsRecorderState state = lns_recorder_get_state (self->recorder);
+  LnsRecorderTick tick = lns_recorder_get_tick (self->recorder);
+  char text[LNS_FORMAT_SIZE];
+
+  adw_status_page_set_title (self->running_page, _ (titles[state]));
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.stop", state != LNS_RECORDER_STOPPING);
+  g_autofree char *elapsed = g_strdup_printf (_ ("%.1f s"), (double)tick.elapsed_ns / 1e9);
+  gtk_label_set_text (self->elapsed_value, elapsed);
+  gtk_label_set_text (self->bytes_value, lns_format_bytes (tick.bytes, text));
+  gtk_label_set_text (self->events_value, lns_format_unsigned (tick.events, text));
+  gtk_label_set_text (self->dropped_value, lns_format_unsigned (tick.dropped, text));
+  set_error_style (GTK_WIDGET (self->dropped_value), tick.dropped > 0);
+}
+
+static void
+recorder_changed_cb (LnsRecorder *recorder, LnsLaunchDialog *self)
+{
+  if (lns_recorder_get_state (recorder) != LNS_RECORDER_FINISHED)
+    {
+      show_tick (self);
+      return;
+    }
+  const char *problem = lns_recorder_get_problem (recorder);
+  if (problem == NULL && lns_recorder_get_report (recorder) == NULL)
+    problem = _ ("The recorder ended without a report.");
+  g_autofree char *words = problem == NULL ? lns_recorder_get_remarks (recorder)
+                                           : lns_recorder_get_last_words (recorder);
+  if (problem == NULL && *words != '\0')
+    problem = _ ("The report was made, but not all that was asked for is in it.");
+  if (problem != NULL)
+    show_problem (self, problem, words);
+  else
+    open_report (GTK_WIDGET (self), NULL, NULL);
+}
+
+static void
+remember (LnsLaunchDialog *self)
+{
+  const char *folder = g_file_peek_path (self->folder);
+
+  g_settings_set_string (self->settings, "launch-command",
+                         gtk_editable_get_text (self->command_row));
+  g_settings_set_value (self->settings, "launch-folder",
+                        g_variant_new_bytestring (folder != NULL ? folder : ""));
+}
+
+/* Starts the recorder with the arguments WORDS, which it takes, and the variables of the rows. */
+static void
+run (LnsLaunchDialog *self, GStrv words)
+{
+  g_autoptr (GStrvBuilder) settings = g_strv_builder_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < self->variables->len; i++)
+    {
+      const char *text = gtk_editable_get_text (g_ptr_array_index (self->variables, i));
+      if (is_setting (text))
+        g_strv_builder_add (settings, text);
+    }
+  g_auto (GStrv) all_settings = g_strv_builder_end (settings);
+  g_strfreev (self->launched);
+  self->launched = words;
+  LnsLaunch launch = { (const char *const *)words, g_file_peek_path (self->folder),
+                       (const char *const *)all_settings };
+
+  g_clear_object (&self->recorder);
+  self->recorder = lns_recorder_new ();
+  g_signal_connect_object (self->recorder, "changed", G_CALLBACK (recorder_changed_cb), self, 0);
+  g_autofree char *markup = g_markup_escape_text (gtk_editable_get_text (self->command_row), -1);
+  adw_status_page_set_description (self->running_page, markup);
+  if (lns_recorder_start (self->recorder, &launch, &error))
+    show_page (self, "running");
+  else
+    show_problem (self, error->message, "");
+}
+
+static void
+start (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  g_autofree char *traces = chosen_traces (self);
+  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
+
+  remember (self);
+  if (traces != NULL)
+    g_strv_builder_add_many (words, "-t", traces, NULL);
+  if (self->switches != NULL)
+    lns_launch_switches_add_words (self->switches, (const char *const *)self->words,
+                                   get_flags (self), words);
+  g_strv_builder_addv (words, (const char **)self->words);
+  run (self, g_strv_builder_end (words));
+}
+
+/* The two ways on where a report of the name exists. */
+static void
+replace_report (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+
+  run (self, lns_launch_command_set_switch ((const char *const *)self->launched, get_flags (self),
+                                            'f', "force-overwrite", "true"));
+}
+
+static void
+number_report (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+  const char *const *words = (const char *const *)self->launched;
+  g_autofree char *output = lns_launch_command_number_output (
+      lns_launch_command_get_switch (words, get_flags (self), 'o', "output"));
+
+  if (output != NULL)
+    run (self, lns_launch_command_set_switch (words, get_flags (self), 'o', "output", output));
+}
+
+static void
+stop (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  lns_recorder_stop (LNS_LAUNCH_DIALOG (widget)->recorder);
+}
+
+/* What is typed replaces the command line. */
+static void
+focus_command (LnsLaunchDialog *self)
+{
+  gtk_widget_grab_focus (GTK_WIDGET (self->command_row));
+  gtk_editable_select_region (self->command_row, 0, -1);
+}
+
+static void
+back (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
+
+  show_page (self, "setup");
+  focus_command (self);
+}
+
+/* --- Life ---------------------------------------------------------------------------------- */
+
+static gboolean
+is_recording (LnsLaunchDialog *self)
+{
+  LnsRecorderState state =
+      self->recorder != NULL ? lns_recorder_get_state (self->recorder) : LNS_RECORDER_IDLE;
+
+  return state != LNS_RECORDER_IDLE && state != LNS_RECORDER_FINISHED;
+}
+
+static void
+close_answer_cb (AdwMessageDialog *question, const char *response, LnsLaunchDialog *self)
+{
+  if (strcmp (response, "stop") == 0 && is_recording (self))
+    lns_recorder_stop (self->recorder);
+}
+
+/* The focus would be Start's. A widget that has it before the window is shown hides the window from
+ * assistive technology (GTK 4.8). */
+static void
+lns_launch_dialog_show (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_launch_dialog_parent_class)->show (widget);
+  focus_command (LNS_LAUNCH_DIALOG (widget));
+}
+
+static gboolean
+lns_launch_dialog_close_request (GtkWindow *window)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (window);
+
+  remember (self);
+  if (!is_recording (self))
+    return GTK_WINDOW_CLASS (lns_launch_dialog_parent_class)->close_request (window);
+  GtkWidget *question = adw_message_dialog_new (window, _ ("Stop the Recording?"),
+                                                _ ("The report is finished, kept and opened."));
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (question), "cancel", _ ("_Keep Recording"),
+                                    "stop", _ ("_Stop"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (question), "stop",
+                                              ADW_RESPONSE_DESTRUCTIVE);
+  g_signal_connect_object (question, "response", G_CALLBACK (close_answer_cb), self, 0);
+  gtk_window_present (GTK_WINDOW (question));
+  return TRUE;
+}
+
+GtkWidget *
+lns_launch_dialog_new (GtkWindow *parent, GSettings *settings)
+{
+  LnsLaunchDialog *self = g_object_new (LNS_TYPE_LAUNCH_DIALOG, "transient-for", parent,
+                                        "destroy-with-parent", TRUE, NULL);
+  g_autoptr (GVariant) folder = g_settings_get_value (settings, "launch-folder");
+  const char *path = g_variant_get_bytestring (folder);
+  g_autofree char *command = g_settings_get_string (settings, "launch-command");
+  g_autoptr (GFile) file =
+      g_file_new_for_path (g_file_test (path, G_FILE_TEST_IS_DIR) ? path : g_get_home_dir ());
+
+  self->settings = g_object_ref (settings);
+  set_folder (self, file);
+  gtk_editable_set_text (self->command_row, command);
+  validate (self);
+  lns_capabilities_load_async (self->asking, capabilities_cb, g_object_ref (self));
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_launch_dialog_dispose (GObject *object)
+{
+  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (object);
+
+  g_cancellable_cancel (self->asking);
+  /* A recording that goes on without its dialog is stopped rather than left to nobody. */
+  if (is_recording (self))
+    lns_recorder_stop (self->recorder);
+  g_clear_object (&self->recorder);
+  g_clear_object (&self->settings);
+  g_clear_object (&self->folder);
+  g_clear_object (&self->asking);
+  g_clear_pointer (&self->words, g_strfreev);
+  g_clear_pointer (&self->launched, g_strfreev);
+  g_clear_pointer (&self->variables, g_ptr_array_unref);
+  g_clear_pointer (&self->traces, g_ptr_array_unref);
+  g_clear_pointer (&self->switches, g_ptr_array_unref);
+  g_clear_pointer (&self->capabilities, lns_capabilities_free);
+  G_OBJECT_CLASS (lns_launch_dialog_parent_class)->dispose (object);
+}
+
+static void
+lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_launch_dialog_dispose;
+  widget_class->show = lns_launch_dialog_show;
+  GTK_WINDOW_CLASS (klass)->close_request = lns_launch_dialog_close_request;
+
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_Escape, 0, "window.close", NULL);
+  gtk_widget_class_install_action (widget_class, "launch.start", NULL, start);
+  gtk_widget_class_install_action (widget_class, "launch.stop", NULL, stop);
+  gtk_widget_class_install_action (widget_class, "launch.back", NULL, back);
+  gtk_widget_class_install_action (widget_class, "launch.open-report", NULL, open_report);
+  gtk_widget_class_install_action (widget_class, "launch.replace", NULL, replace_report);
+  gtk_widget_class_install_action (widget_class, "launch.number", NULL, number_report);
+  gtk_widget_class_install_action (widget_class, "launch.choose-folder", NULL, choose_folder);
+  gtk_widget_class_install_action (widget_class, "launch.insert-path", NULL, insert_path);
+  gtk_widget_class_install_action (widget_class, "launch.add-variable", NULL, add_variable);
+
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/launch-dialog.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, button_stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_row);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, folder_row);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_error);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, trace_group);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, switches_group);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, environment_group);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, running_page);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, elapsed_value);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, bytes_value);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, events_value);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, dropped_value);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, problem);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_title);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_scroller);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, number_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, replace_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, open_report_button);
+  gtk_widget_class_bind_template_callback (widget_class, command_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, command_activated_cb);
+}
+
+static void
+lns_launch_dialog_init (LnsLaunchDialog *self)
+{
+  self->variables = g_ptr_array_new ();
+  self->traces = g_ptr_array_new ();
+  self->asking = g_cancellable_new ();
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

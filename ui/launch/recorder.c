@@ -1,0 +1,460 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/launch/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gunixinputstream.h>
+#include <glib-unix.h>
+#include <glib/gi18n.h>
+#include <glib/gstdio.h>
+#include <jansson.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lns-config.h"
+
+#define PROGRESS_FD      3
+#define CONTROL_FD       4
+#define LAST_WORDS_BYTES 4096
+#define LAST_WORDS_LINES 16
+
+struct _LnsRecorder
+{
+  GObject parent_instance;
+
+  LnsRecorderState state;
+  LnsRecorderTick tick;
+  GSubprocess *tool;          /* owned; NULL before the start                                    */
+  GDataInputStream *progress; /* owned; NULL before the start                                    */
+  int control_fd;             /* owned; -1 while the tool does not listen                         */
+  int stderr_fd;              /* owned; a file without a name that the program writes to          */
+  gboolean stop_asked;
+  gboolean progress_ended; /* no more will be said                                             */
+  gboolean tool_ended;
+  char *folder;    /* owned; what relative paths of the tool stand in                          */
+  GFile *report;   /* owned; or NULL                                                           */
+  char *problem;   /* owned; or NULL                                                           */
+  gboolean exists; /* the tool refused to replace a report                                     */
+};
+
+G_DEFINE_FINAL_TYPE (LnsRecorder, lns_recorder, G_TYPE_OBJECT)
+
+enum
+{
+  SIGNAL_CHANGED,
+  N_SIGNALS
+};
+
+static guint signals[N_SIGNALS];
+
+LnsRecorder *
+lns_recorder_new (void)
+{
+  return g_object_new (LNS_TYPE_RECORDER, NULL);
+}
+
+char *
+lns_recorder_find_tool (void)
+{
+  const char *given = g_getenv ("LNS_LANESCOPE");
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *folder = self != NULL ? g_path_get_dirname (self) : NULL;
+  g_autofree char *beside = folder != NULL ? g_build_filename (folder, "lanescope", NULL) : NULL;
+
+  if (given != NULL)
+    return g_strdup (given);
+  if (beside != NULL && g_file_test (beside, G_FILE_TEST_IS_EXECUTABLE))
+    return g_steal_pointer (&beside);
+  if (g_file_test (LNS_BUILDDIR "/src/cli/lanescope", G_FILE_TEST_IS_EXECUTABLE))
+    return g_strdup (LNS_BUILDDIR "/src/cli/lanescope");
+  return g_find_program_in_path ("lanescope");
+}
+
+static void
+close_fd (int *fd)
+{
+  if (*fd >= 0)
+    close (*fd);
+  *fd = -1;
+}
+
+static void
+set_state (LnsRecorder *self, LnsRecorderState state)
+{
+  self->state = state;
+  g_signal_emit (self, signals[SIGNAL_CHANGED], 0);
+}
+
+/* The first problem is the one told. */
+static void
+set_problem (LnsRecorder *self, char *problem)
+{
+  if (self->problem == NULL)
+    self->problem = problem;
+  else
+    g_free (problem);
+}
+
+static gint64
+get_integer (json_t *object, const char *key)
+{
+  return json_integer_value (json_object_get (object, key));
+}
+
+static void
+take_tick (LnsRecorder *self, json_t *message)
+{
+  self->tick = (LnsRecorderTick){
+    .elapsed_ns = get_integer (message, "elapsed_ns"),
+    .bytes = (guint64)get_integer (message, "bytes"),
+    .events = (guint64)get_integer (message, "events"),
+    .dropped = (guint64)get_integer (message, "dropped"),
+  };
+  g_signal_emit (self, signals[SIGNAL_CHANGED], 0);
+}
+
+static void
+take_finished (LnsRecorder *self, json_t *message)
+{
+  gint64 exit_code = get_integer (message, "exit");
+  gint64 number = get_integer (message, "signal");
+
+  /* The tool ends what it was told to stop. */
+  if (self->stop_asked)
+    return;
+  if (number != 0)
+    set_problem (self, g_strdup_printf (_ ("The program was ended by signal %d (%s)."), (int)number,
+                                        g_strsignal ((int)number)));
+  else if (exit_code != 0)
+    set_problem (self, g_strdup_printf (_ ("The program ended with code %d."), (int)exit_code));
+}
+
+/* The path in MESSAGE: its bytes, as JSON cannot hold any others than UTF-8, stand in hexadecimal
+ * beside the readable form where the two differ. */
+static void
+take_report (LnsRecorder *self, json_t *message)
+{
+  const char *path = json_string_value (json_object_get (message, "path"));
+  const char *hex = json_string_value (json_object_get (message, "path_hex"));
+  g_autoptr (GString) bytes = g_string_new (hex != NULL ? NULL : path);
+
+  for (; hex != NULL && g_ascii_isxdigit (hex[0]) && g_ascii_isxdigit (hex[1]); hex += 2)
+    g_string_append_c (bytes,
+                       (char)(16 * g_ascii_xdigit_value (hex[0]) + g_ascii_xdigit_value (hex[1])));
+  if (bytes->len == 0)
+    return;
+  g_autoptr (GFile) folder = g_file_new_for_path (self->folder != NULL ? self->folder : ".");
+  g_clear_object (&self->report);
+  self->report = g_file_resolve_relative_path (folder, bytes->str);
+}
+
+/* One line of the tool: a JSON object whose "type" says what it is. What is not known is not for
+ * this version. */
+static void
+take_line (LnsRecorder *self, const char *line)
+{
+  json_t *message = json_loads (line, 0, NULL);
+  const char *type = json_string_value (json_object_get (message, "type"));
+
+  if (g_strcmp0 (type, "started") == 0 && self->state == LNS_RECORDER_STARTING)
+    set_state (self, LNS_RECORDER_RUNNING);
+  else if (g_strcmp0 (type, "tick") == 0)
+    take_tick (self, message);
+  else if (g_strcmp0 (type, "finished") == 0)
+    {
+      take_finished (self, message);
+      set_state (self, LNS_RECORDER_STOPPING);
+    }
+  else if (g_strcmp0 (type, "generated") == 0)
+    take_report (self, message);
+  else if (g_strcmp0 (type, "error") == 0)
+    {
+      const char *code = json_string_value (json_object_get (message, "code"));
+      self->exists = g_strcmp0 (code, "LNS-RUN-002") == 0;
+      set_problem (self, g_strdup (json_string_value (json_object_get (message, "text"))));
+    }
+  json_decref (message);
+}
+
+/* What the tool says of itself, before its sentence. */
+#define ERROR_PREFIX   "lanescope: error: "
+#define WARNING_PREFIX "lanescope: warning: "
+
+/* LAST_WORDS_BYTES of standard error: the first, or the last. */
+static char *
+read_words (LnsRecorder *self, gboolean first)
+{
+  char bytes[LAST_WORDS_BYTES];
+  struct stat status;
+
+  if (self->stderr_fd < 0 || fstat (self->stderr_fd, &status) != 0)
+    return g_strdup ("");
+  off_t from = first ? 0 : MAX (0, status.st_size - (off_t)sizeof bytes);
+  ssize_t n_read = pread (self->stderr_fd, bytes, sizeof bytes, from);
+  return g_strchomp (g_utf8_make_valid (bytes, MAX (0, n_read)));
+}
+
+char *
+lns_recorder_get_last_words (LnsRecorder *self)
+{
+  g_autofree char *text = read_words (self, FALSE);
+  char *line = text + strlen (text);
+  for (int n_lines = 0; line > text; line--)
+    if (line[-1] == '\n' && ++n_lines == LAST_WORDS_LINES)
+      break;
+  return g_strdup (line);
+}
+
+char *
+lns_recorder_get_remarks (LnsRecorder *self)
+{
+  g_autofree char *text = read_words (self, TRUE);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  GString *remarks = g_string_new (NULL);
+
+  for (gsize i = 0; lines[i] != NULL && g_str_has_prefix (lines[i], WARNING_PREFIX); i++)
+    if (g_str_has_suffix (lines[i], "[LNS-SWITCH-001]") ||
+        g_str_has_suffix (lines[i], "[LNS-TRACE-001]"))
+      g_string_append_printf (remarks, "%s%s", remarks->len > 0 ? "\n" : "",
+                              lines[i] + strlen (WARNING_PREFIX));
+  return g_string_free (remarks, FALSE);
+}
+
+/* The sentence with which the tool refused to start anything, or NULL. */
+static char *
+refusal (LnsRecorder *self)
+{
+  g_autofree char *words = lns_recorder_get_last_words (self);
+  const char *newline = strrchr (words, '\n');
+  const char *last = newline != NULL ? newline + 1 : words;
+
+  return g_str_has_prefix (last, ERROR_PREFIX) ? g_strdup (last + strlen (ERROR_PREFIX)) : NULL;
+}
+
+static void
+finish_if_over (LnsRecorder *self)
+{
+  if (!self->progress_ended || !self->tool_ended || self->state == LNS_RECORDER_FINISHED)
+    return;
+  if (g_subprocess_get_if_signaled (self->tool))
+    set_problem (self,
+                 g_strdup_printf (_ ("The recorder was ended by signal %d (%s). The report holds "
+                                     "what was recorded until a second before."),
+                                  g_subprocess_get_term_sig (self->tool),
+                                  g_strsignal (g_subprocess_get_term_sig (self->tool))));
+  else if (g_subprocess_get_exit_status (self->tool) != 0 &&
+           !(self->stop_asked && self->report != NULL))
+    {
+      set_problem (self, refusal (self));
+      set_problem (self, g_strdup_printf (_ ("The recorder ended with code %d."),
+                                          g_subprocess_get_exit_status (self->tool)));
+    }
+  set_state (self, LNS_RECORDER_FINISHED);
+}
+
+static void
+line_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (LnsRecorder) self = data;
+  gsize length;
+  g_autofree char *line =
+      g_data_input_stream_read_line_finish (self->progress, result, &length, NULL);
+
+  if (line == NULL)
+    {
+      self->progress_ended = TRUE;
+      finish_if_over (self);
+      return;
+    }
+  take_line (self, line);
+  g_data_input_stream_read_line_async (self->progress, G_PRIORITY_DEFAULT, NULL, line_cb,
+                                       g_object_ref (self));
+}
+
+static void
+tool_ended_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (LnsRecorder) self = data;
+
+  g_subprocess_wait_finish (self->tool, result, NULL);
+  close_fd (&self->control_fd);
+  self->tool_ended = TRUE;
+  finish_if_over (self);
+}
+
+/* The launcher of the tool, with its environment, folder and standard error; the two descriptors
+ * that it is given are returned, and owned by it. */
+static GSubprocessLauncher *
+prepare_launcher (LnsRecorder *self, const LnsLaunch *launch, int progress_fd, int control_fd)
+{
+  GSubprocessLauncher *launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_NONE);
+
+  g_subprocess_launcher_take_fd (launcher, progress_fd, PROGRESS_FD);
+  g_subprocess_launcher_take_fd (launcher, control_fd, CONTROL_FD);
+  /* Not a pipe: a program must neither wait for this process to read nor die with it. */
+  g_subprocess_launcher_take_stderr_fd (launcher, dup (self->stderr_fd));
+  if (launch->folder != NULL)
+    g_subprocess_launcher_set_cwd (launcher, launch->folder);
+  for (guint i = 0; launch->settings != NULL && launch->settings[i] != NULL; i++)
+    {
+      const char *value = strchr (launch->settings[i], '=');
+      g_autofree char *name = g_strndup (launch->settings[i], (gsize)(value - launch->settings[i]));
+      g_subprocess_launcher_setenv (launcher, name, value + 1, TRUE);
+    }
+  return launcher;
+}
+
+static GStrv
+tool_arguments (const char *tool, const LnsLaunch *launch)
+{
+  g_autoptr (GStrvBuilder) arguments = g_strv_builder_new ();
+
+  g_strv_builder_add_many (arguments, tool, "profile", "--progress-fd=" G_STRINGIFY (PROGRESS_FD),
+                           "--control-fd=" G_STRINGIFY (CONTROL_FD), NULL);
+  g_strv_builder_addv (arguments, (const char **)launch->words);
+  return g_strv_builder_end (arguments);
+}
+
+/* A file without a name, for the program's standard error. -1 and ERROR if it cannot be made. */
+static int
+open_stderr_file (GError **error)
+{
+  g_autofree char *path = NULL;
+  int fd = g_file_open_tmp ("lanescope-XXXXXX", &path, error);
+
+  if (fd < 0)
+    return -1;
+  g_unlink (path);
+  fcntl (fd, F_SETFD, FD_CLOEXEC);
+  fcntl (fd, F_SETFL, O_APPEND);
+  return fd;
+}
+
+/* A pipe to hear the tool and a socket to tell it, as writing to a socket that nobody reads raises
+ * no signal. [0] of each is this process's end. */
+static gboolean
+open_descriptors (LnsRecorder *self, int progress[2], int control[2], GError **error)
+{
+  self->stderr_fd = open_stderr_file (error);
+  if (self->stderr_fd < 0 || !g_unix_open_pipe (progress, FD_CLOEXEC, error))
+    return FALSE;
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0)
+    return TRUE;
+  g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (errno), g_strerror (errno));
+  close_fd (&progress[0]);
+  close_fd (&progress[1]);
+  return FALSE;
+}
+
+gboolean
+lns_recorder_start (LnsRecorder *self, const LnsLaunch *launch, GError **error)
+{
+  g_autofree char *tool = lns_recorder_find_tool ();
+  int progress[2], control[2];
+
+  g_return_val_if_fail (self->tool == NULL, FALSE);
+  if (tool == NULL)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                           _ ("The program lanescope, which records, is not installed: install it "
+                              "beside this one or on the PATH."));
+      return FALSE;
+    }
+  if (!open_descriptors (self, progress, control, error))
+    return FALSE;
+  g_autoptr (GSubprocessLauncher) launcher =
+      prepare_launcher (self, launch, progress[1], control[1]);
+  g_auto (GStrv) arguments = tool_arguments (tool, launch);
+  g_autoptr (GInputStream) stream = g_unix_input_stream_new (progress[0], TRUE);
+  self->control_fd = control[0];
+  self->tool = g_subprocess_launcher_spawnv (launcher, (const char *const *)arguments, error);
+  /* The tool's ends are closed here, so that its end is seen. */
+  g_subprocess_launcher_close (launcher);
+  if (self->tool == NULL)
+    return FALSE;
+  self->folder = g_strdup (launch->folder);
+  self->progress = g_data_input_stream_new (stream);
+  g_data_input_stream_read_line_async (self->progress, G_PRIORITY_DEFAULT, NULL, line_cb,
+                                       g_object_ref (self));
+  g_subprocess_wait_async (self->tool, NULL, tool_ended_cb, g_object_ref (self));
+  set_state (self, LNS_RECORDER_STARTING);
+  return TRUE;
+}
+
+void
+lns_recorder_stop (LnsRecorder *self)
+{
+  static const char word[] = "stop\n";
+
+  if (self->control_fd < 0 || self->state == LNS_RECORDER_STOPPING)
+    return;
+  self->stop_asked = TRUE;
+  if (send (self->control_fd, word, sizeof word - 1, MSG_NOSIGNAL) < 0)
+    g_debug ("The recorder does not listen: %s", g_strerror (errno));
+  set_state (self, LNS_RECORDER_STOPPING);
+}
+
+LnsRecorderState
+lns_recorder_get_state (LnsRecorder *self)
+{
+  return self->state;
+}
+
+LnsRecorderTick
+lns_recorder_get_tick (LnsRecorder *self)
+{
+  return self->tick;
+}
+
+GFile *
+lns_recorder_get_report (LnsRecorder *self)
+{
+  return self->report;
+}
+
+gboolean
+lns_recorder_get_exists (LnsRecorder *self)
+{
+  return self->exists;
+}
+
+const char *
+lns_recorder_get_problem (LnsRecorder *self)
+{
+  return self->problem;
+}
+
+static void
+lns_recorder_finalize (GObject *object)
+{
+  LnsRecorder *self = LNS_RECORDER (object);
+
+  close_fd (&self->control_fd);
+  close_fd (&self->stderr_fd);
+  g_clear_object (&self->progress);
+  g_clear_object (&self->tool);
+  g_clear_object (&self->report);
+  g_free (self->folder);
+  g_free (self->problem);
+  G_OBJECT_CLASS (lns_recorder_parent_class)->finalize (object);
+}
+
+static void
+lns_recorder_class_init (LnsRecorderClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = lns_recorder_finalize;
+  signals[SIGNAL_CHANGED] = g_signal_new ("changed", LNS_TYPE_RECORDER, G_SIGNAL_RUN_LAST, 0, NULL,
+                                          NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+lns_recorder_init (LnsRecorder *self)
+{
+  self->control_fd = -1;
+  self->stderr_fd = -1;
+}

@@ -1,0 +1,196 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/cuda-text.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "src/tables/enums.h"
+#include "src/store/read/facet.h"
+
+static bool
+has (const char *name, size_t size_bytes, const char *part)
+{
+  return memmem (name, size_bytes, part, strlen (part)) != NULL;
+}
+
+const char *
+lns_cuda_copy_kind_name (uint32_t kind)
+{
+  static const char *const names[] = { "Memcpy",       "HtoD",        "DtoH", "HtoA",
+                                       "AtoH",         "AtoA",        "AtoD", "DtoA",
+                                       "DtoD",         "HtoH",        "PtoP", "Unified HtoD",
+                                       "Unified DtoH", "Unified DtoD" };
+  return kind == LNS_FACET_MEMSET ? "Memset" : names[kind < G_N_ELEMENTS (names) ? kind : 0];
+}
+
+bool
+lns_cuda_copy_hue (const char *name, size_t size_bytes, uint64_t *ret_hue)
+{
+  static const struct
+  {
+    const char *short_form, *long_form;
+    uint64_t hue;
+  } directions[] = {
+    { "HtoD", "Host-to-Device", 1 },   { "DtoH", "Device-to-Host", 2 },
+    { "DtoD", "Device-to-Device", 4 }, { "PtoP", "Peer-to-Peer", 3 },
+    { "memset", "Memset", 6 },
+  };
+  if (size_bytes < strlen ("[CUDA mem") || memcmp (name, "[CUDA mem", strlen ("[CUDA mem")) != 0)
+    return false;
+  *ret_hue = 9;
+  for (size_t i = 0; i < G_N_ELEMENTS (directions); i++)
+    if (has (name, size_bytes, directions[i].short_form) ||
+        has (name, size_bytes, directions[i].long_form))
+      *ret_hue = directions[i].hue;
+  return true;
+}
+
+const char *
+lns_cuda_memory_kind_name (uint32_t kind)
+{
+  static const char *const names[] = { "unknown", "pageable", "pinned",        "device",
+                                       "array",   "managed",  "device static", "managed static" };
+  return names[kind < G_N_ELEMENTS (names) ? kind : 0];
+}
+
+const char *
+lns_cuda_sync_type_name (uint32_t type)
+{
+  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
+    if (strcmp (lns_enums[i].name, "ENUM_CUPTI_SYNC_TYPE") == 0)
+      for (unsigned v = 0; v < lns_enums[i].n_values; v++)
+        if (lns_enums[i].values[v].id == type)
+          return lns_enums[i].values[v].label;
+  return "Unknown";
+}
+
+const char *
+lns_cuda_operation_name (uint32_t operation, bool is_pool)
+{
+  static const char *const memory[] = { "", "allocation", "release" };
+  static const char *const pool[] = { "", "creation", "destruction", "trim" };
+  if (is_pool)
+    return pool[operation < G_N_ELEMENTS (pool) ? operation : 0];
+  return memory[operation < G_N_ELEMENTS (memory) ? operation : 0];
+}
+
+/* --- Results ------------------------------------------------------------------------------- */
+
+/* The runtime and the driver share their numbers since CUDA 10.1. */
+typedef struct
+{
+  int code;
+  const char *runtime, *driver;
+} Result;
+
+static const Result results[] = {
+  { 1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE" },
+  { 2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY" },
+  { 3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED" },
+  { 4, "cudaErrorCudartUnloading", "CUDA_ERROR_DEINITIALIZED" },
+  { 9, "cudaErrorInvalidConfiguration", NULL },
+  { 17, "cudaErrorInvalidDevicePointer", NULL },
+  { 21, "cudaErrorInvalidMemcpyDirection", NULL },
+  { 35, "cudaErrorInsufficientDriver", NULL },
+  { 46, "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE" },
+  { 98, "cudaErrorInvalidDeviceFunction", NULL },
+  { 100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE" },
+  { 101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE" },
+  { 200, "cudaErrorInvalidKernelImage", "CUDA_ERROR_INVALID_IMAGE" },
+  { 201, "cudaErrorDeviceUninitialized", "CUDA_ERROR_INVALID_CONTEXT" },
+  { 209, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU" },
+  { 214, "cudaErrorECCUncorrectable", "CUDA_ERROR_ECC_UNCORRECTABLE" },
+  { 217, "cudaErrorPeerAccessUnsupported", "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED" },
+  { 218, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX" },
+  { 400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE" },
+  { 401, "cudaErrorIllegalState", "CUDA_ERROR_ILLEGAL_STATE" },
+  { 500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND" },
+  { 600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY" },
+  { 700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS" },
+  { 701, "cudaErrorLaunchOutOfResources", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" },
+  { 702, "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT" },
+  { 704, "cudaErrorPeerAccessAlreadyEnabled", "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED" },
+  { 705, "cudaErrorPeerAccessNotEnabled", "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED" },
+  { 709, "cudaErrorContextIsDestroyed", "CUDA_ERROR_CONTEXT_IS_DESTROYED" },
+  { 710, "cudaErrorAssert", "CUDA_ERROR_ASSERT" },
+  { 716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS" },
+  { 719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED" },
+  { 720, "cudaErrorCooperativeLaunchTooLarge", "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" },
+  { 800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED" },
+  { 801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED" },
+  { 802, "cudaErrorSystemNotReady", "CUDA_ERROR_SYSTEM_NOT_READY" },
+  { 900, "cudaErrorStreamCaptureUnsupported", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" },
+  { 901, "cudaErrorStreamCaptureInvalidated", "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" },
+  { 999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN" },
+};
+
+static const Result library_results[] = {
+  { 1, "CUBLAS_STATUS_NOT_INITIALIZED", NULL }, { 3, "CUBLAS_STATUS_ALLOC_FAILED", NULL },
+  { 7, "CUBLAS_STATUS_INVALID_VALUE", NULL },   { 8, "CUBLAS_STATUS_ARCH_MISMATCH", NULL },
+  { 11, "CUBLAS_STATUS_MAPPING_ERROR", NULL },  { 13, "CUBLAS_STATUS_EXECUTION_FAILED", NULL },
+  { 14, "CUBLAS_STATUS_INTERNAL_ERROR", NULL }, { 15, "CUBLAS_STATUS_NOT_SUPPORTED", NULL },
+  { 16, "CUBLAS_STATUS_LICENSE_ERROR", NULL },
+};
+
+static const char *
+name_of (const Result *all, size_t n, int64_t result, bool is_runtime)
+{
+  for (size_t i = 0; i < n; i++)
+    if (all[i].code == result)
+      return is_runtime ? all[i].runtime : all[i].driver;
+  return NULL;
+}
+
+char *
+lns_cuda_result_text (LnsTrackKind kind, bool is_runtime, int64_t result)
+{
+  const char *name = NULL;
+  if (result == 0)
+    return NULL;
+  if (kind == LNS_TRACK_CUDA_API)
+    name = name_of (results, G_N_ELEMENTS (results), result, is_runtime);
+  else if (kind == LNS_TRACK_CUBLAS)
+    name = name_of (library_results, G_N_ELEMENTS (library_results), result, true);
+  /* Translators: a number, "error 712" */
+  return name != NULL ? g_strdup_printf ("%s (%lld)", name, (long long)result)
+                      : g_strdup_printf (_ ("error %lld"), (long long)result);
+}
+
+/* --- Calls --------------------------------------------------------------------------------- */
+
+LnsCudaCallKind
+lns_cuda_call_kind (const char *name, size_t size_bytes)
+{
+  if (has (name, size_bytes, "Launch"))
+    return LNS_CUDA_CALL_LAUNCH;
+  if (has (name, size_bytes, "Synchronize") || has (name, size_bytes, "WaitEvent") ||
+      has (name, size_bytes, "Query"))
+    return LNS_CUDA_CALL_SYNC;
+  if (has (name, size_bytes, "Mem") || has (name, size_bytes, "Malloc") ||
+      has (name, size_bytes, "Free") || has (name, size_bytes, "Alloc"))
+    return LNS_CUDA_CALL_MEMORY;
+  return LNS_CUDA_CALL_OTHER;
+}
+
+uint64_t
+lns_cuda_call_hue (LnsCudaCallKind kind)
+{
+  static const uint64_t hues[] = { [LNS_CUDA_CALL_LAUNCH] = 0,
+                                   [LNS_CUDA_CALL_MEMORY] = 1,
+                                   [LNS_CUDA_CALL_SYNC] = 3,
+                                   [LNS_CUDA_CALL_OTHER] = 8 };
+  return hues[kind];
+}
+
+const char *
+lns_cuda_call_kind_name (LnsCudaCallKind kind)
+{
+  return kind == LNS_CUDA_CALL_LAUNCH   ? _ ("launch")
+         : kind == LNS_CUDA_CALL_MEMORY ? _ ("memory")
+         : kind == LNS_CUDA_CALL_SYNC   ? _ ("synchronization")
+                                        : _ ("other");
+}

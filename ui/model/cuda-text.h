@@ -1,0 +1,54 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* CUDA's numbers in words. The names are CUDA's own and the same in every language; static texts. */
+
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/store/read/report.h"
+
+G_BEGIN_DECLS
+
+/* CUpti_ActivityMemcpyKind: "HtoD"; LNS_FACET_MEMSET: "Memset". */
+const char *lns_cuda_copy_kind_name (uint32_t kind);
+
+/* What the hue of copies and memsets is drawn from, by their direction, however that is written: NAME is
+ * "[CUDA memcpy HtoD]" or "[CUDA memcpy Host-to-Device]". False where NAME is of something else. */
+bool lns_cuda_copy_hue (const char *name, size_t size_bytes, uint64_t *ret_hue);
+
+/* CUpti_ActivityMemoryKind: "pinned". */
+const char *lns_cuda_memory_kind_name (uint32_t kind);
+
+/* CUpti_ActivitySynchronizationType: "stream". */
+const char *lns_cuda_sync_type_name (uint32_t type);
+
+/* CUpti_ActivityMemoryOperationType, or …PoolOperationType where IS_POOL. */
+const char *lns_cuda_operation_name (uint32_t operation, bool is_pool);
+
+/* What a call answered, where that is no success: "cudaErrorMemoryAllocation (2)"; NULL for success.
+ * KIND is the track's: CUDA API, cuBLAS or cuDNN. IS_RUNTIME: of CUDA API, the runtime's. Owned by
+ * the caller. */
+char *lns_cuda_result_text (LnsTrackKind kind, bool is_runtime, int64_t result);
+
+/* What an API call is for. */
+typedef enum
+{
+  LNS_CUDA_CALL_LAUNCH,
+  LNS_CUDA_CALL_MEMORY,
+  LNS_CUDA_CALL_SYNC,
+  LNS_CUDA_CALL_OTHER
+} LnsCudaCallKind;
+
+LnsCudaCallKind lns_cuda_call_kind (const char *name, size_t size_bytes);
+const char *lns_cuda_call_kind_name (LnsCudaCallKind kind); /* translated */
+
+/* What the hue of calls of KIND is drawn from, see palette.h. */
+uint64_t lns_cuda_call_hue (LnsCudaCallKind kind);
+
+G_END_DECLS

@@ -1,0 +1,195 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/event-text.h"
+
+#include <glib/gi18n.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/analysis/projection/cuda-keys.h"
+#include "src/base/format.h"
+#include "src/base/kernel-text.h"
+#include "ui/model/display-text.h"
+
+#define NOTHING "—"
+
+const char *
+lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes)
+{
+  if (names == LNS_NAMES_KERNELS)
+    return lns_kernel_text_short (name, size_bytes);
+  if (names == LNS_NAMES_CALLS)
+    *size_bytes = lns_cuda_call_name_size (name, *size_bytes);
+  return name;
+}
+
+char *
+lns_event_text_string (LnsReport *report, uint32_t id, bool one_line)
+{
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, id, &size_bytes);
+  return lns_display_text (bytes, size_bytes, one_line);
+}
+
+const char *
+lns_event_text_nameless (LnsReport *report, uint32_t lane)
+{
+  const LnsTrack *track = lns_event_track (report, lane);
+  return track != NULL && track->kind == LNS_TRACK_SCHED ? _ ("The thread left its CPU")
+                                                         : _ ("(no name)");
+}
+
+char *
+lns_event_text_process (LnsReport *report, uint32_t process)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  if (process >= n)
+    return g_strdup (NOTHING);
+  g_autofree char *name = lns_event_text_string (report, processes[process].name, true);
+  return lns_display_numbered (name, processes[process].pid);
+}
+
+char *
+lns_event_text_thread (LnsReport *report, uint32_t thread)
+{
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  if (thread >= n)
+    return g_strdup (NOTHING);
+  g_autofree char *name = lns_event_text_string (report, threads[thread].name, true);
+  return lns_display_numbered (name, threads[thread].tid != 0 ? threads[thread].tid
+                                                              : threads[thread].target_tid);
+}
+
+char *
+lns_event_text_stream (LnsReport *report, const LnsTrack *track)
+{
+  uint32_t n, n_contexts;
+  const LnsCudaStream *streams = lns_report_streams (report, &n);
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  if (track->stream >= n)
+    return g_strdup (NOTHING);
+  const LnsCudaStream *it = &streams[track->stream];
+  if (it->number == UINT32_MAX || (it->number == 0 && track->kind == LNS_TRACK_CUDA_SYNC))
+    return g_strdup (_ ("whole context"));
+  bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
+  g_autofree char *name = lns_event_text_string (report, it->name, true);
+  return *name != '\0' ? g_strdup_printf ("%u (%s)", it->number, name)
+         : is_null     ? g_strdup_printf (_ ("%u (default)"), it->number)
+                       : g_strdup_printf ("%u", it->number);
+}
+
+char *
+lns_event_text_domain (LnsReport *report, uint32_t domain)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+  if (domain >= n)
+    return g_strdup (NOTHING);
+  const LnsDomain *it = &domains[domain];
+  return it->name != 0     ? lns_event_text_string (report, it->name, true)
+         : it->number == 0 ? g_strdup (_ ("default"))
+                           : g_strdup_printf (_ ("domain %u"), it->number);
+}
+
+char *
+lns_event_text_category (LnsReport *report, uint32_t domain, uint32_t category)
+{
+  uint32_t n;
+  const LnsCategory *categories = lns_report_categories (report, &n);
+  if (category == 0)
+    return g_strdup ("");
+  /* A later name replaces an earlier one. */
+  for (uint32_t i = n; i > 0; i--)
+    if (categories[i - 1].domain == domain && categories[i - 1].category == category)
+      return lns_event_text_string (report, categories[i - 1].name, true);
+  return g_strdup_printf ("%u", category);
+}
+
+char *
+lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  double value;
+  float single;
+  size_t size_bytes;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_UINT32:
+      return g_strdup_printf ("%" PRIu64, bits);
+    case LNS_PAYLOAD_INT64:
+      return g_strdup_printf ("%" PRId64, (int64_t)bits);
+    case LNS_PAYLOAD_INT32:
+      return g_strdup_printf ("%" PRId32, (int32_t)bits);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&value, &bits, sizeof value);
+      return g_strdup (g_ascii_dtostr (number, sizeof number, value));
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &bits, sizeof single);
+      return g_strdup (g_ascii_formatd (number, sizeof number, "%.9g", single));
+    case LNS_PAYLOAD_TYPED:
+      lns_report_string (report, (uint32_t)bits, &size_bytes);
+      return g_strdup_printf (ngettext ("%zu byte", "%zu bytes", size_bytes), size_bytes);
+    case LNS_PAYLOAD_JSON:
+      return lns_event_text_string (report, (uint32_t)bits, false);
+    case LNS_PAYLOAD_NONE:
+      break;
+    }
+  return g_strdup ("");
+}
+
+char *
+lns_event_text_time (int64_t time_ns)
+{
+  char seconds[LNS_FORMAT_SIZE];
+  uint64_t magnitude = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
+  return g_strdup_printf ("%s%s.%09u s", time_ns < 0 ? "−" : "",
+                          lns_format_unsigned (magnitude / 1000000000, seconds),
+                          (unsigned)(magnitude % 1000000000));
+}
+
+char *
+lns_event_text_duration (int64_t duration_ns, uint32_t flags)
+{
+  char text[LNS_FORMAT_SIZE];
+  if (flags & LNS_EVENT_END_UNKNOWN)
+    return g_strdup (_ ("not known"));
+  lns_format_duration_exact (duration_ns, text);
+  return flags & LNS_EVENT_OPEN_END ? g_strdup_printf (_ ("%s so far"), text) : g_strdup (text);
+}
+
+const LnsTrack *
+lns_event_track (LnsReport *report, uint32_t lane)
+{
+  uint32_t n_lanes, n_tracks;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  return lane < n_lanes && lanes[lane].track < n_tracks ? &tracks[lanes[lane].track] : NULL;
+}
+
+uint64_t
+lns_event_extra (LnsReport *report, uint32_t lane, const LnsEvent *event, LnsColumnId id)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  int index = lane < n ? lns_lane_kind_extra (lanes[lane].kind, id) : -1;
+  return index >= 0 ? event->extra[index] : 0;
+}
+
+uint32_t
+lns_event_thread (LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  const LnsTrack *track = lns_event_track (report, lane);
+  if (track == NULL)
+    return LNS_ID_NONE;
+  int index = lns_lane_kind_extra (lanes[lane].kind, LNS_COLUMN_THREAD);
+  return index >= 0 ? (uint32_t)event->extra[index] : track->thread;
+}

@@ -1,0 +1,62 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What belongs to an event, in words: for cells, the details pane and copies. All results are
+ * UTF-8 and freed with g_free (); ids that the report does not know give "—". Any thread. */
+
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "src/store/read/report.h"
+
+G_BEGIN_DECLS
+
+/* What events' names are, and with it how they are written where there is little room. */
+typedef enum
+{
+  LNS_NAMES_OWN,     /* the program's: whole                                                    */
+  LNS_NAMES_KERNELS, /* without return type, template arguments and parameters                  */
+  LNS_NAMES_CALLS    /* without the version that a symbol bears ("cudaLaunchKernel_v7000")      */
+} LnsNames;
+
+/* The part of NAME that is written; *SIZE_BYTES, its size, becomes that one's. O(size). */
+const char *lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes);
+
+/* String ID as lns_display_text () shows it. */
+char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);
+
+char *lns_event_text_process (LnsReport *report, uint32_t process);     /* "python3 (4711)" */
+char *lns_event_text_thread (LnsReport *report, uint32_t thread);       /* "loader (4715)"  */
+char *lns_event_text_stream (LnsReport *report, const LnsTrack *track); /* "14 (copies)"  */
+char *lns_event_text_domain (LnsReport *report, uint32_t domain);       /* "default" has no name */
+
+/* The name that DOMAIN gives its category, else its number; "" for 0, which is none. O(categories).
+ */
+char *lns_event_text_category (LnsReport *report, uint32_t domain, uint32_t category);
+
+/* A number as the program would print it; of LNS_PAYLOAD_TYPED only the size; "" for none. */
+char *lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits);
+
+/* "18.796806841 s": all nine digits, so that times below each other can be compared. */
+char *lns_event_text_time (int64_t time_ns);
+
+/* What stands for the name of an event of LANE that has none. Static. */
+const char *lns_event_text_nameless (LnsReport *report, uint32_t lane);
+
+/* The duration to the nanosecond; "not known", or "… so far" where FLAGS say so. */
+char *lns_event_text_duration (int64_t duration_ns, uint32_t flags);
+
+/* The thread that EVENT of LANE ran on, or LNS_ID_NONE. */
+uint32_t lns_event_thread (LnsReport *report, uint32_t lane, const LnsEvent *event);
+
+/* The value of COLUMN of EVENT of LANE, or 0. */
+uint64_t lns_event_extra (LnsReport *report, uint32_t lane, const LnsEvent *event, LnsColumnId id);
+
+/* The track of LANE, or NULL where the file says nonsense. */
+const LnsTrack *lns_event_track (LnsReport *report, uint32_t lane);
+
+G_END_DECLS

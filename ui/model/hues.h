@@ -1,0 +1,22 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which hue each name of a report has. A hash alone gives one in twelve names its neighbour's hue; here a name
+ * has the hue of its hash unless other names of about the same time have it. The same in every session, as
+ * it depends on the report alone. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+typedef struct LnsHues LnsHues;
+
+/* O(strings), of which only the first 65,536 are looked at. REPORT is not needed later. Immutable: any thread. */
+LnsHues *lns_hues_new (LnsReport *report);
+LnsHues *lns_hues_ref (LnsHues *self);
+void lns_hues_unref (LnsHues *self); /* NULL is fine */
+
+/* The hue, 0 … LNS_N_HUES - 1, of the name of SIZE_BYTES as lns_event_short_name () has it. O(size). */
+unsigned lns_hues_get (const LnsHues *self, const char *name, size_t size_bytes);

@@ -1,0 +1,38 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The other ends of an event: which call began it, or what it began; of a range, where it was on the GPU. */
+
+#pragma once
+
+#include "src/analysis/projection/cuda-links.h"
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+/* The other ends of one event. */
+typedef struct
+{
+  GArray
+      *events; /* of LnsLinkedEvent: up to LNS_LINKED_EVENTS_MAX, the one looked for first first */
+  uint64_t n_all; /* how many there are                                                         */
+  bool is_call;   /* the event itself: they are what it began                                   */
+  char *words;    /* what they are, "500 × Kernel, 2 × Copy", or which call; or NULL            */
+} LnsLinkedEvents;
+
+/* The events tied to event ID of REPORT: the outermost call first; of what a call began the first kernel.
+ * Reads: for a worker. */
+LnsLinkedEvents *lns_linked_events_new (LnsReport *report,
+                                        const LnsCudaLinks *links,
+                                        LnsEventId id) G_GNUC_WARN_UNUSED_RESULT;
+void lns_linked_events_free (LnsLinkedEvents *self); /* NULL is fine */
+
+/* Whether events of LANE may have other ends. O(1). */
+bool lns_linked_events_possible (LnsReport *report, uint32_t lane);
+
+/* The range that EVENT of LANE, a projection, is of. */
+LnsEventId lns_projected_range (LnsReport *report, uint32_t lane, const LnsEvent *event);
+
+G_END_DECLS

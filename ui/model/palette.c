@@ -1,0 +1,102 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/palette.h"
+
+#include <math.h>
+
+#include "src/base/hash.h"
+
+/* Hues of equal OKLCH lightness (0.55 and 0.68, every other one 0.055 lighter) and chroma 0.13,
+ * ordered so that neighbours in the table are far apart on the circle. */
+static const LnsPalette light = {
+  .background = { 0xffffff, 0xf5f5f5 },
+  .hues = { 0x226fb3, 0x369150, 0xa14876, 0xaa6c06, 0x7857ab, 0x068e89, 0xaa493c, 0x728619,
+            0x5763b6, 0x8d7c06, 0x904e95, 0x098aa7 },
+  .coverage = 0x5b83b0,
+  .chart = 0x9bbfe6,
+  .chart_line = 0x3a78b8,
+  .lost = 0xb3261e,
+  .damaged = 0x8a5a00,
+  .text = 0x1f1f1f,
+  .dim_text = 0x5e5e5e,
+  .line = 0xd5d5d5,
+  .accent = 0x1c71d8,
+};
+
+static const LnsPalette dark = {
+  .background = { 0x1e1e1e, 0x242424 },
+  .hues = { 0x4d97de, 0x61ba77, 0xcc6f9d, 0xd6933b, 0x9f7ed6, 0x19bbb4, 0xd67161, 0x99af49,
+            0x7c8ae1, 0xb6a434, 0xba75be, 0x02b5db },
+  .coverage = 0x6f93bd,
+  .chart = 0x35659a,
+  .chart_line = 0x6ba6e6,
+  .lost = 0xff7b63,
+  .damaged = 0xf8c146,
+  .text = 0xf2f2f2,
+  .dim_text = 0xa8a8a8,
+  .line = 0x3d3d3d,
+  .accent = 0x62a0ea,
+};
+
+const LnsPalette *
+lns_palette_get (bool want_dark)
+{
+  return want_dark ? &dark : &light;
+}
+
+unsigned
+lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes)
+{
+  uint64_t turn = domain_bytes > 0 ? lns_hash (domain, domain_bytes) % LNS_N_HUES : 0;
+  return (hue + (unsigned)turn) % LNS_N_HUES;
+}
+
+uint32_t
+lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash)
+{
+  return own_argb != 0 ? own_argb & 0xffffff : palette->hues[hash % LNS_N_HUES];
+}
+
+static double
+channel (uint32_t value)
+{
+  double share = value / 255.0;
+  return share <= 0.03928 ? share / 12.92 : pow ((share + 0.055) / 1.055, 2.4);
+}
+
+/* Relative luminance, WCAG 2.1. */
+static double
+luminance (uint32_t rgb)
+{
+  return 0.2126 * channel (rgb >> 16 & 255) + 0.7152 * channel (rgb >> 8 & 255) +
+         0.0722 * channel (rgb & 255);
+}
+
+double
+lns_palette_contrast (uint32_t a, uint32_t b)
+{
+  double la = luminance (a), lb = luminance (b);
+  return (fmax (la, lb) + 0.05) / (fmin (la, lb) + 0.05);
+}
+
+uint32_t
+lns_palette_text_on (uint32_t rgb)
+{
+  /* Where black and white are equally far: sqrt (1.05 × 0.05) - 0.05; both reach 4.58 there. */
+  return luminance (rgb) > 0.179 ? 0x000000 : 0xffffff;
+}
+
+uint32_t
+lns_palette_mix (uint32_t under, uint32_t over, double share)
+{
+  uint32_t mixed = 0;
+  for (int shift = 0; shift <= 16; shift += 8)
+    {
+      double a = under >> shift & 255, b = over >> shift & 255;
+      mixed |= (uint32_t)lround (a + (b - a) * share) << shift;
+    }
+  return mixed;
+}

@@ -1,0 +1,561 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/model/row-tree-private.h"
+
+#define MAX_LEVELS 6
+
+/* Where a row stands below its parent: the parts in their order. */
+typedef enum
+{
+  PART_OF_PROCESS,
+  PART_THREAD,
+  PART_DEVICE,
+  PART_OTHER_THREAD,
+  PART_OVERHEAD
+} Part;
+
+/* One row on the way from the process down to a lane's. */
+typedef struct
+{
+  LnsRowKind kind;
+  uint64_t order[3]; /* among its siblings; says which row it is, too */
+} Level;
+
+/* A lane with events, and the rows that it stands under. */
+typedef struct
+{
+  uint32_t lane;
+  uint32_t track, ordinal;
+  unsigned n_levels;
+  Level levels[MAX_LEVELS];
+  uint32_t context; /* or LNS_ID_NONE */
+  uint64_t n_events;
+} Leaf;
+
+typedef struct
+{
+  LnsReport *report;
+  const LnsProcess *processes;
+  const LnsThread *threads;
+  const LnsDomain *domains;
+  const LnsTrack *tracks;
+  const LnsLane *lanes;
+  const LnsCudaDevice *devices;
+  const LnsCudaContext *contexts;
+  const LnsCudaStream *streams;
+  uint32_t n_processes, n_threads, n_domains, n_tracks, n_lanes, n_devices, n_contexts, n_streams;
+  uint32_t *n_contexts_of;        /* per device: contexts with events */
+  uint32_t *n_streams_of;         /* per context: streams with kernels or memory operations … */
+  bool *has_kernels, *has_memory; /* … and whether there is any of either */
+  uint32_t *work_lane_of;         /* per stream: a lane of what ranges may have begun, or none */
+  bool *has_ranges, *has_calls;   /* per process */
+  bool *has_gpu;                  /* per process */
+  bool *calls_cuda;               /* per thread */
+  LnsRowTree *tree;
+} Builder;
+
+/* --- Where lanes stand ------------------------------------------------------------------------- */
+
+static uint64_t
+thread_rank (const Builder *builder, uint32_t thread)
+{
+  const LnsThread *it = &builder->threads[thread];
+  if (it->process < builder->n_processes && it->tid == builder->processes[it->process].pid)
+    return 1;
+  return UINT64_C (2) + thread;
+}
+
+/* The threads that give GPUs their work stand above them, so that a line from a call to a kernel is
+ * short; dozens that wait for something stand below. */
+static Part
+thread_part (const Builder *builder, const LnsTrack *track)
+{
+  bool is_other = track->process < builder->n_processes && builder->has_gpu[track->process] &&
+                  !builder->calls_cuda[track->thread] && thread_rank (builder, track->thread) > 1;
+  return is_other ? PART_OTHER_THREAD : PART_THREAD;
+}
+
+/* Who gives GPUs work is looked at first; what only waits for others, or helps, stands below. */
+static uint64_t
+process_rank (const Builder *builder, uint32_t process)
+{
+  if (process >= builder->n_processes)
+    return 4;
+  return builder->has_gpu[process]      ? 0
+         : builder->has_calls[process]  ? 1
+         : builder->has_ranges[process] ? 2
+                                        : 3;
+}
+
+static uint64_t
+domain_rank (const Builder *builder, uint32_t domain)
+{
+  return domain < builder->n_domains ? builder->domains[domain].number : 0;
+}
+
+static void
+push (Leaf *leaf, LnsRowKind kind, uint64_t first, uint64_t second, uint64_t third)
+{
+  leaf->levels[leaf->n_levels++] = (Level){ kind, { first, second, third } };
+}
+
+/* The row of a lane of the whole process, or of one thread. */
+static void
+push_own (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  switch (track->kind)
+    {
+    case LNS_TRACK_NVTX_RANGES:
+    case LNS_TRACK_NVTX_MARKS:
+      push (leaf, LNS_ROW_RANGES, LNS_TRACK_NVTX_RANGES, domain_rank (builder, track->domain),
+            track->domain);
+      break;
+    case LNS_TRACK_NVTX_START_END:
+      push (leaf, LNS_ROW_START_END, track->kind, domain_rank (builder, track->domain),
+            track->domain);
+      break;
+    case LNS_TRACK_COUNTER:
+      push (leaf, LNS_ROW_COUNTER, track->kind, domain_rank (builder, track->domain), leaf->track);
+      break;
+    case LNS_TRACK_GPU_METRIC:
+      push (leaf, LNS_ROW_COUNTER, track->kind, track->metric, leaf->track);
+      break;
+    case LNS_TRACK_CUDA_API:
+    case LNS_TRACK_CUDA_BACKTRACES:
+    case LNS_TRACK_CUBLAS:
+    case LNS_TRACK_CUDNN:
+      push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
+      break;
+    default:
+      push (leaf, LNS_ROW_GPU, track->kind, 0, 0);
+    }
+}
+
+/* The row of a lane of CONTEXT's STREAM. */
+static void
+push_stream (const Builder *builder, Leaf *leaf, uint32_t stream)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  const LnsStreamRole role =
+      _lns_row_stream_role (builder->report, stream, builder->work_lane_of[stream] != LNS_ID_NONE);
+  push (leaf, LNS_ROW_STREAM, role, builder->streams[stream].number, stream);
+  switch (track->kind)
+    {
+    case LNS_TRACK_CUDA_KERNELS:
+      push (leaf, LNS_ROW_KERNELS, 0, 0, 0);
+      break;
+    case LNS_TRACK_CUDA_MEMCPY: /* the memory row's own; its kinds are read later */
+      push (leaf, LNS_ROW_MEMORY, 1, 0, 0);
+      break;
+    case LNS_TRACK_CUDA_MEMSET:
+      push (leaf, LNS_ROW_MEMORY, 1, 0, 0);
+      push (leaf, LNS_ROW_GPU, track->kind, 0, 0);
+      break;
+    default:
+      push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
+    }
+}
+
+static void
+push_device (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  push (leaf, LNS_ROW_DEVICE, PART_DEVICE, builder->devices[track->device].number, track->device);
+  if (leaf->context != LNS_ID_NONE)
+    {
+      if (builder->n_contexts_of[track->device] > 1)
+        push (leaf, LNS_ROW_CONTEXT, 0, builder->contexts[leaf->context].number, leaf->context);
+      push_stream (builder, leaf, track->stream);
+    }
+  else if (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC)
+    push (leaf, LNS_ROW_COUNTER, 2, (uint64_t)track->kind << 32 | track->metric, leaf->track);
+  else
+    push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
+}
+
+static void
+place (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  push (leaf, LNS_ROW_PROCESS, process_rank (builder, track->process), track->process, 0);
+  if (track->device < builder->n_devices)
+    push_device (builder, leaf);
+  else if (track->thread < builder->n_threads)
+    {
+      push (leaf, LNS_ROW_THREAD, thread_part (builder, track),
+            thread_rank (builder, track->thread), track->thread);
+      push_own (builder, leaf);
+    }
+  else
+    push_own (builder, leaf);
+}
+
+/* The row for ranges on a stream, below those for what it did. */
+static void
+push_projection (const Builder *builder, Leaf *leaf)
+{
+  place (builder, leaf);
+  while (leaf->levels[leaf->n_levels - 1].kind != LNS_ROW_STREAM)
+    leaf->n_levels--;
+  push (leaf, LNS_ROW_PROJECTION, 2, 0, 0);
+}
+
+/* Siblings that are no threads or GPUs come first: their kinds count up from 0 like the parts. What the
+ * capture itself cost is the last that somebody looks for. */
+static uint64_t
+part_of (const Level *level)
+{
+  return level->kind == LNS_ROW_THREAD   ? level->order[0]
+         : level->kind == LNS_ROW_DEVICE ? PART_DEVICE
+         : level->kind == LNS_ROW_GPU && level->order[0] == LNS_TRACK_CUDA_OVERHEAD
+             ? PART_OVERHEAD
+             : PART_OF_PROCESS;
+}
+
+static int
+compare_levels (const Level *x, const Level *y)
+{
+  if (part_of (x) != part_of (y))
+    return part_of (x) < part_of (y) ? -1 : 1;
+  for (int i = 0; i < 3; i++)
+    if (x->order[i] != y->order[i])
+      return x->order[i] < y->order[i] ? -1 : 1;
+  return x->kind == y->kind ? 0 : x->kind < y->kind ? -1 : 1;
+}
+
+static int
+compare_leaves (const void *a, const void *b)
+{
+  const Leaf *x = a, *y = b;
+  for (unsigned i = 0; i < x->n_levels && i < y->n_levels; i++)
+    {
+      int order = compare_levels (&x->levels[i], &y->levels[i]);
+      if (order != 0)
+        return order;
+    }
+#define COMPARE(field)                                                                             \
+ if (x->field != y->field)                                                                         \
+ return x->field < y->field ? -1 : 1
+  COMPARE (n_levels); /* what a row draws itself comes before what is below it */
+  COMPARE (track);
+  COMPARE (ordinal);
+  COMPARE (lane);
+#undef COMPARE
+  return 0;
+}
+
+/* The context of the stream that TRACK is of, or LNS_ID_NONE. */
+static uint32_t
+context_of (const Builder *builder, const LnsTrack *track)
+{
+  if (track->stream >= builder->n_streams || track->device >= builder->n_devices)
+    return LNS_ID_NONE;
+  uint32_t context = builder->streams[track->stream].context;
+  return context < builder->n_contexts ? context : LNS_ID_NONE;
+}
+
+/* Counts what decides whether contexts and All Streams are rows. */
+static void
+count_contexts (Builder *builder)
+{
+  g_autofree bool *context_seen = g_new0 (bool, builder->n_contexts + 1);
+  g_autofree bool *stream_seen = g_new0 (bool, builder->n_streams + 1);
+  builder->n_contexts_of = g_new0 (uint32_t, builder->n_devices + 1);
+  builder->n_streams_of = g_new0 (uint32_t, builder->n_contexts + 1);
+  builder->has_kernels = g_new0 (bool, builder->n_contexts + 1);
+  builder->has_memory = g_new0 (bool, builder->n_contexts + 1);
+  builder->has_ranges = g_new0 (bool, builder->n_processes + 1);
+  builder->has_calls = g_new0 (bool, builder->n_processes + 1);
+  builder->has_gpu = g_new0 (bool, builder->n_processes + 1);
+  builder->calls_cuda = g_new0 (bool, builder->n_threads + 1);
+  builder->work_lane_of = g_new (uint32_t, builder->n_streams + 1);
+  memset (builder->work_lane_of, 0xff, (builder->n_streams + 1) * sizeof (uint32_t));
+  for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
+      if (info == NULL || info->n_events == 0 || builder->lanes[lane].track >= builder->n_tracks)
+        continue;
+      const LnsTrack *track = &builder->tracks[builder->lanes[lane].track];
+      uint32_t context = context_of (builder, track);
+      if (track->process < builder->n_processes)
+        {
+          LnsLaneKind kind = builder->lanes[lane].kind;
+          builder->has_ranges[track->process] |=
+              kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
+          builder->has_calls[track->process] |= kind == LNS_LANE_CUDA_API;
+          builder->has_gpu[track->process] |= track->device < builder->n_devices;
+          if (track->thread < builder->n_threads)
+            builder->calls_cuda[track->thread] |= kind == LNS_LANE_CUDA_API;
+        }
+      if (context == LNS_ID_NONE)
+        continue;
+      if (_lns_row_is_work (builder->report, lane) || track->kind == LNS_TRACK_CUDA_GRAPHS)
+        builder->work_lane_of[track->stream] = lane;
+      if (!context_seen[context])
+        builder->n_contexts_of[track->device]++;
+      context_seen[context] = true;
+      if (!_lns_row_is_work (builder->report, lane))
+        continue;
+      if (!stream_seen[track->stream])
+        builder->n_streams_of[context]++;
+      stream_seen[track->stream] = true;
+      if (track->kind == LNS_TRACK_CUDA_KERNELS)
+        builder->has_kernels[context] = true;
+      else
+        builder->has_memory[context] = true;
+    }
+}
+
+/* Whether ranges of PROCESS may have begun work. */
+static bool
+may_project (const Builder *builder, uint32_t process)
+{
+  return process < builder->n_processes && builder->has_ranges[process] &&
+         builder->has_calls[process];
+}
+
+/* Adds the rows for ranges, whose lanes are not known yet. */
+static void
+collect_projections (const Builder *builder, GArray *leaves)
+{
+  for (uint32_t stream = 0; stream < builder->n_streams; stream++)
+    {
+      uint32_t lane = builder->work_lane_of[stream];
+      if (lane == LNS_ID_NONE)
+        continue;
+      Leaf leaf = { .lane = LNS_ID_NONE, .track = builder->lanes[lane].track };
+      leaf.context = context_of (builder, &builder->tracks[leaf.track]);
+      if (!may_project (builder, builder->tracks[leaf.track].process))
+        continue;
+      push_projection (builder, &leaf);
+      g_array_append_val (leaves, leaf);
+    }
+}
+
+static GArray *
+collect_leaves (const Builder *builder)
+{
+  GArray *leaves = g_array_new (FALSE, TRUE, sizeof (Leaf));
+  for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
+      if (info == NULL || info->n_events == 0 || builder->lanes[lane].track >= builder->n_tracks)
+        continue;
+      Leaf leaf = { .lane = lane,
+                    .track = builder->lanes[lane].track,
+                    .ordinal = builder->lanes[lane].ordinal,
+                    .n_events = info->n_events };
+      leaf.context = context_of (builder, &builder->tracks[leaf.track]);
+      place (builder, &leaf);
+      g_array_append_val (leaves, leaf);
+    }
+  collect_projections (builder, leaves);
+  if (leaves->len > 0)
+    qsort (leaves->data, leaves->len, sizeof (Leaf), compare_leaves);
+  return leaves;
+}
+
+/* --- Rows ---------------------------------------------------------------------------------- */
+
+static LnsRow *
+row_at (LnsRowTree *tree, uint32_t row)
+{
+  return &g_array_index (tree->rows, LnsRow, row);
+}
+
+/* Appends a row of KIND for LEAF under PARENT. */
+static uint32_t
+add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
+{
+  LnsRowTree *tree = builder->tree;
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  bool of_stream = (kind == LNS_ROW_STREAM || kind >= LNS_ROW_KERNELS) &&
+                   (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
+  LnsRow row = {
+    .kind = kind,
+    .expanded = kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
+                kind != LNS_ROW_PROJECTION &&
+                !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD),
+    .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
+    .parent = parent,
+    .process = track->process,
+    .thread = kind == LNS_ROW_PROCESS ? LNS_ID_NONE : track->thread,
+    .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->domain,
+    .device = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->device,
+    .context = kind >= LNS_ROW_CONTEXT ? leaf->context : LNS_ID_NONE,
+    .stream = of_stream ? track->stream : LNS_ID_NONE,
+    .splits = kind == LNS_ROW_KERNELS || kind == LNS_ROW_MEMORY,
+    .lanes = tree->lanes->len,
+  };
+  g_array_append_val (tree->rows, row);
+  uint32_t id = tree->rows->len - 1;
+  g_array_append_val (tree->order, id);
+  for (uint32_t up = parent; up != LNS_ID_NONE; up = row_at (tree, up)->parent)
+    row_at (tree, up)->n_below++;
+  return id;
+}
+
+static void
+add_lane (LnsRowTree *tree, uint32_t row, const Leaf *leaf)
+{
+  if (leaf->lane == LNS_ID_NONE)
+    return;
+  g_array_append_val (tree->lanes, leaf->lane);
+  tree->row_of_lane[leaf->lane] = row;
+  row_at (tree, row)->n_own++;
+  for (uint32_t up = row; up != LNS_ID_NONE; up = row_at (tree, up)->parent)
+    {
+      row_at (tree, up)->n_lanes++;
+      row_at (tree, up)->n_events += leaf->n_events;
+    }
+}
+
+/* The streams together, before the first one: their lanes are those of their own rows, and are
+ * filled in once these are known. */
+static void
+add_all_streams (Builder *builder, uint32_t parent, const Leaf *leaf)
+{
+  uint32_t all = add_row (builder, LNS_ROW_ALL_STREAMS, parent, leaf);
+  if (builder->has_kernels[leaf->context])
+    add_row (builder, LNS_ROW_KERNELS, all, leaf);
+  if (builder->has_memory[leaf->context])
+    add_row (builder, LNS_ROW_MEMORY, all, leaf);
+  if (may_project (builder, builder->tracks[leaf->track].process))
+    add_row (builder, LNS_ROW_PROJECTION, all, leaf);
+}
+
+static void
+add_rows (Builder *builder, const Leaf *leaves, uint32_t n_leaves)
+{
+  uint32_t rows[MAX_LEVELS];
+  for (uint32_t i = 0; i < n_leaves; i++)
+    {
+      const Leaf *leaf = &leaves[i];
+      unsigned same = 0;
+      if (i > 0)
+        while (same < leaf->n_levels && same < leaves[i - 1].n_levels &&
+               compare_levels (&leaf->levels[same], &leaves[i - 1].levels[same]) == 0)
+          same++;
+      for (unsigned level = same; level < leaf->n_levels; level++)
+        {
+          LnsRowKind kind = leaf->levels[level].kind;
+          uint32_t parent = level > 0 ? rows[level - 1] : LNS_ID_NONE;
+          bool is_first = kind == LNS_ROW_STREAM && row_at (builder->tree, parent)->n_below == 0;
+          if (is_first && builder->n_streams_of[leaf->context] > 1)
+            add_all_streams (builder, parent, leaf);
+          rows[level] = add_row (builder, kind, parent, leaf);
+        }
+      add_lane (builder->tree, rows[leaf->n_levels - 1], leaf);
+    }
+}
+
+/* --- Streams together ------------------------------------------------------------------------ */
+
+/* Gives ROW, of all streams, the lanes with work that are below OWNER. */
+static void
+borrow_lanes (Builder *builder, uint32_t row, uint32_t owner)
+{
+  LnsRowTree *tree = builder->tree;
+  LnsRow *it = row_at (tree, row);
+  const LnsRow *from = row_at (tree, owner);
+  it->lanes = tree->lanes->len;
+  for (uint32_t i = 0; i < from->n_lanes; i++)
+    {
+      uint32_t lane = g_array_index (tree->lanes, uint32_t, from->lanes + i);
+      bool is_kernel = builder->lanes[lane].kind == LNS_LANE_CUDA_KERNEL;
+      bool is_wanted =
+          it->kind == LNS_ROW_ALL_STREAMS || is_kernel == (it->kind == LNS_ROW_KERNELS);
+      if (!is_wanted || it->kind == LNS_ROW_PROJECTION || !_lns_row_is_work (builder->report, lane))
+        continue;
+      g_array_append_val (tree->lanes, lane);
+      it->n_own++;
+      it->n_lanes++;
+      it->n_events += lns_report_lane_info (builder->report, lane)->n_events;
+    }
+}
+
+static void
+borrow_all_lanes (Builder *builder)
+{
+  LnsRowTree *tree = builder->tree;
+  for (uint32_t row = 0; row < tree->rows->len; row++)
+    if (row_at (tree, row)->kind == LNS_ROW_ALL_STREAMS)
+      for (uint32_t i = 0; i <= row_at (tree, row)->n_below; i++)
+        borrow_lanes (builder, row + i, row_at (tree, row)->parent);
+}
+
+/* Shares are of the work of what the row stands under. */
+static void
+label_rows (Builder *builder)
+{
+  LnsRowTree *tree = builder->tree;
+  for (uint32_t i = 0; i < tree->rows->len; i++)
+    {
+      LnsRow *row = row_at (tree, i);
+      uint32_t lane =
+          row->n_lanes > 0 ? g_array_index (tree->lanes, uint32_t, row->lanes) : LNS_ID_NONE;
+      row->label = _lns_row_label (builder->report, row, lane);
+      bool is_memset = row->kind == LNS_ROW_GPU && _lns_row_is_work (builder->report, lane);
+      row->splits = row->splits && row->n_own > 0;
+      if (row->kind != LNS_ROW_KERNELS && row->kind != LNS_ROW_MEMORY && !is_memset)
+        continue;
+      g_autofree char *name = row->label;
+      row->label = _lns_row_share_label (
+          _lns_row_busy_ns (tree, builder->report, row),
+          _lns_row_busy_ns (tree, builder->report, row_at (tree, row->parent)), name);
+    }
+}
+
+/* --- The tree -------------------------------------------------------------------------------- */
+
+LnsRowTree *
+lns_row_tree_new (LnsReport *report)
+{
+  Builder builder = { .report = report, .tree = g_atomic_rc_box_new0 (LnsRowTree) };
+  LnsRowTree *tree = builder.tree;
+  builder.processes = lns_report_processes (report, &builder.n_processes);
+  builder.threads = lns_report_threads (report, &builder.n_threads);
+  builder.domains = lns_report_domains (report, &builder.n_domains);
+  builder.tracks = lns_report_tracks (report, &builder.n_tracks);
+  builder.lanes = lns_report_lanes (report, &builder.n_lanes);
+  builder.devices = lns_report_devices (report, &builder.n_devices);
+  builder.contexts = lns_report_contexts (report, &builder.n_contexts);
+  builder.streams = lns_report_streams (report, &builder.n_streams);
+
+  tree->hues = lns_hues_new (report);
+  tree->rows = g_array_new (FALSE, FALSE, sizeof (LnsRow));
+  tree->order = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);
+  tree->lanes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
+  tree->n_report_lanes = builder.n_lanes;
+  tree->row_of_lane = g_new (uint32_t, tree->n_report_lanes + 1);
+  for (uint32_t lane = 0; lane < tree->n_report_lanes; lane++)
+    tree->row_of_lane[lane] = LNS_ID_NONE;
+
+  count_contexts (&builder);
+  g_autoptr (GArray) leaves = collect_leaves (&builder);
+  add_rows (&builder, (const Leaf *)(void *)leaves->data, leaves->len);
+  borrow_all_lanes (&builder);
+  label_rows (&builder);
+  _lns_row_tree_rank (tree);
+  _lns_row_tree_lay_out (tree);
+  g_free (builder.n_contexts_of);
+  g_free (builder.n_streams_of);
+  g_free (builder.has_kernels);
+  g_free (builder.has_memory);
+  g_free (builder.work_lane_of);
+  g_free (builder.has_ranges);
+  g_free (builder.has_calls);
+  g_free (builder.has_gpu);
+  g_free (builder.calls_cuda);
+  return tree;
+}

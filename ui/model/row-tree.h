@@ -1,0 +1,169 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The rows of a report's timeline: processes, under them what belongs to the whole process, then
+ * their threads (those that call no CUDA behind the GPUs), under these one row a domain or library, then
+ * their GPUs, under these contexts, streams and what they did. Each row is followed by what is below it, in the order of their ranks.
+ * Which rows are unfolded is the only thing that changes: one thread owns a tree; workers may read
+ * rows' other fields and lanes at any time. What has to be read to be told apart (the kernels of a
+ * stream by name) comes as a new tree, in which rows keep their numbers. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/store/read/facet.h"
+#include "src/store/read/report.h"
+#include "ui/model/hues.h"
+
+/* Heights in pixels. A row's lanes are strips of LNS_LANE_PX below each other. */
+#define LNS_LANE_PX    18
+#define LNS_SUMMARY_PX 24
+#define LNS_COUNTER_PX 42
+#define LNS_ROW_PAD_PX 2 /* above the first lane of a row, and below the last one */
+
+typedef enum
+{
+  LNS_ROW_PROCESS,   /* chart: how busy its threads are                                         */
+  LNS_ROW_THREAD,    /* chart: how busy it is                                                   */
+  LNS_ROW_RANGES,    /* push/pop ranges of (thread, domain), a lane a depth, then marks         */
+  LNS_ROW_START_END, /* start/end ranges of (process, domain)                                   */
+  LNS_ROW_COUNTER,   /* line chart of one counter                                               */
+  LNS_ROW_CALLS,     /* CUDA, cuBLAS or cuDNN calls of a thread, a lane a depth                  */
+  LNS_ROW_DEVICE,    /* chart: how busy one process keeps a GPU                                 */
+  LNS_ROW_CONTEXT,   /* chart: the same, of a CUDA context                                      */
+  LNS_ROW_STREAM,    /* chart: the same, of a stream                                            */
+  LNS_ROW_ALL_STREAMS, /* chart: of a device's or context's streams together                    */
+  LNS_ROW_KERNELS,     /* all kernels of a stream or of all streams, in one lane                  */
+  LNS_ROW_MEMORY,      /* their copies and memsets, in one lane                                   */
+  LNS_ROW_GPU,         /* what else there is of a GPU, a stream or the capture: lanes             */
+  LNS_ROW_FACET,       /* the kernels of one name, or the copies of one kind                      */
+  LNS_ROW_PROJECTION   /* ranges of one domain where a stream, or all, worked for them; without   */
+                       /* lanes until these are worked out                                        */
+} LnsRowKind;
+
+/* Whether rows of KIND are charts of how busy what is below them is. */
+static inline bool
+lns_row_kind_is_group (LnsRowKind kind)
+{
+  return kind <= LNS_ROW_THREAD || (kind >= LNS_ROW_DEVICE && kind <= LNS_ROW_ALL_STREAMS);
+}
+
+/* Whether rows of KIND show work of a GPU, of all their lanes in one strip. */
+static inline bool
+lns_row_kind_is_merged (LnsRowKind kind)
+{
+  return (kind >= LNS_ROW_DEVICE && kind <= LNS_ROW_MEMORY) || kind == LNS_ROW_FACET;
+}
+
+typedef struct
+{
+  LnsRowKind kind;
+  bool expanded;    /* what is below it shows; a row of lanes: all of them, not the first alone */
+  uint32_t depth;   /* 0 = process                                                            */
+  uint32_t parent;  /* row, or LNS_ID_NONE                                                    */
+  uint32_t n_below; /* rows of the ranks after its own that are below it                      */
+  uint32_t process; /* or LNS_ID_NONE                                                         */
+  uint32_t thread;  /* or LNS_ID_NONE                                                         */
+  uint32_t domain;  /* or LNS_ID_NONE                                                         */
+  uint32_t device;  /* or LNS_ID_NONE                                                         */
+  uint32_t context; /* or LNS_ID_NONE                                                         */
+  uint32_t stream;  /* or LNS_ID_NONE                                                         */
+  uint32_t rank;    /* where it stands                                                        */
+  bool splits;      /* rows by name or kind are to come below it once it is unfolded          */
+  const LnsFacetSet *set; /* of several lanes that are drawn as one: what is drawn, or NULL      */
+  uint32_t facet;         /* which one                                                          */
+  uint32_t lanes;    /* index of its first lane in lns_row_tree_lanes ()                       */
+  uint32_t n_own;    /* lanes that it draws itself                                             */
+  uint32_t n_lanes;  /* those and the ones of the rows below it                                */
+  uint64_t n_events; /* of n_lanes                                                             */
+  char *label;       /* UTF-8, one line: "python3 (4711)", "NVTX: domain"                      */
+} LnsRow;
+
+typedef struct LnsRowTree LnsRowTree;
+
+/* All rows of REPORT that have events, unfolded. REPORT must outlive the tree. Never NULL; one
+ * reference is the caller's. O(lanes × log). */
+LnsRowTree *lns_row_tree_new (LnsReport *report);
+LnsRowTree *lns_row_tree_ref (const LnsRowTree *self); /* any thread */
+void lns_row_tree_unref (LnsRowTree *self);            /* any thread; NULL is fine */
+
+/* The hues of the report's names. */
+const LnsHues *lns_row_tree_hues (const LnsRowTree *self);
+
+uint32_t lns_row_tree_n_rows (const LnsRowTree *self);
+const LnsRow *lns_row_tree_row (const LnsRowTree *self, uint32_t row);
+
+/* The lanes of all rows: those of row r and what is below it are the n_lanes from r->lanes on. */
+const uint32_t *lns_row_tree_lanes (const LnsRowTree *self);
+
+/* What a row of tracks of KIND is called where it has no name of its own. */
+const char *lns_track_label (LnsTrackKind kind);
+
+/* The row that stands at RANK (0 … n_rows - 1). */
+uint32_t lns_row_tree_at_rank (const LnsRowTree *self, uint32_t rank);
+
+/* The row that draws LANE, or LNS_ID_NONE. O(1). */
+uint32_t lns_row_tree_row_of_lane (const LnsRowTree *self, uint32_t lane);
+
+/* Whether ROW can fold: it has or will have rows below it, or more than one lane. */
+bool lns_row_tree_can_fold (const LnsRowTree *self, uint32_t row);
+
+/* All of these: O(rows); true if something changed. */
+bool lns_row_tree_set_expanded (LnsRowTree *self, uint32_t row, bool expanded);
+bool lns_row_tree_set_all_expanded (LnsRowTree *self, bool expanded);
+bool lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row); /* so that all of ROW shows */
+
+/* Rows that no fold hides: their number, the V-th of them, and where each lies. */
+uint32_t lns_row_tree_n_visible (const LnsRowTree *self);
+uint32_t lns_row_tree_visible (const LnsRowTree *self, uint32_t v);
+/* The place of ROW among the visible ones, or LNS_ID_NONE. O(log rows). */
+uint32_t lns_row_tree_place_of (const LnsRowTree *self, uint32_t row);
+/* The upper edge of visible row V; V = their number gives the height of all. */
+int lns_row_tree_top_px (const LnsRowTree *self, uint32_t v);
+/* The visible row at Y_PX, clamped to the first and last. 0 where there is none. O(log rows). */
+uint32_t lns_row_tree_at_px (const LnsRowTree *self, int y_px);
+
+/* Height of ROW as it is now, and how many of its own lanes show. */
+int lns_row_tree_height_px (const LnsRowTree *self, uint32_t row);
+uint32_t lns_row_tree_n_shown_lanes (const LnsRowTree *self, uint32_t row);
+
+/* --- What has to be read first ------------------------------------------------------------------ */
+
+/* A row, and what is wanted of its lanes. */
+typedef struct
+{
+  uint32_t row;
+  LnsFacetBy by;
+} LnsRowWant;
+
+/* What of SELF would show something else once it was read, the most urgent one: the rows by name of
+ * an unfolded row, then the whole of those that merge several lanes. False where there is none. */
+bool lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want);
+
+/* The lanes that WANT is about: their number; RET_LANES has room for the row's n_lanes. */
+uint32_t lns_row_tree_wanted_lanes (const LnsRowTree *self,
+                                    LnsReport *report,
+                                    const LnsRowWant *want,
+                                    uint32_t *ret_lanes);
+
+/* SELF with SET, which holds what WANT wanted: a tree of its own. */
+LnsRowTree *lns_row_tree_with (const LnsRowTree *self,
+                               LnsReport *report,
+                               const LnsRowWant *want,
+                               LnsFacetSet *set);
+
+/* SELF with the lanes that were derived from REPORT and are attached to it: a tree of its own, in which each
+ * row LNS_ROW_PROJECTION has those of its stream, with a row more for each further domain, or is gone
+ * where there are none. */
+LnsRowTree *lns_row_tree_with_projections (const LnsRowTree *self, LnsReport *report);
+
+/* Whether ROW waits for its lanes. */
+static inline bool
+lns_row_is_waiting (const LnsRow *row)
+{
+  return row->kind == LNS_ROW_PROJECTION && row->n_own == 0;
+}

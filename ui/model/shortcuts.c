@@ -1,0 +1,173 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/shortcuts.h"
+
+#include <adwaita.h>
+#include <glib/gi18n.h>
+#include <stdbool.h>
+
+typedef struct
+{
+  const char *group;
+  const char *title;
+  const char *action; /* detailed name, or NULL for what only the mouse does      */
+  const char *keys;   /* GTK accelerators, separated by spaces, or NULL           */
+  const char *mouse;  /* what the mouse does, in words, or NULL                   */
+} Shortcut;
+
+/* In the order of the Keyboard Shortcuts window. Rows of one group stand together, and so do rows of
+ * one title, which share a line there. */
+static const Shortcut shortcuts[] = {
+  { N_ ("General"), N_ ("Open a report"), "win.open", "<Control>o", NULL },
+  { N_ ("General"), N_ ("Launch a program"), "win.launch", "<Control>l", NULL },
+  { N_ ("General"), N_ ("Reload the report"), "win.reload", "<Control>r F5", NULL },
+  { N_ ("General"), N_ ("Close the window"), "win.close", "<Control>w", NULL },
+  { N_ ("General"), N_ ("Quit"), "app.quit", "<Control>q", NULL },
+  { N_ ("General"), N_ ("Keyboard shortcuts"), "win.show-help-overlay", "<Control>question F1",
+    NULL },
+
+  { N_ ("Panes"), N_ ("Events View"), "win.show-events", "<Control>1", NULL },
+  { N_ ("Panes"), N_ ("Details"), "win.show-details", "<Control>2", NULL },
+  { N_ ("Panes"), N_ ("Diagnostics"), "win.show-diagnostics", "<Control>3", NULL },
+
+  { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
+  { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },
+  { N_ ("Find"), N_ ("Previous match"), "win.find-previous", "<Shift>F3 <Control><Shift>g", NULL },
+  { N_ ("Find"), N_ ("Previous match"), "find.previous", "<Shift>Return <Shift>KP_Enter", NULL },
+  { N_ ("Find"), N_ ("Close the search"), "find.close", "Escape", NULL },
+
+  { N_ ("Zoom"), N_ ("Zoom in"), "win.zoom-in", "<Control>plus <Control>equal <Control>KP_Add",
+    NULL },
+  { N_ ("Zoom"), N_ ("Zoom in"), "timeline.zoom-in", "plus equal KP_Add", NULL },
+  { N_ ("Zoom"), N_ ("Zoom out"), "win.zoom-out", "<Control>minus <Control>KP_Subtract", NULL },
+  { N_ ("Zoom"), N_ ("Zoom out"), "timeline.zoom-out", "minus KP_Subtract", NULL },
+  { N_ ("Zoom"), N_ ("Zoom at the pointer"), NULL, NULL, N_ ("Ctrl and wheel") },
+  { N_ ("Zoom"), N_ ("Zoom to the whole run"), "win.zoom-fit", "<Control>0 <Control>KP_0", NULL },
+  { N_ ("Zoom"), N_ ("Zoom to the whole run"), "timeline.zoom-fit", "0 KP_0", NULL },
+  { N_ ("Zoom"), N_ ("Zoom to the selected time"), "timeline.zoom-to-selection", "z <Shift>z",
+    NULL },
+  { N_ ("Zoom"), N_ ("Zoom to the selected event"), "timeline.zoom-to-event", "e", NULL },
+  { N_ ("Zoom"),
+    N_ ("Go to the call of a kernel or copy, or the range of one on the GPU, and back"),
+    "timeline.go-to-other-end", "o", NULL },
+  { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace", NULL },
+
+  { N_ ("Timeline"), N_ ("Move earlier"), "timeline.pan-left", "Left KP_Left", NULL },
+  { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right", NULL },
+  { N_ ("Timeline"), N_ ("Move in time"), NULL, NULL,
+    N_ ("Shift and wheel, Shift and drag, middle button") },
+  { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home KP_Home", NULL },
+  { N_ ("Timeline"), N_ ("Go to the end"), "timeline.go-end", "End KP_End", NULL },
+  { N_ ("Timeline"), N_ ("Select time"), NULL, NULL, N_ ("Drag") },
+  { N_ ("Timeline"), N_ ("Select an event"), NULL, NULL, N_ ("Click") },
+  { N_ ("Timeline"), N_ ("Clear the selection"), "timeline.clear-selection", "Escape", NULL },
+  { N_ ("Timeline"), N_ ("Copy the event's name"), "timeline.copy-name", "<Control>c", NULL },
+  { N_ ("Timeline"), N_ ("Unfold all rows"), "timeline.expand-all", "asterisk KP_Multiply", NULL },
+  { N_ ("Timeline"), N_ ("Fold all rows"), "timeline.collapse-all", "slash KP_Divide", NULL },
+  { N_ ("Timeline"), N_ ("Menu of a row"), "timeline.show-menu", "<Shift>F10 Menu",
+    N_ ("Right click") },
+
+  { N_ ("Events View"), N_ ("Filter by name"), "events.filter", "<Control><Shift>f", NULL },
+  { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },
+  { N_ ("Events View"), N_ ("Zoom to the event"), "events.zoom", "<Control>Return", NULL },
+
+  { N_ ("Details"), N_ ("Copy the event as text"), "win.copy-details", "<Control><Shift>c", NULL },
+};
+
+void
+lns_shortcuts_add_to_application (GtkApplication *application)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (shortcuts); i++)
+    {
+      const Shortcut *shortcut = &shortcuts[i];
+      if (shortcut->action == NULL || shortcut->keys == NULL ||
+          !(g_str_has_prefix (shortcut->action, "app.") ||
+            g_str_has_prefix (shortcut->action, "win.")))
+        continue;
+      g_auto (GStrv) keys = g_strsplit (shortcut->keys, " ", -1);
+      gtk_application_set_accels_for_action (application, shortcut->action,
+                                             (const char *const *)keys);
+    }
+}
+
+void
+lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (shortcuts); i++)
+    {
+      const Shortcut *shortcut = &shortcuts[i];
+      if (shortcut->action == NULL || !g_str_has_prefix (shortcut->action, prefix))
+        continue;
+      g_auto (GStrv) keys = g_strsplit (shortcut->keys, " ", -1);
+      for (char **key = keys; *key != NULL; key++)
+        {
+          g_autoptr (GtkShortcut) binding = gtk_shortcut_new (
+              gtk_shortcut_trigger_parse_string (*key), gtk_named_action_new (shortcut->action));
+          gtk_widget_class_add_shortcut (widget_class, binding);
+        }
+    }
+}
+
+/* One line of the window: the first key of each of N rows, and what the mouse does. */
+static GtkWidget *
+line_new (const Shortcut *rows, size_t n)
+{
+  GtkWidget *line = g_object_new (ADW_TYPE_ACTION_ROW, "title", _ (rows->title), NULL);
+
+  if (rows->mouse != NULL)
+    adw_action_row_add_suffix (
+        ADW_ACTION_ROW (line),
+        g_object_new (GTK_TYPE_LABEL, "label", _ (rows->mouse), "wrap", TRUE, NULL));
+  for (size_t i = 0; i < n && rows[i].keys != NULL; i++)
+    {
+      g_auto (GStrv) each = g_strsplit (rows[i].keys, " ", -1);
+      GtkWidget *keys = gtk_shortcut_label_new (each[0]);
+      gtk_widget_set_valign (keys, GTK_ALIGN_CENTER);
+      if (i > 0)
+        adw_action_row_add_suffix (ADW_ACTION_ROW (line), gtk_label_new (_ ("or")));
+      adw_action_row_add_suffix (ADW_ACTION_ROW (line), keys);
+    }
+  return line;
+}
+
+/* How many rows from FIRST on are of the same group, and with SAME_TITLE of the same title too. */
+static size_t
+run_length (size_t first, bool same_title)
+{
+  size_t end = first + 1;
+
+  while (end < G_N_ELEMENTS (shortcuts) &&
+         strcmp (shortcuts[end].group, shortcuts[first].group) == 0 &&
+         (!same_title || strcmp (shortcuts[end].title, shortcuts[first].title) == 0))
+    end++;
+  return end - first;
+}
+
+/* Not a GtkShortcutsWindow: GTK 4.8 lays out more than two columns with negative widths, and two are
+ * higher than a small screen. This one scrolls, and can be searched as well. */
+GtkWidget *
+lns_shortcuts_window_new (void)
+{
+  GtkWidget *window = g_object_new (ADW_TYPE_PREFERENCES_WINDOW, "title", _ ("Keyboard Shortcuts"),
+                                    "modal", TRUE, NULL);
+  GtkWidget *page = adw_preferences_page_new ();
+
+  for (size_t i = 0, n; i < G_N_ELEMENTS (shortcuts); i += n)
+    {
+      GtkWidget *group =
+          g_object_new (ADW_TYPE_PREFERENCES_GROUP, "title", _ (shortcuts[i].group), NULL);
+      n = run_length (i, false);
+      for (size_t row = i, n_rows; row < i + n; row += n_rows)
+        {
+          n_rows = run_length (row, true);
+          adw_preferences_group_add (ADW_PREFERENCES_GROUP (group),
+                                     line_new (&shortcuts[row], n_rows));
+        }
+      adw_preferences_page_add (ADW_PREFERENCES_PAGE (page), ADW_PREFERENCES_GROUP (group));
+    }
+  adw_preferences_window_add (ADW_PREFERENCES_WINDOW (window), ADW_PREFERENCES_PAGE (page));
+  return window;
+}

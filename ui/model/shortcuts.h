@@ -1,0 +1,26 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Every key and gesture of the application stands in one table (shortcuts.c): the accelerators,
+ * the widgets' own key bindings and the Keyboard Shortcuts window are all built from it. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* Binds the keys of "app." and "win." actions for the whole application. */
+void lns_shortcuts_add_to_application (GtkApplication *application);
+
+/* Binds the keys of the actions whose name begins with PREFIX ("timeline.") to widgets of the
+ * class: they act while the focus is inside such a widget. For keys without Ctrl or Alt, which an
+ * application-wide accelerator would take away from text entries. Called from class_init. */
+void lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix);
+
+/* The Keyboard Shortcuts window, floating. */
+GtkWidget *lns_shortcuts_window_new (void) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

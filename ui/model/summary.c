@@ -1,0 +1,201 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/summary.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+#include "ui/model/scale.h"
+
+typedef struct
+{
+  LnsReport *report;
+  const LnsRowTree *tree;
+  const LnsPixelQuery *query;
+  LnsPixelResult *scratch;
+  LnsError *error;
+  int64_t end_ns; /* of the query */
+  float *busy;    /* of the thread under way */
+  float *alive;   /* threads that a pixel lies between first and last event of */
+  float *shares;  /* the sum of the threads' busy, then the result */
+  bool coarse;
+} Summary;
+
+static uint32_t
+thread_of (const Summary *self, uint32_t lane)
+{
+  return lns_row_tree_row (self->tree, lns_row_tree_row_of_lane (self->tree, lane))->thread;
+}
+
+static uint32_t
+pixel_of (const Summary *self, int64_t time_ns)
+{
+  double px = (double)lns_time_sub (time_ns, self->query->origin_ns) / self->query->ns_per_px;
+  return (uint32_t)CLAMP (px, 0.0, (double)(self->query->n_px - 1));
+}
+
+/* Raises BUSY to LANE's share where that is larger. */
+static bool
+add_lane (Summary *self, uint32_t lane)
+{
+  if (!lns_report_query_pixels (self->report, lane, self->query, self->scratch, self->error))
+    return false;
+  self->coarse |= self->scratch->coarse;
+  for (uint32_t p = 0; p < self->query->n_px; p++)
+    self->busy[p] = fmaxf (self->busy[p], self->scratch->pixels[p].busy);
+  return true;
+}
+
+/* Lanes of ranges and calls, by which a thread is judged; without any, by its times on CPUs. */
+static bool
+is_of (LnsLaneKind kind, LnsLaneKind wanted)
+{
+  return kind == wanted || (wanted == LNS_LANE_NVTX_PUSH_POP &&
+                            (kind == LNS_LANE_CUDA_API || kind == LNS_LANE_LIBRARY_CALL));
+}
+
+/* Adds up the outermost lanes of KIND, which hold all others: LANES are sorted by thread. Sets
+ * RET_FOUND if there is one, in sight or not. */
+static bool
+add_lanes (
+    Summary *self, const uint32_t *lanes, uint32_t n_lanes, LnsLaneKind kind, bool *ret_found)
+{
+  uint32_t n_all;
+  const LnsLane *all = lns_report_lanes (self->report, &n_all);
+  for (uint32_t i = 0, next; i < n_lanes; i = next)
+    {
+      uint32_t thread = thread_of (self, lanes[i]);
+      int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+      for (next = i; next < n_lanes && thread_of (self, lanes[next]) == thread; next++)
+        {
+          const LnsLaneInfo *info = lns_report_lane_info (self->report, lanes[next]);
+          if (!is_of (all[lanes[next]].kind, kind) || all[lanes[next]].ordinal != 0)
+            continue;
+          *ret_found = true;
+          if (info->end_ns < self->query->origin_ns || info->start_ns >= self->end_ns)
+            continue;
+          start_ns = MIN (start_ns, info->start_ns);
+          end_ns = MAX (end_ns, info->end_ns);
+          if (!add_lane (self, lanes[next]))
+            return false;
+        }
+      if (start_ns > end_ns)
+        continue;
+      for (uint32_t p = pixel_of (self, start_ns); p <= pixel_of (self, end_ns); p++)
+        {
+          self->shares[p] += self->busy[p];
+          self->alive[p]++;
+          self->busy[p] = 0;
+        }
+    }
+  return true;
+}
+
+bool
+lns_summary_query (LnsReport *report,
+                   const LnsRowTree *tree,
+                   uint32_t row,
+                   const LnsPixelQuery *query,
+                   LnsPixelResult *scratch,
+                   float *ret_shares,
+                   bool *ret_coarse,
+                   LnsError *error)
+{
+  g_autofree float *busy = g_new0 (float, query->n_px);
+  g_autofree float *alive = g_new0 (float, query->n_px);
+  Summary self = { report, tree, query, scratch, error, 0, busy, alive, ret_shares, false };
+  self.end_ns = lns_time_add (query->origin_ns, (int64_t)ceil (query->n_px * query->ns_per_px));
+
+  const uint32_t *lanes = lns_row_tree_lanes (tree);
+  uint32_t n_lanes = 0;
+  if (row != LNS_ID_NONE)
+    {
+      lanes += lns_row_tree_row (tree, row)->lanes;
+      n_lanes = lns_row_tree_row (tree, row)->n_lanes;
+    }
+  else
+    for (uint32_t r = 0; r < lns_row_tree_n_rows (tree); r++)
+      if (lns_row_tree_row (tree, r)->kind == LNS_ROW_PROCESS)
+        n_lanes += lns_row_tree_row (tree, r)->n_lanes;
+
+  for (uint32_t p = 0; p < query->n_px; p++)
+    ret_shares[p] = 0;
+  bool found = false;
+  if (!add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_PUSH_POP, &found))
+    return false;
+  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_START_END, &found))
+    return false;
+  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_SCHED, &found))
+    return false;
+  for (uint32_t p = 0; p < query->n_px; p++)
+    ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;
+  *ret_coarse = self.coarse;
+  return true;
+}
+
+/* --- GPUs ---------------------------------------------------------------------------------- */
+
+/* Adds the pixels of what RESULT holds to SUM. */
+static void
+add_pixels (LnsPixel *sum, const LnsPixelResult *result)
+{
+  for (uint32_t p = 0; p < result->n_px; p++)
+    {
+      const LnsPixel *pixel = &result->pixels[p];
+      if (pixel->busy > sum[p].busy || sum[p].name == 0)
+        sum[p].name = pixel->name;
+      sum[p].busy = fminf (sum[p].busy + pixel->busy, 1);
+      sum[p].count += pixel->count;
+      sum[p].flags |= pixel->flags;
+    }
+}
+
+static bool
+is_work (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
+         kind == LNS_LANE_CUDA_MEMSET;
+}
+
+bool
+lns_work_query (LnsReport *report,
+                const LnsRowTree *tree,
+                uint32_t row,
+                const LnsPixelQuery *query,
+                LnsPixelResult *result,
+                bool *ret_coarse,
+                LnsError *error)
+{
+  const LnsRow *it = lns_row_tree_row (tree, row);
+  if (it->set != NULL)
+    {
+      bool ok = lns_facet_query_pixels (it->set, it->facet, query, result, error);
+      *ret_coarse = result->coarse;
+      return ok;
+    }
+  uint32_t n;
+  const LnsLane *all = lns_report_lanes (report, &n);
+  const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
+  g_autofree LnsPixel *sum = g_new0 (LnsPixel, query->n_px);
+  *ret_coarse = false;
+  result->n_px = 0;
+  for (uint32_t i = 0; i < it->n_lanes; i++)
+    {
+      if (!is_work (all[lanes[i]].kind))
+        continue;
+      if (!lns_report_query_pixels (report, lanes[i], query, result, error))
+        return false;
+      *ret_coarse |= result->coarse;
+      add_pixels (sum, result);
+    }
+  /* Without any work the result has to be made all the same. */
+  if (result->n_px == 0 && !lns_report_query_pixels (report, lanes[0], query, result, error))
+    return false;
+  memcpy (result->pixels, sum, query->n_px * sizeof *sum);
+  result->n_events = 0;
+  return true;
+}

@@ -1,0 +1,581 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/view.h"
+
+#include <gio/gio.h>
+#include <glib/gi18n.h>
+
+#include "ui/model/linked-events.h"
+
+#define PAD_PX             12 /* beyond the report's ends, so that its first event has an edge */
+#define REVEAL_MIN_PX      8
+#define REVEAL_PX          96 /* how wide a revealed event becomes if it was under the minimum */
+#define UNDO_DEPTH         256
+#define BURST_PAUSE_USEC   G_USEC_PER_SEC
+#define WIDTH_PX_UNTIL_SET 1000
+
+struct _LnsView
+{
+  GObject parent_instance;
+
+  LnsReport *report;         /* owned */
+  LnsCudaLinks *links;       /* owned; NULL without memory */
+  int64_t first_ns, last_ns; /* what there is to see */
+
+  LnsScale scale;
+  int width_px;
+  gboolean shows_all; /* refitted when the width changes */
+  GArray *undo;       /* of LnsScale, the latest last */
+  int burst;          /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
+  gint64 burst_usec;
+  gint64 (*now_usec) (void);
+
+  gboolean has_band;
+  int64_t band_start_ns, band_end_ns;
+
+  LnsEventId selected;
+  LnsEvent selected_event;
+  LnsLinkedEvents *linked; /* owned; the selected event's other ends, or NULL */
+  LnsEventId hovered;
+  GCancellable *selecting; /* of the read under way, or NULL */
+};
+
+G_DEFINE_FINAL_TYPE (LnsView, lns_view, G_TYPE_OBJECT)
+
+enum
+{
+  SPAN_CHANGED,
+  TIME_SELECTION_CHANGED,
+  EVENT_SELECTED,
+  EVENT_FAILED,
+  EVENT_HOVERED,
+  SHOW_IN_EVENTS,
+  N_SIGNALS
+};
+static guint signals[N_SIGNALS];
+
+typedef struct
+{
+  LnsEventId id;
+  gboolean reveal;
+  gboolean other_end; /* ID is only where to begin */
+  LnsEvent event;
+  LnsLinkedEvents *linked; /* owned */
+} Selecting;
+
+static void
+selecting_free (gpointer data)
+{
+  Selecting *wanted = data;
+  lns_linked_events_free (wanted->linked);
+  g_free (wanted);
+}
+
+/* --- The span in view ---------------------------------------------------------------------- */
+
+/* From the first event to the end of the last: a report may go on for minutes after it. */
+static void
+measure (LnsView *self)
+{
+  const LnsReportInfo *info = lns_report_info (self->report);
+  uint32_t n_lanes;
+  lns_report_lanes (self->report, &n_lanes);
+  self->first_ns = info->start_ns;
+  self->last_ns = info->n_events > 0 ? info->start_ns : info->end_ns;
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    {
+      const LnsLaneInfo *it = lns_report_lane_info (self->report, lane);
+      if (it != NULL && it->n_events > 0)
+        self->last_ns = MAX (self->last_ns, it->end_ns);
+    }
+}
+
+void
+lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale)
+{
+  int inner_px = MAX (width_px - 2 * PAD_PX, 1);
+  lns_scale_fit (ret_scale, self->first_ns, self->last_ns, inner_px);
+  ret_scale->first_px -= (width_px - inner_px) / 2;
+}
+
+static void
+fit (LnsView *self, LnsScale *scale)
+{
+  lns_view_fit_width (self, self->width_px, scale);
+}
+
+/* The report stays in view: neither end can be pulled further in than PAD_PX. */
+static void
+clamp (LnsView *self, LnsScale *scale)
+{
+  LnsScale all;
+  fit (self, &all);
+  if (scale->ns_per_tile >= all.ns_per_tile)
+    {
+      *scale = all;
+      return;
+    }
+  int64_t low = lns_scale_px_of (scale, self->first_ns) - PAD_PX;
+  int64_t high = lns_scale_px_of (scale, self->last_ns) + PAD_PX - self->width_px;
+  scale->first_px = high < low ? (low + high) / 2 : CLAMP (scale->first_px, low, high);
+}
+
+static gboolean
+scales_equal (const LnsScale *a, const LnsScale *b)
+{
+  return a->ns_per_tile == b->ns_per_tile && a->first_px == b->first_px;
+}
+
+static void
+set_scale (LnsView *self, LnsScale scale)
+{
+  LnsScale all;
+  clamp (self, &scale);
+  fit (self, &all);
+  self->shows_all = scales_equal (&scale, &all);
+  if (scales_equal (&scale, &self->scale))
+    return;
+  self->scale = scale;
+  g_signal_emit (self, signals[SPAN_CHANGED], 0);
+}
+
+static void
+push_undo (LnsView *self)
+{
+  if (self->undo->len == UNDO_DEPTH)
+    g_array_remove_index (self->undo, 0);
+  g_array_append_val (self->undo, self->scale);
+}
+
+/* Goes to SCALE as one step that can be undone. */
+static void
+jump (LnsView *self, LnsScale scale)
+{
+  clamp (self, &scale);
+  self->burst = 0;
+  if (scales_equal (&scale, &self->scale))
+    return;
+  push_undo (self);
+  set_scale (self, scale);
+}
+
+const LnsScale *
+lns_view_get_scale (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
+  return &self->scale;
+}
+
+int
+lns_view_get_width_px (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
+  return self->width_px;
+}
+
+int64_t
+lns_view_get_start_ns (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
+  return lns_scale_time_of (&self->scale, self->scale.first_px);
+}
+
+int64_t
+lns_view_get_end_ns (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
+  return lns_scale_time_of (&self->scale, self->scale.first_px + self->width_px);
+}
+
+void
+lns_view_set_width_px (LnsView *self, int width_px)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  if (width_px < 1 || width_px == self->width_px)
+    return;
+  self->width_px = width_px;
+  LnsScale scale = self->scale;
+  if (self->shows_all)
+    fit (self, &scale);
+  clamp (self, &scale);
+  self->shows_all = self->shows_all || scale.ns_per_tile != self->scale.ns_per_tile;
+  self->scale = scale;
+  g_signal_emit (self, signals[SPAN_CHANGED], 0);
+}
+
+void
+lns_view_zoom_at (LnsView *self, double x_px, double factor)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  g_return_if_fail (factor > 0);
+  LnsScale scale = self->scale;
+  lns_scale_zoom_by (&scale, factor, x_px);
+  clamp (self, &scale);
+  if (scales_equal (&scale, &self->scale))
+    return;
+
+  gint64 now_usec = self->now_usec ();
+  int direction = factor > 1 ? 1 : -1;
+  if (self->burst != direction || now_usec - self->burst_usec > BURST_PAUSE_USEC)
+    push_undo (self);
+  self->burst = direction;
+  self->burst_usec = now_usec;
+  set_scale (self, scale);
+}
+
+void
+lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void))
+{
+  self->now_usec = now_usec;
+}
+
+void
+lns_view_pan (LnsView *self, int64_t dx_px)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  LnsScale scale = self->scale;
+  if (!__builtin_add_overflow (scale.first_px, dx_px, &scale.first_px))
+    set_scale (self, scale);
+  self->burst = 0;
+}
+
+void
+lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  LnsScale scale;
+  lns_scale_fit (&scale, MIN (start_ns, end_ns), MAX (start_ns, end_ns), self->width_px);
+  jump (self, scale);
+}
+
+gboolean
+lns_view_shows_all (LnsView *self)
+{
+  return self->shows_all;
+}
+
+void
+lns_view_fit (LnsView *self)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  LnsScale scale;
+  fit (self, &scale);
+  jump (self, scale);
+}
+
+gboolean
+lns_view_can_undo_zoom (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), FALSE);
+  return self->undo->len > 0;
+}
+
+gboolean
+lns_view_undo_zoom (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), FALSE);
+  if (self->undo->len == 0)
+    return FALSE;
+  LnsScale scale = g_array_index (self->undo, LnsScale, self->undo->len - 1);
+  g_array_set_size (self->undo, self->undo->len - 1);
+  self->burst = 0;
+  set_scale (self, scale);
+  return TRUE;
+}
+
+/* --- The selected time --------------------------------------------------------------------- */
+
+gboolean
+lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), FALSE);
+  if (!self->has_band)
+    return FALSE;
+  if (ret_start_ns != NULL)
+    *ret_start_ns = self->band_start_ns;
+  if (ret_end_ns != NULL)
+    *ret_end_ns = self->band_end_ns;
+  return TRUE;
+}
+
+void
+lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  self->has_band = TRUE;
+  self->band_start_ns = MIN (start_ns, end_ns);
+  self->band_end_ns = MAX (start_ns, end_ns);
+  g_signal_emit (self, signals[TIME_SELECTION_CHANGED], 0);
+}
+
+void
+lns_view_clear_time_selection (LnsView *self)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  if (!self->has_band)
+    return;
+  self->has_band = FALSE;
+  g_signal_emit (self, signals[TIME_SELECTION_CHANGED], 0);
+}
+
+void
+lns_view_zoom_to_selection (LnsView *self)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  if (!self->has_band)
+    return;
+  lns_view_show_span (self, self->band_start_ns, self->band_end_ns);
+  lns_view_clear_time_selection (self);
+}
+
+/* --- Events -------------------------------------------------------------------------------- */
+
+/* Moves to EVENT: closer if it is under REVEAL_MIN_PX wide, and to the middle if it is not seen. */
+static void
+move_to (LnsView *self, const LnsEvent *event)
+{
+  LnsScale scale = self->scale;
+  int64_t end_ns = lns_time_add (event->start_ns, event->duration_ns);
+  double width_px = lns_scale_x_of (&scale, end_ns) - lns_scale_x_of (&scale, event->start_ns);
+  if (event->duration_ns > 0 && width_px < REVEAL_MIN_PX)
+    {
+      double zoom = (double)event->duration_ns * LNS_TILE_PX / REVEAL_PX;
+      lns_scale_zoom_to (&scale, (int64_t)CLAMP (zoom, 1.0, (double)LNS_NS_PER_TILE_MAX), 0);
+      width_px = 0;
+    }
+  double left_px = lns_scale_x_of (&scale, event->start_ns);
+  double right_px = lns_scale_x_of (&scale, end_ns);
+  gboolean seen =
+      width_px > 0 && left_px < self->width_px - REVEAL_MIN_PX && right_px > REVEAL_MIN_PX;
+  if (!seen)
+    {
+      int64_t first = lns_scale_px_of (&scale, event->start_ns);
+      int64_t last = lns_scale_px_of (&scale, end_ns);
+      int64_t event_px = MIN (last - first, self->width_px / 2);
+      scale.first_px = first - (self->width_px - event_px) / 2;
+    }
+  jump (self, scale);
+}
+
+static void
+read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  LnsView *self = source;
+  Selecting *wanted = data;
+  LnsError error = { 0 };
+  wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
+  if (wanted->other_end && wanted->linked->events->len == 0)
+    {
+      g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                               _ ("What this event is tied to was not recorded."));
+      return;
+    }
+  if (wanted->other_end)
+    {
+      wanted->id = g_array_index (wanted->linked->events, LnsLinkedEvent, 0).id;
+      lns_linked_events_free (wanted->linked);
+      wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
+    }
+  if (lns_report_event (self->report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
+}
+
+static void
+event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  LnsView *self = LNS_VIEW (source);
+  g_autoptr (GError) error = NULL;
+  if (!g_task_propagate_boolean (G_TASK (result), &error))
+    {
+      if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        g_signal_emit (self, signals[EVENT_FAILED], 0, error->message);
+      return;
+    }
+  g_clear_object (&self->selecting);
+  Selecting *wanted = g_task_get_task_data (G_TASK (result));
+  self->selected = wanted->id;
+  self->selected_event = wanted->event;
+  g_clear_pointer (&self->linked, lns_linked_events_free);
+  self->linked = g_steal_pointer (&wanted->linked);
+  if (wanted->reveal)
+    move_to (self, &wanted->event);
+  g_signal_emit (self, signals[EVENT_SELECTED], 0, wanted->reveal);
+}
+
+static void
+select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
+{
+  if (self->selecting != NULL)
+    g_cancellable_cancel (self->selecting);
+  g_clear_object (&self->selecting);
+  if (id.lane == LNS_ID_NONE)
+    {
+      self->selected = LNS_EVENT_NONE;
+      g_clear_pointer (&self->linked, lns_linked_events_free);
+      g_signal_emit (self, signals[EVENT_SELECTED], 0, FALSE);
+      return;
+    }
+  self->selecting = g_cancellable_new ();
+  Selecting *wanted = g_new0 (Selecting, 1);
+  wanted->id = id;
+  wanted->reveal = reveal;
+  wanted->other_end = other_end;
+  g_autoptr (GTask) task = g_task_new (self, self->selecting, event_read_cb, NULL);
+  g_task_set_task_data (task, wanted, selecting_free);
+  g_task_run_in_thread (task, read_event);
+}
+
+void
+lns_view_select_event (LnsView *self, LnsEventId id)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  select_event (self, id, FALSE, FALSE);
+}
+
+void
+lns_view_reveal_event (LnsView *self, LnsEventId id)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  select_event (self, id, TRUE, FALSE);
+}
+
+void
+lns_view_reveal_other_end (LnsView *self, LnsEventId id)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  select_event (self, id, TRUE, TRUE);
+}
+
+const LnsLinkedEvent *
+lns_view_get_linked_events (LnsView *self, guint *ret_n)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
+  *ret_n = self->linked != NULL ? self->linked->events->len : 0;
+  return self->linked != NULL ? (const LnsLinkedEvent *)(void *)self->linked->events->data : NULL;
+}
+
+guint64
+lns_view_get_n_linked (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
+  return self->linked != NULL ? self->linked->n_all : 0;
+}
+
+const char *
+lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
+  *ret_is_call = self->linked != NULL && self->linked->is_call;
+  return self->linked != NULL ? self->linked->words : NULL;
+}
+
+LnsEventId
+lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), LNS_EVENT_NONE);
+  if (ret_event != NULL && self->selected.lane != LNS_ID_NONE)
+    *ret_event = self->selected_event;
+  return self->selected;
+}
+
+LnsEventId
+lns_view_get_hovered_event (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), LNS_EVENT_NONE);
+  return self->hovered;
+}
+
+void
+lns_view_set_hovered_event (LnsView *self, LnsEventId id)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  if (lns_event_id_equal (self->hovered, id))
+    return;
+  self->hovered = id;
+  g_signal_emit (self, signals[EVENT_HOVERED], 0);
+}
+
+/* --- Rows ---------------------------------------------------------------------------------- */
+
+void
+lns_view_show_in_events (LnsView *self,
+                         const char *title,
+                         const uint32_t *lanes,
+                         unsigned n_lanes,
+                         const LnsFacetSet *set,
+                         uint32_t facet)
+{
+  g_return_if_fail (LNS_IS_VIEW (self));
+  g_autoptr (GArray) ids = g_array_sized_new (FALSE, FALSE, sizeof *lanes, n_lanes);
+  if (n_lanes > 0)
+    g_array_append_vals (ids, lanes, n_lanes);
+  g_signal_emit (self, signals[SHOW_IN_EVENTS], 0, title, ids, set, facet);
+}
+
+/* --- The object ---------------------------------------------------------------------------- */
+
+LnsReport *
+lns_view_get_report (LnsView *self)
+{
+  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
+  return self->report;
+}
+
+LnsView *
+lns_view_new (LnsReport *report)
+{
+  g_return_val_if_fail (report != NULL, NULL);
+  LnsView *self = g_object_new (LNS_TYPE_VIEW, NULL);
+  self->report = report;
+  self->links = lns_cuda_links_new (report, NULL);
+  measure (self);
+  fit (self, &self->scale);
+  return self;
+}
+
+static void
+lns_view_finalize (GObject *object)
+{
+  LnsView *self = LNS_VIEW (object);
+  g_clear_object (&self->selecting);
+  g_clear_pointer (&self->undo, g_array_unref);
+  g_clear_pointer (&self->linked, lns_linked_events_free);
+  lns_cuda_links_free (self->links);
+  lns_report_close (self->report);
+  G_OBJECT_CLASS (lns_view_parent_class)->finalize (object);
+}
+
+static void
+lns_view_class_init (LnsViewClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = lns_view_finalize;
+
+  GType type = G_TYPE_FROM_CLASS (klass);
+  const GSignalFlags flags = G_SIGNAL_RUN_LAST;
+#define SIGNAL(name, n, ...)                                                                       \
+ g_signal_new (name, type, flags, 0, NULL, NULL, NULL, G_TYPE_NONE, n, ##__VA_ARGS__)
+  signals[SPAN_CHANGED] = SIGNAL ("span-changed", 0);
+  signals[TIME_SELECTION_CHANGED] = SIGNAL ("time-selection-changed", 0);
+  signals[EVENT_SELECTED] = SIGNAL ("event-selected", 1, G_TYPE_BOOLEAN);
+  signals[EVENT_FAILED] = SIGNAL ("event-failed", 1, G_TYPE_STRING);
+  signals[EVENT_HOVERED] = SIGNAL ("event-hovered", 0);
+  signals[SHOW_IN_EVENTS] =
+      SIGNAL ("show-in-events", 4, G_TYPE_STRING, G_TYPE_ARRAY, G_TYPE_POINTER, G_TYPE_UINT);
+#undef SIGNAL
+}
+
+static void
+lns_view_init (LnsView *self)
+{
+  self->now_usec = g_get_monotonic_time;
+  self->width_px = WIDTH_PX_UNTIL_SET;
+  self->shows_all = TRUE;
+  self->undo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
+  self->selected = LNS_EVENT_NONE;
+  self->hovered = LNS_EVENT_NONE;
+}

@@ -1,0 +1,145 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What the parts of a report's page share: the report, the span in view, the selected time, the
+ * selected and the hovered event. Main thread only, but for lns_view_get_report (): a worker that
+ * holds a reference on the view may query its report.
+ *
+ * Signals, all on the main thread:
+ *
+ *   span-changed ()
+ *       the zoom, the position or the width
+ *   time-selection-changed ()
+ *       the band
+ *   event-selected (gboolean reveal)
+ *       the selected event's values are known; REVEAL: its row is wanted in view
+ *   event-failed (const char *message)
+ *       the event that was to be selected could not be read
+ *   event-hovered ()
+ *       the pointer went to another event, or to none
+ *   show-in-events (const char *title, GArray *lanes, LnsFacetSet *set, guint facet)
+ *       a row's events are wanted in the table; LANES holds uint32_t ids; SET (may be NULL): only
+ *       those of its FACET
+ */
+
+#pragma once
+
+#include <glib-object.h>
+
+#include "src/store/read/facet.h"
+#include "src/store/read/report.h"
+#include "ui/model/scale.h"
+
+G_BEGIN_DECLS
+
+/* One event of a report; lane LNS_ID_NONE means none. */
+typedef struct
+{
+  uint32_t lane;
+  uint64_t ordinal;
+} LnsEventId;
+
+#define LNS_EVENT_NONE ((LnsEventId){ LNS_ID_NONE, 0 })
+
+static inline gboolean
+lns_event_id_equal (LnsEventId a, LnsEventId b)
+{
+  return a.lane == b.lane && (a.lane == LNS_ID_NONE || a.ordinal == b.ordinal);
+}
+
+#define LNS_TYPE_VIEW (lns_view_get_type ())
+G_DECLARE_FINAL_TYPE (LnsView, lns_view, LNS, VIEW, GObject)
+
+/* A view of REPORT that shows all of it. Takes the report over: it is closed with the view's last
+ * reference, so workers that hold one are safe. */
+LnsView *lns_view_new (LnsReport *report);
+
+/* Owned by the view. */
+LnsReport *lns_view_get_report (LnsView *self);
+
+/* --- The span in view ---------------------------------------------------------------------- */
+
+/* The zoom and position now; WIDTH_PX pixels from scale->first_px on are in view. */
+const LnsScale *lns_view_get_scale (LnsView *self);
+int lns_view_get_width_px (LnsView *self);
+
+/* The scale at which WIDTH_PX pixels show all events, from the first to the last, and a margin. */
+void lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale);
+int64_t lns_view_get_start_ns (LnsView *self);
+int64_t lns_view_get_end_ns (LnsView *self);
+
+/* Told by the timeline: how many pixels time has. A view that shows all goes on doing so. */
+void lns_view_set_width_px (LnsView *self, int width_px);
+
+/* FACTOR > 1 is closer; what is at X_PX from the left edge stays there. Steps in one direction
+ * without a pause of a second are one step to undo. */
+void lns_view_zoom_at (LnsView *self, double x_px, double factor);
+void lns_view_pan (LnsView *self, int64_t dx_px); /* > 0: later. Never leaves the report       */
+void lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns);
+void lns_view_fit (LnsView *self);
+gboolean lns_view_shows_all (LnsView *self);
+/* Takes the last zoom, fit or reveal back. False where there is none. */
+gboolean lns_view_undo_zoom (LnsView *self);
+/* For tests: what tells the time, in place of g_get_monotonic_time (). */
+void lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void));
+gboolean lns_view_can_undo_zoom (LnsView *self);
+
+/* --- The selected time --------------------------------------------------------------------- */
+
+/* True and the band [*RET_START_NS, *RET_END_NS] (either may be NULL) where there is one. */
+gboolean lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns);
+void lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns);
+void lns_view_clear_time_selection (LnsView *self);
+/* Fits the band into view and removes it. */
+void lns_view_zoom_to_selection (LnsView *self);
+
+/* --- Events -------------------------------------------------------------------------------- */
+
+/* Selects event ID (or LNS_EVENT_NONE). A worker reads it; then it is the selected event and
+ * event-selected is emitted. A later call replaces one that has not come back. */
+void lns_view_select_event (LnsView *self, LnsEventId id);
+
+/* The same, and zooms until the event is at least 8 px wide, moves to it, unfolds its row and
+ * scrolls that into view. */
+void lns_view_reveal_event (LnsView *self, LnsEventId id);
+
+/* Selects and reveals the other end of event ID, as lns_view_get_linked_events () would tell it first. */
+void lns_view_reveal_other_end (LnsView *self, LnsEventId id);
+
+/* An event that is tied to the selected one: the API call that began it, or what the call began. */
+typedef struct
+{
+  LnsEventId id;
+  LnsEvent event;
+} LnsLinkedEvent;
+
+/* The other ends of the selected event, at most LNS_LINKED_EVENTS_MAX of them, the one that a person
+ * looks for first. Owned by the view, until another event is selected. */
+#define LNS_LINKED_EVENTS_MAX 64
+const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
+
+/* How many there are in all, and what they are in words ("500 × Kernel, 2 × Copy"; which call began the
+ * event), or NULL. RET_IS_CALL: the selected event is a call. */
+guint64 lns_view_get_n_linked (LnsView *self);
+const char *lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call);
+
+/* The selected event's id, or LNS_EVENT_NONE. RET_EVENT (may be NULL) gets its values. */
+LnsEventId lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event);
+
+LnsEventId lns_view_get_hovered_event (LnsView *self);
+void lns_view_set_hovered_event (LnsView *self, LnsEventId id);
+
+/* --- Rows ---------------------------------------------------------------------------------- */
+
+/* Asks for the events of LANES in the table, headed TITLE ("NVTX — main (4711)"); where SET is not NULL,
+ * for those of its FACET alone. */
+void lns_view_show_in_events (LnsView *self,
+                              const char *title,
+                              const uint32_t *lanes,
+                              unsigned n_lanes,
+                              const LnsFacetSet *set,
+                              uint32_t facet);
+
+G_END_DECLS

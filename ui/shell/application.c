@@ -1,0 +1,163 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/shell/application.h"
+
+#include <glib/gi18n.h>
+#include <stdlib.h>
+
+#include "lns-config.h"
+#include "src/import/open.h"
+#include "ui/shell/recents.h"
+#include "ui/model/settings.h"
+#include "ui/model/shortcuts.h"
+#include "ui/shell/window.h"
+
+struct _LnsApplication
+{
+  AdwApplication parent_instance;
+
+  GSettings *settings; /* owned */
+};
+
+G_DEFINE_FINAL_TYPE (LnsApplication, lns_application, ADW_TYPE_APPLICATION)
+
+LnsApplication *
+lns_application_new (void)
+{
+  return g_object_new (LNS_TYPE_APPLICATION, "application-id", LNS_APP_ID, "flags",
+                       G_APPLICATION_HANDLES_OPEN, "resource-base-path",
+                       "/io/github/lanescope/Lanescope", NULL);
+}
+
+void
+lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after)
+{
+  LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
+
+  if (window == NULL || !lns_window_is_empty (window))
+    window = lns_window_new (GTK_APPLICATION (self), self->settings);
+  lns_window_open_file (window, file);
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+/* Closes each window as its own button would: it may still hold a recording, and ask. Dialogs go with
+ * their windows, so the list changes on the way. */
+static void
+quit_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GList *windows = g_list_copy (gtk_application_get_windows (GTK_APPLICATION (data)));
+
+  g_list_foreach (windows, (GFunc)(void (*) (void))g_object_ref, NULL);
+  for (GList *window = windows; window != NULL; window = window->next)
+    if (LNS_IS_WINDOW (window->data))
+      gtk_window_close (window->data);
+  g_list_free_full (windows, g_object_unref);
+}
+
+static void
+about_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  adw_show_about_window (gtk_application_get_active_window (GTK_APPLICATION (data)),
+                         "application-name", "Lanescope", "application-icon", LNS_APP_ID, "version",
+                         LNS_VERSION, "developer-name", _ ("The Lanescope authors"), "comments",
+                         _ ("Shows what the threads of a program did, and when."), "license-type",
+                         GTK_LICENSE_APACHE_2_0, NULL);
+}
+
+/* Follows the "theme" setting, which the menu's radio items write. */
+static void
+apply_theme_cb (GSettings *settings, const char *key, gpointer data)
+{
+  static const AdwColorScheme schemes[] = { ADW_COLOR_SCHEME_DEFAULT, ADW_COLOR_SCHEME_FORCE_LIGHT,
+                                            ADW_COLOR_SCHEME_FORCE_DARK };
+  g_autofree char *theme = g_settings_get_string (settings, "theme");
+  int index = strcmp (theme, "light") == 0 ? 1 : strcmp (theme, "dark") == 0 ? 2 : 0;
+
+  adw_style_manager_set_color_scheme (adw_style_manager_get_default (), schemes[index]);
+}
+
+static void
+lns_application_startup (GApplication *application)
+{
+  static const GActionEntry entries[] = { { "quit", quit_cb }, { "about", about_cb } };
+  LnsApplication *self = LNS_APPLICATION (application);
+
+  if (!gtk_init_check ())
+    {
+      g_printerr ("lanescope: error: %s\n",
+                  _ ("the viewer needs a display, and DISPLAY and WAYLAND_DISPLAY name none that "
+                     "answers: set one, or use `lanescope info` and `lanescope stats`"));
+      exit (125);
+    }
+  G_APPLICATION_CLASS (lns_application_parent_class)->startup (application);
+  g_set_application_name ("Lanescope");
+  gtk_window_set_default_icon_name (LNS_APP_ID);
+
+  self->settings = lns_settings_new ();
+  g_signal_connect_object (self->settings, "changed::theme", G_CALLBACK (apply_theme_cb), self, 0);
+  apply_theme_cb (self->settings, "theme", self);
+
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  g_autoptr (GAction) theme = g_settings_create_action (self->settings, "theme");
+  g_action_map_add_action (G_ACTION_MAP (self), theme);
+  lns_shortcuts_add_to_application (GTK_APPLICATION (self));
+
+  g_autoptr (GtkBuilder) builder =
+      gtk_builder_new_from_resource ("/io/github/lanescope/Lanescope/menu.ui");
+  lns_recents_fill_menu (G_MENU (gtk_builder_get_object (builder, "open-section")));
+  gtk_application_set_menubar (GTK_APPLICATION (self),
+                               G_MENU_MODEL (gtk_builder_get_object (builder, "menu-bar")));
+}
+
+static void
+lns_application_activate (GApplication *application)
+{
+  LnsApplication *self = LNS_APPLICATION (application);
+  GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (self));
+
+  if (window == NULL)
+    window = GTK_WINDOW (lns_window_new (GTK_APPLICATION (self), self->settings));
+  gtk_window_present (window);
+}
+
+static void
+lns_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
+{
+  for (int i = 0; i < n_files; i++)
+    {
+      const char *path = g_file_peek_path (files[i]);
+      char *stand_in = path != NULL ? lns_import_stand_in (path) : NULL;
+      g_autoptr (GFile) file =
+          stand_in != NULL ? g_file_new_for_path (stand_in) : g_object_ref (files[i]);
+
+      lns_application_open_file (LNS_APPLICATION (application), file,
+                                 gtk_application_get_active_window (GTK_APPLICATION (application)));
+      free (stand_in);
+    }
+}
+
+static void
+lns_application_finalize (GObject *object)
+{
+  g_clear_object (&LNS_APPLICATION (object)->settings);
+  G_OBJECT_CLASS (lns_application_parent_class)->finalize (object);
+}
+
+static void
+lns_application_class_init (LnsApplicationClass *klass)
+{
+  GApplicationClass *application_class = G_APPLICATION_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->finalize = lns_application_finalize;
+  application_class->startup = lns_application_startup;
+  application_class->activate = lns_application_activate;
+  application_class->open = lns_application_open;
+}
+
+static void
+lns_application_init (LnsApplication *self)
+{
+}

@@ -1,0 +1,372 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/shell/report-page.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/details/details-pane.h"
+#include "ui/shell/diagnostics-pane.h"
+#include "ui/model/display-text.h"
+#include "ui/events/events-table.h"
+
+struct _LnsReportPage
+{
+  AdwBin parent_instance;
+
+  LnsView *view;       /* owned                                          */
+  GSettings *settings; /* owned                                          */
+
+  GtkBox *notices;
+  GtkPaned *main_paned;
+  GtkPaned *bottom_paned;
+  GtkWidget *bottom_box;
+  GtkStack *bottom_stack; /* pages "events", "diagnostics" */
+  LnsTimeline *timeline;
+  LnsFindBar *find_bar;
+  GtkWidget *details;
+};
+
+G_DEFINE_FINAL_TYPE (LnsReportPage, lns_report_page, ADW_TYPE_BIN)
+
+LnsView *
+lns_report_page_get_view (LnsReportPage *self)
+{
+  return self->view;
+}
+
+LnsTimeline *
+lns_report_page_get_timeline (LnsReportPage *self)
+{
+  return self->timeline;
+}
+
+GtkWidget *
+lns_report_page_get_details (LnsReportPage *self)
+{
+  return self->details;
+}
+
+LnsFindBar *
+lns_report_page_get_find_bar (LnsReportPage *self)
+{
+  return self->find_bar;
+}
+
+static void
+notice_response_cb (GtkInfoBar *bar, int response, gpointer data)
+{
+  if (response == GTK_RESPONSE_CLOSE)
+    gtk_info_bar_set_revealed (bar, FALSE);
+}
+
+/* A line above the timeline, with a button for ACTION where BUTTON is not NULL. */
+static void
+add_notice (LnsReportPage *self,
+            GtkMessageType type,
+            const char *text,
+            const char *button,
+            const char *action)
+{
+  GtkWidget *bar = g_object_new (GTK_TYPE_INFO_BAR, "message-type", type, NULL);
+  GtkWidget *label = g_object_new (GTK_TYPE_LABEL, "label", text, "wrap", TRUE, "xalign", 0.0,
+                                   "hexpand", TRUE, NULL);
+
+  gtk_info_bar_add_child (GTK_INFO_BAR (bar), label);
+  if (button != NULL)
+    gtk_info_bar_add_action_widget (
+        GTK_INFO_BAR (bar),
+        g_object_new (GTK_TYPE_BUTTON, "label", button, "action-name", action, NULL),
+        GTK_RESPONSE_NONE);
+  /* The bar's own close button has neither a tooltip nor a name. */
+  GtkWidget *close = g_object_new (GTK_TYPE_BUTTON, "icon-name", "window-close-symbolic",
+                                   "tooltip-text", _ ("Close"), NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Close"), -1);
+  gtk_widget_add_css_class (close, "flat");
+  gtk_info_bar_add_action_widget (GTK_INFO_BAR (bar), close, GTK_RESPONSE_CLOSE);
+  g_signal_connect (bar, "response", G_CALLBACK (notice_response_cb), NULL);
+  gtk_box_append (self->notices, bar);
+}
+
+/* What a report whose writer was killed lacks. Free with g_free (). */
+static char *
+cut_off_text (LnsReport *report, const LnsReportInfo *info)
+{
+  char count[LNS_FORMAT_SIZE], reached[LNS_FORMAT_SIZE], seen[LNS_FORMAT_SIZE];
+
+  lns_format_duration (info->seen_ns, seen);
+  if (lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0)
+    return g_strdup (_ ("The recording was cut off: what --keep held in memory is missing."));
+  if (info->n_waiting == 0)
+    return g_strdup_printf (_ ("The recording was cut off: everything after %s is missing."), seen);
+  /* Translators: the number of events, and two times of the report */
+  return g_strdup_printf (ngettext ("The recording was cut off: %s event recorded between %s and "
+                                    "%s is missing, and everything after that.",
+                                    "The recording was cut off: %s events recorded between %s and "
+                                    "%s are missing, and everything after that.",
+                                    info->n_waiting),
+                          lns_format_unsigned (info->n_waiting, count),
+                          lns_format_duration (info->reached_ns, reached), seen);
+}
+
+static void
+add_state_notice (LnsReportPage *self, LnsReport *report)
+{
+  g_autofree char *path = NULL;
+  g_autofree char *text = NULL;
+  const LnsReportInfo *info = lns_report_info (report);
+  const char *imported, *whole;
+
+  switch (info->state)
+    {
+    case LNS_STATE_COMPLETE:
+      break;
+    case LNS_STATE_INCOMPLETE:
+      add_notice (self, GTK_MESSAGE_WARNING,
+                  _ ("This report could not be written whole. See Diagnostics for the reason."),
+                  NULL, NULL);
+      break;
+    case LNS_STATE_RECORDING:
+      add_notice (self, GTK_MESSAGE_INFO,
+                  _ ("This report is still being recorded: what it holds so far is shown."),
+                  _ ("Reload"), "win.reload");
+      break;
+    case LNS_STATE_CUT_OFF:
+      text = cut_off_text (report, info);
+      add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
+      break;
+    case LNS_STATE_RECOVERED:
+      imported = lns_report_meta (report, "imported_from");
+      whole = imported != NULL ? imported : info->path;
+      path = lns_display_text (whole, strlen (whole), TRUE);
+      text = g_strdup_printf (
+          imported != NULL
+              ? _ ("%s could not be read to its end: this report holds what came before.")
+              : _ ("This report was damaged; what could be read of it is in %s."),
+          path);
+      add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
+      break;
+    }
+}
+
+static bool
+has_cuda (LnsReport *report)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (lanes[lane].kind >= LNS_LANE_CUDA_API && lanes[lane].kind <= LNS_LANE_CUDA_GRAPH &&
+        lns_report_lane_info (report, lane)->n_events > 0)
+      return true;
+  return false;
+}
+
+/* Who asked for CUDA and got nothing of it is told why, where rows of it would be. */
+static void
+add_cuda_notice (LnsReportPage *self, LnsReport *report)
+{
+  uint32_t n;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n), *reason = NULL;
+  for (uint32_t i = 0; i < n && !has_cuda (report); i++)
+    {
+      const char *code = lns_report_string (report, diagnostics[i].code, NULL);
+      bool is_reason =
+          g_str_has_prefix (code, "LNS-CUDA-") && diagnostics[i].severity >= LNS_SEVERITY_WARNING;
+      /* The last one says only that there is nothing. */
+      if (is_reason && (reason == NULL || !g_str_equal (code, "LNS-CUDA-011")))
+        reason = &diagnostics[i];
+    }
+  if (reason == NULL)
+    return;
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, reason->text, &size_bytes);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
+  if (*text != '\0')
+    *text = g_ascii_toupper (*text);
+  g_autofree char *sentence =
+      g_strdup_printf ("%s%s", text, g_str_has_suffix (text, ".") ? "" : ".");
+  add_notice (self, GTK_MESSAGE_WARNING, sentence, NULL, NULL);
+}
+
+static void
+add_notices (LnsReportPage *self)
+{
+  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
+  char count[LNS_FORMAT_SIZE];
+
+  add_state_notice (self, lns_view_get_report (self->view));
+  add_cuda_notice (self, lns_view_get_report (self->view));
+  if (info->n_lost > 0)
+    {
+      g_autofree char *text = g_strdup_printf (
+          ngettext ("%s event was lost. See Diagnostics for the reason.",
+                    "%s events were lost. See Diagnostics for the reason.", info->n_lost),
+          lns_format_unsigned (info->n_lost, count));
+      add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
+    }
+  if (info->unknown_compatible != 0)
+    add_notice (self, GTK_MESSAGE_INFO,
+                _ ("A newer Lanescope wrote this report: parts that this one does not know are "
+                   "not shown."),
+                NULL, NULL);
+}
+
+/* Shows what the settings ask for. */
+static void
+update_panes_cb (GSettings *settings, const char *key, LnsReportPage *self)
+{
+  g_autofree char *page = g_settings_get_string (settings, "bottom-page");
+  gboolean bottom = strcmp (page, "none") != 0;
+  gboolean details = g_settings_get_boolean (settings, "show-details");
+
+  if (bottom)
+    gtk_stack_set_visible_child_name (self->bottom_stack, page);
+  gtk_widget_set_visible (self->bottom_box, bottom);
+  gtk_widget_set_visible (self->details, details);
+  gtk_widget_set_visible (GTK_WIDGET (self->bottom_paned), bottom || details);
+}
+
+/* The user chose another tab. */
+static void
+bottom_page_cb (GtkStack *stack, GParamSpec *pspec, LnsReportPage *self)
+{
+  const char *name = gtk_stack_get_visible_child_name (stack);
+  g_autofree char *page = g_settings_get_string (self->settings, "bottom-page");
+
+  if (name != NULL && strcmp (page, "none") != 0 && strcmp (page, name) != 0)
+    g_settings_set_string (self->settings, "bottom-page", name);
+}
+
+/* Which setting keeps the size of what stands at the end of PANED. */
+static const char *
+end_size_key (LnsReportPage *self, GtkPaned *paned)
+{
+  return paned == self->main_paned ? "bottom-height" : "details-width";
+}
+
+/* Both children of PANED are seen, for the first time, and it knows its size: what stands at its end
+ * gets the size that it had last. */
+static void
+place_end_cb (GtkPaned *paned, GParamSpec *pspec, LnsReportPage *self)
+{
+  int max_px;
+
+  g_object_get (paned, "max-position", &max_px, NULL);
+  if (max_px == G_MAXINT)
+    return;
+  g_signal_handlers_disconnect_by_func (paned, place_end_cb, self);
+  gtk_paned_set_position (
+      paned,
+      MAX (max_px - g_settings_get_int (self->settings, end_size_key (self, paned)), max_px / 4));
+}
+
+/* Keeps the size of what stands at the end of PANED, if that is shown. */
+static void
+save_end_size (LnsReportPage *self, GtkPaned *paned)
+{
+  GtkWidget *end = gtk_paned_get_end_child (paned);
+
+  if (end == NULL || !gtk_widget_get_mapped (end))
+    return;
+  int size_px = gtk_orientable_get_orientation (GTK_ORIENTABLE (paned)) == GTK_ORIENTATION_VERTICAL
+                    ? gtk_widget_get_height (end)
+                    : gtk_widget_get_width (end);
+  g_settings_set_int (self->settings, end_size_key (self, paned), CLAMP (size_px, 200, 8192));
+}
+
+static void
+lns_report_page_unmap (GtkWidget *widget)
+{
+  LnsReportPage *self = LNS_REPORT_PAGE (widget);
+
+  save_end_size (self, self->main_paned);
+  save_end_size (self, self->bottom_paned);
+  GTK_WIDGET_CLASS (lns_report_page_parent_class)->unmap (widget);
+}
+
+/* A row's events are wanted: their pane has to be there. */
+static void
+show_events_cb (LnsView *view,
+                const char *title,
+                GArray *lanes,
+                const LnsFacetSet *set,
+                guint facet,
+                LnsReportPage *self)
+{
+  g_settings_set_string (self->settings, "bottom-page", "events");
+}
+
+/* Puts the report's widgets into their places. */
+static void
+fill (LnsReportPage *self)
+{
+  self->timeline = LNS_TIMELINE (lns_timeline_new (self->view));
+  gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->timeline));
+  self->find_bar = LNS_FIND_BAR (lns_find_bar_new (self->view));
+  gtk_box_append (self->notices, GTK_WIDGET (self->find_bar));
+  gtk_stack_add_titled (self->bottom_stack, lns_events_table_new (self->view), "events",
+                        _ ("Events View"));
+  gtk_stack_add_titled (self->bottom_stack, lns_diagnostics_pane_new (self->view), "diagnostics",
+                        _ ("Diagnostics"));
+  self->details = lns_details_pane_new (self->view);
+  gtk_paned_set_end_child (self->bottom_paned, self->details);
+}
+
+GtkWidget *
+lns_report_page_new (LnsView *view, GSettings *settings)
+{
+  LnsReportPage *self = g_object_new (LNS_TYPE_REPORT_PAGE, NULL);
+
+  self->view = g_object_ref (view);
+  self->settings = g_object_ref (settings);
+  add_notices (self);
+  fill (self);
+  update_panes_cb (settings, NULL, self);
+  g_signal_connect_object (settings, "changed::bottom-page", G_CALLBACK (update_panes_cb), self, 0);
+  g_signal_connect_object (settings, "changed::show-details", G_CALLBACK (update_panes_cb), self,
+                           0);
+  g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_events_cb), self, 0);
+  g_signal_connect (self->bottom_stack, "notify::visible-child", G_CALLBACK (bottom_page_cb), self);
+  g_signal_connect (self->main_paned, "notify::max-position", G_CALLBACK (place_end_cb), self);
+  g_signal_connect (self->bottom_paned, "notify::max-position", G_CALLBACK (place_end_cb), self);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_report_page_dispose (GObject *object)
+{
+  LnsReportPage *self = LNS_REPORT_PAGE (object);
+
+  /* The parts first: they may be reading the report, which goes with the view. */
+  G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
+  g_clear_object (&self->view);
+  g_clear_object (&self->settings);
+}
+
+static void
+lns_report_page_class_init (LnsReportPageClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_report_page_dispose;
+  widget_class->unmap = lns_report_page_unmap;
+
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/report-page.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, notices);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, main_paned);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_paned);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_stack);
+}
+
+static void
+lns_report_page_init (LnsReportPage *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

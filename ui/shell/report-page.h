@@ -1,0 +1,31 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#pragma once
+
+#include <adwaita.h>
+
+#include "ui/timeline/find-bar.h"
+#include "ui/timeline/timeline.h"
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_REPORT_PAGE (lns_report_page_get_type ())
+
+/* An open report: what there is to know about it at the top, the timeline, and below it the panes
+ * that the settings "bottom-page" and "show-details" choose. */
+G_DECLARE_FINAL_TYPE (LnsReportPage, lns_report_page, LNS, REPORT_PAGE, AdwBin)
+
+/* Holds references on VIEW and SETTINGS. */
+GtkWidget *lns_report_page_new (LnsView *view, GSettings *settings) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Owned by the page. */
+LnsView *lns_report_page_get_view (LnsReportPage *self);
+LnsTimeline *lns_report_page_get_timeline (LnsReportPage *self);
+GtkWidget *lns_report_page_get_details (LnsReportPage *self);
+LnsFindBar *lns_report_page_get_find_bar (LnsReportPage *self);
+
+G_END_DECLS

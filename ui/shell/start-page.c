@@ -1,0 +1,84 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/shell/start-page.h"
+
+#include "ui/model/display-text.h"
+#include "ui/shell/recents.h"
+#include "ui/shell/samples.h"
+
+struct _LnsStartPage
+{
+  AdwBin parent_instance;
+
+  GtkWidget *recent_box;
+  GtkWidget *sample_button;
+  GtkListBox *recent_list;
+};
+
+G_DEFINE_FINAL_TYPE (LnsStartPage, lns_start_page, ADW_TYPE_BIN)
+
+static GtkWidget *
+recent_row_new (GtkRecentInfo *info)
+{
+  g_autoptr (GFile) file = g_file_new_for_uri (gtk_recent_info_get_uri (info));
+  g_autoptr (GFile) folder = g_file_get_parent (file);
+  g_autofree char *place = folder != NULL ? lns_display_file (folder, TRUE) : g_strdup ("");
+  g_autofree char *path = lns_display_file (file, TRUE);
+  g_autofree char *name = lns_display_file (file, FALSE);
+  g_autofree char *title = g_markup_escape_text (name, -1);
+  g_autofree char *subtitle = g_markup_escape_text (place, -1);
+  GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", title, "subtitle", subtitle,
+                                 "title-lines", 1, "subtitle-lines", 1, "tooltip-text", path,
+                                 "activatable", TRUE, "action-name", "win.open-uri", NULL);
+
+  gtk_actionable_set_action_target (GTK_ACTIONABLE (row), "s", gtk_recent_info_get_uri (info));
+  adw_action_row_add_suffix (ADW_ACTION_ROW (row),
+                             gtk_image_new_from_icon_name ("go-next-symbolic"));
+  return row;
+}
+
+static void
+fill_cb (GtkRecentManager *manager, LnsStartPage *self)
+{
+  g_autoptr (GPtrArray) recents = lns_recents_list ();
+  GtkWidget *row;
+
+  while ((row = gtk_widget_get_first_child (GTK_WIDGET (self->recent_list))) != NULL)
+    gtk_list_box_remove (self->recent_list, row);
+  for (guint i = 0; i < recents->len; i++)
+    gtk_list_box_append (self->recent_list, recent_row_new (g_ptr_array_index (recents, i)));
+  gtk_widget_set_visible (self->recent_box, recents->len > 0);
+}
+
+static void
+lns_start_page_class_init (LnsStartPageClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/start-page.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsStartPage, recent_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsStartPage, recent_list);
+  gtk_widget_class_bind_template_child (widget_class, LnsStartPage, sample_button);
+}
+
+static void
+lns_start_page_init (LnsStartPage *self)
+{
+  GtkRecentManager *manager = gtk_recent_manager_get_default ();
+  g_autoptr (GFile) sample = lns_samples_first ();
+
+  gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_visible (self->sample_button, sample != NULL);
+  if (sample != NULL)
+    {
+      g_autofree char *uri = g_file_get_uri (sample);
+      gtk_actionable_set_action_target (GTK_ACTIONABLE (self->sample_button), "s", uri);
+      gtk_actionable_set_action_name (GTK_ACTIONABLE (self->sample_button), "win.open-uri");
+    }
+  g_signal_connect_object (manager, "changed", G_CALLBACK (fill_cb), self, 0);
+  fill_cb (manager, self);
+}

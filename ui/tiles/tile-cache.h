@@ -1,0 +1,33 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Tiles by key, bounded in bytes: the ones not looked at for longest go first. Main thread. */
+
+#pragma once
+
+#include "ui/tiles/tile.h"
+
+G_BEGIN_DECLS
+
+typedef struct LnsTileCache LnsTileCache;
+
+LnsTileCache *lns_tile_cache_new (gsize max_bytes);
+void lns_tile_cache_free (LnsTileCache *self); /* NULL is fine */
+
+/* The tile of KEY, owned by the cache until the next put, or NULL. O(1). */
+LnsTile *lns_tile_cache_get (LnsTileCache *self, const LnsTileKey *key);
+
+/* Takes TILE; one with the same key goes. */
+void lns_tile_cache_put (LnsTileCache *self, LnsTile *tile);
+
+/* Drops the tiles of ROW, which shows something else now. O(tiles). */
+void lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row);
+
+/* The bound from the next put on. */
+void lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes);
+
+gsize lns_tile_cache_bytes (const LnsTileCache *self);
+
+G_END_DECLS

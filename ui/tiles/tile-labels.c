@@ -1,0 +1,105 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/tiles/tile-labels.h"
+
+#include "ui/model/display-text.h"
+
+#define FONT_PX     11
+#define MAX_LAYOUTS 8192
+#define WIDTH_STEP                                                                                 \
+ 16 /* widths are rounded down to this, so that a zoom finds its layouts again  \
+                        */
+#define MAX_NAME_LEN 512 /* no screen shows more; a name may have 64 KiB */
+
+struct LnsTileLabels
+{
+  LnsReport *report;
+  PangoContext *context; /* owned */
+  GHashTable
+      *layouts; /* name << 32 | LnsNames << 30 | width in steps (0 = uncut) → PangoLayout, owned */
+};
+
+LnsTileLabels *
+lns_tile_labels_new (LnsReport *report, const PangoFontDescription *font)
+{
+  LnsTileLabels *self = g_new0 (LnsTileLabels, 1);
+  self->report = report;
+  g_autoptr (PangoFontMap) map = pango_cairo_font_map_new ();
+  self->context = pango_font_map_create_context (map);
+  PangoFontDescription *sized = pango_font_description_copy (font);
+  pango_font_description_set_absolute_size (sized, FONT_PX * PANGO_SCALE);
+  pango_context_set_font_description (self->context, sized);
+  pango_font_description_free (sized);
+  cairo_font_options_t *options = cairo_font_options_create ();
+  cairo_font_options_set_antialias (options, CAIRO_ANTIALIAS_GRAY);
+  cairo_font_options_set_hint_style (options, CAIRO_HINT_STYLE_SLIGHT);
+  pango_cairo_context_set_font_options (self->context, options);
+  cairo_font_options_destroy (options);
+  self->layouts = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_object_unref);
+  return self;
+}
+
+void
+lns_tile_labels_free (LnsTileLabels *self)
+{
+  if (self == NULL)
+    return;
+  g_hash_table_unref (self->layouts);
+  g_object_unref (self->context);
+  g_free (self);
+}
+
+static PangoLayout *
+new_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int width_px)
+{
+  size_t size_bytes;
+  const char *bytes = lns_report_string (self->report, name, &size_bytes);
+  bytes = lns_event_short_name (names, bytes, &size_bytes);
+  g_autofree char *text = lns_display_text (bytes, MIN (size_bytes, MAX_NAME_LEN), TRUE);
+  PangoLayout *layout = pango_layout_new (self->context);
+  pango_layout_set_single_paragraph_mode (layout, TRUE);
+  pango_layout_set_text (layout, text, -1);
+  if (width_px > 0)
+    {
+      pango_layout_set_width (layout, width_px * PANGO_SCALE);
+      pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
+    }
+  return layout;
+}
+
+static PangoLayout *
+kept_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int steps)
+{
+  gint64 key = (gint64)((guint64)name << 32 | (guint32)names << 30 | (guint32)steps);
+  PangoLayout *layout = g_hash_table_lookup (self->layouts, &key);
+  if (layout != NULL)
+    return layout;
+  if (g_hash_table_size (self->layouts) >= MAX_LAYOUTS)
+    g_hash_table_remove_all (self->layouts);
+  layout = new_layout (self, name, names, steps * WIDTH_STEP);
+  g_hash_table_insert (self->layouts, g_memdup2 (&key, sizeof key), layout);
+  return layout;
+}
+
+PangoLayout *
+lns_tile_labels_layout (LnsTileLabels *self,
+                        uint32_t name,
+                        LnsNames names,
+                        double width_px,
+                        int *ret_width_px,
+                        int *ret_height_px)
+{
+  if (name == 0 || width_px < WIDTH_STEP)
+    return NULL;
+  PangoLayout *layout = kept_layout (self, name, names, 0);
+  pango_layout_get_pixel_size (layout, ret_width_px, ret_height_px);
+  if (*ret_width_px > width_px)
+    {
+      layout = kept_layout (self, name, names, (int)MIN (width_px, 4096.0) / WIDTH_STEP);
+      pango_layout_get_pixel_size (layout, ret_width_px, ret_height_px);
+    }
+  return *ret_width_px > 0 ? layout : NULL;
+}

@@ -1,0 +1,29 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Paints tiles. Not thread-safe: each worker has its own. */
+
+#pragma once
+
+#include "ui/tiles/tile.h"
+
+G_BEGIN_DECLS
+
+typedef struct LnsTilePainter LnsTilePainter;
+
+/* REPORT and TREE must outlive the painter. */
+LnsTilePainter *
+lns_tile_painter_new (LnsReport *report, const LnsRowTree *tree, const PangoFontDescription *font);
+void lns_tile_painter_free (LnsTilePainter *self);
+
+/* The tile of KEY, owned by the caller. EXACT reads from the file what is not in memory; otherwise
+ * the tile may come back as LNS_TILE_COARSE. NULL as soon as *GENERATION is not EXPECTED. */
+LnsTile *lns_tile_painter_paint (LnsTilePainter *self,
+                                 const LnsTileKey *key,
+                                 gboolean exact,
+                                 const atomic_uint *generation,
+                                 unsigned expected);
+
+G_END_DECLS

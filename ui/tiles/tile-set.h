@@ -1,0 +1,58 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tiles of a timeline: those of the rows in view are painted by workers, kept, and put together
+ * to pictures of strips; where an exact tile is not there yet, what the last zoom showed is
+ * stretched in its place. Main thread; never reads the report. */
+
+#pragma once
+
+#include "ui/tiles/tile.h"
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+typedef struct LnsTileSet LnsTileSet;
+
+/* CHANGED is called for each row that got a tile. TREE must outlive the set. */
+LnsTileSet *lns_tile_set_new (LnsView *view,
+                              const LnsRowTree *tree,
+                              const PangoFontDescription *font,
+                              void (*changed) (uint32_t row, gpointer data),
+                              gpointer data);
+void lns_tile_set_free (LnsTileSet *self); /* NULL is fine */
+
+/* Shows TREE from now on, which must outlive the set; rows have kept their numbers. Tiles of ROW are
+ * painted anew. Waits for tiles under way, which are broken off. */
+void lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree);
+void lns_tile_set_forget_row (LnsTileSet *self, uint32_t row);
+
+/* Strips FIRST … FIRST + N - 1 of a row. */
+typedef struct
+{
+  uint32_t row, first, n;
+} LnsStripSpan;
+
+/* Before each frame: the strips of SPANS are in view, on a screen of SCALE device pixels a pixel. Lets workers
+ * paint what is missing, then what is coarse, then a tile to the left and right. O(tiles in view). */
+void lns_tile_set_prepare (
+    LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, gboolean dark);
+
+/* Draws STRIP at (0, 0) … (width of the view, height of the strip), on BACKGROUND where it is not
+ * painted yet. CR copies, and is left with another source. O(tiles in view). */
+void
+lns_tile_set_draw (LnsTileSet *self, cairo_t *cr, const LnsStrip *strip, const GdkRGBA *background);
+
+/* The tile of STRIP at X_PX from the view's left edge, and the place within it; NULL where it is
+ * not painted yet. Owned by the set, until the main loop runs again. */
+const LnsTile *
+lns_tile_set_at (LnsTileSet *self, const LnsStrip *strip, double x_px, double *ret_tile_x_px);
+
+/* Whether, at the last prepare, every tile in view was there and none was coarse. */
+gboolean lns_tile_set_is_complete (LnsTileSet *self);
+
+guint64 lns_tile_set_n_painted (LnsTileSet *self);
+
+G_END_DECLS

@@ -1,0 +1,186 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/tiles/tile.h"
+
+#include "ui/model/cuda-text.h"
+#include "ui/model/palette.h"
+
+guint
+lns_tile_key_hash (gconstpointer key)
+{
+  const LnsTileKey *k = key;
+  guint64 hash = (guint64)k->index * UINT64_C (0x9e3779b97f4a7c15);
+  hash ^= (guint64)k->ns_per_tile * UINT64_C (0xc2b2ae3d27d4eb4f);
+  hash ^= ((guint64)k->strip.row << 32 | k->strip.lane) * UINT64_C (0x165667b19e3779f9);
+  hash += (guint64)k->scale << 2 | (guint64)k->strip.odd << 1 | (guint64)(k->dark != FALSE);
+  return (guint)(hash ^ hash >> 32);
+}
+
+gboolean
+lns_tile_key_equal (gconstpointer a, gconstpointer b)
+{
+  const LnsTileKey *x = a, *y = b;
+  return x->index == y->index && x->ns_per_tile == y->ns_per_tile &&
+         x->strip.lane == y->strip.lane && x->strip.row == y->strip.row &&
+         x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd && x->scale == y->scale &&
+         x->dark == y->dark;
+}
+
+/* --- Strips -------------------------------------------------------------------------------- */
+
+bool
+lns_row_is_odd (const LnsRowTree *tree, uint32_t row)
+{
+  return lns_row_tree_place_of (tree, row) & 1;
+}
+
+uint32_t
+lns_strip_count (const LnsRowTree *tree, uint32_t row)
+{
+  LnsRowKind kind = lns_row_tree_row (tree, row)->kind;
+  bool is_one = lns_row_kind_is_group (kind) || lns_row_kind_is_merged (kind);
+  return is_one || kind == LNS_ROW_COUNTER ? 1 : lns_row_tree_n_shown_lanes (tree, row);
+}
+
+/* Of a lane whose events have no length. */
+static bool
+is_marks (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_MARK || kind == LNS_LANE_CUDA_EVENT ||
+         kind == LNS_LANE_CUDA_MEMORY || kind == LNS_LANE_CUDA_POOL || kind == LNS_LANE_CPU_SAMPLE;
+}
+
+LnsStrip
+lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i)
+{
+  const LnsRow *it = lns_row_tree_row (tree, row);
+  const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
+  LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row) };
+  if (lns_row_kind_is_group (it->kind))
+    return strip;
+  strip.kind = LNS_STRIP_RANGES;
+  if (lns_row_is_waiting (it))
+    return strip;
+  /* One lane is drawn as it is; several have to be merged. */
+  if (lns_row_kind_is_merged (it->kind))
+    {
+      strip.lane = it->n_lanes == 1 && it->set == NULL ? lanes[0] : LNS_ID_NONE;
+      return strip;
+    }
+  strip.lane = lanes[i];
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[strip.lane].kind;
+  if (is_marks (kind))
+    strip.kind = LNS_STRIP_MARKS;
+  else if (kind == LNS_LANE_COUNTER)
+    strip.kind = LNS_STRIP_COUNTER;
+  return strip;
+}
+
+int
+lns_strip_height_px (LnsStripKind kind)
+{
+  return kind == LNS_STRIP_SUMMARY   ? LNS_SUMMARY_PX
+         : kind == LNS_STRIP_COUNTER ? LNS_COUNTER_PX
+                                     : LNS_LANE_PX;
+}
+
+int
+lns_strip_top_px (LnsStripKind kind, uint32_t i)
+{
+  gboolean lane = kind == LNS_STRIP_RANGES || kind == LNS_STRIP_MARKS;
+  return lane ? LNS_ROW_PAD_PX + (int)i * LNS_LANE_PX : 0;
+}
+
+/* --- Tiles --------------------------------------------------------------------------------- */
+
+LnsNames
+lns_row_names (const LnsRow *row)
+{
+  if (row->kind == LNS_ROW_CALLS)
+    return LNS_NAMES_CALLS;
+  bool is_kernels =
+      row->kind == LNS_ROW_KERNELS ||
+      (row->kind == LNS_ROW_FACET && lns_facet_set_by (row->set) == LNS_FACET_BY_KERNEL);
+  return is_kernels ? LNS_NAMES_KERNELS : LNS_NAMES_OWN;
+}
+
+uint64_t
+lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name)
+{
+  uint32_t n_domains;
+  const LnsDomain *domains = lns_report_domains (report, &n_domains);
+  uint32_t domain_name = row->domain < n_domains ? domains[row->domain].name : 0;
+  size_t name_bytes, domain_bytes;
+  uint64_t hue;
+  const char *bytes = lns_report_string (report, name, &name_bytes);
+  if (row->kind == LNS_ROW_CALLS)
+    return lns_cuda_call_hue (lns_cuda_call_kind (bytes, name_bytes));
+  if (lns_cuda_copy_hue (bytes, name_bytes, &hue))
+    return hue;
+  bytes = lns_event_short_name (lns_row_names (row), bytes, &name_bytes);
+  const char *prefix = lns_report_string (report, domain_name, &domain_bytes);
+  return lns_palette_hue (lns_hues_get (lns_row_tree_hues (tree), bytes, name_bytes), prefix,
+                          domain_bytes);
+}
+
+gsize
+lns_tile_bytes (const LnsTile *tile)
+{
+  gsize n_px = (gsize)LNS_TILE_PX * tile->key.scale;
+  gsize height_px = (gsize)lns_strip_height_px (tile->key.strip.kind) * tile->key.scale;
+  return sizeof *tile + (tile->surface != NULL ? n_px * height_px * 4 : 0) +
+         tile->n_events * sizeof *tile->events +
+         (tile->pixels != NULL ? n_px * sizeof *tile->pixels : 0) +
+         (tile->samples != NULL ? n_px * sizeof *tile->samples : 0);
+}
+
+void
+lns_tile_free (LnsTile *tile)
+{
+  if (tile == NULL)
+    return;
+  g_clear_pointer (&tile->surface, cairo_surface_destroy);
+  g_free (tile->events);
+  g_free (tile->pixels);
+  g_free (tile->samples);
+  g_free (tile);
+}
+
+const LnsPixelEvent *
+lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
+{
+  double ns_per_px = (double)tile->key.ns_per_tile / LNS_TILE_PX;
+  int64_t origin_ns = lns_tile_origin_ns (&tile->key);
+  const LnsPixelEvent *best = NULL;
+  double best_px = slack_px;
+  bool may_overlap = tile->key.strip.lane == LNS_ID_NONE;
+  uint32_t low = 0, high = tile->n_events;
+  while (low < high) /* the first event that starts right of X_PX + SLACK_PX */
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if ((double)lns_time_sub (tile->events[middle].start_ns, origin_ns) / ns_per_px <=
+          x_px + slack_px)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  for (uint32_t i = low; i > 0; i--)
+    {
+      const LnsPixelEvent *event = &tile->events[i - 1];
+      double left_px = (double)lns_time_sub (event->start_ns, origin_ns) / ns_per_px;
+      double right_px = left_px + (double)event->duration_ns / ns_per_px;
+      double away_px = x_px < left_px ? left_px - x_px : x_px > right_px ? x_px - right_px : 0;
+      bool is_nearer = away_px < best_px || (away_px == best_px && best == NULL);
+      if (!is_nearer && !may_overlap)
+        break; /* those further left are further away */
+      if (!is_nearer)
+        continue;
+      best = event;
+      best_px = away_px;
+    }
+  return best;
+}

@@ -1,0 +1,105 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* A picture of LNS_TILE_PX pixels of one strip of a row, and what it shows: painted by a worker,
+ * then only read. Tile k of a zoom shows [k × ns_per_tile, (k + 1) × ns_per_tile), so that a tile
+ * serves wherever the view moves at that zoom. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "src/store/read/pixels.h"
+#include "ui/model/event-text.h"
+#include "ui/model/row-tree.h"
+#include "ui/model/scale.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high              */
+  LNS_STRIP_MARKS,   /* flags of one lane of marks                LNS_LANE_PX                   */
+  LNS_STRIP_SUMMARY, /* how busy what is below the row is         LNS_SUMMARY_PX                */
+  LNS_STRIP_COUNTER  /* samples of one lane                       LNS_COUNTER_PX                */
+} LnsStripKind;
+
+typedef struct
+{
+  LnsStripKind kind;
+  uint32_t row;  /* of the row tree                                                             */
+  uint32_t lane; /* of the report; LNS_ID_NONE for a summary, and where lanes are merged        */
+  bool odd;      /* which background the row has, among the rows that no fold hides             */
+} LnsStrip;
+
+typedef struct
+{
+  LnsStrip strip;
+  int64_t ns_per_tile;
+  int64_t index;
+  int scale; /* device pixels a pixel                                                           */
+  gboolean dark;
+} LnsTileKey;
+
+typedef enum
+{
+  LNS_TILE_COARSE, /* from what was in memory: an exact one is to replace it                    */
+  LNS_TILE_EXACT,
+  LNS_TILE_DAMAGED /* the report could not be read here                                         */
+} LnsTileState;
+
+typedef struct
+{
+  LnsTileKey key;
+  LnsTileState state;
+  cairo_surface_t
+      *surface;          /* RGB24, LNS_TILE_PX × scale wide, opaque; NULL: all of it BACKGROUND  */
+  uint32_t background;   /* 0xRRGGBB                                                         */
+  LnsPixelEvent *events; /* drawn one by one, ascending; marks have duration 0               */
+  uint32_t n_events;
+  LnsPixel *pixels;         /* LNS_TILE_PX × scale of them, or NULL                             */
+  LnsCounterPixel *samples; /* the same, of a counter, or NULL                                  */
+} LnsTile;
+
+guint lns_tile_key_hash (gconstpointer key);
+gboolean lns_tile_key_equal (gconstpointer a, gconstpointer b);
+
+/* Whether ROW stands at an odd place among the rows that no fold hides. On the tree's thread. */
+bool lns_row_is_odd (const LnsRowTree *tree, uint32_t row);
+
+/* Strip number I (0 … lns_row_tree_n_strips ()-1) of ROW, on the tree's thread, and where it lies in the row. */
+uint32_t lns_strip_count (const LnsRowTree *tree, uint32_t row);
+LnsStrip lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i);
+int lns_strip_height_px (LnsStripKind kind);
+int lns_strip_top_px (LnsStripKind kind, uint32_t i);
+
+/* The time at the tile's left edge, exact. */
+static inline int64_t
+lns_tile_origin_ns (const LnsTileKey *key)
+{
+  int64_t origin_ns;
+  return !__builtin_mul_overflow (key->index, key->ns_per_tile, &origin_ns) ? origin_ns
+         : key->index < 0                                                   ? INT64_MIN
+                                                                            : INT64_MAX;
+}
+
+/* The hue of an event NAME of ROW of TREE: a kernel's is that of its short name, a CUDA call's that of what it is
+ * for, others' that of the name, turned by the domain's. */
+uint64_t
+lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name);
+
+/* What the names of ROW's events are. */
+LnsNames lns_row_names (const LnsRow *row);
+
+/* Memory that TILE holds. */
+gsize lns_tile_bytes (const LnsTile *tile);
+void lns_tile_free (LnsTile *tile); /* NULL is fine */
+
+/* The event drawn at X_PX (0 … LNS_TILE_PX) of the tile, at most SLACK_PX beside it, or NULL. */
+const LnsPixelEvent *lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsTile, lns_tile_free)
+
+G_END_DECLS

@@ -1,0 +1,415 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/timeline/find-bar.h"
+
+#include <glib/gi18n.h>
+
+#include "src/base/format.h"
+#include "ui/timeline/find-search.h"
+#include "ui/model/shortcuts.h"
+
+#define PROGRESS_MS 60
+
+struct _LnsFindBar
+{
+  AdwBin parent_instance;
+
+  LnsView *view; /* owned */
+
+  LnsFindSearch *search;   /* owned; of what the entry says, or NULL: not known yet */
+  GCancellable *searching; /* of the search under way, or NULL */
+  atomic_uint *permille;   /* of it */
+  guint timer;
+  GCancellable *stepping; /* of the step under way, or NULL */
+  LnsFindPlace place;     /* the match that was gone to last … */
+  uint64_t number;        /* … and its number; 0 = none yet    */
+  LnsEventId before;      /* what was selected then            */
+  int wanted;             /* a step to take once the search is done: 1, -1, or 0 */
+
+  GtkRevealer *revealer;
+  GtkEditable *entry;
+  GtkToggleButton *match_case;
+  GtkToggleButton *regex;
+  GtkLabel *status;
+  GtkProgressBar *progress;
+};
+
+G_DEFINE_FINAL_TYPE (LnsFindBar, lns_find_bar, ADW_TYPE_BIN)
+
+static void
+set_status (LnsFindBar *self, const char *text, gboolean is_error)
+{
+  gtk_label_set_text (self->status, text);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->status), *text != '\0' ? text : NULL);
+  if (is_error)
+    {
+      gtk_widget_add_css_class (GTK_WIDGET (self->entry), "error");
+      gtk_widget_add_css_class (GTK_WIDGET (self->status), "error");
+    }
+  else
+    {
+      gtk_widget_remove_css_class (GTK_WIDGET (self->entry), "error");
+      gtk_widget_remove_css_class (GTK_WIDGET (self->status), "error");
+    }
+}
+
+static void
+update_status (LnsFindBar *self)
+{
+  char number[LNS_FORMAT_SIZE], events[LNS_FORMAT_SIZE], names[LNS_FORMAT_SIZE];
+  uint64_t n_events = lns_find_search_n_events (self->search);
+  uint64_t n_names = lns_find_search_n_names (self->search);
+
+  if (n_events == 0)
+    {
+      set_status (self, _ ("No event is called that"), FALSE);
+      return;
+    }
+  lns_format_unsigned (n_events, events);
+  g_autofree char *of_names = g_strdup_printf (ngettext ("%s name", "%s names", n_names),
+                                               lns_format_unsigned (n_names, names));
+  g_autofree char *text =
+      self->number > 0
+          ? g_strdup_printf (_ ("%s of %s · %s"), lns_format_unsigned (self->number, number),
+                             events, of_names)
+          : g_strdup_printf (ngettext ("%s event · %s", "%s events · %s", n_events), events,
+                             of_names);
+  set_status (self, text, FALSE);
+}
+
+/* --- Steps --------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsView *view; /* keeps the report open; given up on the main thread */
+  LnsFindSearch *search;
+  LnsFindPlace from, place;
+  gboolean forward;
+  uint64_t number;
+} Step;
+
+static void
+step_free (gpointer data)
+{
+  Step *step = data;
+  lns_find_search_unref (step->search);
+  g_free (step);
+}
+
+static void
+step_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Step *step = data;
+  g_task_return_boolean (task, lns_find_search_step (step->search, &step->from, step->forward,
+                                                     &step->place, &step->number));
+}
+
+static void
+stepped_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  Step *step = g_task_get_task_data (G_TASK (result));
+  g_autoptr (LnsView) view = g_steal_pointer (&step->view);
+  gboolean found = g_task_propagate_boolean (G_TASK (result), &error);
+  if (error != NULL)
+    return; /* cancelled: the bar may be gone */
+
+  LnsFindBar *self = LNS_FIND_BAR (data);
+  g_clear_object (&self->stepping);
+  if (!found)
+    {
+      set_status (self, _ ("The matching events cannot be read: the report is damaged there"),
+                  TRUE);
+      return;
+    }
+  self->before = lns_view_get_selected_event (view, NULL);
+  self->place = step->place;
+  self->number = step->number;
+  update_status (self);
+  lns_view_reveal_event (view, (LnsEventId){ step->place.lane, step->place.ordinal });
+}
+
+/* Steps go on from the last match while that is selected or about to be, else from the selected
+ * event, else from the beginning of what is seen. */
+static LnsFindPlace
+place_now (LnsFindBar *self)
+{
+  LnsEvent event;
+  LnsEventId id = lns_view_get_selected_event (self->view, &event);
+  LnsEventId last = { self->place.lane, self->place.ordinal };
+  if (self->number > 0 && (lns_event_id_equal (id, last) || lns_event_id_equal (id, self->before)))
+    return self->place;
+  if (id.lane != LNS_ID_NONE)
+    return (LnsFindPlace){ event.start_ns, id.lane, id.ordinal };
+  return (LnsFindPlace){ lns_view_get_start_ns (self->view), 0, 0 };
+}
+
+static void
+take_step (LnsFindBar *self, gboolean forward)
+{
+  /* A key held down takes no more steps than can be followed. */
+  if (self->stepping != NULL || lns_find_search_n_events (self->search) == 0)
+    return;
+  Step *step = g_new0 (Step, 1);
+  step->view = g_object_ref (self->view);
+  step->search = lns_find_search_ref (self->search);
+  step->from = place_now (self);
+  step->forward = forward;
+  self->stepping = g_cancellable_new ();
+  g_autoptr (GTask) task = g_task_new (NULL, self->stepping, stepped_cb, self);
+  g_task_set_task_data (task, step, step_free);
+  g_task_run_in_thread (task, step_thread);
+}
+
+/* --- The search ---------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsView *view; /* as above */
+  LnsNameMatch *match;
+  atomic_uint permille;
+} Search;
+
+static void
+search_free (gpointer data)
+{
+  Search *search = data;
+  lns_name_match_free (search->match);
+  g_free (search);
+}
+
+static void
+search_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Search *search = data;
+  GError *error = NULL;
+  LnsFindSearch *found = lns_find_search_new (lns_view_get_report (search->view), search->match,
+                                              &search->permille, cancellable, &error);
+  if (found != NULL)
+    g_task_return_pointer (task, found, (GDestroyNotify)lns_find_search_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+/* Ends what is under way, and forgets what was found. */
+static void
+cancel (LnsFindBar *self)
+{
+  if (self->searching != NULL)
+    g_cancellable_cancel (self->searching);
+  if (self->stepping != NULL)
+    g_cancellable_cancel (self->stepping);
+  g_clear_object (&self->searching);
+  g_clear_object (&self->stepping);
+  g_clear_handle_id (&self->timer, g_source_remove);
+  g_clear_pointer (&self->search, lns_find_search_unref);
+  self->permille = NULL;
+  self->number = 0;
+  self->wanted = 0;
+}
+
+static void
+searched_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  Search *search = g_task_get_task_data (G_TASK (result));
+  g_autoptr (LnsView) view = g_steal_pointer (&search->view);
+  g_autoptr (LnsFindSearch) found = g_task_propagate_pointer (G_TASK (result), &error);
+  if (found == NULL)
+    return; /* cancelled: the bar may be gone */
+
+  LnsFindBar *self = LNS_FIND_BAR (data);
+  int wanted = self->wanted;
+  cancel (self);
+  self->search = g_steal_pointer (&found);
+  gtk_widget_set_visible (GTK_WIDGET (self->progress), FALSE);
+  update_status (self);
+  if (wanted != 0)
+    take_step (self, wanted > 0);
+}
+
+static gboolean
+progress_cb (gpointer data)
+{
+  LnsFindBar *self = LNS_FIND_BAR (data);
+  gtk_widget_set_visible (GTK_WIDGET (self->progress), TRUE);
+  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->permille) / 1000.0);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+start_search (LnsFindBar *self)
+{
+  const char *text = gtk_editable_get_text (self->entry);
+  g_autoptr (GError) error = NULL;
+
+  cancel (self);
+  gtk_widget_set_visible (GTK_WIDGET (self->progress), FALSE);
+  set_status (self, "", FALSE);
+  if (*text == '\0')
+    return;
+  LnsNameMatch *match =
+      lns_name_match_new (text, gtk_toggle_button_get_active (self->regex),
+                          gtk_toggle_button_get_active (self->match_case), &error);
+  if (match == NULL)
+    {
+      set_status (self, error->message, TRUE);
+      return;
+    }
+  set_status (self, _ ("Searching…"), FALSE);
+
+  Search *search = g_new0 (Search, 1);
+  search->view = g_object_ref (self->view);
+  search->match = match;
+  self->permille = &search->permille;
+  self->searching = g_cancellable_new ();
+  self->timer = g_timeout_add (PROGRESS_MS, progress_cb, self);
+  g_autoptr (GTask) task = g_task_new (NULL, self->searching, searched_cb, self);
+  g_task_set_task_data (task, search, search_free);
+  g_task_run_in_thread (task, search_thread);
+}
+
+/* --- The bar ------------------------------------------------------------------------------- */
+
+gboolean
+lns_find_bar_is_open (LnsFindBar *self)
+{
+  return gtk_revealer_get_reveal_child (self->revealer);
+}
+
+void
+lns_find_bar_open (LnsFindBar *self)
+{
+  g_return_if_fail (LNS_IS_FIND_BAR (self));
+  gtk_widget_set_visible (GTK_WIDGET (self), TRUE);
+  gtk_revealer_set_reveal_child (self->revealer, TRUE);
+  gtk_widget_grab_focus (GTK_WIDGET (self->entry));
+  gtk_editable_select_region (self->entry, 0, -1);
+}
+
+void
+lns_find_bar_close (LnsFindBar *self)
+{
+  g_return_if_fail (LNS_IS_FIND_BAR (self));
+  /* What was found stays: F3 goes on with it. A search under way does not. */
+  if (self->search == NULL)
+    {
+      cancel (self);
+      set_status (self, "", FALSE);
+      gtk_widget_set_visible (GTK_WIDGET (self->progress), FALSE);
+    }
+  gtk_revealer_set_reveal_child (self->revealer, FALSE);
+}
+
+void
+lns_find_bar_step (LnsFindBar *self, gboolean forward)
+{
+  g_return_if_fail (LNS_IS_FIND_BAR (self));
+  if (*gtk_editable_get_text (self->entry) == '\0')
+    {
+      lns_find_bar_open (self);
+      return;
+    }
+  if (self->search == NULL && self->searching == NULL)
+    start_search (self);
+  if (self->search != NULL)
+    take_step (self, forward);
+  else
+    self->wanted = forward ? 1 : -1;
+}
+
+static void
+changed_cb (GtkEditable *entry, LnsFindBar *self)
+{
+  start_search (self);
+}
+
+static void
+activate_cb (GtkEntry *entry, LnsFindBar *self)
+{
+  lns_find_bar_step (self, TRUE);
+}
+
+static void
+toggled_cb (GtkToggleButton *button, LnsFindBar *self)
+{
+  start_search (self);
+}
+
+static void
+next_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  lns_find_bar_step (LNS_FIND_BAR (widget), TRUE);
+}
+
+static void
+previous_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  lns_find_bar_step (LNS_FIND_BAR (widget), FALSE);
+}
+
+static void
+close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  lns_find_bar_close (LNS_FIND_BAR (widget));
+}
+
+/* Once folded away the bar takes no room and no keys. */
+static void
+child_revealed_cb (GtkRevealer *revealer, GParamSpec *pspec, LnsFindBar *self)
+{
+  gtk_widget_set_visible (GTK_WIDGET (self), gtk_revealer_get_reveal_child (revealer) ||
+                                                 gtk_revealer_get_child_revealed (revealer));
+}
+
+GtkWidget *
+lns_find_bar_new (LnsView *view)
+{
+  LnsFindBar *self = g_object_new (LNS_TYPE_FIND_BAR, "visible", FALSE, NULL);
+
+  self->view = g_object_ref (view);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_find_bar_dispose (GObject *object)
+{
+  LnsFindBar *self = LNS_FIND_BAR (object);
+
+  cancel (self);
+  G_OBJECT_CLASS (lns_find_bar_parent_class)->dispose (object);
+  g_clear_object (&self->view);
+}
+
+static void
+lns_find_bar_class_init (LnsFindBarClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_find_bar_dispose;
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/find-bar.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsFindBar, revealer);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindBar, entry);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindBar, match_case);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindBar, regex);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindBar, status);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindBar, progress);
+  gtk_widget_class_bind_template_callback (widget_class, changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, activate_cb);
+  gtk_widget_class_bind_template_callback (widget_class, toggled_cb);
+  gtk_widget_class_bind_template_callback (widget_class, child_revealed_cb);
+  gtk_widget_class_install_action (widget_class, "find.next", NULL, next_cb);
+  gtk_widget_class_install_action (widget_class, "find.previous", NULL, previous_cb);
+  gtk_widget_class_install_action (widget_class, "find.close", NULL, close_cb);
+  lns_shortcuts_add_to_class (widget_class, "find.");
+}
+
+static void
+lns_find_bar_init (LnsFindBar *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

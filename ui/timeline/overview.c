@@ -1,0 +1,292 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/timeline/overview.h"
+
+#include <adwaita.h>
+#include <math.h>
+
+#include "ui/model/palette.h"
+#include "ui/model/summary.h"
+#include "ui/tiles/tile-raster.h"
+
+#define HEIGHT_PX     36
+#define CHART_PX      28
+#define MIN_WINDOW_PX 3
+#define DIM_ALPHA     0.62f
+
+struct _LnsOverview
+{
+  GtkWidget parent_instance;
+
+  LnsView *view;    /* owned, or NULL */
+  LnsRowTree *tree; /* owned, or NULL */
+  float *shares;    /* owned; n_px of them, or NULL */
+  int n_px;
+  gboolean painted_dark;
+  GskRenderNode *chart; /* owned; the picture of `shares`, or NULL */
+  int asked_px;         /* width of the query under way or answered */
+  double grab_px;       /* from the window's left edge to the pointer, while dragging */
+};
+
+G_DEFINE_FINAL_TYPE (LnsOverview, lns_overview, GTK_TYPE_WIDGET)
+
+/* The whole report over the widget's width. */
+static LnsScale
+whole_scale (LnsOverview *self)
+{
+  LnsScale scale;
+  lns_view_fit_width (self->view, gtk_widget_get_width (GTK_WIDGET (self)), &scale);
+  return scale;
+}
+
+/* --- The chart's data: a worker asks the report -------------------------------------------- */
+
+typedef struct
+{
+  LnsRowTree *tree; /* owned */
+  LnsPixelQuery query;
+  float *shares; /* owned */
+} Job;
+
+static void
+job_free (gpointer data)
+{
+  Job *job = data;
+  lns_row_tree_unref (job->tree);
+  g_free (job->shares);
+  g_free (job);
+}
+
+static void
+query_chart (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Job *job = data;
+  LnsReport *report = lns_view_get_report (LNS_OVERVIEW (source)->view);
+  LnsPixelResult scratch = { 0 };
+  LnsError error = { 0 };
+  bool coarse;
+  if (lns_summary_query (report, job->tree, LNS_ID_NONE, &job->query, &scratch, job->shares,
+                         &coarse, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
+  lns_pixel_result_clear (&scratch);
+}
+
+static void
+chart_ready_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  LnsOverview *self = LNS_OVERVIEW (source);
+  Job *job = g_task_get_task_data (G_TASK (result));
+  /* A damaged report has rows that tell where; the overview stays as it was. */
+  if (!g_task_propagate_boolean (G_TASK (result), NULL) || (int)job->query.n_px != self->asked_px)
+    return;
+  g_free (self->shares);
+  self->shares = g_steal_pointer (&job->shares);
+  self->n_px = (int)job->query.n_px;
+  g_clear_pointer (&self->chart, gsk_render_node_unref);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static void
+ask (LnsOverview *self)
+{
+  int width_px = gtk_widget_get_width (GTK_WIDGET (self));
+  if (self->view == NULL || width_px < 1 || width_px == self->asked_px)
+    return;
+  self->asked_px = width_px;
+  LnsScale scale = whole_scale (self);
+  Job *job = g_new0 (Job, 1);
+  job->tree = lns_row_tree_ref (self->tree);
+  job->query.origin_ns = lns_scale_time_of (&scale, scale.first_px);
+  job->query.ns_per_px = lns_scale_ns_per_px (&scale);
+  job->query.n_px = (uint32_t)MIN (width_px, 16384);
+  job->shares = g_new0 (float, job->query.n_px);
+  g_autoptr (GTask) task = g_task_new (self, NULL, chart_ready_cb, NULL);
+  g_task_set_task_data (task, job, job_free);
+  g_task_run_in_thread (task, query_chart);
+}
+
+/* --- Picture ------------------------------------------------------------------------------- */
+
+static GskRenderNode *
+chart_node (LnsOverview *self, const LnsPalette *palette)
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, self->n_px, HEIGHT_PX);
+  cairo_surface_flush (surface);
+  LnsRaster raster = { (uint32_t *)(void *)cairo_image_surface_get_data (surface),
+                       cairo_image_surface_get_stride (surface) / 4, self->n_px, HEIGHT_PX };
+  lns_raster_fill (&raster, 0, self->n_px, 0, HEIGHT_PX, palette->background[1]);
+  for (int p = 0; p < self->n_px; p++)
+    {
+      int height_px = (int)ceilf (self->shares[p] * CHART_PX), top_px = HEIGHT_PX - height_px;
+      lns_raster_fill (&raster, p, p + 1, top_px, HEIGHT_PX, palette->chart);
+      if (height_px > 0)
+        lns_raster_fill (&raster, p, p + 1, top_px, top_px + 1, palette->chart_line);
+    }
+  cairo_surface_mark_dirty (surface);
+
+  GskRenderNode *node = gsk_cairo_node_new (&GRAPHENE_RECT_INIT (0, 0, self->n_px, HEIGHT_PX));
+  cairo_t *cr = gsk_cairo_node_get_draw_context (node);
+  cairo_set_source_surface (cr, surface, 0, 0);
+  cairo_paint (cr);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+  return node;
+}
+
+static GdkRGBA
+rgba_of (uint32_t rgb, float alpha)
+{
+  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
+                    (float)(rgb & 255) / 255, alpha };
+}
+
+/* What is in view, in pixels of the widget. */
+static void
+window_of (LnsOverview *self, float *ret_left_px, float *ret_right_px)
+{
+  LnsScale scale = whole_scale (self);
+  float width_px = (float)gtk_widget_get_width (GTK_WIDGET (self));
+  double left = lns_scale_x_of (&scale, lns_view_get_start_ns (self->view));
+  double right = lns_scale_x_of (&scale, lns_view_get_end_ns (self->view));
+  double missing_px = fmax (MIN_WINDOW_PX - (right - left), 0);
+  *ret_left_px = (float)CLAMP (floor (left - missing_px / 2), 0, width_px - MIN_WINDOW_PX);
+  *ret_right_px =
+      (float)CLAMP (ceil (right + missing_px / 2), *ret_left_px + MIN_WINDOW_PX, width_px);
+}
+
+static void
+lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  LnsOverview *self = LNS_OVERVIEW (widget);
+  if (self->view == NULL)
+    return;
+  gboolean is_dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
+  const LnsPalette *palette = lns_palette_get (is_dark);
+  if (self->chart != NULL && self->painted_dark != is_dark)
+    g_clear_pointer (&self->chart, gsk_render_node_unref);
+  if (self->chart == NULL && self->shares != NULL)
+    {
+      self->chart = chart_node (self, palette);
+      self->painted_dark = is_dark;
+    }
+  if (self->chart != NULL)
+    gtk_snapshot_append_node (snapshot, self->chart);
+
+  float width_px = (float)gtk_widget_get_width (widget), left_px, right_px;
+  window_of (self, &left_px, &right_px);
+  GdkRGBA dim = rgba_of (palette->background[0], DIM_ALPHA);
+  GdkRGBA edge = rgba_of (palette->accent, 1);
+  gtk_snapshot_append_color (snapshot, &dim, &GRAPHENE_RECT_INIT (0, 0, left_px, HEIGHT_PX));
+  gtk_snapshot_append_color (snapshot, &dim,
+                             &GRAPHENE_RECT_INIT (right_px, 0, width_px - right_px, HEIGHT_PX));
+  gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (left_px, 0, 1, HEIGHT_PX));
+  gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (right_px - 1, 0, 1, HEIGHT_PX));
+}
+
+static void
+lns_overview_measure (GtkWidget *widget,
+                      GtkOrientation orientation,
+                      int for_size,
+                      int *minimum,
+                      int *natural,
+                      int *minimum_baseline,
+                      int *natural_baseline)
+{
+  *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT_PX : 0;
+}
+
+static void
+lns_overview_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  ask (LNS_OVERVIEW (widget));
+}
+
+/* --- Dragging ------------------------------------------------------------------------------ */
+
+/* Moves the view so that its window begins at LEFT_PX. */
+static void
+move_window (LnsOverview *self, double left_px)
+{
+  LnsScale whole = whole_scale (self);
+  const LnsScale *scale = lns_view_get_scale (self->view);
+  int64_t start_ns = lns_scale_time_of (&whole, whole.first_px + llround (left_px));
+  lns_view_pan (self->view, lns_time_sub (lns_scale_px_of (scale, start_ns), scale->first_px));
+}
+
+static void
+drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsOverview *self)
+{
+  float left_px, right_px;
+  if (self->view == NULL)
+    return;
+  window_of (self, &left_px, &right_px);
+  gboolean inside = x >= left_px && x < right_px;
+  self->grab_px = inside ? x - left_px : (right_px - left_px) / 2;
+  if (!inside)
+    move_window (self, x - self->grab_px);
+}
+
+static void
+drag_update_cb (GtkGestureDrag *gesture, double dx, double dy, LnsOverview *self)
+{
+  double x, y;
+  if (self->view != NULL && gtk_gesture_drag_get_start_point (gesture, &x, &y))
+    move_window (self, x + dx - self->grab_px);
+}
+
+/* --- The object ---------------------------------------------------------------------------- */
+
+void
+lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
+{
+  g_return_if_fail (self->view == NULL);
+  self->view = g_object_ref (view);
+  self->tree = lns_row_tree_ref (tree);
+  g_signal_connect_object (view, "span-changed", G_CALLBACK (gtk_widget_queue_draw), self,
+                           G_CONNECT_SWAPPED);
+  ask (self);
+}
+
+gboolean
+lns_overview_is_complete (LnsOverview *self)
+{
+  return self->shares != NULL && self->n_px == self->asked_px;
+}
+
+static void
+lns_overview_finalize (GObject *object)
+{
+  LnsOverview *self = LNS_OVERVIEW (object);
+  g_clear_pointer (&self->chart, gsk_render_node_unref);
+  g_free (self->shares);
+  lns_row_tree_unref (self->tree);
+  g_clear_object (&self->view); /* last: a worker may have used it until now */
+  G_OBJECT_CLASS (lns_overview_parent_class)->finalize (object);
+}
+
+static void
+lns_overview_class_init (LnsOverviewClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+  G_OBJECT_CLASS (klass)->finalize = lns_overview_finalize;
+  widget_class->snapshot = lns_overview_snapshot;
+  widget_class->measure = lns_overview_measure;
+  widget_class->size_allocate = lns_overview_size_allocate;
+  gtk_widget_class_set_css_name (widget_class, "timelineoverview");
+  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+}
+
+static void
+lns_overview_init (LnsOverview *self)
+{
+  gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
+  GtkGesture *drag = gtk_gesture_drag_new ();
+  g_signal_connect (drag, "drag-begin", G_CALLBACK (drag_begin_cb), self);
+  g_signal_connect (drag, "drag-update", G_CALLBACK (drag_update_cb), self);
+  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (drag));
+}

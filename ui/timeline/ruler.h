@@ -1,0 +1,24 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The times above the rows: ticks at round times, and the time under the pointer. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_RULER (lns_ruler_get_type ())
+G_DECLARE_FINAL_TYPE (LnsRuler, lns_ruler, LNS, RULER, GtkWidget)
+
+void lns_ruler_set_view (LnsRuler *self, LnsView *view);
+
+/* The pointer is at X_PX; < 0 = nowhere. */
+void lns_ruler_set_pointer (LnsRuler *self, double x_px);
+
+G_END_DECLS

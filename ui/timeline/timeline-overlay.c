@@ -1,0 +1,268 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What lies over the rows. All of it is colour nodes: a pointer that moves costs a line's pixels,
+ * and no row is drawn anew. */
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#include "src/base/format.h"
+#include "ui/model/palette.h"
+#include "ui/timeline/timeline-private.h"
+
+#define BAND_ALPHA    0.12f
+#define POINTER_ALPHA 0.55f
+#define PILL_PAD_PX   8
+#define MIN_MARK_PX   3
+#define LINK_INSET_PX 6 /* from a call's left edge to where its line begins */
+#define LINK_HEAD_PX  6
+#define MAX_LINKS     8 /* with more, one line leads to the first, and says of how many */
+
+static GdkRGBA
+rgba_of (uint32_t rgb, float alpha)
+{
+  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
+                    (float)(rgb & 255) / 255, alpha };
+}
+
+static void
+append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, float w, float h)
+{
+  if (w > 0 && h > 0)
+    gtk_snapshot_append_color (snapshot, color, &GRAPHENE_RECT_INIT (x, y, w, h));
+}
+
+/* --- The selected time --------------------------------------------------------------------- */
+
+/* TEXT in a box around MIDDLE_PX whose upper edge is at TOP_PX. */
+static void
+snapshot_pill (LnsTimeline *self,
+               GtkSnapshot *snapshot,
+               const char *text,
+               float middle_px,
+               float top_px,
+               const graphene_rect_t *body)
+{
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  int text_px, line_px;
+  pango_layout_get_pixel_size (layout, &text_px, &line_px);
+  uint32_t rgb = lns_palette_get (self->context.dark)->accent;
+  GdkRGBA back = rgba_of (rgb, 1), front = rgba_of (lns_palette_text_on (rgb), 1);
+  float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
+  float left_px = CLAMP (middle_px - width_px / 2, body->origin.x,
+                         MAX (body->origin.x + body->size.width - width_px, body->origin.x));
+  GskRoundedRect pill;
+  gsk_rounded_rect_init_from_rect (
+      &pill, &GRAPHENE_RECT_INIT (floorf (left_px), top_px, width_px, height_px), 5);
+  gtk_snapshot_push_rounded_clip (snapshot, &pill);
+  gtk_snapshot_append_color (snapshot, &back, &pill.bounds);
+  gtk_snapshot_pop (snapshot);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (snapshot,
+                          &GRAPHENE_POINT_INIT (pill.bounds.origin.x + PILL_PAD_PX, top_px + 2));
+  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
+static void
+snapshot_band (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  int64_t start_ns, end_ns;
+  if (!lns_view_get_time_selection (self->context.view, &start_ns, &end_ns))
+    return;
+  const LnsScale *scale = lns_view_get_scale (self->context.view);
+  double width = body->size.width;
+  double left = CLAMP (lns_scale_x_of (scale, start_ns), -2.0, width + 2);
+  double right = CLAMP (lns_scale_x_of (scale, end_ns), -2.0, width + 2);
+  float x0 = body->origin.x + floorf ((float)left), x1 = body->origin.x + floorf ((float)right);
+  uint32_t accent = lns_palette_get (self->context.dark)->accent;
+  GdkRGBA tint = rgba_of (accent, BAND_ALPHA), edge = rgba_of (accent, 1);
+  append_rect (snapshot, &tint, x0, body->origin.y, x1 - x0, body->size.height);
+  append_rect (snapshot, &edge, x0, body->origin.y, 1, body->size.height);
+  append_rect (snapshot, &edge, x1, body->origin.y, 1, body->size.height);
+  append_rect (snapshot, &edge, x0, body->origin.y, x1 - x0, 2);
+  if (right >= 0 && left < width)
+    {
+      char text[LNS_FORMAT_SIZE];
+      lns_format_duration (lns_time_sub (end_ns, start_ns), text);
+      snapshot_pill (self, snapshot, text,
+                     (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2,
+                     body->origin.y + 3, body);
+    }
+}
+
+/* --- Events -------------------------------------------------------------------------------- */
+
+static void
+append_outline (GtkSnapshot *snapshot,
+                const graphene_rect_t *rect,
+                float line,
+                const GdkRGBA *color)
+{
+  float x = rect->origin.x, y = rect->origin.y, w = rect->size.width, h = rect->size.height;
+  append_rect (snapshot, color, x, y, w, line);
+  append_rect (snapshot, color, x, y + h - line, w, line);
+  append_rect (snapshot, color, x, y + line, line, h - 2 * line);
+  append_rect (snapshot, color, x + w - line, y + line, line, h - 2 * line);
+}
+
+/* The box of the event [START_NS, +DURATION_NS] of LANE. False where it is not in view. */
+static gboolean
+event_area (LnsTimeline *self,
+            uint32_t lane,
+            int64_t start_ns,
+            int64_t duration_ns,
+            graphene_rect_t *ret_area)
+{
+  const LnsScale *scale = lns_view_get_scale (self->context.view);
+  if (!_lns_timeline_lane_area (self, lane, ret_area))
+    return FALSE;
+  double width = ret_area->size.width;
+  double left = round (lns_scale_x_of (scale, start_ns));
+  double right = round (lns_scale_x_of (scale, lns_time_add (start_ns, duration_ns)));
+  if (right < 0 || left > width)
+    return FALSE;
+  left = CLAMP (left, -8.0, width + 8);
+  right = CLAMP (right, -8.0, width + 8);
+  double missing = MAX (MIN_MARK_PX - (right - left), 0);
+  ret_area->origin.x += (float)floor (left - missing / 2);
+  ret_area->size.width = (float)(right - left + missing);
+  ret_area->size.height -= 1;
+  return TRUE;
+}
+
+/* --- What is tied to the selected event -------------------------------------------------------- */
+
+gboolean
+_lns_timeline_link_line (LnsTimeline *self, const LnsLinkedEvent *linked, LnsLinkLine *ret_line)
+{
+  LnsEvent event;
+  graphene_rect_t call, work;
+  uint32_t n_lanes;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsEventId id = lns_view_get_selected_event (self->context.view, &event);
+  if (id.lane == LNS_ID_NONE ||
+      !event_area (self, id.lane, event.start_ns, event.duration_ns, &call) ||
+      !event_area (self, linked->id.lane, linked->event.start_ns, linked->event.duration_ns, &work))
+    return FALSE;
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[id.lane].kind;
+  if (kind != LNS_LANE_CUDA_API && kind != LNS_LANE_NVTX_PUSH_POP &&
+      kind != LNS_LANE_NVTX_START_END)
+    {
+      graphene_rect_t other = call;
+      call = work;
+      work = other;
+    }
+  gboolean is_below = work.origin.y > call.origin.y;
+  ret_line->x_px = floorf (call.origin.x + MIN (call.size.width / 2, LINK_INSET_PX));
+  ret_line->from_px = is_below ? call.origin.y + call.size.height : call.origin.y - 1;
+  ret_line->end_px = floorf (work.origin.x + MIN (work.size.width / 2, LINK_INSET_PX));
+  ret_line->to_px = is_below ? work.origin.y : work.origin.y + work.size.height;
+  return TRUE;
+}
+
+/* Along the gap beside the call, where it strikes through no name, then down or up to the work. */
+static void
+append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *color)
+{
+  float left_px = MIN (line->x_px, line->end_px), right_px = MAX (line->x_px, line->end_px);
+  float top_px = MIN (line->from_px, line->to_px), bottom_px = MAX (line->from_px, line->to_px);
+  append_rect (snapshot, color, left_px, line->from_px, right_px - left_px + 1, 1);
+  append_rect (snapshot, color, line->end_px, top_px, 1, bottom_px - top_px);
+  for (int i = 0; i < LINK_HEAD_PX; i++)
+    {
+      float half_px = (float)(i / 2);
+      float y = line->to_px > line->from_px ? line->to_px - 1 - (float)i : line->to_px + (float)i;
+      append_rect (snapshot, color, line->end_px - half_px, y, 2 * half_px + 1, 1);
+    }
+}
+
+/* Beside the head of the one line that is drawn: "first of 500". */
+static void
+snapshot_count (LnsTimeline *self,
+                GtkSnapshot *snapshot,
+                const LnsLinkLine *line,
+                const graphene_rect_t *body)
+{
+  char count[LNS_FORMAT_SIZE];
+  lns_format_unsigned (lns_view_get_n_linked (self->context.view), count);
+  /* Translators: where a line leads, "first of 500" kernels */
+  g_autofree char *text = g_strdup_printf (_ ("first of %s"), count);
+  float middle_px = (line->from_px + line->to_px) / 2;
+  snapshot_pill (self, snapshot, text, line->end_px, middle_px - 10, body);
+}
+
+static void
+snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  guint n;
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (self->context.view, &n);
+  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  GdkRGBA outer = rgba_of (palette->accent, 1), inner = rgba_of (palette->background[0], 1);
+  GdkRGBA text = rgba_of (palette->text, 1);
+  for (guint i = 0; i < n; i++)
+    {
+      graphene_rect_t area;
+      LnsLinkLine line;
+      bool is_many = lns_view_get_n_linked (self->context.view) > MAX_LINKS;
+      if ((i == 0 || !is_many) && _lns_timeline_link_line (self, &linked[i], &line))
+        {
+          append_link (snapshot, &line, &text);
+          if (is_many)
+            snapshot_count (self, snapshot, &line, body);
+        }
+      if (!event_area (self, linked[i].id.lane, linked[i].event.start_ns,
+                       linked[i].event.duration_ns, &area))
+        continue;
+      graphene_rect_inset (&area, -2, -2);
+      append_outline (snapshot, &area, 2, &outer);
+      graphene_rect_inset (&area, 2, 2);
+      append_outline (snapshot, &area, 1, &inner);
+    }
+}
+
+static void
+snapshot_events (LnsTimeline *self, GtkSnapshot *snapshot)
+{
+  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  graphene_rect_t area;
+  LnsEventId hovered = lns_view_get_hovered_event (self->context.view);
+  if (hovered.lane != LNS_ID_NONE && hovered.ordinal == self->hovered.ordinal &&
+      event_area (self, hovered.lane, self->hovered.start_ns, self->hovered.duration_ns, &area))
+    {
+      GdkRGBA color = rgba_of (palette->text, 0.8f);
+      append_outline (snapshot, &area, 1, &color);
+    }
+  LnsEvent event;
+  LnsEventId selected = lns_view_get_selected_event (self->context.view, &event);
+  if (selected.lane != LNS_ID_NONE &&
+      event_area (self, selected.lane, event.start_ns, event.duration_ns, &area))
+    {
+      /* Two lines, so that one of them shows on any colour. */
+      GdkRGBA outer = rgba_of (palette->text, 1), inner = rgba_of (palette->background[0], 1);
+      graphene_rect_inset (&area, -2, -2);
+      append_outline (snapshot, &area, 2, &outer);
+      graphene_rect_inset (&area, 2, 2);
+      append_outline (snapshot, &area, 1, &inner);
+    }
+}
+
+void
+_lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot)
+{
+  graphene_rect_t body = _lns_timeline_body (self);
+  gtk_snapshot_push_clip (snapshot, &body);
+  snapshot_linked (self, snapshot, &body);
+  snapshot_events (self, snapshot);
+  snapshot_band (self, snapshot, &body);
+  if (self->pointer_x >= body.origin.x)
+    {
+      GdkRGBA color = rgba_of (lns_palette_get (self->context.dark)->text, POINTER_ALPHA);
+      append_rect (snapshot, &color, floorf ((float)self->pointer_x), body.origin.y, 1,
+                   body.size.height);
+    }
+  gtk_snapshot_pop (snapshot);
+}

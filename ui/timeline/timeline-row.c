@@ -1,0 +1,494 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/timeline/timeline-row.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/model/palette.h"
+
+#define INDENT_PX   14
+#define MIN_BODY_PX 100
+
+struct _LnsTimelineRow
+{
+  GtkWidget parent_instance;
+
+  const LnsRowContext *context;
+  uint32_t row;
+  gboolean pinned;
+  LnsStripSpan shown; /* the strips that can be seen */
+  char *description;  /* owned */
+
+  GtkWidget *header;
+  GtkWidget *expander;
+  GtkWidget *pin;
+  GtkLabel *label;
+};
+
+G_DEFINE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, GTK_TYPE_WIDGET)
+
+enum
+{
+  EXPAND_TOGGLED,
+  PIN_TOGGLED,
+  N_SIGNALS
+};
+static guint signals[N_SIGNALS];
+
+static const LnsRow *
+model_row (LnsTimelineRow *self)
+{
+  return lns_row_tree_row (self->context->tree, self->row);
+}
+
+uint32_t
+lns_timeline_row_get_row (LnsTimelineRow *self)
+{
+  return self->row;
+}
+
+gboolean
+lns_timeline_row_is_pinned (LnsTimelineRow *self)
+{
+  return self->pinned;
+}
+
+void
+lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
+{
+  const LnsRow *it = lns_row_tree_row (self->context->tree, row);
+  gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
+  if (self->row != row || strcmp (gtk_label_get_text (self->label), it->label) != 0)
+    {
+      gtk_label_set_text (self->label, it->label);
+      gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), it->label);
+      gtk_widget_set_margin_start (self->expander, 4 + (int)MIN (it->depth, 8) * INDENT_PX);
+      gtk_widget_remove_css_class (GTK_WIDGET (self), "group");
+      if (lns_row_kind_is_group (it->kind))
+        gtk_widget_add_css_class (GTK_WIDGET (self), "group");
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      it->label, -1);
+      g_clear_pointer (&self->description, g_free);
+      gtk_widget_queue_resize (GTK_WIDGET (self));
+    }
+  self->row = row;
+  self->pinned = pinned;
+  gtk_widget_set_opacity (self->expander, can_fold ? 1 : 0);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
+  gtk_button_set_icon_name (GTK_BUTTON (self->expander),
+                            it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");
+  const char *folding = it->expanded ? _ ("Fold") : _ ("Unfold");
+  gtk_widget_set_tooltip_text (self->expander, can_fold ? folding : NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->expander), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  folding, -1);
+  if (can_fold)
+    gtk_accessible_update_state (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_STATE_EXPANDED, it->expanded,
+                                 -1);
+  else
+    gtk_accessible_reset_state (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_STATE_EXPANDED);
+  gtk_widget_set_visible (self->pin, pinned);
+}
+
+/* --- Strips -------------------------------------------------------------------------------- */
+
+static LnsStrip
+strip_of (LnsTimelineRow *self, uint32_t i)
+{
+  LnsReport *report = lns_view_get_report (self->context->view);
+  return lns_strip_of (report, self->context->tree, self->row, i);
+}
+
+static LnsStripSpan
+strips_between (LnsTimelineRow *self, int top_px, int bottom_px)
+{
+  uint32_t n = lns_strip_count (self->context->tree, self->row);
+  if (n <= 1)
+    return (LnsStripSpan){ self->row, 0, n };
+  int first = CLAMP ((top_px - LNS_ROW_PAD_PX) / LNS_LANE_PX, 0, (int)n);
+  int end = CLAMP ((bottom_px - LNS_ROW_PAD_PX) / LNS_LANE_PX + 1, first, (int)n);
+  return (LnsStripSpan){ self->row, (uint32_t)first, (uint32_t)(end - first) };
+}
+
+LnsStripSpan
+lns_timeline_row_set_shown (LnsTimelineRow *self, int top_px, int bottom_px)
+{
+  LnsStripSpan shown = strips_between (self, top_px, bottom_px);
+  if (shown.first != self->shown.first || shown.n != self->shown.n || shown.row != self->shown.row)
+    gtk_widget_queue_draw (GTK_WIDGET (self));
+  self->shown = shown;
+  return shown;
+}
+
+gboolean
+lns_timeline_row_strip_at (
+    LnsTimelineRow *self, double y_px, LnsStrip *ret_strip, int *ret_top_px, int *ret_height_px)
+{
+  LnsStripSpan span = strips_between (self, (int)y_px, (int)y_px);
+  if (span.n == 0)
+    return FALSE;
+  *ret_strip = strip_of (self, span.first);
+  *ret_top_px = lns_strip_top_px (ret_strip->kind, span.first);
+  *ret_height_px = lns_strip_height_px (ret_strip->kind);
+  return y_px >= *ret_top_px && y_px < *ret_top_px + *ret_height_px;
+}
+
+gboolean
+lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
+                                uint32_t lane,
+                                int *ret_top_px,
+                                int *ret_height_px)
+{
+  const LnsRow *it = model_row (self);
+  const uint32_t *lanes = lns_row_tree_lanes (self->context->tree) + it->lanes;
+  bool is_merged = lns_row_kind_is_merged (it->kind);
+  uint32_t n = MIN (lns_strip_count (self->context->tree, self->row), it->n_own);
+  for (uint32_t k = 0; k < (is_merged ? it->n_own : n); k++)
+    if (lanes[k] == lane)
+      {
+        uint32_t i = is_merged ? 0 : k;
+        LnsStripKind kind = strip_of (self, i).kind;
+        *ret_top_px = lns_strip_top_px (kind, i);
+        *ret_height_px = lns_strip_height_px (kind);
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* --- For assistive technology -------------------------------------------------------------- */
+
+/* The mean busy share of what is in view, by the row's first strip; -1 where it is not known. */
+static double
+busy_share (LnsTimelineRow *self)
+{
+  LnsStrip strip = strip_of (self, 0);
+  int width_px = lns_view_get_width_px (self->context->view);
+  double sum = 0;
+  int n = 0;
+  if (strip.kind != LNS_STRIP_RANGES && strip.kind != LNS_STRIP_SUMMARY)
+    return -1;
+  for (int x = 0; x < width_px;)
+    {
+      double tile_x;
+      const LnsTile *tile = lns_tile_set_at (self->context->tiles, &strip, x, &tile_x);
+      if (tile == NULL || tile->pixels == NULL)
+        return -1;
+      for (int t = (int)tile_x; t < LNS_TILE_PX && x < width_px; t++, x++, n++)
+        sum += tile->pixels[t * tile->key.scale].busy;
+    }
+  return n > 0 ? sum / n : -1;
+}
+
+void
+lns_timeline_row_update_description (LnsTimelineRow *self)
+{
+  LnsView *view = self->context->view;
+  char count[LNS_FORMAT_SIZE], start[LNS_FORMAT_SIZE], end[LNS_FORMAT_SIZE];
+  lns_format_unsigned (model_row (self)->n_events, count);
+  lns_format_duration_exact (lns_view_get_start_ns (view), start);
+  lns_format_duration_exact (lns_view_get_end_ns (view), end);
+  double busy = busy_share (self);
+  /* Translators: "1,200 events; view 0 ns – 2.5 s; busy 37.5 %" */
+  g_autofree char *description =
+      busy < 0 ? g_strdup_printf (_ ("%s events; view %s – %s"), count, start, end)
+               : g_strdup_printf (_ ("%s events; view %s – %s; busy %.1f %%"), count, start, end,
+                                  100 * busy);
+  if (g_strcmp0 (description, self->description) == 0)
+    return;
+  g_free (self->description);
+  self->description = g_steal_pointer (&description);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                  self->description, -1);
+}
+
+char *
+lns_timeline_row_title (LnsTimelineRow *self)
+{
+  const LnsRow *it = model_row (self);
+  if (it->parent == LNS_ID_NONE)
+    return g_strdup (it->label);
+  return g_strdup_printf ("%s — %s", it->label,
+                          lns_row_tree_row (self->context->tree, it->parent)->label);
+}
+
+/* --- Actions ------------------------------------------------------------------------------- */
+
+static void
+show_in_events_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  const LnsRow *it = model_row (self);
+  g_autofree char *title = lns_timeline_row_title (self);
+  /* Of what is below a row of streams together there is more than what is drawn. */
+  const LnsFacetSet *set = it->kind == LNS_ROW_FACET ? it->set : NULL;
+  lns_view_show_in_events (self->context->view, title,
+                           lns_row_tree_lanes (self->context->tree) + it->lanes, it->n_lanes, set,
+                           it->facet);
+}
+
+static void
+zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  const LnsRow *it = model_row (self);
+  const uint32_t *lanes = lns_row_tree_lanes (self->context->tree) + it->lanes;
+  LnsReport *report = lns_view_get_report (self->context->view);
+  int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+  if (it->n_lanes == 0)
+    return;
+  if (it->kind == LNS_ROW_FACET)
+    {
+      const LnsFacet *facet = &lns_facet_set_facets (it->set, NULL)[it->facet];
+      lns_view_show_span (self->context->view, facet->start_ns, facet->end_ns);
+      return;
+    }
+  for (uint32_t i = 0; i < it->n_lanes; i++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (report, lanes[i]);
+      start_ns = MIN (start_ns, info->start_ns);
+      end_ns = MAX (end_ns, info->end_ns);
+    }
+  lns_view_show_span (self->context->view, start_ns, end_ns);
+}
+
+static void
+toggle_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  g_signal_emit (widget, signals[g_str_equal (name, "row.pin") ? PIN_TOGGLED : EXPAND_TOGGLED], 0);
+}
+
+/* --- Layout and picture -------------------------------------------------------------------- */
+
+static void
+lns_timeline_row_measure (GtkWidget *widget,
+                          GtkOrientation orientation,
+                          int for_size,
+                          int *minimum,
+                          int *natural,
+                          int *minimum_baseline,
+                          int *natural_baseline)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  if (orientation == GTK_ORIENTATION_HORIZONTAL)
+    *minimum = self->context->header_px + MIN_BODY_PX;
+  else
+    *minimum =
+        self->row == LNS_ID_NONE ? 0 : lns_row_tree_height_px (self->context->tree, self->row);
+  *natural = *minimum;
+}
+
+static void
+lns_timeline_row_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  int needed_px, unused;
+  gtk_widget_measure (self->header, GTK_ORIENTATION_HORIZONTAL, -1, &needed_px, &unused, NULL,
+                      NULL);
+  gtk_widget_measure (self->header, GTK_ORIENTATION_VERTICAL, -1, &unused, &unused, NULL, NULL);
+  gtk_widget_size_allocate (
+      self->header,
+      &(GtkAllocation){ 0, 0, MAX (self->context->header_px, needed_px), MAX (height, unused) },
+      -1);
+  GtkWidget *last = gtk_widget_get_last_child (widget);
+  if (GTK_IS_POPOVER (last))
+    gtk_popover_present (GTK_POPOVER (last));
+}
+
+static GdkRGBA
+rgba_of (uint32_t rgb)
+{
+  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
+                    (float)(rgb & 255) / 255, 1 };
+}
+
+/* A range that began left of the view has its name where it can be read: at the left edge. */
+static void
+snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *strip, int top_px)
+{
+  const LnsScale *scale = lns_view_get_scale (self->context->view);
+  double tile_x;
+  const LnsTile *tile = lns_tile_set_at (self->context->tiles, strip, 0, &tile_x);
+  const LnsPixelEvent *event = tile != NULL ? lns_tile_event_at (tile, tile_x, 0) : NULL;
+  if (event == NULL || lns_scale_x_of (scale, event->start_ns) > -1)
+    return;
+  double right_px = lns_scale_x_of (scale, lns_time_add (event->start_ns, event->duration_ns)) - 1;
+  right_px = MIN (right_px, lns_view_get_width_px (self->context->view));
+  int text_px, line_px;
+  PangoLayout *layout =
+      right_px < LNS_LABEL_MIN_PX
+          ? NULL
+          : lns_tile_labels_layout (self->context->labels, event->name,
+                                    lns_row_names (model_row (self)),
+                                    right_px - 2 * LNS_LABEL_PAD_PX, &text_px, &line_px);
+  if (layout == NULL)
+    return;
+  LnsReport *report = lns_view_get_report (self->context->view);
+  uint64_t hash = lns_event_hue (report, self->context->tree, model_row (self), event->name);
+  uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hash);
+  GdkRGBA back = rgba_of (rgb), front = rgba_of (lns_palette_text_on (rgb));
+  float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
+  gtk_snapshot_append_color (snapshot, &back,
+                             &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, LNS_LANE_PX - 1));
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (
+      snapshot,
+      &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, (float)(top_px + (LNS_LANE_PX - 1 - line_px) / 2)));
+  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
+/* What a row says that has no lanes yet. */
+static void
+snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  GdkRGBA back = rgba_of (palette->background[lns_row_is_odd (self->context->tree, self->row)]);
+  GdkRGBA front = rgba_of (palette->text);
+  const char *text =
+      self->context->waiting_text != NULL ? self->context->waiting_text : _ ("Finding ranges…");
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  int text_px, line_px;
+  pango_layout_set_width (layout, (int)(body->size.width - 2 * LNS_LABEL_PAD_PX) * PANGO_SCALE);
+  pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
+  pango_layout_get_pixel_size (layout, &text_px, &line_px);
+  gtk_snapshot_append_color (snapshot, &back, body);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (
+      snapshot,
+      &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, floorf ((body->size.height - (float)line_px) / 2)));
+  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
+/* All strips in one node: a pointer that moves over them makes GTK walk the nodes of every row. */
+static void
+snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  GdkRGBA background =
+      rgba_of (palette->background[lns_row_is_odd (self->context->tree, self->row)]);
+  cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);
+  cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
+  /* Tiles are opaque: filling what they cover would cost as much as copying them. */
+  int pad_px = lns_strip_top_px (strip_of (self, 0).kind, 0);
+  if (pad_px > 0)
+    {
+      gdk_cairo_set_source_rgba (cr, &background);
+      cairo_rectangle (cr, 0, 0, body->size.width, pad_px);
+      cairo_rectangle (cr, 0, body->size.height - LNS_ROW_PAD_PX, body->size.width, LNS_ROW_PAD_PX);
+      cairo_fill (cr);
+    }
+  for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
+    {
+      LnsStrip strip = strip_of (self, i);
+      cairo_save (cr);
+      cairo_translate (cr, 0, lns_strip_top_px (strip.kind, i));
+      lns_tile_set_draw (self->context->tiles, cr, &strip, &background);
+      cairo_restore (cr);
+    }
+  cairo_destroy (cr);
+}
+
+static void
+lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  if (self->row == LNS_ID_NONE)
+    return;
+  graphene_rect_t body =
+      GRAPHENE_RECT_INIT (0, 0, (float)lns_view_get_width_px (self->context->view),
+                          (float)gtk_widget_get_height (widget));
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)self->context->header_px, 0));
+  if (lns_row_is_waiting (model_row (self)))
+    snapshot_waiting (self, snapshot, &body);
+  else
+    snapshot_strips (self, snapshot, &body);
+  gtk_snapshot_push_clip (snapshot, &body);
+  for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
+    {
+      LnsStrip strip = strip_of (self, i);
+      if (strip.kind == LNS_STRIP_RANGES)
+        snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (strip.kind, i));
+    }
+  gtk_snapshot_pop (snapshot);
+  gtk_snapshot_restore (snapshot);
+  gtk_widget_snapshot_child (widget, self->header, snapshot);
+}
+
+/* An open menu ends with what it is about: while the window still has a surface, which GTK asks where
+ * the pointer is when a popover goes. */
+static void
+lns_timeline_row_unmap (GtkWidget *widget)
+{
+  GtkWidget *last = gtk_widget_get_last_child (widget);
+  if (GTK_IS_POPOVER (last))
+    gtk_widget_unparent (last);
+  GTK_WIDGET_CLASS (lns_timeline_row_parent_class)->unmap (widget);
+}
+
+LnsTimelineRow *
+lns_timeline_row_new (const LnsRowContext *context)
+{
+  LnsTimelineRow *self = g_object_new (LNS_TYPE_TIMELINE_ROW, NULL);
+  self->context = context;
+  return self;
+}
+
+static void
+lns_timeline_row_dispose (GObject *object)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (object);
+  g_clear_pointer (&self->header, gtk_widget_unparent);
+  G_OBJECT_CLASS (lns_timeline_row_parent_class)->dispose (object);
+}
+
+static void
+lns_timeline_row_finalize (GObject *object)
+{
+  g_free (LNS_TIMELINE_ROW (object)->description);
+  G_OBJECT_CLASS (lns_timeline_row_parent_class)->finalize (object);
+}
+
+static void
+lns_timeline_row_class_init (LnsTimelineRowClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+  object_class->dispose = lns_timeline_row_dispose;
+  object_class->finalize = lns_timeline_row_finalize;
+  widget_class->measure = lns_timeline_row_measure;
+  widget_class->size_allocate = lns_timeline_row_size_allocate;
+  widget_class->snapshot = lns_timeline_row_snapshot;
+  widget_class->unmap = lns_timeline_row_unmap;
+
+  signals[EXPAND_TOGGLED] = g_signal_new ("expand-toggled", LNS_TYPE_TIMELINE_ROW,
+                                          G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[PIN_TOGGLED] = g_signal_new ("pin-toggled", LNS_TYPE_TIMELINE_ROW, G_SIGNAL_RUN_LAST, 0,
+                                       NULL, NULL, NULL, G_TYPE_NONE, 0);
+
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/timeline-row.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, header);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, expander);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pin);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, label);
+  gtk_widget_class_install_action (widget_class, "row.show-in-events", NULL, show_in_events_cb);
+  gtk_widget_class_install_action (widget_class, "row.zoom-to", NULL, zoom_to_cb);
+  gtk_widget_class_install_action (widget_class, "row.pin", NULL, toggle_cb);
+  gtk_widget_class_install_action (widget_class, "row.expand", NULL, toggle_cb);
+  gtk_widget_class_set_css_name (widget_class, "timelinerow");
+  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_ROW);
+}
+
+static void
+lns_timeline_row_init (LnsTimelineRow *self)
+{
+  self->row = LNS_ID_NONE;
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

@@ -1,0 +1,62 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* One row of the timeline: a header with its expander and label, and its strips. To assistive
+ * technology it is a ROW with the label as its name, a description that tells how many events it
+ * has, what is in view and how busy it is there, and the actions row.show-in-events, row.pin,
+ * row.zoom-to and row.expand. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/tiles/tile-labels.h"
+#include "ui/tiles/tile-set.h"
+
+G_BEGIN_DECLS
+
+/* What the rows of a timeline share. Owned by the timeline, which outlives them. */
+typedef struct
+{
+  LnsView *view;
+  LnsRowTree *tree;
+  LnsTileSet *tiles;
+  LnsTileLabels *labels; /* of the main thread */
+  int header_px;         /* where time begins */
+  char *waiting_text;    /* owned; what rows say that wait for their lanes, or NULL */
+  gboolean dark;
+} LnsRowContext;
+
+#define LNS_TYPE_TIMELINE_ROW (lns_timeline_row_get_type ())
+/* Signals: expand-toggled (), pin-toggled (). */
+G_DECLARE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, LNS, TIMELINE_ROW, GtkWidget)
+
+LnsTimelineRow *lns_timeline_row_new (const LnsRowContext *context) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Shows ROW of the tree; PINNED is what its pin says. */
+void lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned);
+uint32_t lns_timeline_row_get_row (LnsTimelineRow *self);
+gboolean lns_timeline_row_is_pinned (LnsTimelineRow *self);
+
+/* Brings the description for assistive technology up to date with what is in view. */
+void lns_timeline_row_update_description (LnsTimelineRow *self);
+
+/* Only what is between TOP_PX and BOTTOM_PX of the row can be seen. Returns the strips there. */
+LnsStripSpan lns_timeline_row_set_shown (LnsTimelineRow *self, int top_px, int bottom_px);
+
+/* The strip at Y_PX of the row, and where it lies. False where there is none. */
+gboolean lns_timeline_row_strip_at (
+    LnsTimelineRow *self, double y_px, LnsStrip *ret_strip, int *ret_top_px, int *ret_height_px);
+
+/* The strip that shows LANE, and where it lies in the row. False where the row does not show it. */
+gboolean lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
+                                         uint32_t lane,
+                                         int *ret_top_px,
+                                         int *ret_height_px);
+
+/* What stands above the events table for the row: "NVTX — main (4711)". */
+char *lns_timeline_row_title (LnsTimelineRow *self) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

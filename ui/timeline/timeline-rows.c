@@ -1,0 +1,442 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/timeline/timeline-rows.h"
+
+#define MAX_PLAIN_ROWS 2000
+#define ROWS_AN_IDLE   32 /* widgets made at a time for rows out of view */
+
+struct _LnsTimelineRows
+{
+  GtkWidget parent_instance;
+
+  const LnsRowContext *context;
+  GtkAdjustment *adjustment; /* owned, or NULL */
+  GArray *pinned;            /* owned; of uint32_t */
+  GHashTable *bound;         /* row → its LnsTimelineRow, a child */
+  GPtrArray *spare;          /* children that show no row */
+  uint32_t first, end;       /* the places in view */
+  guint filling;             /* source that makes the widgets of rows out of view, or 0 */
+};
+
+G_DEFINE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, GTK_TYPE_WIDGET)
+
+enum
+{
+  EXPAND_TOGGLED,
+  PIN_TOGGLED,
+  N_SIGNALS
+};
+static guint signals[N_SIGNALS];
+
+/* --- Places: the rows that the widget shows, numbered from the top -------------------------- */
+
+static gboolean
+is_pinned (LnsTimelineRows *self, uint32_t row)
+{
+  for (guint i = 0; self->pinned != NULL && i < self->pinned->len; i++)
+    if (g_array_index (self->pinned, uint32_t, i) == row)
+      return TRUE;
+  return FALSE;
+}
+
+static uint32_t
+n_places (LnsTimelineRows *self)
+{
+  if (self->adjustment == NULL)
+    return self->pinned != NULL ? self->pinned->len : 0;
+  return lns_row_tree_n_visible (self->context->tree);
+}
+
+static uint32_t
+row_of (LnsTimelineRows *self, uint32_t place)
+{
+  return self->adjustment == NULL ? g_array_index (self->pinned, uint32_t, place)
+                                  : lns_row_tree_visible (self->context->tree, place);
+}
+
+/* The upper edge of PLACE in the widget, scrolled. */
+static int
+top_of (LnsTimelineRows *self, uint32_t place)
+{
+  if (self->adjustment != NULL)
+    return lns_row_tree_top_px (self->context->tree, place) -
+           (int)gtk_adjustment_get_value (self->adjustment);
+  int top_px = 0;
+  for (uint32_t i = 0; i < place; i++)
+    top_px += lns_row_tree_height_px (self->context->tree, row_of (self, i));
+  return top_px;
+}
+
+static uint32_t
+place_at (LnsTimelineRows *self, int y_px)
+{
+  if (self->adjustment != NULL)
+    return lns_row_tree_at_px (self->context->tree,
+                               y_px + (int)gtk_adjustment_get_value (self->adjustment));
+  uint32_t place = 0;
+  while (place + 1 < n_places (self) && top_of (self, place + 1) <= y_px)
+    place++;
+  return place;
+}
+
+int
+lns_timeline_rows_total_px (LnsTimelineRows *self)
+{
+  if (self->adjustment != NULL)
+    return lns_row_tree_top_px (self->context->tree, n_places (self));
+  return top_of (self, n_places (self));
+}
+
+/* --- Widgets ------------------------------------------------------------------------------- */
+
+static void
+expand_toggled_cb (LnsTimelineRow *row, LnsTimelineRows *self)
+{
+  g_signal_emit (self, signals[EXPAND_TOGGLED], 0, lns_timeline_row_get_row (row));
+}
+
+static void
+pin_toggled_cb (LnsTimelineRow *row, LnsTimelineRows *self)
+{
+  g_signal_emit (self, signals[PIN_TOGGLED], 0, lns_timeline_row_get_row (row));
+}
+
+static GtkWidget *
+new_row (LnsTimelineRows *self)
+{
+  GtkWidget *row = GTK_WIDGET (lns_timeline_row_new (self->context));
+  g_signal_connect (row, "expand-toggled", G_CALLBACK (expand_toggled_cb), self);
+  g_signal_connect (row, "pin-toggled", G_CALLBACK (pin_toggled_cb), self);
+  gtk_widget_set_child_visible (row, FALSE);
+  return row;
+}
+
+static LnsTimelineRow *
+lookup (LnsTimelineRows *self, uint32_t row)
+{
+  return g_hash_table_lookup (self->bound, GUINT_TO_POINTER (row));
+}
+
+/* The widget of PLACE; children stand in the order of rows, as assistive technology reads them. */
+static LnsTimelineRow *
+bind (LnsTimelineRows *self, uint32_t place)
+{
+  uint32_t row = row_of (self, place);
+  LnsTimelineRow *widget = lookup (self, row);
+  if (widget == NULL)
+    {
+      LnsTimelineRow *before = NULL;
+      for (uint32_t up = place; up > 0 && before == NULL && place - up < MAX_PLAIN_ROWS; up--)
+        before = lookup (self, row_of (self, up - 1));
+      GtkWidget *child = self->spare->len > 0
+                             ? g_ptr_array_steal_index_fast (self->spare, self->spare->len - 1)
+                             : new_row (self);
+      widget = LNS_TIMELINE_ROW (child);
+      lns_timeline_row_bind (widget, row, is_pinned (self, row));
+      gtk_widget_insert_after (child, GTK_WIDGET (self), GTK_WIDGET (before));
+      gtk_widget_set_visible (child, TRUE);
+      g_hash_table_insert (self->bound, GUINT_TO_POINTER (row), widget);
+    }
+  return widget;
+}
+
+/* Takes their widgets from the rows for which WANTED is false. */
+static void
+unbind (LnsTimelineRows *self, gboolean (*wanted) (LnsTimelineRows *self, uint32_t row))
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  g_hash_table_iter_init (&iter, self->bound);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    if (!wanted (self, GPOINTER_TO_UINT (key)))
+      {
+        gtk_widget_set_visible (value, FALSE);
+        g_ptr_array_add (self->spare, value);
+        g_hash_table_iter_remove (&iter);
+      }
+}
+
+static gboolean
+has_place (LnsTimelineRows *self, uint32_t row)
+{
+  return self->adjustment == NULL ? is_pinned (self, row)
+                                  : lns_row_tree_place_of (self->context->tree, row) != LNS_ID_NONE;
+}
+
+static gboolean
+in_view (LnsTimelineRows *self, uint32_t row)
+{
+  uint32_t place = lns_row_tree_place_of (self->context->tree, row);
+  return place >= self->first && place < self->end;
+}
+
+static gboolean
+fill_cb (gpointer data)
+{
+  LnsTimelineRows *self = data;
+  guint n_made = 0;
+  for (uint32_t place = 0; place < n_places (self) && n_made < ROWS_AN_IDLE; place++)
+    if (lookup (self, row_of (self, place)) == NULL)
+      {
+        bind (self, place);
+        n_made++;
+      }
+  if (n_made > 0)
+    return G_SOURCE_CONTINUE;
+  self->filling = 0;
+  return G_SOURCE_REMOVE;
+}
+
+/* Gives the rows in view their widgets and places. */
+static void
+place_rows (LnsTimelineRows *self)
+{
+  int width_px = gtk_widget_get_width (GTK_WIDGET (self));
+  int height_px = gtk_widget_get_height (GTK_WIDGET (self));
+  uint32_t n = n_places (self);
+  self->first = place_at (self, 0);
+  self->end = n == 0 ? 0 : MIN (place_at (self, height_px - 1) + 1, n);
+  gboolean plain = self->adjustment == NULL || n <= MAX_PLAIN_ROWS;
+  unbind (self, plain ? has_place : in_view);
+  if (plain && g_hash_table_size (self->bound) < n && self->filling == 0)
+    self->filling = g_idle_add_full (G_PRIORITY_LOW, fill_cb, self, NULL);
+
+  for (GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self)); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
+      gboolean seen = self->adjustment == NULL || (row != LNS_ID_NONE && in_view (self, row));
+      if (!seen)
+        gtk_widget_set_child_visible (child, FALSE);
+    }
+  for (uint32_t place = self->first; place < self->end; place++)
+    {
+      LnsTimelineRow *row = bind (self, place);
+      int top_px = top_of (self, place), needed_px, unused;
+      int row_px = lns_row_tree_height_px (self->context->tree, row_of (self, place));
+      lns_timeline_row_set_shown (row, -top_px, height_px - top_px);
+      gtk_widget_set_child_visible (GTK_WIDGET (row), TRUE);
+      gtk_widget_measure (GTK_WIDGET (row), GTK_ORIENTATION_HORIZONTAL, -1, &needed_px, &unused,
+                          NULL, NULL);
+      gtk_widget_size_allocate (
+          GTK_WIDGET (row), &(GtkAllocation){ 0, top_px, MAX (width_px, needed_px), row_px }, -1);
+    }
+}
+
+/* --- Interface ----------------------------------------------------------------------------- */
+
+void
+lns_timeline_rows_set_pinned (LnsTimelineRows *self, GArray *pinned)
+{
+  g_return_if_fail (self->pinned == NULL);
+  self->pinned = g_array_ref (pinned);
+  lns_timeline_rows_sync (self);
+}
+
+void
+lns_timeline_rows_sync (LnsTimelineRows *self)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  unbind (self, has_place);
+  g_hash_table_iter_init (&iter, self->bound);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    lns_timeline_row_bind (value, GPOINTER_TO_UINT (key), is_pinned (self, GPOINTER_TO_UINT (key)));
+  gtk_widget_queue_resize (GTK_WIDGET (self));
+}
+
+void
+lns_timeline_rows_redraw (LnsTimelineRows *self)
+{
+  for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
+    lns_timeline_rows_redraw_row (self, row_of (self, place));
+}
+
+void
+lns_timeline_rows_redraw_row (LnsTimelineRows *self, uint32_t row)
+{
+  LnsTimelineRow *widget = lookup (self, row);
+  if (widget != NULL)
+    gtk_widget_queue_draw (GTK_WIDGET (widget));
+}
+
+void
+lns_timeline_rows_append_spans (LnsTimelineRows *self, GArray *spans)
+{
+  int height_px = gtk_widget_get_height (GTK_WIDGET (self));
+  for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
+    {
+      LnsTimelineRow *row = lookup (self, row_of (self, place));
+      int top_px = top_of (self, place);
+      if (row == NULL)
+        continue;
+      LnsStripSpan span = lns_timeline_row_set_shown (row, -top_px, height_px - top_px);
+      g_array_append_val (spans, span);
+    }
+}
+
+LnsTimelineRow *
+lns_timeline_rows_row_at (LnsTimelineRows *self, double y_px, double *ret_row_y_px)
+{
+  if (n_places (self) == 0 || y_px < 0 || y_px >= lns_timeline_rows_total_px (self))
+    return NULL;
+  uint32_t place = place_at (self, (int)y_px);
+  *ret_row_y_px = y_px - top_of (self, place);
+  return lookup (self, row_of (self, place));
+}
+
+LnsTimelineRow *
+lns_timeline_rows_find (LnsTimelineRows *self, uint32_t row, int *ret_top_px)
+{
+  for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
+    if (row_of (self, place) == row)
+      {
+        *ret_top_px = top_of (self, place);
+        return lookup (self, row);
+      }
+  return NULL;
+}
+
+void
+lns_timeline_rows_scroll_to (LnsTimelineRows *self, uint32_t row, int top_px, int bottom_px)
+{
+  uint32_t place = lns_row_tree_place_of (self->context->tree, row);
+  if (self->adjustment == NULL || place == LNS_ID_NONE)
+    return;
+  /* Rows that were unfolded just now have not been laid out yet. */
+  gtk_adjustment_set_upper (
+      self->adjustment,
+      MAX (lns_timeline_rows_total_px (self), gtk_adjustment_get_page_size (self->adjustment)));
+  int row_px = lns_row_tree_top_px (self->context->tree, place);
+  gtk_adjustment_clamp_page (self->adjustment, row_px + top_px, row_px + bottom_px);
+}
+
+void
+lns_timeline_rows_update_descriptions (LnsTimelineRows *self)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->bound);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    lns_timeline_row_update_description (value);
+}
+
+/* --- Widget -------------------------------------------------------------------------------- */
+
+static void
+lns_timeline_rows_measure (GtkWidget *widget,
+                           GtkOrientation orientation,
+                           int for_size,
+                           int *minimum,
+                           int *natural,
+                           int *minimum_baseline,
+                           int *natural_baseline)
+{
+  LnsTimelineRows *self = LNS_TIMELINE_ROWS (widget);
+  *minimum = *natural = 0;
+  if (orientation == GTK_ORIENTATION_VERTICAL)
+    {
+      *natural = lns_timeline_rows_total_px (self);
+      *minimum = self->adjustment == NULL ? *natural : 0;
+    }
+}
+
+static void
+lns_timeline_rows_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  LnsTimelineRows *self = LNS_TIMELINE_ROWS (widget);
+  if (self->adjustment != NULL)
+    {
+      int total_px = MAX (lns_timeline_rows_total_px (self), height);
+      double value = gtk_adjustment_get_value (self->adjustment);
+      gtk_adjustment_configure (self->adjustment, CLAMP (value, 0, total_px - height), 0, total_px,
+                                LNS_LANE_PX, height * 0.9, height);
+    }
+  place_rows (self);
+}
+
+static void
+scrolled_cb (GtkAdjustment *adjustment, LnsTimelineRows *self)
+{
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+}
+
+/* A row that the keyboard goes to comes into view; one that is partly there stays. */
+static void
+lns_timeline_rows_set_focus_child (GtkWidget *widget, GtkWidget *child)
+{
+  LnsTimelineRows *self = LNS_TIMELINE_ROWS (widget);
+  GTK_WIDGET_CLASS (lns_timeline_rows_parent_class)->set_focus_child (widget, child);
+  if (child == NULL || self->adjustment == NULL)
+    return;
+  uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
+  if (row != LNS_ID_NONE && !in_view (self, row))
+    lns_timeline_rows_scroll_to (self, row, 0, lns_row_tree_height_px (self->context->tree, row));
+}
+
+LnsTimelineRows *
+lns_timeline_rows_new (const LnsRowContext *context, GtkAdjustment *adjustment)
+{
+  LnsTimelineRows *self = g_object_new (LNS_TYPE_TIMELINE_ROWS, NULL);
+  self->context = context;
+  if (adjustment != NULL)
+    {
+      self->adjustment = g_object_ref (adjustment);
+      g_signal_connect_object (adjustment, "value-changed", G_CALLBACK (scrolled_cb), self, 0);
+    }
+  return self;
+}
+
+static void
+lns_timeline_rows_dispose (GObject *object)
+{
+  LnsTimelineRows *self = LNS_TIMELINE_ROWS (object);
+  g_clear_handle_id (&self->filling, g_source_remove);
+  GtkWidget *child;
+  while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
+    gtk_widget_unparent (child);
+  g_hash_table_remove_all (self->bound);
+  g_ptr_array_set_size (self->spare, 0);
+  g_clear_object (&self->adjustment);
+  g_clear_pointer (&self->pinned, g_array_unref);
+  G_OBJECT_CLASS (lns_timeline_rows_parent_class)->dispose (object);
+}
+
+static void
+lns_timeline_rows_finalize (GObject *object)
+{
+  LnsTimelineRows *self = LNS_TIMELINE_ROWS (object);
+  g_hash_table_unref (self->bound);
+  g_ptr_array_unref (self->spare);
+  G_OBJECT_CLASS (lns_timeline_rows_parent_class)->finalize (object);
+}
+
+static void
+lns_timeline_rows_class_init (LnsTimelineRowsClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+  object_class->dispose = lns_timeline_rows_dispose;
+  object_class->finalize = lns_timeline_rows_finalize;
+  widget_class->measure = lns_timeline_rows_measure;
+  widget_class->size_allocate = lns_timeline_rows_size_allocate;
+  widget_class->set_focus_child = lns_timeline_rows_set_focus_child;
+  signals[EXPAND_TOGGLED] =
+      g_signal_new ("expand-toggled", LNS_TYPE_TIMELINE_ROWS, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                    NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[PIN_TOGGLED] = g_signal_new ("pin-toggled", LNS_TYPE_TIMELINE_ROWS, G_SIGNAL_RUN_LAST, 0,
+                                       NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  gtk_widget_class_set_css_name (widget_class, "timelinerows");
+  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_TREE_GRID);
+}
+
+static void
+lns_timeline_rows_init (LnsTimelineRows *self)
+{
+  self->bound = g_hash_table_new (NULL, NULL);
+  self->spare = g_ptr_array_new ();
+  gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
+}

@@ -1,0 +1,339 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tooltip: a box among the timeline's children, so that it takes neither focus nor grab. What
+ * a tile knows of an event stands there at once; a worker adds what only the report knows. */
+
+#include <glib/gi18n.h>
+#include <math.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/model/cuda-text.h"
+#include "ui/details/details-cuda.h"
+#include "ui/model/display-text.h"
+#include "ui/model/event-text.h"
+#include "ui/model/linked-events.h"
+#include "ui/model/palette.h"
+#include "ui/timeline/timeline-private.h"
+
+#define TOOLTIP_DELAY_MSEC 60
+
+/* --- Words --------------------------------------------------------------------------------- */
+
+/* Kernels are written whole: there is room. */
+static char *
+text_of (LnsTimeline *self, uint32_t string, LnsNames names)
+{
+  size_t size_bytes;
+  const char *bytes =
+      lns_report_string (lns_view_get_report (self->context.view), string, &size_bytes);
+  if (names == LNS_NAMES_CALLS)
+    bytes = lns_event_short_name (names, bytes, &size_bytes);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, FALSE);
+  return lns_display_cut (text);
+}
+
+/* Appends "LABEL  VALUE" as a line of markup. */
+static void
+append_line (GString *markup, const char *label, const char *value)
+{
+  g_autofree char *escaped = g_markup_escape_text (value, -1);
+  g_string_append_printf (markup, "\n<span alpha=\"65%%\">%s</span>  %s", label, escaped);
+}
+
+static void
+append_flags (GString *markup, uint32_t flags)
+{
+  if (flags & LNS_EVENT_OPEN_START)
+    append_line (markup, _ ("Note"), _ ("began before the report did"));
+  if (flags & LNS_EVENT_OPEN_END)
+    append_line (markup, _ ("Note"), _ ("had not ended when the report did"));
+  if (flags & LNS_EVENT_END_UNKNOWN)
+    append_line (markup, _ ("Note"), _ ("its end was lost"));
+  if (flags & LNS_EVENT_LOST_BEFORE)
+    append_line (markup, _ ("Note"), _ ("events before it were lost"));
+}
+
+static void
+append_name (LnsTimeline *self, GString *markup, uint32_t row, uint32_t name)
+{
+  LnsNames names = lns_row_names (lns_row_tree_row (self->context.tree, row));
+  g_autofree char *text = text_of (self, name, names);
+  g_autofree char *escaped = g_markup_escape_text (*text != '\0' ? text : _ ("(no name)"), -1);
+  g_string_append_printf (markup, "<b>%s</b>", escaped);
+}
+
+static void
+append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
+{
+  char text[LNS_FORMAT_SIZE];
+  append_name (self, markup, hit->strip.row, hit->event.name);
+  append_line (markup, _ ("Start"), lns_format_duration_exact (hit->event.start_ns, text));
+  if (hit->strip.kind != LNS_STRIP_MARKS && !(hit->event.flags & LNS_EVENT_END_UNKNOWN))
+    append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
+  append_flags (markup, hit->event.flags);
+
+  uint32_t n_domains, domain = lns_row_tree_row (self->context.tree, hit->strip.row)->domain;
+  const LnsDomain *domains =
+      lns_report_domains (lns_view_get_report (self->context.view), &n_domains);
+  if (domain < n_domains && domains[domain].name != 0)
+    {
+      g_autofree char *name = text_of (self, domains[domain].name, LNS_NAMES_OWN);
+      append_line (markup, _ ("Domain"), name);
+    }
+}
+
+static void
+append_narrow (LnsTimeline *self, GString *markup, uint32_t row, const LnsPixel *pixel)
+{
+  char count[LNS_FORMAT_SIZE];
+  if (pixel->name != 0)
+    append_name (self, markup, row, pixel->name);
+  g_autofree char *busy = g_strdup_printf ("%.1f %%", 100.0 * pixel->busy);
+  if (markup->len > 0 && pixel->count > 1)
+    append_line (markup, _ ("and"), _ ("others, too narrow to be told apart"));
+  if (pixel->count > 0)
+    append_line (markup, _ ("Events"), lns_format_unsigned (pixel->count, count));
+  append_line (markup, _ ("Busy"), busy);
+}
+
+/* What the counter is called, and what it says, in its unit. */
+static void
+append_sample (LnsTimeline *self,
+               GString *markup,
+               const LnsStrip *strip,
+               const LnsCounterPixel *sample)
+{
+  const LnsTrack *track = lns_event_track (lns_view_get_report (self->context.view), strip->lane);
+  if (!isfinite (sample->last))
+    return;
+  g_autofree char *unit =
+      track != NULL && track->unit != 0 ? text_of (self, track->unit, LNS_NAMES_OWN) : NULL;
+  const char *space = unit != NULL ? " " : "", *words = unit != NULL ? unit : "";
+  g_autofree char *name =
+      g_markup_escape_text (lns_row_tree_row (self->context.tree, strip->row)->label, -1);
+  g_string_append_printf (markup, "<b>%s</b>", name);
+  g_autofree char *last = g_strdup_printf ("%.10g%s%s", sample->last, space, words);
+  append_line (markup, _ ("Value"), last);
+  if (sample->min == sample->max)
+    return;
+  g_autofree char *between =
+      g_strdup_printf ("%.10g – %.10g%s%s", sample->min, sample->max, space, words);
+  append_line (markup, _ ("Between"), between);
+}
+
+/* --- What only the report knows ------------------------------------------------------------ */
+
+typedef struct
+{
+  LnsEventId id;
+  LnsEvent event;
+  char *markup; /* owned; what the tooltip already says */
+} Details;
+
+static void
+details_free (gpointer data)
+{
+  Details *details = data;
+  g_free (details->markup);
+  g_free (details);
+}
+
+static void
+read_details (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Details *details = data;
+  LnsReport *report = lns_view_get_report (source);
+  LnsEvent range;
+  gboolean found =
+      lns_report_event (report, details->id.lane, details->id.ordinal, &details->event, NULL);
+  if (found && lns_event_track (report, details->id.lane)->kind == LNS_TRACK_NVTX_PROJECTED)
+    {
+      /* So that it is in memory. */
+      LnsEventId id = lns_projected_range (report, details->id.lane, &details->event);
+      lns_report_event (report, id.lane, id.ordinal, &range, NULL);
+    }
+  g_task_return_boolean (task, found);
+}
+
+static uint64_t
+extra_of (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
+{
+  int i = lns_lane_kind_extra (kind, column);
+  return i >= 0 ? event->extra[i] : 0;
+}
+
+static void
+append_category (LnsTimeline *self, GString *markup, uint32_t row, uint32_t category)
+{
+  uint32_t n, domain = lns_row_tree_row (self->context.tree, row)->domain;
+  const LnsCategory *all = lns_report_categories (lns_view_get_report (self->context.view), &n);
+  if (category == 0)
+    return;
+  for (uint32_t i = 0; i < n; i++)
+    if (all[i].domain == domain && all[i].category == category)
+      {
+        g_autofree char *name = text_of (self, all[i].name, LNS_NAMES_OWN);
+        append_line (markup, _ ("Category"), name);
+        return;
+      }
+  g_autofree char *number = g_strdup_printf ("%u", category);
+  append_line (markup, _ ("Category"), number);
+}
+
+static char *
+payload_text (LnsPayloadType type, uint64_t bits)
+{
+  double real;
+  float single;
+  uint32_t low = (uint32_t)bits;
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_UINT32:
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, bits);
+    case LNS_PAYLOAD_INT64:
+      return g_strdup_printf ("%" G_GINT64_FORMAT, (gint64)bits);
+    case LNS_PAYLOAD_INT32:
+      return g_strdup_printf ("%d", (gint32)low);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&real, &bits, sizeof real);
+      return g_strdup_printf ("%.17g", real);
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &low, sizeof single);
+      return g_strdup_printf ("%.9g", (double)single);
+    case LNS_PAYLOAD_TYPED:
+    case LNS_PAYLOAD_JSON:
+      return g_strdup (_ ("structured; select the event to see its fields"));
+    default:
+      return NULL;
+    }
+}
+
+/* The colours of calls, as the tooltip's last line. */
+static void
+append_legend (LnsTimeline *self, GString *markup)
+{
+  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  g_string_append (markup, "\n");
+  for (int kind = LNS_CUDA_CALL_LAUNCH; kind <= LNS_CUDA_CALL_OTHER; kind++)
+    g_string_append_printf (
+        markup, "%s<span foreground=\"#%06x\">■</span> %s", kind > 0 ? "  " : "",
+        lns_palette_color (palette, 0, lns_cuda_call_hue ((LnsCudaCallKind)kind)),
+        lns_cuda_call_kind_name ((LnsCudaCallKind)kind));
+}
+
+static void
+append_cuda (LnsTimeline *self, GString *markup, const Details *details, LnsLaneKind kind)
+{
+  LnsReport *report = lns_view_get_report (self->context.view);
+  g_autoptr (GArray) fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
+  lns_details_cuda_add (fields, report, details->id.lane, &details->event);
+  for (guint i = 0; i < fields->len; i++)
+    {
+      LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
+      append_line (markup, field->title, field->text);
+      g_free (field->text);
+    }
+  if (kind == LNS_LANE_CUDA_API)
+    append_legend (self, markup);
+}
+
+static void
+details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = G_TASK (result);
+  if (!g_task_propagate_boolean (task, NULL))
+    return; /* cancelled, or damaged: the tooltip says what the tile knows */
+  LnsTimeline *self = LNS_TIMELINE (data);
+  Details *details = g_task_get_task_data (task);
+  if (!lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context.view)))
+    return;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  uint32_t n_lanes;
+  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[details->id.lane].kind;
+  uint32_t row = lns_row_tree_row_of_lane (self->context.tree, details->id.lane);
+  GString *markup = g_string_new (details->markup);
+  append_category (self, markup, row,
+                   (uint32_t)extra_of (&details->event, kind, LNS_COLUMN_CATEGORY));
+  g_autofree char *payload =
+      payload_text ((LnsPayloadType)extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD_TYPE),
+                    extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD));
+  if (payload != NULL)
+    append_line (markup, _ ("Payload"), payload);
+  append_cuda (self, markup, details, kind);
+  gtk_label_set_markup (self->tooltip_label, markup->str);
+  g_string_free (markup, TRUE);
+}
+
+static void
+ask_details (LnsTimeline *self, LnsEventId id, const char *markup)
+{
+  self->hovering = g_cancellable_new ();
+  Details *details = g_new0 (Details, 1);
+  details->id = id;
+  details->markup = g_strdup (markup);
+  g_autoptr (GTask) task = g_task_new (self->context.view, self->hovering, details_read_cb, self);
+  g_task_set_task_data (task, details, details_free);
+  g_task_run_in_thread (task, read_details);
+}
+
+/* --- The box ------------------------------------------------------------------------------- */
+
+static gboolean
+show_cb (gpointer data)
+{
+  LnsTimeline *self = data;
+  self->tooltip_delay = 0;
+  gtk_label_set_markup (self->tooltip_label, self->tooltip_about);
+  gtk_widget_set_child_visible (self->tooltip, TRUE);
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+  LnsEventId id = lns_view_get_hovered_event (self->context.view);
+  if (id.lane != LNS_ID_NONE)
+    ask_details (self, id, self->tooltip_about);
+  return G_SOURCE_REMOVE;
+}
+
+void
+_lns_timeline_hide_tooltip (LnsTimeline *self)
+{
+  g_clear_handle_id (&self->tooltip_delay, g_source_remove);
+  g_clear_pointer (&self->tooltip_about, g_free);
+  if (self->hovering != NULL)
+    g_cancellable_cancel (self->hovering);
+  g_clear_object (&self->hovering);
+  gtk_widget_set_child_visible (self->tooltip, FALSE);
+}
+
+void
+_lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
+{
+  g_autoptr (GString) markup = g_string_new (NULL);
+  const LnsTile *tile = hit->tile;
+  int p = tile != NULL ? (int)(hit->tile_x_px * tile->key.scale) : 0;
+  if (hit->has_event)
+    append_event (self, markup, hit);
+  else if (tile != NULL && tile->state == LNS_TILE_DAMAGED)
+    g_string_append (markup, _ ("The report is damaged here and cannot be read."));
+  else if (tile != NULL && tile->samples != NULL)
+    append_sample (self, markup, &hit->strip, &tile->samples[p]);
+  else if (tile != NULL && tile->pixels != NULL &&
+           (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
+    append_narrow (self, markup, hit->strip.row, &tile->pixels[p]);
+
+  const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
+  if (*text == '\0')
+    _lns_timeline_hide_tooltip (self);
+  else if (g_strcmp0 (text, self->tooltip_about) != 0)
+    {
+      /* Words under a pointer that moves on would be shaped and laid out for nobody. */
+      _lns_timeline_hide_tooltip (self);
+      self->tooltip_about = g_strdup (text);
+      self->tooltip_delay = g_timeout_add (TOOLTIP_DELAY_MSEC, show_cb, self);
+    }
+  else if (gtk_widget_get_child_visible (self->tooltip))
+    gtk_widget_queue_allocate (GTK_WIDGET (self)); /* it follows the pointer */
+}

@@ -1,0 +1,36 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The timeline of a report: overview, ruler, pinned rows, rows. It shows an LnsView and changes it.
+ *
+ * Actions, for menus and keys (model/shortcuts.c): timeline.zoom-in, .zoom-out, .zoom-fit,
+ * .zoom-to-selection, .zoom-to-event, .undo-zoom, .pan-left, .pan-right, .go-start, .go-end,
+ * .expand-all, .collapse-all, .clear-selection, .copy-name. They are enabled while they can do
+ * something. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+#define LNS_TYPE_TIMELINE (lns_timeline_get_type ())
+G_DECLARE_FINAL_TYPE (LnsTimeline, lns_timeline, LNS, TIMELINE, GtkWidget)
+
+/* Shows VIEW, which it keeps. */
+GtkWidget *lns_timeline_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether everything in view is painted, exactly: a frame drawn now is the whole picture. */
+gboolean lns_timeline_is_complete (LnsTimeline *self);
+
+/* Tiles painted so far: for tests and benches. */
+guint64 lns_timeline_n_tiles_painted (LnsTimeline *self);
+
+/* Rows unfolded now, and their number: for tests and benches. */
+guint lns_timeline_n_rows (LnsTimeline *self);
+
+G_END_DECLS
