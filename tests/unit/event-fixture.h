@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "src/store/read/report.h"
+#include "src/store/write/writer.h"
 
 #define N_LANES     5
 #define LANE_EVENTS 9000 /* more than two chunks */

@@ -20,6 +20,16 @@
  * alone, in traces of other programs. */
 #define LNS_FIRST_MADE_UP_ID 0xf00000
 
+/* What became of a report. */
+typedef enum
+{
+  LNS_STATE_RECORDING, /* the writer lives, or died without a word (see LnsReportInfo)           */
+  LNS_STATE_COMPLETE,
+  LNS_STATE_RECOVERED, /* rebuilt by `recover`, or imported from a file that ends early          */
+  LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead                           */
+  LNS_STATE_INCOMPLETE /* finished, but events could not be written                              */
+} LnsState;
+
 /* One process instance of the session: a pid that came back is another instance. */
 typedef struct
 {

@@ -20,7 +20,6 @@
 
 #include "src/base/error.h"
 #include "src/store/format/definitions.h"
-#include "src/store/write/writer.h" /* LnsState */
 
 typedef struct LnsReport LnsReport;
 

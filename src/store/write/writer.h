@@ -22,15 +22,6 @@
 
 typedef struct LnsWriter LnsWriter;
 
-typedef enum
-{
-  LNS_STATE_RECORDING, /* the writer lives, or died without a word (see LnsReportInfo)           */
-  LNS_STATE_COMPLETE,
-  LNS_STATE_RECOVERED, /* rebuilt by `recover`, or imported from a file that ends early          */
-  LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead                           */
-  LNS_STATE_INCOMPLETE /* finished, but events could not be written                              */
-} LnsState;
-
 typedef struct
 {
   bool overwrite;        /* an existing PATH is replaced at the first commit with data          */
