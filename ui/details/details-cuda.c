@@ -34,44 +34,11 @@ bytes_text (uint64_t size_bytes)
   return g_strdup_printf ("%s B (%s)", exact, lns_format_bytes (size_bytes, rounded));
 }
 
-const char *
-lns_details_cuda_kind_name (LnsLaneKind kind)
+static bool
+is_cuda (LnsLaneKind kind)
 {
-  switch (kind)
-    {
-    case LNS_LANE_CUDA_API:
-      return _ ("CUDA call");
-    case LNS_LANE_LIBRARY_CALL:
-      return _ ("Library call");
-    case LNS_LANE_CUDA_KERNEL:
-      return _ ("Kernel");
-    case LNS_LANE_CUDA_MEMCPY:
-      return _ ("Copy");
-    case LNS_LANE_CUDA_MEMSET:
-      return _ ("Memset");
-    case LNS_LANE_CUDA_SYNC:
-      return _ ("Synchronization");
-    case LNS_LANE_CUDA_EVENT:
-      return _ ("CUDA event");
-    case LNS_LANE_CUDA_GRAPH:
-      return _ ("CUDA graph");
-    case LNS_LANE_CUDA_GRAPH_NODE:
-      return _ ("CUDA graph node");
-    case LNS_LANE_CUDA_OVERHEAD:
-      return _ ("Overhead");
-    case LNS_LANE_CUDA_MEMORY:
-      return _ ("Memory operation");
-    case LNS_LANE_CUDA_POOL:
-      return _ ("Memory pool operation");
-    case LNS_LANE_CUDA_FAULT:
-      return _ ("Page fault");
-    case LNS_LANE_CUDA_JIT:
-      return _ ("Compilation");
-    case LNS_LANE_NVTX_PROJECTED:
-      return _ ("Range on the GPU");
-    default:
-      return NULL;
-    }
+  return (kind >= LNS_LANE_CUDA_API && kind <= LNS_LANE_LIBRARY_CALL) ||
+         kind == LNS_LANE_NVTX_PROJECTED;
 }
 
 /* --- Where ----------------------------------------------------------------------------------- */
@@ -278,7 +245,7 @@ lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const Ln
                                    lane < n ? lanes[lane].kind : LNS_LANE_NONE,
                                    lns_event_track (report, lane),
                                    event };
-  if (self.track == NULL || lns_details_cuda_kind_name (self.kind) == NULL)
+  if (self.track == NULL || !is_cuda (self.kind))
     return;
   switch (self.kind)
     {

@@ -15,7 +15,4 @@ G_BEGIN_DECLS
  * are not CUDA's, cuBLAS's or cuDNN's. FIELDS is an array of LnsDetailsField. */
 void lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event);
 
-/* What kind of event those of KIND are, or NULL; translated. */
-const char *lns_details_cuda_kind_name (LnsLaneKind kind);
-
 G_END_DECLS

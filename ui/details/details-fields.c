@@ -49,25 +49,6 @@ _lns_details_add_number (const LnsDetailsSubject *self, const char *title, LnsCo
     _lns_details_add (self->fields, title, g_strdup (lns_format_unsigned (value, text)));
 }
 
-static const char *
-kind_name (LnsLaneKind kind)
-{
-  switch (kind)
-    {
-    case LNS_LANE_NVTX_PUSH_POP:
-      return _ ("Push/pop range");
-    case LNS_LANE_NVTX_START_END:
-      return _ ("Start/end range");
-    case LNS_LANE_NVTX_MARK:
-      return _ ("Mark");
-    case LNS_LANE_COUNTER:
-      return _ ("Counter sample");
-    default:
-      return lns_details_system_kind_name (kind) != NULL ? lns_details_system_kind_name (kind)
-                                                         : lns_details_cuda_kind_name (kind);
-    }
-}
-
 /* What the flags say that no other field does. */
 static char *
 notes_text (uint32_t flags)
@@ -190,7 +171,7 @@ lns_details_fields_new (LnsReport *report,
         _lns_details_add (fields, _ ("End"),
                           lns_event_text_time (event->start_ns + event->duration_ns));
     }
-  _lns_details_add (fields, _ ("Kind"), g_strdup (kind_name (kind)));
+  _lns_details_add (fields, _ ("Kind"), g_strdup (lns_event_kind_name (kind)));
   if (track->domain != LNS_ID_NONE &&
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
     _lns_details_add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));

@@ -37,24 +37,6 @@ add_enum (const LnsDetailsSubject *self, const char *title, const char *table, L
   add_signed (self, title, column);
 }
 
-const char *
-lns_details_system_kind_name (LnsLaneKind kind)
-{
-  switch (kind)
-    {
-    case LNS_LANE_OS_CALL:
-      return _ ("OS runtime call");
-    case LNS_LANE_SCHED:
-      return _ ("CPU scheduling");
-    case LNS_LANE_CPU_SAMPLE:
-      return _ ("CPU sample");
-    case LNS_LANE_MPI_CALL:
-      return _ ("MPI call");
-    default:
-      return NULL;
-    }
-}
-
 static void
 add_mpi (const LnsDetailsSubject *self)
 {

@@ -11,9 +11,6 @@
 
 G_BEGIN_DECLS
 
-/* What an event of a lane of KIND is called, or NULL for those of other files. */
-const char *lns_details_system_kind_name (LnsLaneKind kind);
-
 /* Appends the fields (LnsDetailsField) that only such events have, and the call chain of any event. */
 void
 lns_details_system_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event);

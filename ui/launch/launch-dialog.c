@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "src/base/format.h"
-#include "ui/shell/application.h"
 #include "ui/launch/capabilities.h"
 #include "ui/model/display-text.h"
 #include "ui/launch/launch-command.h"
@@ -390,8 +389,9 @@ open_report (GtkWidget *widget, const char *action, GVariant *parameter)
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
   GtkWindow *parent = gtk_window_get_transient_for (GTK_WINDOW (self));
 
-  lns_application_open_file (LNS_APPLICATION (gtk_window_get_application (parent)),
-                             lns_recorder_get_report (self->recorder), parent);
+  g_autofree char *uri = g_file_get_uri (lns_recorder_get_report (self->recorder));
+
+  gtk_widget_activate_action (GTK_WIDGET (parent), "win.open-uri", "s", uri);
   gtk_window_destroy (GTK_WINDOW (self));
 }
 

@@ -26,6 +26,9 @@ typedef enum
 /* The part of NAME that is written; *SIZE_BYTES, its size, becomes that one's. O(size). */
 const char *lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes);
 
+/* The kind of event in lanes of KIND: "Kernel". Translated; static. NULL if KIND is not known. */
+const char *lns_event_kind_name (LnsLaneKind kind);
+
 /* String ID as lns_display_text () shows it. */
 char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);
 

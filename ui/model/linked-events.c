@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/format.h"
-#include "ui/details/details-cuda.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 
@@ -155,7 +154,7 @@ count_words (LnsReport *report, const Ranked *runs, size_t n_runs)
   for (size_t i = 0; i < n_runs; i++)
     {
       LnsLaneKind kind = lanes[runs[i].run.lane].kind;
-      const char *name = lns_details_cuda_kind_name (kind);
+      const char *name = lns_event_kind_name (kind);
       if (counts[kind] == 0 || name == NULL)
         continue;
       g_string_append_printf (words, "%s%s × %s", words->len > 0 ? ", " : "",
