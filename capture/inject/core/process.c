@@ -5,7 +5,6 @@
 
 #include "capture/inject/core/process.h"
 #include "capture/inject/core/connection.h"
-#include "capture/inject/cuda/cuda.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/stream.h"
@@ -24,6 +23,7 @@ LnsProcess lns_process;
 
 static uint64_t noticed_at; /* lns_process.pool.header->published when the last notice was sent */
 static uint32_t n_starved;
+static const LnsProcessWatcher *watcher;
 
 /* So many times without a chunk, a notice is sent once more. */
 #define STARVED_NOTICE 65536u
@@ -48,11 +48,27 @@ wipe_on_fork (void)
     __register_atfork (NULL, NULL, wipe_generation_in_child, __dso_handle);
 }
 
+void
+lns_process_set_watcher (const LnsProcessWatcher *new_watcher)
+{
+  __atomic_store_n (&watcher, new_watcher, __ATOMIC_RELEASE);
+}
+
+void
+lns_process_recording_changed (void)
+{
+  const LnsProcessWatcher *watching = __atomic_load_n (&watcher, __ATOMIC_ACQUIRE);
+  if (watching != NULL)
+    watching->follow_recording ();
+}
+
 /* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
 static void
 leave_parent (void)
 {
-  lns_cuda_leave_parent ();
+  const LnsProcessWatcher *watching = __atomic_load_n (&watcher, __ATOMIC_ACQUIRE);
+  if (watching != NULL)
+    watching->leave_parent ();
   lns_wire_pool_unmap (&lns_process.pool);
   lns_streams_reset ();
   lns_definitions_reset ();

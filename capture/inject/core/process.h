@@ -59,6 +59,19 @@ lns_process_wants_nvtx (void)
          __atomic_load_n (&options->range_kind, __ATOMIC_RELAXED) == LNS_WIRE_RANGE_NVTX;
 }
 
+/* What an engine that lies above this room (CUDA's) does when the process's state changes. */
+typedef struct
+{
+  void (*leave_parent) (void);     /* in a fork's child, before the parent's pool is unmapped */
+  void (*follow_recording) (void); /* the pool's RECORDING has changed; any thread */
+} LnsProcessWatcher;
+
+/* Has WATCHER, which is static, called from now on. At most one engine watches. */
+void lns_process_set_watcher (const LnsProcessWatcher *watcher);
+
+/* Calls the watcher, if there is one, as the pool's RECORDING has changed. */
+void lns_process_recording_changed (void);
+
 /* Whether there is a session to join, as far as can be known without asking it. */
 bool lns_process_has_session (void);
 

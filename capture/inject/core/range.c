@@ -5,7 +5,6 @@
 
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/connection.h"
-#include "capture/inject/cuda/cuda.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/system.h"
 #include "capture/wire/cuda-layout.h"
@@ -121,7 +120,7 @@ lns_range_begin (LnsWireRangeKind kind)
   tell (false, open);
   __atomic_fetch_or (&lns_process.pool.header->recording, LNS_WIRE_RECORDING_RANGE,
                      __ATOMIC_RELEASE);
-  lns_cuda_follow_recording ();
+  lns_process_recording_changed ();
   return true;
 }
 
@@ -138,7 +137,7 @@ lns_range_end (LnsWireRangeKind kind)
   lns_range_started = 0;
   __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELEASE);
   tell (true, open);
-  lns_cuda_follow_recording ();
+  lns_process_recording_changed ();
   uint64_t ending = open | ENDING;
   (void)__atomic_compare_exchange_n (&state, &ending, open & ~OPEN, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE);

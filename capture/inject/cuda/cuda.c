@@ -43,8 +43,10 @@ part_from_parent (void)
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-void
-lns_cuda_leave_parent (void)
+/* In a fork's child that joins a session of its own: CUPTI's copies of pointers into the parent's pool must go
+ * on to point to memory. */
+static void
+leave_parent (void)
 {
   if (lns_cuda_engine.generation == 0 || lns_process.pool.n_buffers == 0)
     return;
@@ -149,7 +151,9 @@ load (void)
 static void
 start (uint64_t generation)
 {
+  static const LnsProcessWatcher watcher = { leave_parent, lns_cuda_follow_recording };
   lns_cuda_engine.generation = generation;
+  lns_process_set_watcher (&watcher);
   if (!load () || !subscribe ())
     goto fail;
   (void)LNS_CUPTI_TRY (SetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
