@@ -58,33 +58,6 @@ lns_export_type_check (const LnsExportType *type, LnsError *error)
   return type->check == NULL || type->check (error);
 }
 
-int
-lns_export_column (const LnsTable *table, const char *name)
-{
-  for (unsigned i = 0; i < table->n_columns; i++)
-    if (strcmp (table->columns[i].name, name) == 0)
-      return (int)i;
-  return -1;
-}
-
-bool
-lns_export_no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for an export; close other programs");
-}
-
-bool
-lns_export_fail (const LnsExportJob *job, int code, LnsError *error)
-{
-  if (code == ENOSPC || code == EDQUOT)
-    return lns_error_set (error, LNS_ERROR_IO, ENOSPC,
-                          "%s cannot be written, since its disk is full: make room, or give "
-                          "another place with --output",
-                          job->path);
-  return lns_error_set_errno (error, code, "%s cannot be written", job->path);
-}
-
 /* Called now and then while rows are copied. */
 static bool
 look_up (Export *export, LnsError *error)
