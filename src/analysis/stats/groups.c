@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "src/analysis/stats/report-private.h"
+#include "src/analysis/stats/maker.h"
 #include "src/base/saturate.h"
 
 static int

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/stats/report-private.h"
+#include "src/analysis/stats/maker.h"
 
 #define NO_QUEUE (-1)
 

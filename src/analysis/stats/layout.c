@@ -115,7 +115,6 @@ write_rule (LnsStatsTable *table)
 static void
 write_header (LnsStatsTable *table)
 {
-  char room[LNS_STATS_TITLE_SIZE];
   bool is_first = true;
 
   for (unsigned i = 0; i < table->n_columns; i++)
@@ -123,7 +122,7 @@ write_header (LnsStatsTable *table)
       size_t width = table->layout->widths[i];
       if (width == 0)
         continue;
-      const char *title = _lns_stats_title (table, i, room);
+      const char *title = table->titles[i];
       size_t n = count_characters (title, strlen (title));
       write_border (table, is_first);
       write_padded (table->stream, title, strlen (title), width, n < width ? (width - n) / 2 : 0);
@@ -137,8 +136,7 @@ write_header (LnsStatsTable *table)
 static size_t
 fitting_width (const LnsStatsTable *table, unsigned i)
 {
-  char room[LNS_STATS_TITLE_SIZE];
-  const char *title = _lns_stats_title (table, i, room);
+  const char *title = table->titles[i];
   size_t width = count_characters (title, strlen (title));
   bool is_cut = table->columns[i].is_text && !table->style->no_limit;
 

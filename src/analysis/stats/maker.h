@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How each report of report.h is made: shared by the lns-stats files alone. */
+/* How each report of report.h is made. Functions without a file name above them are those of maker.c, which all
+ * makers share; report.c, which lists the makers, lies above them. */
 
 #pragma once
 
@@ -75,6 +76,9 @@ _lns_stats_text (const char *bytes, size_t size_bytes)
 /* A grid or block of the THREE sizes, written into TEXT; an empty cell where the report does not tell them, as nothing
  * is launched on a grid of 0. */
 LnsStatsCell _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE]);
+
+/* What the report's arguments want kernels to be called. */
+LnsKernelName _lns_stats_naming (const LnsStatsResult *result);
 
 /* Whether RESULT is of the report called NAME. */
 bool _lns_stats_is_called (const LnsStatsResult *result, const char *name);

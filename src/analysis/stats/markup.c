@@ -75,11 +75,10 @@ write_value (LnsStatsTable *table, unsigned column, const char *bytes, size_t si
 static bool
 begin_lines (LnsStatsTable *table)
 {
-  char room[LNS_STATS_TITLE_SIZE];
 
   for (unsigned i = 0; !table->style->no_header && i < table->n_columns; i++)
     {
-      const char *title = _lns_stats_title (table, i, room);
+      const char *title = table->titles[i];
       write_value (table, i, title, strlen (title));
     }
   return true;
@@ -107,12 +106,11 @@ begin_json (LnsStatsTable *table)
 static bool
 write_object (LnsStatsTable *table, const LnsStatsText *texts)
 {
-  char room[LNS_STATS_TITLE_SIZE];
 
   fputs (table->n_rows > 0 ? ",\n{" : "{", table->stream);
   for (unsigned i = 0; i < table->n_columns; i++)
     {
-      const char *title = _lns_stats_title (table, i, room);
+      const char *title = table->titles[i];
       fputs (i > 0 ? "," : "", table->stream);
       lns_json_write_string (table->stream, title, strlen (title));
       putc (':', table->stream);
@@ -158,7 +156,6 @@ static bool
 begin_html (LnsStatsTable *table)
 {
   const LnsStatsStyle *style = table->style;
-  char room[LNS_STATS_TITLE_SIZE];
 
   if (style->format == LNS_STATS_HDOC)
     {
@@ -177,7 +174,7 @@ begin_html (LnsStatsTable *table)
   fputs ("<table>\n<thead><tr>", table->stream);
   for (unsigned i = 0; i < table->n_columns; i++)
     {
-      const char *title = _lns_stats_title (table, i, room);
+      const char *title = table->titles[i];
       fputs ("<th>", table->stream);
       write_html (table->stream, title, strlen (title));
       fputs ("</th>", table->stream);

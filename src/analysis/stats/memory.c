@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/stats/report-private.h"
+#include "src/analysis/stats/maker.h"
 #include "src/base/saturate.h"
 #include "src/tables/row-cursor.h"
 

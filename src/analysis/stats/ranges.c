@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "src/analysis/stats/report-private.h"
+#include "src/analysis/stats/maker.h"
 #include "src/base/saturate.h"
 
 static void

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/stats/report-private.h"
+#include "src/analysis/stats/maker.h"
 
 #define NO_NVTX      "NV Tools Extension (NVTX) data"
 #define NO_CUDA      "CUDA trace data"
@@ -280,15 +280,6 @@ lns_stats_report_find (const char *name, LnsError *error)
   return NULL;
 }
 
-/* What the report's arguments want kernels to be called. */
-static LnsKernelName
-naming_of (const LnsStatsResult *result)
-{
-  return result->arguments.is_base      ? LNS_KERNEL_SHORT_NAME
-         : result->arguments.is_mangled ? LNS_KERNEL_MANGLED_NAME
-                                        : LNS_KERNEL_NAME;
-}
-
 LnsStatsResult *
 lns_stats_report_run (const LnsStatsReport *stats,
                       const char *name,
@@ -311,7 +302,7 @@ lns_stats_report_run (const LnsStatsReport *stats,
     good = (result->call_ranges =
                 lns_call_ranges_new (lns_tables_report (tables), cancel, error)) != NULL;
   bool by_shape = _lns_stats_is_called (result, "cuda_gpu_kern_gb_sum");
-  LnsKernelName naming = naming_of (result);
+  LnsKernelName naming = _lns_stats_naming (result);
   if (good && (by_shape || naming != LNS_KERNEL_NAME))
     good = lns_kernel_keys_init (&result->kernels, lns_tables_report (tables), naming, by_shape,
                                  cancel, error);
@@ -404,105 +395,4 @@ lns_stats_result_write (const LnsStatsResult *result,
          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                         "not enough memory to write %s; close other programs",
                         result->maker->report.name);
-}
-
-/* ---- What makers share ----------------------------------------------------------------------- */
-
-bool
-_lns_stats_is_called (const LnsStatsResult *result, const char *name)
-{
-  return strcmp (result->maker->report.name, name) == 0;
-}
-
-LnsStatsCell
-_lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE])
-{
-  const int size = snprintf (text, LNS_STATS_SHAPE_SIZE, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32,
-                             three[0], three[1], three[2]);
-
-  return three[0] != 0 ? _lns_stats_text (text, (size_t)size) : (LnsStatsCell){ .is_empty = true };
-}
-
-uint32_t
-_lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t launch)
-{
-  uint32_t n;
-  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
-
-  return lns_kernel_name (launches, n, naming_of (result), name, launch);
-}
-
-LnsStatsCell
-_lns_stats_string (const LnsStatsResult *result, uint32_t id)
-{
-  size_t size;
-  const char *bytes = lns_report_string (lns_tables_report (result->tables), id, &size);
-  return _lns_stats_text (bytes, size);
-}
-
-/* The double itself, halves away from zero, so that 841.15, which no double is, becomes 841.1. A
- * thousand times a double fits a long double. */
-int64_t
-_lns_stats_rounded (double value, unsigned decimals)
-{
-  long double scaled = value;
-
-  for (unsigned i = 0; i < decimals; i++)
-    scaled *= 10;
-  return (int64_t)roundl (fminl (scaled, 9e18L));
-}
-
-bool
-_lns_stats_name_in_range (const LnsStatsResult *result,
-                          const LnsCallRange *range,
-                          uint32_t name,
-                          LnsStatsCell *ret_cell,
-                          char **ret_text)
-{
-  size_t size;
-
-  *ret_cell = _lns_stats_string (result, name);
-  *ret_text = NULL;
-  if (range == NULL)
-    return true;
-  LnsStatsCell domain = _lns_stats_string (result, range->domain_name),
-               text = _lns_stats_string (result, range->name);
-  FILE *stream = open_memstream (ret_text, &size);
-  if (stream == NULL)
-    return false;
-  fwrite (domain.bytes, 1, domain.size_bytes, stream);
-  fputs (domain.size_bytes > 0 ? ":" : "", stream);
-  fwrite (text.bytes, 1, text.size_bytes, stream);
-  putc ('/', stream);
-  fwrite (ret_cell->bytes, 1, ret_cell->size_bytes, stream);
-  if (fclose (stream) != 0)
-    return false;
-  *ret_cell = _lns_stats_text (*ret_text, size);
-  return true;
-}
-
-static uint32_t
-domain_name (LnsReport *report, uint32_t lane)
-{
-  uint32_t n_lanes, n_tracks, n_domains;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
-  const LnsDomain *domains = lns_report_domains (report, &n_domains);
-  uint32_t domain = lane < n_lanes && lanes[lane].track < n_tracks
-                        ? tracks[lanes[lane].track].domain
-                        : LNS_ID_NONE;
-
-  return domain < n_domains ? domains[domain].name : 0;
-}
-
-void
-_lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lane, uint32_t name)
-{
-  LnsReport *report = lns_tables_report (result->tables);
-  LnsStatsCell domain = _lns_stats_string (result, domain_name (report, lane)),
-               text = _lns_stats_string (result, name);
-
-  fwrite (domain.bytes, 1, domain.size_bytes, stream);
-  putc (':', stream);
-  fwrite (text.bytes, 1, text.size_bytes, stream);
 }

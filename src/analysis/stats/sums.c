@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/stats/report-private.h"
+#include "src/analysis/stats/maker.h"
 
 #define MEMORY_STYLES (LNS_STYLE_COPY | LNS_STYLE_SET)
 #define RANGE_STYLES  (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END)

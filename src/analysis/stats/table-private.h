@@ -9,7 +9,7 @@
 
 #include "src/analysis/stats/table.h"
 
-#define LNS_STATS_TITLE_SIZE 96
+#define LNS_STATS_NUMBER_SIZE 96
 
 /* A cell as it is to be written, but for what a format has to escape. */
 typedef struct
@@ -39,9 +39,11 @@ struct LnsStatsTable
   const LnsStatsColumn *columns;
   unsigned n_columns;
   const LnsStatsWriter *writer;
-  LnsStatsText *texts;                   /* of the row being added                               */
-  char (*numbers)[LNS_STATS_TITLE_SIZE]; /* where its numbers stand                              */
+  char **titles;                          /* of the columns, with their units */
+  LnsStatsText *texts;                    /* of the row being added                               */
+  char (*numbers)[LNS_STATS_NUMBER_SIZE]; /* where its numbers stand                              */
   uint64_t n_rows;
+  bool is_ready;          /* all of the above is there: the writer has begun, or tried to */
   LnsStatsLayout *layout; /* of column and table, or NULL                                       */
 };
 
@@ -49,7 +51,3 @@ extern const LnsStatsWriter _lns_stats_layout_writer; /* column and table       
 extern const LnsStatsWriter _lns_stats_lines_writer;  /* csv and tsv                            */
 extern const LnsStatsWriter _lns_stats_json_writer;
 extern const LnsStatsWriter _lns_stats_html_writer; /* hdoc and htable                          */
-
-/* The title of column I with its unit: RET_TITLE, or the column's own where that is longer. */
-const char *
-_lns_stats_title (const LnsStatsTable *table, unsigned i, char ret_title[LNS_STATS_TITLE_SIZE]);

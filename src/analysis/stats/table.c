@@ -16,6 +16,26 @@ static const LnsStatsWriter *const writers[LNS_STATS_N_FORMATS] = {
   [LNS_STATS_HTABLE] = &_lns_stats_html_writer,
 };
 
+/* The titles of the columns with their units. False without memory. */
+static bool
+make_titles (LnsStatsTable *table)
+{
+  static const char *const units[] = { "ns", "us", "ms", "s" };
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    {
+      const LnsStatsColumn *column = &table->columns[i];
+      if (column->is_time &&
+          asprintf (&table->titles[i], "%s (%s)", column->title, units[table->style->unit]) < 0)
+        table->titles[i] = NULL;
+      if (!column->is_time)
+        table->titles[i] = strdup (column->title);
+      if (table->titles[i] == NULL)
+        return false;
+    }
+  return true;
+}
+
 LnsStatsTable *
 lns_stats_table_new (FILE *stream,
                      const LnsStatsStyle *style,
@@ -31,24 +51,15 @@ lns_stats_table_new (FILE *stream,
                             .columns = columns,
                             .n_columns = n_columns,
                             .writer = writers[style->format] };
+  table->titles = calloc (n_columns, sizeof *table->titles);
   table->texts = calloc (n_columns, sizeof *table->texts);
   table->numbers = calloc (n_columns, sizeof *table->numbers);
-  if (table->texts != NULL && table->numbers != NULL && table->writer->begin (table))
+  table->is_ready = table->titles != NULL && table->texts != NULL && table->numbers != NULL &&
+                    make_titles (table);
+  if (table->is_ready && table->writer->begin (table))
     return table;
   lns_stats_table_finish (table);
   return NULL;
-}
-
-const char *
-_lns_stats_title (const LnsStatsTable *table, unsigned i, char ret_title[LNS_STATS_TITLE_SIZE])
-{
-  static const char *const units[] = { "ns", "us", "ms", "s" };
-
-  if (!table->columns[i].is_time)
-    return table->columns[i].title;
-  snprintf (ret_title, LNS_STATS_TITLE_SIZE, "%s (%s)", table->columns[i].title,
-            units[table->style->unit]);
-  return ret_title;
 }
 
 /* Copies the number of SIZE characters at DIGITS with SEPARATOR between groups of three digits before
@@ -57,7 +68,7 @@ static size_t
 group_digits (const char *digits,
               size_t size,
               const char *separator,
-              char ret_text[LNS_STATS_TITLE_SIZE])
+              char ret_text[LNS_STATS_NUMBER_SIZE])
 {
   size_t sign = size > 0 && digits[0] == '-', end = sign;
   char *to = ret_text;
@@ -135,8 +146,11 @@ lns_stats_table_finish (LnsStatsTable *table)
 {
   if (table == NULL)
     return;
-  if (table->texts != NULL && table->numbers != NULL)
+  if (table->is_ready)
     table->writer->end (table);
+  for (unsigned i = 0; table->titles != NULL && i < table->n_columns; i++)
+    free (table->titles[i]);
+  free (table->titles);
   free (table->texts);
   free (table->numbers);
   free (table);
