@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/projection/cuda-links.h"
-#include "src/analysis/rules/private.h"
+#include "src/analysis/rules/maker.h"
 #include "src/tables/enums.h"
 
 /* To devices such copies are staged, and the call returns at once. */

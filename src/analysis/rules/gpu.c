@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/rules/private.h"
+#include "src/analysis/rules/maker.h"
 
 typedef struct
 {
