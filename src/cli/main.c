@@ -22,65 +22,17 @@ static const LnsCommand *const commands[] = {
 };
 static const size_t n_commands = sizeof commands / sizeof *commands;
 
-int
-lns_cli_fail (const LnsError *error)
-{
-  fprintf (stderr, "lanescope: error: %s\n", error->message);
-  return LNS_EXIT_FAILED;
-}
-
-static int end_signal;
-
-void
-lns_cli_end_by (int signal_number)
-{
-  end_signal = signal_number;
-}
-
 /* Runs COMMAND. What a signal has ended, ends by that signal, once nothing half-written is left: a shell goes
  * on with its loop after any exit code. */
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
   const int code = command->run (command, argc, argv);
-  const int number = end_signal != 0 ? end_signal : lns_cli_interrupted ();
+  const int asked = lns_cli_ending_signal (), number = asked != 0 ? asked : lns_cli_interrupted ();
   if (number == 0)
     return code;
   lns_signals_end_self (number);
   return 128 + number;
-}
-
-/* The exit code of what printed a text. */
-static int
-printed (void)
-{
-  LnsError error = { 0 };
-  return lns_cli_flush (&error) ? 0 : lns_cli_fail (&error);
-}
-
-/* Frees what was parsed of a command that will not run. */
-static void
-clear_lists (const LnsCommand *command, void *values)
-{
-  const LnsOption *option;
-  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
-    if (option->kind == LNS_OPTION_LIST && option->instead == NULL)
-      lns_option_list_clear ((LnsOptionList *)((char *)values + option->offset));
-}
-
-bool
-lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit)
-{
-  LnsError error = { 0 };
-  const char *help = NULL;
-  const bool good = lns_options_parse (command, argc, argv, values, &help, &error);
-  if (good && help == NULL)
-    return true;
-  clear_lists (command, values);
-  *ret_exit = good && lns_command_print_help (command, help, stdout, &error)
-                  ? printed ()
-                  : lns_cli_fail (&error);
-  return false;
 }
 
 static int
@@ -96,7 +48,7 @@ print_help (void)
           "  --capabilities=json  commands, switches and defaults, for programs\n\n"
           "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
           "found) and print a line that begins with `lanescope: error: `.\n");
-  return printed ();
+  return lns_cli_printed ();
 }
 
 static int
@@ -110,7 +62,7 @@ print_capabilities (void)
       lns_command_print_json (commands[i], stdout);
     }
   printf ("]}\n");
-  return printed ();
+  return lns_cli_printed ();
 }
 
 /* Commands of nsys whose work is done otherwise. */
@@ -182,7 +134,7 @@ main (int argc, char **argv)
   if (strcmp (word, "--version") == 0 || strcmp (word, "-v") == 0)
     {
       printf ("lanescope %s\n", LNS_VERSION);
-      return printed ();
+      return lns_cli_printed ();
     }
   if (strcmp (word, "--capabilities=json") == 0)
     return print_capabilities ();

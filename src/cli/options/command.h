@@ -41,6 +41,13 @@ int lns_cli_fail (const LnsError *error);
  * see. */
 void lns_cli_end_by (int signal_number);
 
+/* The signal that was given to lns_cli_end_by () last; 0: none. */
+int lns_cli_ending_signal (void);
+
+/* The exit code of a command that has printed all that it had to: 0, or that of a failure, which is printed,
+ * where stdout could not be written. */
+int lns_cli_printed (void);
+
 /* Parses as lns_options_parse () does. Returns true to go on; else *RET_EXIT is the exit code, and
  * what there was to say (the help, or the error) has been printed. */
 bool lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit);

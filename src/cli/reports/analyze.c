@@ -13,6 +13,7 @@
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/reports/tables.h"
+#include "src/cli/terminal/terminal.h"
 
 #define DOCTOR "What Is Wrong with the Report"
 

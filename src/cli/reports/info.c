@@ -14,6 +14,7 @@
 #include "src/base/visible.h"
 #include "src/cli/reports/doctor.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
 
 #define CHECK_PIXELS 2048

@@ -11,6 +11,7 @@
 
 #include "src/cli/options/shared.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/terminal/terminal.h"
 #include "src/store/recover/recover.h"
 
 typedef struct

@@ -166,14 +166,6 @@ lns_cli_tell_processing (const char *path, const char *name)
   printf ("] with [%s]... \n", name);
 }
 
-bool
-lns_cli_flush (LnsError *error)
-{
-  if (fflush (stdout) == 0 && !ferror (stdout))
-    return true;
-  return lns_error_set_errno (error, errno, "what was to be printed cannot be written");
-}
-
 const char *
 lns_cli_state_name (LnsState state)
 {

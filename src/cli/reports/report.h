@@ -42,8 +42,5 @@ void lns_cli_tell_generated (FILE *stream, const char *path);
 /* Prints that NAME, a table or a rule, is made of the report at PATH. */
 void lns_cli_tell_processing (const char *path, const char *name);
 
-/* Flushes stdout. False and ERROR where something of what was printed could not be written. */
-bool lns_cli_flush (LnsError *error);
-
 /* "complete", "recording", "cut off" or "recovered". Static. */
 const char *lns_cli_state_name (LnsState state);

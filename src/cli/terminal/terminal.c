@@ -5,6 +5,7 @@
 
 #include "src/cli/terminal/terminal.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,4 +80,12 @@ lns_cli_draw_nothing (void)
 {
   static const char nothing[] = "\r\033[K";
   write_past (nothing, sizeof nothing - 1);
+}
+
+bool
+lns_cli_flush (LnsError *error)
+{
+  if (fflush (stdout) == 0 && !ferror (stdout))
+    return true;
+  return lns_error_set_errno (error, errno, "what was to be printed cannot be written");
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "src/base/error.h"
+
 /* Has stdout and stderr write so where they are terminals. To be called once, before anything is printed. */
 void lns_cli_guard_terminals (void);
 
@@ -28,3 +30,6 @@ void lns_cli_draw (const char *format, ...) __attribute__ ((format (printf, 1, 2
 
 /* Empties that line. */
 void lns_cli_draw_nothing (void);
+
+/* Flushes stdout. False and ERROR where something of what was printed could not be written. */
+bool lns_cli_flush (LnsError *error);

@@ -1,0 +1,63 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/cli/options/command.h"
+
+#include <stdio.h>
+
+#include "src/cli/terminal/terminal.h"
+
+int
+lns_cli_fail (const LnsError *error)
+{
+  fprintf (stderr, "lanescope: error: %s\n", error->message);
+  return LNS_EXIT_FAILED;
+}
+
+static int end_signal;
+
+void
+lns_cli_end_by (int signal_number)
+{
+  end_signal = signal_number;
+}
+
+int
+lns_cli_ending_signal (void)
+{
+  return end_signal;
+}
+
+int
+lns_cli_printed (void)
+{
+  LnsError error = { 0 };
+  return lns_cli_flush (&error) ? 0 : lns_cli_fail (&error);
+}
+
+/* Frees what was parsed of a command that will not run. */
+static void
+clear_lists (const LnsCommand *command, void *values)
+{
+  const LnsOption *option;
+  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
+    if (option->kind == LNS_OPTION_LIST && option->instead == NULL)
+      lns_option_list_clear ((LnsOptionList *)((char *)values + option->offset));
+}
+
+bool
+lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit)
+{
+  LnsError error = { 0 };
+  const char *help = NULL;
+  const bool good = lns_options_parse (command, argc, argv, values, &help, &error);
+  if (good && help == NULL)
+    return true;
+  clear_lists (command, values);
+  *ret_exit = good && lns_command_print_help (command, help, stdout, &error)
+                  ? lns_cli_printed ()
+                  : lns_cli_fail (&error);
+  return false;
+}
