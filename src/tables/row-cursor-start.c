@@ -294,3 +294,23 @@ _lns_row_cursor_start_strings (LnsRowCursor *cursor, LnsError *error)
   return ids.min == ids.max ||
          _lns_tables_hidden_strings (cursor->tables, &cursor->hidden_strings, error);
 }
+
+/* ---- Next ------------------------------------------------------------------------------------ */
+
+bool
+_lns_row_cursor_matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
+{
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      if (_lns_row_cursor_is_by_name (cursor, constraint))
+        continue;
+      LnsValue value = constraint->column >= 0
+                           ? row[constraint->column]
+                           : (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)rowid };
+      if (value.type != LNS_VALUE_INTEGER || value.integer < constraint->min ||
+          value.integer > constraint->max)
+        return false;
+    }
+  return true;
+}
