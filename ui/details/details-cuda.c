@@ -11,7 +11,7 @@
 
 #include "src/base/format.h"
 #include "ui/model/cuda-text.h"
-#include "ui/details/details-private.h"
+#include "ui/details/details-subject.h"
 #include "ui/model/event-text.h"
 #include "ui/model/linked-events.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the files that write an event's fields share. */
+/* An event whose fields are written, and how one is. */
 
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "src/base/format.h"
 #include "src/tables/call-chain.h"
 #include "src/tables/enums.h"
-#include "ui/details/details-private.h"
+#include "ui/details/details-subject.h"
 #include "ui/model/event-text.h"
 
 static void
