@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "src/tables/table-cells-private.h"
+#include "src/tables/cell-builder.h"
 
 /* NVTX_RESOURCE_TYPE_CUDA_DEVICE and …_CUDART_DEVICE: their identifiers are CUDA's numbers. */
 #define NVTX_CUDA_DEVICE   0x40001

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/tables/table-cells-private.h"
+#include "src/tables/cell-builder.h"
 
 LnsValue
 _lns_kept_value (const LnsKeptValue *kept)

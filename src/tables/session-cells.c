@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "lns-config.h"
-#include "src/tables/table-cells-private.h"
+#include "src/tables/cell-builder.h"
 
 /* The schema of the reference's exports that these tables follow, column by column. Readers choose by it what they
  * look for: PROFILER_OVERHEAD has overheadType instead of returnValue since 3.24, kernels have

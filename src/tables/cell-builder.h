@@ -39,6 +39,13 @@ LnsValue _lns_builder_keep (LnsCellBuilder *builder, char *text);
 LnsValue _lns_builder_format (LnsCellBuilder *builder, const char *text, ...)
     __attribute__ ((format (printf, 2, 3)));
 
+/* Whether the report is that of another program. */
+bool _lns_builder_is_import (const LnsCellBuilder *builder);
+
+/* Sorts ITEMS by key and keeps of those with equal keys the last: a pid or tid that came back has
+ * one row, since readers take them for unique. Returns how many are left. */
+uint32_t _lns_builder_keep_last (LnsKeyedId *items, uint32_t n);
+
 /* Named threads by globalTid, of those with one id the last; the caller frees. RET_N_REUSED gets
  * how many were left out for it. */
 LnsKeyedId *
