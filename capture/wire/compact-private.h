@@ -10,6 +10,7 @@
 #include "capture/wire/compact.h"
 
 #include <cupti.h>
+#include <string.h>
 
 /* A record, at least as long as the newest struct of its kind. */
 typedef union __attribute__ ((may_alias))
@@ -56,8 +57,33 @@ typedef enum
 #define HAS(work, type, field)                                                                     \
  (offsetof (type, field) + sizeof (((type *)NULL)->field) <= (work)->n_bytes)
 
+#define LNS_CUPTI_PADDED(n_bytes)                                                                  \
+ (uint32_t) (((n_bytes) + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1))
+
+/* Room for a record of N_BYTES, padded; null, and lost, where there is none. */
+static inline void *
+_lns_cupti_begin (const LnsCuptiWork *work, size_t n_bytes)
+{
+  uint8_t *at = work->sink->reserve (work->sink->context, LNS_CUPTI_PADDED (n_bytes));
+  if (at == NULL)
+    work->sink->lose (work->sink->context, LNS_CUPTI_PADDED (n_bytes));
+  return at;
+}
+
 /* Writes the N_BYTES of RECORD, whose size is filled in, and padding. */
-LnsCuptiResult _lns_cupti_put (const LnsCuptiWork *work, void *record, size_t n_bytes);
+static inline LnsCuptiResult
+_lns_cupti_put (const LnsCuptiWork *work, void *record, size_t n_bytes)
+{
+  uint32_t n_padded = LNS_CUPTI_PADDED (n_bytes);
+  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n_padded, sizeof n_padded);
+  uint8_t *at = _lns_cupti_begin (work, n_bytes);
+  if (at == NULL)
+    return LNS_CUPTI_LOST;
+  memcpy (at, record, n_bytes);
+  memset (at + n_bytes, 0, n_padded - n_bytes);
+  work->sink->commit (work->sink->context, n_padded);
+  return LNS_CUPTI_DONE;
+}
 
 /* The registered string of the text at ADDRESS. */
 static inline uint32_t

@@ -22,33 +22,6 @@ _Static_assert(offsetof (CUpti_ActivityKernel10, graphNodeId) == 144, "as in CUP
 _Static_assert(offsetof (CUpti_ActivityMemcpy6, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
 _Static_assert(offsetof (CUpti_ActivityMemset4, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
 
-#define PADDED(n_bytes)                                                                            \
- (uint32_t) (((n_bytes) + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1))
-
-/* Room for a record of N_BYTES, padded; null, and lost, where there is none. */
-static void *
-begin (const LnsCuptiWork *work, size_t n_bytes)
-{
-  uint8_t *at = work->sink->reserve (work->sink->context, PADDED (n_bytes));
-  if (at == NULL)
-    work->sink->lose (work->sink->context, PADDED (n_bytes));
-  return at;
-}
-
-LnsCuptiResult
-_lns_cupti_put (const LnsCuptiWork *work, void *record, size_t n_bytes)
-{
-  uint32_t n_padded = PADDED (n_bytes);
-  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n_padded, sizeof n_padded);
-  uint8_t *at = begin (work, n_bytes);
-  if (at == NULL)
-    return LNS_CUPTI_LOST;
-  memcpy (at, record, n_bytes);
-  memset (at + n_bytes, 0, n_padded - n_bytes);
-  work->sink->commit (work->sink->context, n_padded);
-  return LNS_CUPTI_DONE;
-}
-
 static LnsCuptiResult
 put_api (const LnsCuptiWork *work)
 {
@@ -68,7 +41,7 @@ put_api (const LnsCuptiWork *work)
     }
   uint32_t name = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
   /* Where it goes at once, as the next: a busy report is of these. */
-  LnsWireCudaApiBytes *to = begin (work, sizeof *to);
+  LnsWireCudaApiBytes *to = _lns_cupti_begin (work, sizeof *to);
   if (to == NULL)
     return LNS_CUPTI_LOST;
   *to = (LnsWireCudaApiBytes){
@@ -208,7 +181,7 @@ put_kernel (const LnsCuptiWork *work)
   if (!find_slot (work->sink->launches, &launch, &slot) &&
       define_launch (work, slot, &launch) != LNS_CUPTI_DONE)
     return LNS_CUPTI_LOST;
-  LnsWireCudaKernelBytes *to = begin (work, sizeof *to);
+  LnsWireCudaKernelBytes *to = _lns_cupti_begin (work, sizeof *to);
   if (to == NULL)
     return LNS_CUPTI_LOST;
   *to = (LnsWireCudaKernelBytes){

@@ -9,6 +9,8 @@
 
 #include "capture/wire/pool-session.h"
 
+#include <sys/mman.h>
+
 /* What this side knows of a chunk, out of the target's reach. */
 typedef struct
 {
@@ -46,7 +48,12 @@ struct LnsWirePool
 };
 
 /* Gives N_BYTES at OFFSET of the pool's memory back to the system. */
-bool _lns_wire_pool_punch (LnsWirePool *pool, uint64_t offset, uint64_t n_bytes);
+static inline bool
+_lns_wire_pool_punch (LnsWirePool *pool, uint64_t offset, uint64_t n_bytes)
+{
+  /* Of the file, by its mapping: the descriptor may be closed. */
+  return madvise ((uint8_t *)pool->view.header + offset, n_bytes, MADV_REMOVE) == 0;
+}
 
 /* Bytes that buffers hold or may hold at any moment. */
 uint64_t _lns_wire_buffers_weight (const LnsWirePool *pool);

@@ -282,13 +282,6 @@ withdraw (LnsWirePool *pool, uint32_t index)
   return true;
 }
 
-bool
-_lns_wire_pool_punch (LnsWirePool *pool, uint64_t offset, uint64_t n_bytes)
-{
-  /* Of the file, by its mapping: the descriptor may be closed. */
-  return madvise ((uint8_t *)pool->view.header + offset, n_bytes, MADV_REMOVE) == 0;
-}
-
 /* Gives the memory of chunk INDEX, which is not lent, back to the system. */
 static bool
 punch (LnsWirePool *pool, uint32_t index)
