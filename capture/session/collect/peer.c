@@ -142,8 +142,8 @@ count_begun (
   size_t n_known = done != NULL && done->n_bytes > from ? done->n_bytes - from : 0;
   if (n_known > n_bytes)
     n_known = n_bytes;
-  const LnsBegun old = lns_batch_count_begun (bytes, n_known),
-                 new = lns_batch_count_begun (bytes + n_known, n_bytes - n_known);
+  const LnsBegun old = lns_records_count_begun (bytes, n_known),
+                 new = lns_records_count_begun (bytes + n_known, n_bytes - n_known);
   peer->n_begun += new.n;
   if (done != NULL && n_known < n_bytes)
     done->n_bytes = from + (uint32_t)n_bytes;
@@ -227,7 +227,7 @@ lns_peer_give_up (LnsPeer *peer)
       const LnsWireChunk *chunk = &peer->chunks[i];
       const uint8_t *bytes = lns_wire_pool_chunk (view, chunk->index) + chunk->drained;
       uint32_t n_lost = chunk->committed > chunk->drained
-                            ? lns_batch_count_begun (bytes, chunk->committed - chunk->drained).n
+                            ? lns_records_count_begun (bytes, chunk->committed - chunk->drained).n
                             : 0;
       for (; n_lost > 0; n_lost--)
         lns_wire_pool_count_cause (view, chunk->stream, LNS_WIRE_LOSS_OTHER, LNS_WIRE_CAUSE_UNREAD);

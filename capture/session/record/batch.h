@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "capture/session/decode/core/decoder.h"
+#include "capture/session/decode/core/record-count.h"
 #include "src/store/write/writer.h"
 
 #define LNS_BLOCK_BYTES (1u << 20)
@@ -34,14 +35,6 @@ typedef struct
   size_t n_bytes;
   _Alignas(8) uint8_t bytes[];
 } LnsSalvage;
-
-/* Events that begin in some records: a range counts where it begins, a record of several samples as
- * one. */
-typedef struct
-{
-  uint32_t n;      /* of all kinds */
-  uint32_t n_late; /* of them, those that reach the writer only when the batch is settled */
-} LnsBegun;
 
 /* Whole records of one stream. */
 typedef struct
@@ -134,13 +127,6 @@ uint8_t *lns_batch_reserve (LnsBatch *batch, size_t n_bytes);
 /* Adds the first N_BYTES of what was last reserved as a piece, in which BEGUN events begin. */
 bool
 lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun);
-
-/* How many events begin in N_BYTES of whole records, which another process may be changing. */
-LnsBegun lns_batch_count_begun (const uint8_t *bytes, size_t n_bytes);
-
-/* At least how many events the N_BYTES at BYTES had, which begin with a record that is overwritten: it is one,
- * and those of the sound records at the end are others. O(N_BYTES). */
-uint64_t lns_batch_count_damaged (const uint8_t *bytes, size_t n_bytes);
 
 /* Takes over EVENT; where memory is short, frees what it owns and returns false. */
 bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);

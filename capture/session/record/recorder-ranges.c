@@ -168,7 +168,7 @@ play_until (LnsRecorder *recorder, LnsBatchPiece *piece, uint64_t ticks)
     }
   lns_decoder_play (recorder->decoder, &piece->source, piece->bytes, at);
   const LnsBegun begun =
-      at < piece->n_bytes ? lns_batch_count_begun (piece->bytes, at) : piece->begun;
+      at < piece->n_bytes ? lns_records_count_begun (piece->bytes, at) : piece->begun;
   recorder->n_played += begun.n;
   piece->begun = (LnsBegun){ piece->begun.n - begun.n, piece->begun.n_late - begun.n_late };
   piece->bytes += at;

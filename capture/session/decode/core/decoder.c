@@ -4,7 +4,7 @@
  */
 
 #include "capture/session/decode/core/decoder-private.h"
-#include "capture/session/record/batch.h"
+#include "capture/session/decode/core/record-count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -520,7 +520,7 @@ play_damaged (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes, size
   decoder->counters.n_bad_chunks++;
   if (decoder->writer == NULL)
     return;
-  const uint64_t n = lns_batch_count_damaged (bytes, n_bytes);
+  const uint64_t n = lns_records_count_damaged (bytes, n_bytes);
   const LnsLoss loss = {
     .process = stream->process->id,
     .thread = stream->thread != NULL ? stream->thread->id : LNS_ID_NONE,
