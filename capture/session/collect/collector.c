@@ -83,8 +83,9 @@ uint32_t
 lns_collector_add_root (LnsCollector *collector, int32_t pid)
 {
   LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
-  lns_process_info_read (pid, &event.info);
-  lns_process_info_clear (&event.info); /* the words are still those of this program */
+  /* The rest is still that of this program. */
+  lns_process_info_begin (pid, &event.info);
+  lns_process_info_clear (&event.info);
   pthread_mutex_lock (&collector->lock);
   event.process = _lns_collector_new_process (collector, pid);
   collector->root_pid = pid;
