@@ -291,8 +291,8 @@ the_selected_time_restricts_the_events (void)
       if (!lns_view_get_time_selection (table->view, NULL, NULL))
         continue;
       for (uint32_t row = 0; row < all->n; row++)
-        n += all->start_ns[row] <= spans[i][1] &&
-             all->start_ns[row] + all->duration_ns[row] >= spans[i][0];
+        n += lns_event_set_start (all, row) <= spans[i][1] &&
+             lns_event_set_start (all, row) + lns_event_set_duration (all, row) >= spans[i][0];
       LNS_CHECK (n > 0 && n < all->n / 2);
       lns_events_table_show_lanes (table, "some", all->lanes, all->n_lanes, NULL, 0);
       WAIT_FOR (table->set != NULL && table->querying == NULL);

@@ -44,14 +44,14 @@ rows_are_the_events_in_time_order (void)
       lns_event_set_id (set, row, &lane, &ordinal);
       LNS_CHECK_INT (ordinal, next[lane]++);
       LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
-      LNS_CHECK_INT (set->start_ns[row], event.start_ns);
-      LNS_CHECK_INT (set->duration_ns[row], event.duration_ns);
+      LNS_CHECK_INT (lns_event_set_start (set, row), event.start_ns);
+      LNS_CHECK_INT (lns_event_set_duration (set, row), event.duration_ns);
       LNS_CHECK_INT (set->names[set->name[row]], event.name);
       LnsEvent copy = lns_event_set_event (set, row);
       LNS_CHECK_INT (copy.flags, event.flags & LNS_EVENT_SET_FLAGS);
       LNS_CHECK (memcmp (copy.extra, event.extra, sizeof copy.extra) == 0);
       if (row > 0)
-        LNS_CHECK (set->start_ns[row - 1] <= event.start_ns);
+        LNS_CHECK (lns_event_set_start (set, row - 1) <= event.start_ns);
     }
 }
 
@@ -96,11 +96,11 @@ each_event_is_found (void)
       uint32_t lane;
       uint64_t ordinal;
       lns_event_set_id (set, row, &lane, &ordinal);
-      LNS_CHECK (lns_event_set_find (set, lane, ordinal, set->start_ns[row], &found));
+      LNS_CHECK (lns_event_set_find (set, lane, ordinal, lns_event_set_start (set, row), &found));
       LNS_CHECK_INT (found, row);
     }
   LNS_CHECK (!lns_event_set_find (set, 0, LANE_EVENTS, 5, &found));
-  LNS_CHECK (!lns_event_set_find (set, 99, 0, set->start_ns[0], &found));
+  LNS_CHECK (!lns_event_set_find (set, 99, 0, lns_event_set_start (set, 0), &found));
 }
 
 /* Turns bytes of the file round, one place after the other, until a chunk of events is hit. */
@@ -135,7 +135,7 @@ damage_is_left_out_and_counted (void)
               LnsEvent event;
               lns_event_set_id (set, row, &lane, &ordinal);
               LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
-              LNS_CHECK_INT (set->start_ns[row], event.start_ns);
+              LNS_CHECK_INT (lns_event_set_start (set, row), event.start_ns);
             }
         }
       lns_report_close (damaged);
@@ -484,12 +484,46 @@ counters_of_unknown_types_have_no_payload (void)
   g_rmdir (folder);
 }
 
+/* Values are what they were, however far apart, and far ones take no memory of others. */
+static void
+times_keep_their_values (void)
+{
+  enum
+  {
+    MOST = 3 * 256 + 1
+  };
+  static const int64_t far_apart[] = { 0, UINT32_MAX, INT64_C (1) + UINT32_MAX, INT64_MAX };
+  static const uint32_t counts[] = { 0, 1, 255, 256, 257, MOST };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (far_apart) * G_N_ELEMENTS (counts); i++)
+    {
+      const int64_t high = far_apart[i % G_N_ELEMENTS (far_apart)];
+      const uint32_t n = counts[i / G_N_ELEMENTS (far_apart)];
+      const bool is_wide = n > 1 && high > UINT32_MAX;
+      int64_t *values = g_new (int64_t, MAX (n, 1));
+      LnsEventTimes times;
+      /* Only the first block has the high value. */
+      for (uint32_t row = 0; row < n; row++)
+        values[row] = row == 1 ? high - 5 : (int64_t)row - 5;
+      if (high == INT64_MAX && n > 0)
+        values[0] = INT64_MIN;
+      g_autofree int64_t *kept = g_memdup2 (values, MAX (n, 1) * sizeof *values);
+      lns_event_times_init (&times, values, n);
+      for (uint32_t row = 0; row < n; row++)
+        LNS_CHECK_INT (lns_event_times_get (&times, row), kept[row]);
+      LNS_CHECK_INT (times.n_wide, is_wide);
+      LNS_CHECK (lns_event_times_bytes (&times) <= UINT64_C (5) * n + 16 + is_wide * 2048);
+      lns_event_times_clear (&times);
+    }
+}
+
 int
 main (void)
 {
   report = lns_test_report_new ();
   LNS_TEST (rows_are_the_events_in_time_order);
   LNS_TEST (one_lane_is_its_events);
+  LNS_TEST (times_keep_their_values);
   LNS_TEST (a_span_holds_what_touches_it);
   LNS_TEST (each_event_is_found);
   LNS_TEST (damage_is_left_out_and_counted);

@@ -155,9 +155,9 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     case LNS_EVENT_COLUMN_NAME:
       return name_text (set, row);
     case LNS_EVENT_COLUMN_START:
-      return lns_event_text_time (set->start_ns[row]);
+      return lns_event_text_time (lns_event_set_start (set, row));
     case LNS_EVENT_COLUMN_DURATION:
-      return lns_event_text_duration (set->duration_ns[row],
+      return lns_event_text_duration (lns_event_set_duration (set, row),
                                       set->flags != NULL ? set->flags[row] : 0);
     case LNS_EVENT_COLUMN_BYTES:
     case LNS_EVENT_COLUMN_SHAPE:
@@ -209,10 +209,10 @@ append_cell (GString *text, const LnsEventSet *set, uint32_t row, LnsEventColumn
   else if (column == LNS_EVENT_COLUMN_NUMBER)
     g_string_append_printf (text, "%" PRIu64, (uint64_t)row + 1);
   else if (column == LNS_EVENT_COLUMN_START)
-    g_string_append_printf (text, "%" PRId64, set->start_ns[row]);
+    g_string_append_printf (text, "%" PRId64, lns_event_set_start (set, row));
   else if (column == LNS_EVENT_COLUMN_DURATION &&
            (set->flags == NULL || !(set->flags[row] & LNS_EVENT_END_UNKNOWN)))
-    g_string_append_printf (text, "%" PRId64, set->duration_ns[row]);
+    g_string_append_printf (text, "%" PRId64, lns_event_set_duration (set, row));
   else if (column != LNS_EVENT_COLUMN_DURATION)
     {
       g_autofree char *cell = lns_event_cell_text (set, row, column);

@@ -302,11 +302,11 @@ lns_event_keys_new (const LnsEventSet *set, LnsEventColumn column)
       break;
     case LNS_EVENT_COLUMN_START:
       for (uint32_t row = 0; row < set->n; row++)
-        keys[row] = lns_event_key_int (set->start_ns[row]);
+        keys[row] = lns_event_key_int (lns_event_set_start (set, row));
       break;
     case LNS_EVENT_COLUMN_DURATION:
       for (uint32_t row = 0; row < set->n; row++)
-        keys[row] = lns_event_key_int (set->duration_ns[row]);
+        keys[row] = lns_event_key_int (lns_event_set_duration (set, row));
       break;
     case LNS_EVENT_COLUMN_NAME:
       for (uint32_t row = 0; row < set->n; row++)

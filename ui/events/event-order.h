@@ -69,7 +69,7 @@ typedef void (*LnsFirstPageFunc) (LnsEventOrder *first, void *data);
 /* Answers QUERY about SET. Blocks: for a worker. FIRST (may be NULL) is called on this thread,
  * early. RET_SORTED gets the order without the filter, for the next query (owned by the caller).
  * NULL and ERROR where it was cancelled or memory ran out. O(n), and O(names × length) to filter;
- * 20 bytes a row of its own while it sorts. */
+ * 16 bytes a row of its own while it sorts. */
 LnsEventOrder *lns_event_order_query (const LnsEventSet *set,
                                       const LnsEventQuery *query,
                                       LnsFirstPageFunc first,

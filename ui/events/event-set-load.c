@@ -31,7 +31,9 @@
 typedef struct
 {
   LnsEventSet *set;
-  uint32_t room;      /* rows that the arrays hold                             */
+  uint32_t room;     /* rows that the arrays hold                             */
+  int64_t *start_ns; /* of each row, until lns_event_times_init () takes them */
+  int64_t *duration_ns;
   uint32_t n_strings; /* of the report                                         */
   uint32_t *name_of;  /* per string id: 0 = not seen, else its index in names + 1 */
   int64_t from_ns, to_ns;
@@ -121,11 +123,11 @@ prepare (Loading *loading, GError **error)
   loading->room = (uint32_t)total;
   loading->n_strings = lns_report_n_strings (set->report);
   loading->name_of = g_try_new0 (uint32_t, MAX (loading->n_strings, 1));
-  set->start_ns = g_try_new (int64_t, MAX (total, 1));
-  set->duration_ns = g_try_new (int64_t, MAX (total, 1));
+  loading->start_ns = g_try_new (int64_t, MAX (total, 1));
+  loading->duration_ns = g_try_new (int64_t, MAX (total, 1));
   set->name = g_try_new (uint32_t, MAX (total, 1));
   set->place = g_try_new (uint32_t, MAX (total, 1));
-  if (loading->name_of != NULL && set->start_ns != NULL && set->duration_ns != NULL &&
+  if (loading->name_of != NULL && loading->start_ns != NULL && loading->duration_ns != NULL &&
       set->name != NULL && set->place != NULL)
     return true;
   set_no_memory (error, total);
@@ -229,8 +231,8 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
       uint32_t row = set->n++;
       uint32_t name = chunk->name[i] != 0 ? chunk->name[i] : traits.name;
       name = name < loading->n_strings ? name : 0;
-      set->start_ns[row] = chunk->start_ns[i];
-      set->duration_ns[row] = chunk->duration_ns[i];
+      loading->start_ns[row] = chunk->start_ns[i];
+      loading->duration_ns[row] = chunk->duration_ns[i];
       set->name[row] = name;
       set->place[row] = set->first_place[lane] + (uint32_t)ordinal;
       if (loading->n_strings > 0)
@@ -358,7 +360,7 @@ order_rows (Loading *loading)
   LnsEventSet *set = loading->set;
   bool ordered = true;
   for (uint32_t row = 1; row < set->n && ordered; row++)
-    ordered = set->start_ns[row - 1] <= set->start_ns[row];
+    ordered = loading->start_ns[row - 1] <= loading->start_ns[row];
   if (ordered)
     return true;
 
@@ -366,16 +368,16 @@ order_rows (Loading *loading)
   if (order == NULL)
     return false;
   /* In their own place: keys beside them would be a third of what the rows take. */
-  uint64_t *keys = (uint64_t *)set->start_ns;
+  uint64_t *keys = (uint64_t *)loading->start_ns;
   for (uint32_t row = 0; row < set->n; row++)
-    keys[row] = lns_event_key_int (set->start_ns[row]);
+    keys[row] = lns_event_key_int (loading->start_ns[row]);
   if (!lns_event_sort (keys, set->n, order, loading->cancellable))
     return false;
   for (uint32_t row = 0; row < set->n; row++)
-    set->start_ns[row] = lns_event_key_to_int (keys[row]);
+    loading->start_ns[row] = lns_event_key_to_int (keys[row]);
   tell (loading, 950);
-  REORDER (set->start_ns, order, set->n);
-  REORDER (set->duration_ns, order, set->n);
+  REORDER (loading->start_ns, order, set->n);
+  REORDER (loading->duration_ns, order, set->n);
   REORDER (set->name, order, set->n);
   REORDER (set->place, order, set->n);
   REORDER (set->category, order, set->n);
@@ -449,6 +451,13 @@ load (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError **erro
     order_names (loading);
   tell (loading, 850);
   alive = alive && order_rows (loading);
+  if (alive)
+    {
+      lns_event_times_init (&loading->set->start_ns, g_steal_pointer (&loading->start_ns),
+                            loading->set->n);
+      lns_event_times_init (&loading->set->duration_ns, g_steal_pointer (&loading->duration_ns),
+                            loading->set->n);
+    }
   tell (loading, 1000);
   if (alive)
     return true;
@@ -483,6 +492,8 @@ lns_event_set_load (LnsReport *report,
   set->first_place = g_new0 (uint32_t, (gsize)n_lanes + 1);
   set->first_ordinal = g_new0 (uint64_t, (gsize)n_lanes + 1);
   bool loaded = load (&loading, facets, facet, error);
+  g_free (loading.start_ns);
+  g_free (loading.duration_ns);
   g_free (loading.name_of);
   g_free (loading.kept);
   return loaded ? g_steal_pointer (&set) : NULL;

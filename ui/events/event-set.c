@@ -26,8 +26,8 @@ free_set (gpointer data)
 {
   LnsEventSet *self = data;
 
-  g_free (self->start_ns);
-  g_free (self->duration_ns);
+  lns_event_times_clear (&self->start_ns);
+  lns_event_times_clear (&self->duration_ns);
   g_free (self->name);
   g_free (self->place);
   g_free (self->category);
@@ -100,8 +100,8 @@ LnsEvent
 lns_event_set_event (const LnsEventSet *self, uint32_t row)
 {
   LnsEvent event = {
-    .start_ns = self->start_ns[row],
-    .duration_ns = self->duration_ns[row],
+    .start_ns = lns_event_set_start (self, row),
+    .duration_ns = lns_event_set_duration (self, row),
     .name = self->names[self->name[row]],
     .flags = self->flags != NULL ? self->flags[row] : 0,
   };
@@ -129,12 +129,12 @@ lns_event_set_find (
   while (low < high)
     {
       uint32_t middle = low + (high - low) / 2;
-      if (self->start_ns[middle] < start_ns)
+      if (lns_event_set_start (self, middle) < start_ns)
         low = middle + 1;
       else
         high = middle;
     }
-  for (uint32_t row = low; row < self->n && self->start_ns[row] == start_ns; row++)
+  for (uint32_t row = low; row < self->n && lns_event_set_start (self, row) == start_ns; row++)
     {
       uint32_t row_lane;
       uint64_t row_ordinal;
@@ -151,11 +151,12 @@ lns_event_set_find (
 uint64_t
 lns_event_set_bytes (const LnsEventSet *self)
 {
-  uint64_t row_bytes = 24;
+  uint64_t row_bytes = 8;
   row_bytes += self->category != NULL ? 4 : 0;
   row_bytes += self->thread != NULL ? 4 : 0;
   row_bytes += self->payload_type != NULL ? 1 : 0;
   row_bytes += self->payload != NULL ? 8 : 0;
   row_bytes += self->flags != NULL ? 1 : 0;
-  return row_bytes * self->n + UINT64_C (4) * self->n_names;
+  return row_bytes * self->n + lns_event_times_bytes (&self->start_ns) +
+         lns_event_times_bytes (&self->duration_ns) + UINT64_C (4) * self->n_names;
 }

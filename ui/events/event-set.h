@@ -4,7 +4,7 @@
  */
 
 /* The events of some lanes in memory, as columns in time order: what the events table sorts,
- * filters and shows without reading the report again. 24 bytes an event, and 4 to 17 more where
+ * filters and shows without reading the report again. 16 bytes an event, and 4 to 17 more where
  * events have categories, threads, payloads or flags worth a word. Immutable once loaded; any
  * thread. */
 
@@ -15,6 +15,7 @@
 
 #include "src/store/read/facet.h"
 #include "src/store/read/report.h"
+#include "ui/events/event-times.h"
 
 G_BEGIN_DECLS
 
@@ -40,8 +41,8 @@ typedef struct
   uint32_t n; /* rows */
 
   /* n values each. */
-  int64_t *start_ns;
-  int64_t *duration_ns;
+  LnsEventTimes start_ns;
+  LnsEventTimes duration_ns;
   uint32_t *name; /* index in names        */
   uint32_t *place;
 
@@ -89,6 +90,18 @@ LnsEventSet *lns_event_set_load (LnsReport *report,
 
 LnsEventSet *lns_event_set_ref (LnsEventSet *self);
 void lns_event_set_unref (LnsEventSet *self); /* NULL is fine */
+
+static inline int64_t
+lns_event_set_start (const LnsEventSet *self, uint32_t row)
+{
+  return lns_event_times_get (&self->start_ns, row);
+}
+
+static inline int64_t
+lns_event_set_duration (const LnsEventSet *self, uint32_t row)
+{
+  return lns_event_times_get (&self->duration_ns, row);
+}
 
 /* Index in `lanes` of the lane of ROW. O(log n_lanes). */
 uint32_t lns_event_set_lane (const LnsEventSet *self, uint32_t row);

@@ -21,9 +21,10 @@ _lns_events_table_zoom_to (LnsEventsTable *self, guint position)
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
   lns_view_select_event (self->view, id);
   /* A tenth of its length beside it, to see what it stands between. */
-  int64_t margin_ns = MAX (set->duration_ns[row] / 10, 5);
-  lns_view_show_span (self->view, set->start_ns[row] - margin_ns,
-                      set->start_ns[row] + set->duration_ns[row] + margin_ns);
+  int64_t margin_ns = MAX (lns_event_set_duration (set, row) / 10, 5);
+  lns_view_show_span (self->view, lns_event_set_start (set, row) - margin_ns,
+                      lns_event_set_start (set, row) + lns_event_set_duration (set, row) +
+                          margin_ns);
 }
 
 static void
