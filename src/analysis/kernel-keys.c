@@ -50,6 +50,26 @@ find_slot (const LnsKernelKeys *keys, uint32_t name, uint32_t launch)
   return i;
 }
 
+/* Has kernels of kind I found at once, until another kind of their launch is noted. */
+static void
+note_kind (LnsKernelKeys *keys, uint32_t i)
+{
+  if (keys->kinds[i].launch < keys->n_launches)
+    keys->by_launch[keys->kinds[i].launch] = i + 1;
+}
+
+/* The index of the kind of NAME and LAUNCH, and 1; 0 where there is none. Almost every launch has one name, so
+ * that few kernels need the hash, which would take as long as all else that is done for a kernel. */
+static inline uint32_t
+find_kind (const LnsKernelKeys *keys, uint32_t name, uint32_t launch)
+{
+  uint32_t first = launch < keys->n_launches ? keys->by_launch[launch] : 0;
+
+  if (first > 0 && keys->kinds[first - 1].name == name)
+    return first;
+  return keys->slots != NULL ? keys->slots[find_slot (keys, name, launch)] : 0;
+}
+
 /* Makes the slots anew, twice as many as there is room for kinds at least. */
 static bool
 fill_slots (LnsKernelKeys *keys)
@@ -64,7 +84,10 @@ fill_slots (LnsKernelKeys *keys)
     return false;
   keys->mask = (uint32_t)(n - 1);
   for (uint32_t i = 0; i < keys->n; i++)
-    keys->slots[find_slot (keys, keys->kinds[i].name, keys->kinds[i].launch)] = i + 1;
+    {
+      keys->slots[find_slot (keys, keys->kinds[i].name, keys->kinds[i].launch)] = i + 1;
+      note_kind (keys, i);
+    }
   return true;
 }
 
@@ -72,9 +95,9 @@ fill_slots (LnsKernelKeys *keys)
 static bool
 count_kernel (LnsKernelKeys *keys, uint32_t name, uint32_t launch)
 {
-  uint32_t slot = keys->slots != NULL ? find_slot (keys, name, launch) : 0;
+  uint32_t index = find_kind (keys, name, launch);
 
-  if (keys->slots == NULL || keys->slots[slot] == 0)
+  if (index == 0)
     {
       if (keys->n == keys->n_allocated)
         {
@@ -86,12 +109,13 @@ count_kernel (LnsKernelKeys *keys, uint32_t name, uint32_t launch)
           keys->n_allocated = (uint32_t)n;
           if (!fill_slots (keys))
             return false;
-          slot = find_slot (keys, name, launch);
         }
+      index = keys->n + 1;
+      keys->slots[find_slot (keys, name, launch)] = index;
       keys->kinds[keys->n] = (LnsKernelKind){ .name = name, .launch = launch };
-      keys->slots[slot] = ++keys->n;
+      note_kind (keys, keys->n++);
     }
-  keys->kinds[keys->slots[slot] - 1].n++;
+  keys->kinds[index - 1].n++;
   return true;
 }
 
@@ -200,9 +224,9 @@ lns_kernel_keys_init (LnsKernelKeys *keys,
   uint32_t n_launches, n_lanes;
   const LnsCudaLaunch *launches = lns_report_launches (report, &n_launches);
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  bool good = true;
-
-  *keys = (LnsKernelKeys){ 0 };
+  *keys = (LnsKernelKeys){ .by_launch = calloc ((size_t)n_launches + 1, sizeof (uint32_t)),
+                           .n_launches = n_launches };
+  bool good = keys->by_launch != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, NO_MEMORY);
   for (uint32_t i = 0; good && i < n_lanes; i++)
     {
       if (lanes[i].kind == LNS_LANE_CUDA_KERNEL)
@@ -231,13 +255,14 @@ lns_kernel_keys_clear (LnsKernelKeys *keys)
 {
   free (keys->kinds);
   free (keys->slots);
+  free (keys->by_launch);
   *keys = (LnsKernelKeys){ 0 };
 }
 
 uint32_t
 lns_kernel_keys_find (const LnsKernelKeys *keys, uint32_t name, uint64_t launch)
 {
-  uint32_t index = keys->slots[find_slot (keys, name, (uint32_t)launch)];
+  uint32_t index = find_kind (keys, name, (uint32_t)launch);
 
   return index > 0 ? keys->kinds[index - 1].key : 0;
 }

@@ -43,6 +43,8 @@ typedef struct
   uint32_t n, n_allocated;
   uint32_t *slots; /* index + 1 by the hash of name and launch                                  */
   uint32_t mask;
+  uint32_t *by_launch; /* index + 1 of a kind of each of the report's launches, or 0            */
+  uint32_t n_launches;
   uint64_t n_unnamed; /* events without a name of the kind that was asked for                   */
 } LnsKernelKeys;
 

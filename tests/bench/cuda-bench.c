@@ -53,7 +53,8 @@ write_operations (LnsWriter *writer, uint64_t n, const uint32_t *names)
   uint32_t calls = add_lane (writer, LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, LNS_ID_NONE, 0),
            kernels[N_STREAMS], ranges[DEPTH];
   int call = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION),
-      kernel = lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION);
+      kernel = lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION),
+      launch = lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH);
   int64_t now_ns = 0, busy_ns[N_STREAMS] = { 0 }, begun_ns[DEPTH] = { 0 };
   uint64_t state = 42;
 
@@ -73,8 +74,10 @@ write_operations (LnsWriter *writer, uint64_t n, const uint32_t *names)
       event.start_ns = busy_ns[stream] > now_ns ? busy_ns[stream] : now_ns;
       event.duration_ns = 1000 + (int64_t)(random >> 40) % 30000;
       busy_ns[stream] = event.start_ns + event.duration_ns;
-      event.name = names[draw (&state) % N_NAMES];
+      const uint64_t which = draw (&state) % N_NAMES;
+      event.name = names[which];
       event.extra[kernel] = i + 1;
+      event.extra[launch] = which;
       lns_writer_append (writer, kernels[stream], &event);
       /* The range at each depth holds four of those below it, the innermost four calls.          */
       for (uint64_t depth = DEPTH, held = 4; depth-- > 0 && (i + 1) % held == 0; held *= 4)
@@ -112,10 +115,13 @@ make_report (const char *folder, uint64_t n)
   lns_writer_add_context (writer, &(LnsCudaContext){ .number = 1 });
   for (uint32_t i = 0; i < N_STREAMS; i++)
     lns_writer_add_stream (writer, &(LnsCudaStream){ .number = 7 + i });
-  lns_writer_add_launch (writer, &(LnsCudaLaunch){ .grid = { 1, 1, 1 } });
   for (uint32_t i = 0; i < N_NAMES; i++)
-    names[i] = lns_writer_string (writer, text,
-                                  (size_t)snprintf (text, sizeof text, "kernel %u", (unsigned)i));
+    {
+      names[i] = lns_writer_string (writer, text,
+                                    (size_t)snprintf (text, sizeof text, "kernel %u", (unsigned)i));
+      lns_writer_add_launch (writer,
+                             &(LnsCudaLaunch){ .short_name = names[i], .grid = { 1, 1, 1 } });
+    }
   write_operations (writer, n, names);
   LnsReport *report = lns_report_open (path, NULL, &error);
   if (report == NULL)
