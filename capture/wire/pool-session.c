@@ -21,6 +21,14 @@ align_up (uint64_t value, uint64_t alignment)
   return (value + alignment - 1) / alignment * alignment;
 }
 
+/* Why a process records that the session lets. */
+static uint32_t
+reason_to_record (const LnsWireOptions *options)
+{
+  return options->range_kind == LNS_WIRE_RANGE_NVTX ? LNS_WIRE_RECORDING_OTHER
+                                                    : LNS_WIRE_RECORDING_ASKED;
+}
+
 /* Lays the pool out in the memfd FD, which can neither shrink nor grow from then on. Writes the
  * header by pwrite(), since lns_wire_pool_map() maps only what has one. */
 static int
@@ -44,7 +52,6 @@ lay_out (int fd,
     .chunk_bytes = chunk_bytes,
     .n_chunks = n_chunks,
     .serial = options->serial,
-    .recording = options->recording ? LNS_WIRE_RECORDING_ASKED : 0,
     .options.traces = LNS_WIRE_TRACE_NVTX,
   };
   if (options->n_buffers > 0)
@@ -58,6 +65,7 @@ lay_out (int fd,
     }
   if (options->target != NULL)
     header.options = *options->target;
+  header.recording = options->recording ? reason_to_record (&header.options) : 0;
   header.pool_bytes = *ret_pool_bytes = end;
   if (ftruncate (fd, (off_t)end) < 0 ||
       fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
@@ -172,11 +180,12 @@ lns_wire_pool_set_recording (LnsWirePool *pool, bool recording)
 void
 lns_wire_pool_let_record (LnsWirePool *pool, bool recording)
 {
-  uint32_t *flags = &pool->view.header->recording;
+  LnsWirePoolHeader *header = pool->view.header;
+  uint32_t *flags = &header->recording;
   if (recording)
-    __atomic_fetch_or (flags, LNS_WIRE_RECORDING_ASKED, __ATOMIC_RELEASE);
+    __atomic_fetch_or (flags, reason_to_record (&header->options), __ATOMIC_RELEASE);
   else
-    __atomic_fetch_and (flags, ~(uint32_t)LNS_WIRE_RECORDING_ASKED, __ATOMIC_RELEASE);
+    __atomic_fetch_and (flags, LNS_WIRE_RECORDING_RANGE, __ATOMIC_RELEASE);
 }
 
 void

@@ -72,7 +72,11 @@ typedef enum
 typedef enum
 {
   LNS_WIRE_RECORDING_ASKED = 1, /* the session lets it */
-  LNS_WIRE_RECORDING_RANGE = 2  /* a capture range is open in it */
+  LNS_WIRE_RECORDING_RANGE = 2, /* a capture range is open in it */
+  LNS_WIRE_RECORDING_OTHER =
+      4, /* an NVTX range is open in another one, and may begin in it, too: each event
+                                   that opens a range is compared with it */
+  LNS_WIRE_RECORDING_AT_ONCE = LNS_WIRE_RECORDING_ASKED | LNS_WIRE_RECORDING_RANGE
 } LnsWireRecording;
 
 /* That the NTH capture range since the range was asked for (SERIAL) has begun, or IS_END. The session goes by

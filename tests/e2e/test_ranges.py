@@ -4,8 +4,10 @@
 
 """Capture ranges that ranges of NVTX begin and end."""
 
+import itertools
 import os
 import re
+import shlex
 import signal
 import subprocess
 
@@ -150,6 +152,22 @@ def test_ends_of_ranges_that_lanescope_hears_late():
         err = tool.communicate(b"\n", timeout=60)[1].decode()
         assert tool.returncode == 0 and err.count(STARTED) == err.count(ENDED) == n, err
         assert all(names(folder, f"run.{i}.rep") == {"a": 1} for i in (1, n // 2, n)), os.listdir(folder.path)
+
+
+def test_ranges_of_two_processes_overlap():
+    """The range of one process begins while that is recorded for another's range, and goes on when that has ended. (It is
+    recorded a moment after that began: the pauses are for that, and nothing that is asserted depends on them.)"""
+    for n, (begin, end) in itertools.product((0, 1), (("push", "pop"), ("start", "end"))):
+        # With 1 both have joined before the first range.
+        first = ["mark", "outside", "gather", str(n), "push", "a", "touch", "1", "gather", str(n + 2), "pop", "touch", "3", "gather", str(n + 4)]
+        second = [*["mark", "outside", "touch", "0"] * n, "gather", str(n + 1), "sleep", "200", begin, "a", "touch", "2", "gather", str(n + 3),
+                  "sleep", "200", "mark", "alone", end, "touch", "4"]
+        with profiling.Folder() as folder, profiling.Folder() as turns:
+            run = folder.profile("-t", "nvtx", "-c", "nvtx", "-p", "a", "--capture-range-end=repeat", "-o", "run", "sh", "-c",
+                                 f'cd {turns.path}; "$0" {" ".join(shlex.quote(w) for w in second)} & "$0" "$@"; wait', ACT, *first)
+            assert run.code == 0 and run.err.count(STARTED) == run.err.count(ENDED) == 1, run.err
+            found = names(folder, "run.1.rep")
+            assert found == {"a": 2, "alone": 1}, found
 
 
 def test_switches_that_do_not_fit():

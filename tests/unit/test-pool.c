@@ -323,6 +323,11 @@ test_losses_and_flags (void)
   LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_ASKED | LNS_WIRE_RECORDING_RANGE);
   lns_wire_pool_let_record (pool, false);
   LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_RANGE);
+  view->header->options.range_kind = LNS_WIRE_RANGE_NVTX;
+  lns_wire_pool_let_record (pool, true);
+  LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_OTHER | LNS_WIRE_RECORDING_RANGE);
+  lns_wire_pool_let_record (pool, false);
+  LNS_CHECK_INT (view->header->recording, LNS_WIRE_RECORDING_RANGE);
   lns_wire_pool_set_recording (pool, false);
   LNS_CHECK_INT (view->header->recording, 0);
   LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 0);

@@ -135,7 +135,9 @@ lns_range_end (LnsWireRangeKind kind)
   LNS_KEEP_ERRNO;
   pushed.stream = 0;
   lns_range_started = 0;
-  __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELEASE);
+  /* Others' ranges may go on. */
+  __atomic_fetch_and (&lns_process.pool.header->recording, ~(uint32_t)LNS_WIRE_RECORDING_RANGE,
+                      __ATOMIC_RELEASE);
   tell (true, open);
   lns_process_recording_changed ();
   uint64_t ending = open | ENDING;

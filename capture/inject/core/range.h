@@ -23,7 +23,7 @@ bool lns_range_begin (LnsWireRangeKind kind);
 bool lns_range_end (LnsWireRangeKind kind);
 
 /* Whether a range of NVTX in DOMAIN begins recording, if it has the name in ATTRIBUTES (may be null):
- * then it does. To be asked where an event is not recorded. */
+ * then it does. To be asked where an event is not recorded, or only for others' ranges. */
 bool lns_range_offer (uint32_t domain, const LnsNvtxEventAttributes *attributes);
 
 /* The range is one that this thread is about to push in DOMAIN: its pop ends recording. */

@@ -412,6 +412,17 @@ lns_stream_enter_nvtx_slow (LnsWireLossKind kind)
   return stream;
 }
 
+LnsStream *
+lns_stream_enter_opening_slow (LnsWireLossKind kind)
+{
+  LnsStream *stream = lns_stream_enter_nvtx_slow (kind);
+  if (stream == NULL ||
+      (__atomic_load_n (stream->recording, __ATOMIC_RELAXED) & LNS_WIRE_RECORDING_AT_ONCE))
+    return stream;
+  lns_stream_leave (stream);
+  return NULL;
+}
+
 uint32_t *
 lns_stream_far_depth (LnsStream *stream, uint32_t domain)
 {

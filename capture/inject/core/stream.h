@@ -117,6 +117,30 @@ lns_stream_enter_nvtx (LnsWireLossKind kind)
   return lns_stream_shut_gate (stream);
 }
 
+/* The same for an event that may open the capture range that is looked for; null also where others' ranges have
+ * it recorded: it is to be compared first. */
+LnsStream *lns_stream_enter_opening_slow (LnsWireLossKind kind);
+
+static inline LnsStream *
+lns_stream_enter_opening (LnsWireLossKind kind)
+{
+  LnsStream *stream = lns_stream_mine ();
+  const uint32_t recording = __atomic_load_n (stream->recording, __ATOMIC_RELAXED);
+  if (__builtin_expect (stream->gate != lns_process_generation (), 0) ||
+      __builtin_expect (!(recording & LNS_WIRE_RECORDING_AT_ONCE), 0))
+    return lns_stream_enter_opening_slow (kind);
+  return lns_stream_shut_gate (stream);
+}
+
+/* Whether lns_stream_enter_opening () gave no stream for nothing but the comparison. */
+static inline bool
+lns_stream_is_recorded (void)
+{
+  const LnsStream *stream = lns_stream_mine ();
+  return stream->gate == lns_process_generation () &&
+         __atomic_load_n (stream->recording, __ATOMIC_RELAXED) != 0;
+}
+
 /* The same for an event that something else than NVTX brings about, which has asked for it. */
 static inline LnsStream *
 lns_stream_enter (LnsWireLossKind kind)

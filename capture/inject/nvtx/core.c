@@ -98,13 +98,14 @@ push_slowly (LnsStream *stream, uint32_t domain, uint32_t string)
   return lns_nvtx_push (stream, &event);
 }
 
-/* Enters where nothing is recorded, if that range begins it; null otherwise. */
+/* Enters if that range begins recording, or others' ranges have it recorded; null otherwise. */
 static __attribute__ ((noinline, cold)) LnsStream *
 push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  if (!lns_range_offer (domain, attributes))
+  if (lns_range_offer (domain, attributes))
+    lns_range_follow_push (domain);
+  else if (!lns_stream_is_recorded ())
     return NULL;
-  lns_range_follow_push (domain);
   return lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
 }
 
@@ -184,7 +185,7 @@ push_new_name (LnsStream *stream, const char *message)
 static int
 range_push_a (const char *message)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
   if (UNLIKELY (stream == NULL))
@@ -198,7 +199,7 @@ range_push_a (const char *message)
 static int
 range_push_w (const wchar_t *message)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
   if (UNLIKELY (stream == NULL))
@@ -209,7 +210,7 @@ range_push_w (const wchar_t *message)
 static inline int
 push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_in_range (domain, attributes);
   if (UNLIKELY (stream == NULL))
@@ -286,23 +287,27 @@ mark_w (const wchar_t *message)
   lns_nvtx_mark (stream, &event);
 }
 
-/* Starts a range that begins recording, if it is the one; as though there were none otherwise. */
+/* Starts a range that begins recording, if it is the one, or that others' ranges have recorded; as though there
+ * were none otherwise. */
 static __attribute__ ((noinline, cold)) uint64_t
 start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   bool begins = lns_range_offer (domain, attributes);
-  LnsStream *stream = begins ? lns_stream_enter_nvtx (LNS_WIRE_LOSS_START) : NULL;
+  LnsStream *stream =
+      begins || lns_stream_is_recorded () ? lns_stream_enter_nvtx (LNS_WIRE_LOSS_START) : NULL;
   if (stream == NULL)
     return lns_nvtx_pass_start ();
   LnsNvtxEvent event = event_of (stream, domain, attributes);
-  lns_range_started = lns_nvtx_start (stream, &event);
-  return lns_range_started;
+  const uint64_t range = lns_nvtx_start (stream, &event);
+  if (begins)
+    lns_range_started = range;
+  return range;
 }
 
 static uint64_t
 start_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_START);
+  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_START);
   if (stream == NULL)
     return start_in_range (domain, attributes);
   LnsNvtxEvent event = event_of (stream, domain, attributes);

@@ -130,10 +130,11 @@ lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *asked)
   pthread_mutex_unlock (&collector->lock);
 }
 
-/* Lets all processes but PEER, which sees to that itself, record or not. One of them may be about to begin
- * a range of its own, of which nothing was heard yet, and records all the same. The lock is held. */
+/* Lets all processes record or not, as PEER's range, which PEER sees to itself, has begun, or the last one has
+ * ended. One of them may be about to begin a range of its own, of which nothing was heard yet, and records all
+ * the same. The lock is held. */
 static void
-set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recording)
+set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recording, bool is_news)
 {
   const LnsWireCommand command = {
     .magic = LNS_WIRE_MAGIC,
@@ -141,9 +142,9 @@ set_others_recording (LnsCollector *collector, const LnsPeer *peer, bool recordi
   };
   collector->is_recording = recording;
   for (size_t i = 0; i < collector->n_peers; i++)
-    if (collector->peers[i] != peer)
+    if (collector->peers[i] != peer || !recording) /* others' ranges may have let it */
       lns_wire_pool_let_record (collector->peers[i]->pool, recording);
-  for (size_t i = 0; i < collector->n_watches; i++)
+  for (size_t i = 0; is_news && i < collector->n_watches; i++)
     {
       const LnsWatch *watch = collector->watches[i];
       if (watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 && watch->peer != NULL &&
@@ -158,8 +159,8 @@ begin_range (LnsCollector *collector, LnsPeer *peer)
   pthread_mutex_lock (&collector->lock);
   const bool is_first = !peer->is_in_range && collector->n_in_range++ == 0;
   peer->is_in_range = true;
-  if (is_first)
-    set_others_recording (collector, peer, true);
+  /* Those in a range of their own, too, which may end before; they record already. */
+  set_others_recording (collector, peer, true, is_first);
   pthread_mutex_unlock (&collector->lock);
 }
 
@@ -171,7 +172,7 @@ leave_range (LnsCollector *collector, LnsPeer *peer)
   const bool is_last = peer->is_in_range && --collector->n_in_range == 0;
   peer->is_in_range = false;
   if (is_last)
-    set_others_recording (collector, peer, false);
+    set_others_recording (collector, peer, false, true);
   pthread_mutex_unlock (&collector->lock);
   return is_last;
 }
