@@ -163,7 +163,9 @@ go_to_top (LnsEventsTable *self)
 static void
 rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
 {
-  _lns_events_table_update_cells (self);
+  /* A list that loses all its rows is on a page that is not shown. */
+  if (lns_events_model_get_order (model) != NULL)
+    _lns_events_table_update_cells (self);
   if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
     go_to_top (self);
 }
