@@ -40,7 +40,7 @@ gpu_id (const LnsCudaDevice *devices, uint32_t device)
   int64_t id = devices[gpu].number;
 
   for (uint32_t i = 0; i < gpu; i++)
-    if (gpu_of (devices, i) == i && devices[i].number == devices[gpu].number)
+    if (devices[i].number == devices[gpu].number && gpu_of (devices, i) == i)
       return (int64_t)gpu + 1024;
   return id;
 }

@@ -70,17 +70,14 @@ find_gpu (Gpu *gpus, size_t *n, const LnsTrack *track)
 }
 
 static void
-free_gpus (Gpu *gpus, size_t n)
+free_lanes (Gpu *gpu)
 {
-  for (size_t i = 0; gpus != NULL && i < n; i++)
-    {
-      free (gpus[i].operations.lanes);
-      free (gpus[i].overhead.lanes);
-    }
-  free (gpus);
+  free (gpu->operations.lanes);
+  free (gpu->overhead.lanes);
+  gpu->operations = gpu->overhead = (Lanes){ 0 };
 }
 
-/* Fills LANES with those of the report that belong to GPU. */
+/* Lists the lanes of the report that belong to GPU: there are as many as the report has at most, of each GPU. */
 static bool
 list_lanes (LnsReport *report, Gpu *gpu)
 {
@@ -105,7 +102,7 @@ list_lanes (LnsReport *report, Gpu *gpu)
   return true;
 }
 
-/* All GPUs by process: RET_GPUS (to be freed) gets RET_N. O(lanes × GPUs). */
+/* All GPUs by process, without their lanes: RET_GPUS (to be freed) gets RET_N. O(lanes × GPUs). */
 static bool
 list_gpus (LnsReport *report, Gpu **ret_gpus, size_t *ret_n, LnsError *error)
 {
@@ -125,13 +122,8 @@ list_gpus (LnsReport *report, Gpu **ret_gpus, size_t *ret_n, LnsError *error)
       gpu->first_ns = info->start_ns < gpu->first_ns ? info->start_ns : gpu->first_ns;
       gpu->last_ns = info->end_ns > gpu->last_ns ? info->end_ns : gpu->last_ns;
     }
-  for (size_t g = 0; good && g < n; g++)
-    good = list_lanes (report, &gpus[g]);
   if (!good)
-    {
-      free_gpus (gpus, n);
-      return no_memory (error);
-    }
+    return no_memory (error);
   *ret_gpus = gpus;
   *ret_n = n;
   return true;
@@ -306,11 +298,13 @@ for_each_gpu (LnsRuleResult *result,
   for (size_t i = 0; good && i < n; i++)
     {
       size_t first = result->n;
-      good = run (result, &gpus[i], cancel, error);
+      good = (list_lanes (lns_tables_report (result->tables), &gpus[i]) || no_memory (error)) &&
+             run (result, &gpus[i], cancel, error);
       if (good && result->n > first)
         good = tell_overhead (result, &gpus[i], first, cancel, error);
+      free_lanes (&gpus[i]);
     }
-  free_gpus (gpus, n);
+  free (gpus);
   return good;
 }
 

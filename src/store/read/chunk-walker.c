@@ -12,7 +12,6 @@
 struct LnsChunkWalker
 {
   LnsReport *report;
-  LnsConnection *connection; /* the walker's until it is freed; NULL before the first read      */
   uint32_t lane;
   LnsColumnMask column_mask;
   uint32_t index;
@@ -73,14 +72,18 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
         walker->open = lns_report_chunk (report, walker->lane, index, 0, error);
       return walker->open;
     }
-  if (walker->connection == NULL)
-    walker->connection = _lns_report_take (report, error);
-  if (walker->connection == NULL ||
-      !_lns_report_begin_chunk (report, walker->connection, walker->lane, 0, index, &reading,
-                                error))
-    return NULL;
-  bool ok = decode (walker, &reading, error);
-  _lns_report_end_chunk (&reading);
+  /* Lent for one chunk: who merges thousands of lanes has as many walkers, and each connection is a file that is open
+   * with a cache of its own. */
+  LnsConnection *connection = _lns_report_take (report, error);
+  bool ok = connection != NULL &&
+            _lns_report_begin_chunk (report, connection, walker->lane, 0, index, &reading, error);
+  if (ok)
+    {
+      ok = decode (walker, &reading, error);
+      _lns_report_end_chunk (&reading);
+    }
+  if (connection != NULL)
+    _lns_report_give (report, connection);
   return ok ? &walker->chunk : NULL;
 }
 
@@ -96,8 +99,6 @@ lns_chunk_walker_free (LnsChunkWalker *walker)
   if (walker == NULL)
     return;
   lns_chunk_unref (walker->open);
-  if (walker->connection != NULL)
-    _lns_report_give (walker->report, walker->connection);
   free (walker->memory);
   free (walker);
 }
