@@ -707,6 +707,10 @@ def test_the_report_may_outlive_the_program():
 
 # --- Progress and control ----------------------------------------------------------------------
 
+# What a program does until a signal ends it.
+FOR_EVER = ["catch", str(int(signal.SIGUSR1)), "pause"]
+
+
 class Driver:
     """A lanescope driven by descriptors, as the viewer does it."""
 
@@ -727,6 +731,11 @@ class Driver:
                 return self.seen[-1]
         raise AssertionError(f"no {kind} in {self.seen}")
 
+    def until_recorded(self, n):
+        """Waits until the report has N events."""
+        while self.until("tick")["events"] < n:
+            pass
+
     def say(self, word):
         os.write(self.control, word.encode() + b"\n")
 
@@ -744,12 +753,16 @@ class Driver:
 
 def test_progress_lines():
     with Folder() as folder:
-        driver = Driver(folder, ACT, "spin", "1000", "sleep", "1100", "exit", "3")
+        driver = Driver(folder, ACT, "spin", "1000", *FOR_EVER, "exit", "3")
+        target = driver.until("started")["pid"]
+        driver.until_recorded(1000)
+        driver.until("tick")
+        wait_for(lambda: caught_by(target, signal.SIGUSR1), "the handler")
+        os.kill(target, signal.SIGUSR1)
         code, _, err = driver.finish()
         assert code == 3, err
         kinds = driver.kinds()
         assert kinds[0] == "hello" and kinds[-1] == "finished" and "generated" in kinds, kinds
-        assert 4 <= kinds.count("tick") <= 8, kinds
         by_kind = {line["type"]: line for line in driver.seen}
         assert by_kind["hello"]["report"] == folder.file("report1.rep")
         assert by_kind["hello"]["pid"] == driver.process.pid and by_kind["started"]["pid"] > 0
@@ -758,7 +771,8 @@ def test_progress_lines():
         assert {"lag_ms", "drain_ms", "commit_ms"} <= set(by_kind["finished"])
         ticks = [line for line in driver.seen if line["type"] == "tick"]
         assert ticks[-1]["events"] == 1000 == folder.report(counts=True).info["events"], ticks
-        assert ticks[-1]["bytes"] > 0 and ticks[-1]["elapsed_ns"] > ticks[0]["elapsed_ns"]
+        # Four a second, or fewer where the machine is busy.
+        assert ticks[-1]["bytes"] > 0 and ticks[-1]["elapsed_ns"] >= (len(ticks) - 1) * 250_000_000 > 0, ticks
 
 
 def test_the_reader_of_progress_may_go():
@@ -773,20 +787,19 @@ def test_the_reader_of_progress_may_go():
 
 def test_control_stop():
     with Folder() as folder:
-        driver = Driver(folder, ACT, "push", "open", *marks(300, 20))
-        driver.until("tick")
-        driver.until("tick")
+        driver = Driver(folder, ACT, "push", "open", "mark", "early", *FOR_EVER, "mark", "late")
+        driver.until_recorded(1)
         driver.say("stop")
         assert driver.finish()[0] == 143
         assert driver.seen[-1]["type"] == "finished" and driver.seen[-1]["signal"] == 15, driver.seen[-1]
         report = folder.report()
-        assert report.info["state"] == COMPLETE and report.named("m0") and not report.named("m299")
+        assert report.info["state"] == COMPLETE and report.named("early") and not report.named("late")
 
 
 def test_control_cancel():
     with Folder() as folder:
-        driver = Driver(folder, ACT, *marks(300, 20))
-        driver.until("tick")
+        driver = Driver(folder, ACT, "mark", "early", *FOR_EVER)
+        driver.until_recorded(1)
         driver.say("cancel")
         assert driver.finish()[0] == 143
         assert os.listdir(folder.path) == [] and "generated" not in driver.kinds()
@@ -794,8 +807,8 @@ def test_control_cancel():
 
 def test_control_kill():
     with Folder() as folder:
-        driver = Driver(folder, ACT, "ignore", "15", *marks(300, 20))
-        driver.until("tick")
+        driver = Driver(folder, ACT, "ignore", "15", "mark", "early", *FOR_EVER)
+        driver.until_recorded(1)
         driver.say("kill")
         assert driver.finish()[0] == 137
         assert folder.report().info["state"] == COMPLETE
