@@ -67,7 +67,7 @@ def mutations(build):
 
 
 def structure(build):
-    """Twenty minutes or so: each file is handed to every command and to what the viewer does before it draws."""
+    """A quarter of an hour on an idle machine: each file is handed to every command and to what the viewer does before it draws."""
     run([os.path.join(build, "tests", "fuzz", "structure")], env=dict(os.environ, LNS_MUTATIONS="100"))
 
 
