@@ -496,6 +496,39 @@ a_launch_is_recorded_or_counted_once (void)
   end ();
 }
 
+/* Ids of calls wrap; and a launch whose kernel does not come for so many calls is counted once. */
+static void
+launches_are_followed_for_many_calls (void)
+{
+  static const uint32_t ids[] = { UINT32_MAX - 1, UINT32_MAX, 1, 2 };
+  begin ();
+  LnsWireCudaLaunchBytes launch = launch_of (0, 0, 4);
+  ADD (launch);
+  for (int i = 0; i < 4; i++)
+    {
+      LnsWireCudaApiBytes call = call_at (10 + i, ids[i], LNS_WIRE_CUDA_CALL_LAUNCH);
+      ADD (call);
+    }
+  for (int i = 0; i < 3; i++)
+    {
+      LnsWireCudaKernelBytes kernel = kernel_at (60 + 10 * i, 65 + 10 * i, 0, ids[i]);
+      ADD (kernel);
+    }
+  play ();
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 0);
+  LnsWireCudaApiBytes far = call_at (100, 2 + (1u << 22), LNS_WIRE_CUDA_CALL_LAUNCH);
+  LnsWireCudaKernelBytes last = kernel_at (110, 120, 0, 2 + (1u << 22));
+  ADD (far);
+  ADD (last);
+  play ();
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 1);
+  end_range (300);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 1);
+  begin_next (500);
+  finish ();
+  end ();
+}
+
 /* Launches that go into a graph do not run; kernels without times, and those that are told as lost, are
  * not counted twice. */
 static void
@@ -635,6 +668,7 @@ main (void)
   LNS_TEST (the_state_of_cuda_follows_what_is_said);
   LNS_TEST (a_later_report_has_its_own);
   LNS_TEST (a_launch_is_recorded_or_counted_once);
+  LNS_TEST (launches_are_followed_for_many_calls);
   LNS_TEST (what_is_not_to_come_is_not_counted);
   LNS_TEST (what_comes_too_late_is_counted);
   return lns_tap_done ();

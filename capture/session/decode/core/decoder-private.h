@@ -188,6 +188,7 @@ struct LnsDecoder
   LnsWriter *writer; /* NULL: no report; what happens now is only remembered */
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
+  uint64_t report_ticks;  /* of a call that is known to be in the report: later ones are, too */
   int64_t first_start_ns; /* where the first report began */
   int64_t ended_ns;       /* where the last one ended, if it was followed; else INT64_MIN */
   bool is_followed;       /* what comes of the report when it has ended is counted */

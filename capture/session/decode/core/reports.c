@@ -211,6 +211,7 @@ lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_
   decoder->writer = writer;
   decoder->report++;
   decoder->report_start_ns = start_ns;
+  decoder->report_ticks = UINT64_MAX;
   decoder->is_followed = false;
   if (decoder->report == 1)
     decoder->first_start_ns = start_ns;

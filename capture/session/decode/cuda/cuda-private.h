@@ -46,6 +46,14 @@ struct LnsDecodedLaunch
   LnsName *mangled, *demangled, *short_name;
 };
 
+/* What is known of the launches with the last ids of correlation, which CUPTI counts up: two bits each. See
+ * lns-decoder-cuda-flight.c. */
+typedef struct
+{
+  uint64_t *words; /* NULL until the first launch */
+  uint32_t newest; /* id */
+} LnsFlights;
+
 /* The events of one row, on their way into order. */
 typedef struct
 {
@@ -83,7 +91,7 @@ struct LnsDecodedCuda
   bool is_told;          /* what CUDA this is, in the report's meta data */
   LnsWireCudaInfoBytes info;
   uint64_t n_dropped_between; /* by CUPTI, as it told while there was no report */
-  LnsIdMap flights;           /* what is known of launches: see flight.c */
+  LnsFlights flights;         /* what is known of launches */
   LnsIdMap capturing;         /* by 1 + tid: this thread's launches go into a graph */
   uint32_t last_call; /* the greatest correlation id of calls in reports, which CUPTI counts … */
   uint32_t settled_call;  /* … when the last report ended, if it was followed; else 0 */

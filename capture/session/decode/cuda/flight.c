@@ -11,8 +11,14 @@
 
 #include "capture/session/decode/cuda/cuda-private.h"
 
-/* More than GPUs queue and CUPTI's buffers hold; beyond it records are missing for good. */
-#define LAUNCHES_MAX (UINT32_C (1) << 20)
+#include <stdlib.h>
+#include <string.h>
+
+/* Of so many ids launches are known: a MiB for each process. More calls than GPUs queue and CUPTI's buffers hold;
+ * beyond it records are missing for good. */
+#define N_IDS        (UINT32_C (1) << 22)
+#define IDS_A_WORD   32u
+#define WINDOW_BYTES (N_IDS / 4)
 
 /* What is known of a launch. */
 typedef enum
@@ -23,24 +29,117 @@ typedef enum
   SETTLED /* it was in a report that has ended, or is counted: one of its records is still to come */
 } Flight;
 
+static uint64_t *
+word_of (const LnsFlights *flights, uint32_t correlation)
+{
+  return &flights->words[correlation % N_IDS / IDS_A_WORD];
+}
+
+static unsigned
+shift_of (uint32_t correlation)
+{
+  return correlation % IDS_A_WORD * 2;
+}
+
+/* CORRELATION is one of the last ids. */
+static Flight
+swap (LnsFlights *flights, uint32_t correlation, Flight flight)
+{
+  uint64_t *word = word_of (flights, correlation);
+  const unsigned shift = shift_of (correlation);
+  const Flight before = (Flight)(*word >> shift & 3);
+  *word ^= (uint64_t)(before ^ flight) << shift;
+  return before;
+}
+
+/* Whether CORRELATION is one of the last ids. They wrap. */
+static bool
+is_near (const LnsFlights *flights, uint32_t correlation)
+{
+  return flights->words != NULL && flights->newest - correlation < N_IDS;
+}
+
+static Flight
+get (const LnsDecodedProcess *process, uint32_t correlation)
+{
+  const LnsFlights *flights = &process->cuda->flights;
+  return is_near (flights, correlation)
+             ? (Flight)(*word_of (flights, correlation) >> shift_of (correlation) & 3)
+             : UNKNOWN;
+}
+
 static Flight
 take (LnsDecodedProcess *process, uint32_t correlation)
 {
-  return (Flight)(uintptr_t)lns_id_map_take (&process->cuda->flights, correlation);
+  LnsFlights *flights = &process->cuda->flights;
+  return is_near (flights, correlation) ? swap (flights, correlation, UNKNOWN) : UNKNOWN;
+}
+
+/* Makes CORRELATION one of the last ids: those that are too far from it then count as missing. False if
+ * memory is short. */
+static bool
+move_near (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation)
+{
+  LnsFlights *flights = &process->cuda->flights;
+  if (flights->words == NULL)
+    {
+      flights->words = calloc (1, WINDOW_BYTES);
+      flights->newest = correlation;
+      return flights->words != NULL;
+    }
+  if (is_near (flights, correlation))
+    return true;
+  if (correlation - flights->newest < N_IDS)
+    while (flights->newest != correlation)
+      decoder->counters.n_unfinished += swap (flights, ++flights->newest, UNKNOWN) == CALLED;
+  else
+    {
+      /* CUPTI does not count so far at once: a program has overwritten the record. */
+      _lns_flight_settle (decoder, process);
+      memset (flights->words, 0, WINDOW_BYTES);
+      flights->newest = correlation;
+    }
+  return true;
 }
 
 static void
 set (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flight flight)
 {
-  LnsIdMap *flights = &process->cuda->flights;
-  if (flights->n >= LAUNCHES_MAX)
-    {
-      _lns_flight_settle (decoder, process);
-      lns_id_map_clear (flights);
-    }
-  if (!lns_id_map_set (flights, correlation, (void *)(uintptr_t)flight))
+  if (move_near (decoder, process, correlation))
+    (void)swap (&process->cuda->flights, correlation, flight);
+  else
     decoder->counters.n_refused++;
 }
+
+/* Notes FLIGHT of a launch of which nothing is known, and else forgets what is, which it returns: its two records
+ * are there. */
+static Flight
+meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flight flight)
+{
+  LnsFlights *flights = &process->cuda->flights;
+  if (__builtin_expect (!is_near (flights, correlation), 1) &&
+      !move_near (decoder, process, correlation))
+    {
+      decoder->counters.n_refused++;
+      return UNKNOWN;
+    }
+  uint64_t *word = word_of (flights, correlation);
+  const unsigned shift = shift_of (correlation);
+  const Flight before = (Flight)(*word >> shift & 3);
+  *word ^= (uint64_t)(before == UNKNOWN ? flight : before) << shift;
+  return before;
+}
+
+/* As _lns_cuda_take (), which costs more where the record is as long as it should be. */
+#define TAKE(record, ret_struct)                                                                   \
+ do                                                                                                \
+  {                                                                                                \
+   if ((record)->raw.n_bytes >= sizeof *(ret_struct))                                              \
+    memcpy (ret_struct, (record)->raw.bytes, sizeof *(ret_struct));                                \
+   else                                                                                            \
+    _lns_cuda_take (record, ret_struct, sizeof *(ret_struct));                                     \
+  }                                                                                                \
+ while (0)
 
 /* Whether the call with the id CORRELATION was made before the end of the last report, and that was followed.
  * Ids wrap. */
@@ -75,17 +174,29 @@ follow_capture (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCu
   return capturing->n > 0 && lns_id_map_get (capturing, tid) != NULL;
 }
 
+/* Whether TICKS are after the report's beginning. What is later than others that were needs no conversion. */
+static bool
+is_in_report (LnsDecoder *decoder, uint64_t ticks)
+{
+  if (ticks >= decoder->report_ticks)
+    return true;
+  if (lns_clock_line_ns (&decoder->clock, ticks) < decoder->report_start_ns)
+    return false;
+  decoder->report_ticks = ticks;
+  return true;
+}
+
 static bool
 admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *call)
 {
   const bool is_captured = follow_capture (decoder, process, call);
   const bool is_launch = (call->head.depth & LNS_WIRE_CUDA_CALL_LAUNCH) && !is_captured &&
                          call->return_value == 0 && call->correlation != 0;
-  const int64_t start_ns = lns_clock_line_ns (&decoder->clock, call->head.ticks);
-  const int64_t end_ns = lns_clock_line_ns (&decoder->clock, call->end_ticks);
-  if (decoder->writer == NULL || end_ns < decoder->report_start_ns)
+  if (decoder->writer == NULL || !is_in_report (decoder, call->end_ticks))
     {
-      if (start_ns > decoder->ended_ns || end_ns < decoder->first_start_ns)
+      const int64_t end_ns = lns_clock_line_ns (&decoder->clock, call->end_ticks);
+      if (lns_clock_line_ns (&decoder->clock, call->head.ticks) > decoder->ended_ns ||
+          end_ns < decoder->first_start_ns)
         return false; /* of no report */
       decoder->between.n_late++;
       if (is_launch && take (process, call->correlation) == UNKNOWN)
@@ -97,8 +208,8 @@ admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaA
     }
   if ((int32_t)(call->correlation - process->cuda->last_call) > 0)
     process->cuda->last_call = call->correlation;
-  if (is_launch && take (process, call->correlation) == UNKNOWN)
-    set (decoder, process, call->correlation, CALLED);
+  if (is_launch)
+    (void)meet (decoder, process, call->correlation, CALLED);
   return true;
 }
 
@@ -110,7 +221,7 @@ count_unfinished (LnsDecoder *decoder,
 {
   if (kernel->graph_node != 0 || kernel->correlation == 0)
     _lns_flight_unfinished (decoder, 1);
-  else if (lns_id_map_get (&process->cuda->flights, kernel->correlation) == NULL)
+  else if (get (process, kernel->correlation) == UNKNOWN)
     {
       _lns_flight_unfinished (decoder, 1);
       set (decoder, process, kernel->correlation, SETTLED);
@@ -159,16 +270,16 @@ _lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWi
   switch ((LnsWireCudaType)record->type)
     {
     case LNS_WIRE_CUDA_API:
-      _lns_cuda_take (record, &call, sizeof call);
+      TAKE (record, &call);
       return admits_call (decoder, process, &call);
     case LNS_WIRE_CUDA_KERNEL:
-      _lns_cuda_take (record, &work, sizeof work);
+      TAKE (record, &work);
       return admits_kernel (decoder, process, &work);
     case LNS_WIRE_CUDA_MEMCPY:
     case LNS_WIRE_CUDA_MEMSET:
     case LNS_WIRE_CUDA_GRAPH:
     case LNS_WIRE_CUDA_DECOMPRESS:
-      _lns_cuda_take (record, &work, sizeof work);
+      TAKE (record, &work);
       return admits_work (decoder, process, work.correlation);
     default:
       return decoder->writer != NULL;
@@ -180,12 +291,11 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   LnsDecodedCuda *cuda = process->cuda;
   uint64_t n_called = 0;
-  for (size_t i = 0; i < cuda->flights.n_places; i++)
-    if (cuda->flights.entries[i].value != NULL)
-      {
-        n_called += cuda->flights.entries[i].value == (void *)(uintptr_t)CALLED;
-        cuda->flights.entries[i].value = (void *)(uintptr_t)SETTLED;
-      }
+  for (size_t i = 0; cuda->flights.words != NULL && i < WINDOW_BYTES / sizeof (uint64_t); i++)
+    if (cuda->flights.words[i] != 0)
+      for (uint32_t id = 0; id < IDS_A_WORD; id++)
+        if ((cuda->flights.words[i] >> shift_of (id) & 3) != UNKNOWN)
+          n_called += swap (&cuda->flights, (uint32_t)i * IDS_A_WORD + id, SETTLED) == CALLED;
   /* Each of those that are lost, and told so, may be such a kernel. */
   const uint64_t n_lost = process->n_lost_records < n_called ? process->n_lost_records : n_called;
   process->n_lost_records -= n_lost;
@@ -196,6 +306,6 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 void
 _lns_flight_free (LnsDecodedProcess *process)
 {
-  lns_id_map_clear (&process->cuda->flights);
+  free (process->cuda->flights.words);
   lns_id_map_clear (&process->cuda->capturing);
 }
