@@ -47,7 +47,7 @@ struct LnsDecodedLaunch
 };
 
 /* What is known of the launches with the last ids of correlation, which CUPTI counts up: two bits each. See
- * lns-decoder-cuda-flight.c. */
+ * flight.c. */
 typedef struct
 {
   uint64_t *words; /* NULL until the first launch */
