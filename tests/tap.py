@@ -12,6 +12,7 @@ tests/meson.build sets it.
 import glob
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -46,6 +47,10 @@ def spread(samples):
 
 def main(names):
     """Runs every test_* function of NAMES, in the order of the file, or those named in argv."""
+    # What nohup and background jobs of scripts leave ignored, programs under test would find so too.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     wanted = sys.argv[1:]
     tests = [(n, f) for n, f in names.items() if n.startswith("test_") and callable(f)]
     if wanted:

@@ -252,7 +252,7 @@ def test_environment_in_the_report():
 
 def recorded_names():
     """The names that --env-record=list keeps, as the source lists them."""
-    with open(os.path.join(tap.SOURCE, "src", "cli", "src/cli/profile/environment.c"), encoding="utf-8") as file:
+    with open(os.path.join(tap.SOURCE, "src", "cli", "profile", "environment.c"), encoding="utf-8") as file:
         table = re.search(r"recorded\[\] = \{(.*?)\};", file.read(), re.DOTALL).group(1)
     return re.findall(r'"([^"]*)"', table)
 
