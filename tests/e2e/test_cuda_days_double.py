@@ -105,24 +105,24 @@ def test_truncated_generations():
 
 
 def test_a_clock_of_cuptis_own():
-    # cuda-days.cu: ROUNDS = 24 ranges around one call each, over a second. CUPTI's clock is an hour ahead, and wins
-    # 5 ms in one half second, which it loses in the next: a line through two readings is wrong by no more than half
-    # of what it drifts between them, and there is one at each round's end.
+    # cuda-days.cu: ROUNDS = 24 ranges around one call each, over a second. CUPTI's clock is an hour ahead. It wins 2 ms
+    # in one half second and loses them in the next, so that its rate changes by 0.8 %: from 1 % on, Lanescope takes a
+    # change for a clock that was set. A line through two readings is wrong by at most half of what the clock drifts
+    # between them. There is a reading at each round's end, however long a busy machine takes for a round.
     env = {"LNS_DOUBLE_CUPTI_VERSION": "13", "LNS_DOUBLE_DRIVER_VERSION": "11000",
-           "LNS_DOUBLE_CUPTI_CLOCK": "3600000000000:10000"}
+           "LNS_DOUBLE_CUPTI_CLOCK": "3600000000000:4000"}
     done = day("cuda-days", "clock", env=env, switches=["--flush-on-cudaprofilerstop=true"])
     rounds = done.report.named("round")
     calls = [c for c in done.report.of("cuda-api") if c["name"].startswith("cudaMemset")]
     sets = done.report.of("cuda-memset")
-    assert not done.codes and len(rounds) == len(calls) == len(sets) == 24
-    edges = [rounds[0]["start"]] + [r["start"] for r in rounds] + [rounds[-1]["start"]]
-    worst = 0
+    assert not done.codes and len(rounds) == len(calls) == len(sets) == 24, done
+    edges = [0] + [r["start"] for r in rounds] + [done.report.info["end"]]
     for i, (r, c, s) in enumerate(zip(rounds, calls, sets)):
         error = max(r["start"] - c["start"], c["start"] + c["duration"] - r["start"] - r["duration"], 0)
-        assert error <= 20_000 + (edges[i + 2] - edges[i]) // 200, (i, error, r, c)
+        assert error <= (edges[i + 2] - edges[i]) * 4000 // 1_000_000, (i, error, r, c)
         assert s["correlation"] == c["correlation"] and s["start"] > c["start"]
-        worst = max(worst, rounds[i]["start"] - rounds[0]["start"])
-    assert worst > 500_000_000, "long enough for one reading to be wrong by 5 ms"
+    # By then, an offset alone would be wrong by 2 ms.
+    assert rounds[-1]["start"] - rounds[0]["start"] > 500_000_000, rounds
 
 
 def test_another_tool_holds_cupti():
