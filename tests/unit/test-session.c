@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +32,21 @@ typedef struct
 
 static LnsSession *session;
 static LnsEnvironment environment;
+
+/* The child of this process whose end an answer of the session waits for, or 0. */
+static pid_t answer_waits_for;
+
+/* The session's answers: libc's own function, after which the process that was answered may have all the time
+ * that it needs. */
+ssize_t
+sendmsg (int fd, const struct msghdr *message, int flags)
+{
+  const ssize_t n = syscall (SYS_sendmsg, fd, message, flags);
+  const pid_t pid = __atomic_exchange_n (&answer_waits_for, 0, __ATOMIC_ACQ_REL);
+  if (pid > 0)
+    waitpid (pid, NULL, 0);
+  return n;
+}
 
 static void
 begin (uint64_t process_bytes)
@@ -302,6 +318,56 @@ who_ends_before_the_answer_is_told_of (void)
   end ();
 }
 
+/* Its parent is a shell, say, that has never joined; both end as soon as it is answered. */
+static void
+the_parent_of_who_ends_at_once_is_known (void)
+{
+  begin (0);
+  const char *path = start_report ("shell.rep");
+  Target target;
+  join (&target);
+  int gate[2];
+  LNS_CHECK_INT (pipe (gate), 0);
+  const pid_t shell = fork ();
+  if (shell == 0)
+    {
+      char byte;
+      close (gate[1]);
+      (void)!read (gate[0], &byte, 1);
+      const pid_t pid = fork ();
+      if (pid == 0)
+        {
+          Target deep;
+          LnsWireHello hello = { .magic = LNS_WIRE_MAGIC,
+                                 .abi = LNS_WIRE_ABI,
+                                 .pid = (uint32_t)getpid () };
+          int fd = say_hello (&deep, &hello);
+          if (fd < 0 || lns_wire_pool_map (fd, deep.welcome.pool_bytes, &deep.view) != 0)
+            _exit (1);
+          deep.view.header->joined = 1;
+          _exit (0);
+        }
+      waitpid (pid, NULL, 0);
+      _exit (0);
+    }
+  __atomic_store_n (&answer_waits_for, shell, __ATOMIC_RELEASE);
+  close (gate[0]);
+  close (gate[1]); /* lets it go */
+  for (int i = 0; i < 500 && lns_session_processes (session).n_joined < 2; i++)
+    usleep (10000);
+  for (int i = 0; i < 500 && lns_session_processes (session).n_alive > 1; i++)
+    usleep (10000);
+  stop_report (0);
+  LnsReport *report = fixture_open (path, NULL);
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  LNS_CHECK_INT (n, 2);
+  LNS_CHECK_INT (processes[1].parent, 0);
+  lns_report_close (report);
+  leave (&target);
+  end ();
+}
+
 /* The cap is kept: what finds no room is the target's to count, and the report says so. */
 static void
 a_pool_is_no_larger_than_allowed (void)
@@ -363,6 +429,7 @@ main (void)
   LNS_TEST (who_gives_up_is_late);
   LNS_TEST (who_gives_up_at_the_last_moment_is_late);
   LNS_TEST (who_ends_before_the_answer_is_told_of);
+  LNS_TEST (the_parent_of_who_ends_at_once_is_known);
   LNS_TEST (a_pool_is_no_larger_than_allowed);
   LNS_TEST (a_cancelled_report_is_no_file);
   LNS_TEST (the_folder_goes_with_the_session);

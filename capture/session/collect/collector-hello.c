@@ -317,10 +317,12 @@ answer (LnsCollector *collector, LnsWatch *connection, const LnsWireHello *hello
     .serial = made.serial,
     .pool_bytes = lns_wire_pool_view (peer->pool)->pool_bytes,
   };
-  /* Before the answer: while it waits, the process is there to be asked. A fork's child need not wait for all
-   * of it, as what it may take along is its parent's as well. */
+  /* Before the answer: while it waits, the process is there to be asked, and so are the shells above it that
+   * end with it. A fork's child need not wait for all of it, as what it may take along is its parent's as
+   * well. */
   LnsProcessInfo info;
   lns_process_info_begin (connection->pid, &info);
+  info.parent = find_parent (collector, &info);
   if (!hello->forked)
     lns_process_info_finish (&info);
   /* Before the answer too: the process may end before this thread runs again. */
@@ -345,7 +347,6 @@ answer (LnsCollector *collector, LnsWatch *connection, const LnsWireHello *hello
       collector->wants_spares = true;
       collector->spares_taken_ns = peer->looked_ns;
     }
-  info.parent = find_parent (collector, &info);
   peer->info = lns_process_info_copy (&info);
   peer->process = define_process (collector, peer, &info);
   if (!add_peer (collector, peer, &made))
