@@ -7,6 +7,7 @@ other terminals. --keep, and the commands that run when reports are ready."""
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import signal
@@ -283,6 +284,31 @@ def test_shutdown_without_kill_leaves_the_program():
         assert place.sessions() == [] and launch.poll() is None
         os.kill(children(launch.pid)[0], signal.SIGTERM)
         assert place.end(launch)[0] == -signal.SIGTERM and place.report("r.rep").info["state"] == COMPLETE
+
+
+def test_a_session_is_gone_when_its_end_is_told():
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "20000")
+        session, = place.sessions()
+        folder = place.file("run/lanescope-sessions-%d" % os.geteuid())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            lock = os.open(folder, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the session cannot leave the folder
+            client.connect(os.path.join(folder, f"{session['id']}.socket"))
+            client.send(b"/\0shutdown\0--kill=none\0")
+            wait_for(lambda: waits_for_a_lock(launch.pid), "the session's end")
+            try:
+                raise AssertionError(f"told before: {client.recv(1000, socket.MSG_DONTWAIT)}")
+            except BlockingIOError:
+                os.close(lock)
+            assert client.recv(1000).startswith(struct.pack("i", 0)) and place.sessions() == []
+        os.kill(children(launch.pid)[0], signal.SIGTERM)
+        assert place.end(launch)[0] == -signal.SIGTERM
+
+
+def waits_for_a_lock(pid):
+    with open("/proc/locks", encoding="ascii") as file:
+        return any(" -> " in line and f" {pid} " in line for line in file)
 
 
 def test_a_profile_is_a_session():

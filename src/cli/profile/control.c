@@ -209,6 +209,9 @@ lns_run_take_requests (LnsRun *run)
       if (run->answer != NULL)
         fclose (run->answer);
       run->answer = NULL;
+      /* Whoever is told that the session has ended finds none. */
+      if (run->is_over)
+        lns_session_place_close (&profile->place, profile->is_launch);
       lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED,
                                   text != NULL ? text : "");
       free (text);
