@@ -136,6 +136,8 @@ def test_pushes_without_a_pop():
         assert run.code == 0 and "10 ranges are lost" in run.err and "look for pushes without a pop [LNS-NVTX-007]" in run.err, run.err
         report = folder.report()
         assert report.codes().count("LNS-NVTX-007") == 1, report.codes()
+        run = folder.profile(ACT, *["push", "x"] * 65537)
+        assert run.code == 0 and "1 range is lost, as it was nested" in run.err, run.err
 
 
 def test_more_domains_than_a_process_may_make():

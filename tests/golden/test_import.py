@@ -262,7 +262,7 @@ def test_domains_are_created_and_destroyed_as_the_file_says():
     database.execute("INSERT INTO NVTX_EVENTS VALUES (9, NULL, 76, NULL, ?, NULL, 0)", (THREAD,))
     database.commit()
     err = golden.run("import", "-f", "true", "-o", "domains.rep", path)[1].decode()
-    assert err == "lanescope: left out: NVTX_EVENTS: 1 rows that create or destroy a domain once more\n", err
+    assert err == "lanescope: left out: NVTX_EVENTS: 1 row that creates or destroys a domain once more\n", err
 
 
 def test_processes_that_only_have_named_threads():
@@ -521,9 +521,9 @@ def test_rows_that_have_no_meaning_are_told():
             INSERT INTO NVTX_EVENTS VALUES (0, 10, 59, 'x', 281543712968705), (5, 6, 1999, 'y', 281543712968705);
             """)
     _, err = golden.run("import", "-o", golden.path("meaningless.rep"), path)
-    assert err == b"lanescope: left out: NVTX_EVENTS: 1 rows of unknown types\n", err
+    assert err == b"lanescope: left out: NVTX_EVENTS: 1 row of an unknown type\n", err
     out = golden.run("info", golden.path("meaningless.rep"))[0].decode()
-    assert "LNS-IMPORT-001 info: left out: NVTX_EVENTS: 1 rows of unknown types\n" in out, out
+    assert "LNS-IMPORT-001 info: left out: NVTX_EVENTS: 1 row of an unknown type\n" in out, out
 
 
 tap.main(globals())

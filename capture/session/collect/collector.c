@@ -4,6 +4,7 @@
  */
 
 #include "capture/session/collect/collector-private.h"
+#include "src/base/format.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -159,13 +160,14 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
     .code = "LNS-POOL-006",
     .severity = LNS_SEVERITY_WARNING,
   };
+  const uint64_t n_events = strays.n_events - peer->told.n_events;
   if ((strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events) &&
       asprintf (&event.text,
-                "%u process%s that process %d forked could not join the session (%s): %llu NVTX "
-                "events are lost; %s",
-                strays.n_processes, strays.n_processes == 1 ? "" : "es", peer->pid,
-                strerror (strays.error),
-                (unsigned long long)(strays.n_events - peer->told.n_events),
+                "%u process%s that process %d forked could not join the session (%s): %llu NVTX %s "
+                "lost; %s",
+                strays.n_processes, lns_plural (strays.n_processes, "", "es"), peer->pid,
+                strerror (strays.error), (unsigned long long)n_events,
+                lns_plural (n_events, "event is", "events are"),
                 advice_for_strays (strays.error)) >= 0)
     lns_batch_add_event (batch, &event);
   peer->told = strays;

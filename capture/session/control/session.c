@@ -18,6 +18,7 @@
 #include "capture/session/system/process-info.h"
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
+#include "src/base/format.h"
 
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
@@ -299,17 +300,18 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
   uint64_t n = processes->n_without_descriptors - session->told.n_without_descriptors;
   if (n > 0)
     {
-      snprintf (text, sizeof text,
-                "%" PRIu64 " process%s not recorded, nor what they forked, as lanescope may open "
-                "no more files: raise `ulimit -n` and record again",
-                n, n == 1 ? " is" : "es are");
+      snprintf (
+          text, sizeof text,
+          "%" PRIu64 " process%s forked, as lanescope may open "
+          "no more files: raise `ulimit -n` and record again",
+          n, lns_plural (n, " is not recorded, nor what it", "es are not recorded, nor what they"));
       lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
     }
   n = processes->n_untold - session->told.n_untold;
   if (n > 0)
     {
       snprintf (text, sizeof text, "%" PRIu64 " more process%s not recorded, for the same reasons",
-                n, n == 1 ? " is" : "es are");
+                n, lns_plural (n, " is", "es are"));
       lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
     }
   session->told = *processes;
@@ -325,7 +327,7 @@ finish_processes (LnsSession *session)
     return;
   snprintf (text, sizeof text,
             "%u process%s did not hand over the last GPU records in %d s, which may be missing", n,
-            n == 1 ? "" : "es", FINISH_MS / 1000);
+            lns_plural (n, "", "es"), FINISH_MS / 1000);
   lns_session_diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
 }
 

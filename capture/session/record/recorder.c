@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/format.h"
+
 /* A batch is played when the next one is there, 50 ms later; with that, and with a slow disk's moment,
  * a range that ended 1.3 s ago is in the file, or among what the file says that it lacks. */
 #define COMMIT_NS INT64_C (900000000)
@@ -140,15 +142,108 @@ diagnose (LnsRecorder *recorder,
     free (copy);
 }
 
-/* Says what is missing where N is not 0. */
-static void
-tell_count (
-    LnsRecorder *recorder, uint64_t n, const char *code, LnsSeverity severity, const char *what)
+typedef struct
 {
-  char text[sizeof recorder->commit_error.message + 160];
-  snprintf (text, sizeof text, "%llu %s", (unsigned long long)n, what);
+  const char *code;
+  LnsSeverity severity;
+  const char *one, *many; /* what follows the count, of one and of any other number */
+  const char *rest;       /* what follows that */
+} Sentence;
+
+/* What can be missing at a report's end. */
+enum
+{
+  FASTER,
+  IN_HANDLERS,
+  WITHOUT_MEMORY,
+  WITHOUT_BUFFERS,
+  OF_EARLIER_RANGES,
+  WITHOUT_GPU_MEMORY,
+  UNFINISHED,
+  TOO_DEEP,
+  UNTIMED,
+  ORPHANS,
+  UNWRITTEN,
+  DAMAGED,
+  UNREAD,
+};
+
+static const Sentence sentences[] = {
+  [FASTER] = { "LNS-POOL-001", LNS_SEVERITY_WARNING, "event is lost, as it came faster than it",
+               "events are lost, as they came faster than they",
+               " could be stored: record with a larger --buffer-size, or to a faster disk" },
+  [IN_HANDLERS] = { "LNS-POOL-007", LNS_SEVERITY_WARNING,
+                    "event is lost, as a signal handler made it",
+                    "events are lost, as a signal handler made them",
+                    " while it interrupted another NVTX call of its thread: make no NVTX calls in "
+                    "signal handlers, or block the signal around those of the program" },
+  [WITHOUT_MEMORY] = { "LNS-POOL-008", LNS_SEVERITY_WARNING, "event is lost", "events are lost",
+                       ", as the program had no memory for the records of another thread, or more "
+                       "than 65,536 threads that made NVTX calls: raise its `ulimit -v`" },
+  [WITHOUT_BUFFERS] = { "LNS-CUDA-013", LNS_SEVERITY_WARNING,
+                        "record of what the GPU did is lost, as CUPTI had no buffer for it",
+                        "records of what the GPU did are lost, as CUPTI had no buffer for them",
+                        ": record with a larger --buffer-size or a smaller --cuda-flush-interval" },
+  [OF_EARLIER_RANGES] = { "LNS-CUDA-024", LNS_SEVERITY_INFO,
+                          "CUDA call or GPU operation of an earlier capture range is left out, as "
+                          "it "
+                          "ended after the report of its range",
+                          "CUDA calls or GPU operations of earlier capture ranges are left out, as "
+                          "they ended after the reports of their ranges",
+                          ": call cudaDeviceSynchronize before a range ends" },
+  [WITHOUT_GPU_MEMORY] = { "LNS-CUDA-016", LNS_SEVERITY_INFO, "CUDA call", "CUDA calls",
+                           " found no GPU memory; CUPTI's buffers take some of it: where the "
+                           "program "
+                           "gets on without Lanescope, record with a smaller "
+                           "--cupti-device-buffer, "
+                           "such as 1M" },
+  [UNFINISHED] = { "LNS-CUDA-014", LNS_SEVERITY_INFO,
+                   "CUDA call or GPU operation had not ended when the report, or its process, did, "
+                   "and is left out",
+                   "CUDA calls or GPU operations had not ended when the report, or their process, "
+                   "did, and are left out",
+                   "" },
+  [TOO_DEEP] = { "LNS-NVTX-007", LNS_SEVERITY_WARNING, "range is lost, as it was",
+                 "ranges are lost, as they were",
+                 " nested more than 65536 deep: look for pushes without a pop" },
+  [UNTIMED] = { "LNS-NVTX-008", LNS_SEVERITY_WARNING,
+                "deferred event is left out, as its schema tells",
+                "deferred events are left out, as their schema tells",
+                " no times, or those of a clock that is not known" },
+  [ORPHANS] = { "LNS-NVTX-006", LNS_SEVERITY_WARNING, "sample or batch is left out",
+                "samples or batches are left out",
+                ", as the program has registered no such counter: check what nvtxCounterRegister "
+                "returned" },
+  [UNWRITTEN] = { "LNS-REP-002", LNS_SEVERITY_WARNING, "event is lost, as it",
+                  "events are lost, as they", " could not be written for too long: " },
+  [DAMAGED] = { "LNS-POOL-004", LNS_SEVERITY_WARNING, "event, at least, is lost",
+                "events, at least, are lost",
+                ", as a program wrote to memory that is not its own, where records lay: look "
+                "for the fault with a memory checker" },
+  [UNREAD] = { "LNS-POOL-005", LNS_SEVERITY_WARNING,
+               "event or record is lost, as Lanescope had no memory to read it",
+               "events or records are lost, as Lanescope had no memory to read them",
+               ": free memory, or raise the `ulimit -v` that it runs under" },
+};
+
+_Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
+
+/* Says that N are missing, where there are any; CAUSE ends the sentence. */
+static void
+tell_count_for (LnsRecorder *recorder, uint64_t n, int which, const char *cause)
+{
+  const Sentence *sentence = &sentences[which];
+  char text[sizeof recorder->commit_error.message + 256];
+  snprintf (text, sizeof text, "%llu %s%s%s", (unsigned long long)n,
+            lns_plural (n, sentence->one, sentence->many), sentence->rest, cause);
   if (n > 0)
-    diagnose (recorder, code, severity, LNS_ID_NONE, text);
+    diagnose (recorder, sentence->code, sentence->severity, LNS_ID_NONE, text);
+}
+
+static void
+tell_count (LnsRecorder *recorder, uint64_t n, int which)
+{
+  tell_count_for (recorder, n, which, "");
 }
 
 static const char *const no_cuda[] = {
@@ -170,14 +265,8 @@ static void
 tell_between (LnsRecorder *recorder, uint64_t n_dropped)
 {
   const LnsDecoderBetween between = lns_decoder_take_between (recorder->decoder);
-  tell_count (
-      recorder, between.n_dropped + n_dropped, "LNS-CUDA-013", LNS_SEVERITY_WARNING,
-      "records of what the GPU did are lost, as CUPTI had no buffer for them: record with a "
-      "larger --buffer-size or a smaller --cuda-flush-interval");
-  tell_count (recorder, between.n_late, "LNS-CUDA-024", LNS_SEVERITY_INFO,
-              "CUDA calls or GPU operations of earlier capture ranges are left out, as they ended "
-              "after the "
-              "reports of their ranges: call cudaDeviceSynchronize before a range ends");
+  tell_count (recorder, between.n_dropped + n_dropped, WITHOUT_BUFFERS);
+  tell_count (recorder, between.n_late, OF_EARLIER_RANGES);
 }
 
 static const char no_python[] =
@@ -195,7 +284,6 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
   for (int i = 0; i < LNS_WIRE_CAUSES; i++)
     n_told += counters.n_lost_by[i];
   const uint64_t n_lost = lns_writer_lost (recorder->writer);
-  char text[sizeof recorder->commit_error.message + 128];
   const LnsCudaState cuda = lns_decoder_cuda_state (recorder->decoder);
   if (stop->wants_cuda && no_cuda[cuda] != NULL)
     diagnose (recorder, "LNS-CUDA-011", LNS_SEVERITY_WARNING, LNS_ID_NONE, no_cuda[cuda]);
@@ -208,56 +296,23 @@ sum_up (LnsRecorder *recorder, const LnsBatchEvent *stop)
                 unrecorded->text);
   if (stop->wants_python && !lns_decoder_has_python (recorder->decoder))
     diagnose (recorder, "LNS-PYTHON-002", LNS_SEVERITY_WARNING, LNS_ID_NONE, no_python);
-  tell_count (
-      recorder, n_lost > n_told ? n_lost - n_told : 0, "LNS-POOL-001", LNS_SEVERITY_WARNING,
-      "events are lost, as they came faster than they could be stored: record with a larger "
-      "--buffer-size, or to a faster disk");
-  tell_count (
-      recorder, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], "LNS-POOL-007", LNS_SEVERITY_WARNING,
-      "events are lost, as a signal handler made them while it interrupted another NVTX call "
-      "of its thread: make no NVTX calls in signal handlers, or block the signal around those "
-      "of the program");
-  tell_count (recorder, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], "LNS-POOL-008",
-              LNS_SEVERITY_WARNING,
-              "events are lost, as the program had no memory for the records of another thread, or "
-              "more than 65,536 threads that made NVTX calls: raise its `ulimit -v`");
+  tell_count (recorder, n_lost > n_told ? n_lost - n_told : 0, FASTER);
+  tell_count (recorder, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], IN_HANDLERS);
+  tell_count (recorder, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], WITHOUT_MEMORY);
   tell_between (recorder, counters.n_dropped);
-  tell_count (
-      recorder, counters.n_out_of_memory, "LNS-CUDA-016", LNS_SEVERITY_INFO,
-      "CUDA calls found no GPU memory; CUPTI's buffers take some of it: where the program gets on "
-      "without Lanescope, record with a smaller --cupti-device-buffer, such as 1M");
-  tell_count (recorder, counters.n_unfinished, "LNS-CUDA-014", LNS_SEVERITY_INFO,
-              "CUDA calls or GPU operations had not ended when the report, or their process, did, "
-              "and are left out");
-  tell_count (
-      recorder, counters.n_too_deep, "LNS-NVTX-007", LNS_SEVERITY_WARNING,
-      "ranges are lost, as they were nested more than 65536 deep: look for pushes without a "
-      "pop");
-  _Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
-  tell_count (
-      recorder, counters.n_untimed, "LNS-NVTX-008", LNS_SEVERITY_WARNING,
-      "deferred events are left out, as their schema tells no times, or those of a clock that "
-      "is not known");
-  tell_count (
-      recorder, counters.n_orphan_samples, "LNS-NVTX-006", LNS_SEVERITY_WARNING,
-      "samples or batches are left out, as the program has registered no such counter: check "
-      "what nvtxCounterRegister returned");
-  snprintf (text, sizeof text, "events are lost, as they could not be written for too long: %s",
-            recorder->commit_error.message);
+  tell_count (recorder, counters.n_out_of_memory, WITHOUT_GPU_MEMORY);
+  tell_count (recorder, counters.n_unfinished, UNFINISHED);
+  tell_count (recorder, counters.n_too_deep, TOO_DEEP);
+  tell_count (recorder, counters.n_untimed, UNTIMED);
+  tell_count (recorder, counters.n_orphan_samples, ORPHANS);
   if (recorder->kept.is_short)
     diagnose (recorder, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
               "the seconds that --keep asks for did not fit into a quarter of the memory there is: "
               "the report holds only the last of them");
   recorder->kept.is_short = false;
-  tell_count (recorder, n_dropped, "LNS-REP-002", LNS_SEVERITY_WARNING, text);
-  tell_count (recorder, counters.n_damaged, "LNS-POOL-004", LNS_SEVERITY_WARNING,
-              "events, at least, are lost, as a program wrote to memory that is not its own, where "
-              "their records lay: look for the fault with a memory checker");
-  tell_count (
-      recorder, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], "LNS-POOL-005",
-      LNS_SEVERITY_WARNING,
-      "events or records are lost, as Lanescope had no memory to read them: free memory, or "
-      "raise the `ulimit -v` that it runs under");
+  tell_count_for (recorder, n_dropped, UNWRITTEN, recorder->commit_error.message);
+  tell_count (recorder, counters.n_damaged, DAMAGED);
+  tell_count (recorder, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], UNREAD);
 }
 
 void

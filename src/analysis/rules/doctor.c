@@ -179,8 +179,9 @@ look_for_losses (Patient *patient, LnsError *error)
                   "the report lacks %s", missing != NULL ? missing : "what could not be written");
     }
   return add (patient, "LNS-DOCTOR-004", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-              "%s events are lost: record with a larger --buffer-size, or to a faster disk",
-              lns_format_unsigned (patient->info->n_lost, text));
+              "%s %s lost: record with a larger --buffer-size, or to a faster disk",
+              lns_format_unsigned (patient->info->n_lost, text),
+              lns_plural (patient->info->n_lost, "event is", "events are"));
 }
 
 /* Whether a call of LANE begins work on a GPU: RET_ANY. Reads up to the first one. */
@@ -267,8 +268,8 @@ look_for_graphs (Patient *patient, LnsError *error)
              patient, "LNS-DOCTOR-003", LNS_SEVERITY_INFO, LNS_ID_NONE, error,
              "%s launch%s of CUDA graphs, %.1f %% of the GPUs' time, %s recorded as a whole: which "
              "kernels ran is not known; --cuda-graph-trace=node records each, at a cost",
-             lns_format_unsigned (n, text), n == 1 ? "" : "es",
-             all_ns > 0 ? 100 * graphs_ns / all_ns : 0, n == 1 ? "is" : "are");
+             lns_format_unsigned (n, text), lns_plural (n, "", "es"),
+             all_ns > 0 ? 100 * graphs_ns / all_ns : 0, lns_plural (n, "is", "are"));
 }
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
@@ -331,10 +332,13 @@ look_at_gpu_clock (Patient *patient, LnsError *error)
   if (!good || n_early * 10 <= n_seen || is_told (patient, "LNS-CUDA-015"))
     return good;
   return add (patient, "LNS-DOCTOR-005", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-              "%u of %u kernels looked at began before the calls that launched them, up to %s: "
+              "%u of %u %s, up to %s: "
               "times of the GPU and of the CPU do not agree; a newer driver may help, and under "
               "WSL nothing but the CPU's times are to be trusted",
-              n_early, n_seen, lns_format_duration (most_ns, text));
+              n_early, n_seen,
+              lns_plural (n_seen, "kernel looked at began before the call that launched it",
+                          "kernels looked at began before the calls that launched them"),
+              lns_format_duration (most_ns, text));
 }
 
 typedef struct

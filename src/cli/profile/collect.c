@@ -114,11 +114,11 @@ tell (LnsRun *run, const char *path, const LnsReportResult *result)
     {
       char events[LNS_FORMAT_SIZE], lost[LNS_FORMAT_SIZE], processes[LNS_FORMAT_SIZE];
       lns_run_finish_report (run, path);
-      lns_run_print (run, "%s event%s, %s lost, %s %s\n",
-                     lns_format_unsigned (result->n_events, events),
-                     result->n_events == 1 ? "" : "s", lns_format_unsigned (result->n_lost, lost),
-                     lns_format_unsigned (result->n_processes, processes),
-                     result->n_processes == 1 ? "process" : "processes");
+      lns_run_print (
+          run, "%s event%s, %s lost, %s %s\n", lns_format_unsigned (result->n_events, events),
+          lns_plural (result->n_events, "", "s"), lns_format_unsigned (result->n_lost, lost),
+          lns_format_unsigned (result->n_processes, processes),
+          lns_plural (result->n_processes, "process", "processes"));
       if (result->kept_bytes > 0)
         lns_run_print (run, "The last seconds took %s of memory\n",
                        lns_format_bytes (result->kept_bytes, events));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/cli/options/shared.h"
+#include "src/base/format.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/import/open.h"
@@ -55,8 +56,8 @@ print_left_out (const LnsImportResult *result)
       fprintf (stderr, "lanescope: left out: %.*s\n", (int)length, line);
     }
   if (result->n_bad > 0)
-    fprintf (stderr, "lanescope: left out: %" PRIu64 " rows without a usable time or place\n",
-             result->n_bad);
+    fprintf (stderr, "lanescope: left out: %" PRIu64 " %s without a usable time or place\n",
+             result->n_bad, lns_plural (result->n_bad, "row", "rows"));
 }
 
 static int
@@ -88,10 +89,10 @@ run (const LnsCommand *command, int argc, char **argv)
     }
   good = good && lns_cli_flush (&error);
   if (good && result.complaint[0] != '\0')
-    good = lns_error_set (&error, LNS_ERROR_FORMAT, 0,
-                          "%s could not be read to its end: %s; %s holds the %" PRIu64
-                          " events before that",
-                          input, result.complaint, output, result.n_rows);
+    good = lns_error_set (
+        &error, LNS_ERROR_FORMAT, 0,
+        "%s could not be read to its end: %s; %s holds the %" PRIu64 " %s before that", input,
+        result.complaint, output, result.n_rows, lns_plural (result.n_rows, "event", "events"));
   free (result.left_out);
   free (output);
   return good ? 0 : lns_cli_fail (&error);

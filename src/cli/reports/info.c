@@ -91,7 +91,7 @@ print_processes (LnsReport *report)
       else
         fputs (processes[i].name == 0 ? "  without a name" : "  ", stdout);
       print_escaped (text (report, processes[i].name));
-      printf (", %" PRIu32 " thread%s", n_own[i], n_own[i] == 1 ? "" : "s");
+      printf (", %" PRIu32 " thread%s", n_own[i], lns_plural (n_own[i], "", "s"));
       if (processes[i].mpi_rank != 0)
         printf (", MPI rank %" PRIu32, processes[i].mpi_rank - 1);
       if (processes[i].exit_signal != 0)
@@ -198,7 +198,7 @@ print_tracks (LnsReport *report)
           n_events += lns_report_lane_info (report, i)->n_events;
       if (n_tracks > 0)
         printf ("  %s: %" PRIu64 " event%s in %" PRIu64 " track%s\n", names[kind], n_events,
-                n_events == 1 ? "" : "s", n_tracks, n_tracks == 1 ? "" : "s");
+                lns_plural (n_events, "", "s"), n_tracks, lns_plural (n_tracks, "", "s"));
     }
 }
 
@@ -230,7 +230,7 @@ print_losses (LnsReport *report)
     {
       const LnsLoss *loss = &losses[i];
       uint64_t n_events = lns_loss_events (loss);
-      printf ("  %" PRIu64 " event%s lost", n_events, n_events == 1 ? "" : "s");
+      printf ("  %" PRIu64 " event%s lost", n_events, lns_plural (n_events, "", "s"));
       if (loss->pops + loss->ends > 0)
         printf (" and %" PRIu64 " ends", loss->pops + loss->ends);
       if (loss->first_ns != LNS_TIME_UNKNOWN && loss->last_ns != LNS_TIME_UNKNOWN)
@@ -331,7 +331,7 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
     printf ("missing: everything after %s\n", to);
   else
     printf ("missing: %" PRIu64 " event%s recorded between %s and %s, and everything after that\n",
-            info->n_waiting, info->n_waiting == 1 ? "" : "s",
+            info->n_waiting, lns_plural (info->n_waiting, "", "s"),
             lns_format_duration (info->reached_ns, from), to);
 }
 

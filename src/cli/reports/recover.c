@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/cli/options/shared.h"
+#include "src/base/format.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/recover/recover.h"
@@ -47,8 +48,8 @@ run (const LnsCommand *command, int argc, char **argv)
   if (good)
     {
       printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; missing: %s.\n",
-              recovery.n_events, recovery.n_events == 1 ? "" : "s", recovery.n_chunks,
-              recovery.n_chunks == 1 ? "" : "s", recovery.lost_text);
+              recovery.n_events, lns_plural (recovery.n_events, "", "s"), recovery.n_chunks,
+              lns_plural (recovery.n_chunks, "", "s"), recovery.lost_text);
       if (recovery.n_damaged + recovery.n_missing > 0)
         printf ("Chunks that were unreadable: %" PRIu64 "; gone: %" PRIu64 ".\n",
                 recovery.n_damaged, recovery.n_missing);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/stats/report.h"
+#include "src/base/format.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/query.h"
 #include "src/cli/terminal/say.h"
@@ -154,12 +155,14 @@ static void
 tell_names (const Job *job, const Table *table, const char *input)
 {
   uint64_t n = table->result != NULL ? lns_stats_result_n_unnamed (table->result) : 0;
-  const char *kind = strstr (job->name, ":mangled") != NULL ? "mangled" : "short";
+  const bool is_mangled = strstr (job->name, ":mangled") != NULL;
+  const char *kind = is_mangled ? lns_plural (n, "mangled name for", "mangled names for")
+                                : lns_plural (n, "short name for", "short names for");
 
   if (n > 0)
-    lns_cli_say ("note",
-                 "%s has no %s names for %" PRIu64 " kernels; %s shows their demangled names",
-                 input, kind, n, job->name);
+    lns_cli_say ("note", "%s has no %s %" PRIu64 " %s; %s shows %s", input, kind, n,
+                 lns_plural (n, "kernel", "kernels"), job->name,
+                 lns_plural (n, "its demangled name", "their demangled names"));
 }
 
 /* What the report lacks for TABLE, or NULL where it has rows. */

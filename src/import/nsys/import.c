@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/format.h"
 #include "src/import/nsys/import-private.h"
 
 /* Tells those who open the report WHAT: TEXT. */
@@ -193,7 +194,8 @@ list_rest (LnsImport *import)
       if (!lns_foreign_count (import->foreign, &tables[i], &n_rows, import->error))
         return false;
       if (n_rows > 0 && !tables[i].is_known)
-        _lns_import_leave_out (import, "%s: %llu rows", tables[i].name, (unsigned long long)n_rows);
+        _lns_import_leave_out (import, "%s: %llu %s", tables[i].name, (unsigned long long)n_rows,
+                               lns_plural (n_rows, "row", "rows"));
       for (unsigned c = 0; n_rows > 0 && tables[i].is_known && c < tables[i].n_columns; c++)
         if (!tables[i].is_used[c])
           _lns_import_leave_out (import, "%s.%s: unknown column", tables[i].name,

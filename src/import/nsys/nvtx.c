@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/import/nsys/remainder.h"
+#include "src/base/format.h"
 
 static const char *const columns[] = {
   [LNS_NVTX_START] = "start",
@@ -390,11 +391,14 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
                                 row_cb, &rows, import->error);
   lns_foreign_has_column (table, "eventId"); /* is a row's position in the table                  */
   if (rows.n_unknown > 0)
-    _lns_import_leave_out (import, "%s: %llu rows of unknown types", table->name,
-                           (unsigned long long)rows.n_unknown);
+    _lns_import_leave_out (
+        import, "%s: %llu %s", table->name, (unsigned long long)rows.n_unknown,
+        lns_plural (rows.n_unknown, "row of an unknown type", "rows of unknown types"));
   if (rows.n_repeated > 0)
-    _lns_import_leave_out (import, "%s: %llu rows that create or destroy a domain once more",
-                           table->name, (unsigned long long)rows.n_repeated);
+    _lns_import_leave_out (import, "%s: %llu %s a domain once more", table->name,
+                           (unsigned long long)rows.n_repeated,
+                           lns_plural (rows.n_repeated, "row that creates or destroys",
+                                       "rows that create or destroy"));
   _lns_import_remainder_clear (&rows.beside);
   return good;
 }

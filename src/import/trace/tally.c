@@ -4,6 +4,7 @@
  */
 
 #include "src/import/trace/tally.h"
+#include "src/base/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ _lns_trace_tally_line (
   if (n > 0)
     lns_buffer_append (lines, line,
                        (size_t)snprintf (line, sizeof line, "%" PRIu64 " %.60s%.110s\n", n,
-                                         n == 1 ? one : many, more));
+                                         lns_plural (n, one, many), more));
 }
 
 /* What the format calls events of PHASE. */

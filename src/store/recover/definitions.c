@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/format.h"
 #include "src/store/recover/recover-private.h"
 #include "src/store/read/report-private.h"
 
@@ -444,8 +445,8 @@ tell_lost_rows (LnsRecover *recover, uint32_t old_id, uint64_t n)
   _lns_recover_text (recover, old_id, name, sizeof name);
   const int size =
       snprintf (text, sizeof text, "%" PRIu64 " row%s of table %s %s unreadable and %s left out.",
-                n, n == 1 ? "" : "s", name[0] != '\0' ? name : "(lost)", n == 1 ? "was" : "were",
-                n == 1 ? "is" : "are");
+                n, lns_plural (n, "", "s"), name[0] != '\0' ? name : "(lost)",
+                lns_plural (n, "was", "were"), lns_plural (n, "is", "are"));
   const LnsDiagnostic diagnostic = { .code =
                                          lns_writer_string (recover->writer, "LNS-STORE-001", 13),
                                      .severity = LNS_SEVERITY_ERROR,

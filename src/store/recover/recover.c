@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lns-config.h"
+#include "src/base/format.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
@@ -305,11 +306,11 @@ count_lost (LnsRecover *recover)
     counts->n_lost = n_told - n_kept;
   if (counts->is_lost_known)
     snprintf (counts->lost_text, sizeof counts->lost_text, "%" PRIu64 " event%s", counts->n_lost,
-              counts->n_lost == 1 ? "" : "s");
+              lns_plural (counts->n_lost, "", "s"));
   else if (counts->n_lost > 0)
     snprintf (counts->lost_text, sizeof counts->lost_text,
               "at least %" PRIu64 " event%s; the count of all is gone too", counts->n_lost,
-              counts->n_lost == 1 ? "" : "s");
+              lns_plural (counts->n_lost, "", "s"));
   else
     snprintf (counts->lost_text, sizeof counts->lost_text,
               "not known, as the count of all events is gone too");
@@ -317,7 +318,7 @@ count_lost (LnsRecover *recover)
   if (counts->n_lost_rows > 0)
     snprintf (counts->lost_text + n, sizeof counts->lost_text - n,
               "; %" PRIu64 " row%s of other tables", counts->n_lost_rows,
-              counts->n_lost_rows == 1 ? "" : "s");
+              lns_plural (counts->n_lost_rows, "", "s"));
 }
 
 /* Says in the new report what is not in it. */
@@ -338,10 +339,12 @@ write_losses (LnsRecover *recover)
   if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return;
   int n = snprintf (text, sizeof text,
-                    "The report was recovered from a damaged file: %llu chunks were unreadable and "
-                    "%llu were gone; ranges after a gap are marked; missing: %s.",
-                    (unsigned long long)counts->n_damaged, (unsigned long long)counts->n_missing,
-                    counts->lost_text);
+                    "The report was recovered from a damaged file: %llu %s unreadable and "
+                    "%llu %s gone; ranges after a gap are marked; missing: %s.",
+                    (unsigned long long)counts->n_damaged,
+                    lns_plural (counts->n_damaged, "chunk was", "chunks were"),
+                    (unsigned long long)counts->n_missing,
+                    lns_plural (counts->n_missing, "was", "were"), counts->lost_text);
   LnsDiagnostic diagnostic = { .code = lns_writer_string (recover->writer, "LNS-STORE-001", 13),
                                .severity = LNS_SEVERITY_ERROR,
                                .time_ns = LNS_TIME_UNKNOWN,
@@ -377,11 +380,14 @@ static bool
 tell_nothing (LnsRecover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
+  const uint64_t n_lost = lns_writer_lost (recover->writer);
+  char what[64] = "its only event was lost when it was";
+  if (n_lost != 1)
+    snprintf (what, sizeof what, "all %" PRIu64 " events were lost when they were", n_lost);
   if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                          "%s: there is nothing to recover, as all %" PRIu64
-                          " events were lost when they were recorded; record again",
-                          recover->path, lns_writer_lost (recover->writer));
+                          "%s: there is nothing to recover, as %s recorded; record again",
+                          recover->path, what);
   return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
                         "%s: nothing can be recovered, as the file has no readable event; "
                         "missing: %s; copy the file again, or record again",

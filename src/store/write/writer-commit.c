@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/format.h"
 #include "src/store/read/correlation.h"
 #include "src/store/database/sql.h"
 
@@ -182,7 +183,7 @@ put_missing (LnsWriter *writer)
 {
   char text[sizeof writer->trouble.message + 80];
   snprintf (text, sizeof text, "%" PRIu64 " event%s, which could not be written: %s",
-            writer->n_dropped, writer->n_dropped == 1 ? "" : "s", writer->trouble.message);
+            writer->n_dropped, lns_plural (writer->n_dropped, "", "s"), writer->trouble.message);
   return writer->state != LNS_STATE_INCOMPLETE || put_meta (writer, "missing", text);
 }
 

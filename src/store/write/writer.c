@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/folders.h"
+#include "src/base/format.h"
 #include "src/store/format/identity.h"
 #include "src/store/database/sql.h"
 
@@ -249,8 +250,9 @@ finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *caus
       is_told = lns_writer_commit (writer, end_ns, NULL);
     }
   lns_error_set (error, cause->domain, cause->code,
-                 "%s; %" PRIu64 " events are in the report, %" PRIu64 " are lost%s%s",
-                 cause->message, writer->n_events, writer->n_lost,
+                 "%s; %" PRIu64 " %s in the report, %" PRIu64 " %s lost%s%s", cause->message,
+                 writer->n_events, lns_plural (writer->n_events, "event is", "events are"),
+                 writer->n_lost, lns_plural (writer->n_lost, "is", "are"),
                  is_told ? "" : " (which it cannot tell)", is_busy ? "" : ": record again");
 }
 

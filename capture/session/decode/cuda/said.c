@@ -6,6 +6,7 @@
 /* What a process says of its GPUs and of what keeps them from being recorded. */
 
 #include "capture/session/decode/cuda/cuda-private.h"
+#include "src/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,11 +284,12 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
                          result_text (result), result);
       break;
     case LNS_WIRE_PROBLEM_BUFFERS:
-      _lns_decoder_tell (
-          decoder, process, "LNS-CUDA-006",
-          "CUPTI had no memory for %u buffers of GPU records, which are lost: record with a "
-          "larger --buffer-size",
-          detail);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-006",
+                         "CUPTI had no memory for %u %s lost: record with a "
+                         "larger --buffer-size",
+                         detail,
+                         lns_plural (detail, "buffer of GPU records, which is",
+                                     "buffers of GPU records, which are"));
       break;
     case LNS_WIRE_PROBLEM_FORK:
       _lns_decoder_tell (
