@@ -353,16 +353,16 @@ def test_kernels_belong_to_the_range_that_launched_them():
             expect_links(report)
 
 
-def ranges_with_missing(*arguments, env):
+def ranges_with_missing(*arguments, env, switches=(), codes=frozenset()):
     """Of each of the ranges of cuda-ranges.cu, which launch INSIDE = 10 kernels: how many are in its report, and how many
-    its report says that it lacks."""
+    its report says that it lacks, besides its CODES."""
     with profiling.Folder() as folder:
         run = folder.profile("-t", "cuda,nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat", "-o", "run",
-                             program("cuda-ranges"), *arguments, before=[WITH], env=environment(env))
+                             *switches, program("cuda-ranges"), *arguments, before=[WITH], env=environment(env))
         assert run.code == 0, run
         reports = [folder.report(f"run.{n}.rep") for n in (1, 2, 3)]
         for report in reports:
-            assert set(report.codes()) <= {"LNS-CUDA-014"} and report.info["lost"] == 0, report.codes()
+            assert set(report.codes()) - {"LNS-CUDA-014"} == codes and report.info["lost"] == 0, report.codes()
             assert len([c for c in report.of("cuda-api") if "Launch" in c["name"]]) == 10
     return [(len(kernels(report)), sum(int(d["text"].split()[0]) for d in report.diagnostics if d["code"] == "LNS-CUDA-014"))
             for report in reports]
@@ -390,6 +390,18 @@ def test_kernels_that_cupti_never_finishes_are_told_of_by_their_range():
     for arguments in ((), ("async",)):
         assert ranges_with_missing(*arguments, env={"LNS_DOUBLE_HELD": "3"}) == [(7, 3), (7, 3), (6, 4)], arguments
     assert ranges_with_missing(env={"LNS_DOUBLE_HELD": "1"}) == [(0, 10)] * 3
+
+
+def test_ranges_of_a_process_that_hears_no_command():
+    # It cannot be asked to hand over what it has at a range's end, which waits 100 ms, and then counts what it lacks.
+    library = os.path.join(tap.BUILD, "tests", "e2e", "libno-control-thread.so")
+    deaf = {"switches": ("-e", f"LD_PRELOAD={library}"), "codes": {"LNS-CUDA-021"}}
+    assert ranges_with_missing(env={}, **deaf) == [(10, 0)] * 3
+    assert ranges_with_missing("async", "2", env={"LNS_DOUBLE_LATE_MS": "5000"}, **deaf) == [(0, 10)] * 3
+    assert ranges_with_missing("async", env={"LNS_DOUBLE_HELD": "3"}, **deaf) == [(7, 3), (7, 3), (6, 4)]
+    for late_ms in (0, 40, 400):
+        found = ranges_with_missing("async", env={"LNS_DOUBLE_LATE_MS": str(late_ms)}, **deaf)
+        assert [recorded + told for recorded, told in found] == [10] * 3, (late_ms, found)
 
 
 def test_every_kernel_of_a_range_is_recorded_or_told_of():
