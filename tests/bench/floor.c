@@ -4,8 +4,8 @@
  */
 
 /* The floor that the injection is measured against: an injected library whose handlers do the least
- * that any recorder of named ranges must do, and keep nothing. Fixed: changing it changes what the
- * budgets of the design mean.
+ * that any recorder of named ranges must do, and keep nothing. It is fixed: changing it changes what
+ * the budgets in README.md mean.
  *
  *   push          rdtsc, strlen, 64-bit multiply hash, memcmp with a cached copy, 16-byte store
  *   push, registered name                            rdtsc, 16-byte store
