@@ -53,7 +53,7 @@ def run_suites(build, arguments):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
-    parser.add_argument("--full", action="store_true", help="also what takes long (see README.md)")
+    parser.add_argument("--full", action="store_true", help="also the stages that take long (tests/README.md)")
     parser.add_argument("--stage", action="append", help="only this stage of what takes long")
     options, rest = parser.parse_known_args()
     full = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full.py"), "--build", options.build]
