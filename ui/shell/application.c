@@ -32,15 +32,34 @@ lns_application_new (void)
                        "/io/github/lanescope/Lanescope", NULL);
 }
 
-void
-lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after)
+static void open_file_cb (LnsWindow *after, GFile *file, LnsApplication *self);
+
+static LnsWindow *
+new_window (LnsApplication *self)
+{
+  LnsWindow *window = lns_window_new (GTK_APPLICATION (self), self->settings);
+
+  g_signal_connect_object (window, "open-file", G_CALLBACK (open_file_cb), self, 0);
+  return window;
+}
+
+/* Shows FILE in a window: in AFTER if that window is empty, else in a window of its own. AFTER may
+ * be NULL. */
+static void
+open_file (LnsApplication *self, GFile *file, GtkWindow *after)
 {
   LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
 
   if (window == NULL || !lns_window_is_empty (window))
-    window = lns_window_new (GTK_APPLICATION (self), self->settings);
+    window = new_window (self);
   lns_window_open_file (window, file);
   gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+open_file_cb (LnsWindow *after, GFile *file, LnsApplication *self)
+{
+  open_file (self, file, GTK_WINDOW (after));
 }
 
 /* Closes each window as its own button would: it may still hold a recording, and ask. Dialogs go with
@@ -119,7 +138,7 @@ lns_application_activate (GApplication *application)
   GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (self));
 
   if (window == NULL)
-    window = GTK_WINDOW (lns_window_new (GTK_APPLICATION (self), self->settings));
+    window = GTK_WINDOW (new_window (self));
   gtk_window_present (window);
 }
 
@@ -133,8 +152,8 @@ lns_application_open (GApplication *application, GFile **files, int n_files, con
       g_autoptr (GFile) file =
           stand_in != NULL ? g_file_new_for_path (stand_in) : g_object_ref (files[i]);
 
-      lns_application_open_file (LNS_APPLICATION (application), file,
-                                 gtk_application_get_active_window (GTK_APPLICATION (application)));
+      open_file (LNS_APPLICATION (application), file,
+                 gtk_application_get_active_window (GTK_APPLICATION (application)));
       free (stand_in);
     }
 }

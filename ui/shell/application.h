@@ -16,8 +16,4 @@ G_DECLARE_FINAL_TYPE (LnsApplication, lns_application, LNS, APPLICATION, AdwAppl
 
 LnsApplication *lns_application_new (void) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Shows FILE in a window: in AFTER if that window is empty, else in a window of its own. AFTER may
- * be NULL. */
-void lns_application_open_file (LnsApplication *self, GFile *file, GtkWindow *after);
-
 G_END_DECLS

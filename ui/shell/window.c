@@ -3,39 +3,110 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/shell/window-private.h"
+#include "ui/shell/window.h"
 
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "src/base/format.h"
+#include "src/import/open.h"
+#include "ui/launch/launch-dialog.h"
+#include "ui/model/display-text.h"
+#include "ui/model/shortcuts.h"
+#include "ui/shell/recents.h"
+#include "ui/shell/report-loader.h"
+#include "ui/shell/report-page.h"
 #include "ui/shell/start-page.h"
+
+/* Where SQLite keeps the application id, big-endian; FORMAT.md fixes ours. */
+#define APPLICATION_ID_OFFSET 68
+
+/* What is opened faster shows no progress: a page that flashes by says nothing. */
+#define PROGRESS_AFTER_MS 150
+
+struct _LnsWindow
+{
+  AdwApplicationWindow parent_instance;
+
+  GSettings *settings;        /* owned                                                        */
+  GFile *file;                /* owned; shown, being opened, or not to be opened; or NULL      */
+  GCancellable *opening;      /* owned; NULL while nothing is being opened                     */
+  guint progress_timer;       /* until the opening has taken long enough to show its progress */
+  gboolean recoverable;       /* the error page's file                                        */
+  LnsReportPage *report_page; /* child of stack, or NULL                                      */
+
+  GtkWidget *launch_dialog; /* weak; or NULL                                                */
+
+  GtkPopoverMenuBar *menu_bar;
+  GtkWidget *open_button;
+  GtkWidget *launch_button;
+  GtkWidget *find_button;
+  AdwWindowTitle *title;
+  GtkStack *stack; /* pages "start", "loading", "error", "report" */
+  AdwStatusPage *loading_page;
+  GtkProgressBar *progress;
+  AdwStatusPage *error_page;
+  GtkWidget *recover_button;
+  GtkWidget *another_button;
+  GtkWidget *diagnostics_button;
+  AdwButtonContent *diagnostics_content;
+};
 
 G_DEFINE_FINAL_TYPE (LnsWindow, lns_window, ADW_TYPE_APPLICATION_WINDOW)
 
-LnsWindow *
-lns_window_new (GtkApplication *application, GSettings *settings)
+enum
 {
-  LnsWindow *self = g_object_new (LNS_TYPE_WINDOW, "application", application, NULL);
+  OPEN_FILE,
+  N_SIGNALS
+};
+static guint signals[N_SIGNALS];
 
-  self->settings = g_object_ref (settings);
-  _lns_window_add_actions (self);
-  gtk_window_set_default_size (GTK_WINDOW (self), g_settings_get_int (settings, "window-width"),
-                               g_settings_get_int (settings, "window-height"));
-  if (g_settings_get_boolean (settings, "window-maximized"))
-    gtk_window_maximize (GTK_WINDOW (self));
-  _lns_window_show_page (self, "start");
-  gtk_popover_menu_bar_set_menu_model (self->menu_bar, gtk_application_get_menubar (application));
-  return self;
+/* --- What it shows ------------------------------------------------------------------------------ */
+
+static void
+set_enabled (LnsWindow *self, const char *name, gboolean enabled)
+{
+  GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), name);
+
+  g_simple_action_set_enabled (G_SIMPLE_ACTION (action), enabled);
 }
 
-gboolean
-lns_window_is_empty (LnsWindow *self)
+/* Enables the actions that apply to what the window now shows, and no others. */
+static void
+update_actions (LnsWindow *self)
 {
-  return self->report_page == NULL && self->opening == NULL;
+  gboolean report = self->report_page != NULL;
+  LnsView *view = report ? lns_report_page_get_view (self->report_page) : NULL;
+  gboolean whole = report && lns_view_shows_all (view);
+  guint n_linked = 0;
+  if (report)
+    lns_view_get_linked_events (view, &n_linked);
+
+  set_enabled (self, "reload", report || (self->file != NULL && self->opening == NULL));
+  set_enabled (self, "recover", self->recoverable);
+  set_enabled (self, "cancel-opening", self->opening != NULL);
+  set_enabled (self, "find", report);
+  set_enabled (self, "find-next", report);
+  set_enabled (self, "find-previous", report);
+  set_enabled (self, "copy-details", report);
+  set_enabled (self, "zoom-in", report);
+  set_enabled (self, "zoom-out", report && !whole);
+  set_enabled (self, "zoom-fit", report && !whole);
+  set_enabled (self, "zoom-to-selection", report && lns_view_get_time_selection (view, NULL, NULL));
+  set_enabled (self, "zoom-to-event",
+               report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
+  set_enabled (self, "go-to-other-end", n_linked > 0);
+  set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
+  set_enabled (self, "expand-all", report);
+  set_enabled (self, "collapse-all", report);
+  set_enabled (self, "show-events", report);
+  set_enabled (self, "show-details", report);
+  set_enabled (self, "show-diagnostics", report);
 }
 
-void
-_lns_window_show_page (LnsWindow *self, const char *name)
+/* Shows page NAME of the stack, and enables the actions that apply to it. */
+static void
+show_page (LnsWindow *self, const char *name)
 {
   gboolean start = strcmp (name, "start") == 0;
 
@@ -44,7 +115,7 @@ _lns_window_show_page (LnsWindow *self, const char *name)
   gtk_widget_set_visible (self->open_button, !start);
   gtk_widget_set_visible (self->launch_button, !start);
   gtk_widget_set_visible (self->find_button, strcmp (name, "report") == 0);
-  _lns_window_update_actions (self);
+  update_actions (self);
   /* Else the focus of what went falls to the menu bar, which looks as if it were being used. */
   if (strcmp (name, "report") == 0)
     gtk_widget_grab_focus (GTK_WIDGET (lns_report_page_get_timeline (self->report_page)));
@@ -54,10 +125,22 @@ _lns_window_show_page (LnsWindow *self, const char *name)
     gtk_widget_child_focus (gtk_stack_get_visible_child (self->stack), GTK_DIR_TAB_FORWARD);
 }
 
-void
-_lns_window_drop_report (LnsWindow *self)
+/* Forgets the opening that runs, if one does. */
+static void
+cancel_opening (LnsWindow *self)
 {
-  _lns_window_cancel_opening (self);
+  g_autoptr (GCancellable) opening = g_steal_pointer (&self->opening);
+
+  g_clear_handle_id (&self->progress_timer, g_source_remove);
+  if (opening != NULL)
+    g_cancellable_cancel (opening);
+}
+
+/* Lets go of what is shown or being opened; the caller shows another page. */
+static void
+drop_report (LnsWindow *self)
+{
+  cancel_opening (self);
   if (self->report_page == NULL)
     return;
   gtk_stack_remove (self->stack, GTK_WIDGET (self->report_page));
@@ -95,8 +178,9 @@ update_diagnostics_button (LnsWindow *self, LnsReport *report)
   gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
 }
 
-void
-_lns_window_show_report (LnsWindow *self, LnsReport *report)
+/* Shows REPORT, which is the window's from now on. */
+static void
+show_report (LnsWindow *self, LnsReport *report)
 {
   static const char *const changes[] = { "span-changed", "time-selection-changed",
                                          "event-selected" };
@@ -104,14 +188,380 @@ _lns_window_show_report (LnsWindow *self, LnsReport *report)
   GtkWidget *page = lns_report_page_new (view, self->settings);
 
   for (size_t i = 0; i < G_N_ELEMENTS (changes); i++)
-    g_signal_connect_object (view, changes[i], G_CALLBACK (_lns_window_update_actions), self,
+    g_signal_connect_object (view, changes[i], G_CALLBACK (update_actions), self,
                              G_CONNECT_SWAPPED);
   self->report_page = LNS_REPORT_PAGE (page);
   gtk_stack_add_named (self->stack, page, "report");
   set_subtitle (self, lns_report_info (report));
   update_diagnostics_button (self, report);
-  _lns_window_show_page (self, "report");
+  show_page (self, "report");
 }
+
+static void
+show_start_page (LnsWindow *self)
+{
+  drop_report (self);
+  g_clear_object (&self->file);
+  adw_window_title_set_title (self->title, "Lanescope");
+  adw_window_title_set_subtitle (self->title, "");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), NULL);
+  gtk_window_set_title (GTK_WINDOW (self), "Lanescope");
+  show_page (self, "start");
+}
+
+/* --- Opening a report --------------------------------------------------------------------------- */
+
+static void
+set_title (LnsWindow *self)
+{
+  g_autofree char *path = lns_display_file (self->file, TRUE);
+  g_autofree char *name = lns_display_file (self->file, FALSE);
+
+  adw_window_title_set_title (self->title, name);
+  adw_window_title_set_subtitle (self->title, "");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), path);
+  gtk_window_set_title (GTK_WINDOW (self), name);
+}
+
+/* Whether recovery has a chance with FILE, which could not be opened: it says that it is a report, by its first
+ * bytes or, where those may be lost, by its name, and is neither text nor empty. Pages have zeros. */
+static gboolean
+may_be_recovered (GFile *file)
+{
+  static const guint8 sqlite[16] = "SQLite format 3";
+  guint8 head[APPLICATION_ID_OFFSET + 4];
+  gsize n_read = 0;
+  g_autoptr (GFileInputStream) stream = g_file_read (file, NULL, NULL);
+
+  if (stream == NULL ||
+      !g_input_stream_read_all (G_INPUT_STREAM (stream), head, sizeof head, &n_read, NULL, NULL) ||
+      n_read < sizeof head)
+    return FALSE;
+  if (memcmp (head, sqlite, sizeof sqlite) == 0)
+    return memcmp (head + APPLICATION_ID_OFFSET, "LNSR", 4) == 0;
+  g_autofree char *name = g_file_get_basename (file);
+  return g_str_has_suffix (name, ".rep") && memchr (head, '\0', sizeof head) != NULL;
+}
+
+static void
+show_error (LnsWindow *self, const GError *error)
+{
+  gboolean damaged = g_error_matches (error, LNS_LOAD_ERROR, LNS_ERROR_FORMAT);
+  g_autofree char *text = lns_display_text (error->message, strlen (error->message), FALSE);
+  g_autofree char *markup = g_markup_escape_text (text, -1);
+
+  adw_status_page_set_title (self->error_page, _ ("The Report Could Not Be Opened"));
+  adw_status_page_set_description (self->error_page, markup);
+  self->recoverable = damaged && may_be_recovered (self->file);
+  gtk_widget_set_visible (self->recover_button, self->recoverable);
+  show_page (self, "error");
+}
+
+static void
+progress_cb (double fraction, gpointer data)
+{
+  gtk_progress_bar_set_fraction (LNS_WINDOW (data)->progress, fraction);
+}
+
+static void
+loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (LnsWindow) self = data;
+  g_autoptr (GError) error = NULL;
+  LnsReport *report = lns_report_load_finish (result, &error);
+
+  /* Another opening began meanwhile, or the window was closed: this answer is nobody's. */
+  if (g_task_get_cancellable (G_TASK (result)) != self->opening)
+    {
+      lns_report_close (report);
+      return;
+    }
+  g_clear_object (&self->opening);
+  g_clear_handle_id (&self->progress_timer, g_source_remove);
+  if (report == NULL)
+    {
+      show_error (self, error);
+      return;
+    }
+  lns_recents_add (self->file);
+  show_report (self, report);
+}
+
+static gboolean
+show_progress_cb (gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+
+  self->progress_timer = 0;
+  show_page (self, "loading");
+  return G_SOURCE_REMOVE;
+}
+
+static void
+open_file (LnsWindow *self, gboolean recover)
+{
+  const char *path = g_file_peek_path (self->file);
+  const gboolean imports = path != NULL && lns_import_kind (path) != LNS_INPUT_REPORT;
+
+  drop_report (self);
+  self->opening = g_cancellable_new ();
+  set_title (self);
+  gtk_progress_bar_set_fraction (self->progress, 0);
+  adw_status_page_set_title (self->loading_page, recover   ? _ ("Recovering…")
+                                                 : imports ? _ ("Importing…")
+                                                           : _ ("Opening…"));
+  self->progress_timer = g_timeout_add (PROGRESS_AFTER_MS, show_progress_cb, self);
+  update_actions (self);
+  lns_report_load_async (self->file, recover, self->opening, progress_cb, loaded_cb,
+                         g_object_ref (self));
+}
+
+gboolean
+lns_window_is_empty (LnsWindow *self)
+{
+  return self->report_page == NULL && self->opening == NULL;
+}
+
+void
+lns_window_open_file (LnsWindow *self, GFile *file)
+{
+  g_set_object (&self->file, file);
+  open_file (self, FALSE);
+}
+
+/* --- Actions: each is enabled exactly while it can do something --------------------------------- */
+
+/* Who made the window decides in which one FILE is shown. */
+static void
+ask_to_open (LnsWindow *self, GFile *file)
+{
+  g_signal_emit (self, signals[OPEN_FILE], 0, file);
+}
+
+static void
+file_chosen_cb (GtkNativeDialog *dialog, int response, LnsWindow *self)
+{
+  g_autoptr (GListModel) files = NULL;
+  guint n_files = 0;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    {
+      files = gtk_file_chooser_get_files (GTK_FILE_CHOOSER (dialog));
+      n_files = g_list_model_get_n_items (files);
+    }
+  for (guint i = 0; i < n_files; i++)
+    {
+      g_autoptr (GFile) file = g_list_model_get_item (files, i);
+      ask_to_open (self, file);
+    }
+  gtk_native_dialog_destroy (dialog);
+  g_object_unref (dialog);
+}
+
+static void
+open_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  static const char *const patterns[] = { "*.rep",  "*.nsys-rep", "*.qdrep",  "*.sqlite",
+                                          "*.json", "*.json.gz",  "*.sqlite3" };
+  GtkFileChooserNative *dialog =
+      gtk_file_chooser_native_new (_ ("Open Reports"), GTK_WINDOW (data),
+                                   GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"), _ ("_Cancel"));
+  g_autoptr (GtkFileFilter) reports = gtk_file_filter_new ();
+  g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
+
+  gtk_file_filter_set_name (reports, _ ("Reports"));
+  for (size_t i = 0; i < G_N_ELEMENTS (patterns); i++)
+    gtk_file_filter_add_pattern (reports, patterns[i]);
+  gtk_file_filter_set_name (all, _ ("All Files"));
+  gtk_file_filter_add_pattern (all, "*");
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), reports);
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), all);
+  gtk_file_chooser_set_select_multiple (GTK_FILE_CHOOSER (dialog), TRUE);
+  g_signal_connect_object (dialog, "response", G_CALLBACK (file_chosen_cb), data, 0);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+static void
+open_uri_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  g_autoptr (GFile) file = g_file_new_for_uri (g_variant_get_string (parameter, NULL));
+
+  ask_to_open (LNS_WINDOW (data), file);
+}
+
+static void
+launch_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+
+  if (self->launch_dialog == NULL)
+    g_set_weak_pointer (&self->launch_dialog,
+                        lns_launch_dialog_new (GTK_WINDOW (self), self->settings));
+  gtk_window_present (GTK_WINDOW (self->launch_dialog));
+}
+
+static void
+reload_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  g_autoptr (GFile) file = g_object_ref (LNS_WINDOW (data)->file);
+
+  lns_window_open_file (LNS_WINDOW (data), file);
+}
+
+static void
+recover_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  open_file (LNS_WINDOW (data), TRUE);
+}
+
+static void
+cancel_opening_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  show_start_page (LNS_WINDOW (data));
+}
+
+static void
+close_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_window_close (GTK_WINDOW (data));
+}
+
+static void
+find_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_find_bar_open (lns_report_page_get_find_bar (LNS_WINDOW (data)->report_page));
+}
+
+static void
+copy_details_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_widget_activate_action (lns_report_page_get_details (LNS_WINDOW (data)->report_page),
+                              "details.copy", NULL);
+}
+
+static void
+find_step_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_find_bar_step (lns_report_page_get_find_bar (LNS_WINDOW (data)->report_page),
+                     g_str_equal (g_action_get_name (G_ACTION (action)), "find-next"));
+}
+
+/* "win.zoom-in" and the like are the timeline's own actions for who is not inside it. */
+static void
+timeline_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsTimeline *timeline = lns_report_page_get_timeline (LNS_WINDOW (data)->report_page);
+  g_autofree char *name = g_strconcat ("timeline.", g_action_get_name (G_ACTION (action)), NULL);
+
+  gtk_widget_activate_action (GTK_WIDGET (timeline), name, NULL);
+}
+
+/* The pane below the timeline that an action shows, by the names of the "bottom-page" setting. */
+static const char *
+bottom_page_of (const char *action)
+{
+  return strcmp (action, "show-events") == 0 ? "events" : "diagnostics";
+}
+
+static void
+change_bottom_page_cb (GSimpleAction *action, GVariant *state, gpointer data)
+{
+  const char *page = bottom_page_of (g_action_get_name (G_ACTION (action)));
+
+  g_settings_set_string (LNS_WINDOW (data)->settings, "bottom-page",
+                         g_variant_get_boolean (state) ? page : "none");
+}
+
+static void
+change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
+{
+  g_settings_set_value (LNS_WINDOW (data)->settings, "show-details", state);
+}
+
+/* The states of the pane actions are what the settings say. */
+static void
+update_states_cb (GSettings *settings, const char *key, LnsWindow *self)
+{
+  static const char *const names[] = { "show-events", "show-diagnostics" };
+  g_autofree char *page = g_settings_get_string (settings, "bottom-page");
+
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
+    g_simple_action_set_state (
+        G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), names[i])),
+        g_variant_new_boolean (strcmp (bottom_page_of (names[i]), page) == 0));
+  g_simple_action_set_state (
+      G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), "show-details")),
+      g_variant_new_boolean (g_settings_get_boolean (settings, "show-details")));
+}
+
+static void
+show_help_overlay_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GtkWidget *window = lns_shortcuts_window_new ();
+
+  gtk_window_set_transient_for (GTK_WINDOW (window), GTK_WINDOW (data));
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+add_actions (LnsWindow *self)
+{
+  static const GActionEntry entries[] = {
+    { "open", open_cb },
+    { "open-uri", open_uri_cb, "s" },
+    { "launch", launch_cb },
+    { "reload", reload_cb },
+    { "recover", recover_cb },
+    { "cancel-opening", cancel_opening_cb },
+    { "close", close_cb },
+    { "find", find_cb },
+    { "find-next", find_step_cb },
+    { "find-previous", find_step_cb },
+    { "copy-details", copy_details_cb },
+    { "zoom-in", timeline_cb },
+    { "zoom-out", timeline_cb },
+    { "zoom-to-selection", timeline_cb },
+    { "zoom-to-event", timeline_cb },
+    { "go-to-other-end", timeline_cb },
+    { "zoom-fit", timeline_cb },
+    { "undo-zoom", timeline_cb },
+    { "expand-all", timeline_cb },
+    { "collapse-all", timeline_cb },
+    { "show-events", NULL, NULL, "false", change_bottom_page_cb },
+    { "show-diagnostics", NULL, NULL, "false", change_bottom_page_cb },
+    { "show-details", NULL, NULL, "false", change_details_cb },
+    { "show-help-overlay", show_help_overlay_cb },
+  };
+
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  g_signal_connect_object (self->settings, "changed::bottom-page", G_CALLBACK (update_states_cb),
+                           self, 0);
+  g_signal_connect_object (self->settings, "changed::show-details", G_CALLBACK (update_states_cb),
+                           self, 0);
+  update_states_cb (self->settings, NULL, self);
+}
+
+/* Files may be dropped anywhere on the window. */
+static gboolean
+drop_cb (GtkDropTarget *target, const GValue *value, double x, double y, gpointer data)
+{
+  g_autoptr (GSList) files = gdk_file_list_get_files (g_value_get_boxed (value));
+
+  for (GSList *file = files; file != NULL; file = file->next)
+    ask_to_open (LNS_WINDOW (data), file->data);
+  return files != NULL;
+}
+
+static void
+add_drop_target (LnsWindow *self)
+{
+  GtkDropTarget *target = gtk_drop_target_new (GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
+
+  g_signal_connect (target, "drop", G_CALLBACK (drop_cb), self);
+  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
+}
+
+/* --- The object --------------------------------------------------------------------------------- */
 
 static void
 save_size (LnsWindow *self)
@@ -125,6 +575,22 @@ save_size (LnsWindow *self)
   gtk_window_get_default_size (GTK_WINDOW (self), &width_px, &height_px);
   g_settings_set_int (self->settings, "window-width", MAX (width_px, 640));
   g_settings_set_int (self->settings, "window-height", MAX (height_px, 400));
+}
+
+LnsWindow *
+lns_window_new (GtkApplication *application, GSettings *settings)
+{
+  LnsWindow *self = g_object_new (LNS_TYPE_WINDOW, "application", application, NULL);
+
+  self->settings = g_object_ref (settings);
+  add_actions (self);
+  gtk_window_set_default_size (GTK_WINDOW (self), g_settings_get_int (settings, "window-width"),
+                               g_settings_get_int (settings, "window-height"));
+  if (g_settings_get_boolean (settings, "window-maximized"))
+    gtk_window_maximize (GTK_WINDOW (self));
+  show_page (self, "start");
+  gtk_popover_menu_bar_set_menu_model (self->menu_bar, gtk_application_get_menubar (application));
+  return self;
 }
 
 static gboolean
@@ -146,7 +612,7 @@ lns_window_dispose (GObject *object)
 {
   LnsWindow *self = LNS_WINDOW (object);
 
-  _lns_window_cancel_opening (self);
+  cancel_opening (self);
   g_clear_weak_pointer (&self->launch_dialog);
   g_clear_object (&self->settings);
   g_clear_object (&self->file);
@@ -161,6 +627,8 @@ lns_window_class_init (LnsWindowClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_window_dispose;
   GTK_WINDOW_CLASS (klass)->close_request = lns_window_close_request;
 
+  signals[OPEN_FILE] = g_signal_new ("open-file", LNS_TYPE_WINDOW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                     NULL, G_TYPE_NONE, 1, G_TYPE_FILE);
   g_type_ensure (LNS_TYPE_START_PAGE);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/window.ui");
@@ -183,5 +651,5 @@ static void
 lns_window_init (LnsWindow *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
-  _lns_window_add_drop_target (self);
+  add_drop_target (self);
 }
