@@ -196,7 +196,7 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
           start = column->name;
         else if (place == 1)
           end = column->name;
-        if (lns_foreign_has_column (table, column->name))
+        if (lns_foreign_use_column (table, column->name))
           {
             columns[rows.n_cells] = column->name;
             rows.cells[rows.n_cells++] = _lns_import_cell (column, rows.kind);
@@ -209,16 +209,16 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   /* What the schema does not know, or no more, is kept beside it under its own name.              */
   static const LnsTableColumn unknown = { .cell = { .rule = LNS_CELL_NONE } };
   for (unsigned i = 0; i < table->n_columns && rows.n_cells < COLUMNS_MAX; i++)
-    if (!table->is_used[i] && lns_foreign_has_column (table, table->columns[i]))
+    if (!table->is_used[i] && lns_foreign_use_column (table, table->columns[i]))
       {
         columns[rows.n_cells] = table->columns[i];
         rows.cells[rows.n_cells++] = _lns_import_cell (&unknown, rows.kind);
       }
   _lns_import_remainder_init (&rows.beside, import, schema->name, columns, rows.n_cells, table);
   _lns_import_remainder_define (&rows.beside);
-  rows.has_starts = lns_foreign_has_column (table, start);
+  rows.has_starts = lns_foreign_use_column (table, start);
   const LnsForeignOrder order = !rows.has_starts                      ? LNS_FOREIGN_AS_IT_LIES
-                                : lns_foreign_has_column (table, end) ? LNS_FOREIGN_BY_START_AND_END
+                                : lns_foreign_use_column (table, end) ? LNS_FOREIGN_BY_START_AND_END
                                                                       : LNS_FOREIGN_BY_START;
   bool good = (rows.has_starts || _lns_import_call_times_read (&rows.calls, import, table)) &&
               lns_foreign_read (import->foreign, table, columns, rows.n_cells, order, row_cb, &rows,

@@ -21,7 +21,6 @@ struct LnsForeign
   const atomic_bool *cancel;
   LnsForeignTable *tables;
   unsigned n_tables;
-  struct LnsForeignReading *reading; /* in progress, or NULL                                     */
 };
 
 bool _lns_foreign_is_cancelled (const LnsForeign *foreign);
@@ -31,6 +30,3 @@ bool _lns_foreign_fail (LnsForeign *foreign, LnsError *error);
 
 /* The same for CODE of SQLite. */
 bool _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error);
-
-/* Gives the file's connection the function by which rows are read. */
-bool _lns_foreign_add_function (LnsForeign *foreign);

@@ -115,7 +115,7 @@ plan_query (LnsForeignReading *reading, unsigned n)
 
   *plan = (LnsRecordPlan){ 0 };
   for (unsigned i = 0; i < n; i++)
-    if (lns_foreign_has_column (reading->table, reading->columns[i]))
+    if (lns_foreign_use_column (reading->table, reading->columns[i]))
       {
         names = append (names, plan->n_stored > 0 ? ", \"%w\"" : "\"%w\"", reading->columns[i]);
         plan->place[plan->n_stored++] = (int)i;
@@ -164,8 +164,7 @@ value_of (sqlite3_value *value)
 static void
 row_cb (sqlite3_context *context, int n, sqlite3_value **values)
 {
-  const LnsForeign *foreign = sqlite3_user_data (context);
-  LnsForeignReading *reading = foreign->reading;
+  LnsForeignReading *reading = sqlite3_user_data (context);
   LnsKeptValue kept[COLUMNS_MAX];
 
   for (int i = 0; i < n && i < COLUMNS_MAX; i++)
@@ -185,12 +184,13 @@ final_cb (sqlite3_context *context)
 {
 }
 
-bool
-_lns_foreign_add_function (LnsForeign *foreign)
+/* Gives the connection the function by which READING gets its rows, or with NULL takes it away. */
+static int
+set_function (LnsForeign *foreign, LnsForeignReading *reading)
 {
-  return sqlite3_create_function (foreign->db, "lns_rows", -1,
-                                  SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, foreign,
-                                  NULL, row_cb, final_cb) == SQLITE_OK;
+  return sqlite3_create_function (
+      foreign->db, "lns_rows", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, reading,
+      NULL, reading != NULL ? row_cb : NULL, reading != NULL ? final_cb : NULL);
 }
 
 /* Reads rows with the first N columns by a query. False where the reader's error says why, or `accept` ended it. */
@@ -200,14 +200,16 @@ read_query (LnsForeignReading *reading, unsigned n)
   LnsForeign *foreign = reading->foreign;
   char *query = plan_query (reading, n);
   sqlite3_stmt *rows = NULL;
-  int code =
-      query != NULL ? sqlite3_prepare_v2 (foreign->db, query, -1, &rows, NULL) : SQLITE_NOMEM;
+  int code = query != NULL ? set_function (foreign, reading) : SQLITE_NOMEM;
 
+  if (code == SQLITE_OK)
+    code = sqlite3_prepare_v2 (foreign->db, query, -1, &rows, NULL);
   while (code == SQLITE_OK || code == SQLITE_ROW)
     code = sqlite3_step (rows);
   if (code != SQLITE_DONE && code != SQLITE_ABORT)
     _lns_foreign_fail_code (foreign, code, sqlite3_errmsg (foreign->db), &reading->error);
   sqlite3_finalize (rows);
+  set_function (foreign, NULL);
   sqlite3_free (query);
   return code == SQLITE_DONE;
 }
@@ -432,10 +434,9 @@ lns_foreign_read (LnsForeign *foreign,
   pthread_t thread;
 
   for (unsigned i = 0; i < n_columns; i++)
-    lns_foreign_has_column (table, columns[i]); /* it is used from now on */
+    lns_foreign_use_column (table, columns[i]);
   reading.filling = &reading.batches[0];
   _lns_queue_init (&reading.queue);
-  foreign->reading = &reading;
   const int code = pthread_create (&thread, NULL, read_thread, &reading);
   bool good = code == 0;
   if (good)

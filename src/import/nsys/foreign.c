@@ -84,8 +84,7 @@ distrust (LnsForeign *foreign)
   snprintf (pragmas, sizeof pragmas,
             "PRAGMA cache_size = -%d; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE; BEGIN",
             CACHE_KIB);
-  return sqlite3_exec (db, pragmas, NULL, NULL, NULL) == SQLITE_OK &&
-         _lns_foreign_add_function (foreign);
+  return sqlite3_exec (db, pragmas, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -306,7 +305,7 @@ lns_foreign_find (LnsForeign *foreign, const char *name)
 }
 
 bool
-lns_foreign_has_column (LnsForeignTable *table, const char *column)
+lns_foreign_use_column (LnsForeignTable *table, const char *column)
 {
   for (unsigned i = 0; table != NULL && i < table->n_columns; i++)
     if (strcasecmp (table->columns[i], column) == 0)

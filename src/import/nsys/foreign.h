@@ -47,8 +47,9 @@ LnsForeignTable *lns_foreign_tables (LnsForeign *foreign, unsigned *ret_n);
 /* The table called NAME, or NULL. O(tables). */
 LnsForeignTable *lns_foreign_find (LnsForeign *foreign, const char *name);
 
-/* Whether TABLE (may be NULL) has the column; that it is used from now on is noted. O(columns). */
-bool lns_foreign_has_column (LnsForeignTable *table, const char *column);
+/* Marks the column as used, so that it is not told of as unknown. False where TABLE (may be NULL) does not have
+ * it. O(columns). */
+bool lns_foreign_use_column (LnsForeignTable *table, const char *column);
 
 /* Gets a row: as many values as columns were asked for; text and blobs live until it returns. False ends
  * the reading. */

@@ -110,7 +110,7 @@ bool
 _lns_import_gpus (LnsImport *import, LnsForeignTable *table)
 {
   /* Exports of 2020 call the id otherwise.                                                          */
-  const char *columns[N_GPU_COLUMNS + N_FACTS] = { lns_foreign_has_column (table, "id")
+  const char *columns[N_GPU_COLUMNS + N_FACTS] = { lns_foreign_use_column (table, "id")
                                                        ? "id"
                                                        : "deviceId",
                                                    "cuDevice", "name", "busLocation", "uuid" };
@@ -119,22 +119,6 @@ _lns_import_gpus (LnsImport *import, LnsForeignTable *table)
     columns[N_GPU_COLUMNS + i] = facts[i].column;
   return lns_foreign_read (import->foreign, table, columns, N_GPU_COLUMNS + N_FACTS,
                            LNS_FOREIGN_AS_IT_LIES, gpu_cb, import, import->error);
-}
-
-LnsCudaDevice
-_lns_import_describe_gpu (const LnsImport *import, uint32_t process, int64_t number)
-{
-  LnsCudaDevice device = { 0 };
-
-  for (uint32_t i = 0; i < import->n_gpus; i++)
-    if (import->gpu_list[i].number == number)
-      {
-        device = import->gpu_list[i].device;
-        break;
-      }
-  device.process = process;
-  device.number = (uint32_t)number;
-  return device;
 }
 
 /* ---- What is of a process -------------------------------------------------------------------- */
@@ -210,7 +194,7 @@ _lns_import_contexts (LnsImport *import, LnsForeignTable *table)
     "processId",
     "deviceId",
     "contextId",
-    lns_foreign_has_column (table, "nullStreamId") ? "nullStreamId" : "streamId",
+    lns_foreign_use_column (table, "nullStreamId") ? "nullStreamId" : "streamId",
     "parentContextId",
     "isGreenContext",
     "numMultiprocessors",

@@ -164,7 +164,13 @@ bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const L
 /* Ends the lanes of all tracks: the events of the next table begin anew. */
 void _lns_import_end_table (LnsImport *import);
 
-/* Notes a line of what is left out. */
+/* ---- What the report says of its own making -------------------------------------------------- */
+
+/* Tells those who open the report WHAT: TEXT. */
+void _lns_import_tell (
+    LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text);
+
+/* Notes a line of what is left out, and tells of it. */
 void _lns_import_leave_out (LnsImport *import, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
@@ -215,6 +221,3 @@ bool _lns_import_contexts (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_streams (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_stream_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);
-
-/* The GPU with CUDA's NUMBER, as PROCESS sees it. */
-LnsCudaDevice _lns_import_describe_gpu (const LnsImport *import, uint32_t process, int64_t number);

@@ -5,7 +5,6 @@
 
 #include "src/import/nsys/import.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,59 +12,6 @@
 
 #include "src/base/format.h"
 #include "src/import/nsys/import-private.h"
-
-/* Tells those who open the report WHAT: TEXT. */
-static void
-tell (LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text)
-{
-  char sentence[1024];
-  const int n = snprintf (sentence, sizeof sentence, "%s: %s", what, text);
-  lns_writer_add_diagnostic (
-      import->writer,
-      &(LnsDiagnostic){
-          .code = lns_writer_string (import->writer, code, strlen (code)),
-          .severity = severity,
-          .time_ns = LNS_TIME_UNKNOWN,
-          .process = LNS_ID_NONE,
-          .text = lns_writer_string (import->writer, sentence,
-                                     n < (int)sizeof sentence ? (size_t)n : sizeof sentence - 1) });
-}
-
-void
-_lns_import_leave_out (LnsImport *import, const char *format, ...)
-{
-  char line[512];
-  va_list arguments;
-
-  va_start (arguments, format);
-  vsnprintf (line, sizeof line - 1, format, arguments);
-  va_end (arguments);
-  if (import->writer != NULL)
-    tell (import, LNS_SEVERITY_INFO, "LNS-IMPORT-001", "left out", line);
-  strcat (line, "\n");
-  lns_buffer_append (&import->left_out, line, strlen (line));
-}
-
-/* ---- From beginning to end ------------------------------------------------------------------- */
-
-static bool
-details_cb (void *data, const LnsKeptValue *values)
-{
-  LnsImport *import = data;
-  int64_t duration_ns;
-
-  if (_lns_import_time (&values[0], &duration_ns) && duration_ns > import->end_ns)
-    import->end_ns = duration_ns;
-  return true;
-}
-
-bool
-_lns_import_details (LnsImport *import, LnsForeignTable *table)
-{
-  static const char *const columns[] = { "duration" };
-  return lns_foreign_read (import->foreign, table, columns, 1, LNS_FOREIGN_AS_IT_LIES, details_cb,
-                           import, import->error);
-}
 
 static bool
 start_cb (void *data, const LnsKeptValue *values)
@@ -238,9 +184,9 @@ lns_import_sqlite (const char *path,
       line += n + (line[n] == '\n');
     }
   if (good && is_cut_off)
-    tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
-          "the file could not be read to its end, and what came before is here",
-          import.options->complaint);
+    _lns_import_tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
+                      "the file could not be read to its end, and what came before is here",
+                      import.options->complaint);
   lns_buffer_append (&import.left_out, "", 1);
   if (good)
     {

@@ -378,7 +378,7 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
   unsigned n_present = 0;
 
   for (unsigned i = 0; i < N_COLUMNS; i++)
-    if ((rows.is_there[i] = lns_foreign_has_column (table, columns[i])))
+    if ((rows.is_there[i] = lns_foreign_use_column (table, columns[i])))
       {
         rows.place[i] = n_present;
         rows.present[n_present++] = columns[i];
@@ -389,7 +389,7 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
                                 rows.is_there[LNS_NVTX_START] ? LNS_FOREIGN_BY_START_AND_END
                                                               : LNS_FOREIGN_AS_IT_LIES,
                                 row_cb, &rows, import->error);
-  lns_foreign_has_column (table, "eventId"); /* is a row's position in the table                  */
+  lns_foreign_use_column (table, "eventId"); /* is a row's position in the table                  */
   if (rows.n_unknown > 0)
     _lns_import_leave_out (
         import, "%s: %llu %s", table->name, (unsigned long long)rows.n_unknown,

@@ -104,6 +104,23 @@ _lns_import_domain (LnsImport *import, uint32_t process, int64_t number)
   return lns_writer_add_domain (import->writer, &domain);
 }
 
+/* The GPU with CUDA's NUMBER, as PROCESS sees it. */
+static LnsCudaDevice
+describe_gpu (const LnsImport *import, uint32_t process, int64_t number)
+{
+  LnsCudaDevice device = { 0 };
+
+  for (uint32_t i = 0; i < import->n_gpus; i++)
+    if (import->gpu_list[i].number == number)
+      {
+        device = import->gpu_list[i].device;
+        break;
+      }
+  device.process = process;
+  device.number = (uint32_t)number;
+  return device;
+}
+
 uint32_t
 _lns_import_device (LnsImport *import, uint32_t process, int64_t number)
 {
@@ -112,7 +129,7 @@ _lns_import_device (LnsImport *import, uint32_t process, int64_t number)
 
   if (id < import->n_devices)
     return id;
-  const LnsCudaDevice device = _lns_import_describe_gpu (import, process, number);
+  const LnsCudaDevice device = describe_gpu (import, process, number);
   if (add_item (&import->device_list, import->n_devices, &device, sizeof device))
     import->n_devices++;
   return lns_writer_add_device (import->writer, &device);

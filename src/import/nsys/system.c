@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What names GPU metrics and CPU samples, and what the other program had to say: rows of tables that are
+/* What names GPU metrics and CPU samples, and what the other program had to say, also to when it recorded: rows of tables that are
  * kept as they are too. */
 
 #include "src/import/nsys/import-private.h"
@@ -124,4 +124,26 @@ _lns_import_diagnostics (LnsImport *import, LnsForeignTable *table)
 
   return lns_foreign_read (import->foreign, table, columns, 4, LNS_FOREIGN_AS_IT_LIES,
                            diagnostic_cb, import, import->error);
+}
+
+/* To when the other program recorded. */
+/* ---- From beginning to end ------------------------------------------------------------------- */
+
+static bool
+details_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  int64_t duration_ns;
+
+  if (_lns_import_time (&values[0], &duration_ns) && duration_ns > import->end_ns)
+    import->end_ns = duration_ns;
+  return true;
+}
+
+bool
+_lns_import_details (LnsImport *import, LnsForeignTable *table)
+{
+  static const char *const columns[] = { "duration" };
+  return lns_foreign_read (import->foreign, table, columns, 1, LNS_FOREIGN_AS_IT_LIES, details_cb,
+                           import, import->error);
 }
