@@ -35,20 +35,24 @@ run (const LnsCommand *command, int argc, char **argv)
   return 128 + number;
 }
 
-static int
-print_help (void)
+static void
+print_help (FILE *file)
 {
-  printf ("Lanescope records what a program does and shows it as timelines.\n\n"
-          "Usage:\n  lanescope COMMAND [switches] …\n\nCommands:\n");
+  fputs ("Usage: lanescope COMMAND [switches] [words]\n\n"
+         "Lanescope records what a program does and shows it as timelines.\n\nCommands:\n",
+         file);
   for (size_t i = 0; i < n_commands; i++)
-    printf ("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  printf ("\nSwitches:\n"
-          "  -h, --help           this text; after a command, the command's\n"
-          "  -v, --version        the version\n"
-          "  --capabilities=json  commands, switches and defaults, for programs\n\n"
-          "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
-          "found) and print a line that begins with `lanescope: error: `.\n");
-  return lns_cli_printed ();
+    fprintf (file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  fputs ("\nSwitches:\n"
+         "  -h, --help[=TOPIC]   print this text, or the help of a command or of a topic\n"
+         "                       such as cuda; all is the help of all commands\n"
+         "  -v, --version        print the version\n"
+         "  --capabilities=json  print commands, switches and defaults, for programs\n\n"
+         "`lanescope help COMMAND` and `lanescope COMMAND --help` print the help of a command,\n"
+         "`man lanescope-COMMAND` its manual page.\n\n"
+         "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
+         "found) and print a line that begins with `lanescope: error: `.\n",
+         file);
 }
 
 static int
@@ -104,6 +108,84 @@ unknown_command (const char *name)
   return lns_cli_fail (&error);
 }
 
+static const LnsCommand *
+find_command (const char *name)
+{
+  for (size_t i = 0; i < n_commands; i++)
+    if (strcmp (name, commands[i]->name) == 0)
+      return commands[i];
+  return NULL;
+}
+
+/* The help about a topic that is not a command: that of the first command that knows it, and where else it is
+ * known. */
+static bool
+print_topic (const char *topic, LnsError *error)
+{
+  const LnsCommand *first = NULL;
+  for (size_t i = 0; i < n_commands; i++)
+    if (lns_command_has_topic (commands[i], topic))
+      {
+        if (first == NULL && !lns_cli_print_help (first = commands[i], topic, error))
+          return false;
+        if (first != commands[i])
+          printf ("\nSee also: lanescope %s --help=%s\n", commands[i]->name, topic);
+      }
+  return first != NULL;
+}
+
+/* `lanescope --help=TOPIC` and `lanescope help TOPIC`. */
+static int
+help_about (const char *topic)
+{
+  const LnsCommand *command = find_command (topic);
+  const bool is_all = strcmp (topic, "all") == 0;
+  LnsError error = { 0 };
+  bool good = true;
+  if (topic[0] == '\0')
+    print_help (stdout);
+  else if (command != NULL)
+    good = lns_cli_print_help (command, "", &error);
+  for (size_t i = 0; good && is_all && i < n_commands; i++)
+    {
+      fputs (i > 0 ? "\n\n" : "", stdout);
+      good = lns_cli_print_help (commands[i], topic, &error);
+    }
+  if (topic[0] == '\0' || command != NULL || is_all)
+    return good ? lns_cli_printed () : lns_cli_fail (&error);
+  if (print_topic (topic, &error))
+    return lns_cli_printed ();
+  return error.domain != LNS_ERROR_NONE ? lns_cli_fail (&error) : unknown_command (topic);
+}
+
+/* Answers the words that are not a command's. */
+static int
+run_own (int argc, char **argv)
+{
+  const char *word = argv[1];
+  if (strcmp (word, "help") == 0 && argc > 3)
+    {
+      LnsError error = { 0 };
+      lns_error_set (&error, LNS_ERROR_USAGE, 0,
+                     "help takes one command or topic; remove the extra argument “%s”", argv[3]);
+      return lns_cli_fail (&error);
+    }
+  if (strcmp (word, "help") == 0)
+    return help_about (argc > 2 ? argv[2] : "");
+  if (strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0)
+    return help_about ("");
+  if (strncmp (word, "--help=", strlen ("--help=")) == 0)
+    return help_about (word + strlen ("--help="));
+  if (strcmp (word, "--version") == 0 || strcmp (word, "-v") == 0)
+    {
+      printf ("lanescope %s\n", LNS_VERSION);
+      return lns_cli_printed ();
+    }
+  if (strcmp (word, "--capabilities=json") == 0)
+    return print_capabilities ();
+  return unknown_command (word);
+}
+
 /* Takes the places of standard streams that the caller has closed, lest a file of ours gets one and
  * our text. A program that is started finds them closed, as it would without us. */
 static void
@@ -125,21 +207,11 @@ main (int argc, char **argv)
   if (argc < 2)
     {
       LnsError error = { 0 };
-      lns_error_set (&error, LNS_ERROR_USAGE, 0, "no command: `lanescope --help` lists them");
+      print_help (stderr);
+      fputc ('\n', stderr);
+      lns_error_set (&error, LNS_ERROR_USAGE, 0, "no command was given");
       return lns_cli_fail (&error);
     }
-  const char *word = argv[1];
-  if (strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0 || strcmp (word, "help") == 0)
-    return print_help ();
-  if (strcmp (word, "--version") == 0 || strcmp (word, "-v") == 0)
-    {
-      printf ("lanescope %s\n", LNS_VERSION);
-      return lns_cli_printed ();
-    }
-  if (strcmp (word, "--capabilities=json") == 0)
-    return print_capabilities ();
-  for (size_t i = 0; i < n_commands; i++)
-    if (strcmp (word, commands[i]->name) == 0)
-      return run (commands[i], argc - 1, argv + 1);
-  return unknown_command (word);
+  const LnsCommand *command = find_command (argv[1]);
+  return command != NULL ? run (command, argc - 1, argv + 1) : run_own (argc, argv);
 }

@@ -412,7 +412,7 @@ def test_help_version_and_capabilities():
         return subprocess.run([tap.LANESCOPE, *words], capture_output=True, text=True)
     assert ask("--version").stdout.startswith("lanescope ") and ask("-v").returncode == 0
     assert "profile" in ask("--help").stdout
-    text = ask("profile", "--help").stdout
+    text = ask("profile", "--help=all").stdout
     commands = json.loads(ask("--capabilities=json").stdout)["commands"]
     profile = next(command for command in commands if command["name"] == "profile")
     names = [switch["name"] for switch in profile["switches"]]

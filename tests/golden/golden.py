@@ -29,7 +29,7 @@ def make_report(name="demo.rep", events=None):
 
 def run(*words, code=0, **environment):
     """Runs lanescope in the folder of reports; stdout and stderr as bytes. Fails unless it exits with CODE."""
-    env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", XDG_CACHE_HOME=path("cache"), **environment)
+    env = dict(os.environ, **{"LC_ALL": "C.UTF-8", "TZ": "UTC", "XDG_CACHE_HOME": path("cache"), **environment})
     done = subprocess.run([tap.LANESCOPE, *words], cwd=FOLDER, env=env, capture_output=True, timeout=60)
     assert done.returncode == code, f"{words} exited with {done.returncode}: {done.stderr.decode(errors='replace')}"
     return done.stdout, done.stderr

@@ -14,22 +14,69 @@ import tap
 COMMANDS = json.loads(golden.run("--capabilities=json")[0])["commands"]
 
 
+def described_in(text):
+    """The switches that a help describes."""
+    return {line.strip().split("--", 1)[1].split("=")[0].split("[")[0] for line in text.decode().splitlines()
+            if line.startswith(("  -", "      --"))}
+
+
 def test_help_is_whole_and_fits():
     listed = golden.run("--help")[0].decode()
     for command in COMMANDS:
         name = command["name"]
         out, err = golden.run(name, "--help")
+        assert err == b"" and out == golden.run(name, "-h")[0] == golden.run("help", name)[0] == golden.run(f"--help={name}")[0]
+        assert described_in(out) == {option["name"] for option in command["switches"] if "instead" not in option} | {"help"}, name
+        out = golden.run(name, "--help=all")[0]
         lines = out.decode().splitlines()
-        assert err == b"" and out == golden.run(name, "-h")[0]
-        assert lines[0].startswith(f"lanescope {name} ") and lines[2] and lines[2] in listed, lines[:3]
+        assert lines[0] == f"Usage: lanescope {name} {command['usage']}" and lines[2] and lines[2] in listed, lines[:3]
         assert f"\n  {name:<10} {lines[2]}\n" in listed, listed
         assert max(map(len, lines)) <= 100 and not [line for line in lines if line != line.rstrip()], lines
-        described = {line.strip().split("--", 1)[1].split("=")[0].split("[")[0] for line in lines if line.startswith("  ") and line[2:].startswith(("-", "    --"))}
-        wanted = {option["name"] for option in command["switches"]}
+        described, wanted = described_in(out), {option["name"] for option in command["switches"]}
         assert described == wanted | {"help"}, (name, described ^ wanted)
         for i, line in enumerate(lines):
             if line.startswith(("  -", "      --")):
                 assert lines[i + 1].startswith(" " * 10) and lines[i + 1][10] != " ", (name, line)
+
+
+def test_without_words_the_usage_is_shown():
+    out, err = golden.run(code=125)
+    listed = golden.run("--help")[0]
+    assert out == b"" and err == listed + b"\nlanescope: error: no command was given\n", err
+    assert listed == golden.run("help")[0] == golden.run("-h")[0] and listed.startswith(b"Usage: lanescope COMMAND ")
+
+
+def test_help_about_a_topic():
+    """A section of switches, or part of a switch's name, whichever command has it."""
+    out = golden.run("--help=cuda")[0].decode()
+    assert out == golden.run("help", "cuda")[0].decode() and "--cuda-graph-trace" in out and "--capture-range" not in out, out
+    assert out.endswith("\nSee also: lanescope launch --help=cuda\n" + "\nSee also: lanescope start --help=cuda\n" * ("start --help=cuda" in out)), out
+    out = golden.run("--help=timeunit")[0].decode()
+    assert out.startswith("Usage: lanescope stats ") and "--timeunit=" in out, out
+    every = golden.run("--help=all")[0].decode()
+    assert all(f"Usage: lanescope {command['name']} {command['usage']}\n" in every for command in COMMANDS)
+    _, err = golden.run("--help=xyzzy", code=125)
+    assert "there is no command “xyzzy”" in err.decode()
+    _, err = golden.run("help", "stats", "sql", code=125)
+    assert err.decode().endswith("remove the extra argument “sql”\n"), err
+
+
+def test_text_fills_the_columns_there_are():
+    for columns, most in [("60", 60), ("120", 120), ("nonsense", 80), (None, 80)]:
+        environment = {"COLUMNS": columns} if columns else {}
+        lines = [line for line in golden.run("profile", "--help=all", **environment)[0].decode().splitlines()
+                 if line.startswith(" " * 10)]  # a switch itself is not broken
+        assert most - 20 < max(map(len, lines)) <= most, (columns, max(map(len, lines)))
+
+
+def test_locales_without_utf_8_get_ascii():
+    for locale in ("C", "de_DE", "de_DE.ISO-8859-1"):
+        for words, code in [(["profile", "--help=all"], 0), (["stat"], 125), (["export", "--type=x", "y.rep"], 125)]:
+            out, err = golden.run(*words, code=code, LC_ALL=locale)
+            assert (out + err).isascii(), (locale, words, out + err)
+    assert b'there is no command "stat"' in golden.run("stat", code=125, LC_ALL="", LC_CTYPE="", LANG="C")[1]
+    for locale in ("C.UTF-8", "de_DE.utf8@euro"):
+        assert "“stat”" in golden.run("stat", code=125, LC_ALL=locale)[1].decode()
 
 
 def test_every_report_is_explained():

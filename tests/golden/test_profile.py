@@ -16,7 +16,7 @@ def test_help_of_a_subject():
     for group in profile["groups"]:
         text = golden.run("profile", f"--help={group['tag']}")[0].decode()
         lines = text.splitlines()
-        assert lines[0] == "lanescope profile " + profile["usage"] and lines[4] == f"{group['title']} (--help={group['tag']}):", lines[:5]
+        assert lines[0] == "Usage: lanescope profile " + profile["usage"] and lines[4] == f"{group['title']} (--help={group['tag']}):", lines[:5]
         told = [line.split("--")[1].split("=")[0] for line in lines if line.startswith(("  -", "      --"))]
         assert told == [switch["name"] for switch in profile["switches"] if switch["tag"] == group["tag"]], (group, told)
     out = golden.run("profile", "--help=overwrite")[0].decode()

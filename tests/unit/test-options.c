@@ -323,11 +323,11 @@ tables_become_text_and_json (void)
   char *text = NULL;
   size_t n_bytes;
   FILE *file = open_memstream (&text, &n_bytes);
-  LNS_CHECK (lns_command_print_help (&ends_it, "", file, &error));
+  LNS_CHECK (lns_command_print_help (&ends_it, "", 80, file, &error));
   fclose (file);
   LNS_CHECK (strstr (text, "  -g, --flag\n") != NULL);
   LNS_CHECK (strstr (text, "  -t, --text=PATH\n          A \"text\".\n") != NULL);
-  LNS_CHECK (strstr (text, "--choice=one|two\n          A choice. Default: one.\n") != NULL);
+  LNS_CHECK (strstr (text, "--choice=one|two\n          A choice. (default: one)\n") != NULL);
   free (text);
   file = open_memstream (&text, &n_bytes);
   lns_command_print_json (&ends_it, file);

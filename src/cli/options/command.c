@@ -6,13 +6,18 @@
 #include "src/cli/options/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "src/cli/terminal/terminal.h"
 
 int
 lns_cli_fail (const LnsError *error)
 {
-  fprintf (stderr, "lanescope: error: %s\n", error->message);
+  char text[sizeof error->message];
+  strcpy (text, error->message);
+  lns_cli_plain_text (text);
+  fprintf (stderr, "lanescope: error: %s\n", text);
   return LNS_EXIT_FAILED;
 }
 
@@ -37,6 +42,24 @@ lns_cli_printed (void)
   return lns_cli_flush (&error) ? 0 : lns_cli_fail (&error);
 }
 
+bool
+lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *error)
+{
+  char *text = NULL;
+  size_t n_bytes;
+  FILE *file = open_memstream (&text, &n_bytes);
+  if (file == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  const bool good = lns_command_print_help (command, topic, lns_cli_columns (stdout), file, error);
+  if (fclose (file) == 0 && good)
+    {
+      lns_cli_plain_text (text);
+      fputs (text, stdout);
+    }
+  free (text);
+  return good;
+}
+
 /* Frees what was parsed of a command that will not run. */
 static void
 clear_lists (const LnsCommand *command, void *values)
@@ -56,8 +79,7 @@ lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, 
   if (good && help == NULL)
     return true;
   clear_lists (command, values);
-  *ret_exit = good && lns_command_print_help (command, help, stdout, &error)
-                  ? lns_cli_printed ()
-                  : lns_cli_fail (&error);
+  *ret_exit = good && lns_cli_print_help (command, help, &error) ? lns_cli_printed ()
+                                                                 : lns_cli_fail (&error);
   return false;
 }

@@ -48,6 +48,10 @@ int lns_cli_ending_signal (void);
  * where stdout could not be written. */
 int lns_cli_printed (void);
 
+/* Prints what lns_command_print_help () says of TOPIC to stdout, as wide and in such letters as the terminal
+ * and the locale have. False and ERROR where COMMAND knows no such topic. */
+bool lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *error);
+
 /* Parses as lns_options_parse () does. Returns true to go on; else *RET_EXIT is the exit code, and
  * what there was to say (the help, or the error) has been printed. */
 bool lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit);

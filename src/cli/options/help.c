@@ -5,6 +5,7 @@
 
 /* What the tables say: to people as --help, to programs as JSON. */
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,54 +31,109 @@ value_text (const LnsOption *option, char *text, size_t room)
       *text = '|';
 }
 
-/* Prints TEXT from column AT on, filled to 100 columns, each line from COLUMN. */
+/* Where help is printed. */
+typedef struct
+{
+  FILE *file;
+  int columns;
+} Page;
+
+/* The columns that N_BYTES of UTF-8 take: each letter that we print is one wide. */
+static int
+width_of (const char *text, size_t n_bytes)
+{
+  int n = 0;
+  for (size_t i = 0; i < n_bytes; i++)
+    n += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return n;
+}
+
+/* Prints the words of TEXT, N_BYTES, filled, each line from column INDENT. */
 static void
-print_filled (FILE *file, const char *text, int at, int column)
+print_filled (const Page *page, const char *text, size_t n_bytes, int indent)
+{
+  const char *const end = text + n_bytes;
+  int at = 0;
+  for (; text < end; text++)
+    {
+      const size_t length = strcspn (text, " \n");
+      const int width = width_of (text, length);
+      if (at > 0 && at + 1 + width > page->columns)
+        {
+          fputc ('\n', page->file);
+          at = 0;
+        }
+      at += fprintf (page->file, "%*s", at > 0 ? 1 : indent, "") + width;
+      fwrite (text, 1, length, page->file);
+      text += length;
+    }
+  fputc ('\n', page->file);
+}
+
+/* Prints TEXT, whose lines are filled, but for those that begin with a space or are empty. */
+static void
+print_paragraphs (const Page *page, const char *text)
 {
   while (*text != '\0')
     {
-      int length = (int)strcspn (text, " ");
-      if (at > column && at + 1 + length > 100)
-        {
-          fprintf (file, "\n%*s", column, "");
-          at = column;
-        }
-      at += fprintf (file, at > column ? " %.*s" : "%.*s", length, text);
-      text += length + (text[length] == ' ');
+      size_t length = strcspn (text, "\n");
+      const bool is_verbatim = *text == ' ' || *text == '\n';
+      while (!is_verbatim && text[length] == '\n' && strchr (" \n", text[length + 1]) == NULL)
+        length += 1 + strcspn (text + length + 1, "\n");
+      if (is_verbatim)
+        fprintf (page->file, "%.*s\n", (int)length, text);
+      else
+        print_filled (page, text, length, 0);
+      text += length + (text[length] == '\n');
     }
-  fputc ('\n', file);
 }
 
 static void
-print_option (const LnsOption *option, FILE *file)
+print_option (const Page *page, const LnsOption *option)
 {
   char value[160], letter[8] = "    ", text[1024];
   value_text (option, value, sizeof value);
   if (option->letter != 0)
     snprintf (letter, sizeof letter, "-%c, ", option->letter);
-  fprintf (file, "  %s--%s%s\n%*s", letter, option->name, value, 10, "");
-  const bool says_default = option->default_text != NULL, says_other = option->instead != NULL;
-  snprintf (text, sizeof text, "%s%s%s%s%s%s%s%s%s%s", option->help,
-            says_default ? " Default: " : "", says_default ? option->default_text : "",
-            says_default ? "." : "", option->old != NULL ? " Formerly --" : "",
-            option->old != NULL ? option->old : "", option->old != NULL ? "." : "",
-            says_other ? " But " : "", says_other ? option->instead : "", says_other ? "." : "");
-  print_filled (file, text, 10, 10);
+  fprintf (page->file, "  %s--%s%s\n", letter, option->name, value);
+  size_t n = (size_t)snprintf (text, sizeof text, "%s", option->help);
+  if (option->old != NULL)
+    n += (size_t)snprintf (text + n, sizeof text - n, " Formerly --%s.", option->old);
+  if (option->instead != NULL)
+    n += (size_t)snprintf (text + n, sizeof text - n, " %c%s.", toupper (option->instead[0]),
+                           option->instead + 1);
+  if (option->default_text != NULL)
+    n += (size_t)snprintf (text + n, sizeof text - n, " (default: %s)", option->default_text);
+  print_filled (page, text, strlen (text), 10);
 }
 
-/* Prints those of the N OPTIONS whose names hold PART ("": all), under TITLE. */
+/* Which switches are printed. */
+typedef struct
+{
+  const char *part; /* of their names */
+  bool is_all;      /* those without an effect too */
+} Choice;
+
+static bool
+is_chosen (const LnsOption *option, const Choice *choice)
+{
+  return strstr (option->name, choice->part) != NULL && (choice->is_all || option->instead == NULL);
+}
+
+/* Prints those of the N OPTIONS that CHOICE has, under TITLE. */
 static void
-print_options (const LnsOption *options, size_t n, const char *title, const char *part, FILE *file)
+print_options (
+    const Page *page, const LnsOption *options, size_t n, const char *title, const Choice *choice)
 {
   bool any = false;
   for (size_t i = 0; i < n; i++)
     {
-      if (strstr (options[i].name, part) == NULL)
+      if (!is_chosen (&options[i], choice))
         continue;
       if (!any)
-        fprintf (file, "\n%s:\n", title);
+        fprintf (page->file, "\n%s:\n", title);
       any = true;
-      print_option (&options[i], file);
+      print_option (page, &options[i]);
     }
 }
 
@@ -92,54 +148,90 @@ find_group (const LnsCommand *command, const char *tag)
   return NULL;
 }
 
-static bool
-has_option_like (const LnsCommand *command, const char *part)
-{
-  const LnsOption *option;
-  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
-    if (strstr (option->name, part) != NULL)
-      return true;
-  return part[0] == '\0';
-}
-
 static void
-print_group (const LnsOptionGroup *group, const char *part, FILE *file)
+print_group (const Page *page, const LnsOptionGroup *group, const Choice *choice)
 {
   char title[128];
   snprintf (title, sizeof title, "%s (--help=%s)", group->title, group->tag);
-  print_options (group->options, group->n_options, title, part, file);
+  print_options (page, group->options, group->n_options, title, choice);
+}
+
+static unsigned
+count_without_effect (const LnsCommand *command)
+{
+  unsigned n = 0;
+  const LnsOption *option;
+  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
+    n += option->instead != NULL;
+  return n;
+}
+
+/* What stands behind the switches. */
+static void
+print_end (const Page *page, const LnsCommand *command, bool is_all)
+{
+  static const char about_groups[] =
+      "Print this text; with TOPIC, the switches of that section, those with TOPIC in their names, "
+      "or all.";
+  static const char about[] = "Print this text.";
+  const bool is_grouped = command->groups != NULL;
+  const char *text = is_grouped ? about_groups : about;
+  const unsigned n = is_all ? 0 : count_without_effect (command);
+
+  if (command->n_options == 0)
+    fputs (is_grouped ? "\nHelp:\n" : "\nSwitches:\n", page->file);
+  fprintf (page->file, "  -h, --help%s\n", is_grouped ? "[=TOPIC]" : "");
+  print_filled (page, text, strlen (text), 10);
+  if (n > 0)
+    {
+      char note[256];
+      snprintf (note, sizeof note,
+                "Scripts written for nsys may also use %u switches that have no effect yet: "
+                "`lanescope %s --help=all` lists them.",
+                n, command->name);
+      fputc ('\n', page->file);
+      print_filled (page, note, strlen (note), 0);
+    }
+  if (command->details != NULL)
+    {
+      fputc ('\n', page->file);
+      print_paragraphs (page, command->details);
+    }
 }
 
 bool
-lns_command_print_help (const LnsCommand *command, const char *tag, FILE *file, LnsError *error)
+lns_command_has_topic (const LnsCommand *command, const char *topic)
 {
-  const bool is_grouped = command->groups != NULL;
-  const LnsOptionGroup *only = find_group (command, tag);
-  if (only == NULL && !has_option_like (command, tag))
+  const LnsOption *option;
+  for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
+    if (strstr (option->name, topic) != NULL)
+      return true;
+  return find_group (command, topic) != NULL;
+}
+
+bool
+lns_command_print_help (
+    const LnsCommand *command, const char *topic, int columns, FILE *file, LnsError *error)
+{
+  const Page page = { file, columns };
+  const bool is_all = strcmp (topic, "all") == 0, is_whole = is_all || topic[0] == '\0';
+  const LnsOptionGroup *only = find_group (command, topic);
+  const Choice choice = { .part = is_whole || only != NULL ? "" : topic,
+                          .is_all = topic[0] != '\0' };
+  if (!is_whole && !lns_command_has_topic (command, topic))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "--help: %s has no switches about “%s”: `lanescope %s --help` lists all",
-                          command->name, tag, command->name);
-  fprintf (file, "lanescope %s %s\n\n%s\n", command->name, command->usage, command->summary);
+                          command->name, topic, command->name);
+  fprintf (file, "Usage: lanescope %s %s\n\n%s\n", command->name, command->usage, command->summary);
   if (only != NULL)
-    print_group (only, "", file);
+    print_group (&page, only, &choice);
   else
-    print_options (command->options, command->n_options, "Switches", tag, file);
+    print_options (&page, command->options, command->n_options, "Switches", &choice);
   for (const LnsOptionGroup *const *group = command->groups;
-       only == NULL && is_grouped && *group != NULL; group++)
-    print_group (*group, tag, file);
-  if (tag[0] != '\0')
-    return true;
-  if (command->n_options == 0)
-    fputs (is_grouped ? "\nHelp:\n" : "\nSwitches:\n", file);
-  fprintf (file, "  -h, --help%s\n          ", is_grouped ? "[=TAG]" : "");
-  print_filled (file,
-                is_grouped
-                    ? "Print this text; with TAG, what it says of a subject, or the switches "
-                      "that have TAG in their names."
-                    : "Print this text.",
-                10, 10);
-  if (command->details != NULL)
-    fprintf (file, "\n%s\n", command->details);
+       only == NULL && group != NULL && *group != NULL; group++)
+    print_group (&page, *group, &choice);
+  if (is_whole)
+    print_end (&page, command, is_all);
   return true;
 }
 

@@ -55,11 +55,12 @@ typedef struct
   const char *implied;      /* the value where none follows after `=`; NULL = the next word    */
   int64_t least, most;      /* of an integer; most 0 = none                                    */
   const char *default_text; /* what holds without the switch, for people; NULL = nothing       */
-  const char *help;         /* a sentence or two                                               */
+  const char *help;         /* a sentence or two; the first is complete by itself              */
 
-  /* Of a switch that scripts may use and that cannot be honoured: what does not happen, and where it
-   * can. Its value is checked and kept nowhere; one that asks for something has this said, once for
-   * all switches with the same words. NULL = the switch does what its help says. */
+  /* Of a switch that scripts may use and that has no effect: why, and what does the work, as a sentence
+   * without its capital and its full stop. --help ends with it and shows the switch only when asked for it. Its
+   * value is checked and kept nowhere; one that asks for something has this said, once for all switches with
+   * the same words. NULL = the switch does what its help says. */
   const char *instead;
   const char *nothing; /* values that ask for nothing; NULL = "none,false" */
 } LnsOption;
@@ -93,8 +94,10 @@ struct LnsCommand
   const char *name;    /* "profile" */
   const char *usage;   /* "[switches] PROGRAM [ARGUMENTS…]" */
   const char *summary; /* one line, for `lanescope --help` */
-  const char *details; /* paragraphs below the switches in --help, or NULL */
-  bool words_end_it;   /* what follows the first word is left alone: it is a program's */
+  const char
+      *details; /* below the switches in --help, or NULL: paragraphs, which are filled; a line that
+                        * begins with a space stays as it is */
+  bool words_end_it; /* what follows the first word is left alone: it is a program's */
   const LnsOption *options;
   size_t n_options;
   const LnsOptionGroup *const *groups; /* further switches; NULL-terminated, or NULL */
@@ -137,10 +140,14 @@ const char *lns_option_choice (const LnsOption *option, const char *text);
  * where it cannot be read. */
 char **lns_option_file_read (const char *path, LnsError *error);
 
-/* The --help of COMMAND; with TAG other than "", of the group of that tag, or of the switches whose
- * names hold it. False and ERROR where there are none. */
-bool
-lns_command_print_help (const LnsCommand *command, const char *tag, FILE *file, LnsError *error);
+/* Whether --help=TOPIC of COMMAND says something: a group has that tag, or a switch has it in its name. */
+bool lns_command_has_topic (const LnsCommand *command, const char *topic);
+
+/* Prints the --help of COMMAND, filled to COLUMNS. TOPIC "" is all that has an effect, "all" is all, another one
+ * is the group of that tag, or the switches that have it in their names. False and ERROR where there are
+ * none. */
+bool lns_command_print_help (
+    const LnsCommand *command, const char *topic, int columns, FILE *file, LnsError *error);
 
 /* COMMAND as a JSON object: name, usage, summary, details, program (whether one's words follow), groups,
  * switches, refused. */

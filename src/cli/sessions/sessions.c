@@ -90,8 +90,8 @@ tell_fate (const LnsSessionEntry *entry)
   lns_session_forget (entry);
   if (entry->state == LNS_SESSION_ENDED && report[0] != '\0')
     {
-      fprintf (stderr, "The session “%s” has ended with its program.\nGenerated:\n    %s\n", name,
-               report);
+      lns_cli_tell ("The session “%s” has ended with its program.", name);
+      fprintf (stderr, "Generated:\n    %s\n", report);
       return 0;
     }
   if (entry->state == LNS_SESSION_ENDED)
@@ -168,7 +168,7 @@ leave_start (const char *text, const char *bytes, size_t n_bytes)
   free (name);
   if (!done)
     return lns_cli_fail (&error);
-  fprintf (stderr, "The session “%s” waits for `lanescope launch`.\n", entry.name);
+  lns_cli_tell ("The session “%s” waits for `lanescope launch`.", entry.name);
   return 0;
 }
 
@@ -293,8 +293,7 @@ obey_for_waiting (const LnsCommand *command, const LnsSessionEntry *entry)
       return lns_cli_fail (&error);
     }
   lns_session_forget (entry);
-  fprintf (stderr, "The session “%s”, which waited for `lanescope launch`, has ended.\n",
-           entry->name);
+  lns_cli_tell ("The session “%s”, which waited for `lanescope launch`, has ended.", entry->name);
   return 0;
 }
 

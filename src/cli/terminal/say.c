@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/visible.h"
+#include "src/cli/terminal/terminal.h"
 
 /* What was said; it stays for the process's life. */
 static char **lines;
@@ -45,6 +46,7 @@ lns_cli_say (const char *word, const char *format, ...)
   free (said);
   if (text == NULL)
     return;
+  lns_cli_plain_text (text);
   if (!keep (text))
     {
       free (text);
@@ -52,6 +54,22 @@ lns_cli_say (const char *word, const char *format, ...)
     }
   n_warnings += strcmp (word, "note") != 0;
   fprintf (stderr, "lanescope: %s: %s\n", word, text);
+}
+
+void
+lns_cli_tell (const char *format, ...)
+{
+  char *text = NULL;
+  va_list arguments;
+  va_start (arguments, format);
+  if (vasprintf (&text, format, arguments) < 0)
+    text = NULL;
+  va_end (arguments);
+  if (text == NULL)
+    return;
+  lns_cli_plain_text (text);
+  fprintf (stderr, "%s\n", text);
+  free (text);
 }
 
 unsigned

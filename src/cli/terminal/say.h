@@ -12,5 +12,8 @@
 void lns_cli_say (const char *word, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
+/* Prints a line to stderr, as the locale can show it. Paths that scripts read are not for it. */
+void lns_cli_tell (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+
 /* How many different warnings and errors were said. */
 unsigned lns_cli_n_warnings (void);

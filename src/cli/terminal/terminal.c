@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "src/base/terminal.h"
@@ -80,6 +82,73 @@ lns_cli_draw_nothing (void)
 {
   static const char nothing[] = "\r\033[K";
   write_past (nothing, sizeof nothing - 1);
+}
+
+/* --- Text for people -------------------------------------------------------------------------- */
+
+#define COLUMNS_DEFAULT 80
+#define COLUMNS_LEAST   40 /* descriptions begin in column 10 */
+#define COLUMNS_MOST    100
+
+int
+lns_cli_columns (FILE *stream)
+{
+  const char *text = getenv ("COLUMNS");
+  char *end = NULL;
+  const long wanted = text != NULL ? strtol (text, &end, 10) : 0;
+  struct winsize size;
+
+  if (wanted > 0 && *end == '\0')
+    return wanted < COLUMNS_LEAST ? COLUMNS_LEAST : wanted > 1000 ? 1000 : (int)wanted;
+  if (!lns_cli_is_terminal (stream) ||
+      ioctl (stream == guarded[0] ? STDOUT_FILENO : STDERR_FILENO, TIOCGWINSZ, &size) != 0 ||
+      size.ws_col == 0)
+    return COLUMNS_DEFAULT;
+  return size.ws_col < COLUMNS_LEAST  ? COLUMNS_LEAST
+         : size.ws_col > COLUMNS_MOST ? COLUMNS_MOST
+                                      : size.ws_col;
+}
+
+/* Whether the locale's letters are UTF-8, by its name: setlocale () in a static program depends on files of a
+ * glibc of its own version. */
+static bool
+locale_is_utf8 (void)
+{
+  static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+  const char *name = NULL;
+
+  for (size_t i = 0; i < sizeof variables / sizeof *variables && (name == NULL || *name == '\0');
+       i++)
+    name = getenv (variables[i]);
+  const char *charset = name != NULL ? strchr (name, '.') : NULL;
+  return charset != NULL &&
+         (strncasecmp (charset, ".UTF-8", 6) == 0 || strncasecmp (charset, ".UTF8", 5) == 0);
+}
+
+void
+lns_cli_plain_text (char *text)
+{
+  static const struct
+  {
+    const char *mark, *plain;
+  } marks[] = { { "“", "\"" }, { "”", "\"" }, { "‘", "'" }, { "’", "'" },  { "…", "..." },
+                { "–", "-" },  { "—", "-" },  { "×", "x" }, { "≥", ">=" }, { "≤", "<=" } };
+  char *out = text;
+
+  if (locale_is_utf8 ())
+    return;
+  for (const char *in = text; *in != '\0';)
+    {
+      size_t i = 0, n = sizeof marks / sizeof *marks;
+      while (i < n && strncmp (in, marks[i].mark, strlen (marks[i].mark)) != 0)
+        i++;
+      const char *plain = i < n ? marks[i].plain : in;
+      const size_t length = i < n ? strlen (plain) : 1;
+      in += i < n ? strlen (marks[i].mark) : 1;
+      memmove (out, plain, length);
+      out += length;
+    }
+  *out = '\0';
 }
 
 bool

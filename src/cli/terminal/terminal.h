@@ -31,5 +31,13 @@ void lns_cli_draw (const char *format, ...) __attribute__ ((format (printf, 1, 2
 /* Empties that line. */
 void lns_cli_draw_nothing (void);
 
+/* How many columns of text fill a line of STREAM: what COLUMNS says; else the terminal's width, at most 100,
+ * which can be read; else 80. */
+int lns_cli_columns (FILE *stream);
+
+/* Replaces quotation marks, dashes and the like in TEXT by those of ASCII, where the locale's letters are not
+ * UTF-8. In place: none of them grows. */
+void lns_cli_plain_text (char *text);
+
 /* Flushes stdout. False and ERROR where something of what was printed could not be written. */
 bool lns_cli_flush (LnsError *error);
