@@ -51,7 +51,7 @@ def switch(option):
     value = option.get("value") or ("true|false" if option["kind"] == "bool" else
                                     "|".join(option.get("choices", ())) if option["kind"] == "choice" else ",".join(option.get("choices", ())))
     names = [f"\\fB\\-{option['letter']}\\fR"] if "letter" in option else []
-    names.append(f"\\fB{escaped('--' + option['name'])}\\fR" + (f"=\\fI{escaped(value)}\\fR" if value else ""))
+    names.append(f"\\fB{escaped('--' + option['name'])}\\fR" + (f"{'[' if 'implied' in option else ''}=\\fI{escaped(value)}\\fR{']' if 'implied' in option else ''}" if value else ""))
     text = option["help"] + (f" Default: {option['default']}." if "default" in option else "")
     text += f" Formerly --{option['old']}." if "old" in option else ""
     text += f" But {option['instead']}." if "instead" in option else ""

@@ -113,8 +113,8 @@ def test_names_of_any_bytes_are_told_on_one_line():
 
 def test_each_fault_of_a_statement_has_its_own_sentence():
     faults = [("SELEC 1", 'near "SELEC": syntax error; correct the statement'),
-              ("SELECT * FROM NVTX_EVENT", "no such table: NVTX_EVENT; SELECT name FROM sqlite_temp_master"),
-              ("SELECT nowhere FROM NVTX_EVENTS", "no such column: nowhere; PRAGMA table_info(TABLE)"),
+              ("SELECT * FROM NVTX_EVENT", "no such table: NVTX_EVENT; `lanescope sql REPORT .tables`"),
+              ("SELECT nowhere FROM NVTX_EVENTS", "no such column: nowhere; `lanescope sql REPORT '.schema TABLE'`"),
               ("SELECT percentile(1)", "no such function: percentile; the functions are those of SQLite"),
               ("SELECT abs(-9223372036854775808)", "integer overflow; correct the statement")]
     for statement, wanted in faults:
@@ -124,8 +124,9 @@ def test_each_fault_of_a_statement_has_its_own_sentence():
         words = ["--", REPORT, statement]
         out, err = golden.run("sql", *words, code=125)
         assert out == b"" and err.startswith(b"lanescope: error: the statement is empty"), (statement, err)
-    _, err = golden.run("sql", REPORT, code=125)
-    assert b"sql needs a report and a statement" in err, err
+    for words in ([], [REPORT, "SELECT 1", "SELECT 2"]):
+        _, err = golden.run("sql", *words, code=125)
+        assert b"sql needs a report, and may have one statement" in err, err
 
 
 def test_reports_are_found_by_the_names_that_nsys_would_have_given():

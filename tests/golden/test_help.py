@@ -101,7 +101,7 @@ def wrong_uses(option):
     if kind == "flag":
         yield [name + "=x"], "takes no value"
         return
-    if not option["name"].startswith("help"):
+    if "implied" not in option:
         yield [name], "needs a value"
     yield [name + "="], "its value is empty"
     bad = {"bool": "maybe", "choice": "xyzzy", "integer": "x", "seconds": "-1", "bytes": "0"}.get(kind)

@@ -76,6 +76,7 @@ def test_other_tables():
     golden.check(sql("SELECT * FROM LNS_COUNTERS"),
                  b"".join(b"%d\t%d\tqueue\t%d\titems\t16777216000\t1\t99\n" % (100 * i, int(sql("SELECT id FROM StringIds WHERE value='queue'")), i - 1)
                           for i in range(3)))
+    assert sql("SELECT * FROM LNS_LOSSES", "--header") == sql("SELECT * FROM LNS_LOSSES", "--header=true")
     golden.check(sql("SELECT * FROM LNS_LOSSES", "--header"),
                  b"start\tend\tglobalPid\tglobalTid\tpushes\tpops\tmarks\tstarts\tends\tothers\tbytes\n"
                  b"40000\t41000\t16777216000\t%d\t3\t2\t1\t0\t0\t0\t96\n" % WORKER)
@@ -111,6 +112,36 @@ def test_json():
 
 def test_several_statements():
     golden.check(sql("SELECT 1; SELECT 'a', NULL, 2.5;"), b"1\na\t\t2.5\n")
+
+
+def test_statements_from_the_standard_input():
+    def fed(text, *words):
+        done = subprocess.run([tap.LANESCOPE, "sql", REPORT, *words], input=text, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+    assert fed("SELECT 1;\n\nSELECT ';'\n  AS a; SELECT 2") == fed("SELECT 1;\n\nSELECT ';'\n  AS a; SELECT 2", "-") == (0, "1\n;\n2\n", "")
+    assert fed(".headers on\nSELECT 1 AS a;\n.headers off\nSELECT 2;\n.quit\nSELECT 3;\n") == (0, "a\n1\n2\n", "")
+    assert fed("SELECT 1 AS a;", "--json") == fed("SELECT 1 AS a;", "-", "-j") == (0, '[{"a":1}]\n', "")
+    assert fed("") == (0, "", "") and fed(".help\n")[1].startswith(".tables ")
+    code, out, err = fed("SELECT 1;\nSELECT\n x;\nSELECT 2;")
+    assert (code, out) == (125, "1\n") and err.startswith("lanescope: error: line 3: the query failed: no such column: x"), (code, out, err)
+    code, out, err = fed("\n.frobnicate\n")
+    assert (code, out) == (125, "") and err.startswith("lanescope: error: line 2: unknown command “.frobnicate”; "), err
+
+
+def test_tables_and_their_columns():
+    names = sql(".tables").decode().split()
+    every = sql(".tables %").decode().split()
+    assert set(names) < set(every) and len(every) > 100 and every == sorted(every, key=str.encode)
+    for name in every:
+        if not name.startswith("ENUM_"):
+            assert (name in names) == (sql(f"SELECT count(*) > 0 FROM {name}") == b"1\n"), name
+    assert sql(".tables LNS\\_LOSS%".replace("\\", "")) == b"LNS_LOSSES\n" and json.loads(sql(".tables lns_losses;", "-j")) == [{"name": "LNS_LOSSES"}]
+    assert sql(".tables nothing") == b""
+    copy = sqlite3.connect(":memory:")
+    copy.executescript(sql(".schema %").decode())
+    for name in every:
+        described = json.loads(sql(f"PRAGMA table_info({name})", "--json"))
+        assert copy.execute(f"SELECT name, type FROM pragma_table_info('{name}')").fetchall() == [(row["name"], row["type"]) for row in described], name
 
 
 def test_it_only_reads():

@@ -152,6 +152,8 @@ def test_each_command_that_prints_names():
         if words[0] in ("info", "stats", "sql") and "--json" not in words:
             assert "owned" in text, (words, text)
     text = check(terminal("sql", report, "SELECT value, 1 FROM StringIds WHERE value LIKE 'range%'"), "sql")
+    assert text == f"value\t1\nrange{SHOWN}\t1\n", text
+    text = check(terminal("sql", "--header=false", report, "SELECT value, 1 FROM StringIds WHERE value LIKE 'range%'"), "sql")
     assert text == f"range{SHOWN}\t1\n", text
     assert golden.run("sql", report, "SELECT value FROM StringIds WHERE value LIKE 'range%'")[0] == b"range" + HOSTILE + b"\n"
 

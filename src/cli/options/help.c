@@ -276,6 +276,7 @@ print_json_option (const LnsOption *option, const char *tag, FILE *file)
   print_text (file, "tag", tag);
   print_text (file, "value", option->value_name);
   print_names (file, "choices", option->choices);
+  print_text (file, "implied", option->implied);
   print_text (file, "default", option->default_text);
   print_text (file, "help", option->help);
   print_text (file, "instead", option->instead);

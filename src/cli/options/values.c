@@ -109,7 +109,8 @@ make_choice (const LnsOption *option, char *text, LnsError *error)
   if (option->choices == NULL)
     return true;
   const char *choice = lns_option_choice (option, text);
-  if (choice != NULL)
+  /* What a switch without a value stands for is spelled right, and constant. */
+  if (choice != NULL && memcmp (text, choice, strlen (text)) != 0)
     memcpy (text, choice, strlen (text));
   return choice != NULL || option->open_choices ||
          lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: “%s” is not one of %s", option->name,

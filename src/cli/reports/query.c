@@ -107,9 +107,11 @@ static const char *
 advice_for (const char *message)
 {
   if (strncmp (message, "no such table", strlen ("no such table")) == 0)
-    return "SELECT name FROM sqlite_temp_master lists the tables";
+    return "`lanescope sql REPORT .tables` lists the tables";
   if (strncmp (message, "no such column", strlen ("no such column")) == 0)
-    return "PRAGMA table_info(TABLE) lists a table's columns, and texts are put in 'single quotes'";
+    return "`lanescope sql REPORT '.schema TABLE'` lists a table's columns, and texts are put in "
+           "'single "
+           "quotes'";
   if (strncmp (message, "no such function", strlen ("no such function")) == 0)
     return "the functions are those of SQLite";
   return "correct the statement and try again";

@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope sql`: SQL over a report's tables, for reading. */
+/* `lanescope sql`: SQL over a report's tables, for reading, from the command line or the standard input. */
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/json.h"
 #include "src/cli/reports/query.h"
@@ -14,23 +18,34 @@
 
 typedef struct
 {
-  bool header;
+  const char *header;
   bool json;
   int64_t timeout_ns;
 } Values;
 
 static const LnsOption options[] = {
   { .name = "header",
-    .kind = LNS_OPTION_FLAG,
+    .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, header),
+    .choices = "auto,true,false",
+    .implied = "true",
+    .default_text = "auto: on a terminal",
     .help = "Print the names of the columns first." },
   { .name = "json",
     .letter = 'j',
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, json),
-    .help = "Print an array of objects, one a row. Bytes that are no UTF-8 become U+FFFD." },
+    .help = "Print an array of objects, one for each row. Bytes that are not UTF-8 become "
+            "U+FFFD." },
   LNS_CLI_TIMEOUT (Values, "0"),
 };
+
+/* One run of the command. */
+typedef struct
+{
+  LnsCliQuery *query;
+  bool has_header, is_json;
+} Shell;
 
 static void
 print_hexadecimal (sqlite3_stmt *statement, int column)
@@ -113,82 +128,315 @@ print_header (sqlite3_stmt *statement)
   putchar ('\n');
 }
 
+/* --- Statements ------------------------------------------------------------------------------- */
+
 static bool
-run_statement (LnsCliQuery *query, sqlite3_stmt *statement, const Values *values, LnsError *error)
+run_statement (const Shell *shell, sqlite3_stmt *statement, LnsError *error)
 {
   bool first = true;
   int result;
 
-  if (values->header && !values->json && sqlite3_column_count (statement) > 0)
+  if (shell->has_header && !shell->is_json && sqlite3_column_count (statement) > 0)
     print_header (statement);
   for (; (result = sqlite3_step (statement)) == SQLITE_ROW && !ferror (stdout); first = false)
-    if (values->json)
+    if (shell->is_json)
       print_json_row (statement, first);
     else
       print_row (statement);
   if (result != SQLITE_ROW && result != SQLITE_DONE)
-    return lns_cli_query_fail (query, error);
-  if (values->json)
+    return lns_cli_query_fail (shell->query, error);
+  if (shell->is_json)
     fputs (first ? "[]\n" : "]\n", stdout);
   return lns_cli_flush (error);
 }
 
+/* Runs the statements of SQL; *RET_ANY tells whether there was one. */
 static bool
-run_statements (LnsCliQuery *query, const char *sql, const Values *values, LnsError *error)
+run_statements (const Shell *shell, const char *sql, bool *ret_any, LnsError *error)
 {
-  bool good = true, any = false;
+  bool good = true;
 
+  *ret_any = false;
   while (good && *sql != '\0')
     {
       sqlite3_stmt *statement = NULL;
-      good = sqlite3_prepare_v2 (lns_cli_query_database (query), sql, -1, &statement, &sql) ==
-                 SQLITE_OK ||
-             lns_cli_query_fail (query, error);
-      good = good && (statement == NULL || run_statement (query, statement, values, error));
-      any = any || statement != NULL;
+      good = sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement,
+                                 &sql) == SQLITE_OK ||
+             lns_cli_query_fail (shell->query, error);
+      good = good && (statement == NULL || run_statement (shell, statement, error));
+      *ret_any = *ret_any || statement != NULL;
       sqlite3_finalize (statement);
     }
-  if (good && !any)
-    return lns_error_set (
-        error, LNS_ERROR_USAGE, 0,
-        "the statement is empty; write a query, as in 'SELECT * FROM NVTX_EVENTS'");
   return good;
+}
+
+/* --- Commands that begin with a dot ----------------------------------------------------------- */
+
+static bool
+no_memory (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "not enough memory for a query; close other programs");
+}
+
+/* Adds "CREATE TABLE NAME (…)" to ROWS, as a row of VALUES. */
+static bool
+add_schema (const Shell *shell, const char *name, sqlite3_str *rows, LnsError *error)
+{
+  sqlite3_stmt *statement = NULL;
+  sqlite3_str *columns = sqlite3_str_new (NULL);
+  char *sql = sqlite3_mprintf ("PRAGMA table_info(%Q)", name), *text;
+  bool good = sql != NULL && sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1,
+                                                 &statement, NULL) == SQLITE_OK;
+
+  while (good && sqlite3_step (statement) == SQLITE_ROW)
+    sqlite3_str_appendf (columns, "%s\"%w\" %s", sqlite3_str_length (columns) > 0 ? ", " : "",
+                         sqlite3_column_text (statement, 1), sqlite3_column_text (statement, 2));
+  sqlite3_finalize (statement);
+  sqlite3_free (sql);
+  text = sqlite3_str_finish (columns);
+  good = good && text != NULL;
+  if (good)
+    {
+      char *schema = sqlite3_mprintf ("CREATE TABLE \"%w\" (%s);", name, text);
+      sqlite3_str_appendf (rows, "%s(%Q)", sqlite3_str_length (rows) > 0 ? "," : "", schema);
+      sqlite3_free (schema);
+    }
+  sqlite3_free (text);
+  return good || no_memory (error);
+}
+
+/* Whether the table NAME holds a row. A damaged one does: queries tell what is wrong with it. */
+static bool
+has_rows (const Shell *shell, const char *name)
+{
+  sqlite3_stmt *statement = NULL;
+  char *sql = sqlite3_mprintf ("SELECT 1 FROM \"%w\" LIMIT 1", name);
+  const bool has = sql == NULL ||
+                   sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement,
+                                       NULL) != SQLITE_OK ||
+                   sqlite3_step (statement) != SQLITE_DONE;
+  sqlite3_finalize (statement);
+  sqlite3_free (sql);
+  return has;
+}
+
+/* Prints the tables whose names are like PATTERN; "" = those with rows, without the names of numbers (ENUM_…),
+ * which every report has. Their names, or with IS_SCHEMA the
+ * statements that would make them. */
+static bool
+list_tables (const Shell *shell, const char *pattern, bool is_schema, LnsError *error)
+{
+  static const char names[] = "SELECT name FROM sqlite_temp_master WHERE type = 'table' AND name "
+                              "LIKE ?1 ORDER BY name";
+  sqlite3_stmt *statement = NULL;
+  sqlite3_str *rows = sqlite3_str_new (NULL);
+  bool good = true, any = false;
+
+  if (sqlite3_prepare_v2 (lns_cli_query_database (shell->query), names, -1, &statement, NULL) ==
+      SQLITE_OK)
+    sqlite3_bind_text (statement, 1, *pattern != '\0' ? pattern : "%", -1, SQLITE_STATIC);
+  while (good && sqlite3_step (statement) == SQLITE_ROW)
+    {
+      const char *name = (const char *)sqlite3_column_text (statement, 0);
+      if (*pattern == '\0' && (strncmp (name, "ENUM_", 5) == 0 || !has_rows (shell, name)))
+        continue;
+      if (is_schema)
+        good = add_schema (shell, name, rows, error);
+      else
+        sqlite3_str_appendf (rows, "%s(%Q)", any ? "," : "", name);
+      any = true;
+    }
+  sqlite3_finalize (statement);
+  char *values = sqlite3_str_finish (rows);
+  char *sql =
+      sqlite3_mprintf (any ? "SELECT column1 AS %s FROM (VALUES %s)" : "SELECT '' AS %s WHERE 0",
+                       is_schema ? "sql" : "name", values);
+  good = good && (sql != NULL || no_memory (error)) && run_statements (shell, sql, &any, error);
+  sqlite3_free (sql);
+  sqlite3_free (values);
+  return good;
+}
+
+/* Whether TEXT is the command NAME; *RET_WORD is what follows it, without the blanks and the semicolon around
+ * it. Cuts TEXT there. */
+static bool
+is_command (char *text, const char *name, const char **ret_word)
+{
+  const size_t length = strlen (name);
+  if (strncmp (text, name, length) != 0 ||
+      (text[length] != '\0' && !isspace ((unsigned char)text[length])))
+    return false;
+  char *word = text + length;
+  word += strspn (word, " \t\r\n");
+  size_t n = strlen (word);
+  while (n > 0 && strchr (" \t\r\n;", word[n - 1]) != NULL)
+    n--;
+  word[n] = '\0';
+  *ret_word = word;
+  return true;
+}
+
+/* Runs COMMAND, which begins with a dot. *RET_ENDS: it was .quit. */
+static bool
+run_command (Shell *shell, char *command, bool *ret_ends, LnsError *error)
+{
+  static const char help[] =
+      ".tables [PATTERN]  list the tables that hold rows, or those like PATTERN\n"
+      ".schema [PATTERN]  show the columns of these tables\n"
+      ".headers on|off    print the names of the columns first, or do not\n"
+      ".quit              end; the end of the input does too\n";
+  const char *word;
+  if (is_command (command, ".tables", &word))
+    return list_tables (shell, word, false, error);
+  if (is_command (command, ".schema", &word))
+    return list_tables (shell, word, true, error);
+  if ((is_command (command, ".headers", &word) || is_command (command, ".header", &word)) &&
+      (strcmp (word, "on") == 0 || strcmp (word, "off") == 0))
+    {
+      shell->has_header = strcmp (word, "on") == 0;
+      return true;
+    }
+  if (is_command (command, ".help", &word))
+    return fputs (help, stdout) >= 0 || lns_cli_flush (error);
+  if (is_command (command, ".quit", &word) || is_command (command, ".exit", &word))
+    return *ret_ends = true;
+  return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "unknown command “%.*s”; use .tables, .schema, .headers on|off or .help",
+                        (int)strcspn (command, "\r\n"), command);
+}
+
+/* --- Input ------------------------------------------------------------------------------------ */
+
+/* Runs TEXT, which is statements, or one command with a dot. */
+static bool
+run_text (Shell *shell, char *text, bool *ret_any, bool *ret_ends, LnsError *error)
+{
+  char *begin = text + strspn (text, " \t\r\n");
+  if (*begin != '.')
+    return run_statements (shell, text, ret_any, error);
+  *ret_any = true;
+  return run_command (shell, begin, ret_ends, error);
+}
+
+/* Runs TEXT, the lines of the standard input that end with LINE. On a terminal an error is told, and the next
+ * statement may be right. */
+static bool
+run_lines (Shell *shell, char *text, unsigned line, bool is_asking, bool *ret_ends, LnsError *error)
+{
+  bool any;
+  LnsError here = { 0 };
+  if (run_text (shell, text, &any, ret_ends, &here))
+    return true;
+  if (is_asking && here.domain == LNS_ERROR_USAGE)
+    {
+      lns_cli_fail (&here);
+      return true;
+    }
+  *error = here;
+  return is_asking ? false : lns_error_prefix (error, "line %u", line);
+}
+
+/* Runs what the standard input has: each statement at its semicolon, which the last needs not have, and each
+ * line that begins with a dot. */
+static bool
+run_input (Shell *shell, LnsError *error)
+{
+  const bool is_asking = isatty (STDIN_FILENO) && isatty (STDERR_FILENO);
+  char *line = NULL, *text = NULL;
+  size_t room = 0, n = 0;
+  bool good = true, ends = false;
+  for (unsigned number = 1; good && !ends; number++)
+    {
+      if (is_asking)
+        fputs (n == 0 ? "lanescope> " : "      ...> ", stderr);
+      const ssize_t length = getline (&line, &room, stdin);
+      if (length < 0)
+        {
+          good = n == 0 || run_lines (shell, text, number - 1, is_asking, &ends, error);
+          break;
+        }
+      char *longer = realloc (text, n + (size_t)length + 1);
+      if (longer == NULL)
+        {
+          good = no_memory (error);
+          break;
+        }
+      text = longer;
+      memcpy (text + n, line, (size_t)length + 1);
+      n += (size_t)length;
+      if (text[strspn (text, " \t\r\n")] != '.' && !sqlite3_complete (text))
+        continue;
+      good = run_lines (shell, text, number, is_asking, &ends, error);
+      n = 0;
+    }
+  if (good && ferror (stdin) && errno != EINTR)
+    good = lns_error_set_errno (error, errno, "cannot read the standard input");
+  free (line);
+  free (text);
+  return good;
+}
+
+/* Runs the statement that the command line has. */
+static bool
+run_argument (Shell *shell, char *text, LnsError *error)
+{
+  bool any, ends;
+  return run_text (shell, text, &any, &ends, error) &&
+         (any || lns_error_set (error, LNS_ERROR_USAGE, 0,
+                                "the statement is empty; write a query, as in 'SELECT * FROM "
+                                "NVTX_EVENTS'"));
 }
 
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { 0 };
+  Values values = { .header = "auto" };
   LnsError error = { 0 };
   int exit_code;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  if (argc != 3 || argv[1][0] == '\0')
+  if (argc < 2 || argc > 3 || argv[1][0] == '\0')
     {
       lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "sql needs a report and a statement: lanescope sql %s", command->usage);
+                     "sql needs a report, and may have one statement: lanescope sql %s",
+                     command->usage);
       return lns_cli_fail (&error);
     }
   lns_cli_find_report (argv[1]);
   LnsReport *report = lns_cli_open_report (argv[1], &error);
   if (report == NULL)
     return lns_cli_fail (&error);
-  LnsCliQuery *query = lns_cli_query_new (report, values.timeout_ns, &error);
-  bool good = query != NULL && run_statements (query, argv[2], &values, &error);
-  lns_cli_query_free (query);
+  Shell shell = { .query = lns_cli_query_new (report, values.timeout_ns, &error),
+                  .has_header =
+                      strcmp (values.header, "true") == 0 ||
+                      (strcmp (values.header, "auto") == 0 && lns_cli_is_terminal (stdout)),
+                  .is_json = values.json };
+  const bool reads = argc == 2 || strcmp (argv[2], "-") == 0;
+  const bool good = shell.query != NULL &&
+                    (reads ? run_input (&shell, &error) : run_argument (&shell, argv[2], &error));
+  lns_cli_query_free (shell.query);
   lns_report_close (report);
   return good ? 0 : lns_cli_fail (&error);
 }
 
 const LnsCommand lns_command_sql = {
   .name = "sql",
-  .usage = "[switches] REPORT STATEMENT",
+  .usage = "[switches] REPORT [STATEMENT]",
   .summary = "query a report with SQL, in the table names of the nsys export",
   .details =
-      "Rows come as lines, values between tabs, text byte for byte, NULL as nothing and blobs in\n"
-      "hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold what the nsys export\n"
-      "has no table for.",
+      "Without STATEMENT, or with -, statements are read from the standard input. These commands "
+      "stand "
+      "for statements:\n"
+      "  .tables [PATTERN]  list the tables that hold rows, or those like PATTERN\n"
+      "  .schema [PATTERN]  show the columns of these tables\n"
+      "  .headers on|off    print the names of the columns first, or do not\n"
+      "  .quit              end\n"
+      "\n"
+      "Each row is a line with tabs between its values. Texts are printed byte for byte, NULL as "
+      "nothing, and blobs in hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold "
+      "what the nsys export has no table for.",
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,
