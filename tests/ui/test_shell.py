@@ -66,6 +66,16 @@ def test_without_a_display():
         assert run.stderr.count("\n") == 1, run.stderr
 
 
+def test_help_and_version_need_no_display():
+    def ask(word):
+        environment = dict(os.environ, DISPLAY="", WAYLAND_DISPLAY="", LC_ALL="C.UTF-8")
+        return subprocess.run([harness.VIEWER, word], env=environment, capture_output=True, text=True)
+    run = ask("--version")
+    assert (run.returncode, run.stderr) == (0, "") and run.stdout == ask("-v").stdout and run.stdout.startswith("lanescope-ui 0."), run
+    run = ask("--help")
+    assert (run.returncode, run.stderr) == (0, "") and "[REPORT…]" in run.stdout and "--version" in run.stdout, run
+
+
 def test_opens_what_is_named():
     with harness.App(make_report()) as app:
         opened(app)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* lanescope-ui [FILE…]: the viewer's entry point. */
+/* lanescope-ui [REPORT…]: the viewer's entry point. */
 
 #include <glib/gi18n.h>
 #include <locale.h>
@@ -11,6 +11,31 @@
 #include "lns-config.h"
 #include "ui/shell/application.h"
 #include "ui/timeline/bench.h"
+
+/* Answers --version before anything needs a display. */
+static int
+local_options_cb (GApplication *application, GVariantDict *options, gpointer data)
+{
+  if (!g_variant_dict_contains (options, "version"))
+    return -1; /* go on */
+  g_print ("lanescope-ui %s\n", LNS_VERSION);
+  return 0;
+}
+
+static void
+describe_command_line (GApplication *application)
+{
+  const GOptionEntry entries[] = {
+    { "version", 'v', 0, G_OPTION_ARG_NONE, NULL, _ ("Print the version"), NULL }, { NULL }
+  };
+  g_application_add_main_option_entries (application, entries);
+  g_application_set_option_context_parameter_string (application, _ ("[REPORT…]"));
+  g_application_set_option_context_summary (
+      application, _ ("Opens reports in the viewer, and what nsys, PyTorch or Chrome recorded."));
+  g_application_set_option_context_description (
+      application, _ ("`lanescope help` lists what the command line does with reports."));
+  g_signal_connect (application, "handle-local-options", G_CALLBACK (local_options_cb), NULL);
+}
 
 int
 main (int argc, char **argv)
@@ -31,6 +56,7 @@ main (int argc, char **argv)
   textdomain (LNS_GETTEXT_PACKAGE);
 
   g_autoptr (LnsApplication) application = lns_application_new ();
+  describe_command_line (G_APPLICATION (application));
   lns_bench_add_option (G_APPLICATION (application));
   return g_application_run (G_APPLICATION (application), argc, argv);
 }
