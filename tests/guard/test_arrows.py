@@ -71,7 +71,7 @@ def test_every_source_has_a_room():
     assert not stray, f"no room for {stray}"
 
 
-def test_no_arrow_against_the_design():
+def test_no_other_arrows():
     wrong = []
     for path in sources():
         house = house_of(path)
