@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes a report of fixed content: make-report OUT.rep. test_commands.py knows what is in it. Also
+/* Writes a report of fixed content: make-report OUT.rep. The tests in this folder know what is in it. Also
  * make-report OUT.rep EVENTS: that many nested ranges of 4 threads; and make-report OUT.rep none. */
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How each rule of rule.h is made: shared by the lns-rule files alone. */
+/* How each rule of rule.h is made: shared by the files of this room alone. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The commands of `lanescope`: one file each (lns-cli-NAME.c), listed in main.c. */
+/* The commands of `lanescope`: one file each, listed in main.c. */
 
 #pragma once
 

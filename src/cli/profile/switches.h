@@ -4,7 +4,7 @@
  */
 
 /* The switches of `profile`, in groups that other commands which record share: all of them keep their
- * values in one struct. A group is a table in lns-cli-profile-switches-….c. */
+ * values in one struct. A group is a table in switches-….c. */
 
 #pragma once
 
