@@ -199,7 +199,7 @@ typedef enum
   LNS_WIRE_CAUSE_STRAY,   /* the process, a fork's child, could not join the session */
   LNS_WIRE_CAUSE_HANDLER, /* a signal handler made it while it interrupted another event */
   LNS_WIRE_CAUSE_MEMORY,  /* its thread could get no stream */
-  LNS_WIRE_CAUSE_UNREAD,  /* the session had no memory to take it from a process that has ended */
+  LNS_WIRE_CAUSE_UNREAD, /* the session had no memory to read it before its report or process ended */
   LNS_WIRE_CAUSES
 } LnsWireLossCause;
 

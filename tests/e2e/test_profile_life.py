@@ -273,14 +273,19 @@ def test_records_that_the_program_overwrites():
         assert f"{told} lost" in run.err, run
 
 
+def allow_memory(pid, n_bytes):
+    """Lets process PID map no more than N_BYTES beside what it has."""
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        limit = int(file.read().split()[0]) * resource.getpagesize() + n_bytes
+    resource.prlimit(pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+
+
 def run_out_of_memory(folder, n_bytes, *words):
     """Profiles a program that makes a mark, and WORDS once lanescope may map no more than N_BYTES beside what it has; its report."""
     process = folder.start("-f", "true", "-o", "r", ACT, "mark", "first", "print", "ready", "await", *words, stdin=subprocess.PIPE)
     assert process.stdout.readline() == b"ready\n"
     wait_for(lambda: os.path.exists(folder.file("r.rep")) and folder.report("r.rep").named("first"), "the first mark")
-    with open(f"/proc/{process.pid}/statm", encoding="ascii") as file:
-        limit = int(file.read().split()[0]) * resource.getpagesize() + n_bytes
-    resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
+    allow_memory(process.pid, n_bytes)
     out, err = process.communicate(b"\n", timeout=60)
     assert (process.returncode, out) == (0, b"done\n"), (process.returncode, out, err)
     return folder.report("r.rep", counts=True), err.decode()
@@ -296,6 +301,29 @@ def test_nothing_is_lost_in_silence_where_lanescope_has_no_memory():
         report, err = run_out_of_memory(folder, 3 << 20, *words)
         assert report.info["events"] + report.info["lost"] == 100002, (report.info, err)
         assert report.codes() == ["LNS-POOL-005"] * (report.info["lost"] > 0), (report.codes(), err)
+
+
+def test_what_a_report_lacks_for_want_of_memory_is_told_when_the_program_lives_on():
+    with Folder() as folder:
+        read_end, control = os.pipe()
+        process = folder.start("-o", "r", "--kill=none", f"--control-fd={read_end}", ACT, "mark", "first", "print", "ready", "await",
+                               "spin", "100000", "mark", "last", "print", "done", "await", "exit", "3", stdin=subprocess.PIPE,
+                               pass_fds=[read_end])
+        assert process.stdout.readline() == b"ready\n"
+        wait_for(lambda: os.path.exists(folder.file("r.rep")) and folder.report("r.rep").named("first"), "the first mark")
+        allow_memory(process.pid, -(8 << 20))
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"done\n"
+        os.write(control, b"stop\n")
+        wait_for(lambda: folder.report("r.rep", counts=True).info["state"] == COMPLETE, "the report's end")
+        report = folder.report("r.rep", counts=True)
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        _, err = process.communicate(b"\n", timeout=60)
+        os.close(read_end)
+        os.close(control)
+        assert process.returncode == 3 and report.codes() == ["LNS-POOL-005"], (process.returncode, report.codes(), err)
+        assert (report.info["events"], report.info["lost"]) == (1, 100001), (report.info, err)
 
 
 def test_strays_of_a_process_that_has_ended():

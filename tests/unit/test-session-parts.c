@@ -24,6 +24,7 @@
 #include "capture/session/system/process-info.h"
 #include "capture/wire/pool-session.h"
 #include "tests/tap.h"
+#include "tests/unit/record-text.h"
 
 static LnsClockLine line;
 
@@ -347,6 +348,55 @@ frugal_peers_are_lent_what_they_need (void)
     }
 }
 
+/* Has CHUNK of POOL hold N more marks. */
+static void
+commit_marks (LnsWirePool *pool, int chunk, int n)
+{
+  static RecordText text;
+  const LnsWirePoolView *view = lns_wire_pool_view (pool);
+  LnsWireLine *own = &view->lines[chunk];
+  const uint32_t committed = own->committed;
+  text.n_bytes = 0;
+  for (int i = 0; i < n; i++)
+    record_mark (&text, 1000 + committed + (uint64_t)i, 0, 0);
+  memcpy (lns_wire_pool_chunk (view, (uint32_t)chunk) + committed, text.bytes, text.n_bytes);
+  lns_wire_pool_commit (own, committed + (uint32_t)text.n_bytes);
+}
+
+static uint64_t
+n_given_up (LnsPeer *peer)
+{
+  lns_peer_give_up (peer);
+  return peer->losses.by_cause[LNS_WIRE_CAUSE_UNREAD];
+}
+
+/* At the ends of two reports, and at that of its process: an event that was not read is lost once. */
+static void
+what_is_given_up_is_counted_once (void)
+{
+  const LnsWirePoolOptions options = { .serial = 1, .clock = LNS_WIRE_CLOCK_MONOTONIC };
+  LnsWirePool *pool = NULL;
+  LNS_CHECK_INT (lns_wire_pool_new (&options, &pool), 0);
+  LnsPeer *peer = lns_peer_new (0, pool);
+  LNS_CHECK (lns_wire_pool_top_up (pool, UINT64_C (64) << 20, 4) > 0);
+  const int chunk = lns_wire_pool_claim (lns_wire_pool_view (pool), 1, 0, 1, 1);
+  LNS_CHECK (chunk >= 0);
+  commit_marks (pool, chunk, 5);
+  LNS_CHECK_INT (n_given_up (peer), 5);
+  LNS_CHECK_INT (n_given_up (peer), 5);
+  commit_marks (pool, chunk, 2);
+  LNS_CHECK_INT (n_given_up (peer), 7);
+  /* What is read after all was lost to the report before, and is no loss of the next one. */
+  LnsBatch *batch = lns_batch_new ();
+  LNS_CHECK (lns_peer_drain (peer, batch));
+  commit_marks (pool, chunk, 1);
+  peer->is_gone = true;
+  LNS_CHECK_INT (n_given_up (peer), 8);
+  LNS_CHECK_INT (n_given_up (peer), 8);
+  lns_batch_free (batch);
+  lns_peer_free (peer);
+}
+
 static void
 some_memory_is_allowed (void)
 {
@@ -427,6 +477,7 @@ main (void)
   LNS_TEST (forked_children_are_read_in_part);
   LNS_TEST (processes_are_known_by_their_environment);
   LNS_TEST (frugal_peers_are_lent_what_they_need);
+  LNS_TEST (what_is_given_up_is_counted_once);
   LNS_TEST (some_memory_is_allowed);
   return lns_tap_done ();
 }

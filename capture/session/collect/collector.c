@@ -268,19 +268,20 @@ lend (LnsCollector *collector, int64_t now_ns)
     }
 }
 
-/* Copies what PEER has made into BATCH. Returns whether that is all: where memory is short, more of what
- * one that is gone has left is copied when the recorder has freed some, unless there is nothing to wait
- * for, or the report ends with this batch (IS_STOP). */
+/* Copies what PEER has made into BATCH. Returns whether that is all for now: where memory is short, more of
+ * what one that is gone has left is copied when the recorder has freed some, unless there is nothing to wait
+ * for. Where the report ends with this batch (IS_STOP), what is not copied is lost to it, whether the process
+ * lives on or not. */
 static bool
 drain_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch, bool is_stop)
 {
   const size_t before = batch->n_bytes;
-  if (lns_peer_drain (peer, batch) || !peer->is_gone)
+  if (lns_peer_drain (peer, batch))
     return true;
   const bool will_be_more =
       batch->n_bytes > before || lns_recorder_queued_bytes (collector->recorder) > 0;
-  if (will_be_more && !is_stop)
-    return false;
+  if (!is_stop && (will_be_more || !peer->is_gone))
+    return !peer->is_gone;
   lns_peer_give_up (peer);
   return true;
 }

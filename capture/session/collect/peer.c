@@ -225,12 +225,19 @@ lns_peer_give_up (LnsPeer *peer)
   for (size_t i = 0; i < n; i++)
     {
       const LnsWireChunk *chunk = &peer->chunks[i];
-      const uint8_t *bytes = lns_wire_pool_chunk (view, chunk->index) + chunk->drained;
-      uint32_t n_lost = chunk->committed > chunk->drained
-                            ? lns_records_count_begun (bytes, chunk->committed - chunk->drained).n
-                            : 0;
+      /* Where there is no memory for that either, an event is counted once more rather than never. */
+      struct LnsCountedChunk *done = counted (peer, chunk);
+      uint32_t from = chunk->drained;
+      if (done != NULL && done->n_given_up > from)
+        from = done->n_given_up;
+      if (chunk->committed <= from)
+        continue;
+      const uint8_t *bytes = lns_wire_pool_chunk (view, chunk->index) + from;
+      uint32_t n_lost = lns_records_count_begun (bytes, chunk->committed - from).n;
       for (; n_lost > 0; n_lost--)
         lns_wire_pool_count_cause (view, chunk->stream, LNS_WIRE_LOSS_OTHER, LNS_WIRE_CAUSE_UNREAD);
+      if (done != NULL)
+        done->n_given_up = chunk->committed;
     }
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }

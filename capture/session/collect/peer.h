@@ -39,8 +39,10 @@ typedef struct
   uint64_t n_begun;        /* events that have begun by then, in the pool or out of it */
   struct LnsCountedChunk
   {
-    uint32_t generation, n_bytes;
-  } * counted; /* by chunk: up to where its events are in n_begun; n_counted_allocated of them */
+    uint32_t generation;
+    uint32_t n_bytes;    /* up to where its events are in n_begun */
+    uint32_t n_given_up; /* up to where they are read or counted as lost */
+  } * counted;           /* by chunk; n_counted_allocated of them */
   uint32_t n_counted_allocated;
   LnsWireStrays told;  /* of its strays */
   LnsProcessInfo info; /* owned: for those that it forks */
@@ -61,7 +63,8 @@ void lns_peer_hush (LnsPeer *peer);
  * memory is short: what is not copied stays where it is. */
 bool lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
 
-/* Counts the events that could not be copied from a peer that is gone as lost. */
+/* Counts the events that could not be copied as lost, each once: of a peer that is gone, or those that the report
+ * which ends now lacks. */
 void lns_peer_give_up (LnsPeer *peer);
 
 /* Counts what the peer has committed, and has lost, without copying anything. */
