@@ -168,8 +168,8 @@ filter_by (const char *text)
   const uint32_t n = lns_events_model_get_order (table->model)->n;
 
   gtk_editable_set_text (table->filter, text);
-  WAIT_FOR (lns_events_model_get_order (table->model)->n != n && table->querying == NULL &&
-            lns_events_model_is_told (table->model));
+  WAIT_FOR (lns_events_model_get_order (table->model)->n != n &&
+            !lns_events_jobs_is_querying (table->jobs) && lns_events_model_is_told (table->model));
 }
 
 static void
@@ -185,7 +185,7 @@ first_text (LnsEventColumn column)
   GHashTableIter iter;
   gpointer item, of;
 
-  g_hash_table_iter_init (&iter, table->cells);
+  g_hash_table_iter_init (&iter, lns_events_columns_get_cells (table->event_columns));
   while (g_hash_table_iter_next (&iter, &item, &of))
     if (gtk_list_item_get_position (item) == 0 && of == GUINT_TO_POINTER (column))
       return gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)));
@@ -200,7 +200,7 @@ check_cells (void)
   GHashTableIter iter;
   gpointer item, column;
 
-  g_hash_table_iter_init (&iter, table->cells);
+  g_hash_table_iter_init (&iter, lns_events_columns_get_cells (table->event_columns));
   while (g_hash_table_iter_next (&iter, &item, &column))
     {
       LnsEventSet *set;
@@ -244,14 +244,17 @@ sorting_and_filtering_keep_the_cells (void)
 {
   guint n_made = 0;
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    g_signal_connect (gtk_column_view_column_get_factory (table->column_of[id]), "setup",
-                      G_CALLBACK (count_cb), &n_made);
+    g_signal_connect (
+        gtk_column_view_column_get_factory (lns_events_columns_get (table->event_columns, id)),
+        "setup", G_CALLBACK (count_cb), &n_made);
 
   for (int i = 0; i < 2; i++)
     {
-      gtk_column_view_sort_by_column (table->columns, table->column_of[LNS_EVENT_COLUMN_NUMBER],
-                                      i == 0 ? GTK_SORT_DESCENDING : GTK_SORT_ASCENDING);
-      WAIT_FOR (table->querying == NULL && lns_events_model_is_told (table->model));
+      gtk_column_view_sort_by_column (
+          table->columns, lns_events_columns_get (table->event_columns, LNS_EVENT_COLUMN_NUMBER),
+          i == 0 ? GTK_SORT_DESCENDING : GTK_SORT_ASCENDING);
+      WAIT_FOR (!lns_events_jobs_is_querying (table->jobs) &&
+                lns_events_model_is_told (table->model));
       LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), i == 0 ? "3,308" : "1");
     }
   filter_by ("e");
@@ -260,8 +263,9 @@ sorting_and_filtering_keep_the_cells (void)
   LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), "1");
   LNS_CHECK_INT (n_made, 0);
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    g_signal_handlers_disconnect_by_func (gtk_column_view_column_get_factory (table->column_of[id]),
-                                          count_cb, &n_made);
+    g_signal_handlers_disconnect_by_func (
+        gtk_column_view_column_get_factory (lns_events_columns_get (table->event_columns, id)),
+        count_cb, &n_made);
 }
 
 /* What is typed is no markup. */
@@ -273,7 +277,7 @@ a_filter_without_match_is_told_as_it_was_typed (void)
   _lns_events_table_show_error (table, "“a<b>&.rep” was damaged");
   WAIT_FOR (says (GTK_WIDGET (table->stack), "“a<b>&.rep” was damaged"));
   gtk_editable_set_text (table->filter, "");
-  WAIT_FOR (table->querying == NULL);
+  WAIT_FOR (!lns_events_jobs_is_querying (table->jobs));
 }
 
 /* The events that touch the selected time, as a look at every event says; none of them is told as damaged. */
@@ -295,7 +299,7 @@ the_selected_time_restricts_the_events (void)
              lns_event_set_start (all, row) + lns_event_set_duration (all, row) >= spans[i][0];
       LNS_CHECK (n > 0 && n < all->n / 2);
       lns_events_table_show_lanes (table, "some", all->lanes, all->n_lanes, NULL, 0);
-      WAIT_FOR (table->set != NULL && table->querying == NULL);
+      WAIT_FOR (table->set != NULL && !lns_events_jobs_is_querying (table->jobs));
       LNS_CHECK_INT (table->set->n, n);
       LNS_CHECK_INT (table->set->n_damaged, 0);
       LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));

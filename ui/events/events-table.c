@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "ui/events/events-copy.h"
 #include "ui/model/event-text.h"
+#include "ui/model/shortcuts.h"
 
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
@@ -77,136 +79,13 @@ scroll_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 }
 
 /* Rows that the list has not laid out since its model changed cannot be scrolled to. */
-void
-_lns_events_table_scroll_to (LnsEventsTable *self, uint32_t position)
+static void
+scroll_later (LnsEventsTable *self, uint32_t position)
 {
   self->wanted = position;
   self->wait_frames = 2;
   if (self->tick == 0)
     self->tick = gtk_widget_add_tick_callback (GTK_WIDGET (self->columns), scroll_cb, self, NULL);
-}
-
-/* --- What follows the view ----------------------------------------------------------------- */
-
-void
-_lns_events_table_follow (LnsEventsTable *self, gboolean scroll)
-{
-  LnsEvent event;
-  LnsEventId id = lns_view_get_selected_event (self->view, &event);
-  LnsEventOrder *order = lns_events_model_get_order (self->model);
-  uint32_t row, position;
-
-  self->follows_later = !lns_events_model_is_told (self->model);
-  self->scrolls_later = scroll;
-  if (self->follows_later || self->set == NULL || order == NULL || id.lane == LNS_ID_NONE ||
-      !lns_event_set_find (self->set, id.lane, id.ordinal, event.start_ns, &row) ||
-      !lns_event_order_find (order, row, &position))
-    return;
-  self->following = TRUE;
-  uint32_t first = lns_events_model_get_first (self->model);
-  if (position < first || position - first >= lns_events_model_n_rows (self->model))
-    {
-      lns_events_model_set_page (self->model, lns_events_model_page_of (self->model, position));
-      _lns_events_table_update (self);
-      self->follows_later = !lns_events_model_is_told (self->model);
-    }
-  position -= lns_events_model_get_first (self->model);
-  if (!self->follows_later &&
-      !gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
-    {
-      gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
-      if (scroll)
-        _lns_events_table_scroll_to (self, position);
-    }
-  self->following = FALSE;
-}
-
-static void
-event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
-{
-  if (lns_view_get_selected_event (view, NULL).lane == LNS_ID_NONE)
-    {
-      self->following = TRUE;
-      gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
-      self->following = FALSE;
-    }
-  _lns_events_table_follow (self, TRUE);
-}
-
-/* Chooses no row, and takes what is seen, the focus, and from where a selection is extended to the
- * first row. All widgets are at the list's top then, and its end may go: GTK 4.8 removes too few rows
- * if the first of them has no widget but a later one has, as the row of the focus does, and that row's
- * widget stays at the list's end (gtk_list_item_manager_remove_items () ignores the place within a run
- * of rows without widgets). */
-static void
-go_to_top (LnsEventsTable *self)
-{
-  GtkWidget *list = list_of (self);
-
-  self->following = TRUE;
-  gtk_widget_activate_action (list, "list.select-item", "(ubb)", 0, FALSE, FALSE);
-  gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
-  self->following = FALSE;
-  scroll_to (self, 0);
-  GtkWidget *first = gtk_widget_get_first_child (list);
-  if (gtk_widget_get_focus_child (list) != NULL)
-    gtk_widget_grab_focus (first);
-  else
-    {
-      /* The list remembers where the focus is to come back to. */
-      gtk_widget_set_focus_child (list, first);
-      gtk_widget_set_focus_child (list, NULL);
-    }
-}
-
-/* The places keep their widgets, but neither what was chosen there nor what was looked at. */
-static void
-rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
-{
-  /* A list that loses all its rows is on a page that is not shown. */
-  if (lns_events_model_get_order (model) != NULL)
-    _lns_events_table_update_cells (self);
-  if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
-    go_to_top (self);
-}
-
-static void
-items_changed_cb (
-    LnsEventsModel *model, guint position, guint removed, guint added, LnsEventsTable *self)
-{
-  if (self->follows_later && lns_events_model_is_told (model))
-    _lns_events_table_follow (self, self->scrolls_later);
-}
-
-static void
-selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEventsTable *self)
-{
-  g_autoptr (GtkBitset) selected = gtk_selection_model_get_selection (selection);
-  LnsEventSet *set;
-  uint32_t row;
-
-  if (self->following || gtk_bitset_get_size (selected) != 1)
-    return;
-  g_autoptr (LnsEventItem) item =
-      g_list_model_get_item (G_LIST_MODEL (self->model), gtk_bitset_get_minimum (selected));
-  if (item == NULL || !lns_event_item_get (item, &set, &row))
-    return;
-  LnsEventId id;
-  lns_event_set_id (set, row, &id.lane, &id.ordinal);
-  if (!lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
-    lns_view_reveal_event (self->view, id);
-}
-
-static void
-activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
-{
-  _lns_events_table_zoom_to (self, position);
-}
-
-static void
-filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
-{
-  _lns_events_table_query (self);
 }
 
 /* --- States -------------------------------------------------------------------------------- */
@@ -273,8 +152,9 @@ update_pager (LnsEventsTable *self, const LnsEventOrder *order)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.next-page", page + 1 < n_pages);
 }
 
-void
-_lns_events_table_update (LnsEventsTable *self)
+/* The state after a load, a query or a change of page. */
+static void
+update (LnsEventsTable *self)
 {
   LnsEventOrder *order = lns_events_model_get_order (self->model);
 
@@ -293,15 +173,206 @@ _lns_events_table_update (LnsEventsTable *self)
                                     order->n == 0 && self->set->n > 0 ? "no-match" : "table");
 }
 
+/* --- What follows the view ----------------------------------------------------------------- */
+
+/* Selects the event that is selected in the view, if it is here, and (SCROLL) scrolls to it. */
+static void
+follow (LnsEventsTable *self, gboolean scroll)
+{
+  LnsEvent event;
+  LnsEventId id = lns_view_get_selected_event (self->view, &event);
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+  uint32_t row, position;
+
+  self->follows_later = !lns_events_model_is_told (self->model);
+  self->scrolls_later = scroll;
+  if (self->follows_later || self->set == NULL || order == NULL || id.lane == LNS_ID_NONE ||
+      !lns_event_set_find (self->set, id.lane, id.ordinal, event.start_ns, &row) ||
+      !lns_event_order_find (order, row, &position))
+    return;
+  self->following = TRUE;
+  uint32_t first = lns_events_model_get_first (self->model);
+  if (position < first || position - first >= lns_events_model_n_rows (self->model))
+    {
+      lns_events_model_set_page (self->model, lns_events_model_page_of (self->model, position));
+      update (self);
+      self->follows_later = !lns_events_model_is_told (self->model);
+    }
+  position -= lns_events_model_get_first (self->model);
+  if (!self->follows_later &&
+      !gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
+    {
+      gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
+      if (scroll)
+        scroll_later (self, position);
+    }
+  self->following = FALSE;
+}
+
+static void
+event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
+{
+  if (lns_view_get_selected_event (view, NULL).lane == LNS_ID_NONE)
+    {
+      self->following = TRUE;
+      gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
+      self->following = FALSE;
+    }
+  follow (self, TRUE);
+}
+
+/* Chooses no row, and takes what is seen, the focus, and from where a selection is extended to the
+ * first row. All widgets are at the list's top then, and its end may go: GTK 4.8 removes too few rows
+ * if the first of them has no widget but a later one has, as the row of the focus does, and that row's
+ * widget stays at the list's end (gtk_list_item_manager_remove_items () ignores the place within a run
+ * of rows without widgets). */
+static void
+go_to_top (LnsEventsTable *self)
+{
+  GtkWidget *list = list_of (self);
+
+  self->following = TRUE;
+  gtk_widget_activate_action (list, "list.select-item", "(ubb)", 0, FALSE, FALSE);
+  gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
+  self->following = FALSE;
+  scroll_to (self, 0);
+  GtkWidget *first = gtk_widget_get_first_child (list);
+  if (gtk_widget_get_focus_child (list) != NULL)
+    gtk_widget_grab_focus (first);
+  else
+    {
+      /* The list remembers where the focus is to come back to. */
+      gtk_widget_set_focus_child (list, first);
+      gtk_widget_set_focus_child (list, NULL);
+    }
+}
+
+/* The places keep their widgets, but neither what was chosen there nor what was looked at. */
+static void
+rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
+{
+  /* A list that loses all its rows is on a page that is not shown. */
+  if (lns_events_model_get_order (model) != NULL)
+    lns_events_columns_update_cells (self->event_columns);
+  if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
+    go_to_top (self);
+}
+
+static void
+items_changed_cb (
+    LnsEventsModel *model, guint position, guint removed, guint added, LnsEventsTable *self)
+{
+  if (self->follows_later && lns_events_model_is_told (model))
+    follow (self, self->scrolls_later);
+}
+
+static void
+selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEventsTable *self)
+{
+  g_autoptr (GtkBitset) selected = gtk_selection_model_get_selection (selection);
+  LnsEventSet *set;
+  uint32_t row;
+
+  if (self->following || gtk_bitset_get_size (selected) != 1)
+    return;
+  g_autoptr (LnsEventItem) item =
+      g_list_model_get_item (G_LIST_MODEL (self->model), gtk_bitset_get_minimum (selected));
+  if (item == NULL || !lns_event_item_get (item, &set, &row))
+    return;
+  LnsEventId id;
+  lns_event_set_id (set, row, &id.lane, &id.ordinal);
+  if (!lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
+    lns_view_reveal_event (self->view, id);
+}
+
+/* --- Loading and sorting ------------------------------------------------------------------- */
+
+static void
+query (LnsEventsTable *self)
+{
+  if (self->set == NULL)
+    return;
+  gtk_spinner_start (self->spinner);
+  lns_events_jobs_query (self->jobs, self->set, lns_events_columns_get_sorted (self->event_columns),
+                         lns_events_columns_get_descending (self->event_columns),
+                         gtk_editable_get_text (self->filter));
+}
+
+static void
+progressed_cb (double fraction, gpointer data)
+{
+  gtk_progress_bar_set_fraction (LNS_EVENTS_TABLE (data)->progress, fraction);
+}
+
+static void
+loaded_cb (LnsEventSet *set, const GError *error, gpointer data)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+
+  if (set == NULL)
+    {
+      _lns_events_table_show_error (self, error->message);
+      return;
+    }
+  self->set = lns_event_set_ref (set);
+  self->is_new = TRUE;
+  lns_events_columns_show_used (self->event_columns, set);
+  query (self);
+}
+
+static void
+found_first_page_cb (LnsEventSet *set, LnsEventOrder *first, gpointer data)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+
+  lns_events_model_set (self->model, set, first, FALSE);
+  update (self);
+}
+
+static void
+queried_cb (
+    LnsEventSet *set, LnsEventOrder *order, gboolean completes, const GError *error, gpointer data)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+
+  gtk_spinner_stop (self->spinner);
+  if (order == NULL)
+    {
+      _lns_events_table_show_error (self, error->message);
+      return;
+    }
+  lns_events_model_set (self->model, set, order, completes);
+  update (self);
+  /* Who sorts or filters wants to see what comes first. */
+  follow (self, self->is_new);
+  self->is_new = FALSE;
+}
+
+static const LnsEventsJobsFuncs jobs_funcs = { progressed_cb, loaded_cb, found_first_page_cb,
+                                               queried_cb };
+
+static void
+sorting_changed_cb (LnsEventsColumns *columns, LnsEventsTable *self)
+{
+  query (self);
+}
+
+static void
+filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
+{
+  query (self);
+}
+
+/* --- What is shown ------------------------------------------------------------------------------ */
+
 /* Nothing is shown, loaded or sorted. */
 static void
 clear (LnsEventsTable *self)
 {
-  _lns_events_table_cancel_jobs (self);
+  lns_events_jobs_cancel (self->jobs);
   gtk_spinner_stop (self->spinner);
   lns_events_model_set (self->model, NULL, NULL, FALSE);
   g_clear_pointer (&self->set, lns_event_set_unref);
-  g_clear_pointer (&self->sorted, lns_event_order_unref);
 }
 
 /* TITLE, and of which time the events are where they are not of the whole report. */
@@ -350,7 +421,8 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   g_signal_handlers_block_by_func (self->filter, filter_changed_cb, self);
   gtk_editable_set_text (self->filter, "");
   g_signal_handlers_unblock_by_func (self->filter, filter_changed_cb, self);
-  _lns_events_table_load (self, lanes, n_lanes, set, facet);
+  gtk_progress_bar_set_fraction (self->progress, 0);
+  lns_events_jobs_load (self->jobs, lanes, n_lanes, set, facet);
 }
 
 static void
@@ -365,6 +437,147 @@ show_in_events_cb (LnsView *view,
                                facet);
 }
 
+/* --- Actions ------------------------------------------------------------------------------------ */
+
+/* Zooms the timeline to the event at POSITION of the page. */
+static void
+zoom_to (LnsEventsTable *self, guint position)
+{
+  g_autoptr (LnsEventItem) item = g_list_model_get_item (G_LIST_MODEL (self->model), position);
+  LnsEventSet *set;
+  uint32_t row;
+
+  if (item == NULL || !lns_event_item_get (item, &set, &row))
+    return;
+  LnsEventId id;
+  lns_event_set_id (set, row, &id.lane, &id.ordinal);
+  lns_view_select_event (self->view, id);
+  /* A tenth of its length beside it, to see what it stands between. */
+  int64_t margin_ns = MAX (lns_event_set_duration (set, row) / 10, 5);
+  lns_view_show_span (self->view, lns_event_set_start (set, row) - margin_ns,
+                      lns_event_set_start (set, row) + lns_event_set_duration (set, row) +
+                          margin_ns);
+}
+
+static void
+activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
+{
+  zoom_to (self, position);
+}
+
+static void
+zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  g_autoptr (GtkBitset) selected =
+      gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
+
+  if (!gtk_bitset_is_empty (selected))
+    zoom_to (self, gtk_bitset_get_minimum (selected));
+}
+
+static void
+copy_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  g_autoptr (GtkBitset) selected =
+      gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+
+  if (order == NULL || gtk_bitset_is_empty (selected))
+    return;
+  g_autoptr (GdkContentProvider) copy = lns_events_copy_new (
+      self->view, self->set, order, lns_events_model_get_first (self->model), selected);
+  gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), copy);
+}
+
+static void
+filter_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  gtk_widget_grab_focus (GTK_WIDGET (LNS_EVENTS_TABLE (widget)->filter));
+}
+
+static void
+cancel_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+
+  lns_events_jobs_cancel (self->jobs);
+  gtk_widget_set_visible (self->header, FALSE);
+  gtk_stack_set_visible_child_name (self->stack, "empty");
+}
+
+static void
+turn_page (LnsEventsTable *self, int step)
+{
+  lns_events_model_set_page (self->model, lns_events_model_get_page (self->model) + (unsigned)step);
+  update (self);
+}
+
+static void
+previous_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  turn_page (LNS_EVENTS_TABLE (widget), -1);
+}
+
+static void
+next_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  turn_page (LNS_EVENTS_TABLE (widget), 1);
+}
+
+/* Home and End go to the first and the last row of all, whichever page that is on. On the page the
+ * list does it by itself. */
+static gboolean
+key_cb (GtkEventControllerKey *controller,
+        guint key,
+        guint code,
+        GdkModifierType state,
+        LnsEventsTable *self)
+{
+  gboolean home = key == GDK_KEY_Home || key == GDK_KEY_KP_Home;
+  gboolean end = key == GDK_KEY_End || key == GDK_KEY_KP_End;
+  unsigned page = home ? 0 : lns_events_model_n_pages (self->model) - 1;
+
+  if (!(home || end) || (state & gtk_accelerator_get_default_mod_mask ()) != 0)
+    return GDK_EVENT_PROPAGATE;
+  /* The last row that the list knows of must be the last one. */
+  lns_events_model_tell_all (self->model);
+  if (page == lns_events_model_get_page (self->model))
+    return GDK_EVENT_PROPAGATE;
+  lns_events_model_set_page (self->model, page);
+  lns_events_model_tell_all (self->model);
+  update (self);
+  guint position = home ? 0 : lns_events_model_n_rows (self->model) - 1;
+  gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
+  self->refocus = TRUE;
+  scroll_later (self, position);
+  return GDK_EVENT_STOP;
+}
+
+static void
+add_keys (LnsEventsTable *self)
+{
+  GtkEventController *keys = gtk_event_controller_key_new ();
+
+  /* Before the list takes them. */
+  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
+  g_signal_connect (keys, "key-pressed", G_CALLBACK (key_cb), self);
+  gtk_widget_add_controller (GTK_WIDGET (self->columns), keys);
+}
+
+static void
+install_actions (GtkWidgetClass *widget_class)
+{
+  gtk_widget_class_install_action (widget_class, "events.copy", NULL, copy_cb);
+  gtk_widget_class_install_action (widget_class, "events.zoom", NULL, zoom_cb);
+  gtk_widget_class_install_action (widget_class, "events.filter", NULL, filter_cb);
+  gtk_widget_class_install_action (widget_class, "events.cancel", NULL, cancel_cb);
+  gtk_widget_class_install_action (widget_class, "events.previous-page", NULL, previous_page_cb);
+  gtk_widget_class_install_action (widget_class, "events.next-page", NULL, next_page_cb);
+  lns_shortcuts_add_to_class (widget_class, "events.");
+}
+
 /* --- Life ---------------------------------------------------------------------------------- */
 
 GtkWidget *
@@ -373,6 +586,7 @@ lns_events_table_new (LnsView *view)
   LnsEventsTable *self = g_object_new (LNS_TYPE_EVENTS_TABLE, NULL);
 
   self->view = g_object_ref (view);
+  self->jobs = lns_events_jobs_new (view, &jobs_funcs, self);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   return GTK_WIDGET (self);
@@ -383,24 +597,17 @@ lns_events_table_dispose (GObject *object)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (object);
 
-  if (self->model != NULL)
+  if (self->jobs != NULL)
     clear (self);
   if (self->tick != 0)
     gtk_widget_remove_tick_callback (GTK_WIDGET (self->columns), self->tick);
   self->tick = 0;
   G_OBJECT_CLASS (lns_events_table_parent_class)->dispose (object);
-  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    g_clear_object (&self->column_of[id]);
+  g_clear_pointer (&self->jobs, lns_events_jobs_free);
+  g_clear_object (&self->event_columns);
   g_clear_object (&self->selection);
   g_clear_object (&self->model);
   g_clear_object (&self->view);
-}
-
-static void
-lns_events_table_finalize (GObject *object)
-{
-  g_hash_table_unref (LNS_EVENTS_TABLE (object)->cells);
-  G_OBJECT_CLASS (lns_events_table_parent_class)->finalize (object);
 }
 
 static void
@@ -409,7 +616,6 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
-  G_OBJECT_CLASS (klass)->finalize = lns_events_table_finalize;
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/events-table.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, stack);
@@ -428,15 +634,13 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, columns);
   gtk_widget_class_bind_template_callback (widget_class, filter_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, activate_cb);
-  _lns_events_table_install_actions (widget_class);
+  install_actions (widget_class);
 }
 
 static void
 lns_events_table_init (LnsEventsTable *self)
 {
-  self->column = LNS_EVENT_COLUMN_NUMBER;
   gtk_widget_init_template (GTK_WIDGET (self));
-  self->cells = g_hash_table_new (NULL, NULL);
   self->model = lns_events_model_new ();
   self->selection = gtk_multi_selection_new (g_object_ref (G_LIST_MODEL (self->model)));
   /* After the selection's own handler: it knows of the items then. */
@@ -445,7 +649,9 @@ lns_events_table_init (LnsEventsTable *self)
   g_signal_connect_object (self->model, "rows-changed", G_CALLBACK (rows_changed_cb), self, 0);
   g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
                            self, 0);
-  _lns_events_table_add_columns (self);
-  _lns_events_table_add_keys (self);
+  self->event_columns = lns_events_columns_new (self->columns);
+  g_signal_connect_object (self->event_columns, "sorting-changed", G_CALLBACK (sorting_changed_cb),
+                           self, 0);
+  add_keys (self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
 }

@@ -3,11 +3,28 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/events/events-table-private.h"
-
-#include <glib/gi18n.h>
+#include "ui/events/events-jobs.h"
 
 #define PROGRESS_MS 60
+
+struct LnsEventsJobs
+{
+  LnsView *view; /* owned */
+  const LnsEventsJobsFuncs *funcs;
+  gpointer data;
+
+  GCancellable *loading;      /* of the load under way, or NULL */
+  atomic_uint *load_permille; /* of it */
+  guint load_timer;
+
+  GCancellable *querying;  /* of the query under way, or NULL */
+  gboolean has_first_page; /* its first page was told of */
+
+  LnsEventOrder *sorted;   /* owned; the order without the filter, or NULL: not known */
+  LnsEventSet *sorted_set; /* of these events (owned), by this column: */
+  LnsEventColumn sorted_column;
+  gboolean sorted_descending;
+};
 
 /* --- Loading ------------------------------------------------------------------------------- */
 
@@ -46,7 +63,7 @@ load_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancella
 }
 
 static void
-end_load (LnsEventsTable *self)
+end_load (LnsEventsJobs *self)
 {
   g_clear_handle_id (&self->load_timer, g_source_remove);
   g_clear_object (&self->loading);
@@ -61,41 +78,33 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (LnsView) view = g_steal_pointer (&load->view);
   g_autoptr (LnsEventSet) set = g_task_propagate_pointer (G_TASK (result), &error);
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return; /* the table may be gone */
+    return; /* the jobs may be gone */
 
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+  LnsEventsJobs *self = data;
   end_load (self);
-  if (set == NULL)
-    {
-      _lns_events_table_show_error (self, error->message);
-      return;
-    }
-  self->set = g_steal_pointer (&set);
-  self->is_new = TRUE;
-  _lns_events_table_update_columns (self);
-  _lns_events_table_query (self);
+  self->funcs->loaded (set, error, self->data);
 }
 
 static gboolean
 progress_cb (gpointer data)
 {
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
-  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->load_permille) / 1000.0);
+  LnsEventsJobs *self = data;
+  self->funcs->progressed (atomic_load (self->load_permille) / 1000.0, self->data);
   return G_SOURCE_CONTINUE;
 }
 
 void
-_lns_events_table_load (LnsEventsTable *self,
-                        const uint32_t *lanes,
-                        unsigned n_lanes,
-                        const LnsFacetSet *set,
-                        uint32_t facet)
+lns_events_jobs_load (LnsEventsJobs *self,
+                      const uint32_t *lanes,
+                      unsigned n_lanes,
+                      const LnsFacetSet *facets,
+                      uint32_t facet)
 {
   Load *load = g_new0 (Load, 1);
   load->view = g_object_ref (self->view);
   load->lanes = g_memdup2 (lanes, n_lanes * sizeof *lanes);
   load->n_lanes = n_lanes;
-  load->facets = set != NULL ? lns_facet_set_ref ((LnsFacetSet *)set) : NULL;
+  load->facets = facets != NULL ? lns_facet_set_ref ((LnsFacetSet *)facets) : NULL;
   load->facet = facet;
   if (!lns_view_get_time_selection (self->view, &load->from_ns, &load->to_ns))
     {
@@ -105,7 +114,6 @@ _lns_events_table_load (LnsEventsTable *self,
 
   self->loading = g_cancellable_new ();
   self->load_permille = &load->permille;
-  gtk_progress_bar_set_fraction (self->progress, 0);
   self->load_timer = g_timeout_add (PROGRESS_MS, progress_cb, self);
 
   g_autoptr (GTask) task = g_task_new (NULL, self->loading, loaded_cb, self);
@@ -118,7 +126,7 @@ _lns_events_table_load (LnsEventsTable *self,
 typedef struct
 {
   LnsView *view; /* as above */
-  LnsEventsTable *table;
+  LnsEventsJobs *jobs;
   LnsEventSet *set;
   LnsEventQuery query;
   char *filter;
@@ -142,7 +150,7 @@ query_free (gpointer data)
 /* A first page on its way to the main thread. */
 typedef struct
 {
-  LnsEventsTable *table; /* alive unless cancelled */
+  LnsEventsJobs *jobs; /* alive unless cancelled */
   GCancellable *cancellable;
   LnsEventSet *set;
   LnsEventOrder *order;
@@ -164,12 +172,11 @@ show_first_page_cb (gpointer data)
   FirstPage *page = data;
   if (g_cancellable_is_cancelled (page->cancellable))
     return G_SOURCE_REMOVE;
-  LnsEventsTable *self = page->table;
+  LnsEventsJobs *self = page->jobs;
   if (self->querying != page->cancellable)
     return G_SOURCE_REMOVE; /* the whole came first */
-  lns_events_model_set (self->model, page->set, page->order, FALSE);
   self->has_first_page = TRUE;
-  _lns_events_table_update (self);
+  self->funcs->found_first_page (page->set, page->order, self->data);
   return G_SOURCE_REMOVE;
 }
 
@@ -178,7 +185,7 @@ first_page_cb (LnsEventOrder *first, void *data)
 {
   const Query *query = data;
   FirstPage *page = g_new (FirstPage, 1);
-  *page = (FirstPage){ query->table, g_object_ref (query->cancellable),
+  *page = (FirstPage){ query->jobs, g_object_ref (query->cancellable),
                        lns_event_set_ref (query->set), lns_event_order_ref (first) };
   g_idle_add_full (G_PRIORITY_DEFAULT, show_first_page_cb, page, first_page_free);
 }
@@ -197,6 +204,13 @@ query_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancell
 }
 
 static void
+forget_sorted (LnsEventsJobs *self)
+{
+  g_clear_pointer (&self->sorted, lns_event_order_unref);
+  g_clear_pointer (&self->sorted_set, lns_event_set_unref);
+}
+
+static void
 queried_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (GError) error = NULL;
@@ -204,60 +218,90 @@ queried_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (LnsView) view = g_steal_pointer (&query->view);
   g_autoptr (LnsEventOrder) order = g_task_propagate_pointer (G_TASK (result), &error);
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return; /* the table may be gone */
+    return; /* the jobs may be gone */
 
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+  LnsEventsJobs *self = data;
   g_clear_object (&self->querying);
-  gtk_spinner_stop (self->spinner);
-  if (order == NULL)
+  if (order != NULL)
     {
-      _lns_events_table_show_error (self, error->message);
-      return;
+      forget_sorted (self);
+      self->sorted = g_steal_pointer (&query->new_sorted);
+      self->sorted_set = lns_event_set_ref (query->set);
+      self->sorted_column = query->query.column;
+      self->sorted_descending = query->query.descending;
     }
-  g_clear_pointer (&self->sorted, lns_event_order_unref);
-  self->sorted = g_steal_pointer (&query->new_sorted);
-  lns_events_model_set (self->model, self->set, order, self->has_first_page);
-  _lns_events_table_update (self);
-  /* Who sorts or filters wants to see what comes first. */
-  _lns_events_table_follow (self, self->is_new);
-  self->is_new = FALSE;
+  self->funcs->queried (query->set, order, self->has_first_page, error, self->data);
+}
+
+static void
+cancel_job (GCancellable **job)
+{
+  if (*job != NULL)
+    g_cancellable_cancel (*job);
+  g_clear_object (job);
 }
 
 void
-_lns_events_table_query (LnsEventsTable *self)
+lns_events_jobs_query (LnsEventsJobs *self,
+                       LnsEventSet *set,
+                       LnsEventColumn column,
+                       gboolean descending,
+                       const char *filter)
 {
-  if (self->querying != NULL)
-    g_cancellable_cancel (self->querying);
-  g_clear_object (&self->querying);
-  if (self->set == NULL)
-    return;
+  cancel_job (&self->querying);
+  if (self->sorted_set != set || self->sorted_column != column ||
+      self->sorted_descending != descending)
+    forget_sorted (self);
 
   Query *query = g_new0 (Query, 1);
   self->querying = g_cancellable_new ();
   self->has_first_page = FALSE;
   query->view = g_object_ref (self->view);
-  query->table = self;
+  query->jobs = self;
   query->cancellable = g_object_ref (self->querying);
-  query->set = lns_event_set_ref (self->set);
+  query->set = lns_event_set_ref (set);
   query->sorted = self->sorted != NULL ? lns_event_order_ref (self->sorted) : NULL;
-  query->filter = g_strdup (gtk_editable_get_text (self->filter));
-  query->query = (LnsEventQuery){ self->column, self->descending, query->filter, query->sorted };
-  gtk_spinner_start (self->spinner);
+  query->filter = g_strdup (filter);
+  query->query = (LnsEventQuery){ column, descending, query->filter, query->sorted };
 
   g_autoptr (GTask) task = g_task_new (NULL, self->querying, queried_cb, self);
   g_task_set_task_data (task, query, query_free);
   g_task_run_in_thread (task, query_thread);
 }
 
-void
-_lns_events_table_cancel_jobs (LnsEventsTable *self)
+gboolean
+lns_events_jobs_is_querying (LnsEventsJobs *self)
 {
-  GCancellable **jobs[] = { &self->loading, &self->querying };
-  for (gsize i = 0; i < G_N_ELEMENTS (jobs); i++)
-    {
-      if (*jobs[i] != NULL)
-        g_cancellable_cancel (*jobs[i]);
-      g_clear_object (jobs[i]);
-    }
+  return self->querying != NULL;
+}
+
+/* --- Life ---------------------------------------------------------------------------------- */
+
+void
+lns_events_jobs_cancel (LnsEventsJobs *self)
+{
+  cancel_job (&self->loading);
+  cancel_job (&self->querying);
   end_load (self);
+  forget_sorted (self);
+}
+
+LnsEventsJobs *
+lns_events_jobs_new (LnsView *view, const LnsEventsJobsFuncs *funcs, gpointer data)
+{
+  LnsEventsJobs *self = g_new0 (LnsEventsJobs, 1);
+  self->view = g_object_ref (view);
+  self->funcs = funcs;
+  self->data = data;
+  return self;
+}
+
+void
+lns_events_jobs_free (LnsEventsJobs *self)
+{
+  if (self == NULL)
+    return;
+  lns_events_jobs_cancel (self);
+  g_object_unref (self->view);
+  g_free (self);
 }

@@ -3,15 +3,40 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/events/events-table-private.h"
-
-#include "ui/model/display-text.h"
+#include "ui/events/events-columns.h"
 
 #include <glib/gi18n.h>
+
+#include "ui/events/event-cell.h"
+#include "ui/events/events-model.h"
+#include "ui/model/display-text.h"
 
 #define MIN_CHARS 20 /* of the column that has the room that others leave */
 
 static const char *const column_key = "lns-event-column";
+static const char *const columns_key = "lns-events-columns";
+
+struct _LnsEventsColumns
+{
+  GObject parent_instance;
+
+  GtkColumnView *view;
+  GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
+  GHashTable *cells; /* owned; the columns of the GtkListItems that are bound */
+  LnsEventColumn sorted;
+  gboolean descending;
+  gboolean probing;      /* see probe_cb () */
+  LnsEventColumn probed; /* the column whose sorter was asked first */
+};
+
+G_DEFINE_FINAL_TYPE (LnsEventsColumns, lns_events_columns, G_TYPE_OBJECT)
+
+enum
+{
+  SORTING_CHANGED,
+  N_SIGNALS
+};
+static guint signals[N_SIGNALS];
 
 static LnsEventColumn
 column_of (gpointer object)
@@ -63,20 +88,20 @@ fill_cell (GtkListItem *item, LnsEventColumn column)
 }
 
 static void
-bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsTable *self)
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsColumns *self)
 {
   g_hash_table_insert (self->cells, item, GUINT_TO_POINTER (column_of (factory)));
   fill_cell (item, column_of (factory));
 }
 
 static void
-unbind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsTable *self)
+unbind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsEventsColumns *self)
 {
   g_hash_table_remove (self->cells, item);
 }
 
 void
-_lns_events_table_update_cells (LnsEventsTable *self)
+lns_events_columns_update_cells (LnsEventsColumns *self)
 {
   GHashTableIter iter;
   gpointer item, column;
@@ -92,7 +117,7 @@ static int
 probe_cb (gconstpointer a, gconstpointer b, gpointer data)
 {
   GtkColumnViewColumn *column = data;
-  LnsEventsTable *self = g_object_get_data (G_OBJECT (column), "lns-events-table");
+  LnsEventsColumns *self = g_object_get_data (G_OBJECT (column), columns_key);
 
   if (!self->probing)
     return 0;
@@ -101,34 +126,33 @@ probe_cb (gconstpointer a, gconstpointer b, gpointer data)
   return -1;
 }
 
-gboolean
-_lns_events_table_read_sorting (LnsEventsTable *self)
+/* Reads the column and direction that the header asks for; true if they are other than before. */
+static gboolean
+read_sorting (LnsEventsColumns *self)
 {
-  GtkSorter *sorter = gtk_column_view_get_sorter (self->columns);
-  LnsEventColumn column = self->column;
+  GtkSorter *sorter = gtk_column_view_get_sorter (self->view);
+  LnsEventColumn column = self->sorted;
   gboolean descending = self->descending;
 
   self->probed = LNS_EVENT_COLUMN_NUMBER;
   self->probing = TRUE;
   /* Any two objects do, but they must be two: one is equal to itself, and nobody is asked. */
-  GtkOrdering ordering = gtk_sorter_compare (sorter, self, self->columns);
+  GtkOrdering ordering = gtk_sorter_compare (sorter, self, self->view);
   self->probing = FALSE;
-  self->column = self->probed;
+  self->sorted = self->probed;
   self->descending = ordering == GTK_ORDERING_LARGER;
-  return self->column != column || self->descending != descending;
+  return self->sorted != column || self->descending != descending;
 }
 
 static void
-sorter_changed_cb (GtkSorter *sorter, GtkSorterChange change, LnsEventsTable *self)
+sorter_changed_cb (GtkSorter *sorter, GtkSorterChange change, LnsEventsColumns *self)
 {
-  if (!_lns_events_table_read_sorting (self))
-    return;
-  g_clear_pointer (&self->sorted, lns_event_order_unref);
-  _lns_events_table_query (self);
+  if (read_sorting (self))
+    g_signal_emit (self, signals[SORTING_CHANGED], 0);
 }
 
 static void
-add_column (LnsEventsTable *self, LnsEventColumn id)
+add_column (LnsEventsColumns *self, LnsEventColumn id)
 {
   const LnsEventColumnInfo *info = lns_event_column_info (id);
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
@@ -137,7 +161,7 @@ add_column (LnsEventsTable *self, LnsEventColumn id)
 
   g_object_set_data (G_OBJECT (factory), column_key, GUINT_TO_POINTER (id));
   g_object_set_data (G_OBJECT (column), column_key, GUINT_TO_POINTER (id));
-  g_object_set_data (G_OBJECT (column), "lns-events-table", self);
+  g_object_set_data (G_OBJECT (column), columns_key, self);
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), NULL);
   g_signal_connect_object (factory, "bind", G_CALLBACK (bind_cb), self, 0);
   g_signal_connect_object (factory, "unbind", G_CALLBACK (unbind_cb), self, 0);
@@ -147,7 +171,7 @@ add_column (LnsEventsTable *self, LnsEventColumn id)
     gtk_column_view_column_set_fixed_width (column, info->width_px);
   else
     gtk_column_view_column_set_expand (column, TRUE);
-  gtk_column_view_append_column (self->columns, column);
+  gtk_column_view_append_column (self->view, column);
   self->column_of[id] = column;
 }
 
@@ -170,10 +194,10 @@ find_label (GtkWidget *widget)
 /* Puts the titles of numbers above them. GTK offers no way but through its own children: where
  * those are other than expected, titles stay at the left. */
 static void
-align_titles (LnsEventsTable *self)
+align_titles (LnsEventsColumns *self)
 {
-  GListModel *columns = gtk_column_view_get_columns (self->columns);
-  GtkWidget *title = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
+  GListModel *columns = gtk_column_view_get_columns (self->view);
+  GtkWidget *title = gtk_widget_get_first_child (GTK_WIDGET (self->view));
   title = title != NULL ? gtk_widget_get_first_child (title) : NULL;
   for (guint i = 0; i < g_list_model_get_n_items (columns) && title != NULL;
        i++, title = gtk_widget_get_next_sibling (title))
@@ -191,32 +215,86 @@ align_titles (LnsEventsTable *self)
     }
 }
 
-void
-_lns_events_table_add_columns (LnsEventsTable *self)
-{
-  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    add_column (self, id);
-  align_titles (self);
-  g_signal_connect_object (gtk_column_view_get_sorter (self->columns), "changed",
-                           G_CALLBACK (sorter_changed_cb), self, 0);
-}
-
 /* A column that is only hidden still takes its width away from the one that expands (GTK 4.8): it
  * has to go. */
 void
-_lns_events_table_update_columns (LnsEventsTable *self)
+lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set)
 {
   guint position = 0;
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
     {
       GtkColumnViewColumn *column = self->column_of[id];
       gboolean is_there = gtk_column_view_column_get_column_view (column) != NULL;
-      gboolean is_used = lns_event_column_is_used (self->set, id);
+      gboolean is_used = lns_event_column_is_used (set, id);
       if (is_there && !is_used)
-        gtk_column_view_remove_column (self->columns, column);
+        gtk_column_view_remove_column (self->view, column);
       else if (!is_there && is_used)
-        gtk_column_view_insert_column (self->columns, position, column);
+        gtk_column_view_insert_column (self->view, position, column);
       position += is_used;
     }
   align_titles (self);
+}
+
+LnsEventColumn
+lns_events_columns_get_sorted (LnsEventsColumns *self)
+{
+  return self->sorted;
+}
+
+gboolean
+lns_events_columns_get_descending (LnsEventsColumns *self)
+{
+  return self->descending;
+}
+
+GtkColumnViewColumn *
+lns_events_columns_get (LnsEventsColumns *self, LnsEventColumn id)
+{
+  return self->column_of[id];
+}
+
+GHashTable *
+lns_events_columns_get_cells (LnsEventsColumns *self)
+{
+  return self->cells;
+}
+
+LnsEventsColumns *
+lns_events_columns_new (GtkColumnView *view)
+{
+  LnsEventsColumns *self = g_object_new (LNS_TYPE_EVENTS_COLUMNS, NULL);
+
+  self->view = view;
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    add_column (self, id);
+  align_titles (self);
+  g_signal_connect_object (gtk_column_view_get_sorter (view), "changed",
+                           G_CALLBACK (sorter_changed_cb), self, 0);
+  return self;
+}
+
+static void
+lns_events_columns_finalize (GObject *object)
+{
+  LnsEventsColumns *self = LNS_EVENTS_COLUMNS (object);
+
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    g_clear_object (&self->column_of[id]);
+  g_hash_table_unref (self->cells);
+  G_OBJECT_CLASS (lns_events_columns_parent_class)->finalize (object);
+}
+
+static void
+lns_events_columns_class_init (LnsEventsColumnsClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = lns_events_columns_finalize;
+  signals[SORTING_CHANGED] = g_signal_new ("sorting-changed", LNS_TYPE_EVENTS_COLUMNS,
+                                           G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+lns_events_columns_init (LnsEventsColumns *self)
+{
+  self->sorted = LNS_EVENT_COLUMN_NUMBER;
+  self->cells = g_hash_table_new (NULL, NULL);
 }
