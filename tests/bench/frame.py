@@ -41,7 +41,7 @@ def main():
         subprocess.run([os.path.join(tap.BUILD, "tests", "bench", "store-bench"), str(events), report, "--irregular"],
                        check=True, stdout=subprocess.DEVNULL)
         settle()
-        output = subprocess.run([harness.VIEWER, "--bench=frame", report], check=True, stdout=subprocess.PIPE,
+        output = subprocess.run([os.path.join(tap.BUILD, "tests", "bench", "viewer-bench"), "frame", report], check=True, stdout=subprocess.PIPE,
                                 text=True).stdout
     figures = json.loads(output.splitlines()[-1])
     for name in ("pan", "zoom", "hover"):

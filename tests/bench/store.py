@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Size and speed of the report file: written through the public writer, walked through the public
-reader, opened by the viewer as a process of its own. ./run bench store [EVENTS] leaves its file in
+reader, opened by the viewer as a process of its own (viewer-bench). ./run bench store [EVENTS] leaves its file in
 the temporary folder, for inspection.
 """
 
@@ -34,7 +34,7 @@ def first_frames(report):
     """(ms from exec to the end of the first full paint, peak MB) of the viewer, best of a few."""
     frames, peaks = [], []
     for _ in range(OPENINGS):
-        process = subprocess.Popen([harness.VIEWER, "--bench=first-frame", report], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([os.path.join(tap.BUILD, "tests", "bench", "viewer-bench"), "first-frame", report], stdout=subprocess.PIPE, text=True)
         output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         if status != 0:

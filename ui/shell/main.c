@@ -10,7 +10,6 @@
 
 #include "lns-config.h"
 #include "ui/shell/application.h"
-#include "ui/timeline/bench.h"
 
 /* Answers --version before anything needs a display. */
 static int
@@ -57,6 +56,5 @@ main (int argc, char **argv)
 
   g_autoptr (LnsApplication) application = lns_application_new ();
   describe_command_line (G_APPLICATION (application));
-  lns_bench_add_option (G_APPLICATION (application));
   return g_application_run (G_APPLICATION (application), argc, argv);
 }

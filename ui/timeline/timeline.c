@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "src/base/format.h"
-#include "ui/timeline/bench.h"
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/timeline-private.h"
@@ -391,7 +390,6 @@ set_view (LnsTimeline *self, LnsView *view)
                            G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
   span_changed_cb (self);
   _lns_timeline_read_wanted (self);
-  lns_bench_attach (self);
 }
 
 GtkWidget *

@@ -3,8 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/timeline/bench.h"
+/* Drives the real window without a person, prints what that cost as one JSON object, and ends.
+ *
+ * usage: viewer-bench MODE REPORT
+ *
+ *   first-frame   when the first full picture was painted
+ *   frame         how long a frame takes: of a window in one colour, of a pan, of a zoom, with the
+ *                 pointer moving; and how long after a jump the exact picture is there */
 
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ui/shell/application.h"
 #include "ui/timeline/timeline-private.h"
 
 #define N_FRAMES    600
@@ -53,7 +61,7 @@ typedef struct
   GRand *random;
 } Bench;
 
-static char *mode;
+static const char *mode;
 
 /* --- The window in one colour -------------------------------------------------------------- */
 
@@ -371,7 +379,7 @@ begin_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 }
 
 static void
-shown_cb (GtkWidget *widget, gpointer data)
+shown_cb (GtkWidget *widget)
 {
   if (g_str_equal (mode, "first-frame"))
     {
@@ -391,18 +399,41 @@ shown_cb (GtkWidget *widget, gpointer data)
   gtk_widget_add_tick_callback (widget, begin_cb, self, NULL);
 }
 
-void
-lns_bench_attach (LnsTimeline *timeline)
+/* The timeline is shown as soon as the report is open. */
+static gboolean
+realized_cb (GSignalInvocationHint *hint, guint n_values, const GValue *values, gpointer data)
 {
-  if (mode != NULL)
-    g_signal_connect_after (timeline, "realize", G_CALLBACK (shown_cb), NULL);
+  GtkWidget *widget = g_value_get_object (&values[0]);
+
+  if (LNS_IS_TIMELINE (widget))
+    shown_cb (widget);
+  return G_SOURCE_CONTINUE;
 }
 
-void
-lns_bench_add_option (GApplication *application)
+static void
+startup_cb (GApplication *application, gpointer data)
 {
-  const GOptionEntry entries[] = {
-    { "bench", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &mode, NULL, NULL }, { NULL }
-  };
-  g_application_add_main_option_entries (application, entries);
+  g_type_class_unref (g_type_class_ref (GTK_TYPE_WIDGET)); /* which has the signal */
+  g_signal_add_emission_hook (g_signal_lookup ("realize", GTK_TYPE_WIDGET), 0, realized_cb, NULL,
+                              NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc != 3 || (!g_str_equal (argv[1], "first-frame") && !g_str_equal (argv[1], "frame")))
+    {
+      g_printerr ("usage: viewer-bench first-frame|frame REPORT\n");
+      return 125;
+    }
+  /* As shell/main.c does: it is the viewer that is measured. */
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  setlocale (LC_ALL, "");
+  setlocale (LC_NUMERIC, "C");
+  gtk_disable_setlocale ();
+
+  mode = argv[1];
+  g_autoptr (LnsApplication) application = lns_application_new ();
+  g_signal_connect_after (application, "startup", G_CALLBACK (startup_cb), NULL);
+  return g_application_run (G_APPLICATION (application), 2, (char *[]){ argv[0], argv[2], NULL });
 }
