@@ -234,10 +234,10 @@ step_zoom (Bench *self)
 static void
 step_hover (Bench *self)
 {
-  graphene_rect_t body = _lns_timeline_body (self->timeline);
+  graphene_rect_t body = lns_timeline_layout_body (&self->timeline->layout);
   double x = body.origin.x + fmod (self->step * 7.0, body.size.width);
   double y = body.origin.y + fmod (self->step * 3.0, body.size.height);
-  _lns_timeline_point (self->timeline, x, y);
+  lns_timeline_pointer_point (&self->timeline->pointer, x, y);
 }
 
 /* A jump is over when everything is exact; then comes the next one. */

@@ -347,7 +347,7 @@ going_there_unfolds_rows (void)
       tree, row_called (tree, "CUDA HW (0000:b2:00.0 - Tesla V100-SXM2-32GB)", 0), false);
   _lns_timeline_rows_changed (timeline);
   graphene_rect_t area;
-  LNS_CHECK (!_lns_timeline_lane_area (timeline, copies, &area));
+  LNS_CHECK (!lns_timeline_layout_lane_area (&timeline->layout, copies, &area));
   /* A step has 15 calls; the copy to the device is the twelfth. */
   lns_view_reveal_other_end (view, (LnsEventId){ lane_of (report, LNS_LANE_CUDA_API, 0), 15 + 11 });
   wait_for (is_selected, &(Awaited){ view, { copies, 2 } });
@@ -375,9 +375,9 @@ a_line_leads_from_the_call_to_the_kernel (void)
   const LnsLinkedEvent *linked = lns_view_get_linked_events (view, &n);
   LnsLinkLine line;
   graphene_rect_t call_area, kernel_area;
-  LNS_CHECK (_lns_timeline_link_line (timeline, &linked[0], &line));
-  LNS_CHECK (_lns_timeline_lane_area (timeline, linked[0].id.lane, &call_area));
-  LNS_CHECK (_lns_timeline_lane_area (timeline, kernel.lane, &kernel_area));
+  LNS_CHECK (lns_timeline_overlay_link_line (&timeline->layout, &linked[0], &line));
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, linked[0].id.lane, &call_area));
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, kernel.lane, &kernel_area));
   const LnsScale *scale = lns_view_get_scale (view);
   double call_x = timeline->context.header_px + lns_scale_x_of (scale, linked[0].event.start_ns);
   double call_end = call_x + (double)(6 * LNS_KNOWN_US) / lns_scale_ns_per_px (scale);
@@ -389,7 +389,7 @@ a_line_leads_from_the_call_to_the_kernel (void)
 
   /* Where the kernel is out of view there is no line. */
   lns_view_show_span (view, from_ns, from_ns + 90 * LNS_KNOWN_US);
-  LNS_CHECK (!_lns_timeline_link_line (timeline, &linked[0], &line));
+  LNS_CHECK (!lns_timeline_overlay_link_line (&timeline->layout, &linked[0], &line));
   close_timeline (timeline);
 }
 

@@ -21,10 +21,10 @@ tooltip_of (LnsTimeline *timeline, int i)
   LnsView *view = timeline->context.view;
   uint32_t lane = lns_row_tree_lanes (timeline->context.tree)[0];
   graphene_rect_t area;
-  _lns_timeline_point (timeline, -1, -1);
-  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
+  lns_timeline_pointer_point (&timeline->pointer, -1, -1);
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, lane, &area));
   double x = lns_scale_x_of (lns_view_get_scale (view), i * SECOND + SECOND / 2);
-  _lns_timeline_point (timeline, area.origin.x + x, area.origin.y + 5);
+  lns_timeline_pointer_point (&timeline->pointer, area.origin.x + x, area.origin.y + 5);
   wait_for (has_tooltip, timeline);
   return gtk_label_get_text (timeline->tooltip_label);
 }

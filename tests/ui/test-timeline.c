@@ -484,7 +484,7 @@ thousands_of_rows_share_widgets (void)
   wait_for (is_complete, timeline);
   settle ();
   graphene_rect_t area;
-  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, lane, &area));
   LNS_CHECK (area.origin.y >= 64 &&
              area.origin.y + area.size.height <= gtk_widget_get_height (GTK_WIDGET (timeline)));
   close_timeline (timeline);
@@ -498,16 +498,16 @@ the_pointer_finds_events (void)
   uint32_t lane = lns_row_tree_lanes (
       timeline->context.tree)[lns_row_tree_row (timeline->context.tree, 4)->lanes];
   graphene_rect_t area;
-  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, lane, &area));
   double x = lns_scale_x_of (lns_view_get_scale (view), 7 * SECOND + SECOND / 4);
-  _lns_timeline_point (timeline, area.origin.x + x, area.origin.y + 5);
+  lns_timeline_pointer_point (&timeline->pointer, area.origin.x + x, area.origin.y + 5);
   LnsEventId hovered = lns_view_get_hovered_event (view);
   LNS_CHECK_INT (hovered.lane, lane);
   LNS_CHECK_INT (hovered.ordinal, 7);
   wait_for (has_tooltip, timeline);
   LNS_CHECK (strstr (gtk_label_get_text (timeline->tooltip_label), "epoch 7") != NULL);
   LNS_CHECK (strstr (gtk_label_get_text (timeline->tooltip_label), "900 ms") != NULL);
-  _lns_timeline_point (timeline, -1, -1);
+  lns_timeline_pointer_point (&timeline->pointer, -1, -1);
   LNS_CHECK_INT (lns_view_get_hovered_event (view).lane, LNS_ID_NONE);
   LNS_CHECK (!gtk_widget_get_child_visible (timeline->tooltip));
   close_timeline (timeline);
@@ -524,8 +524,8 @@ a_counter_is_told_by_its_name (void)
     row++;
   graphene_rect_t area;
   uint32_t lane = lns_row_tree_lanes (tree)[lns_row_tree_row (tree, row)->lanes];
-  LNS_CHECK (_lns_timeline_lane_area (timeline, lane, &area));
-  _lns_timeline_point (timeline, area.origin.x + 500, area.origin.y + 5);
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, lane, &area));
+  lns_timeline_pointer_point (&timeline->pointer, area.origin.x + 500, area.origin.y + 5);
   wait_for (has_tooltip, timeline);
   const char *text = gtk_label_get_text (timeline->tooltip_label);
   LNS_CHECK (g_str_has_prefix (text, "loss\nValue  "));

@@ -363,7 +363,7 @@ filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
   query (self);
 }
 
-/* --- What is shown ------------------------------------------------------------------------------ */
+/* --- What is shown ------------------------------------------------------------------------- */
 
 /* Nothing is shown, loaded or sorted. */
 static void
@@ -437,7 +437,7 @@ show_in_events_cb (LnsView *view,
                                facet);
 }
 
-/* --- Actions ------------------------------------------------------------------------------------ */
+/* --- Actions ------------------------------------------------------------------------------- */
 
 /* Zooms the timeline to the event at POSITION of the page. */
 static void

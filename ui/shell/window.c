@@ -61,7 +61,7 @@ enum
 };
 static guint signals[N_SIGNALS];
 
-/* --- What it shows ------------------------------------------------------------------------------ */
+/* --- What it shows ------------------------------------------------------------------------- */
 
 static void
 set_enabled (LnsWindow *self, const char *name, gboolean enabled)
@@ -209,7 +209,7 @@ show_start_page (LnsWindow *self)
   show_page (self, "start");
 }
 
-/* --- Opening a report --------------------------------------------------------------------------- */
+/* --- Opening a report ---------------------------------------------------------------------- */
 
 static void
 set_title (LnsWindow *self)
@@ -329,7 +329,7 @@ lns_window_open_file (LnsWindow *self, GFile *file)
   open_file (self, FALSE);
 }
 
-/* --- Actions: each is enabled exactly while it can do something --------------------------------- */
+/* --- Actions: each is enabled exactly while it can do something ---------------------------- */
 
 /* Who made the window decides in which one FILE is shown. */
 static void
@@ -561,7 +561,7 @@ add_drop_target (LnsWindow *self)
   gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
 }
 
-/* --- The object --------------------------------------------------------------------------------- */
+/* --- The object ---------------------------------------------------------------------------- */
 
 static void
 save_size (LnsWindow *self)

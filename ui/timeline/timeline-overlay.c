@@ -6,12 +6,13 @@
 /* What lies over the rows. All of it is colour nodes: a pointer that moves costs a line's pixels,
  * and no row is drawn anew. */
 
+#include "ui/timeline/timeline-overlay.h"
+
 #include <glib/gi18n.h>
 #include <math.h>
 
 #include "src/base/format.h"
 #include "ui/model/palette.h"
-#include "ui/timeline/timeline-private.h"
 
 #define BAND_ALPHA    0.12f
 #define POINTER_ALPHA 0.55f
@@ -39,17 +40,17 @@ append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, floa
 
 /* TEXT in a box around MIDDLE_PX whose upper edge is at TOP_PX. */
 static void
-snapshot_pill (LnsTimeline *self,
+snapshot_pill (const LnsTimelineLayout *layout,
                GtkSnapshot *snapshot,
                const char *text,
                float middle_px,
                float top_px,
                const graphene_rect_t *body)
 {
-  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  g_autoptr (PangoLayout) words = gtk_widget_create_pango_layout (layout->timeline, text);
   int text_px, line_px;
-  pango_layout_get_pixel_size (layout, &text_px, &line_px);
-  uint32_t rgb = lns_palette_get (self->context.dark)->accent;
+  pango_layout_get_pixel_size (words, &text_px, &line_px);
+  uint32_t rgb = lns_palette_get (layout->context->dark)->accent;
   GdkRGBA back = rgba_of (rgb, 1), front = rgba_of (lns_palette_text_on (rgb), 1);
   float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
   float left_px = CLAMP (middle_px - width_px / 2, body->origin.x,
@@ -63,22 +64,22 @@ snapshot_pill (LnsTimeline *self,
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (snapshot,
                           &GRAPHENE_POINT_INIT (pill.bounds.origin.x + PILL_PAD_PX, top_px + 2));
-  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_append_layout (snapshot, words, &front);
   gtk_snapshot_restore (snapshot);
 }
 
 static void
-snapshot_band (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
   int64_t start_ns, end_ns;
-  if (!lns_view_get_time_selection (self->context.view, &start_ns, &end_ns))
+  if (!lns_view_get_time_selection (layout->context->view, &start_ns, &end_ns))
     return;
-  const LnsScale *scale = lns_view_get_scale (self->context.view);
+  const LnsScale *scale = lns_view_get_scale (layout->context->view);
   double width = body->size.width;
   double left = CLAMP (lns_scale_x_of (scale, start_ns), -2.0, width + 2);
   double right = CLAMP (lns_scale_x_of (scale, end_ns), -2.0, width + 2);
   float x0 = body->origin.x + floorf ((float)left), x1 = body->origin.x + floorf ((float)right);
-  uint32_t accent = lns_palette_get (self->context.dark)->accent;
+  uint32_t accent = lns_palette_get (layout->context->dark)->accent;
   GdkRGBA tint = rgba_of (accent, BAND_ALPHA), edge = rgba_of (accent, 1);
   append_rect (snapshot, &tint, x0, body->origin.y, x1 - x0, body->size.height);
   append_rect (snapshot, &edge, x0, body->origin.y, 1, body->size.height);
@@ -88,7 +89,7 @@ snapshot_band (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *
     {
       char text[LNS_FORMAT_SIZE];
       lns_format_duration (lns_time_sub (end_ns, start_ns), text);
-      snapshot_pill (self, snapshot, text,
+      snapshot_pill (layout, snapshot, text,
                      (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2,
                      body->origin.y + 3, body);
     }
@@ -111,14 +112,14 @@ append_outline (GtkSnapshot *snapshot,
 
 /* The box of the event [START_NS, +DURATION_NS] of LANE. False where it is not in view. */
 static gboolean
-event_area (LnsTimeline *self,
+event_area (const LnsTimelineLayout *layout,
             uint32_t lane,
             int64_t start_ns,
             int64_t duration_ns,
             graphene_rect_t *ret_area)
 {
-  const LnsScale *scale = lns_view_get_scale (self->context.view);
-  if (!_lns_timeline_lane_area (self, lane, ret_area))
+  const LnsScale *scale = lns_view_get_scale (layout->context->view);
+  if (!lns_timeline_layout_lane_area (layout, lane, ret_area))
     return FALSE;
   double width = ret_area->size.width;
   double left = round (lns_scale_x_of (scale, start_ns));
@@ -137,16 +138,19 @@ event_area (LnsTimeline *self,
 /* --- What is tied to the selected event -------------------------------------------------------- */
 
 gboolean
-_lns_timeline_link_line (LnsTimeline *self, const LnsLinkedEvent *linked, LnsLinkLine *ret_line)
+lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
+                                const LnsLinkedEvent *linked,
+                                LnsLinkLine *ret_line)
 {
   LnsEvent event;
   graphene_rect_t call, work;
   uint32_t n_lanes;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  LnsEventId id = lns_view_get_selected_event (self->context.view, &event);
+  LnsReport *report = lns_view_get_report (layout->context->view);
+  LnsEventId id = lns_view_get_selected_event (layout->context->view, &event);
   if (id.lane == LNS_ID_NONE ||
-      !event_area (self, id.lane, event.start_ns, event.duration_ns, &call) ||
-      !event_area (self, linked->id.lane, linked->event.start_ns, linked->event.duration_ns, &work))
+      !event_area (layout, id.lane, event.start_ns, event.duration_ns, &call) ||
+      !event_area (layout, linked->id.lane, linked->event.start_ns, linked->event.duration_ns,
+                   &work))
     return FALSE;
   LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[id.lane].kind;
   if (kind != LNS_LANE_CUDA_API && kind != LNS_LANE_NVTX_PUSH_POP &&
@@ -182,39 +186,41 @@ append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *colo
 
 /* Beside the head of the one line that is drawn: "first of 500". */
 static void
-snapshot_count (LnsTimeline *self,
+snapshot_count (const LnsTimelineLayout *layout,
                 GtkSnapshot *snapshot,
                 const LnsLinkLine *line,
                 const graphene_rect_t *body)
 {
   char count[LNS_FORMAT_SIZE];
-  lns_format_unsigned (lns_view_get_n_linked (self->context.view), count);
+  lns_format_unsigned (lns_view_get_n_linked (layout->context->view), count);
   /* Translators: where a line leads, "first of 500" kernels */
   g_autofree char *text = g_strdup_printf (_ ("first of %s"), count);
   float middle_px = (line->from_px + line->to_px) / 2;
-  snapshot_pill (self, snapshot, text, line->end_px, middle_px - 10, body);
+  snapshot_pill (layout, snapshot, text, line->end_px, middle_px - 10, body);
 }
 
 static void
-snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
+snapshot_linked (const LnsTimelineLayout *layout,
+                 GtkSnapshot *snapshot,
+                 const graphene_rect_t *body)
 {
   guint n;
-  const LnsLinkedEvent *linked = lns_view_get_linked_events (self->context.view, &n);
-  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (layout->context->view, &n);
+  const LnsPalette *palette = lns_palette_get (layout->context->dark);
   GdkRGBA outer = rgba_of (palette->accent, 1), inner = rgba_of (palette->background[0], 1);
   GdkRGBA text = rgba_of (palette->text, 1);
   for (guint i = 0; i < n; i++)
     {
       graphene_rect_t area;
       LnsLinkLine line;
-      bool is_many = lns_view_get_n_linked (self->context.view) > MAX_LINKS;
-      if ((i == 0 || !is_many) && _lns_timeline_link_line (self, &linked[i], &line))
+      bool is_many = lns_view_get_n_linked (layout->context->view) > MAX_LINKS;
+      if ((i == 0 || !is_many) && lns_timeline_overlay_link_line (layout, &linked[i], &line))
         {
           append_link (snapshot, &line, &text);
           if (is_many)
-            snapshot_count (self, snapshot, &line, body);
+            snapshot_count (layout, snapshot, &line, body);
         }
-      if (!event_area (self, linked[i].id.lane, linked[i].event.start_ns,
+      if (!event_area (layout, linked[i].id.lane, linked[i].event.start_ns,
                        linked[i].event.duration_ns, &area))
         continue;
       graphene_rect_inset (&area, -2, -2);
@@ -225,21 +231,23 @@ snapshot_linked (LnsTimeline *self, GtkSnapshot *snapshot, const graphene_rect_t
 }
 
 static void
-snapshot_events (LnsTimeline *self, GtkSnapshot *snapshot)
+snapshot_events (const LnsTimelineLayout *layout,
+                 const LnsPixelEvent *hovered,
+                 GtkSnapshot *snapshot)
 {
-  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  const LnsPalette *palette = lns_palette_get (layout->context->dark);
   graphene_rect_t area;
-  LnsEventId hovered = lns_view_get_hovered_event (self->context.view);
-  if (hovered.lane != LNS_ID_NONE && hovered.ordinal == self->hovered.ordinal &&
-      event_area (self, hovered.lane, self->hovered.start_ns, self->hovered.duration_ns, &area))
+  LnsEventId id = lns_view_get_hovered_event (layout->context->view);
+  if (id.lane != LNS_ID_NONE && id.ordinal == hovered->ordinal &&
+      event_area (layout, id.lane, hovered->start_ns, hovered->duration_ns, &area))
     {
       GdkRGBA color = rgba_of (palette->text, 0.8f);
       append_outline (snapshot, &area, 1, &color);
     }
   LnsEvent event;
-  LnsEventId selected = lns_view_get_selected_event (self->context.view, &event);
+  LnsEventId selected = lns_view_get_selected_event (layout->context->view, &event);
   if (selected.lane != LNS_ID_NONE &&
-      event_area (self, selected.lane, event.start_ns, event.duration_ns, &area))
+      event_area (layout, selected.lane, event.start_ns, event.duration_ns, &area))
     {
       /* Two lines, so that one of them shows on any colour. */
       GdkRGBA outer = rgba_of (palette->text, 1), inner = rgba_of (palette->background[0], 1);
@@ -251,18 +259,20 @@ snapshot_events (LnsTimeline *self, GtkSnapshot *snapshot)
 }
 
 void
-_lns_timeline_snapshot_overlay (LnsTimeline *self, GtkSnapshot *snapshot)
+lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
+                               const LnsPixelEvent *hovered,
+                               double pointer_x,
+                               GtkSnapshot *snapshot)
 {
-  graphene_rect_t body = _lns_timeline_body (self);
+  graphene_rect_t body = lns_timeline_layout_body (layout);
   gtk_snapshot_push_clip (snapshot, &body);
-  snapshot_linked (self, snapshot, &body);
-  snapshot_events (self, snapshot);
-  snapshot_band (self, snapshot, &body);
-  if (self->pointer_x >= body.origin.x)
+  snapshot_linked (layout, snapshot, &body);
+  snapshot_events (layout, hovered, snapshot);
+  snapshot_band (layout, snapshot, &body);
+  if (pointer_x >= body.origin.x)
     {
-      GdkRGBA color = rgba_of (lns_palette_get (self->context.dark)->text, POINTER_ALPHA);
-      append_rect (snapshot, &color, floorf ((float)self->pointer_x), body.origin.y, 1,
-                   body.size.height);
+      GdkRGBA color = rgba_of (lns_palette_get (layout->context->dark)->text, POINTER_ALPHA);
+      append_rect (snapshot, &color, floorf ((float)pointer_x), body.origin.y, 1, body.size.height);
     }
   gtk_snapshot_pop (snapshot);
 }

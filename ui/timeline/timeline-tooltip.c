@@ -6,6 +6,8 @@
 /* The tooltip: a box among the timeline's children, so that it takes neither focus nor grab. What
  * a tile knows of an event stands there at once; a worker adds what only the report knows. */
 
+#include "ui/timeline/timeline-tooltip.h"
+
 #include <glib/gi18n.h>
 #include <math.h>
 #include <string.h>
@@ -17,19 +19,28 @@
 #include "ui/model/event-text.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/palette.h"
-#include "ui/timeline/timeline-private.h"
 
 #define TOOLTIP_DELAY_MSEC 60
+
+struct LnsTimelineTooltip
+{
+  const LnsRowContext *context;
+  GtkWidget *box;
+  GtkLabel *label;
+  char *about;           /* owned; what it said before the worker added to it, or NULL */
+  guint delay;           /* source that shows it once the pointer rests, or 0 */
+  GCancellable *reading; /* of the read of the hovered event, or NULL */
+};
 
 /* --- Words --------------------------------------------------------------------------------- */
 
 /* Kernels are written whole: there is room. */
 static char *
-text_of (LnsTimeline *self, uint32_t string, LnsNames names)
+text_of (LnsTimelineTooltip *self, uint32_t string, LnsNames names)
 {
   size_t size_bytes;
   const char *bytes =
-      lns_report_string (lns_view_get_report (self->context.view), string, &size_bytes);
+      lns_report_string (lns_view_get_report (self->context->view), string, &size_bytes);
   if (names == LNS_NAMES_CALLS)
     bytes = lns_event_short_name (names, bytes, &size_bytes);
   g_autofree char *text = lns_display_text (bytes, size_bytes, FALSE);
@@ -58,16 +69,16 @@ append_flags (GString *markup, uint32_t flags)
 }
 
 static void
-append_name (LnsTimeline *self, GString *markup, uint32_t row, uint32_t name)
+append_name (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t name)
 {
-  LnsNames names = lns_row_names (lns_row_tree_row (self->context.tree, row));
+  LnsNames names = lns_row_names (lns_row_tree_row (self->context->tree, row));
   g_autofree char *text = text_of (self, name, names);
   g_autofree char *escaped = g_markup_escape_text (*text != '\0' ? text : _ ("(no name)"), -1);
   g_string_append_printf (markup, "<b>%s</b>", escaped);
 }
 
 static void
-append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
+append_event (LnsTimelineTooltip *self, GString *markup, const LnsTimelineHit *hit)
 {
   char text[LNS_FORMAT_SIZE];
   append_name (self, markup, hit->strip.row, hit->event.name);
@@ -76,9 +87,9 @@ append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
     append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
   append_flags (markup, hit->event.flags);
 
-  uint32_t n_domains, domain = lns_row_tree_row (self->context.tree, hit->strip.row)->domain;
+  uint32_t n_domains, domain = lns_row_tree_row (self->context->tree, hit->strip.row)->domain;
   const LnsDomain *domains =
-      lns_report_domains (lns_view_get_report (self->context.view), &n_domains);
+      lns_report_domains (lns_view_get_report (self->context->view), &n_domains);
   if (domain < n_domains && domains[domain].name != 0)
     {
       g_autofree char *name = text_of (self, domains[domain].name, LNS_NAMES_OWN);
@@ -87,7 +98,7 @@ append_event (LnsTimeline *self, GString *markup, const LnsTimelineHit *hit)
 }
 
 static void
-append_narrow (LnsTimeline *self, GString *markup, uint32_t row, const LnsPixel *pixel)
+append_narrow (LnsTimelineTooltip *self, GString *markup, uint32_t row, const LnsPixel *pixel)
 {
   char count[LNS_FORMAT_SIZE];
   if (pixel->name != 0)
@@ -102,19 +113,19 @@ append_narrow (LnsTimeline *self, GString *markup, uint32_t row, const LnsPixel 
 
 /* What the counter is called, and what it says, in its unit. */
 static void
-append_sample (LnsTimeline *self,
+append_sample (LnsTimelineTooltip *self,
                GString *markup,
                const LnsStrip *strip,
                const LnsCounterPixel *sample)
 {
-  const LnsTrack *track = lns_event_track (lns_view_get_report (self->context.view), strip->lane);
+  const LnsTrack *track = lns_event_track (lns_view_get_report (self->context->view), strip->lane);
   if (!isfinite (sample->last))
     return;
   g_autofree char *unit =
       track != NULL && track->unit != 0 ? text_of (self, track->unit, LNS_NAMES_OWN) : NULL;
   const char *space = unit != NULL ? " " : "", *words = unit != NULL ? unit : "";
   g_autofree char *name =
-      g_markup_escape_text (lns_row_tree_row (self->context.tree, strip->row)->label, -1);
+      g_markup_escape_text (lns_row_tree_row (self->context->tree, strip->row)->label, -1);
   g_string_append_printf (markup, "<b>%s</b>", name);
   g_autofree char *last = g_strdup_printf ("%.10g%s%s", sample->last, space, words);
   append_line (markup, _ ("Value"), last);
@@ -167,10 +178,10 @@ extra_of (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
 }
 
 static void
-append_category (LnsTimeline *self, GString *markup, uint32_t row, uint32_t category)
+append_category (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t category)
 {
-  uint32_t n, domain = lns_row_tree_row (self->context.tree, row)->domain;
-  const LnsCategory *all = lns_report_categories (lns_view_get_report (self->context.view), &n);
+  uint32_t n, domain = lns_row_tree_row (self->context->tree, row)->domain;
+  const LnsCategory *all = lns_report_categories (lns_view_get_report (self->context->view), &n);
   if (category == 0)
     return;
   for (uint32_t i = 0; i < n; i++)
@@ -215,9 +226,9 @@ payload_text (LnsPayloadType type, uint64_t bits)
 
 /* The colours of calls, as the tooltip's last line. */
 static void
-append_legend (LnsTimeline *self, GString *markup)
+append_legend (LnsTimelineTooltip *self, GString *markup)
 {
-  const LnsPalette *palette = lns_palette_get (self->context.dark);
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
   g_string_append (markup, "\n");
   for (int kind = LNS_CUDA_CALL_LAUNCH; kind <= LNS_CUDA_CALL_OTHER; kind++)
     g_string_append_printf (
@@ -227,9 +238,9 @@ append_legend (LnsTimeline *self, GString *markup)
 }
 
 static void
-append_cuda (LnsTimeline *self, GString *markup, const Details *details, LnsLaneKind kind)
+append_cuda (LnsTimelineTooltip *self, GString *markup, const Details *details, LnsLaneKind kind)
 {
-  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsReport *report = lns_view_get_report (self->context->view);
   g_autoptr (GArray) fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
   lns_details_cuda_add (fields, report, details->id.lane, &details->event);
   for (guint i = 0; i < fields->len; i++)
@@ -248,14 +259,14 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   GTask *task = G_TASK (result);
   if (!g_task_propagate_boolean (task, NULL))
     return; /* cancelled, or damaged: the tooltip says what the tile knows */
-  LnsTimeline *self = LNS_TIMELINE (data);
+  LnsTimelineTooltip *self = data;
   Details *details = g_task_get_task_data (task);
-  if (!lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context.view)))
+  if (!lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context->view)))
     return;
-  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsReport *report = lns_view_get_report (self->context->view);
   uint32_t n_lanes;
   LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[details->id.lane].kind;
-  uint32_t row = lns_row_tree_row_of_lane (self->context.tree, details->id.lane);
+  uint32_t row = lns_row_tree_row_of_lane (self->context->tree, details->id.lane);
   GString *markup = g_string_new (details->markup);
   append_category (self, markup, row,
                    (uint32_t)extra_of (&details->event, kind, LNS_COLUMN_CATEGORY));
@@ -265,18 +276,18 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   if (payload != NULL)
     append_line (markup, _ ("Payload"), payload);
   append_cuda (self, markup, details, kind);
-  gtk_label_set_markup (self->tooltip_label, markup->str);
+  gtk_label_set_markup (self->label, markup->str);
   g_string_free (markup, TRUE);
 }
 
 static void
-ask_details (LnsTimeline *self, LnsEventId id, const char *markup)
+ask_details (LnsTimelineTooltip *self, LnsEventId id, const char *markup)
 {
-  self->hovering = g_cancellable_new ();
+  self->reading = g_cancellable_new ();
   Details *details = g_new0 (Details, 1);
   details->id = id;
   details->markup = g_strdup (markup);
-  g_autoptr (GTask) task = g_task_new (self->context.view, self->hovering, details_read_cb, self);
+  g_autoptr (GTask) task = g_task_new (self->context->view, self->reading, details_read_cb, self);
   g_task_set_task_data (task, details, details_free);
   g_task_run_in_thread (task, read_details);
 }
@@ -286,30 +297,30 @@ ask_details (LnsTimeline *self, LnsEventId id, const char *markup)
 static gboolean
 show_cb (gpointer data)
 {
-  LnsTimeline *self = data;
-  self->tooltip_delay = 0;
-  gtk_label_set_markup (self->tooltip_label, self->tooltip_about);
-  gtk_widget_set_child_visible (self->tooltip, TRUE);
-  gtk_widget_queue_allocate (GTK_WIDGET (self));
-  LnsEventId id = lns_view_get_hovered_event (self->context.view);
+  LnsTimelineTooltip *self = data;
+  self->delay = 0;
+  gtk_label_set_markup (self->label, self->about);
+  gtk_widget_set_child_visible (self->box, TRUE);
+  gtk_widget_queue_allocate (gtk_widget_get_parent (self->box));
+  LnsEventId id = lns_view_get_hovered_event (self->context->view);
   if (id.lane != LNS_ID_NONE)
-    ask_details (self, id, self->tooltip_about);
+    ask_details (self, id, self->about);
   return G_SOURCE_REMOVE;
 }
 
 void
-_lns_timeline_hide_tooltip (LnsTimeline *self)
+lns_timeline_tooltip_hide (LnsTimelineTooltip *self)
 {
-  g_clear_handle_id (&self->tooltip_delay, g_source_remove);
-  g_clear_pointer (&self->tooltip_about, g_free);
-  if (self->hovering != NULL)
-    g_cancellable_cancel (self->hovering);
-  g_clear_object (&self->hovering);
-  gtk_widget_set_child_visible (self->tooltip, FALSE);
+  g_clear_handle_id (&self->delay, g_source_remove);
+  g_clear_pointer (&self->about, g_free);
+  if (self->reading != NULL)
+    g_cancellable_cancel (self->reading);
+  g_clear_object (&self->reading);
+  gtk_widget_set_child_visible (self->box, FALSE);
 }
 
 void
-_lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
+lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit)
 {
   g_autoptr (GString) markup = g_string_new (NULL);
   const LnsTile *tile = hit->tile;
@@ -326,14 +337,34 @@ _lns_timeline_update_tooltip (LnsTimeline *self, const LnsTimelineHit *hit)
 
   const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
   if (*text == '\0')
-    _lns_timeline_hide_tooltip (self);
-  else if (g_strcmp0 (text, self->tooltip_about) != 0)
+    lns_timeline_tooltip_hide (self);
+  else if (g_strcmp0 (text, self->about) != 0)
     {
       /* Words under a pointer that moves on would be shaped and laid out for nobody. */
-      _lns_timeline_hide_tooltip (self);
-      self->tooltip_about = g_strdup (text);
-      self->tooltip_delay = g_timeout_add (TOOLTIP_DELAY_MSEC, show_cb, self);
+      lns_timeline_tooltip_hide (self);
+      self->about = g_strdup (text);
+      self->delay = g_timeout_add (TOOLTIP_DELAY_MSEC, show_cb, self);
     }
-  else if (gtk_widget_get_child_visible (self->tooltip))
-    gtk_widget_queue_allocate (GTK_WIDGET (self)); /* it follows the pointer */
+  else if (gtk_widget_get_child_visible (self->box))
+    gtk_widget_queue_allocate (gtk_widget_get_parent (self->box)); /* it follows the pointer */
+}
+
+LnsTimelineTooltip *
+lns_timeline_tooltip_new (const LnsRowContext *context, GtkWidget *box, GtkLabel *label)
+{
+  LnsTimelineTooltip *self = g_new0 (LnsTimelineTooltip, 1);
+  self->context = context;
+  self->box = box;
+  self->label = label;
+  gtk_widget_set_child_visible (box, FALSE);
+  return self;
+}
+
+void
+lns_timeline_tooltip_free (LnsTimelineTooltip *self)
+{
+  if (self == NULL)
+    return;
+  lns_timeline_tooltip_hide (self);
+  g_free (self);
 }

@@ -8,7 +8,8 @@
 #include <math.h>
 
 #include "src/base/format.h"
-#include "ui/model/palette.h"
+#include "ui/model/display-text.h"
+#include "ui/model/linked-events.h"
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/timeline-private.h"
 
@@ -20,10 +21,11 @@
 #define DESCRIBE_AFTER_MSEC 200
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
+#define KEY_MENU_PX         20 /* below a row's top: where a key opens its menu */
+#define ZOOM_STEP           1.5
+#define PAN_SHARE           8 /* of the width, a step */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
-
-/* --- What the view tells ------------------------------------------------------------------- */
 
 static gboolean
 describe_cb (gpointer data)
@@ -51,6 +53,52 @@ prepare_tiles (LnsTimeline *self)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
+/* --- Which actions can do something -------------------------------------------------------- */
+
+/* The event that the menu is about, or else the selected one. */
+static LnsEventId
+subject (LnsTimeline *self)
+{
+  return self->menu_event.lane != LNS_ID_NONE
+             ? self->menu_event
+             : lns_view_get_selected_event (self->context.view, NULL);
+}
+
+/* Of the selected event it is known, of another one only whether events of its kind can be tied. */
+static gboolean
+has_other_end (LnsTimeline *self)
+{
+  guint n;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsEventId id = subject (self);
+  if (id.lane == LNS_ID_NONE)
+    return FALSE;
+  lns_view_get_linked_events (self->context.view, &n);
+  if (lns_event_id_equal (id, lns_view_get_selected_event (self->context.view, NULL)))
+    return n > 0;
+  return lns_linked_events_possible (report, id.lane);
+}
+
+static void
+update_actions (LnsTimeline *self)
+{
+  GtkWidget *widget = GTK_WIDGET (self);
+  gboolean band = lns_view_get_time_selection (self->context.view, NULL, NULL);
+  gboolean event = subject (self).lane != LNS_ID_NONE;
+  gboolean rows = lns_row_tree_n_rows (self->context.tree) > 0;
+  gtk_widget_action_set_enabled (widget, "timeline.zoom-to-selection", band);
+  gtk_widget_action_set_enabled (widget, "timeline.zoom-to-event", event);
+  gtk_widget_action_set_enabled (widget, "timeline.go-to-other-end", has_other_end (self));
+  gtk_widget_action_set_enabled (widget, "timeline.undo-zoom",
+                                 lns_view_can_undo_zoom (self->context.view));
+  gtk_widget_action_set_enabled (widget, "timeline.expand-all", rows);
+  gtk_widget_action_set_enabled (widget, "timeline.collapse-all", rows);
+  gtk_widget_action_set_enabled (widget, "timeline.clear-selection", band || event);
+  gtk_widget_action_set_enabled (widget, "timeline.copy-name", event || self->menu_name != 0);
+}
+
+/* --- What the view tells ------------------------------------------------------------------- */
+
 static void
 span_changed_cb (LnsTimeline *self)
 {
@@ -61,12 +109,12 @@ span_changed_cb (LnsTimeline *self)
   /* Translators: a duration, "1.052 ms in view" */
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
   gtk_inscription_set_text (self->corner, label);
-  if (self->tooltip != NULL)
-    _lns_timeline_hide_tooltip (self); /* what it is about has moved away from the pointer */
+  if (self->words != NULL)
+    lns_timeline_tooltip_hide (self->words); /* what it is about has moved away from the pointer */
   lns_timeline_rows_redraw (self->pinned);
   lns_timeline_rows_redraw (self->rows);
   prepare_tiles (self);
-  _lns_timeline_update_actions (self);
+  update_actions (self);
   describe_later (self);
 }
 
@@ -74,7 +122,7 @@ static void
 selection_changed_cb (LnsTimeline *self)
 {
   gtk_widget_queue_draw (GTK_WIDGET (self));
-  _lns_timeline_update_actions (self);
+  update_actions (self);
 }
 
 static void
@@ -124,6 +172,17 @@ dark_changed_cb (LnsTimeline *self)
 
 /* --- What the rows tell -------------------------------------------------------------------- */
 
+/* Whether a row that no fold hides waits for its ranges. */
+static gboolean
+any_waits (LnsTimeline *self)
+{
+  const LnsRowTree *tree = self->context.tree;
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
+    if (lns_row_is_waiting (lns_row_tree_row (tree, lns_row_tree_visible (tree, v))))
+      return TRUE;
+  return FALSE;
+}
+
 void
 _lns_timeline_rows_changed (LnsTimeline *self)
 {
@@ -131,10 +190,11 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   lns_timeline_rows_sync (self->rows);
   gtk_widget_queue_allocate (GTK_WIDGET (self));
   prepare_tiles (self);
-  _lns_timeline_update_actions (self);
+  update_actions (self);
   describe_later (self);
-  _lns_timeline_read_wanted (self);
-  _lns_timeline_stop_unwanted_projecting (self);
+  lns_row_reader_read_wanted (self->reader, self->context.tree);
+  if (lns_projector_is_projecting (self->projector) && !any_waits (self))
+    lns_projector_stop (self->projector);
 }
 
 static void
@@ -158,6 +218,342 @@ pin_toggled_cb (LnsTimeline *self, guint row)
       }
   g_array_append_val (self->pinned_rows, id);
   _lns_timeline_rows_changed (self);
+}
+
+/* --- What its parts tell ------------------------------------------------------------------- */
+
+/* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
+static void
+replace_tree (LnsTimeline *self, LnsRowTree *tree)
+{
+  LnsRowTree *old = self->context.tree;
+  lns_tile_set_replace_tree (self->context.tiles, tree);
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (old); row++)
+    if (lns_row_tree_row (old, row)->set != lns_row_tree_row (tree, row)->set)
+      lns_tile_set_forget_row (self->context.tiles, row);
+  self->context.tree = tree;
+  lns_row_tree_unref (old);
+}
+
+/* Rows that had to be read first are there. */
+static void
+read_cb (const LnsRowWant *want, LnsFacetSet *set, gpointer data)
+{
+  LnsTimeline *self = data;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  replace_tree (self, lns_row_tree_with (self->context.tree, report, want, set));
+  _lns_timeline_rows_changed (self);
+}
+
+/* What rows that wait for ranges on the GPU say. */
+static void
+told_cb (const char *text, gpointer data)
+{
+  LnsTimeline *self = data;
+  g_free (self->context.waiting_text);
+  self->context.waiting_text = g_strdup (text);
+  lns_timeline_rows_redraw (self->pinned);
+  lns_timeline_rows_redraw (self->rows);
+}
+
+static void
+projected_cb (gpointer data)
+{
+  LnsTimeline *self = data;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
+  _lns_timeline_rows_changed (self);
+}
+
+static const LnsProjectorFuncs projector_funcs = { told_cb, projected_cb };
+
+/* Has the ranges on the GPU found as soon as a row that waits for them is in view. */
+static void
+project_wanted (LnsTimeline *self)
+{
+  gboolean wanted = FALSE;
+  if (lns_row_reader_is_reading (self->reader))
+    return;
+  for (guint i = 0; i < self->spans->len && !wanted; i++)
+    {
+      uint32_t row = g_array_index (self->spans, LnsStripSpan, i).row;
+      wanted = lns_row_is_waiting (lns_row_tree_row (self->context.tree, row));
+    }
+  if (wanted)
+    lns_projector_start (self->projector);
+}
+
+static void
+pointed_cb (const LnsTimelineHit *hit, gpointer data)
+{
+  LnsTimeline *self = data;
+  lns_ruler_set_pointer (self->ruler, self->pointer.x - self->context.header_px);
+  if (self->words != NULL)
+    lns_timeline_tooltip_update (self->words, hit);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static void
+header_dragged_cb (int header_px, gpointer data)
+{
+  LnsTimeline *self = data;
+  self->context.header_px = header_px;
+  _lns_timeline_rows_changed (self);
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+}
+
+/* --- Menu ---------------------------------------------------------------------------------- */
+
+static GMenuModel *
+menu_model (LnsTimeline *self, LnsTimelineRow *row)
+{
+  GMenu *menu = g_menu_new (), *section = g_menu_new ();
+  g_menu_append (section, _ ("_Show in Events View"), "row.show-in-events");
+  g_menu_append (section, _ ("_Zoom to Row"), "row.zoom-to");
+  g_menu_append (section, lns_timeline_row_is_pinned (row) ? _ ("Un_pin Row") : _ ("_Pin Row"),
+                 "row.pin");
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
+  g_object_unref (section);
+  section = g_menu_new ();
+  g_menu_append (section, _ ("Zoom to _Event"), "timeline.zoom-to-event");
+  if (has_other_end (self))
+    g_menu_append (section, _ ("_Go to the Other End"), "timeline.go-to-other-end");
+  g_menu_append (section, _ ("_Copy Name"), "timeline.copy-name");
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
+  g_object_unref (section);
+  section = g_menu_new ();
+  g_menu_append (section, _ ("Un_fold All Rows"), "timeline.expand-all");
+  g_menu_append (section, _ ("Fold _All Rows"), "timeline.collapse-all");
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
+  g_object_unref (section);
+  return G_MENU_MODEL (menu);
+}
+
+static gboolean
+drop_menu_cb (gpointer data)
+{
+  gtk_widget_unparent (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* The chosen item acts after the menu has closed: what it is about is forgotten after that. GTK would
+ * give the focus to the first widget of the window. */
+static void
+menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
+{
+  gtk_widget_grab_focus (gtk_widget_get_parent (GTK_WIDGET (popover)));
+  g_idle_add_full (G_PRIORITY_LOW, drop_menu_cb, g_object_ref (popover), g_object_unref);
+}
+
+/* The menu of ROW at (X, Y) of it, about HIT's event, if there is one. */
+static void
+show_menu (LnsTimeline *self, LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y)
+{
+  self->menu_event =
+      hit->has_event ? (LnsEventId){ hit->event.lane, hit->event.ordinal } : LNS_EVENT_NONE;
+  self->menu_name = hit->has_event ? hit->event.name : 0;
+  update_actions (self);
+  lns_timeline_tooltip_hide (self->words);
+
+  g_autoptr (GMenuModel) model = menu_model (self, row);
+  GtkWidget *menu = gtk_popover_menu_new_from_model (model);
+  gtk_widget_set_parent (menu, GTK_WIDGET (row));
+  gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);
+  gtk_widget_set_halign (menu, GTK_ALIGN_START);
+  gtk_popover_set_pointing_to (GTK_POPOVER (menu), &(GdkRectangle){ x, y, 1, 1 });
+  g_signal_connect_object (menu, "closed", G_CALLBACK (menu_closed_cb), self, 0);
+  gtk_popover_popup (GTK_POPOVER (menu));
+}
+
+static void
+menu_wanted_cb (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data)
+{
+  show_menu (LNS_TIMELINE (data), row, hit, x, y);
+}
+
+static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragged_cb,
+                                                       menu_wanted_cb };
+
+/* Opens the menu of the row that has the focus. */
+static void
+show_focus_menu (LnsTimeline *self)
+{
+  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (GTK_WIDGET (self)));
+  GtkWidget *row = focus != NULL ? gtk_widget_get_ancestor (focus, LNS_TYPE_TIMELINE_ROW) : NULL;
+  LnsTimelineHit nothing = { 0 };
+  if (row != NULL)
+    show_menu (self, LNS_TIMELINE_ROW (row), &nothing, self->context.header_px,
+               MIN (gtk_widget_get_height (row), KEY_MENU_PX));
+}
+
+/* --- Actions ------------------------------------------------------------------------------- */
+
+typedef void (*Act) (LnsTimeline *self);
+
+/* Keys zoom where the pointer is, or else in the middle. */
+static double
+zoom_x_px (LnsTimeline *self)
+{
+  double x_px = self->pointer.x - self->context.header_px;
+  double width_px = lns_view_get_width_px (self->context.view);
+  return x_px >= 0 && x_px < width_px ? x_px : width_px / 2;
+}
+
+static void
+zoom_in (LnsTimeline *self)
+{
+  lns_view_zoom_at (self->context.view, zoom_x_px (self), ZOOM_STEP);
+}
+
+static void
+zoom_out (LnsTimeline *self)
+{
+  lns_view_zoom_at (self->context.view, zoom_x_px (self), 1 / ZOOM_STEP);
+}
+
+static void
+zoom_fit (LnsTimeline *self)
+{
+  lns_view_fit (self->context.view);
+}
+
+static void
+zoom_to_selection (LnsTimeline *self)
+{
+  lns_view_zoom_to_selection (self->context.view);
+}
+
+/* The event with as much again around it; one whose values are not known yet is found first. */
+static void
+zoom_to_event (LnsTimeline *self)
+{
+  LnsEvent event;
+  LnsEventId id = subject (self);
+  if (!lns_event_id_equal (lns_view_get_selected_event (self->context.view, &event), id))
+    {
+      lns_view_reveal_event (self->context.view, id);
+      return;
+    }
+  int64_t around_ns = MAX (event.duration_ns / 2, 10);
+  lns_view_show_span (self->context.view, event.start_ns - around_ns,
+                      lns_time_add (lns_time_add (event.start_ns, event.duration_ns), around_ns));
+}
+
+static void
+go_to_other_end (LnsTimeline *self)
+{
+  lns_view_reveal_other_end (self->context.view, subject (self));
+}
+
+static void
+undo_zoom (LnsTimeline *self)
+{
+  lns_view_undo_zoom (self->context.view);
+}
+
+static void
+pan_left (LnsTimeline *self)
+{
+  lns_view_pan (self->context.view, -lns_view_get_width_px (self->context.view) / PAN_SHARE);
+}
+
+static void
+pan_right (LnsTimeline *self)
+{
+  lns_view_pan (self->context.view, lns_view_get_width_px (self->context.view) / PAN_SHARE);
+}
+
+static void
+go_start (LnsTimeline *self)
+{
+  lns_view_pan (self->context.view, INT64_MIN / 4);
+}
+
+static void
+go_end (LnsTimeline *self)
+{
+  lns_view_pan (self->context.view, INT64_MAX / 4);
+}
+
+static void
+set_all_expanded (LnsTimeline *self, gboolean expanded)
+{
+  if (lns_row_tree_set_all_expanded (self->context.tree, expanded))
+    _lns_timeline_rows_changed (self);
+}
+
+static void
+expand_all (LnsTimeline *self)
+{
+  set_all_expanded (self, TRUE);
+}
+
+static void
+collapse_all (LnsTimeline *self)
+{
+  set_all_expanded (self, FALSE);
+}
+
+static void
+clear_selection (LnsTimeline *self)
+{
+  lns_view_clear_time_selection (self->context.view);
+  lns_view_select_event (self->context.view, LNS_EVENT_NONE);
+}
+
+static void
+copy_name (LnsTimeline *self)
+{
+  LnsEvent event;
+  uint32_t name = self->menu_name;
+  if (name == 0 && lns_view_get_selected_event (self->context.view, &event).lane != LNS_ID_NONE)
+    name = event.name;
+  size_t size_bytes;
+  const char *bytes =
+      lns_report_string (lns_view_get_report (self->context.view), name, &size_bytes);
+  /* The name as it is where the clipboard can hold it: text is UTF-8 without a zero. */
+  g_autofree char *text = g_utf8_validate_len (bytes, size_bytes, NULL)
+                              ? g_strndup (bytes, size_bytes)
+                              : lns_display_text (bytes, size_bytes, FALSE);
+  gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (self)), text);
+}
+
+static const struct
+{
+  const char *name;
+  Act act;
+} actions[] = {
+  { "timeline.zoom-in", zoom_in },
+  { "timeline.zoom-out", zoom_out },
+  { "timeline.zoom-fit", zoom_fit },
+  { "timeline.zoom-to-selection", zoom_to_selection },
+  { "timeline.zoom-to-event", zoom_to_event },
+  { "timeline.go-to-other-end", go_to_other_end },
+  { "timeline.undo-zoom", undo_zoom },
+  { "timeline.pan-left", pan_left },
+  { "timeline.pan-right", pan_right },
+  { "timeline.go-start", go_start },
+  { "timeline.go-end", go_end },
+  { "timeline.expand-all", expand_all },
+  { "timeline.collapse-all", collapse_all },
+  { "timeline.clear-selection", clear_selection },
+  { "timeline.copy-name", copy_name },
+  { "timeline.show-menu", show_focus_menu },
+};
+
+static void
+act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
+    if (g_str_equal (actions[i].name, name))
+      actions[i].act (LNS_TIMELINE (widget));
+}
+
+static void
+install_actions (GtkWidgetClass *widget_class)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
+    gtk_widget_class_install_action (widget_class, actions[i].name, NULL, act_cb);
 }
 
 /* --- Layout and picture -------------------------------------------------------------------- */
@@ -189,11 +585,11 @@ allocate_tooltip (LnsTimeline *self, int width, int height)
   natural_w = MAX (MIN (natural_w, width), minimum);
   gtk_widget_measure (self->tooltip, GTK_ORIENTATION_VERTICAL, natural_w, &minimum, &natural_h,
                       NULL, NULL);
-  int x = (int)self->pointer_x + TOOLTIP_DX_PX, y = (int)self->pointer_y + TOOLTIP_DY_PX;
+  int x = (int)self->pointer.x + TOOLTIP_DX_PX, y = (int)self->pointer.y + TOOLTIP_DY_PX;
   if (x + natural_w > width)
-    x = MAX ((int)self->pointer_x - TOOLTIP_DX_PX - natural_w, 0);
+    x = MAX ((int)self->pointer.x - TOOLTIP_DX_PX - natural_w, 0);
   if (y + natural_h > height)
-    y = MAX ((int)self->pointer_y - TOOLTIP_DY_PX - natural_h, 0);
+    y = MAX ((int)self->pointer.y - TOOLTIP_DY_PX - natural_h, 0);
   gtk_widget_size_allocate (self->tooltip, &(GtkAllocation){ x, y, natural_w, natural_h }, -1);
 }
 
@@ -238,16 +634,6 @@ lns_timeline_measure (GtkWidget *widget,
   *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 1200 : 480;
 }
 
-graphene_rect_t
-_lns_timeline_body (LnsTimeline *self)
-{
-  float top_px = (float)(gtk_widget_get_height (GTK_WIDGET (self->overview)) +
-                         gtk_widget_get_height (GTK_WIDGET (self->ruler)));
-  return GRAPHENE_RECT_INIT ((float)self->context.header_px, top_px,
-                             (float)lns_view_get_width_px (self->context.view),
-                             (float)gtk_widget_get_height (GTK_WIDGET (self)) - top_px);
-}
-
 /* Below the last row. The rows fill themselves: a background under them all would be a fifth of what
  * a frame costs. */
 static void
@@ -275,7 +661,7 @@ prepare (LnsTimeline *self)
   lns_tile_set_prepare (self->context.tiles, (const LnsStripSpan *)(void *)self->spans->data,
                         self->spans->len, gtk_widget_get_scale_factor (GTK_WIDGET (self)),
                         self->context.dark);
-  _lns_timeline_project_wanted (self);
+  project_wanted (self);
 }
 
 static void
@@ -289,7 +675,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
        child = gtk_widget_get_next_sibling (child))
     if (child != self->tooltip && !GTK_IS_NATIVE (child))
       gtk_widget_snapshot_child (widget, child, snapshot);
-  _lns_timeline_snapshot_overlay (self, snapshot);
+  lns_timeline_overlay_snapshot (&self->layout, &self->pointer.hovered, self->pointer.x, snapshot);
   gtk_widget_snapshot_child (widget, self->tooltip, snapshot);
 }
 
@@ -298,7 +684,8 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return self->reading == NULL && self->projecting == NULL &&
+  return !lns_row_reader_is_reading (self->reader) &&
+         !lns_projector_is_projecting (self->projector) &&
          lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
@@ -366,6 +753,11 @@ set_view (LnsTimeline *self, LnsView *view)
 
   self->pinned = add_rows (self, NULL);
   self->rows = add_rows (self, self->adjustment);
+  self->layout =
+      (LnsTimelineLayout){ GTK_WIDGET (self),        context,      GTK_WIDGET (self->overview),
+                           GTK_WIDGET (self->ruler), self->pinned, self->rows };
+  self->reader = lns_row_reader_new (view, read_cb, self);
+  self->projector = lns_projector_new (view, &projector_funcs, self);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->pinned), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Pinned rows"), -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -389,7 +781,7 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
                            G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
   span_changed_cb (self);
-  _lns_timeline_read_wanted (self);
+  lns_row_reader_read_wanted (self->reader, context->tree);
 }
 
 GtkWidget *
@@ -406,11 +798,9 @@ lns_timeline_dispose (GObject *object)
 {
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
-  _lns_timeline_stop_reading (self);
-  _lns_timeline_stop_projecting (self);
-  if (self->tooltip != NULL)
-    _lns_timeline_hide_tooltip (self);
-  self->tooltip = NULL;
+  g_clear_pointer (&self->reader, lns_row_reader_free);
+  g_clear_pointer (&self->projector, lns_projector_free);
+  g_clear_pointer (&self->words, lns_timeline_tooltip_free);
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
     gtk_widget_unparent (child);
@@ -425,7 +815,6 @@ lns_timeline_finalize (GObject *object)
   lns_tile_labels_free (self->context.labels);
   lns_row_tree_unref (self->context.tree);
   g_clear_object (&self->context.view);
-  g_free (self->tooltip_about);
   g_free (self->context.waiting_text);
   g_array_unref (self->pinned_rows);
   g_array_unref (self->spans);
@@ -455,7 +844,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, empty);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip_label);
-  _lns_timeline_install_actions (widget_class);
+  install_actions (widget_class);
   lns_shortcuts_add_to_class (widget_class, "timeline.");
   gtk_widget_class_set_css_name (widget_class, "timeline");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_GROUP);
@@ -466,9 +855,9 @@ lns_timeline_init (LnsTimeline *self)
 {
   self->pinned_rows = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   self->spans = g_array_new (FALSE, FALSE, sizeof (LnsStripSpan));
-  self->pointer_x = self->pointer_y = -1;
   self->menu_event = LNS_EVENT_NONE;
   gtk_widget_init_template (GTK_WIDGET (self));
-  gtk_widget_set_child_visible (self->tooltip, FALSE);
-  _lns_timeline_add_pointer (self);
+  self->words = lns_timeline_tooltip_new (&self->context, self->tooltip, self->tooltip_label);
+  lns_timeline_pointer_init (&self->pointer, GTK_WIDGET (self), &self->layout, self->adjustment,
+                             &pointer_funcs, self);
 }

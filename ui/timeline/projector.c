@@ -3,20 +3,30 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows of ranges on the GPU: as soon as one is in view, a worker works out all of them, or opens what
- * was worked out before; then they have lanes like all others. */
+#include "ui/timeline/projector.h"
 
 #include <errno.h>
+#include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
 #include <utime.h>
 
 #include "src/analysis/projection/projection-file.h"
-#include "ui/timeline/timeline-private.h"
 
 #define TELL_MSEC  200
 #define KEPT_FILES 32 /* the latest ones; in all at most: */
 #define KEPT_BYTES (INT64_C (1) << 30)
+
+struct LnsProjector
+{
+  LnsView *view; /* owned */
+  const LnsProjectorFuncs *funcs;
+  gpointer data;
+  GCancellable *projecting;    /* or NULL */
+  const atomic_uint *permille; /* of that: how far it is */
+  guint telling;               /* source that tells it */
+  gboolean failed;
+};
 
 typedef struct
 {
@@ -115,22 +125,13 @@ project (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
     g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
 }
 
-/* What rows that wait say. */
-static void
-set_waiting_text (LnsTimeline *self, char *text)
-{
-  g_free (self->context.waiting_text);
-  self->context.waiting_text = text;
-  lns_timeline_rows_redraw (self->pinned);
-  lns_timeline_rows_redraw (self->rows);
-}
-
 static gboolean
 tell_cb (gpointer data)
 {
-  LnsTimeline *self = data;
-  unsigned percent = atomic_load (self->projected_permille) / 10;
-  set_waiting_text (self, g_strdup_printf (_ ("Finding ranges on the GPU: %u %%"), percent));
+  LnsProjector *self = data;
+  unsigned percent = atomic_load (self->permille) / 10;
+  g_autofree char *text = g_strdup_printf (_ ("Finding ranges on the GPU: %u %%"), percent);
+  self->funcs->told (text, self->data);
   return G_SOURCE_CONTINUE;
 }
 
@@ -141,64 +142,46 @@ projected_cb (GObject *source, GAsyncResult *result, gpointer data)
   LnsError problem = { 0 };
   LnsReport *derived = g_task_propagate_pointer (G_TASK (result), &error);
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return; /* the timeline may be gone */
-  LnsTimeline *self = data;
-  LnsReport *report = lns_view_get_report (self->context.view);
+    return; /* the projector may be gone */
+  LnsProjector *self = data;
   g_clear_object (&self->projecting);
   g_clear_handle_id (&self->telling, g_source_remove);
-  if (derived != NULL && !lns_report_attach (report, derived, &problem))
+  if (derived != NULL && !lns_report_attach (lns_view_get_report (self->view), derived, &problem))
     {
       lns_report_close (derived);
       derived = NULL;
     }
   if (derived == NULL)
     {
-      self->cannot_project = TRUE;
-      set_waiting_text (self, g_strdup_printf (_ ("Not found: %s"),
-                                               error != NULL ? error->message : problem.message));
+      g_autofree char *text =
+          g_strdup_printf (_ ("Not found: %s"), error != NULL ? error->message : problem.message);
+      self->failed = TRUE;
+      self->funcs->told (text, self->data);
       return;
     }
-  _lns_timeline_replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
-  _lns_timeline_rows_changed (self);
+  self->funcs->projected (self->data);
 }
 
-/* Whether a row that no fold hides waits for its ranges. */
-static gboolean
-any_waits (LnsTimeline *self)
-{
-  const LnsRowTree *tree = self->context.tree;
-  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
-    if (lns_row_is_waiting (lns_row_tree_row (tree, lns_row_tree_visible (tree, v))))
-      return TRUE;
-  return FALSE;
-}
+/* --- Interface ----------------------------------------------------------------------------- */
 
 void
-_lns_timeline_project_wanted (LnsTimeline *self)
+lns_projector_start (LnsProjector *self)
 {
-  gboolean wanted = FALSE;
-  if (self->projecting != NULL || self->reading != NULL || self->cannot_project)
-    return;
-  for (guint i = 0; i < self->spans->len && !wanted; i++)
-    {
-      uint32_t row = g_array_index (self->spans, LnsStripSpan, i).row;
-      wanted = lns_row_is_waiting (lns_row_tree_row (self->context.tree, row));
-    }
-  if (!wanted)
+  if (self->projecting != NULL || self->failed)
     return;
   Projecting *projecting = g_new0 (Projecting, 1);
-  projecting->view = g_object_ref (self->context.view);
+  projecting->view = g_object_ref (self->view);
   self->projecting = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (NULL, self->projecting, projected_cb, self);
   g_task_set_task_data (task, projecting, projecting_free);
   g_cancellable_connect (self->projecting, G_CALLBACK (cancelled_cb), projecting, NULL);
-  self->projected_permille = &projecting->permille;
+  self->permille = &projecting->permille;
   self->telling = g_timeout_add (TELL_MSEC, tell_cb, self);
   g_task_run_in_thread (task, project);
 }
 
 void
-_lns_timeline_stop_projecting (LnsTimeline *self)
+lns_projector_stop (LnsProjector *self)
 {
   g_clear_handle_id (&self->telling, g_source_remove);
   if (self->projecting != NULL)
@@ -206,9 +189,28 @@ _lns_timeline_stop_projecting (LnsTimeline *self)
   g_clear_object (&self->projecting);
 }
 
-void
-_lns_timeline_stop_unwanted_projecting (LnsTimeline *self)
+gboolean
+lns_projector_is_projecting (LnsProjector *self)
 {
-  if (self->projecting != NULL && !any_waits (self))
-    _lns_timeline_stop_projecting (self);
+  return self->projecting != NULL;
+}
+
+LnsProjector *
+lns_projector_new (LnsView *view, const LnsProjectorFuncs *funcs, gpointer data)
+{
+  LnsProjector *self = g_new0 (LnsProjector, 1);
+  self->view = g_object_ref (view);
+  self->funcs = funcs;
+  self->data = data;
+  return self;
+}
+
+void
+lns_projector_free (LnsProjector *self)
+{
+  if (self == NULL)
+    return;
+  lns_projector_stop (self);
+  g_object_unref (self->view);
+  g_free (self);
 }

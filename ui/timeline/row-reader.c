@@ -3,10 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows that have to be read first (a stream's kernels by name, streams together): a worker reads what
- * the rows in view want, one after the other; then the rows are there. */
+#include "ui/timeline/row-reader.h"
 
-#include "ui/timeline/timeline-private.h"
+#include <gio/gio.h>
+
+struct LnsRowReader
+{
+  LnsView *view; /* owned */
+  LnsRowReadFunc read;
+  gpointer data;
+  GCancellable *reading; /* or NULL */
+};
 
 typedef struct
 {
@@ -46,18 +53,6 @@ read_set (GTask *task, gpointer source, gpointer data, GCancellable *cancellable
     g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
 }
 
-void
-_lns_timeline_replace_tree (LnsTimeline *self, LnsRowTree *tree)
-{
-  LnsRowTree *old = self->context.tree;
-  lns_tile_set_replace_tree (self->context.tiles, tree);
-  for (uint32_t row = 0; row < lns_row_tree_n_rows (old); row++)
-    if (lns_row_tree_row (old, row)->set != lns_row_tree_row (tree, row)->set)
-      lns_tile_set_forget_row (self->context.tiles, row);
-  self->context.tree = tree;
-  lns_row_tree_unref (old);
-}
-
 static void
 read_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -65,8 +60,8 @@ read_cb (GObject *source, GAsyncResult *result, gpointer data)
   Reading *reading = g_task_get_task_data (G_TASK (result));
   LnsFacetSet *set = g_task_propagate_pointer (G_TASK (result), &error);
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return; /* the timeline may be gone */
-  LnsTimeline *self = data;
+    return; /* the reader may be gone */
+  LnsRowReader *self = data;
   g_clear_object (&self->reading);
   if (set == NULL)
     {
@@ -74,25 +69,22 @@ read_cb (GObject *source, GAsyncResult *result, gpointer data)
       g_warning ("%s", error->message);
       return;
     }
-  _lns_timeline_replace_tree (self, lns_row_tree_with (self->context.tree,
-                                                       lns_view_get_report (self->context.view),
-                                                       &reading->want, set));
+  self->read (&reading->want, set, self->data);
   lns_facet_set_unref (set);
-  _lns_timeline_rows_changed (self);
 }
 
 void
-_lns_timeline_read_wanted (LnsTimeline *self)
+lns_row_reader_read_wanted (LnsRowReader *self, const LnsRowTree *tree)
 {
   LnsRowWant want;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  if (self->reading != NULL || !lns_row_tree_wanted (self->context.tree, report, &want))
+  LnsReport *report = lns_view_get_report (self->view);
+  if (self->reading != NULL || !lns_row_tree_wanted (tree, report, &want))
     return;
   Reading *reading = g_new0 (Reading, 1);
-  reading->view = g_object_ref (self->context.view);
+  reading->view = g_object_ref (self->view);
   reading->want = want;
-  reading->lanes = g_new (uint32_t, lns_row_tree_row (self->context.tree, want.row)->n_lanes);
-  reading->n_lanes = lns_row_tree_wanted_lanes (self->context.tree, report, &want, reading->lanes);
+  reading->lanes = g_new (uint32_t, lns_row_tree_row (tree, want.row)->n_lanes);
+  reading->n_lanes = lns_row_tree_wanted_lanes (tree, report, &want, reading->lanes);
   self->reading = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (NULL, self->reading, read_cb, self);
   g_task_set_task_data (task, reading, reading_free);
@@ -100,10 +92,30 @@ _lns_timeline_read_wanted (LnsTimeline *self)
   g_task_run_in_thread (task, read_set);
 }
 
-void
-_lns_timeline_stop_reading (LnsTimeline *self)
+gboolean
+lns_row_reader_is_reading (LnsRowReader *self)
 {
+  return self->reading != NULL;
+}
+
+LnsRowReader *
+lns_row_reader_new (LnsView *view, LnsRowReadFunc read, gpointer data)
+{
+  LnsRowReader *self = g_new0 (LnsRowReader, 1);
+  self->view = g_object_ref (view);
+  self->read = read;
+  self->data = data;
+  return self;
+}
+
+void
+lns_row_reader_free (LnsRowReader *self)
+{
+  if (self == NULL)
+    return;
   if (self->reading != NULL)
     g_cancellable_cancel (self->reading);
   g_clear_object (&self->reading);
+  g_object_unref (self->view);
+  g_free (self);
 }

@@ -1,0 +1,33 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reads for rows what they cannot be made without (a stream's kernels by name, streams together): a
+ * worker reads what the rows want, one after the other. */
+
+#pragma once
+
+#include "ui/model/row-tree.h"
+#include "ui/model/view.h"
+
+G_BEGIN_DECLS
+
+typedef struct LnsRowReader LnsRowReader;
+
+/* SET (borrowed) is what WANT asked for. */
+typedef void (*LnsRowReadFunc) (const LnsRowWant *want, LnsFacetSet *set, gpointer data);
+
+/* For rows of VIEW's report. Holds a reference on VIEW. READ is called on the main thread. */
+LnsRowReader *
+lns_row_reader_new (LnsView *view, LnsRowReadFunc read, gpointer data) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Cancels what is being read: READ is not called any more. NULL is fine. */
+void lns_row_reader_free (LnsRowReader *self);
+
+/* Has a worker read what a row of TREE wants first, unless one is at it. */
+void lns_row_reader_read_wanted (LnsRowReader *self, const LnsRowTree *tree);
+
+gboolean lns_row_reader_is_reading (LnsRowReader *self);
+
+G_END_DECLS

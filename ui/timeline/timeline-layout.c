@@ -1,0 +1,85 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/timeline/timeline-layout.h"
+
+#define TILE_SLACK_PX 3
+
+static gboolean
+rows_at (const LnsTimelineLayout *self, double y, LnsTimelineRows **ret_rows, double *ret_y)
+{
+  LnsTimelineRows *both[] = { self->pinned, self->rows };
+  for (int i = 0; i < 2; i++)
+    {
+      graphene_rect_t bounds;
+      GtkWidget *widget = GTK_WIDGET (both[i]);
+      if (!gtk_widget_get_child_visible (widget) ||
+          !gtk_widget_compute_bounds (widget, self->timeline, &bounds))
+        continue;
+      *ret_y = y - bounds.origin.y;
+      *ret_rows = both[i];
+      if (*ret_y >= 0 && *ret_y < bounds.size.height)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+LnsTimelineHit
+lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y)
+{
+  LnsTimelineHit hit = { 0 };
+  LnsTimelineRows *rows;
+  double rows_y, row_y, body_x = x - self->context->header_px;
+  int top_px, height_px;
+  if (!rows_at (self, y, &rows, &rows_y))
+    return hit;
+  hit.row = lns_timeline_rows_row_at (rows, rows_y, &row_y);
+  if (hit.row == NULL || body_x < 0 || body_x >= lns_view_get_width_px (self->context->view))
+    return hit;
+  hit.has_strip = lns_timeline_row_strip_at (hit.row, row_y, &hit.strip, &top_px, &height_px);
+  if (!hit.has_strip)
+    return hit;
+  hit.tile = lns_tile_set_at (self->context->tiles, &hit.strip, body_x, &hit.tile_x_px);
+  double slack = hit.strip.kind == LNS_STRIP_MARKS ? TILE_SLACK_PX : 0.5;
+  const LnsPixelEvent *event =
+      hit.tile != NULL ? lns_tile_event_at (hit.tile, hit.tile_x_px, slack) : NULL;
+  hit.has_event = event != NULL;
+  if (event != NULL)
+    hit.event = *event;
+  return hit;
+}
+
+gboolean
+lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
+                               uint32_t lane,
+                               graphene_rect_t *ret_area)
+{
+  uint32_t id = lns_row_tree_row_of_lane (self->context->tree, lane);
+  LnsTimelineRows *both[] = { self->rows, self->pinned };
+  for (int i = 0; i < 2 && id != LNS_ID_NONE; i++)
+    {
+      int row_top_px, top_px, height_px;
+      graphene_rect_t bounds;
+      LnsTimelineRow *row = lns_timeline_rows_find (both[i], id, &row_top_px);
+      if (row == NULL || !lns_timeline_row_strip_of_lane (row, lane, &top_px, &height_px) ||
+          !gtk_widget_compute_bounds (GTK_WIDGET (both[i]), self->timeline, &bounds))
+        continue;
+      *ret_area = GRAPHENE_RECT_INIT (
+          (float)self->context->header_px, bounds.origin.y + (float)(row_top_px + top_px),
+          (float)lns_view_get_width_px (self->context->view), (float)height_px);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+graphene_rect_t
+lns_timeline_layout_body (const LnsTimelineLayout *self)
+{
+  float top_px =
+      (float)(gtk_widget_get_height (self->overview) + gtk_widget_get_height (self->ruler));
+  return GRAPHENE_RECT_INIT ((float)self->context->header_px, top_px,
+                             (float)lns_view_get_width_px (self->context->view),
+                             (float)gtk_widget_get_height (self->timeline) - top_px);
+}

@@ -1,0 +1,33 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What is drawn over the rows of a timeline: selected time, selected event and what is tied to it,
+ * hovered event, pointer. */
+
+#pragma once
+
+#include "ui/timeline/timeline-layout.h"
+
+G_BEGIN_DECLS
+
+/* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM)
+ * across to END, then down or up to TO, the work's edge. */
+typedef struct
+{
+  float x_px, from_px, end_px, to_px;
+} LnsLinkLine;
+
+/* The line between the selected event and LINKED. False where either is out of view. */
+gboolean lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
+                                         const LnsLinkedEvent *linked,
+                                         LnsLinkLine *ret_line);
+
+/* HOVERED is valid while the view has a hovered event; the pointer is at POINTER_X, < 0: outside. */
+void lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
+                                    const LnsPixelEvent *hovered,
+                                    double pointer_x,
+                                    GtkSnapshot *snapshot);
+
+G_END_DECLS

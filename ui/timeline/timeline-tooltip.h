@@ -1,0 +1,27 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What a timeline's tooltip says: in words, what is under the pointer. */
+
+#pragma once
+
+#include "ui/timeline/timeline-layout.h"
+
+G_BEGIN_DECLS
+
+typedef struct LnsTimelineTooltip LnsTimelineTooltip;
+
+/* BOX, a child of the timeline, is the tooltip, and LABEL in it has the words. All outlive it. */
+LnsTimelineTooltip *lns_timeline_tooltip_new (const LnsRowContext *context,
+                                              GtkWidget *box,
+                                              GtkLabel *label) G_GNUC_WARN_UNUSED_RESULT;
+void lns_timeline_tooltip_free (LnsTimelineTooltip *self); /* NULL is fine */
+
+/* Tells what is at HIT as soon as the pointer rests there, or hides the tooltip. */
+void lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit);
+
+void lns_timeline_tooltip_hide (LnsTimelineTooltip *self);
+
+G_END_DECLS
