@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/store/database/sql.h"
+#include "src/store/write/writer-file.h"
 #include "src/store/write/writer-private.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"

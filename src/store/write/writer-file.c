@@ -5,7 +5,7 @@
 
 /* The place where a report goes: its folders, and what was there before. */
 
-#include "src/store/write/writer-private.h"
+#include "src/store/write/writer-file.h"
 
 #include <errno.h>
 #include <fcntl.h>

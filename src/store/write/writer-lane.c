@@ -6,7 +6,7 @@
 /* Lanes: events into columns, columns into chunks, events and nodes into nodes of the level above.
  */
 
-#include "src/store/write/writer-private.h"
+#include "src/store/write/writer-lane.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,40 +44,35 @@ static const uint8_t sample_node_tries[] = { 0, 0, 0, 0, BOTH, BOTH, BOTH };
 static void
 queue_chunk (void *data, const LnsChunkHeader *header, int64_t end_ns, LnsBuffer *blob)
 {
-  _lns_writer_queue (data, header, end_ns, blob);
+  _lns_writer_rows_add (data, header, end_ns, blob);
 }
 
 bool
-_lns_writer_lane_init (LnsWriter *writer, uint32_t id, const LnsLane *lane)
+_lns_writer_lane_init (LnsWriterLane *lane,
+                       const uint8_t uuid[16],
+                       uint32_t id,
+                       LnsLaneKind kind,
+                       LnsPayloadType value_type)
 {
-  LnsWriterLane *here = &writer->lanes[id];
-  const LnsLaneKindInfo *info = lns_lane_kind_info (lane->kind);
-  *here = (LnsWriterLane){ .kind = lane->kind };
-  here->n_extra = info == NULL ? 0 : (uint8_t)info->n_extra;
-  here->color_at = (int8_t)lns_lane_kind_extra (lane->kind, LNS_COLUMN_COLOR);
-  if (lane->kind == LNS_LANE_COUNTER)
-    {
-      bool known = lane->track < writer->n_defined[LNS_DEFINITION_TRACK];
-      here->value_type =
-          known ? (LnsPayloadType)writer->tracks[lane->track].value_type : LNS_PAYLOAD_UINT64;
-      if (here->value_type == LNS_PAYLOAD_NONE)
-        here->value_type = LNS_PAYLOAD_UINT64;
-    }
+  const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
+  const unsigned n_extra = info == NULL ? 0 : info->n_extra;
+  *lane = (LnsWriterLane){ .kind = kind, .n_extra = (uint8_t)n_extra };
+  lane->color_at = (int8_t)lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
+  if (kind == LNS_LANE_COUNTER)
+    lane->value_type = value_type == LNS_PAYLOAD_NONE ? LNS_PAYLOAD_UINT64 : value_type;
 
   uint16_t ids[EVENT_COLUMNS] = { LNS_COLUMN_START, LNS_COLUMN_DURATION, LNS_COLUMN_NAME,
                                   LNS_COLUMN_FLAGS };
   uint8_t tries[EVENT_COLUMNS] = { 0, 0, LNS_CODEC_TRY_DICTIONARY, 0 };
-  for (unsigned i = 0; i < here->n_extra; i++)
+  for (unsigned i = 0; i < n_extra && i < LNS_EXTRA_MAX; i++)
     {
       ids[COMMON_COLUMNS + i] = (uint16_t)info->extra[i].id;
       tries[COMMON_COLUMNS + i] = BOTH;
     }
-  LnsChunkHeader header = { .kind = LNS_CHUNK_EVENTS,
-                            .lane = id,
-                            .lane_kind = (uint8_t)lane->kind };
-  memcpy (header.uuid, writer->uuid, sizeof header.uuid);
-  lns_chunk_builder_init (&here->events, &header, ids, tries, COMMON_COLUMNS + here->n_extra);
-  return !here->events.failed;
+  LnsChunkHeader header = { .kind = LNS_CHUNK_EVENTS, .lane = id, .lane_kind = (uint8_t)kind };
+  memcpy (header.uuid, uuid, sizeof header.uuid);
+  lns_chunk_builder_init (&lane->events, &header, ids, tries, COMMON_COLUMNS + n_extra);
+  return !lane->events.failed;
 }
 
 void
@@ -93,39 +88,9 @@ _lns_writer_lane_clear (LnsWriterLane *lane)
   lane->open = NULL;
 }
 
-void
-lns_writer_close_lane (LnsWriter *writer, uint32_t id)
-{
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
-    return;
-  _lns_writer_mark_dirty (writer, id);
-  writer->lanes[id].is_closed = true;
-}
-
-void
-_lns_writer_mark_dirty (LnsWriter *writer, uint32_t lane)
-{
-  if (writer->lanes[lane].is_dirty)
-    return;
-  if (writer->n_dirty == writer->n_dirty_allocated)
-    {
-      uint32_t n = writer->n_dirty_allocated == 0 ? 64 : writer->n_dirty_allocated * 2;
-      uint32_t *dirty = realloc (writer->dirty, n * sizeof *dirty);
-      if (dirty == NULL)
-        {
-          writer->failed = true;
-          return;
-        }
-      writer->dirty = dirty;
-      writer->n_dirty_allocated = n;
-    }
-  writer->dirty[writer->n_dirty++] = lane;
-  writer->lanes[lane].is_dirty = true;
-}
-
 /* The level above the highest. */
 static bool
-add_level (LnsWriter *writer, LnsWriterLane *lane)
+add_level (LnsWriterLane *lane)
 {
   LnsWriterLevel *levels = realloc (lane->levels, (lane->n_levels + 1u) * sizeof *levels);
   if (levels == NULL)
@@ -136,7 +101,7 @@ add_level (LnsWriter *writer, LnsWriterLane *lane)
                             .lane = lane->events.header.lane,
                             .lane_kind = (uint8_t)lane->kind,
                             .level = lane->n_levels + 1u };
-  memcpy (header.uuid, writer->uuid, sizeof header.uuid);
+  memcpy (header.uuid, lane->events.header.uuid, sizeof header.uuid);
   lns_node_sum_reset (&level->sum);
   if (lane->kind == LNS_LANE_COUNTER)
     lns_chunk_builder_init (&level->builder, &header, sample_node_ids, sample_node_tries,
@@ -175,21 +140,21 @@ add_node_row (LnsWriterLevel *level, LnsLaneKind kind, const LnsNode *node)
 
 /* Stores the finished node of LEVEL (index) and passes it on to the level above, and so on. */
 static void
-close_nodes (LnsWriter *writer, LnsWriterLane *lane, unsigned level)
+close_nodes (LnsWriterLane *lane, unsigned level, uint64_t revision, LnsWriterRows *rows)
 {
   for (;; level++)
     {
-      if (level + 1 == lane->n_levels && !add_level (writer, lane))
+      if (level + 1 == lane->n_levels && !add_level (lane))
         {
-          writer->failed = true;
+          rows->failed = true;
           return;
         }
       LnsWriterLevel *here = &lane->levels[level], *above = &lane->levels[level + 1];
       lns_node_sum_finish (&here->sum);
       add_node_row (here, lane->kind, &here->sum.node);
       if (lns_chunk_builder_block_is_full (&here->builder))
-        lns_chunk_builder_close_block (&here->builder, writer->n_commits + 1, queue_chunk, writer);
-      writer->failed |= here->builder.failed;
+        lns_chunk_builder_close_block (&here->builder, revision, queue_chunk, rows);
+      rows->failed |= here->builder.failed;
       lns_node_sum_add_node (&above->sum, &here->sum, lane->value_type);
       lns_node_sum_reset (&here->sum);
       if (above->sum.n_children < LNS_NODE_FANOUT)
@@ -220,19 +185,6 @@ fit_event (const LnsWriterLane *lane, const LnsEvent *event)
   return fitted;
 }
 
-static void
-drop_event (LnsWriter *writer, const LnsEvent *event)
-{
-  LnsLoss *dropped = &writer->dropped;
-  if (dropped->others == 0 || event->start_ns < dropped->first_ns)
-    dropped->first_ns = event->start_ns;
-  if (dropped->others == 0 || event->start_ns > dropped->last_ns)
-    dropped->last_ns = event->start_ns;
-  dropped->others++;
-  writer->n_lost++;
-  writer->n_dropped++;
-}
-
 static unsigned
 event_values (const LnsWriterLane *lane, const LnsEvent *event, uint64_t values[EVENT_COLUMNS])
 {
@@ -245,35 +197,27 @@ event_values (const LnsWriterLane *lane, const LnsEvent *event, uint64_t values[
   return COMMON_COLUMNS + lane->n_extra;
 }
 
-void
-lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
+bool
+_lns_writer_lane_append (LnsWriterLane *lane,
+                         const LnsEvent *event,
+                         uint64_t revision,
+                         LnsWriterRows *rows)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
-    return;
-  LnsWriterLane *lane = &writer->lanes[id];
-  _lns_writer_mark_dirty (writer, id);
   lane->is_open = false;
-  if (writer->failed || writer->waiting_bytes > writer->max_waiting_bytes ||
-      (lane->n_levels == 0 && !add_level (writer, lane)))
-    {
-      drop_event (writer, event);
-      return;
-    }
-
+  if (lane->n_levels == 0 && !add_level (lane))
+    return false;
   const LnsEvent fitted = fit_event (lane, event);
   uint64_t values[EVENT_COLUMNS];
   event_values (lane, &fitted, values);
   if (!lns_chunk_builder_add (&lane->events, fitted.start_ns, fitted.start_ns + fitted.duration_ns,
                               values))
     {
-      writer->failed = true;
-      drop_event (writer, event);
-      return;
+      rows->failed = true;
+      return false;
     }
   if (lane->n_events++ == 0)
     lane->start_ns = fitted.start_ns;
   lane->busy_ns += fitted.duration_ns;
-  writer->n_events++;
 
   LnsNodeSum *sum = &lane->levels[0].sum;
   if (lane->kind == LNS_LANE_COUNTER)
@@ -282,39 +226,29 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
     lns_node_sum_add_event (sum, &fitted,
                             lane->color_at < 0 ? 0 : (uint32_t)fitted.extra[lane->color_at]);
   if (lns_chunk_builder_block_is_full (&lane->events))
-    lns_chunk_builder_close_block (&lane->events, writer->n_commits + 1, queue_chunk, writer);
-  writer->failed |= lane->events.failed;
+    lns_chunk_builder_close_block (&lane->events, revision, queue_chunk, rows);
+  rows->failed |= lane->events.failed;
   if (sum->n_children == LNS_NODE_LEAF)
-    close_nodes (writer, lane, 0);
+    close_nodes (lane, 0, revision, rows);
+  return true;
 }
 
-void
-lns_writer_set_open (LnsWriter *writer, uint32_t id, const LnsEvent *event)
+bool
+_lns_writer_lane_set_open (LnsWriterLane *lane, const LnsEvent *event)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
-    return;
-  LnsWriterLane *lane = &writer->lanes[id];
-  if (event == NULL && !lane->is_open)
-    return;
-  _lns_writer_mark_dirty (writer, id);
-  lane->is_open = event != NULL;
-  if (event == NULL)
-    return;
-  if (lane->open == NULL)
+  if (event != NULL && lane->open == NULL)
     lane->open = malloc (sizeof *lane->open);
-  if (lane->open == NULL)
-    {
-      lane->is_open = false;
-      writer->failed = true;
-      return;
-    }
+  lane->is_open = event != NULL && lane->open != NULL;
+  if (!lane->is_open)
+    return event == NULL;
   *lane->open = *event;
   lane->open->duration_ns = 0;
+  return true;
 }
 
 /* Builds the chunk of the open event of LANE. */
 static void
-build_open (const LnsWriter *writer, const LnsWriterLane *lane, LnsBuffer *out)
+build_open (const LnsWriterLane *lane, uint64_t revision, LnsBuffer *out)
 {
   LnsEvent event = fit_event (lane, lane->open);
   LnsChunkHeader header = lane->events.header;
@@ -333,36 +267,39 @@ build_open (const LnsWriter *writer, const LnsWriterLane *lane, LnsBuffer *out)
   lns_chunk_builder_init (&builder, &header, ids, tries, n);
   bool added = lns_chunk_builder_add (&builder, event.start_ns, event.start_ns, values);
   if (added)
-    lns_chunk_builder_tail (&builder, writer->n_commits + 1, out);
+    lns_chunk_builder_tail (&builder, revision, out);
   out->failed |= !added;
   lns_chunk_builder_clear (&builder);
 }
 
 static bool
-put_tail (LnsWriter *writer, LnsWriterLane *lane, unsigned slot, const LnsBuffer *blob)
+put_tail (const LnsWriterStatements *statements,
+          LnsWriterLane *lane,
+          unsigned slot,
+          const LnsBuffer *blob)
 {
-  sqlite3_stmt *statement = writer->statements.tail;
+  sqlite3_stmt *statement = statements->tail;
   lane->tails |= UINT32_C (1) << slot;
   sqlite3_bind_int64 (statement, 1, (int64_t)lane->events.header.lane << 8 | slot);
-  return _lns_writer_put_blob (statement, 2, blob) && _lns_writer_step (statement);
+  return _lns_writer_bind_blob (statement, 2, blob) && _lns_writer_step (statement);
 }
 
 static bool
-remove_tail (LnsWriter *writer, const LnsWriterLane *lane, unsigned slot)
+remove_tail (const LnsWriterStatements *statements, const LnsWriterLane *lane, unsigned slot)
 {
   if (!(lane->tails >> slot & 1))
     return true;
-  sqlite3_bind_int64 (writer->statements.no_tail, 1, (int64_t)lane->events.header.lane << 8 | slot);
-  return _lns_writer_step (writer->statements.no_tail);
+  sqlite3_bind_int64 (statements->no_tail, 1, (int64_t)lane->events.header.lane << 8 | slot);
+  return _lns_writer_step (statements->no_tail);
 }
 
 static bool
-put_directory (LnsWriter *writer,
+put_directory (const LnsWriterStatements *statements,
                const LnsWriterLane *lane,
                unsigned top_level,
                const LnsBuffer *top)
 {
-  sqlite3_stmt *statement = writer->statements.lane;
+  sqlite3_stmt *statement = statements->lane;
   sqlite3_bind_int64 (statement, 1, lane->events.header.lane);
   sqlite3_bind_int64 (statement, 2, (int64_t)lane->n_events);
   sqlite3_bind_int64 (statement, 3,
@@ -378,17 +315,21 @@ put_directory (LnsWriter *writer,
     }
   sqlite3_bind_int64 (statement, 7, lane->busy_ns);
   sqlite3_bind_int64 (statement, 8, top_level);
-  return (top_level == 0 || _lns_writer_put_blob (statement, 9, top)) &&
+  return (top_level == 0 || _lns_writer_bind_blob (statement, 9, top)) &&
          _lns_writer_step (statement);
 }
 
 /* Writes the tails of the levels below the top one, and the directory row with the top's nodes. The
  * last node of a level, which stands for what is left, is added for this alone. */
 static bool
-put_levels (LnsWriter *writer, LnsWriterLane *lane, LnsBuffer *scratch)
+put_levels (const LnsWriterStatements *statements,
+            LnsWriterLane *lane,
+            uint64_t revision,
+            LnsBuffer *scratch,
+            bool *failed)
 {
   if (lane->n_events == 0)
-    return put_directory (writer, lane, 0, NULL);
+    return put_directory (statements, lane, 0, NULL);
   LnsNodeSum rest = { 0 }; /* the events that the level below has no full node for              */
   for (unsigned i = 0; i < lane->n_levels; i++)
     {
@@ -401,33 +342,38 @@ put_levels (LnsWriter *writer, LnsWriterLane *lane, LnsBuffer *scratch)
 
       const int64_t end_ns = level->builder.end_ns;
       const bool has_rest = sum.n_children > 0 && add_node_row (level, lane->kind, &sum.node);
-      writer->failed |= level->builder.failed;
+      *failed |= level->builder.failed;
       const uint32_t n = lns_chunk_builder_n (&level->builder);
       const bool is_top = level->builder.header.first + n <= LNS_NODE_TOP;
       if (n > 0)
-        lns_chunk_builder_tail (&level->builder, writer->n_commits + 1, scratch);
+        lns_chunk_builder_tail (&level->builder, revision, scratch);
       if (has_rest)
         lns_chunk_builder_remove (&level->builder, end_ns);
       if (is_top)
-        return put_directory (writer, lane, i + 1, scratch);
-      if (!(n > 0 ? put_tail (writer, lane, i + 2, scratch) : remove_tail (writer, lane, i + 2)))
+        return put_directory (statements, lane, i + 1, scratch);
+      if (!(n > 0 ? put_tail (statements, lane, i + 2, scratch)
+                  : remove_tail (statements, lane, i + 2)))
         return false;
     }
   return false; /* memory ran out for the top level                                            */
 }
 
 bool
-_lns_writer_put_lane (LnsWriter *writer, uint32_t id, LnsBuffer *scratch)
+_lns_writer_lane_put (LnsWriterLane *lane,
+                      uint64_t revision,
+                      const LnsWriterStatements *statements,
+                      LnsBuffer *scratch,
+                      bool *failed)
 {
-  LnsWriterLane *lane = &writer->lanes[id];
   if (lane->is_open)
-    build_open (writer, lane, scratch);
-  if (!(lane->is_open ? put_tail (writer, lane, 0, scratch) : remove_tail (writer, lane, 0)))
+    build_open (lane, revision, scratch);
+  if (!(lane->is_open ? put_tail (statements, lane, 0, scratch)
+                      : remove_tail (statements, lane, 0)))
     return false;
   bool has_tail = lns_chunk_builder_n (&lane->events) > 0;
   if (has_tail)
-    lns_chunk_builder_tail (&lane->events, writer->n_commits + 1, scratch);
-  if (!(has_tail ? put_tail (writer, lane, 1, scratch) : remove_tail (writer, lane, 1)))
+    lns_chunk_builder_tail (&lane->events, revision, scratch);
+  if (!(has_tail ? put_tail (statements, lane, 1, scratch) : remove_tail (statements, lane, 1)))
     return false;
-  return put_levels (writer, lane, scratch);
+  return put_levels (statements, lane, revision, scratch, failed);
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/store/write/writer-private.h"
+#include "src/store/write/writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +16,11 @@
 
 #include "src/base/folders.h"
 #include "src/base/format.h"
-#include "src/store/format/identity.h"
 #include "src/store/database/sql.h"
+#include "src/store/format/identity.h"
+#include "src/store/read/correlation.h"
+#include "src/store/write/writer-file.h"
+#include "src/store/write/writer-private.h"
 
 /* How long a commit waits for readers. It keeps their successors out meanwhile and after, so that the
  * next commit succeeds unless somebody sits on the file. */
@@ -28,7 +31,7 @@
 static void
 writer_free (LnsWriter *writer)
 {
-  _lns_writer_finalize (writer);
+  _lns_writer_statements_finalize (&writer->statements);
   sqlite3_close (writer->database);
   if (writer->lock_fd >= 0)
     close (writer->lock_fd);
@@ -36,8 +39,7 @@ writer_free (LnsWriter *writer)
     close (writer->reserve_fd);
   for (uint32_t i = 0; i < writer->n_defined[LNS_DEFINITION_LANE]; i++)
     _lns_writer_lane_clear (&writer->lanes[i]);
-  for (uint32_t i = 0; i < writer->n_rows; i++)
-    lns_buffer_clear (&writer->rows[i].blob);
+  _lns_writer_rows_clear (&writer->rows);
   lns_buffer_clear (&writer->waiting_strings);
   lns_buffer_clear (&writer->waiting_definitions);
   lns_buffer_clear (&writer->waiting_meta);
@@ -46,7 +48,6 @@ writer_free (LnsWriter *writer)
   free (writer->tracks);
   free (writer->lanes);
   free (writer->dirty);
-  free (writer->rows);
   free (writer->path);
   free (writer);
 }
@@ -153,7 +154,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
   if (writer->database == NULL)
     goto failed;
   sqlite3_busy_timeout (writer->database, BUSY_MS);
-  if (!_lns_writer_prepare (writer))
+  if (!_lns_writer_statements_prepare (&writer->statements, writer->database))
     {
       lns_sql_error (error, writer->database, path, "create");
       goto failed;
@@ -178,16 +179,257 @@ failed:
   return NULL;
 }
 
+/* ---- Strings and definitions --------------------------------------------------------------------- */
+
+/* They are gathered as records, and cut into chunks when there are enough or a commit comes. */
+
+static LnsChunkHeader
+header_of (const LnsWriter *writer, LnsChunkKind kind, uint32_t sequence)
+{
+  LnsChunkHeader header = { .kind = kind, .sequence = sequence, .revision = writer->n_commits + 1 };
+  memcpy (header.uuid, writer->uuid, sizeof header.uuid);
+  return header;
+}
+
+/* Queues the waiting strings as one chunk; TOTAL_BYTES as in lns_strings_build (). */
+static void
+queue_strings (LnsWriter *writer, uint64_t total_bytes)
+{
+  if (writer->n_waiting_strings == 0)
+    return;
+  LnsChunkHeader header = header_of (writer, LNS_CHUNK_STRINGS, writer->string_sequence++);
+  LnsBuffer blob = { 0 };
+  header.lane = writer->first_waiting_string;
+  writer->rows.failed |= writer->waiting_strings.failed;
+  lns_strings_build (&blob, header, writer->first_waiting_string, writer->n_waiting_strings,
+                     writer->waiting_lengths, writer->waiting_strings.bytes,
+                     writer->waiting_strings.size_bytes, total_bytes);
+  _lns_writer_rows_add (&writer->rows, &header, 0, &blob);
+  lns_buffer_clear (&blob);
+  lns_buffer_reset (&writer->waiting_strings);
+  writer->n_waiting_strings = 0;
+}
+
+static void
+queue_definitions (LnsWriter *writer)
+{
+  if (writer->n_waiting_definitions == 0)
+    return;
+  LnsChunkHeader header = header_of (writer, LNS_CHUNK_DEFINITIONS, writer->definition_sequence++);
+  header.n = writer->n_waiting_definitions;
+  LnsBuffer *records = &writer->waiting_definitions, blob = { 0 };
+  const LnsChunkColumn column = { LNS_DEFINITION_COLUMN_RECORDS, LNS_ENCODING_BYTES, records->bytes,
+                                  records->size_bytes };
+  writer->rows.failed |= records->failed;
+  lns_chunk_build (&blob, &header, &column, 1);
+  _lns_writer_rows_add (&writer->rows, &header, 0, &blob);
+  lns_buffer_clear (&blob);
+  lns_buffer_reset (records);
+  writer->n_waiting_definitions = 0;
+}
+
+/* Turns the waiting strings and definitions into rows. */
+static void
+queue_all (LnsWriter *writer)
+{
+  queue_strings (writer, 0);
+  queue_definitions (writer);
+}
+
+/* Adds one string, or piece, behind the waiting ones. */
+static void
+add_waiting (LnsWriter *writer, const uint8_t *bytes, size_t size_bytes)
+{
+  if (writer->n_waiting_strings == LNS_STRING_CHUNK_MAX ||
+      writer->waiting_strings.size_bytes + size_bytes > LNS_STRING_PIECE_BYTES)
+    queue_strings (writer, 0);
+  if (writer->n_waiting_strings == 0)
+    writer->first_waiting_string = writer->n_strings;
+  lns_buffer_append (&writer->waiting_strings, bytes, size_bytes);
+  lns_buffer_append_int (&writer->waiting_strings, 0, 1);
+  writer->waiting_lengths[writer->n_waiting_strings++] = size_bytes;
+  writer->n_strings++;
+}
+
+/* Gives the bytes an id of their own: as many ids as there are pieces. */
+static void
+add_string (LnsWriter *writer, const uint8_t *bytes, size_t size_bytes)
+{
+  if (size_bytes <= LNS_STRING_PIECE_BYTES)
+    {
+      add_waiting (writer, bytes, size_bytes);
+      return;
+    }
+  queue_strings (writer, 0);
+  for (size_t at = 0; at < size_bytes; at += LNS_STRING_PIECE_BYTES)
+    {
+      size_t left = size_bytes - at;
+      add_waiting (writer, bytes + at,
+                   left < LNS_STRING_PIECE_BYTES ? left : LNS_STRING_PIECE_BYTES);
+      queue_strings (writer, at == 0 ? size_bytes : 0);
+    }
+}
+
+uint32_t
+lns_writer_string (LnsWriter *writer, const void *bytes, size_t size_bytes)
+{
+  if (size_bytes == 0)
+    return 0;
+  uint32_t new_id = writer->n_strings;
+  uint32_t id = lns_string_table_intern (writer->string_table, bytes, size_bytes, new_id);
+  if (id == new_id)
+    add_string (writer, bytes, size_bytes);
+  return id;
+}
+
+uint32_t
+lns_writer_bytes (LnsWriter *writer, const void *bytes, size_t size_bytes)
+{
+  if (size_bytes == 0)
+    return 0;
+  uint32_t id = writer->n_strings;
+  add_string (writer, bytes, size_bytes);
+  return id;
+}
+
+uint32_t
+lns_writer_n_strings (const LnsWriter *writer)
+{
+  return writer->n_strings;
+}
+
+static void
+put_record (LnsWriter *writer, LnsDefinitionKind kind, uint32_t id, const void *definition)
+{
+  lns_definition_encode (&writer->waiting_definitions, kind, id, definition);
+  writer->n_waiting_definitions++;
+  if (writer->waiting_definitions.size_bytes > LNS_STRING_PIECE_BYTES)
+    queue_definitions (writer);
+}
+
+/* Gives DEFINITION the next id of its KIND. */
+static uint32_t
+define (LnsWriter *writer, LnsDefinitionKind kind, const void *definition)
+{
+  uint32_t id = writer->n_defined[kind]++;
+  put_record (writer, kind, id, definition);
+  return id;
+}
+
+static void
+redefine (LnsWriter *writer, LnsDefinitionKind kind, uint32_t id, const void *definition)
+{
+  if (id < writer->n_defined[kind])
+    put_record (writer, kind, id, definition);
+}
+
+/* Room for one more of N elements of SIZE_BYTES in *ARRAY. */
+static bool
+make_room (void **array, uint32_t n, uint32_t *n_allocated, size_t size_bytes)
+{
+  if (n < *n_allocated)
+    return true;
+  uint32_t grown = *n_allocated == 0 ? 64 : *n_allocated * 2;
+  void *bytes = realloc (*array, grown * size_bytes);
+  if (bytes == NULL)
+    return false;
+  *array = bytes;
+  *n_allocated = grown;
+  return true;
+}
+
+uint32_t
+lns_writer_add_track (LnsWriter *writer, const LnsTrack *track)
+{
+  if (!make_room ((void **)&writer->tracks, writer->n_defined[LNS_DEFINITION_TRACK],
+                  &writer->n_tracks_allocated, sizeof *writer->tracks))
+    {
+      writer->rows.failed = true;
+      return LNS_ID_NONE;
+    }
+  uint32_t id = define (writer, LNS_DEFINITION_TRACK, track);
+  writer->tracks[id] = *track;
+  return id;
+}
+
+/* The type of a counter's values, by its track. */
+static LnsPayloadType
+value_type_of (const LnsWriter *writer, const LnsLane *lane)
+{
+  return lane->track < writer->n_defined[LNS_DEFINITION_TRACK]
+             ? (LnsPayloadType)writer->tracks[lane->track].value_type
+             : LNS_PAYLOAD_UINT64;
+}
+
+uint32_t
+lns_writer_add_lane (LnsWriter *writer, const LnsLane *lane)
+{
+  uint32_t id = writer->n_defined[LNS_DEFINITION_LANE];
+  if (!make_room ((void **)&writer->lanes, id, &writer->n_lanes_allocated, sizeof *writer->lanes) ||
+      !_lns_writer_lane_init (&writer->lanes[id], writer->uuid, id, lane->kind,
+                              value_type_of (writer, lane)))
+    {
+      writer->rows.failed = true;
+      return LNS_ID_NONE;
+    }
+  return define (writer, LNS_DEFINITION_LANE, lane);
+}
+
+uint32_t
+lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss)
+{
+  writer->n_lost += lns_loss_events (loss);
+  return define (writer, LNS_DEFINITION_LOSS, loss);
+}
+
+/* lns_writer_add_NAME (). */
+#define ADD(Type, name, kind)                                                                      \
+ uint32_t lns_writer_add_##name (LnsWriter *writer, const Type *name)                              \
+ {                                                                                                 \
+  return define (writer, kind, name);                                                              \
+ }
+
+/* lns_writer_set_NAME (). */
+#define SET(Type, name, kind)                                                                      \
+ void lns_writer_set_##name (LnsWriter *writer, uint32_t id, const Type *name)                     \
+ {                                                                                                 \
+  redefine (writer, kind, id, name);                                                               \
+ }
+
+ADD (LnsProcess, process, LNS_DEFINITION_PROCESS)
+ADD (LnsThread, thread, LNS_DEFINITION_THREAD)
+ADD (LnsDomain, domain, LNS_DEFINITION_DOMAIN)
+ADD (LnsCategory, category, LNS_DEFINITION_CATEGORY)
+ADD (LnsResource, resource, LNS_DEFINITION_RESOURCE)
+ADD (LnsSchema, schema, LNS_DEFINITION_SCHEMA)
+ADD (LnsSchemaEntry, schema_entry, LNS_DEFINITION_SCHEMA_ENTRY)
+ADD (LnsDiagnostic, diagnostic, LNS_DEFINITION_DIAGNOSTIC)
+ADD (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
+ADD (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
+ADD (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
+ADD (LnsCudaLaunch, launch, LNS_DEFINITION_LAUNCH)
+ADD (LnsKeptTable, kept_table, LNS_DEFINITION_KEPT_TABLE)
+ADD (LnsKeptRows, kept_rows, LNS_DEFINITION_KEPT_ROWS)
+
+SET (LnsProcess, process, LNS_DEFINITION_PROCESS)
+SET (LnsThread, thread, LNS_DEFINITION_THREAD)
+SET (LnsDomain, domain, LNS_DEFINITION_DOMAIN)
+SET (LnsCategory, category, LNS_DEFINITION_CATEGORY)
+SET (LnsResource, resource, LNS_DEFINITION_RESOURCE)
+SET (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
+SET (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
+SET (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
+
 void
 lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
 {
   /* With ids of their own, these are told from strings that events have. */
   LnsMetaDefinition meta = { .key = lns_writer_bytes (writer, key, strlen (key)),
                              .value = lns_writer_bytes (writer, value, strlen (value)) };
-  _lns_writer_define (writer, LNS_DEFINITION_META, &meta);
+  define (writer, LNS_DEFINITION_META, &meta);
   lns_buffer_append (&writer->waiting_meta, key, strlen (key) + 1);
   lns_buffer_append (&writer->waiting_meta, value, strlen (value) + 1);
-  writer->failed |= writer->waiting_meta.failed;
+  writer->rows.failed |= writer->waiting_meta.failed;
 }
 
 void
@@ -200,7 +442,7 @@ lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog)
 size_t
 lns_writer_waiting_bytes (const LnsWriter *writer)
 {
-  return writer->waiting_bytes;
+  return writer->rows.bytes;
 }
 
 uint64_t
@@ -227,6 +469,324 @@ lns_writer_dropped (const LnsWriter *writer)
   return writer->n_dropped;
 }
 
+/* ---- Events -------------------------------------------------------------------------------------- */
+
+static void
+mark_dirty (LnsWriter *writer, uint32_t lane)
+{
+  if (writer->lanes[lane].is_dirty)
+    return;
+  if (writer->n_dirty == writer->n_dirty_allocated)
+    {
+      uint32_t n = writer->n_dirty_allocated == 0 ? 64 : writer->n_dirty_allocated * 2;
+      uint32_t *dirty = realloc (writer->dirty, n * sizeof *dirty);
+      if (dirty == NULL)
+        {
+          writer->rows.failed = true;
+          return;
+        }
+      writer->dirty = dirty;
+      writer->n_dirty_allocated = n;
+    }
+  writer->dirty[writer->n_dirty++] = lane;
+  writer->lanes[lane].is_dirty = true;
+}
+
+static void
+drop_event (LnsWriter *writer, const LnsEvent *event)
+{
+  LnsLoss *dropped = &writer->dropped;
+  if (dropped->others == 0 || event->start_ns < dropped->first_ns)
+    dropped->first_ns = event->start_ns;
+  if (dropped->others == 0 || event->start_ns > dropped->last_ns)
+    dropped->last_ns = event->start_ns;
+  dropped->others++;
+  writer->n_lost++;
+  writer->n_dropped++;
+}
+
+void
+lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  LnsWriterLane *lane = &writer->lanes[id];
+  mark_dirty (writer, id);
+  const bool has_room = !writer->rows.failed && writer->rows.bytes <= writer->max_waiting_bytes;
+  if (has_room && _lns_writer_lane_append (lane, event, writer->n_commits + 1, &writer->rows))
+    {
+      writer->n_events++;
+      return;
+    }
+  lane->is_open = false;
+  drop_event (writer, event);
+}
+
+void
+lns_writer_set_open (LnsWriter *writer, uint32_t id, const LnsEvent *event)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  LnsWriterLane *lane = &writer->lanes[id];
+  if (event == NULL && !lane->is_open)
+    return;
+  mark_dirty (writer, id);
+  writer->rows.failed |= !_lns_writer_lane_set_open (lane, event);
+}
+
+void
+lns_writer_close_lane (LnsWriter *writer, uint32_t id)
+{
+  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+    return;
+  mark_dirty (writer, id);
+  writer->lanes[id].is_closed = true;
+}
+
+/* ---- Commits ------------------------------------------------------------------------------------- */
+
+/* One transaction each, which holds all rows that wait and all lanes that changed. What a failed one has not written
+ * still waits for the next. */
+
+/* Values stay bound from row to row. */
+static void
+bind_correlations (sqlite3_stmt *statement, int at, const LnsBuffer *blob)
+{
+  const LnsCorrelationSpan span = lns_correlation_span (blob->bytes, blob->size_bytes);
+  sqlite3_bind_null (statement, at);
+  sqlite3_bind_null (statement, at + 1);
+  if (span.min > span.max)
+    return;
+  sqlite3_bind_int64 (statement, at, (int64_t)span.min);
+  sqlite3_bind_int64 (statement, at + 1, (int64_t)span.max);
+}
+
+static bool
+insert_row (LnsWriter *writer, const LnsWriterRow *row)
+{
+  const LnsChunkHeader *header = &row->header;
+  sqlite3_stmt *statement = writer->statements.chunk;
+  int blob_at = 2;
+  switch (header->kind)
+    {
+    case LNS_CHUNK_STRINGS:
+      statement = writer->statements.string;
+      sqlite3_bind_int64 (statement, 1, header->lane);
+      break;
+    case LNS_CHUNK_DEFINITIONS:
+      statement = writer->statements.definition;
+      sqlite3_bind_int64 (statement, 1, writer->n_definition_rows++);
+      break;
+    default:
+      sqlite3_bind_int64 (statement, 1, writer->n_chunk_rows++);
+      sqlite3_bind_int64 (statement, 2, header->lane);
+      sqlite3_bind_int64 (statement, 3, header->level);
+      sqlite3_bind_int64 (statement, 4, header->sequence);
+      sqlite3_bind_int64 (statement, 5, (int64_t)header->first);
+      sqlite3_bind_int64 (statement, 6, header->n);
+      sqlite3_bind_int64 (statement, 7, header->start_ns);
+      sqlite3_bind_int64 (statement, 8, row->end_ns);
+      bind_correlations (statement, 9, &row->blob);
+      blob_at = 11;
+    }
+  return _lns_writer_bind_blob (statement, blob_at, &row->blob) && _lns_writer_step (statement);
+}
+
+static bool
+put_meta (LnsWriter *writer, const char *key, const char *value)
+{
+  sqlite3_stmt *statement = writer->statements.meta;
+  return sqlite3_bind_text (statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
+         sqlite3_bind_text (statement, 2, value, -1, SQLITE_STATIC) == SQLITE_OK &&
+         _lns_writer_step (statement);
+}
+
+static bool
+put_meta_int (LnsWriter *writer, const char *key, int64_t value)
+{
+  char text[32];
+  snprintf (text, sizeof text, "%" PRId64, value);
+  return put_meta (writer, key, text);
+}
+
+static bool
+put_waiting_meta (LnsWriter *writer)
+{
+  const LnsBuffer *waiting = &writer->waiting_meta;
+  bool good = true;
+  for (size_t at = 0; good && at < waiting->size_bytes;)
+    {
+      const char *key = (const char *)waiting->bytes + at, *value = key + strlen (key) + 1;
+      good = put_meta (writer, key, value);
+      at += strlen (key) + strlen (value) + 2;
+    }
+  return good;
+}
+
+static bool
+put_backlog (LnsWriter *writer)
+{
+  const LnsWriterBacklog *backlog = &writer->backlog;
+  return !writer->has_backlog || (put_meta_int (writer, "reached_ns", backlog->reached_ns) &&
+                                  put_meta_int (writer, "seen_ns", backlog->seen_ns) &&
+                                  put_meta_int (writer, "waiting", (int64_t)backlog->n_waiting) &&
+                                  put_meta_int (writer, "untold", (int64_t)backlog->n_untold));
+}
+
+/* What a report lacks that could not be written whole. */
+static bool
+put_missing (LnsWriter *writer)
+{
+  char text[sizeof writer->trouble.message + 80];
+  snprintf (text, sizeof text, "%" PRIu64 " event%s, which could not be written: %s",
+            writer->n_dropped, lns_plural (writer->n_dropped, "", "s"), writer->trouble.message);
+  return writer->state != LNS_STATE_INCOMPLETE || put_meta (writer, "missing", text);
+}
+
+static bool
+put_state (LnsWriter *writer, int64_t now_ns)
+{
+  const char *state = writer->state == LNS_STATE_COMPLETE     ? "complete"
+                      : writer->state == LNS_STATE_RECOVERED  ? "recovered"
+                      : writer->state == LNS_STATE_INCOMPLETE ? "incomplete"
+                                                              : "recording";
+  return put_meta (writer, "state", state) &&
+         put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
+         put_meta_int (writer, "now_ns", now_ns) &&
+         put_meta_int (writer, "events", (int64_t)writer->n_events) &&
+         put_meta_int (writer, "next_string", writer->n_strings) && put_backlog (writer) &&
+         put_missing (writer);
+}
+
+/* Everything that waits, within the transaction, which may be one that an earlier commit had to
+ * leave open. */
+static bool
+put_everything (LnsWriter *writer, int64_t now_ns)
+{
+  LnsBuffer scratch = { 0 };
+  bool good = true;
+  for (; good && writer->rows.n_inserted < writer->rows.n_rows; writer->rows.n_inserted += good)
+    good = insert_row (writer, &writer->rows.rows[writer->rows.n_inserted]);
+  for (uint32_t i = 0; good && i < writer->n_dirty; i++)
+    good = _lns_writer_lane_put (&writer->lanes[writer->dirty[i]], writer->n_commits + 1,
+                                 &writer->statements, &scratch, &writer->rows.failed);
+  lns_buffer_clear (&scratch);
+  return good && put_waiting_meta (writer) && put_state (writer, now_ns);
+}
+
+/* The transaction is in the file: forget what waited. */
+static void
+settle (LnsWriter *writer, int64_t now_ns)
+{
+  writer->n_committed = writer->n_events;
+  writer->committed_ns = now_ns;
+  _lns_writer_rows_reset (&writer->rows);
+  lns_buffer_reset (&writer->waiting_meta);
+  for (uint32_t i = 0; i < writer->n_dirty; i++)
+    {
+      LnsWriterLane *lane = &writer->lanes[writer->dirty[i]];
+      lane->is_dirty = false;
+      if (lane->is_closed)
+        _lns_writer_lane_clear (lane);
+    }
+  writer->n_dirty = 0;
+  writer->n_commits++;
+  if (sqlite3_step (writer->statements.n_pages) == SQLITE_ROW)
+    writer->file_bytes =
+        (uint64_t)sqlite3_column_int64 (writer->statements.n_pages, 0) * LNS_SQL_PAGE_BYTES;
+  sqlite3_reset (writer->statements.n_pages);
+  if (writer->n_events > 0 && !writer->is_whole_or_none)
+    {
+      _lns_writer_remove_aside (writer->aside_path);
+      writer->aside_path = NULL;
+    }
+}
+
+/* Ends a transaction that failed, unless SQLite has done so. Its rows wait again. */
+static void
+roll_back (LnsWriter *writer)
+{
+  if (!sqlite3_get_autocommit (writer->database))
+    _lns_writer_step (writer->statements.rollback);
+  for (uint32_t i = 0; i < writer->rows.n_inserted; i++)
+    {
+      writer->n_definition_rows -= writer->rows.rows[i].header.kind == LNS_CHUNK_DEFINITIONS;
+      writer->n_chunk_rows -= writer->rows.rows[i].header.kind == LNS_CHUNK_EVENTS ||
+                              writer->rows.rows[i].header.kind == LNS_CHUNK_NODES;
+    }
+  writer->rows.n_inserted = 0;
+}
+
+/* A report that is finished without events that were there is not complete. */
+static void
+mark_incomplete (LnsWriter *writer)
+{
+  if (writer->state == LNS_STATE_COMPLETE && writer->n_dropped > 0)
+    writer->state = LNS_STATE_INCOMPLETE;
+}
+
+/* Keeps the reason of the first commit that fails; a reader that is waited for is none. */
+static void
+keep_trouble (LnsWriter *writer, const LnsError *cause)
+{
+  if (cause->code != EBUSY && writer->trouble.domain == LNS_ERROR_NONE)
+    writer->trouble = *cause;
+}
+
+bool
+lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
+{
+  LnsError cause = { 0 };
+  mark_incomplete (writer);
+  if (writer->dropped.others > 0)
+    {
+      define (writer, LNS_DEFINITION_LOSS, &writer->dropped);
+      writer->dropped.others = 0;
+    }
+  queue_all (writer);
+
+  bool begun =
+      !sqlite3_get_autocommit (writer->database) || _lns_writer_step (writer->statements.begin);
+  if (begun && put_everything (writer, now_ns) && !writer->rows.failed &&
+      _lns_writer_step (writer->statements.commit))
+    {
+      settle (writer, now_ns);
+      return true;
+    }
+  if (writer->rows.failed)
+    lns_error_set (&cause, LNS_ERROR_NO_MEMORY, 0,
+                   "cannot write “%s” any further: memory ran out; it ends with the last commit",
+                   writer->path);
+  else
+    lns_sql_error (&cause, writer->database, writer->path, "write");
+  keep_trouble (writer, &cause);
+  /* Where readers hold the lock the transaction stays open, and the next commit goes on with it. */
+  if (begun && (writer->rows.failed || sqlite3_errcode (writer->database) != SQLITE_BUSY))
+    roll_back (writer);
+  return lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
+}
+
+/* ---- The end ------------------------------------------------------------------------------------- */
+
+/* Drops the events that wait, once nothing can be done for them, and counts them as lost up to END_NS. What is
+ * defined stays; lanes stay as the last commit left them. */
+static void
+leave_out (LnsWriter *writer, int64_t end_ns)
+{
+  _lns_writer_rows_drop (&writer->rows, LNS_CHUNK_EVENTS);
+  _lns_writer_rows_drop (&writer->rows, LNS_CHUNK_NODES);
+  writer->n_dirty = 0;
+  LnsLoss loss = { .process = LNS_ID_NONE,
+                   .thread = LNS_ID_NONE,
+                   .first_ns = writer->committed_ns,
+                   .last_ns = end_ns,
+                   .others = writer->n_events - writer->n_committed };
+  if (loss.others > 0)
+    lns_writer_add_loss (writer, &loss);
+  writer->n_dropped += loss.others;
+  writer->n_events = writer->n_committed;
+}
+
 /* The last commit has failed: makes the file tell at least what it lacks, in the room that was kept
  * for this. Fills ERROR in any case. */
 static void
@@ -242,11 +802,11 @@ finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *caus
   if (writer->reserve_fd >= 0)
     close (writer->reserve_fd);
   writer->reserve_fd = -1;
-  _lns_writer_leave_out (writer, end_ns);
+  leave_out (writer, end_ns);
   bool is_told = !is_busy && lns_writer_commit (writer, end_ns, NULL);
   if (!is_told && !is_busy)
     {
-      _lns_writer_leave_out_kind (writer, LNS_CHUNK_STRINGS);
+      _lns_writer_rows_drop (&writer->rows, LNS_CHUNK_STRINGS);
       is_told = lns_writer_commit (writer, end_ns, NULL);
     }
   lns_error_set (error, cause->domain, cause->code,

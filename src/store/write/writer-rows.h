@@ -1,0 +1,47 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The chunks that wait for a commit, in the order in which they came. They stay until a commit has succeeded,
+ * so that a failed one is simply done again. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buffer.h"
+#include "src/store/format/chunk-format.h"
+
+typedef struct
+{
+  LnsChunkHeader header;
+  int64_t end_ns;
+  LnsBuffer blob; /* owned                                                                      */
+} LnsWriterRow;
+
+/* Zero it before use. */
+typedef struct
+{
+  LnsWriterRow *rows; /* n_rows; owned                                                          */
+  uint32_t n_rows, n_allocated;
+  uint32_t n_inserted; /* in the transaction that is open                                       */
+  size_t bytes;        /* of the blobs                                                          */
+  bool failed; /* memory ran out: what waits is not whole, and nothing of it may be committed     */
+} LnsWriterRows;
+
+/* Adds a row behind the others. Takes the contents of BLOB. */
+void _lns_writer_rows_add (LnsWriterRows *rows,
+                           const LnsChunkHeader *header,
+                           int64_t end_ns,
+                           LnsBuffer *blob);
+
+/* Drops the rows of KIND. Without its chunk a string is "" to readers. */
+void _lns_writer_rows_drop (LnsWriterRows *rows, LnsChunkKind kind);
+
+/* Drops all rows: they are in the file. The memory of the list stays for the next ones. */
+void _lns_writer_rows_reset (LnsWriterRows *rows);
+
+void _lns_writer_rows_clear (LnsWriterRows *rows);
