@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Strings and definitions of a recovery. Ids of definitions stay, as they are dense; ids of strings
- * change, as the writer gives them out. */
+/* Definitions of a recovery. Their ids stay, as they are dense. */
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -104,7 +103,7 @@ bool
 _lns_recover_read_definitions (LnsRecover *recover)
 {
   size_t n_chunks;
-  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_DEFINITIONS, &n_chunks);
+  const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_DEFINITIONS, &n_chunks);
   bool any = false;
 
   for (size_t c = 0; c < n_chunks; c++)
@@ -135,135 +134,22 @@ _lns_recover_read_definitions (LnsRecover *recover)
                                recover->path);
 }
 
-/* Takes the string chunk apart; OFFSETS as in lns_strings_parse (). */
-static bool
-parse_strings (LnsRecover *recover,
-               const LnsFoundChunk *chunk,
-               uint32_t *offsets,
-               const uint8_t **ret_bytes,
-               uint64_t *ret_total_bytes)
-{
-  LnsChunkView view;
-
-  return _lns_scan_read (chunk, recover->bytes, &view) && view.header.n <= LNS_STRING_CHUNK_MAX &&
-         lns_strings_parse (&view, offsets, ret_bytes, ret_total_bytes, NULL);
-}
-
-static uint32_t
-write_string (LnsRecover *recover, uint32_t old_id, const uint8_t *bytes, size_t size_bytes)
-{
-  return _lns_recover_is_block (recover, old_id)
-             ? _lns_recover_write_block (recover, bytes, size_bytes)
-             : lns_writer_string (recover->writer, bytes, size_bytes);
-}
-
-/* Puts a long string together from the chunks of its pieces, CHUNKS[0 …]; as much as is there. */
-static uint32_t
-write_pieces (LnsRecover *recover, const LnsFoundChunk *chunks, size_t n_chunks, uint32_t *offsets)
-{
-  LnsBuffer whole = { 0 };
-  uint64_t total_bytes = 0, ignored;
-  const uint8_t *bytes;
-
-  for (size_t c = 0; c < n_chunks; c++)
-    {
-      if ((c > 0 && (chunks[c].header.lane != chunks[c - 1].header.lane + 1 ||
-                     whole.size_bytes >= total_bytes)) ||
-          !parse_strings (recover, &chunks[c], offsets, &bytes, c == 0 ? &total_bytes : &ignored))
-        break;
-      lns_buffer_append (&whole, bytes, offsets[1] - offsets[0] - 1);
-    }
-  uint32_t id = write_string (recover, chunks[0].header.lane, whole.bytes, whole.size_bytes);
-  lns_buffer_clear (&whole);
-  return id;
-}
-
 bool
-_lns_recover_write_strings (LnsRecover *recover)
+_lns_recover_find_blocks (LnsRecover *recover)
 {
-  size_t n_chunks, n_ids = 0;
-  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_STRINGS, &n_chunks);
-  uint32_t *offsets = malloc ((LNS_STRING_CHUNK_MAX + 1) * sizeof *offsets);
+  const LnsRecoveredTable *rows = &recover->tables[LNS_DEFINITION_KEPT_ROWS];
+  const LnsRecoveredTable *tables = &recover->tables[LNS_DEFINITION_KEPT_TABLE];
+  uint32_t *ids = calloc ((size_t)rows->n + tables->n + 1, sizeof *ids);
+  size_t n = 0;
 
-  for (size_t c = 0; c < n_chunks; c++)
-    n_ids += chunks[c].header.n;
-  recover->runs = calloc (n_chunks + 1, sizeof *recover->runs);
-  recover->new_ids = calloc (n_ids + 1, sizeof *recover->new_ids);
-  if (offsets == NULL || recover->runs == NULL || recover->new_ids == NULL ||
-      !_lns_recover_find_blocks (recover))
-    {
-      free (offsets);
-      return _lns_recover_no_memory (recover);
-    }
-  recover->lost_name = lns_writer_string (recover->writer, "(lost)", 6);
-  size_t at = 0;
-  for (size_t c = 0; c < n_chunks; c++)
-    {
-      const uint8_t *bytes;
-      uint64_t total_bytes;
-      if (!parse_strings (recover, &chunks[c], offsets, &bytes, &total_bytes))
-        continue;
-      const uint32_t n = chunks[c].header.n;
-      recover->runs[recover->n_runs++] = (LnsStringRun){ chunks[c].header.lane, n, at };
-      if (total_bytes > 0)
-        recover->new_ids[at] = write_pieces (recover, &chunks[c], n_chunks - c, offsets);
-      else
-        for (uint32_t i = 0; i < n; i++)
-          recover->new_ids[at + i] =
-              write_string (recover, chunks[c].header.lane + i, bytes + offsets[i],
-                            offsets[i + 1] - offsets[i] - 1);
-      at += n;
-    }
-  free (offsets);
+  if (ids == NULL)
+    return _lns_recover_no_memory (recover);
+  for (uint32_t i = 0; i < rows->n; i++)
+    ids[n++] = rows->definitions[i].kept_rows.rows;
+  for (uint32_t i = 0; i < tables->n; i++)
+    ids[n++] = tables->definitions[i].kept_table.columns;
+  _lns_recovered_strings_set_blocks (&recover->strings, ids, n);
   return true;
-}
-
-/* The run of OLD_ID, or NULL. */
-static const LnsStringRun *
-find_run (const LnsStringRun *runs, size_t n_runs, uint32_t old_id)
-{
-  size_t low = 0, high = n_runs;
-
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (runs[middle].first <= old_id)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low > 0 && old_id - runs[low - 1].first < runs[low - 1].n ? &runs[low - 1] : NULL;
-}
-
-uint32_t
-_lns_recover_string (const LnsRecover *recover, uint32_t old_id, uint32_t lost)
-{
-  const LnsStringRun *run = find_run (recover->runs, recover->n_runs, old_id);
-
-  if (old_id == 0)
-    return 0;
-  return run != NULL ? recover->new_ids[run->at + (old_id - run->first)] : lost;
-}
-
-void
-_lns_recover_text (LnsRecover *recover, uint32_t old_id, char *text, size_t text_bytes)
-{
-  size_t n_chunks;
-  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_STRINGS, &n_chunks);
-  uint32_t *offsets = malloc ((LNS_STRING_CHUNK_MAX + 1) * sizeof *offsets);
-  const uint8_t *bytes;
-  uint64_t total_bytes;
-
-  text[0] = '\0';
-  for (size_t c = 0; offsets != NULL && c < n_chunks; c++)
-    if (chunks[c].header.lane <= old_id && old_id - chunks[c].header.lane < chunks[c].header.n &&
-        parse_strings (recover, &chunks[c], offsets, &bytes, &total_bytes))
-      {
-        strncpy (text, (const char *)bytes + offsets[old_id - chunks[c].header.lane],
-                 text_bytes - 1);
-        text[text_bytes - 1] = '\0';
-      }
-  free (offsets);
 }
 
 /* The track that lanes of KIND belong to: the first, where several have such. */
@@ -323,9 +209,9 @@ add_lost_lanes (LnsRecover *recover)
   const LnsRecoveredTable *tracks = &recover->tables[LNS_DEFINITION_TRACK];
   size_t n_chunks;
 
-  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_EVENTS, &n_chunks);
+  const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_EVENTS, &n_chunks);
   learn_lane_kinds (recover, chunks, n_chunks);
-  chunks = _lns_recover_chunks (recover, LNS_CHUNK_OPEN_EVENT, &n_chunks);
+  chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_OPEN_EVENT, &n_chunks);
   learn_lane_kinds (recover, chunks, n_chunks);
   for (uint32_t i = 0; i < lanes->n; i++)
     {
@@ -442,7 +328,7 @@ tell_lost_rows (LnsRecover *recover, uint32_t old_id, uint64_t n)
 {
   char name[80], text[200];
 
-  _lns_recover_text (recover, old_id, name, sizeof name);
+  _lns_recovered_text (&recover->strings, old_id, name, sizeof name);
   const int size =
       snprintf (text, sizeof text, "%" PRIu64 " row%s of table %s %s unreadable and %s left out.",
                 n, lns_plural (n, "", "s"), name[0] != '\0' ? name : "(lost)",
@@ -461,9 +347,9 @@ tell_lost_rows (LnsRecover *recover, uint32_t old_id, uint64_t n)
 static bool
 is_lost (const LnsRecover *recover, uint32_t old_id)
 {
-  const uint32_t id = _lns_recover_string (recover, old_id, recover->lost_name);
+  const uint32_t id = _lns_recovered_string (&recover->strings, old_id, recover->strings.lost_name);
 
-  return id == 0 || id == recover->lost_name;
+  return id == 0 || id == recover->strings.lost_name;
 }
 
 /* Empties the blocks of kept rows whose bytes are lost, so that the rest of their table can be read, and says how many
@@ -510,7 +396,7 @@ _lns_recover_write_definitions (LnsRecover *recover)
           char *field = (char *)&table->definitions[i] + string_fields[f].offset;
           uint32_t id;
           memcpy (&id, field, sizeof id);
-          id = _lns_recover_string (recover, id, recover->lost_name);
+          id = _lns_recovered_string (&recover->strings, id, recover->strings.lost_name);
           memcpy (field, &id, sizeof id);
         }
     }

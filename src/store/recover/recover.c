@@ -33,39 +33,6 @@ typedef struct
   uint64_t extra[LNS_EXTRA_MAX][LNS_CHUNK_MAX_EVENTS];
 } Events;
 
-bool
-_lns_recover_no_memory (LnsRecover *recover)
-{
-  return lns_error_set (recover->error, LNS_ERROR_NO_MEMORY, 0,
-                        "%s: not enough memory to recover it; close other programs", recover->path);
-}
-
-/* The first chunk of KIND or a later one. */
-static size_t
-first_of (const LnsScan *scan, LnsChunkKind kind)
-{
-  size_t low = 0, high = scan->n_chunks;
-
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (scan->chunks[middle].header.kind < kind)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low;
-}
-
-const LnsFoundChunk *
-_lns_recover_chunks (const LnsRecover *recover, LnsChunkKind kind, size_t *ret_n)
-{
-  const size_t first = first_of (&recover->scan, kind);
-
-  *ret_n = first_of (&recover->scan, kind + 1) - first;
-  return recover->scan.chunks + first;
-}
-
 static bool
 scan_file (LnsRecover *recover, int fd)
 {
@@ -117,10 +84,10 @@ create (LnsRecover *recover, const char *out_path, bool overwrite)
 
   for (uint32_t i = 0; i < meta->n; i++)
     {
-      _lns_recover_text (recover, meta->definitions[i].meta.key, key, sizeof key);
+      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.key, key, sizeof key);
       if (!is_own_key (key))
         continue;
-      _lns_recover_text (recover, meta->definitions[i].meta.value, value, sizeof value);
+      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.value, value, sizeof value);
       if (strcmp (key, "incompatible") == 0 &&
           (strtoull (value, NULL, 10) & ~LNS_FEATURES_INCOMPATIBLE) != 0)
         return lns_error_set (recover->error, LNS_ERROR_VERSION, 0,
@@ -146,11 +113,11 @@ write_meta (LnsRecover *recover)
 
   for (uint32_t i = 0; value != NULL && i < meta->n; i++)
     {
-      _lns_recover_text (recover, meta->definitions[i].meta.key, key, sizeof key);
+      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.key, key, sizeof key);
       if (key[0] == '\0' || is_own_key (key))
         continue;
-      _lns_recover_text (recover, meta->definitions[i].meta.value, value,
-                         LNS_STRING_PIECE_BYTES + 1);
+      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.value, value,
+                           LNS_STRING_PIECE_BYTES + 1);
       lns_writer_set_meta (recover->writer, key, value);
     }
   free (value);
@@ -165,14 +132,16 @@ take_event (const LnsRecover *recover, LnsLaneKind kind, const Events *events, u
   const int payload = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD);
   LnsEvent event = { .start_ns = events->start_ns[i],
                      .duration_ns = events->duration_ns[i],
-                     .name = _lns_recover_string (recover, events->name[i], recover->lost_name),
+                     .name = _lns_recovered_string (&recover->strings, events->name[i],
+                                                    recover->strings.lost_name),
                      .flags = events->flags[i] };
 
   for (unsigned e = 0; e < info->n_extra; e++)
     event.extra[e] = events->extra[e][i];
   if (type >= 0 && payload >= 0 &&
       (event.extra[type] == LNS_PAYLOAD_TYPED || event.extra[type] == LNS_PAYLOAD_JSON))
-    event.extra[payload] = _lns_recover_string (recover, (uint32_t)event.extra[payload], 0);
+    event.extra[payload] =
+        _lns_recovered_string (&recover->strings, (uint32_t)event.extra[payload], 0);
   return event;
 }
 
@@ -265,8 +234,8 @@ write_events (LnsRecover *recover, int64_t *ret_end_ns)
 {
   const uint32_t n_lanes = recover->tables[LNS_DEFINITION_LANE].n;
   size_t n_chunks, n_opens, c = 0, o = 0;
-  const LnsFoundChunk *chunks = _lns_recover_chunks (recover, LNS_CHUNK_EVENTS, &n_chunks);
-  const LnsFoundChunk *opens = _lns_recover_chunks (recover, LNS_CHUNK_OPEN_EVENT, &n_opens);
+  const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_EVENTS, &n_chunks);
+  const LnsFoundChunk *opens = _lns_scan_chunks (&recover->scan, LNS_CHUNK_OPEN_EVENT, &n_opens);
   Events *events = malloc (sizeof *events);
   bool ok = events != NULL || _lns_recover_no_memory (recover);
 
@@ -402,11 +371,16 @@ rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
   recover->bytes = malloc (LNS_CHUNK_MAX_BYTES);
   if (recover->bytes == NULL)
     return _lns_recover_no_memory (recover);
+  recover->strings.scan = &recover->scan;
+  recover->strings.bytes = recover->bytes;
   recover->counts.n_damaged = count_damaged (&recover->scan);
   if (!_lns_recover_read_definitions (recover) || !create (recover, out_path, overwrite))
     return false;
-  if (!_lns_recover_write_strings (recover) || !_lns_recover_write_definitions (recover) ||
-      !write_events (recover, &end_ns))
+  if (!_lns_recover_find_blocks (recover))
+    return false;
+  if (!_lns_recovered_strings_write (&recover->strings, recover->writer))
+    return _lns_recover_no_memory (recover);
+  if (!_lns_recover_write_definitions (recover) || !write_events (recover, &end_ns))
     return false;
   write_meta (recover);
   count_lost (recover);
@@ -444,9 +418,7 @@ lns_recover (const char *path,
       close (fds[i]);
   for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
     free (recover.tables[kind].definitions);
-  free (recover.runs);
-  free (recover.new_ids);
-  free (recover.blocks);
+  _lns_recovered_strings_clear (&recover.strings);
   free (recover.bytes);
   _lns_scan_clear (&recover.scan);
   if (ok && ret_recovery != NULL)

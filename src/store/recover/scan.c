@@ -240,6 +240,32 @@ _lns_scan_choose (LnsScan *scan)
   scan->n_damaged = n_damaged;
 }
 
+/* The first chunk of KIND or a later one. */
+static size_t
+first_of (const LnsScan *scan, LnsChunkKind kind)
+{
+  size_t low = 0, high = scan->n_chunks;
+
+  while (low < high)
+    {
+      size_t middle = low + (high - low) / 2;
+      if (scan->chunks[middle].header.kind < kind)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+const LnsFoundChunk *
+_lns_scan_chunks (const LnsScan *scan, LnsChunkKind kind, size_t *ret_n)
+{
+  const size_t first = first_of (scan, kind);
+
+  *ret_n = first_of (scan, kind + 1) - first;
+  return scan->chunks + first;
+}
+
 bool
 _lns_scan_read (const LnsFoundChunk *chunk, uint8_t *bytes, LnsChunkView *ret_view)
 {

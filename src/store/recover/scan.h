@@ -41,6 +41,9 @@ bool _lns_scan_go_on (const LnsOpenOptions *options, double fraction, LnsError *
  * O(n log n). */
 void _lns_scan_choose (LnsScan *scan);
 
+/* The chunks of KIND, once chosen: *RET_N of them from the returned one on. O(log n). */
+const LnsFoundChunk *_lns_scan_chunks (const LnsScan *scan, LnsChunkKind kind, size_t *ret_n);
+
 /* Reads CHUNK again, into BYTES (LNS_CHUNK_MAX_BYTES of them), and takes it apart. */
 bool _lns_scan_read (const LnsFoundChunk *chunk, uint8_t *bytes, LnsChunkView *ret_view);
 

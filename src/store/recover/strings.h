@@ -1,0 +1,54 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The strings of a recovery, among them the blocks of kept rows, which hold ids of other strings. Their ids change,
+ * as the writer gives them out. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/store/recover/scan.h"
+#include "src/store/write/writer.h"
+
+/* Old ids FIRST … FIRST + N - 1 are new_ids[at …]. */
+typedef struct
+{
+  uint32_t first, n;
+  size_t at;
+} LnsStringRun;
+
+/* Set `scan` and `bytes` before use; zero the rest. */
+typedef struct
+{
+  const LnsScan *scan; /* whose chunks hold them; borrowed                                      */
+  uint8_t *bytes;      /* LNS_CHUNK_MAX_BYTES to read a chunk into; borrowed                     */
+  LnsStringRun *runs;  /* n_runs, ascending; owned                                              */
+  size_t n_runs;
+  uint32_t *new_ids;  /* owned                                                                  */
+  uint32_t lost_name; /* new id of what stands for a lost string                                */
+  uint32_t *blocks; /* n_blocks ascending old ids of strings that are blocks of kept rows; owned */
+  size_t n_blocks;
+} LnsRecoveredStrings;
+
+/* The strings with OLD_IDS, which it owns now, are blocks of kept rows. */
+void _lns_recovered_strings_set_blocks (LnsRecoveredStrings *strings, uint32_t *old_ids, size_t n);
+
+/* Gives the strings that were found to WRITER. False where memory ran out. */
+bool _lns_recovered_strings_write (LnsRecoveredStrings *strings, LnsWriter *writer);
+
+/* The new id of string OLD_ID: 0 stays 0, a lost one gets LOST. O(log runs). */
+uint32_t _lns_recovered_string (const LnsRecoveredStrings *strings, uint32_t old_id, uint32_t lost);
+
+/* The first piece or the whole of string OLD_ID as text, at most TEXT_BYTES with its NUL; "" where it
+ * is lost. */
+void _lns_recovered_text (const LnsRecoveredStrings *strings,
+                          uint32_t old_id,
+                          char *text,
+                          size_t text_bytes);
+
+void _lns_recovered_strings_clear (LnsRecoveredStrings *strings);
