@@ -49,11 +49,11 @@ decode (LnsChunkWalker *walker, const LnsChunkReading *reading, LnsError *error)
       walker->memory_bytes = walker->memory != NULL ? needed_bytes : 0;
       if (walker->memory == NULL)
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                              walker->report->path);
+                              walker->report->file.path);
     }
   if (!_lns_chunk_decode (&reading->view, walker->column_mask, walker->memory, &walker->chunk,
                           &cause))
-    return _lns_report_damaged (walker->report, error, "%s", cause.message);
+    return _lns_report_file_damaged (&walker->report->file, error, "%s", cause.message);
   return true;
 }
 
@@ -74,7 +74,7 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
     }
   /* Lent for one chunk: who merges thousands of lanes has as many walkers, and each connection is a file that is open
    * with a cache of its own. */
-  LnsConnection *connection = _lns_report_take (report, error);
+  LnsConnection *connection = _lns_report_file_take (&report->file, error);
   bool ok = connection != NULL &&
             _lns_report_begin_chunk (report, connection, walker->lane, 0, index, &reading, error);
   if (ok)
@@ -83,7 +83,7 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
       _lns_report_end_chunk (&reading);
     }
   if (connection != NULL)
-    _lns_report_give (report, connection);
+    _lns_report_file_give (&report->file, connection);
   return ok ? &walker->chunk : NULL;
 }
 

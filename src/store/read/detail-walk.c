@@ -44,7 +44,7 @@ is_cancelled (Walk *walk)
           visitor->expected_generation)
     return false;
   lns_error_set (walk->error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled",
-                 walk->report->path);
+                 walk->report->file.path);
   return true;
 }
 
@@ -59,7 +59,7 @@ add_opened (Walk *walk, const Opened *opened)
       Opened *items = reallocarray (list->items, n_allocated, sizeof *items);
       if (items == NULL)
         return lns_error_set (walk->error, LNS_ERROR_NO_MEMORY, 0,
-                              "%s: not enough memory to read it", walk->report->path);
+                              "%s: not enough memory to read it", walk->report->file.path);
       list->items = items;
       list->n_allocated = n_allocated;
     }
@@ -197,7 +197,8 @@ _lns_detail_walk (LnsReport *report,
                   LnsError *error)
 {
   if (lane >= report->n_lanes)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->file.path,
+                          lane);
   Walk walk = { .report = report,
                 .lane = lane,
                 .visitor = visitor,

@@ -157,7 +157,7 @@ is_cancelled (Walk *walk)
           visitor->expected_generation)
     return false;
   lns_error_set (walk->error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled",
-                 walk->set->report->path);
+                 walk->set->report->file.path);
   return true;
 }
 
@@ -248,7 +248,7 @@ walk_facet (void *source, const LnsDetailVisitor *visitor, LnsError *error)
   walk.chunks = calloc (walk.set->n_lanes + 1, sizeof *walk.chunks);
   if (walk.chunks == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
-                          walk.set->report->path);
+                          walk.set->report->file.path);
   const unsigned top = walk.data->n_levels - 1;
   bool ok = !is_cancelled (&walk);
   for (uint64_t i = 0; ok && i < walk.data->levels[top].n; i++)
@@ -269,8 +269,8 @@ lns_facet_query_pixels (const LnsFacetSet *set,
                         LnsError *error)
 {
   if (index >= set->n_facets)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no facet %u", set->report->path,
-                          index);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no facet %u",
+                          set->report->file.path, index);
   Walk walk = { .set = set, .data = &set->data[index] };
   return _lns_pixels_fill (set->report, query, -1, walk_facet, &walk, result, error);
 }

@@ -41,7 +41,7 @@ _lns_pixel_scale_init (LnsPixelScale *scale,
       !isfinite (query->ns_per_px))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "%s: a pixel query needs 1 to %d pixels of a positive width",
-                          report->path, LNS_PIXELS_MAX);
+                          report->file.path, LNS_PIXELS_MAX);
   const double width_ns = ceil (query->ns_per_px * query->n_px);
 
   scale->from_ns = query->origin_ns;
@@ -325,7 +325,7 @@ _lns_pixels_fill (LnsReport *report,
     return false;
   if (!prepare (result, query->n_px, &paint.weights))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
-                          report->path);
+                          report->file.path);
   const LnsDetailVisitor visitor = {
     .node = node_cb,
     .events = events_cb,
@@ -344,7 +344,7 @@ _lns_pixels_fill (LnsReport *report,
       result->pixels[p].busy = 1;
   if (ok && paint.no_memory)
     ok = lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
-                        report->path);
+                        report->file.path);
   free (paint.weights);
   return ok;
 }
@@ -387,7 +387,8 @@ lns_report_query_pixels (LnsReport *report,
   report = _lns_report_of (report, lane);
   Source source = { report, lane };
   if (lane >= report->n_lanes)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->file.path,
+                          lane);
   return _lns_pixels_fill (report, query,
                            lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_COLOR),
                            walk_lane, &source, result, error);

@@ -124,12 +124,12 @@ _lns_report_begin_chunk (LnsReport *report,
     {
       sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_CHUNK);
       if (statement == NULL)
-        return _lns_report_sqlite_error (report, connection, error);
+        return _lns_report_file_sqlite_error (&report->file, connection, error);
       sqlite3_bind_int64 (statement, 1, entry->row);
       int step = sqlite3_step (statement);
       if (step != SQLITE_ROW && step != SQLITE_DONE)
         {
-          _lns_report_sqlite_error (report, connection, error);
+          _lns_report_file_sqlite_error (&report->file, connection, error);
           sqlite3_reset (statement);
           return false;
         }
@@ -149,8 +149,8 @@ _lns_report_begin_chunk (LnsReport *report,
   if (!right)
     {
       _lns_report_end_chunk (ret_reading);
-      return _lns_report_damaged (
-          report, error, "chunk %u of level %u of lane %u: %s", index, level, lane,
+      return _lns_report_file_damaged (
+          &report->file, error, "chunk %u of level %u of lane %u: %s", index, level, lane,
           cause.message[0] != '\0' ? cause.message : "it is another one or missing");
     }
   atomic_fetch_add_explicit (&report->chunks_decoded, 1, memory_order_relaxed);
@@ -169,7 +169,7 @@ _lns_report_end_chunk (LnsChunkReading *reading)
 static bool
 decode_failed (const LnsReport *report, const LnsError *cause, LnsError *error)
 {
-  return _lns_report_damaged (report, error, "%s", cause->message);
+  return _lns_report_file_damaged (&report->file, error, "%s", cause->message);
 }
 
 static bool
@@ -195,7 +195,8 @@ load_events (LnsReport *report,
   EventChunk *chunk = malloc (sizeof *chunk + memory_bytes);
   bool ok = chunk != NULL;
   if (!ok)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", report->path);
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                   report->file.path);
   else if (!_lns_chunk_decode (&reading.view, column_mask, chunk->memory, &chunk->chunk, &cause))
     ok = decode_failed (report, &cause, error);
   _lns_report_end_chunk (&reading);
@@ -204,8 +205,8 @@ load_events (LnsReport *report,
       const LnsIndexEntry *entry = &report->lanes[lane].index->levels[0].entries[index];
       const uint32_t last = chunk->chunk.n - 1;
       if (!times_fit (entry, chunk->chunk.start_ns[last] + chunk->chunk.duration_ns[last]))
-        ok = _lns_report_damaged (report, error, "chunk %u of lane %u ends at another time", index,
-                                  lane);
+        ok = _lns_report_file_damaged (&report->file, error,
+                                       "chunk %u of lane %u ends at another time", index, lane);
     }
   if (!ok)
     {
@@ -233,7 +234,7 @@ make_open (LnsReport *report, uint32_t lane, LnsError *error)
   if (chunk == NULL)
     {
       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                     report->path);
+                     report->file.path);
       return NULL;
     }
   copy = (void *)chunk->memory;
@@ -262,8 +263,8 @@ _lns_report_event_chunk (LnsReport *report,
 {
   if (lane >= report->n_lanes || index >= report->lanes[lane].info.n_chunks)
     {
-      lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no chunk %u in lane %u", report->path,
-                     index, lane);
+      lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no chunk %u in lane %u",
+                     report->file.path, index, lane);
       return NULL;
     }
   EventChunk *chunk;
@@ -277,11 +278,11 @@ _lns_report_event_chunk (LnsReport *report,
                                               column_mask, &column_mask);
   if (chunk == NULL && !cached_only)
     {
-      LnsConnection *connection = _lns_report_take (report, error);
+      LnsConnection *connection = _lns_report_file_take (&report->file, error);
       if (connection == NULL)
         return NULL;
       chunk = load_events (report, connection, lane, index, column_mask, error);
-      _lns_report_give (report, connection);
+      _lns_report_file_give (&report->file, connection);
       if (chunk != NULL)
         _lns_chunk_cache_put (report->cache, &chunk->item);
     }
@@ -307,7 +308,7 @@ lns_chunk_unref (const LnsChunk *chunk)
 static LnsNodeChunk *
 load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
 {
-  LnsConnection *connection = _lns_report_take (report, error);
+  LnsConnection *connection = _lns_report_file_take (&report->file, error);
   LnsChunkReading reading;
   LnsNodeChunk *chunk = NULL;
   LnsError cause = { 0 };
@@ -321,7 +322,7 @@ load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
       chunk = malloc (size_bytes);
       if (chunk == NULL)
         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                       report->path);
+                       report->file.path);
       else
         {
           chunk->item = (LnsCacheItem){ .key = key, .size_bytes = size_bytes, .refs = 1 };
@@ -336,7 +337,7 @@ load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
         }
       _lns_report_end_chunk (&reading);
     }
-  _lns_report_give (report, connection);
+  _lns_report_file_give (&report->file, connection);
   return chunk;
 }
 
@@ -437,14 +438,76 @@ lns_report_find (
   return true;
 }
 
+/* Looks for CORRELATION in chunk INDEX of LANE, from ordinal FROM on. False where it is damaged. */
+static bool
+find_in_chunk (LnsReport *report,
+               uint32_t lane,
+               uint32_t index,
+               uint64_t correlation,
+               uint64_t from,
+               uint64_t *ret_ordinal,
+               LnsError *error)
+{
+  const int at = lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION);
+  const LnsChunk *chunk =
+      lns_report_chunk (report, lane, index, LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION), error);
+  if (chunk == NULL)
+    return false;
+  const uint64_t *ids = chunk->extra[at];
+  uint32_t first = from > chunk->first ? (uint32_t)(from - chunk->first) : 0;
+  for (uint32_t i = first; ids != NULL && i < chunk->n; i++)
+    if (ids[i] == correlation)
+      {
+        *ret_ordinal = chunk->first + i;
+        break;
+      }
+  lns_chunk_unref (chunk);
+  return true;
+}
+
+bool
+lns_report_find_correlation (LnsReport *report,
+                             uint32_t lane,
+                             uint64_t correlation,
+                             uint64_t from,
+                             uint64_t *ret_ordinal,
+                             LnsError *error)
+{
+  report = _lns_report_of (report, lane);
+  const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
+  if (index == NULL)
+    return false;
+  const uint64_t n_events = report->lanes[lane].info.n_events;
+  *ret_ordinal = n_events;
+  if (correlation == 0 || from >= n_events ||
+      lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION) < 0)
+    return true;
+  /* The first chunk that, with those before it, reaches up to the id. */
+  const LnsLevelIndex *events = &index->levels[0];
+  uint32_t low = lns_report_chunk_of (report, lane, from), high = events->n_entries;
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      if (events->entries[middle].up_to < correlation)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  for (; low < events->n_entries && events->entries[low].from <= correlation; low++)
+    if (!find_in_chunk (report, lane, low, correlation, from, ret_ordinal, error) ||
+        *ret_ordinal != n_events)
+      return *ret_ordinal != n_events;
+  return true;
+}
+
 bool
 lns_report_event (
     LnsReport *report, uint32_t lane, uint64_t ordinal, LnsEvent *ret_event, LnsError *error)
 {
   report = _lns_report_of (report, lane);
   if (lane >= report->n_lanes || ordinal >= report->lanes[lane].info.n_events)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu", report->path,
-                          lane, (unsigned long long)ordinal);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu",
+                          report->file.path, lane, (unsigned long long)ordinal);
   /* Where the index is damaged, so is any chunk of it. */
   const LnsChunk *chunk =
       lns_report_chunk (report, lane, lns_report_chunk_of (report, lane, ordinal), 0, error);

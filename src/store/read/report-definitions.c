@@ -99,13 +99,14 @@ load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
       if (n_bytes > META_MAX_BYTES)
         return lns_error_set (
             error, LNS_ERROR_FORMAT, 0,
-            "%s has over 64 MiB in \"lns_meta\", which no report of Lanescope has", report->path);
+            "%s has over 64 MiB in \"lns_meta\", which no report of Lanescope has",
+            report->file.path);
       if (!add_meta (report, &n_allocated, key != NULL ? key : "", value != NULL ? value : ""))
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
-                              report->path);
+                              report->file.path);
     }
   if (step != SQLITE_DONE)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
   if (report->n_meta > 0)
     qsort (report->meta, report->n_meta, PAIR_BYTES, compare_meta);
   return true;
@@ -159,11 +160,11 @@ check_features (LnsReport *report, LnsError *error)
     return lns_error_set (error, LNS_ERROR_VERSION, 0,
                           "%s: the report needs Lanescope %s or newer (feature bits 0x%" PRIx64
                           "); update lanescope",
-                          report->path, needs, incompatible);
+                          report->file.path, needs, incompatible);
   return lns_error_set (error, LNS_ERROR_VERSION, 0,
                         "%s: the report needs a Lanescope newer than " LNS_VERSION
                         " (feature bits 0x%" PRIx64 "); update lanescope",
-                        report->path, incompatible);
+                        report->file.path, incompatible);
 }
 
 bool
@@ -176,7 +177,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   const char *state = lns_report_meta (report, "state");
   const char *writer = lns_report_meta (report, "writer");
   if (state == NULL || !read_uuid (report, info->uuid))
-    return _lns_report_damaged (report, error, "its state or its identity is missing");
+    return _lns_report_file_damaged (&report->file, error, "its state or its identity is missing");
   if (strcmp (state, "complete") == 0)
     info->state = LNS_STATE_COMPLETE;
   else if (strcmp (state, "recovered") == 0)
@@ -184,10 +185,10 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   else if (strcmp (state, "incomplete") == 0)
     info->state = LNS_STATE_INCOMPLETE;
   else
-    info->state =
-        (writer != NULL && lns_identity_lives (writer)) || lns_sql_is_written (report->real_path)
-            ? LNS_STATE_RECORDING
-            : LNS_STATE_CUT_OFF;
+    info->state = (writer != NULL && lns_identity_lives (writer)) ||
+                          lns_sql_is_written (report->file.real_path)
+                      ? LNS_STATE_RECORDING
+                      : LNS_STATE_CUT_OFF;
   report->is_live = info->state == LNS_STATE_RECORDING;
   if (info->state == LNS_STATE_RECORDING || info->state == LNS_STATE_CUT_OFF)
     {
@@ -203,7 +204,8 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   /* String 0 is not stored; each other one takes at least the byte of its NUL. */
   const uint64_t n_strings = meta_uint (report, "next_string");
   if (n_strings >= UINT32_MAX || n_strings > info->file_bytes)
-    return _lns_report_damaged (report, error, "it cannot hold the strings that it counts");
+    return _lns_report_file_damaged (&report->file, error,
+                                     "it cannot hold the strings that it counts");
   report->n_strings = (uint32_t)n_strings;
   return true;
 }
@@ -262,9 +264,9 @@ check_references (const LnsReport *report, LnsError *error)
           uint32_t id;
           memcpy (&id, (const char *)from->records + i * size + reference->offset, sizeof id);
           if (id >= n_to && (reference->required || id != LNS_ID_NONE))
-            return _lns_report_damaged (report, error, "%s %u refers to %s %u, which is not there",
-                                        kind_names[reference->from], i, kind_names[reference->to],
-                                        id);
+            return _lns_report_file_damaged (
+                &report->file, error, "%s %u refers to %s %u, which is not there",
+                kind_names[reference->from], i, kind_names[reference->to], id);
         }
     }
   return true;
@@ -304,8 +306,9 @@ check_ancestry (const LnsReport *report, LnsError *error)
 
   if (!_lns_report_end_circles (table->records, sizeof (LnsProcess), table->n, &n_ended))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory for its definitions", report->path);
-  return n_ended == 0 || _lns_report_damaged (report, error, "a process is its own ancestor");
+                          "%s: not enough memory for its definitions", report->file.path);
+  return n_ended == 0 ||
+         _lns_report_file_damaged (&report->file, error, "a process is its own ancestor");
 }
 
 /* Puts a record into its table: a new one at the end, or over an earlier one. */
@@ -320,8 +323,8 @@ keep_record (LnsReport *report,
   const size_t size = lns_definition_size (kind);
 
   if (id > table->n || id == LNS_ID_NONE)
-    return _lns_report_damaged (report, error, "the definition of %s %u is missing",
-                                kind_names[kind], table->n);
+    return _lns_report_file_damaged (&report->file, error, "the definition of %s %u is missing",
+                                     kind_names[kind], table->n);
   if (id == table->n_allocated)
     {
       uint32_t n_allocated =
@@ -329,7 +332,7 @@ keep_record (LnsReport *report,
       void *records = n_allocated > id ? reallocarray (table->records, n_allocated, size) : NULL;
       if (records == NULL)
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                              "%s: not enough memory for its definitions", report->path);
+                              "%s: not enough memory for its definitions", report->file.path);
       table->records = records;
       table->n_allocated = n_allocated;
     }
@@ -346,7 +349,7 @@ keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError
 
   if (!lns_chunk_parse (bytes, size_bytes, &view, &cause) ||
       view.header.kind != LNS_CHUNK_DEFINITIONS)
-    return _lns_report_damaged (report, error, "definitions: %s", cause.message);
+    return _lns_report_file_damaged (&report->file, error, "definitions: %s", cause.message);
   const LnsChunkColumn *column = lns_chunk_column (&view, LNS_DEFINITION_COLUMN_RECORDS);
   const uint8_t *records = column != NULL ? column->bytes : NULL;
   size_t records_bytes = column != NULL ? column->size_bytes : 0;
@@ -356,7 +359,7 @@ keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError
       LnsDefinition definition;
       uint32_t id;
       if (!lns_definition_decode (&records, &records_bytes, &kind, &id, &definition))
-        return _lns_report_damaged (report, error, "a definition cannot be read");
+        return _lns_report_file_damaged (&report->file, error, "a definition cannot be read");
       if (lns_definition_size (kind) == 0)
         continue;
       if (!keep_record (report, kind, id, &definition, error))
@@ -382,16 +385,16 @@ _lns_report_read_definitions (LnsReport *report,
       int64_t id = sqlite3_column_int64 (statement, 0);
       /* A b-tree that runs in a circle would never end. */
       if (id <= last_id || !_lns_connection_blob (statement, 1, &bytes, &size_bytes))
-        return _lns_report_damaged (report, error, "its definitions are out of order");
+        return _lns_report_file_damaged (&report->file, error, "its definitions are out of order");
       last_id = id;
       if (options->cancel != NULL && atomic_load_explicit (options->cancel, memory_order_relaxed))
         return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: opening was cancelled",
-                              report->path);
+                              report->file.path);
       if (!keep_chunk (report, bytes, size_bytes, error))
         return false;
     }
   if (step != SQLITE_DONE)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
 
   uint32_t n_losses;
   const LnsLoss *losses = lns_report_losses (report, &n_losses);
@@ -473,9 +476,9 @@ lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error)
   if (!repeats (derived, report))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: it was not derived from %s; remove it to have it made anew",
-                          derived->path, report->path);
+                          derived->file.path, report->file.path);
   if (!atomic_compare_exchange_strong (&report->derived, &none, derived))
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: something is attached to it already",
-                          report->path);
+                          report->file.path);
   return true;
 }

@@ -57,7 +57,7 @@ static bool
 no_memory (const LnsReport *report, LnsError *error)
 {
   return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory for its lanes",
-                        report->path);
+                        report->file.path);
 }
 
 /* Nodes of LEVEL ≥ 1 that N_EVENTS need. */
@@ -83,7 +83,7 @@ read_tails (LnsReport *report,
   int step = SQLITE_ERROR;
 
   if (statement == NULL)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
   sqlite3_bind_int64 (statement, 1, (int64_t)lane << 8 | first_slot);
   sqlite3_bind_int64 (statement, 2, (int64_t)lane << 8 | end_slot);
   while ((step = sqlite3_step (statement)) == SQLITE_ROW)
@@ -94,14 +94,14 @@ read_tails (LnsReport *report,
       unsigned slot = (unsigned)(id & 0xff);
       if (id >> 8 != lane || slot < first_slot || slot >= end_slot || tails[slot].bytes != NULL ||
           !_lns_connection_blob (statement, 1, &bytes, &size_bytes) || size_bytes == 0)
-        return _lns_report_damaged (report, error, "the tail of lane %u", lane);
+        return _lns_report_file_damaged (&report->file, error, "the tail of lane %u", lane);
       tails[slot] = (LnsBlob){ malloc (size_bytes), size_bytes };
       if (tails[slot].bytes == NULL)
         return no_memory (report, error);
       memcpy (tails[slot].bytes, bytes, size_bytes);
     }
   if (step != SQLITE_DONE)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
   return true;
 }
 
@@ -114,17 +114,19 @@ parse_top (
   LnsError cause = { 0 };
 
   if (!lns_chunk_parse (bytes, size_bytes, &view, &cause))
-    return _lns_report_damaged (report, error, "the top nodes of lane %u: %s", lane, cause.message);
+    return _lns_report_file_damaged (&report->file, error, "the top nodes of lane %u: %s", lane,
+                                     cause.message);
   const LnsChunkHeader *header = &view.header;
   if (header->kind != LNS_CHUNK_NODES || header->lane != lane ||
       header->level != state->top_level || header->n > LNS_NODE_TOP ||
       header->n != nodes_for (state->n_closed, state->top_level))
-    return _lns_report_damaged (report, error, "the top nodes of lane %u are others", lane);
+    return _lns_report_file_damaged (&report->file, error, "the top nodes of lane %u are others",
+                                     lane);
   state->top = calloc (header->n, sizeof *state->top);
   if (state->top == NULL)
     return no_memory (report, error);
   if (!lns_nodes_decode (&view, state->top, &cause))
-    return _lns_report_damaged (report, error, "%s", cause.message);
+    return _lns_report_file_damaged (&report->file, error, "%s", cause.message);
   state->n_top = header->n;
   return true;
 }
@@ -138,15 +140,16 @@ parse_directory_row (LnsReport *report, sqlite3_stmt *statement, LnsError *error
     values[i] = sqlite3_column_int64 (statement, i);
   const int64_t n_events = values[1], n_chunks = values[2], n_open = values[3];
   if (values[0] < 0 || values[0] >= report->n_lanes)
-    return _lns_report_damaged (report, error, "lane %lld is not defined", (long long)values[0]);
+    return _lns_report_file_damaged (&report->file, error, "lane %lld is not defined",
+                                     (long long)values[0]);
   const uint32_t lane = (uint32_t)values[0];
   if (n_events < 0 || n_chunks < 0 || n_chunks > n_events || (n_chunks == 0) != (n_events == 0) ||
       n_chunks >= UINT32_MAX || n_open < 0 || n_open > 1 || values[4] < LNS_TIME_MIN ||
       values[4] > values[5] || values[5] > LNS_TIME_MAX || values[6] < 0 ||
       values[6] > values[5] - values[4] || values[7] < 0 || values[7] > LNS_NODE_LEVELS)
-    return _lns_report_damaged (report, error, "the directory of lane %u", lane);
+    return _lns_report_file_damaged (&report->file, error, "the directory of lane %u", lane);
   if (n_events > 0 && values[7] == 0)
-    return _lns_report_damaged (report, error, "lane %u has no level of detail", lane);
+    return _lns_report_file_damaged (&report->file, error, "lane %u has no level of detail", lane);
 
   LnsLaneState *state = &report->lanes[lane];
   state->n_closed = (uint64_t)n_events;
@@ -166,7 +169,7 @@ parse_directory_row (LnsReport *report, sqlite3_stmt *statement, LnsError *error
   if (n_events == 0)
     return true;
   if (!_lns_connection_blob (statement, 8, &bytes, &size_bytes))
-    return _lns_report_damaged (report, error, "lane %u has no level of detail", lane);
+    return _lns_report_file_damaged (&report->file, error, "lane %u has no level of detail", lane);
   return parse_top (report, lane, bytes, size_bytes, error);
 }
 
@@ -185,14 +188,15 @@ parse_open (LnsReport *report, uint32_t lane, LnsBlob blob, LnsError *error)
   for (int i = 0; i < LNS_EXTRA_MAX; i++)
     columns.extra[i] = &open->extra[i];
   if (blob.bytes == NULL)
-    return _lns_report_damaged (report, error, "the open event of lane %u is missing", lane);
+    return _lns_report_file_damaged (&report->file, error, "the open event of lane %u is missing",
+                                     lane);
   if (!lns_chunk_parse (blob.bytes, blob.size_bytes, &view, &cause))
-    return _lns_report_damaged (report, error, "the open event of lane %u: %s", lane,
-                                cause.message);
+    return _lns_report_file_damaged (&report->file, error, "the open event of lane %u: %s", lane,
+                                     cause.message);
   if (view.header.kind != LNS_CHUNK_OPEN_EVENT || view.header.lane != lane || view.header.n != 1 ||
       view.header.lane_kind != state->kind || !lns_events_decode (&view, &columns, &cause) ||
       (state->n_closed > 0 && open->start_ns < state->end_ns))
-    return _lns_report_damaged (report, error, "the open event of lane %u", lane);
+    return _lns_report_file_damaged (&report->file, error, "the open event of lane %u", lane);
   open->flags |= LNS_EVENT_OPEN_END;
   return true;
 }
@@ -278,11 +282,12 @@ _lns_report_read_lanes (LnsReport *report,
     {
       const int64_t lane = sqlite3_column_int64 (statement, 0);
       if (lane <= last)
-        return _lns_report_damaged (report, error, "its directory of lanes is out of order");
+        return _lns_report_file_damaged (&report->file, error,
+                                         "its directory of lanes is out of order");
       last = lane;
       if (options->cancel != NULL && atomic_load_explicit (options->cancel, memory_order_relaxed))
         return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: opening was cancelled",
-                              report->path);
+                              report->file.path);
       if (!parse_directory_row (report, statement, error) ||
           ((report->is_live || report->lanes[lane].info.has_open) &&
            !read_state_now (report, connection, (uint32_t)lane, error)))
@@ -291,7 +296,7 @@ _lns_report_read_lanes (LnsReport *report,
         options->progress ((double)lane / report->n_lanes, options->progress_data);
     }
   if (step != SQLITE_DONE)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
   finish_directory (report);
   return true;
 }
@@ -331,7 +336,7 @@ read_entries (LnsReport *report,
   int64_t last_level = 0, last_sequence = -1;
 
   if (statement == NULL)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
   sqlite3_bind_int64 (statement, 1, lane);
   while ((step = sqlite3_step (statement)) == SQLITE_ROW)
     {
@@ -343,7 +348,8 @@ read_entries (LnsReport *report,
       const int64_t end_ns = sqlite3_column_int64 (statement, 5);
       if (level_number < last_level || level_number > LNS_NODE_LEVELS ||
           (level_number == last_level && sequence <= last_sequence))
-        return _lns_report_damaged (report, error, "the index of lane %u is out of order", lane);
+        return _lns_report_file_damaged (&report->file, error,
+                                         "the index of lane %u is out of order", lane);
       last_level = level_number;
       last_sequence = sequence;
       LnsLevelIndex *level = &index->levels[level_number];
@@ -354,8 +360,9 @@ read_entries (LnsReport *report,
       if (sequence != level->n_entries || first < 0 || (uint64_t)first != level->n || n < 1 ||
           n > LNS_CHUNK_MAX_EVENTS || start_ns < LNS_TIME_MIN || start_ns > end_ns ||
           end_ns > LNS_TIME_MAX || (last != NULL && start_ns < last->end_ns))
-        return _lns_report_damaged (report, error, "chunk %u of level %lld of lane %u is missing",
-                                    level->n_entries, (long long)level_number, lane);
+        return _lns_report_file_damaged (&report->file, error,
+                                         "chunk %u of level %lld of lane %u is missing",
+                                         level->n_entries, (long long)level_number, lane);
       LnsIndexEntry entry = {
         (uint64_t)first, start_ns,   end_ns, sqlite3_column_int64 (statement, 6), 0,
         UINT64_MAX,      (uint32_t)n
@@ -369,7 +376,7 @@ read_entries (LnsReport *report,
         return false;
     }
   if (step != SQLITE_DONE)
-    return _lns_report_sqlite_error (report, connection, error);
+    return _lns_report_file_sqlite_error (&report->file, connection, error);
   return true;
 }
 
@@ -390,12 +397,12 @@ finish_level (
       LnsIndexEntry entry = { header.first, header.start_ns, state->end_ns, LNS_ROW_TAIL,
                               span.max,     span.min,        header.n };
       if (header.first != level->n)
-        return _lns_report_damaged (report, error, "level %u of lane %u is incomplete",
-                                    level_number, lane);
+        return _lns_report_file_damaged (&report->file, error, "level %u of lane %u is incomplete",
+                                         level_number, lane);
       if (header.n > LNS_CHUNK_MAX_EVENTS || header.start_ns < LNS_TIME_MIN ||
           header.start_ns > state->end_ns ||
           (level->n_entries > 0 && header.start_ns < level->entries[level->n_entries - 1].end_ns))
-        return _lns_report_damaged (report, error, "the tail of lane %u", lane);
+        return _lns_report_file_damaged (&report->file, error, "the tail of lane %u", lane);
       if (!add_entry (report, level, entry, error))
         return false;
     }
@@ -406,8 +413,8 @@ finish_level (
     if (level->entries[i - 2].from > level->entries[i - 1].from)
       level->entries[i - 2].from = level->entries[i - 1].from;
   if (level->n != n_needed || (level_number == 0 && level->n_entries != state->n_chunks))
-    return _lns_report_damaged (report, error, "level %u of lane %u is incomplete", level_number,
-                                lane);
+    return _lns_report_file_damaged (&report->file, error, "level %u of lane %u is incomplete",
+                                     level_number, lane);
   return true;
 }
 
@@ -496,25 +503,25 @@ _lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error)
 {
   if (lane >= report->n_lanes)
     {
-      lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->path, lane);
+      lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->file.path, lane);
       return NULL;
     }
   const LnsLaneIndex *index =
       atomic_load_explicit (&report->lanes[lane].index, memory_order_acquire);
   if (index != NULL)
     return index;
-  LnsConnection *connection = _lns_report_take (report, error);
+  LnsConnection *connection = _lns_report_file_take (&report->file, error);
   if (connection == NULL)
     return NULL;
   index = get_index (report, connection, lane, error);
-  _lns_report_give (report, connection);
+  _lns_report_file_give (&report->file, connection);
   return index;
 }
 
 bool
 _lns_report_check_lanes (LnsReport *report, LnsError *error)
 {
-  LnsConnection *connection = _lns_report_take (report, error);
+  LnsConnection *connection = _lns_report_file_take (&report->file, error);
   bool ok = true;
 
   if (connection == NULL)
@@ -523,6 +530,6 @@ _lns_report_check_lanes (LnsReport *report, LnsError *error)
   for (uint32_t lane = 0; ok && lane < report->n_lanes; lane++)
     ok = get_index (report, connection, lane, error) != NULL;
   sqlite3_exec (connection->db, "ROLLBACK", NULL, NULL, NULL);
-  _lns_report_give (report, connection);
+  _lns_report_file_give (&report->file, connection);
   return ok;
 }

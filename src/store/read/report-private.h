@@ -7,13 +7,11 @@
 
 #pragma once
 
-#include <pthread.h>
-
 #include "src/store/read/chunk-cache.h"
 #include "src/store/format/chunk-format.h"
-#include "src/store/database/connection.h"
 #include "src/store/format/definition-codec.h"
 #include "src/store/format/node.h"
+#include "src/store/read/report-file.h"
 #include "src/store/read/report.h"
 
 /* A chunk of a lane's level: from lns_chunk_index, the last one perhaps from the tail. */
@@ -118,13 +116,8 @@ typedef struct LnsStringBlock
 struct LnsReport
 {
   LnsReportInfo info;
-  char *path;      /* as given                                                                   */
-  char *real_path; /* what connections open: absolute, or a rolled back copy                     */
-  const char *vfs;
-
-  pthread_mutex_t lock; /* of `idle`, `string_blocks` and of publishing strings and indices      */
-  LnsConnection *idle;
-  atomic_uint_fast64_t bytes_read, chunks_decoded, nodes_visited;
+  LnsReportFile file;
+  atomic_uint_fast64_t chunks_decoded, nodes_visited;
 
   char **meta; /* n_meta pairs of key and value, ascending                                       */
   size_t n_meta;
@@ -135,7 +128,7 @@ struct LnsReport
 
   uint32_t n_strings;
   _Atomic (LnsStringPage *) *string_pages; /* one for LNS_STRINGS_PER_PAGE ids                    */
-  LnsStringBlock *string_blocks;
+  _Atomic (LnsStringBlock *) string_blocks;
 
   LnsChunkCache *cache;
 
@@ -150,20 +143,6 @@ _lns_report_of (const LnsReport *report, uint32_t lane)
       lane < report->n_lanes ? NULL : atomic_load_explicit (&report->derived, memory_order_acquire);
   return derived != NULL ? derived : (LnsReport *)(uintptr_t)report;
 }
-
-/* Lends a connection; NULL and ERROR where no further one can be opened. */
-LnsConnection *_lns_report_take (LnsReport *report, LnsError *error);
-void _lns_report_give (LnsReport *report, LnsConnection *connection);
-
-/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
-bool _lns_report_check_file (const char *path, uint64_t *ret_bytes, LnsError *error);
-
-/* Sets ERROR to what SQLite says of CONNECTION, for a person. Returns false. */
-bool _lns_report_sqlite_error (const LnsReport *report, LnsConnection *connection, LnsError *error);
-
-/* Sets ERROR to "damaged", with WHAT about where. Returns false. */
-bool _lns_report_damaged (const LnsReport *report, LnsError *error, const char *what, ...)
-    __attribute__ ((format (printf, 3, 4)));
 
 /* LANE's index, read at the first call; NULL and ERROR where it is damaged. Any thread. */
 const LnsLaneIndex *_lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error);

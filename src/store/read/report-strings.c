@@ -30,7 +30,7 @@ _lns_report_init_strings (LnsReport *report, LnsError *error)
   report->string_pages = calloc (n_pages (report), sizeof *report->string_pages);
   return report->string_pages != NULL ||
          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory for its strings",
-                        report->path);
+                        report->file.path);
 }
 
 void
@@ -83,10 +83,10 @@ new_block (LnsReport *report, size_t size_bytes)
 
   if (block == NULL)
     return NULL;
-  pthread_mutex_lock (&report->lock);
-  block->next = report->string_blocks;
-  report->string_blocks = block;
-  pthread_mutex_unlock (&report->lock);
+  block->next = atomic_load_explicit (&report->string_blocks, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit (&report->string_blocks, &block->next, block,
+                                                 memory_order_relaxed, memory_order_relaxed))
+    ;
   return block;
 }
 
@@ -192,7 +192,7 @@ keep_pieces (LnsReport *report, LnsConnection *connection, StringChunk *chunk)
 static void
 load (LnsReport *report, uint32_t id)
 {
-  LnsConnection *connection = _lns_report_take (report, NULL);
+  LnsConnection *connection = _lns_report_file_take (&report->file, NULL);
   StringChunk *chunk = malloc (sizeof *chunk);
 
   if (connection != NULL && chunk != NULL && read_chunk (report, connection, id, chunk))
@@ -204,7 +204,7 @@ load (LnsReport *report, uint32_t id)
     }
   free (chunk);
   if (connection != NULL)
-    _lns_report_give (report, connection);
+    _lns_report_file_give (&report->file, connection);
   publish (report, id, &empty.string);
 }
 

@@ -46,7 +46,7 @@ scan (LnsRecover *recover, const char *path, int ret_fds[2])
 {
   uint64_t file_bytes;
 
-  if (!_lns_report_check_file (path, &file_bytes, recover->error))
+  if (!_lns_report_file_check (path, &file_bytes, recover->error))
     return false;
   ret_fds[0] = open (path, O_RDONLY | O_CLOEXEC);
   if (ret_fds[0] < 0)

@@ -1,0 +1,59 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The file of a report: its connections, which are lent to whoever reads, and what is wrong with it in a sentence.
+ * What is in its tables is for others. */
+
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/store/database/connection.h"
+
+/* Zero it before use. */
+typedef struct
+{
+  char *path;      /* as given                                                                  */
+  char *real_path; /* what connections open: absolute, or a rolled back copy                     */
+  const char *vfs; /* NULL, or one without locks                                                */
+  uint64_t size_bytes;
+  pthread_mutex_t lock; /* of `idle`                                                            */
+  LnsConnection *idle;
+  atomic_uint_fast64_t bytes_read; /* by connections that were given back                        */
+} LnsReportFile;
+
+/* False where memory ran out. */
+bool _lns_report_file_init (LnsReportFile *file, const char *path);
+
+/* Closes the connections, which must all have been given back. */
+void _lns_report_file_clear (LnsReportFile *file);
+
+/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
+bool _lns_report_file_check (const char *path, uint64_t *ret_bytes, LnsError *error);
+
+/* Opens the first connection and begins the snapshot. Where a writer died within a commit, its
+ * journal is rolled back first: in place if the folder can be written, else in a copy. Where the
+ * file system has no locks, without them. NULL and ERROR where it cannot. */
+LnsConnection *_lns_report_file_begin (LnsReportFile *file, LnsError *error);
+
+/* Refuses other databases, and newer and earlier reports, before any table of theirs is trusted. */
+bool _lns_report_file_check_kind (LnsReportFile *file, LnsConnection *connection, LnsError *error);
+
+/* Lends a connection; NULL and ERROR where no further one can be opened. Any thread. */
+LnsConnection *_lns_report_file_take (LnsReportFile *file, LnsError *error);
+void _lns_report_file_give (LnsReportFile *file, LnsConnection *connection);
+
+/* Sets ERROR to what SQLite says of CONNECTION, for a person. Returns false. */
+bool _lns_report_file_sqlite_error (const LnsReportFile *file,
+                                    LnsConnection *connection,
+                                    LnsError *error);
+
+/* Sets ERROR to "damaged", with WHAT about where. Returns false. */
+bool _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char *what, ...)
+    __attribute__ ((format (printf, 3, 4)));
