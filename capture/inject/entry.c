@@ -9,6 +9,7 @@
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/names.h"
 #include "capture/inject/core/process.h"
+#include "capture/inject/core/join.h"
 
 #define LNS_EXPORT __attribute__ ((visibility ("default")))
 

@@ -10,6 +10,7 @@
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/system.h"
 #include "capture/inject/preload/libraries.h"
+#include "capture/inject/core/join.h"
 
 LNS_LIBRARY_FUNCTION const LnsLibraryHooks *lanescope_library_hooks (void);
 
@@ -57,7 +58,7 @@ write_call (uint8_t type,
   if (stream == NULL)
     return;
   if (lns_definitions_are_pending ())
-    lns_definitions_send (stream); /* the name comes before who bears it */
+    lns_stream_send_definitions (stream); /* the name comes before who bears it */
   *head = (LnsWireHead){ .ticks = begin_ticks,
                          .type = type,
                          .depth = (uint8_t)(depth < 255 ? depth : 255),

@@ -10,6 +10,7 @@
 #include "capture/inject/nvtx/names.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
+#include "capture/inject/core/join.h"
 #include "capture/wire/python.h"
 
 __attribute__ ((visibility ("default"))) const LnsPythonHooks *lanescope_python_hooks (void);
@@ -24,7 +25,7 @@ send_definitions (void)
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return;
-  lns_definitions_send (stream);
+  lns_stream_send_definitions (stream);
   lns_stream_leave (stream);
 }
 

@@ -66,19 +66,13 @@ allocate (size_t n_bytes)
     }
 }
 
-static size_t
-padded_bytes (const LnsPart *part)
-{
-  return part->n_padded_bytes > part->n_bytes ? part->n_padded_bytes : part->n_bytes;
-}
-
 /* A node that holds the record of PARTS, its size filled in; null without memory. */
 static Node *
 make_node (const LnsPart *parts, size_t n_parts)
 {
   size_t n_bytes = 0;
   for (size_t i = 0; i < n_parts; i++)
-    n_bytes += padded_bytes (&parts[i]);
+    n_bytes += lns_part_bytes (&parts[i]);
   n_bytes = (n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1);
   if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES)
     return NULL;
@@ -90,7 +84,7 @@ make_node (const LnsPart *parts, size_t n_parts)
     {
       if (parts[i].n_bytes > 0)
         memcpy (at, parts[i].bytes, parts[i].n_bytes);
-      at += padded_bytes (&parts[i]);
+      at += lns_part_bytes (&parts[i]);
     }
   node->n_bytes = (uint32_t)n_bytes;
   memcpy (node->record + sizeof (LnsWireHead), &node->n_bytes, sizeof node->n_bytes);
@@ -281,7 +275,7 @@ lns_definitions_are_pending (void)
 }
 
 void
-lns_definitions_send (LnsStream *stream)
+lns_definitions_send (bool (*write) (void *data, const void *record, size_t n_bytes), void *data)
 {
   /* Once more after the flag is down: somebody may have pushed while it was up, and gone. */
   bool room = true;
@@ -297,7 +291,7 @@ lns_definitions_send (LnsStream *stream)
         }
       for (; node != NULL && room; node = node->newer)
         {
-          room = lns_stream_write_record (stream, node->record, node->n_bytes) == 0;
+          room = write (data, node->record, node->n_bytes);
           if (room)
             __atomic_store_n (&sent, node, __ATOMIC_RELAXED);
         }

@@ -13,9 +13,10 @@
 
 #pragma once
 
-#include "capture/inject/core/stream.h"
+#include "capture/inject/core/record.h"
 #include "capture/wire/layout.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,9 +42,10 @@ uint64_t lns_definitions_serial (void);
 /* Whether something waits to be sent. */
 bool lns_definitions_are_pending (void);
 
-/* Sends what waits, into STREAM, which the caller has entered. Leaves it for the next caller where
- * another thread sends just now or there is no room. */
-void lns_definitions_send (LnsStream *stream);
+/* Has WRITE, which gets DATA, write what waits, in order, until it returns false as there is no room. What is left,
+ * and all where another thread sends just now, is for the next caller. */
+void lns_definitions_send (bool (*write) (void *data, const void *record, size_t n_bytes),
+                           void *data);
 
 /* In a fork's child: everything is to be sent again. */
 void lns_definitions_reset (void);

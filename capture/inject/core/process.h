@@ -8,7 +8,20 @@
  * The generation is the one word that every event looks at. It lives on a page that the kernel wipes
  * in the child of any fork (fork, _Fork, clone), so a child finds LNS_GENERATION_FRESH there, goes
  * through lns_process_join() and gets a pool of its own before it stores a byte anywhere. A child of
- * vfork shares all memory with its waiting parent and is the parent in our eyes. */
+ * vfork shares all memory with its waiting parent and is the parent in our eyes.
+ *
+ * This is the lowest of the library's layers but for system calls (system.h). Each includes and calls only those
+ * before it:
+ *   process       the state that all look at
+ *   connection    the socket to the session
+ *   strings       the names that a stream remembers
+ *   definitions   what is defined once, in memory until it is sent
+ *   join          gets the process into a session
+ *   stream        a thread's records; joins at the first one, and sends definitions as it goes
+ *   intern        tells names in streams
+ *   range         what begins and ends recording
+ *   nvtx, cuda, and the library's entries
+ * What a lower layer has to say to a higher one it says to watchers (lns_process_add_watcher ()). */
 
 #pragma once
 
@@ -59,29 +72,23 @@ lns_process_wants_nvtx (void)
          __atomic_load_n (&options->range_kind, __ATOMIC_RELAXED) == LNS_WIRE_RANGE_NVTX;
 }
 
-/* What an engine that lies above this room (CUDA's) does when the process's state changes. */
-typedef struct
+/* What a part that lies above does when the process's state changes. Each function may be null. */
+typedef struct LnsProcessWatcher
 {
-  void (*leave_parent) (void);     /* in a fork's child, before the parent's pool is unmapped */
+  int (*prepare) (void);       /* before each handshake: 0, or -errno where the part cannot work */
+  void (*leave_parent) (void); /* in a fork's child, before the parent's pool is unmapped */
   void (*follow_recording) (void); /* the pool's RECORDING has changed; any thread */
+  struct LnsProcessWatcher *next;
 } LnsProcessWatcher;
 
-/* Has WATCHER, which is static, called from now on. At most one engine watches. */
-void lns_process_set_watcher (const LnsProcessWatcher *watcher);
+/* Has WATCHER, which is static and not among them, called from now on. */
+void lns_process_add_watcher (LnsProcessWatcher *watcher);
 
-/* Calls the watcher, if there is one, as the pool's RECORDING has changed. */
+/* Calls the watchers for their parts to prepare: 0, or what the first one says that cannot. */
+int lns_process_prepare (void);
+
+/* Calls the watchers, as this is a fork's child that is about to leave its parent's pool. */
+void lns_process_leave_parent (void);
+
+/* Calls the watchers, as the pool's RECORDING has changed. */
 void lns_process_recording_changed (void);
-
-/* Whether there is a session to join, as far as can be known without asking it. */
-bool lns_process_has_session (void);
-
-/* Joins the session named in the environment, once, within LNS_WIRE_HANDSHAKE_MS; other threads that come
- * meanwhile wait, no longer than that. Returns the generation: LNS_GENERATION_FIRST or more on
- * success. Signals of the thread are blocked meanwhile. */
-uint64_t lns_process_join (void);
-
-/* The same within LNS_WIRE_PATIENT_MS, and once more where the session was late. */
-uint64_t lns_process_join_patiently (void);
-
-/* Tells the session that free chunks are running out, once each time that it has lent some. */
-void lns_process_notice_low (void);

@@ -85,7 +85,7 @@ tell (bool is_end, uint64_t known)
   LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
   if (stream != NULL)
-    lns_definitions_send (stream);
+    lns_stream_send_definitions (stream);
   if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)
@@ -216,9 +216,18 @@ lns_range_finish_started (void)
   (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
 }
 
-void
-lns_range_reset (void)
+/* In a fork's child: none is open. */
+static void
+leave_parent (void)
 {
   pushed.stream = 0;
   lns_range_started = state = 0;
+}
+
+/* As the library is loaded: nobody joins a session earlier. */
+__attribute__ ((constructor)) static void
+watch_process (void)
+{
+  static LnsProcessWatcher watcher = { .leave_parent = leave_parent };
+  lns_process_add_watcher (&watcher);
 }

@@ -34,6 +34,3 @@ void lns_range_popped (LnsStream *stream, uint32_t domain, uint32_t depth);
 
 /* RANGE, the one in lns_range_started, has ended. */
 void lns_range_finish_started (void);
-
-/* In a fork's child: none is open. */
-void lns_range_reset (void);

@@ -5,6 +5,7 @@
 
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/definitions.h"
+#include "capture/inject/core/join.h"
 #include "capture/inject/core/system.h"
 
 #include <pthread.h>
@@ -239,7 +240,7 @@ begin_thread (uint64_t generation)
       stream = pop_idle ();
       if (stream == NULL)
         stream = make_stream ();
-      ready = stream != NULL && pthread_setspecific (end_key, stream) == 0;
+      ready = stream != NULL && have_key && pthread_setspecific (end_key, stream) == 0;
       if (ready)
         memset (stream->depths, 0, stream->n_depths * sizeof *stream->depths);
       else if (stream != NULL)
@@ -310,7 +311,7 @@ end_thread (void *value)
       if (stream->thread_told)
         (void)lns_stream_write_event (
             stream, (LnsWireHead){ .ticks = ticks_now (), .type = LNS_WIRE_THREAD_END });
-      lns_definitions_send (stream);
+      lns_stream_send_definitions (stream);
       if (stream->chunk != NULL &&
           __atomic_fetch_add (&n_idle_chunks, 1, __ATOMIC_RELAXED) >= IDLE_CHUNKS_MAX)
         {
@@ -322,8 +323,9 @@ end_thread (void *value)
   lns_inject_unblock_signals (mask);
 }
 
-int
-lns_streams_prepare (void)
+/* Opens the key by which thread ends are seen; once. */
+static int
+prepare (void)
 {
   if (have_key)
     return 0;
@@ -332,12 +334,21 @@ lns_streams_prepare (void)
   return -error;
 }
 
-void
-lns_streams_reset (void)
+/* In a fork's child: no stream is known any more. Those of living threads come back by themselves. */
+static void
+leave_parent (void)
 {
   n_streams = 0;
   idle = 0;
   n_idle_chunks = 0;
+}
+
+/* As the library is loaded: nobody joins a session earlier. */
+__attribute__ ((constructor)) static void
+watch_process (void)
+{
+  static LnsProcessWatcher watcher = { .prepare = prepare, .leave_parent = leave_parent };
+  lns_process_add_watcher (&watcher);
 }
 
 /* Loses an event that no stream can account for. */
@@ -464,7 +475,7 @@ lns_stream_refill (LnsStream *stream, size_t n_bytes)
   if (lns_wire_pool_n_free (pool) < pool->header->limit / 2)
     lns_process_notice_low ();
   if (!stream->in_pieces && lns_definitions_are_pending ())
-    lns_definitions_send (stream);
+    lns_stream_send_definitions (stream);
   return lns_stream_reserve (stream, n_bytes);
 }
 
@@ -486,7 +497,7 @@ copy_parts (const LnsPart *parts, size_t n_parts, size_t offset, uint8_t *ret_by
           memcpy (ret_bytes + to, (const uint8_t *)part->bytes + first,
                   n < n_max - to ? n : n_max - to);
         }
-      at += part->n_bytes > part->n_padded_bytes ? part->n_bytes : part->n_padded_bytes;
+      at += lns_part_bytes (part);
     }
 }
 
@@ -533,8 +544,7 @@ lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_parts)
 {
   size_t n_bytes = 0;
   for (size_t i = 0; i < n_parts; i++)
-    n_bytes +=
-        parts[i].n_bytes > parts[i].n_padded_bytes ? parts[i].n_bytes : parts[i].n_padded_bytes;
+    n_bytes += lns_part_bytes (&parts[i]);
   n_bytes = (n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1);
   if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES)
     return -ENOSPC;
@@ -570,4 +580,16 @@ lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes)
   stream->lost.events[kind]++;
   stream->lost.n_bytes += n_bytes;
   lns_wire_pool_count_lost (&lns_process.pool, stream->serial, kind, 1, n_bytes);
+}
+
+static bool
+write_definition (void *stream, const void *record, size_t n_bytes)
+{
+  return lns_stream_write_record (stream, record, n_bytes) == 0;
+}
+
+void
+lns_stream_send_definitions (LnsStream *stream)
+{
+  lns_definitions_send (write_definition, stream);
 }

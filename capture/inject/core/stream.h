@@ -15,20 +15,14 @@
 #pragma once
 
 #include "capture/inject/core/process.h"
+#include "capture/inject/core/record.h"
 #include "capture/inject/core/strings.h"
 #include "capture/wire/clock.h"
 
 /* Domains whose depth needs no further memory. */
 #define LNS_STREAM_NEAR_DOMAINS 64u
 
-/* Bytes that become part of a record, zero-padded to N_PADDED_BYTES where that is more. */
-typedef struct
-{
-  const void *bytes;
-  size_t n_bytes;
-  size_t n_padded_bytes;
-} LnsPart;
-
+typedef struct LnsStream LnsStream;
 struct LnsStream
 {
   /* The generation while the stream may be entered, LNS_GATE_BUSY while it is. */
@@ -81,12 +75,6 @@ lns_stream_mine (void)
   LnsStream *stream = lns_stream_self;
   return __builtin_expect (stream != NULL, 1) ? stream : &lns_no_stream;
 }
-
-/* Opens the key by which thread ends are seen; once. 0 or -errno. */
-int lns_streams_prepare (void);
-
-/* In a fork's child: no stream is known any more. Those of living threads come back by themselves. */
-void lns_streams_reset (void);
 
 /* Instead of a kind: the stream is entered for something else than an event, recording or not. */
 #define LNS_STREAM_NO_EVENT LNS_WIRE_LOSS_KINDS
@@ -213,3 +201,7 @@ int lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_pa
 
 /* Counts an event of KIND and N_BYTES as lost; the names that the stream has told are void. */
 void lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes);
+
+/* Sends the definitions that wait (definitions.h) into STREAM, which the caller has entered. Leaves them for the next
+ * caller where another thread sends just now or there is no room. */
+void lns_stream_send_definitions (LnsStream *stream);

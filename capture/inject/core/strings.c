@@ -4,12 +4,6 @@
  */
 
 #include "capture/inject/core/strings.h"
-#include "capture/inject/core/stream.h"
-#include "capture/inject/core/system.h"
-
-/* The longest text that one record takes. */
-#define TEXT_MAX_BYTES                                                                             \
- (LNS_WIRE_RECORD_MAX_BYTES - sizeof (LnsWireTextBytes) - LNS_WIRE_ALIGN_BYTES)
 
 uint64_t
 lns_hash (const char *text, size_t n_bytes)
@@ -100,47 +94,40 @@ remember_pointer (LnsStrings *strings, const char *pointer, uint32_t id)
 }
 
 uint32_t
-lns_strings_intern (LnsStream *stream, const char *text, size_t n_bytes, const char *pointer)
+lns_strings_look_up (
+    LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes, const char *pointer)
 {
-  LnsStrings *strings = &stream->strings;
-  bool cached = n_bytes <= LNS_STRINGS_CACHED_MAX;
-  uint64_t hash = 0;
-  if (cached)
-    {
-      hash = lns_hash (text, n_bytes);
-      uint32_t id = *find_slot (strings, hash, text, n_bytes);
-      if (id != 0)
-        {
-          if (pointer != NULL)
-            remember_pointer (strings, pointer, id);
-          return id;
-        }
-    }
-  else if (n_bytes > TEXT_MAX_BYTES)
-    n_bytes = TEXT_MAX_BYTES;
-
-  uint32_t id = next_id (strings, n_bytes);
-  LnsWireTextBytes head = { .head = { .type = LNS_WIRE_STRING, .string = id },
-                            .n_text_bytes = (uint32_t)n_bytes };
-  LnsPart parts[] = { { .bytes = &head, .n_bytes = sizeof head },
-                      { .bytes = text, .n_bytes = n_bytes } };
-  strings->memory->entries[id] =
-      (LnsStringEntry){ hash, strings->n_copied_bytes, (uint32_t)n_bytes };
-  if (lns_stream_write_parts (stream, parts, 2) < 0)
-    {
-      /* Whatever was told of it is worth nothing: the loss that is counted next empties the cache. */
-      strings->memory->entries[id].n_bytes = UINT32_MAX;
-      return LNS_STRINGS_NO_ROOM;
-    }
-  if (!cached)
-    return id;
-  memcpy (strings->memory->copies + strings->n_copied_bytes, text, n_bytes);
-  strings->memory->copies[strings->n_copied_bytes + n_bytes] = '\0';
-  strings->n_copied_bytes += (uint32_t)n_bytes + 1;
-  *find_slot (strings, hash, NULL, 0) = (uint16_t)id;
-  if (pointer != NULL)
+  uint32_t id = *find_slot (strings, hash, text, n_bytes);
+  if (id != 0 && pointer != NULL)
     remember_pointer (strings, pointer, id);
   return id;
+}
+
+uint32_t
+lns_strings_add (LnsStrings *strings, uint64_t hash, size_t n_bytes)
+{
+  uint32_t id = next_id (strings, n_bytes);
+  strings->memory->entries[id] =
+      (LnsStringEntry){ hash, strings->n_copied_bytes, (uint32_t)n_bytes };
+  return id;
+}
+
+void
+lns_strings_keep (LnsStrings *strings, uint32_t id, const char *text, const char *pointer)
+{
+  const LnsStringEntry *entry = &strings->memory->entries[id];
+  memcpy (strings->memory->copies + entry->at, text, entry->n_bytes);
+  strings->memory->copies[entry->at + entry->n_bytes] = '\0';
+  strings->n_copied_bytes += entry->n_bytes + 1;
+  *find_slot (strings, entry->hash, NULL, 0) = (uint16_t)id;
+  if (pointer != NULL)
+    remember_pointer (strings, pointer, id);
+}
+
+void
+lns_strings_drop (LnsStrings *strings, uint32_t id)
+{
+  strings->memory->entries[id].n_bytes = UINT32_MAX;
 }
 
 /* The UTF-8 form of C in RET_BYTES; returns its length. */
@@ -177,21 +164,4 @@ lns_utf8_from_wide (const wchar_t *text, char *ret_text, size_t n_max)
       n_bytes += n;
     }
   return n_bytes;
-}
-
-uint32_t
-lns_strings_intern_wide (LnsStream *stream, const wchar_t *text)
-{
-  char *wide = stream->strings.memory->wide;
-  size_t n_bytes = lns_utf8_from_wide (text, wide, LNS_STRINGS_WIDE_BYTES);
-  if (n_bytes <= LNS_STRINGS_WIDE_BYTES)
-    return lns_strings_intern (stream, wide, n_bytes, NULL);
-
-  char *whole = lns_inject_map (n_bytes);
-  if (whole == NULL)
-    return LNS_STRINGS_NO_ROOM;
-  lns_utf8_from_wide (text, whole, n_bytes);
-  uint32_t id = lns_strings_intern (stream, whole, n_bytes, NULL);
-  lns_inject_unmap (whole, n_bytes);
-  return id;
 }

@@ -16,8 +16,6 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef struct LnsStream LnsStream;
-
 #define LNS_STRINGS_POINTERS    128u
 #define LNS_STRINGS_INDEX       8192u /* at least twice LNS_WIRE_STREAM_STRINGS */
 #define LNS_STRINGS_COPY_BYTES  (128u << 10)
@@ -70,14 +68,20 @@ void lns_strings_init (LnsStrings *strings, LnsStringMemory *memory);
 /* Forgets all names. */
 void lns_strings_clear (LnsStrings *strings);
 
-/* The id of TEXT (not null, N_BYTES, not terminated) in STREAM, which the caller has entered; tells
- * it first if need be. LNS_STRINGS_NO_ROOM when the pool has none. POINTER: where to find the text
- * again by address, or null. */
-uint32_t
-lns_strings_intern (LnsStream *stream, const char *text, size_t n_bytes, const char *pointer);
+/* The id of TEXT, which has HASH, by its content; 0 when it was not told. POINTER: where it is found again by address,
+ * or null. */
+uint32_t lns_strings_look_up (
+    LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes, const char *pointer);
 
-/* The same for a wide text, terminated, told in UTF-8. */
-uint32_t lns_strings_intern_wide (LnsStream *stream, const wchar_t *text);
+/* A new id for a text of N_BYTES with HASH, which is to be told; forgets all others if there is no room beside them.
+ * Then one of these two. */
+uint32_t lns_strings_add (LnsStrings *strings, uint64_t hash, size_t n_bytes);
+
+/* ID was told as TEXT, of at most LNS_STRINGS_CACHED_MAX bytes: it is found from now on. POINTER: as above. */
+void lns_strings_keep (LnsStrings *strings, uint32_t id, const char *text, const char *pointer);
+
+/* ID could not be told. */
+void lns_strings_drop (LnsStrings *strings, uint32_t id);
 
 /* Converts at most N_MAX bytes of the wide TEXT to UTF-8 in RET_TEXT, whole characters only, not
  * terminated; lone surrogates are kept in the same form, values beyond U+10FFFF become U+FFFD.

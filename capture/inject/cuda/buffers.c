@@ -215,7 +215,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     {
       /* At once, so that they are there when the process is killed. */
       if (lns_definitions_are_pending ())
-        lns_definitions_send (stream);
+        lns_stream_send_definitions (stream);
       lns_stream_leave (stream);
     }
   __atomic_fetch_add (&lns_cuda_engine.n_running, counts.n_launched - counts.n_run,

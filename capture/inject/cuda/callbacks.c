@@ -8,6 +8,7 @@
 #include "capture/inject/cuda/cuda-private.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/range.h"
+#include "capture/inject/core/join.h"
 
 #include "lns-cuda-calls-generated.h"
 
@@ -113,7 +114,7 @@ learn_name (const CUpti_CallbackData *call)
   LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return;
-  lns_definitions_send (stream);
+  lns_stream_send_definitions (stream);
   lns_stream_leave (stream);
 }
 

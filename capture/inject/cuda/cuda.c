@@ -4,6 +4,7 @@
  */
 
 #include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/core/join.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -151,9 +152,10 @@ load (void)
 static void
 start (uint64_t generation)
 {
-  static const LnsProcessWatcher watcher = { leave_parent, lns_cuda_follow_recording };
+  static LnsProcessWatcher watcher = { .leave_parent = leave_parent,
+                                       .follow_recording = lns_cuda_follow_recording };
   lns_cuda_engine.generation = generation;
-  lns_process_set_watcher (&watcher);
+  lns_process_add_watcher (&watcher);
   if (!load () || !subscribe ())
     goto fail;
   (void)LNS_CUPTI_TRY (SetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);

@@ -20,7 +20,7 @@ lns_cuda_write (void *record, size_t n_bytes)
   LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
   /* Its name first: what is said to the user is said as soon as it comes. */
   if (stream != NULL)
-    lns_definitions_send (stream);
+    lns_stream_send_definitions (stream);
   if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)

@@ -7,6 +7,7 @@
 #include "capture/inject/nvtx/names.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/range.h"
+#include "capture/inject/core/intern.h"
 
 #define LIKELY(condition)   __builtin_expect ((condition), 1)
 #define UNLIKELY(condition) __builtin_expect ((condition), 0)
@@ -21,14 +22,14 @@ name_of (LnsStream *stream, const char *message)
     return 0;
   uint32_t id = lns_strings_find (&stream->strings, message);
   if (UNLIKELY (id == 0))
-    id = lns_strings_intern (stream, message, strlen (message), message);
+    id = lns_stream_intern (stream, message, strlen (message), message);
   return id;
 }
 
 static uint32_t
 name_of_wide (LnsStream *stream, const wchar_t *message)
 {
-  return message == NULL ? 0 : lns_strings_intern_wide (stream, message);
+  return message == NULL ? 0 : lns_stream_intern_wide (stream, message);
 }
 
 /* A registered string's handle is its id, and what is no such id is no name. */

@@ -237,6 +237,6 @@ lns_nvtx_send_definitions (void)
   LnsStream *stream = lns_stream_enter_nvtx_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return; /* whoever takes a chunk next sends them */
-  lns_definitions_send (stream);
+  lns_stream_send_definitions (stream);
   lns_stream_leave (stream);
 }

@@ -1,0 +1,209 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/inject/core/join.h"
+#include "capture/inject/core/connection.h"
+#include "capture/inject/core/definitions.h"
+#include "capture/inject/core/system.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/kcmp.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+static uint64_t noticed_at; /* lns_process.pool.header->published when the last notice was sent */
+static uint32_t n_starved;
+
+/* So many times without a chunk, a notice is sent once more. */
+#define STARVED_NOTICE 65536u
+
+/* For kernels that cannot wipe a page on fork (before 4.14): covers fork(), not clone(). */
+static void
+wipe_generation_in_child (void)
+{
+  lns_generation_page.generation = LNS_GENERATION_FRESH;
+}
+
+/* From glibc's static part, whose pthread_atfork() would name this library. */
+extern int
+__register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
+extern void *__dso_handle;
+
+static void
+wipe_on_fork (void)
+{
+  if (LNS_SYSCALL (SYS_madvise, &lns_generation_page, sizeof lns_generation_page, MADV_WIPEONFORK) <
+      0)
+    __register_atfork (NULL, NULL, wipe_generation_in_child, __dso_handle);
+}
+
+/* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
+static void
+leave_parent (void)
+{
+  lns_process_leave_parent ();
+  lns_wire_pool_unmap (&lns_process.pool);
+  lns_definitions_reset ();
+  noticed_at = 0;
+}
+
+/* In a fork's child that cannot reach the session, for ERROR: tells it in the parent's pool. */
+static uint64_t
+become_stray (int error)
+{
+  LnsWireStrays *strays = &lns_process.pool.header->strays;
+  __atomic_store_n (&strays->error, -error, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&strays->n_processes, 1, __ATOMIC_RELAXED);
+  return LNS_GENERATION_STRAY;
+}
+
+/* A child that has joined before it was forked may not reach the socket, but has other ways. */
+bool
+lns_process_has_session (void)
+{
+  LNS_KEEP_ERRNO;
+  const char *path = lns_connection_path ();
+  return path != NULL &&
+         (lns_process.n_joined > 0 || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0);
+}
+
+/* Whether this process, PID, runs in its parent's memory, as a child of vfork() does until it executes
+ * another program. glibc registers a list of mutexes with the kernel for each process and thread that it
+ * starts; a child of vfork() has none, and neither has one of a bare clone(), whose memory is a copy. */
+static bool
+is_memory_borrowed (uint32_t pid)
+{
+  void *mutexes = NULL;
+  size_t n_bytes = 0;
+  /* Who has tried to join before, and is asked again, is a fork's child. */
+  return lns_process.n_joined == 0 && (uint32_t)LNS_SYSCALL (SYS_gettid) == pid &&
+         LNS_SYSCALL (SYS_get_robust_list, 0, &mutexes, &n_bytes) == 0 && mutexes == NULL &&
+         LNS_SYSCALL (SYS_kcmp, pid, LNS_SYSCALL (SYS_getppid), KCMP_VM, 0, 0) <= 0;
+}
+
+/* The joining thread's part: it alone runs this. */
+static uint64_t
+join_session (int bound_ms)
+{
+  uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
+  /* Who has the memory is the process: it goes on in it when the child is gone. */
+  const bool is_borrowed = is_memory_borrowed (pid);
+  if (is_borrowed)
+    pid = (uint32_t)LNS_SYSCALL (SYS_getppid);
+  bool forked = lns_process.n_joined > 0 && lns_process.pid != pid;
+  if (lns_process.n_joined == 0)
+    wipe_on_fork ();
+  lns_process.n_joined++;
+  lns_process.pid = pid;
+
+  LnsWireHello hello = {
+    .magic = LNS_WIRE_MAGIC,
+    .abi = LNS_WIRE_ABI,
+    .pid = lns_process.pid,
+    .tid = is_borrowed ? pid : (uint32_t)LNS_SYSCALL (SYS_gettid),
+    .ppid = (uint32_t)LNS_SYSCALL (SYS_getppid),
+    .forked = forked,
+    .is_borrowed = is_borrowed,
+  };
+  if (lns_process_prepare () < 0)
+    return LNS_GENERATION_OFF;
+  LnsWirePoolView pool;
+  bool is_refused = false;
+  int error = lns_connection_open (&hello, bound_ms, &pool, &is_refused);
+  if (forked && error < 0 && error != -ETIMEDOUT && !is_refused && lns_process.pool.header != NULL)
+    return become_stray (error);
+  /* Without a pool of its own the process keeps none: the session knows of it. */
+  if (forked)
+    leave_parent ();
+  if (error < 0)
+    return error == -ETIMEDOUT && bound_ms < LNS_WIRE_PATIENT_MS ? LNS_GENERATION_LATE
+                                                                 : LNS_GENERATION_OFF;
+  lns_process.pool = pool;
+  lns_process.clock = pool.header->clock;
+  return LNS_GENERATION_FIRST + lns_process.n_joined;
+}
+
+/* Waits until the thread that shakes hands is done, or has been at it for BOUND_MS. */
+static uint64_t
+wait_for_join (int bound_ms)
+{
+  uint64_t *word = &lns_generation_page.generation;
+  while (lns_process_generation () == LNS_GENERATION_STARTING &&
+         lns_inject_monotonic_ms () <=
+             __atomic_load_n (&lns_process.asked_ms, __ATOMIC_RELAXED) + bound_ms + 10)
+    {
+      struct timespec timeout = { .tv_nsec = 10000000 };
+      (void)LNS_SYSCALL (SYS_futex, word, FUTEX_WAIT_PRIVATE, LNS_GENERATION_STARTING, &timeout,
+                         NULL, 0);
+    }
+  return lns_process_generation ();
+}
+
+/* Makes the calling thread the one that joins, if GENERATION is still what is known. */
+static bool
+begin_join (uint64_t generation)
+{
+  if (lns_process_generation () != generation)
+    return false;
+  /* Before the word: whoever sees that a thread joins waits by this time. A thread that comes second
+   * here stores the same but for the moment between these lines. */
+  __atomic_store_n (&lns_process.asked_ms, lns_inject_monotonic_ms (), __ATOMIC_RELAXED);
+  return __atomic_compare_exchange_n (&lns_generation_page.generation, &generation,
+                                      LNS_GENERATION_STARTING, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE);
+}
+
+static uint64_t
+join_within (int bound_ms)
+{
+  LNS_KEEP_ERRNO;
+  const bool is_patient = bound_ms >= LNS_WIRE_PATIENT_MS;
+  bool is_mine = begin_join (LNS_GENERATION_FRESH);
+  if (!is_mine && lns_process_generation () == LNS_GENERATION_STARTING)
+    (void)wait_for_join (bound_ms);
+  if (!is_mine && (!is_patient || !begin_join (LNS_GENERATION_LATE)))
+    return lns_process_generation ();
+  uint64_t mask = lns_inject_block_signals ();
+  uint64_t generation = join_session (bound_ms);
+  __atomic_store_n (&lns_generation_page.generation, generation, __ATOMIC_RELEASE);
+  (void)LNS_SYSCALL (SYS_futex, &lns_generation_page.generation, FUTEX_WAKE_PRIVATE, INT32_MAX,
+                     NULL, NULL, 0);
+  lns_inject_unblock_signals (mask);
+  return generation;
+}
+
+uint64_t
+lns_process_join (void)
+{
+  return join_within (LNS_WIRE_HANDSHAKE_MS);
+}
+
+uint64_t
+lns_process_join_patiently (void)
+{
+  return join_within (LNS_WIRE_PATIENT_MS);
+}
+
+void
+lns_process_notice_low (void)
+{
+  uint64_t published = __atomic_load_n (&lns_process.pool.header->published, __ATOMIC_RELAXED);
+  /* Looked at before it is taken, since starving threads come here with every event. Now and then
+   * one asks again whether there is still a session. */
+  uint32_t n = __atomic_load_n (&n_starved, __ATOMIC_RELAXED) + 1;
+  __atomic_store_n (&n_starved, n, __ATOMIC_RELAXED);
+  if (n % STARVED_NOTICE != 0 &&
+      (__atomic_load_n (&noticed_at, __ATOMIC_RELAXED) == published ||
+       __atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published))
+    return;
+  LNS_KEEP_ERRNO;
+  LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };
+  /* Nobody will ever read more, nor look at the pool: from here on, events cost a look at a flag. */
+  if (lns_connection_notify (&notice) == -EPIPE)
+    __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
+}
