@@ -7,7 +7,14 @@
  * flushes, and on those of the program, inside of CUDA calls. A buffer is compacted at once, by
  * whoever is called: nothing here waits for another thread. */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/buffers.h"
+#include "capture/inject/cuda/calls.h"
+#include "capture/inject/cuda/clock.h"
+#include "capture/inject/cuda/kinds.h"
+#include "capture/inject/cuda/names.h"
+#include "capture/inject/cuda/records.h"
+#include "capture/inject/core/stream.h"
+#include "capture/inject/core/system.h"
 #include "capture/inject/core/definitions.h"
 
 /* Buffers of private memory, for when the pool has none free: nothing of them can be salvaged. */

@@ -5,101 +5,19 @@
 
 /* What CUPTI calls when the program does something, on the program's threads. */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/callbacks.h"
+#include "capture/inject/cuda/buffers.h"
+#include "capture/inject/cuda/calls.h"
+#include "capture/inject/cuda/clock.h"
+#include "capture/inject/cuda/control.h"
+#include "capture/inject/cuda/kinds.h"
+#include "capture/inject/cuda/names.h"
+#include "capture/inject/cuda/records.h"
+#include "capture/inject/core/stream.h"
+#include "capture/inject/core/system.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/join.h"
-
-#include "lns-cuda-calls-generated.h"
-
-/* What a call means to us; bits. */
-enum
-{
-  LAUNCH = 1 << 0,
-  RANGE_BEGIN = 1 << 1,
-  RANGE_END = 1 << 2,
-  RESET = 1 << 3,
-  /* The others are LNS_WIRE_CUDA_CALL_ROLES. */
-};
-_Static_assert(((LAUNCH | RANGE_BEGIN | RANGE_END | RESET) & LNS_WIRE_CUDA_CALL_ROLES) == 0,
-               "each bit has one meaning");
-
-uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];
-
-static void
-set_callback (bool is_on, CUpti_CallbackDomain domain, uint32_t cbid)
-{
-  /* A list of the newest CUPTI holds calls that an older one does not know. */
-  const char *name = NULL;
-  if (lns_cupti.GetCallbackName != NULL &&
-      (lns_cupti.GetCallbackName (domain, cbid, &name) != CUPTI_SUCCESS || name == NULL))
-    return;
-  (void)LNS_CUPTI_TRY (EnableCallback, is_on, lns_cuda_engine.subscriber, domain, cbid);
-}
-
-static void
-set_calls (bool is_on, bool is_runtime, const uint16_t *calls, size_t n_calls, uint8_t role)
-{
-  for (size_t i = 0; i < n_calls; i++)
-    {
-      lns_cuda_roles[is_runtime][calls[i] % LNS_WIRE_CUPTI_CALLS] |= role;
-      if ((role & LNS_WIRE_CUDA_CALL_ROLES) == 0)
-        set_callback (is_on, is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
-                      calls[i]);
-    }
-}
-
-#define SET_CALLS(is_on, name, role)                                                               \
- do                                                                                                \
-  {                                                                                                \
-   set_calls (is_on, true, lns_cuda_runtime_##name,                                                \
-              sizeof lns_cuda_runtime_##name / sizeof (uint16_t), role);                           \
-   set_calls (is_on, false, lns_cuda_driver_##name,                                                \
-              sizeof lns_cuda_driver_##name / sizeof (uint16_t), role);                            \
-  }                                                                                                \
- while (0)
-
-void
-lns_cuda_watch_launches (bool watch)
-{
-  SET_CALLS (watch, launches, LAUNCH);
-}
-
-void
-lns_cuda_enable_callbacks (void)
-{
-  const LnsWireOptions *options = lns_cuda_options ();
-  static const uint16_t resources[] = { CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
-                                        CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-                                        CUPTI_CBID_RESOURCE_MODULE_LOADED,
-                                        CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING };
-  static const uint16_t graphs[] = { CUPTI_CBID_RESOURCE_GRAPH_CREATED,
-                                     CUPTI_CBID_RESOURCE_GRAPH_CLONED,
-                                     CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-                                     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-                                     CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED };
-  for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
-    (void)LNS_CUPTI_TRY (EnableCallback, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                         resources[i]);
-  if (options->cuda & LNS_WIRE_CUDA_GRAPH_NODES)
-    for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++)
-      (void)LNS_CUPTI_TRY (EnableCallback, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                           graphs[i]);
-  (void)LNS_CUPTI_TRY (EnableDomain, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_STATE);
-  SET_CALLS (true, resets, RESET);
-  SET_CALLS (true, beginnings, 0);
-  /* Whether or not they are looked for now. */
-  SET_CALLS (true, range_begins, RANGE_BEGIN);
-  SET_CALLS (true, range_ends, RANGE_END);
-  if (options->traces & LNS_WIRE_TRACE_CUDA)
-    {
-      lns_cuda_watch_launches (true);
-      /* Records say so of these: nobody need be called. */
-      SET_CALLS (true, single_launches, LNS_WIRE_CUDA_CALL_LAUNCH);
-      SET_CALLS (true, captures, LNS_WIRE_CUDA_CALL_CAPTURE);
-      SET_CALLS (true, captured, LNS_WIRE_CUDA_CALL_CAPTURED);
-    }
-}
 
 /* A kernel's name as it is launched: were the process killed, what CUPTI has of the launch would only
  * have the name's address. */
@@ -123,17 +41,17 @@ on_call (bool is_runtime, uint32_t cbid, const CUpti_CallbackData *call)
 {
   uint8_t role = cbid < LNS_WIRE_CUPTI_CALLS ? lns_cuda_roles[is_runtime][cbid] : 0;
   bool is_enter = call->callbackSite == CUPTI_API_ENTER;
-  if (role & LAUNCH)
+  if (role & LNS_CUDA_CALL_LAUNCHES)
     learn_name (call);
-  if ((role & RANGE_BEGIN) && !is_enter)
+  if ((role & LNS_CUDA_CALL_BEGINS_RANGE) && !is_enter)
     (void)lns_range_begin (LNS_WIRE_RANGE_PROFILER_API);
-  if ((role & RANGE_END) && is_enter)
+  if ((role & LNS_CUDA_CALL_ENDS_RANGE) && is_enter)
     {
       bool ended = lns_range_end (LNS_WIRE_RANGE_PROFILER_API);
       if (ended || (lns_cuda_options ()->cuda & LNS_WIRE_CUDA_FLUSH_ON_STOP))
         lns_cuda_flush (false);
     }
-  if ((role & RESET) && is_enter)
+  if ((role & LNS_CUDA_CALL_RESETS) && is_enter)
     lns_cuda_flush (false);
 }
 

@@ -6,7 +6,8 @@
 /* All events of a process are by one clock. CUPTI takes it from CUDA 11.6 on; before that it has a clock
  * of its own, whose times are converted by what both show at the same moments. */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/clock.h"
+#include "capture/inject/cuda/records.h"
 
 static uint64_t
 ticks (void)

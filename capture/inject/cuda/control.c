@@ -6,8 +6,14 @@
 /* The one thread of ours in a program that uses CUDA. It empties CUPTI's buffers now and then, so
  * that a process which is killed has lost at most what came since, and does what the session asks. */
 
+#include "capture/inject/cuda/control.h"
 #include "capture/inject/core/connection.h"
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/buffers.h"
+#include "capture/inject/cuda/calls.h"
+#include "capture/inject/cuda/kinds.h"
+#include "capture/inject/cuda/names.h"
+#include "capture/inject/cuda/records.h"
+#include "capture/inject/core/system.h"
 
 #include <pthread.h>
 #include <sys/prctl.h>

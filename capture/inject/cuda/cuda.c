@@ -3,7 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/buffers.h"
+#include "capture/inject/cuda/callbacks.h"
+#include "capture/inject/cuda/calls.h"
+#include "capture/inject/cuda/clock.h"
+#include "capture/inject/cuda/kinds.h"
+#include "capture/inject/cuda/records.h"
+#include "capture/inject/core/system.h"
 #include "capture/inject/core/join.h"
 
 #include <fcntl.h>
@@ -15,8 +21,6 @@ LNS_EXPORT int InitializeInjection (void);
 
 /* Compacting a buffer takes 1 ms where the processor is free. */
 #define FINISH_MS 500
-
-LnsCudaEngine lns_cuda_engine;
 
 /* From glibc's static part: atexit() and pthread_atfork() would name this library. */
 extern int __cxa_atexit (void (*function) (void *), void *argument, void *dso);

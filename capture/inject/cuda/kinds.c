@@ -5,7 +5,9 @@
 
 /* Which kinds of activity CUPTI records, and when. */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/kinds.h"
+#include "capture/inject/cuda/records.h"
+#include "capture/inject/core/system.h"
 
 #include <stdlib.h>
 

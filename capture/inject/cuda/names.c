@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/names.h"
+#include "capture/inject/cuda/cuda.h"
+#include "capture/inject/cuda/engine.h"
+#include "capture/wire/cuda-layout.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/nvtx-abi.h"
 

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/inject/cuda/cuda-private.h"
+#include "capture/inject/cuda/records.h"
+#include "capture/inject/core/stream.h"
+#include "capture/inject/core/system.h"
 #include "capture/inject/core/definitions.h"
 
 #include <fcntl.h>

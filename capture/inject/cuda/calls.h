@@ -1,0 +1,29 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which calls of the program, and what else, CUPTI tells of, and what the calls mean. */
+
+#pragma once
+
+#include "capture/inject/cuda/engine.h"
+#include "capture/wire/compact.h"
+
+/* Enables all callbacks that the options ask for. */
+void lns_cuda_enable_callbacks (void);
+
+/* Enables or disables those of launches, by which kernels' names are known before the kernels end. */
+void lns_cuda_watch_launches (bool watch);
+
+/* What a call means to the engine; bits. The others are LNS_WIRE_CUDA_CALL_ROLES. */
+enum
+{
+  LNS_CUDA_CALL_LAUNCHES = 1 << 0,
+  LNS_CUDA_CALL_BEGINS_RANGE = 1 << 1,
+  LNS_CUDA_CALL_ENDS_RANGE = 1 << 2,
+  LNS_CUDA_CALL_RESETS = 1 << 3,
+};
+
+/* By [driver, runtime] and number. */
+extern uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];

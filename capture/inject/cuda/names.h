@@ -1,0 +1,23 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The names that CUPTI and the driver know, told once. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The registered string of the kernel's name at ADDRESS, which is told with its address. O(1). */
+uint32_t lns_cuda_kernel_name (const char *address);
+
+/* The registered string of a function's name, 0 where CUPTI does not know it. O(1). */
+uint32_t lns_cuda_call_name (bool is_runtime, uint32_t cbid);
+
+/* The bus id of DEVICE, or "" before they were learnt. */
+const char *lns_cuda_bus (uint32_t device);
+
+/* Asks the driver for them, once; not to be called in a callback. */
+void lns_cuda_learn_buses (void);
