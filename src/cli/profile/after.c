@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "src/analysis/stats/report.h"
-#include "src/cli/profile/run.h"
+#include "src/cli/profile/profile.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/signals.h"
 #include "src/cli/terminal/steps.h"
@@ -73,19 +73,21 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
 
 /* Says ERROR here, and to the terminal that has asked. */
 static void
-fail (LnsRun *run, const LnsError *error)
+fail (LnsProfile *profile, const LnsError *error)
 {
   lns_cli_fail (error);
-  if (run->answer != NULL)
-    fprintf (run->answer, "lanescope: error: %s\n", error->message);
-  run->profile->report_failed = true;
+  if (profile->answer != NULL)
+    fprintf (profile->answer, "lanescope: error: %s\n", error->message);
+  profile->report_failed = true;
 }
 
 static bool
-export_as (
-    LnsRun *run, LnsReport *report, const LnsExportType *type, const char *path, LnsCliSteps *steps)
+export_as (LnsProfile *profile,
+           LnsReport *report,
+           const LnsExportType *type,
+           const char *path,
+           LnsCliSteps *steps)
 {
-  const LnsProfile *profile = run->profile;
   LnsError error = { 0 };
   const char *lacks = NULL;
   const LnsExportOptions options = {
@@ -104,7 +106,7 @@ export_as (
   lns_cli_step_end (steps, is_done);
   free (copy);
   if (!is_done)
-    fail (run, &error);
+    fail (profile, &error);
   else if (lacks != NULL)
     lns_cli_say ("warning", "%s is empty: %s", path, lacks);
   return is_done;
@@ -112,22 +114,21 @@ export_as (
 
 /* Exports the report at PATH and adds to PATHS, a stream, what that made. */
 static void
-export_all (LnsRun *run, const char *path, LnsCliSteps *steps, FILE *paths)
+export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps, FILE *paths)
 {
-  const LnsProfile *profile = run->profile;
   LnsError error = { 0 };
   LnsReport *report = profile->n_exports > 0 ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL && profile->n_exports > 0)
     {
-      fail (run, &error);
+      fail (profile, &error);
       return;
     }
   for (size_t i = 0; i < profile->n_exports; i++)
     {
       char *output = lns_cli_replace_ending (path, lns_export_type_ending (profile->exports[i]));
       if (output == NULL)
-        run->profile->report_failed = true;
-      else if (export_as (run, report, profile->exports[i], output, steps))
+        profile->report_failed = true;
+      else if (export_as (profile, report, profile->exports[i], output, steps))
         fprintf (paths, "    %s\n", output);
       free (output);
     }
@@ -146,9 +147,8 @@ default_report (size_t i)
 }
 
 static void
-print_statistics (LnsRun *run, const char *path, LnsCliSteps *steps)
+print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
 {
-  LnsProfile *profile = run->profile;
   const LnsStatsReport *report;
   bool good = true;
   for (size_t i = 0; good && (report = default_report (i)) != NULL; i++)
@@ -163,15 +163,14 @@ print_statistics (LnsRun *run, const char *path, LnsCliSteps *steps)
       free (input);
     }
   profile->report_failed |= !good;
-  if (run->answer != NULL)
-    fprintf (run->answer, "The statistics are in the output of `lanescope %s` (process %d)\n",
+  if (profile->answer != NULL)
+    fprintf (profile->answer, "The statistics are in the output of `lanescope %s` (process %d)\n",
              profile->command->name, getpid ());
 }
 
 void
-lns_run_finish_report (LnsRun *run, const char *path)
+lns_profile_finish_report (LnsProfile *profile, const char *path)
 {
-  LnsProfile *profile = run->profile;
   char *paths = NULL, *copy = strdup (path);
   size_t n_paths, n_stats = 0;
   FILE *stream = open_memstream (&paths, &n_paths);
@@ -189,7 +188,7 @@ lns_run_finish_report (LnsRun *run, const char *path)
   /* Once the program has ended, Ctrl-C is for us: it ends what takes long. Before, all that is sent waits to
    * be forwarded. */
   sigset_t before, signals;
-  lns_profile_signals (&signals);
+  lns_signals_shared (&signals);
   sigprocmask (SIG_SETMASK, NULL, &before);
   if (profile->has_exited)
     {
@@ -197,13 +196,13 @@ lns_run_finish_report (LnsRun *run, const char *path)
       lns_cli_catch_interrupt ();
       sigprocmask (SIG_SETMASK, &profile->caller.mask, NULL);
     }
-  export_all (run, path, &steps, stream);
+  export_all (profile, path, &steps, stream);
   if (profile->options.stats)
-    print_statistics (run, path, &steps);
+    print_statistics (profile, path, &steps);
   sigprocmask (SIG_SETMASK, &before, NULL);
   lns_signals_catch (&signals);
   fclose (stream);
-  lns_run_print (run, "Generated:\n%s", paths);
+  lns_profile_print (profile, "Generated:\n%s", paths);
   free (paths);
   free (copy);
 }

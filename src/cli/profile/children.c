@@ -6,12 +6,14 @@
 /* Processes of the run: the program, and with --wait=all those that it leaves behind, which become children
  * of this process. */
 
-#include "src/cli/profile/run.h"
+#include "src/cli/profile/children.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/session/system/process-info.h"
@@ -23,8 +25,16 @@
 /* How many of them are named. */
 #define NAMES_MAX 4
 
+int64_t
+lns_children_now_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
 bool
-lns_run_waits_for_all (const LnsProfile *profile)
+lns_profile_waits_for_all (const LnsProfile *profile)
 {
   return strcmp (profile->options.wait, "all") == 0 && profile->target.traces != 0;
 }
@@ -34,78 +44,73 @@ lns_profile_adopt (const LnsProfile *profile)
 {
   /* A process that outlives its parent finds us in its place instead of process 1. Only so can its end be
    * seen before it is recorded. */
-  if (lns_run_waits_for_all (profile))
+  if (lns_profile_waits_for_all (profile))
     prctl (PR_SET_CHILD_SUBREAPER, 1);
 }
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
 static void
-reap_program (LnsRun *run)
+reap_program (LnsChildren *children, LnsProfile *profile)
 {
-  LnsProfile *profile = run->profile;
   int status;
   if (waitpid (profile->pid, &status, WNOHANG) != profile->pid)
     return;
   profile->has_exited = true;
   profile->exit_signal = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
   profile->exit_code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
-  run->exited_at_ns = run->last_end_ns = lns_run_now_ns ();
-  if (profile->exit_signal != 0 && !run->has_killed)
+  children->exited_at_ns = children->last_end_ns = lns_children_now_ns ();
+  if (profile->exit_signal != 0 && !children->has_killed)
     {
       char name[LNS_FORMAT_SIZE];
-      lns_run_print (run, "The program was killed by %s.\n",
-                     lns_format_signal (profile->exit_signal, name));
+      lns_profile_print (profile, "The program was killed by %s.\n",
+                         lns_format_signal (profile->exit_signal, name));
     }
   lns_session_root_exited (profile->session, profile->process, profile->exit_code,
                            profile->exit_signal);
 }
 
-static bool
-is_hook (const LnsRun *run, pid_t pid)
-{
-  for (size_t i = 0; i < run->n_hooks; i++)
-    if (run->hooks[i] == pid)
-      return true;
-  return false;
-}
-
 void
-lns_run_reap (LnsRun *run)
+lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile)
 {
   siginfo_t ended = { 0 };
   while (waitid (P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
     {
-      if (ended.si_pid == run->profile->pid && !run->profile->has_exited)
-        reap_program (run);
-      else if (is_hook (run, ended.si_pid))
-        lns_run_reap_hooks (run, false);
+      if (ended.si_pid == profile->pid && !profile->has_exited)
+        reap_program (children, profile);
+      else if (lns_hooks_has (hooks, ended.si_pid))
+        lns_hooks_reap (hooks, profile, false);
       else
         {
           waitpid (ended.si_pid, NULL, WNOHANG);
-          run->last_end_ns = lns_run_now_ns ();
+          children->last_end_ns = lns_children_now_ns ();
         }
       ended.si_pid = 0;
     }
 }
 
-/* --- Those that are left ---------------------------------------------------------------------- */
-
-/* Whether PID belongs to a command of --after-…, which nobody waits for: see lns_run_call (). */
-static bool
-is_of_hook (const LnsRun *run, pid_t pid)
+void
+lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_number)
 {
-  return is_hook (run, pid) ||
-         (run->has_called && lns_process_has_variable (pid, LNS_RUN_CALLBACK));
+  if (signal_number == 0)
+    return;
+  if (!profile->has_exited)
+    {
+      kill (profile->pid, signal_number);
+      children->has_killed = true;
+    }
+  lns_session_signal (profile->session, signal_number, profile->pid);
 }
+
+/* --- Those that are left ---------------------------------------------------------------------- */
 
 /* The next child in the list STREAM that the program has left; 0: there is none. */
 static pid_t
-next_left (const LnsRun *run, FILE *stream)
+next_left (const LnsHooks *hooks, const LnsProfile *profile, FILE *stream)
 {
   int pid;
   while (stream != NULL && fscanf (stream, "%d", &pid) == 1)
-    if (pid != run->profile->pid && !is_of_hook (run, pid))
+    if (pid != profile->pid && !lns_hooks_began (hooks, pid))
       return pid;
   return 0;
 }
@@ -120,36 +125,34 @@ open_children (void)
 }
 
 bool
-lns_run_has_left (const LnsRun *run)
+lns_children_has_left (const LnsHooks *hooks, const LnsProfile *profile)
 {
   siginfo_t ended;
   /* Without a child there is no need for the list. */
   if (waitid (P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
     return false;
   FILE *stream = open_children ();
-  const bool has_left = next_left (run, stream) != 0;
+  const bool has_left = next_left (hooks, profile, stream) != 0;
   if (stream != NULL)
     fclose (stream);
   return has_left;
 }
 
 int64_t
-lns_run_tell_left_at_ns (const LnsRun *run)
+lns_children_tell_at_ns (const LnsChildren *children, const LnsProfile *profile)
 {
-  return run->profile->has_exited && !run->is_over && !run->has_told_left
-             ? run->exited_at_ns + TELL_NS
-             : LNS_NEVER;
+  return profile->has_exited && !children->has_told ? children->exited_at_ns + TELL_NS : INT64_MAX;
 }
 
 void
-lns_run_tell_left (LnsRun *run)
+lns_children_tell (LnsChildren *children, const LnsHooks *hooks, LnsProfile *profile)
 {
   char names[512] = "";
   unsigned n = 0;
   pid_t pid;
   FILE *stream = open_children ();
-  run->has_told_left = true;
-  while ((pid = next_left (run, stream)) != 0)
+  children->has_told = true;
+  while ((pid = next_left (hooks, profile, stream)) != 0)
     {
       LnsProcessInfo info;
       const size_t used = strlen (names);
@@ -162,8 +165,9 @@ lns_run_tell_left (LnsRun *run)
   if (stream != NULL)
     fclose (stream);
   if (n > 0)
-    lns_run_print (run,
-                   "The program has ended; waiting for what it left running: %s%s. Ctrl-C ends the "
-                   "report now, --wait=primary does not wait.\n",
-                   names, n > NAMES_MAX ? ", …" : "");
+    lns_profile_print (
+        profile,
+        "The program has ended; waiting for what it left running: %s%s. Ctrl-C ends the "
+        "report now, --wait=primary does not wait.\n",
+        names, n > NAMES_MAX ? ", …" : "");
 }

@@ -6,13 +6,12 @@
 /* At the end of `profile`: what is wrong with a report that was just written. */
 
 #include "src/cli/reports/doctor.h"
-#include "src/cli/profile/run.h"
+#include "src/cli/profile/profile.h"
 
 void
-lns_run_examine (LnsRun *run, const char *path)
+lns_profile_examine (LnsProfile *profile, const char *path)
 {
   static const char *const words[] = { "note", "warning", "error" };
-  LnsProfile *profile = run->profile;
   LnsError error = { 0 };
   LnsCliDoctor doctor = { 0 };
   LnsReport *report = lns_report_open (path, NULL, &error);
@@ -22,13 +21,14 @@ lns_run_examine (LnsRun *run, const char *path)
       for (size_t i = 0; i < doctor.n; i++)
         {
           const LnsFinding *finding = &doctor.findings[i];
-          lns_run_say (run, words[finding->severity], finding->code, finding->text);
+          lns_profile_say (profile, words[finding->severity], finding->code, finding->text);
           lns_progress_diagnostic (profile, finding->code, finding->severity, finding->text);
         }
       profile->lacks_data |= lns_doctor_lacks_data (report, doctor.findings, doctor.n);
     }
   else
-    lns_run_print (run, "lanescope: warning: the report cannot be examined: %s\n", error.message);
+    lns_profile_print (profile, "lanescope: warning: the report cannot be examined: %s\n",
+                       error.message);
   lns_cli_doctor_clear (&doctor);
   lns_report_close (report);
 }

@@ -5,29 +5,37 @@
 
 /* Commands of the user's that run at moments of a session. */
 
-#include "src/cli/profile/run.h"
+#include "src/cli/profile/hook.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/session/system/process-info.h"
+
+/* The variable by which commands, and what they start, know what they are run for. */
+#define CALLBACK "LANESCOPE_CALLBACK_NAME"
+
 /* What scripts written for Nsight Systems read, and the same under our own name. */
 static bool
-add_variables (LnsEnvironment *environment, const LnsRun *run, const char *when, const char *path)
+add_variables (LnsEnvironment *environment,
+               const LnsProfile *profile,
+               const char *when,
+               const char *path)
 {
   return lns_environment_add_all (environment, environ) &&
-         lns_environment_set (environment, "LANESCOPE_SESSION_NAME",
-                              run->profile->place.entry.name) &&
-         lns_environment_set (environment, "NSYS_SESSION_NAME", run->profile->place.entry.name) &&
-         lns_environment_set (environment, LNS_RUN_CALLBACK, when) &&
+         lns_environment_set (environment, "LANESCOPE_SESSION_NAME", profile->place.entry.name) &&
+         lns_environment_set (environment, "NSYS_SESSION_NAME", profile->place.entry.name) &&
+         lns_environment_set (environment, CALLBACK, when) &&
          lns_environment_set (environment, "NSYS_CALLBACK_NAME", when) &&
          (path == NULL || (lns_environment_set (environment, "LANESCOPE_REPORT_PATH", path) &&
                            lns_environment_set (environment, "NSYS_REPORT_PATH", path)));
 }
 
 void
-lns_run_call (LnsRun *run, const char *when, const char *command, const char *path)
+lns_hooks_call (
+    LnsHooks *hooks, LnsProfile *profile, const char *when, const char *command, const char *path)
 {
   if (command == NULL)
     return;
@@ -35,40 +43,63 @@ lns_run_call (LnsRun *run, const char *when, const char *command, const char *pa
   char *const argv[] = { shell, flag, (char *)command, NULL };
   LnsEnvironment environment = { 0 };
   LnsError error = { 0 };
-  pid_t *hooks = realloc (run->hooks, (run->n_hooks + 1) * sizeof *hooks);
-  if (hooks != NULL)
-    run->hooks = hooks;
-  if (hooks == NULL || !add_variables (&environment, run, when, path))
+  pid_t *pids = realloc (hooks->pids, (hooks->n + 1) * sizeof *pids);
+  if (pids != NULL)
+    hooks->pids = pids;
+  if (pids == NULL || !add_variables (&environment, profile, when, path))
     lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
-  else if ((hooks[run->n_hooks] =
-                lns_launch (argv, &environment, &run->profile->caller, NULL, &error)) > 0)
+  else if ((pids[hooks->n] = lns_launch (argv, &environment, &profile->caller, NULL, &error)) > 0)
     {
-      run->n_hooks++;
-      run->has_called = true;
+      hooks->n++;
+      hooks->has_called = true;
     }
   if (error.domain != LNS_ERROR_NONE)
-    lns_run_print (run, "lanescope: warning: --%s: %s\n", when, error.message);
+    lns_profile_print (profile, "lanescope: warning: --%s: %s\n", when, error.message);
   lns_environment_clear (&environment);
 }
 
 void
-lns_run_reap_hooks (LnsRun *run, bool wait)
+lns_hooks_reap (LnsHooks *hooks, LnsProfile *profile, bool wait)
 {
-  for (size_t i = run->n_hooks; i-- > 0;)
+  for (size_t i = hooks->n; i-- > 0;)
     {
       int status;
       pid_t pid;
-      while ((pid = waitpid (run->hooks[i], &status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
+      while ((pid = waitpid (hooks->pids[i], &status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
         ;
       if (pid == 0)
         continue;
-      run->hooks[i] = run->hooks[--run->n_hooks];
+      hooks->pids[i] = hooks->pids[--hooks->n];
       if (pid > 0 && WIFEXITED (status) && WEXITSTATUS (status) != 0)
-        lns_run_print (run, "lanescope: warning: a command of the session's ended with code %d\n",
-                       WEXITSTATUS (status));
+        lns_profile_print (profile,
+                           "lanescope: warning: a command of the session's ended with code %d\n",
+                           WEXITSTATUS (status));
       else if (pid > 0 && WIFSIGNALED (status))
-        lns_run_print (run,
-                       "lanescope: warning: a command of the session's was ended by signal %d\n",
-                       WTERMSIG (status));
+        lns_profile_print (
+            profile, "lanescope: warning: a command of the session's was ended by signal %d\n",
+            WTERMSIG (status));
     }
+}
+
+bool
+lns_hooks_has (const LnsHooks *hooks, pid_t pid)
+{
+  for (size_t i = 0; i < hooks->n; i++)
+    if (hooks->pids[i] == pid)
+      return true;
+  return false;
+}
+
+bool
+lns_hooks_began (const LnsHooks *hooks, pid_t pid)
+{
+  return lns_hooks_has (hooks, pid) ||
+         (hooks->has_called && lns_process_has_variable (pid, CALLBACK));
+}
+
+void
+lns_hooks_clear (LnsHooks *hooks)
+{
+  free (hooks->pids);
+  *hooks = (LnsHooks){ 0 };
 }

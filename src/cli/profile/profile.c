@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope profile`: runs a program and records it into a report. All text of its own goes to
+/* `lanescope profile` runs a program and records it into a report; `lanescope launch` runs it and records it when
+ * it is asked to. All text of its own goes to
  * stderr, so that the program's output stays as it is. */
 
-#include "src/cli/profile/profile.h"
+#include "src/cli/profile/children.h"
+#include "src/cli/profile/requests.h"
+#include "src/cli/profile/run.h"
+#include "src/cli/terminal/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,33 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static const LnsOptionGroup *const groups[] = {
-  &lns_profile_switches_trace,      &lns_profile_switches_cuda,    &lns_profile_switches_range,
-  &lns_profile_switches_report,     &lns_profile_switches_program, &lns_profile_switches_session,
-  &lns_profile_switches_collection, &lns_profile_switches_cpu,     &lns_profile_switches_system,
-  &lns_profile_switches_hardware,   &lns_profile_switches_tool,    NULL,
-};
-
-const LnsCommand lns_command_profile = {
-  .name = "profile",
-  .usage = "[switches] PROGRAM [ARGUMENTS…]",
-  .summary = "run a program and record it into a report",
-  .details =
-      "Exit code: the program's; a signal that ended it ends this command too (128+N in a shell).\n"
-      "124: it succeeded, and with --strict something is missing. 125: nothing was started, or "
-      "the\n"
-      "report, an export or the statistics are not whole although the program succeeded; 126: the\n"
-      "program cannot be executed; 127: it was not found; each of the last three with a line\n"
-      "`lanescope: error: …`. Ctrl-C ends the run and keeps the report. Lanescope writes to "
-      "stderr\n"
-      "alone, but for --stats.",
-  .words_end_it = true,
-  .groups = groups,
-  .refusals = lns_profile_refusals,
-  .n_refusals = LNS_PROFILE_N_REFUSALS,
-  .run = lns_profile_main,
-};
 
 /* Ends the session. The `start` that waited for a program which did not run waits for the next. */
 static void
@@ -54,27 +31,6 @@ leave_place (LnsProfile *profile)
     lns_session_place_leave (name, profile->start, profile->n_start_bytes, &entry, NULL);
 }
 
-/* --- What the switches say together ----------------------------------------------------------- */
-
-bool
-lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error)
-{
-  char *end;
-  long number = strtol (kill, &end, 10);
-  if (strcasecmp (kill, "none") == 0 || strcasecmp (kill, "false") == 0)
-    *ret_signal = 0;
-  else if (strcasecmp (kill, "sigterm") == 0 || strcasecmp (kill, "true") == 0)
-    *ret_signal = SIGTERM;
-  else if (strcasecmp (kill, "sigkill") == 0)
-    *ret_signal = SIGKILL;
-  else if (end != kill && *end == '\0' && number > 0 && number <= SIGRTMAX)
-    *ret_signal = (int)number;
-  else
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--kill: “%s” is not none, sigterm, sigkill or a signal's number", kill);
-  return true;
-}
-
 /* FD as the caller gave it: must be open, and is not the program's. */
 static bool
 check_fd (int64_t fd, const char *name, LnsError *error)
@@ -83,49 +39,6 @@ check_fd (int64_t fd, const char *name, LnsError *error)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: descriptor %lld is not open", name,
                           (long long)fd);
   return true;
-}
-
-/* --- The session ------------------------------------------------------------------------------ */
-
-/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
-static bool
-keep_words (LnsProfile *profile, char *bytes)
-{
-  char **words = realloc (profile->words, (profile->n_words + 1) * sizeof *words);
-  if (words == NULL)
-    return false;
-  profile->words = words;
-  words[profile->n_words++] = bytes;
-  return true;
-}
-
-bool
-lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error)
-{
-  const LnsProfileOptions defaults = LNS_PROFILE_DEFAULTS;
-  LnsProfileOptions *values = &profile->options;
-  const char *help;
-  int argc = request->argc;
-  if (!keep_words (profile, request->bytes))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
-  request->bytes = NULL;
-  if (profile->is_launch)
-    {
-      values->output = values->output_dir = values->mode = NULL;
-      lns_option_list_clear (&values->export);
-      values->stats = defaults.stats;
-      values->force_overwrite = defaults.force_overwrite;
-      values->stop_on_exit = defaults.stop_on_exit;
-      values->duration_ns = defaults.duration_ns;
-      values->delay_ns = defaults.delay_ns;
-      values->keep_ns = defaults.keep_ns;
-      values->after_collection_start = values->after_report_ready = NULL;
-      values->capture_range = defaults.capture_range;
-      values->capture_range_end = values->stop_on_range_end = values->nvtx_capture = NULL;
-    }
-  profile->folder = request->folder;
-  return lns_options_parse (&lns_command_start, &argc, request->argv, values, &help, error) &&
-         lns_profile_check_exports (profile, error);
 }
 
 /* Makes the session known to other terminals. A run that can do without being found goes on. */
@@ -142,7 +55,7 @@ open_place (LnsProfile *profile, LnsError *error)
   char *bytes;
   size_t n_bytes;
   if (text != NULL && ((name = lns_cli_session_name (text, error)) == NULL ||
-                       !keep_words (profile, name) || !lns_session_check_name (name, error)))
+                       !lns_profile_keep (profile, name) || !lns_session_check_name (name, error)))
     return false;
   if (!lns_session_place_open (&profile->place, name, profile->command->name,
                                slash != NULL ? slash + 1 : profile->argv[0], profile->is_launch,
@@ -247,7 +160,7 @@ prepare (LnsProfile *profile, LnsError *error)
                                 .target = profile->target };
   if (!profile->begins_by_itself)
     session.target.range_kind = LNS_WIRE_RANGE_NONE;
-  lns_profile_signals (&masked);
+  lns_signals_shared (&masked);
   lns_caller_save (&profile->caller, &masked);
   lns_profile_adopt (profile);
   profile->session = lns_session_new (&session, error);
@@ -297,8 +210,8 @@ start_and_run (LnsProfile *profile)
   return profile->options.strict && lacks_data ? LNS_EXIT_INCOMPLETE : 0;
 }
 
-int
-lns_profile_main (const LnsCommand *command, int argc, char **argv)
+static int
+run (const LnsCommand *command, int argc, char **argv)
 {
   LnsProfile profile = {
     .command = command,
@@ -327,3 +240,76 @@ lns_profile_main (const LnsCommand *command, int argc, char **argv)
   lns_cli_end_by (profile.end_signal);
   return code;
 }
+
+/* --- The commands ----------------------------------------------------------------------------- */
+
+static const LnsOptionGroup *const profile_groups[] = {
+  &lns_profile_switches_trace,      &lns_profile_switches_cuda,    &lns_profile_switches_range,
+  &lns_profile_switches_report,     &lns_profile_switches_program, &lns_profile_switches_session,
+  &lns_profile_switches_collection, &lns_profile_switches_cpu,     &lns_profile_switches_system,
+  &lns_profile_switches_hardware,   &lns_profile_switches_tool,    NULL,
+};
+
+const LnsCommand lns_command_profile = {
+  .name = "profile",
+  .usage = "[switches] PROGRAM [ARGUMENTS…]",
+  .summary = "run a program and record it into a report",
+  .details =
+      "Exit code: the program's; a signal that ended it ends this command too (128+N in a shell).\n"
+      "124: it succeeded, and with --strict something is missing. 125: nothing was started, or "
+      "the\n"
+      "report, an export or the statistics are not whole although the program succeeded; 126: the\n"
+      "program cannot be executed; 127: it was not found; each of the last three with a line\n"
+      "`lanescope: error: …`. Ctrl-C ends the run and keeps the report. Lanescope writes to "
+      "stderr\n"
+      "alone, but for --stats.",
+  .words_end_it = true,
+  .groups = profile_groups,
+  .refusals = lns_profile_refusals,
+  .n_refusals = LNS_PROFILE_N_REFUSALS,
+  .run = run,
+};
+
+#define AT(member) offsetof (LnsProfileOptions, member)
+
+static const LnsOption launch_options[] = {
+  { .name = "session-new",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (session_new),
+    .value_name = "NAME",
+    .default_text = "launch-ID-PROGRAM",
+    .help =
+        "The name by which start, stop, cancel and shutdown in other terminals find this run." },
+  { .name = "session",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (session),
+    .value_name = "NAME",
+    .help = "The session that `lanescope start` has begun, to which the program belongs." },
+};
+
+static const LnsOptionGroup *const launch_groups[] = {
+  &lns_profile_switches_trace,   &lns_profile_switches_cuda,
+  &lns_profile_switches_program, &lns_profile_switches_cpu,
+  &lns_profile_switches_system,  &lns_profile_switches_hardware,
+  &lns_profile_switches_tool,    NULL,
+};
+
+const LnsCommand lns_command_launch = {
+  .name = "launch",
+  .usage = "[switches] PROGRAM [ARGUMENTS…]",
+  .summary = "run a program that `start` and `stop` record from other terminals",
+  .details =
+      "The program runs at full speed until `lanescope start`, in another terminal, begins a "
+      "report;\n"
+      "`lanescope stop` ends it, and the program goes on; so for as many reports as are wanted. A\n"
+      "`lanescope start` before this command has the report begin with the program. The session "
+      "ends\n"
+      "with the program, or by `lanescope shutdown`. Exit code: the program's, as of `profile`.",
+  .words_end_it = true,
+  .options = launch_options,
+  .n_options = sizeof launch_options / sizeof *launch_options,
+  .groups = launch_groups,
+  .refusals = lns_profile_refusals,
+  .n_refusals = LNS_PROFILE_N_REFUSALS,
+  .run = run,
+};

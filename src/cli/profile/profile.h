@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The parts of `lanescope profile`: shared by its files alone. */
+/* What a run of `profile` or `launch` is made of: its switches, its session, its program, its report and what
+ * is said of them. The run itself is above: run.h. */
 
 #pragma once
 
@@ -51,32 +52,10 @@ typedef struct
   int end_signal;                /* by which this process is to end; 0: none */
   const LnsExportType **exports; /* what each report is written as, too */
   size_t n_exports;
+  FILE *answer; /* what the terminal is told that asked for what is done now; NULL: none did */
   bool report_failed; /* it is not written, or not whole */
   bool lacks_data;    /* something that was asked for is missing: --strict */
 } LnsProfile;
-
-/* --- profile.c ------------------------------------------------------------------------ */
-
-/* Runs COMMAND, which is `profile` or `launch`. */
-int lns_profile_main (const LnsCommand *command, int argc, char **argv);
-
-/* Takes over the words of REQUEST, a `start`, and lets its switches hold; those of an earlier one no more,
- * where this is `launch`. */
-bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error);
-
-/* The signal that --kill=KILL means; 0: none. */
-bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error);
-
-/* --- sessions/sessions.c ----------------------------------------------------------------------- */
-
-/* lns_session_find () for what was written after --session; NULL: nothing. */
-bool lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error);
-
-/* The seconds, in ns, that the command `stop` in ARGV keeps; 0: all. */
-bool lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error);
-
-/* The signal that the command `shutdown` in ARGV asks for; 0: none. */
-bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error);
 
 /* --- trace.c ------------------------------------------------------------------ */
 
@@ -115,6 +94,24 @@ void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
 /* Finds what --export names: profile->exports. */
 bool lns_profile_check_exports (LnsProfile *profile, LnsError *error);
 
+/* Makes of the report at PATH what --export and --stats ask for, and tells where all is. */
+void lns_profile_finish_report (LnsProfile *profile, const char *path);
+
+/* --- doctor.c ----------------------------------------------------------------- */
+
+/* Says what is wrong with the report at PATH, which is written, beside its diagnostics. Sets
+ * profile->lacks_data where something that was asked for is missing. */
+void lns_profile_examine (LnsProfile *profile, const char *path);
+
+/* --- answer.c ----------------------------------------------------------------- */
+
+/* Prints to stderr, and to the terminal that has asked. */
+void lns_profile_print (LnsProfile *profile, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* Says a warning, an error or a note of CODE: on stderr once, and to the terminal that has asked. */
+void lns_profile_say (LnsProfile *profile, const char *word, const char *code, const char *text);
+
 /* --- environment.c ------------------------------------------------------------ */
 
 /* Fills profile->environment, the session's variables included. */
@@ -131,18 +128,6 @@ bool lns_profile_add_python (LnsProfile *profile, const char *injection, LnsErro
 
 /* Stores what --env-record says of it in REPORT. */
 void lns_profile_record_environment (LnsProfile *profile, LnsWriter *report);
-
-/* --- run.c -------------------------------------------------------------------- */
-
-/* Makes this process the parent of those that the program is going to leave behind, if the report is to wait
- * for them. children.c. */
-void lns_profile_adopt (const LnsProfile *profile);
-
-/* The signals that the run reads by itself. */
-void lns_profile_signals (sigset_t *ret_signals);
-
-/* Sees the started program to its end and the report to its. */
-void lns_profile_run (LnsProfile *profile);
 
 /* --- progress.c --------------------------------------------------------------- */
 

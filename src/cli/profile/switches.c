@@ -5,6 +5,10 @@
 
 #include "src/cli/profile/switches.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <strings.h>
+
 void
 lns_profile_options_clear (LnsProfileOptions *options)
 {
@@ -29,3 +33,22 @@ const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS] = {
              "cpu-cluster-events",
     .why = "is a switch of QNX and of boards, on which Lanescope does not run: leave it out" },
 };
+
+bool
+lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error)
+{
+  char *end;
+  long number = strtol (kill, &end, 10);
+  if (strcasecmp (kill, "none") == 0 || strcasecmp (kill, "false") == 0)
+    *ret_signal = 0;
+  else if (strcasecmp (kill, "sigterm") == 0 || strcasecmp (kill, "true") == 0)
+    *ret_signal = SIGTERM;
+  else if (strcasecmp (kill, "sigkill") == 0)
+    *ret_signal = SIGKILL;
+  else if (end != kill && *end == '\0' && number > 0 && number <= SIGRTMAX)
+    *ret_signal = (int)number;
+  else
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "--kill: “%s” is not none, sigterm, sigkill or a signal's number", kill);
+  return true;
+}

@@ -66,6 +66,9 @@ typedef struct
 
 void lns_profile_options_clear (LnsProfileOptions *options);
 
+/* The signal that --kill=KILL means; 0: none. */
+bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error);
+
 extern const LnsOptionGroup lns_profile_switches_trace;   /* what is recorded                     */
 extern const LnsOptionGroup lns_profile_switches_cuda;    /* the same, of CUDA                    */
 extern const LnsOptionGroup lns_profile_switches_range;   /* from when to when                    */

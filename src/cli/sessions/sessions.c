@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope launch`, and the commands by which other terminals have sessions begin reports and end
+/* The commands by which other terminals have sessions begin reports and end
  * them. What a session is, and who owns it: capture/session/control/place.h. */
 
 #include <errno.h>
@@ -15,62 +15,11 @@
 
 #include "src/base/json.h"
 #include "src/cli/profile/profile.h"
+#include "src/cli/profile/requests.h"
+#include "src/cli/sessions/sessions.h"
 #include "src/cli/terminal/terminal.h"
 
-/* --- launch ----------------------------------------------------------------------------------- */
-
-#define AT(member) offsetof (LnsProfileOptions, member)
-
-static const LnsOption launch_options[] = {
-  { .name = "session-new",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (session_new),
-    .value_name = "NAME",
-    .default_text = "launch-ID-PROGRAM",
-    .help =
-        "The name by which start, stop, cancel and shutdown in other terminals find this run." },
-  { .name = "session",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (session),
-    .value_name = "NAME",
-    .help = "The session that `lanescope start` has begun, to which the program belongs." },
-};
-
-static const LnsOptionGroup *const launch_groups[] = {
-  &lns_profile_switches_trace,   &lns_profile_switches_cuda,
-  &lns_profile_switches_program, &lns_profile_switches_cpu,
-  &lns_profile_switches_system,  &lns_profile_switches_hardware,
-  &lns_profile_switches_tool,    NULL,
-};
-
-const LnsCommand lns_command_launch = {
-  .name = "launch",
-  .usage = "[switches] PROGRAM [ARGUMENTS…]",
-  .summary = "run a program that `start` and `stop` record from other terminals",
-  .details =
-      "The program runs at full speed until `lanescope start`, in another terminal, begins a "
-      "report;\n"
-      "`lanescope stop` ends it, and the program goes on; so for as many reports as are wanted. A\n"
-      "`lanescope start` before this command has the report begin with the program. The session "
-      "ends\n"
-      "with the program, or by `lanescope shutdown`. Exit code: the program's, as of `profile`.",
-  .words_end_it = true,
-  .options = launch_options,
-  .n_options = sizeof launch_options / sizeof *launch_options,
-  .groups = launch_groups,
-  .refusals = lns_profile_refusals,
-  .n_refusals = LNS_PROFILE_N_REFUSALS,
-  .run = lns_profile_main,
-};
-
 /* --- What the others have in common ----------------------------------------------------------- */
-
-#define SESSION(Values)                                                                            \
- {                                                                                                 \
-  .name = "session", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, session),                \
-  .value_name = "NAME", .default_text = "the only one there is",                                   \
-  .help = "The session: its name or id, as `lanescope sessions list` shows them."                  \
- }
 
 bool
 lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error)
@@ -140,21 +89,6 @@ ask (LnsSessionEntry *entry, const char *bytes, size_t n_bytes)
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
-
-static const LnsOption start_options[] = {
-  { .name = "session-new",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (session_new),
-    .value_name = "NAME",
-    .default_text = "start-ID",
-    .help = "Begin a session of this name, which waits for `lanescope launch`." },
-  SESSION (LnsProfileOptions),
-};
-
-static const LnsOptionGroup *const start_groups[] = {
-  &lns_profile_switches_report, &lns_profile_switches_range,    &lns_profile_switches_collection,
-  &lns_profile_switches_cpu,    &lns_profile_switches_hardware, NULL,
-};
 
 /* Leaves the request for `launch`, in a session called as TEXT says, or NULL. */
 static int
@@ -231,54 +165,15 @@ start (const LnsCommand *command, int argc, char **argv)
 }
 
 const LnsCommand lns_command_start = {
-  .name = "start",
+  LNS_START_SWITCHES,
   .usage = "[switches]",
   .summary = "begin a report of a program that `launch` runs, or is going to",
-  .options = start_options,
-  .n_options = sizeof start_options / sizeof *start_options,
-  .groups = start_groups,
-  .refusals = lns_profile_refusals,
-  .n_refusals = LNS_PROFILE_N_REFUSALS,
   .run = start,
 };
 
 /* --- stop, cancel, shutdown ------------------------------------------------------------------- */
 
-typedef struct
-{
-  const char *session, *kill;
-  int64_t keep_ns;
-  bool defer_report;
-} Values;
-
-static const LnsOption stop_options[] = {
-  { .name = "defer-report",
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, defer_report),
-    .help =
-        "Accepted for compatibility; has no effect. The report is readable while it is recorded." },
-  { .name = "keep",
-    .kind = LNS_OPTION_SECONDS,
-    .offset = offsetof (Values, keep_ns),
-    .value_name = "SECONDS",
-    .default_text = "what --keep of `lanescope start` says",
-    .help = "Have the report hold the last of the seconds that `lanescope start --keep` keeps." },
-  SESSION (Values),
-};
-
-static const LnsOption cancel_options[] = { SESSION (Values) };
-
-static const LnsOption shutdown_options[] = {
-  { .name = "kill",
-    .kind = LNS_OPTION_TEXT,
-    .offset = offsetof (Values, kill),
-    .choices = "none,sigterm,sigkill",
-    .open_choices = true,
-    .value_name = "none|sigterm|sigkill|N",
-    .default_text = "sigterm",
-    .help = "The signal that the program and its recorded processes get." },
-  SESSION (Values),
-};
+static const LnsOption cancel_options[] = { LNS_SESSION_SWITCH (LnsEndOptions) };
 
 /* What a session that only waits for `launch` is asked. */
 static int
@@ -300,7 +195,7 @@ obey_for_waiting (const LnsCommand *command, const LnsSessionEntry *entry)
 static int
 end (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { .kill = "sigterm" };
+  LnsEndOptions values = { .kill = "sigterm" };
   LnsSessionEntry entry;
   LnsError error = { 0 };
   size_t n_bytes;
@@ -321,33 +216,12 @@ end (const LnsCommand *command, int argc, char **argv)
   return code;
 }
 
-bool
-lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error)
-{
-  Values values = { 0 };
-  const char *help;
-  const bool done = lns_options_parse (&lns_command_stop, &argc, argv, &values, &help, error);
-  *ret_keep_ns = values.keep_ns;
-  return done;
-}
-
-bool
-lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error)
-{
-  Values values = { .kill = "sigterm" };
-  const char *help;
-  return lns_options_parse (&lns_command_shutdown, &argc, argv, &values, &help, error) &&
-         lns_profile_parse_kill (values.kill, ret_signal, error);
-}
-
 const LnsCommand lns_command_stop = {
-  .name = "stop",
+  LNS_STOP_SWITCHES,
   .usage = "[switches]",
   .summary = "end the report that `start` began; the program goes on",
   .details =
       "Returns when the report is written. The report of a `profile` ends as by its --duration.",
-  .options = stop_options,
-  .n_options = sizeof stop_options / sizeof *stop_options,
   .run = end,
 };
 
@@ -361,11 +235,9 @@ const LnsCommand lns_command_cancel = {
 };
 
 const LnsCommand lns_command_shutdown = {
-  .name = "shutdown",
+  LNS_SHUTDOWN_SWITCHES,
   .usage = "[switches]",
   .summary = "end a session and its program; a report that was begun is written",
-  .options = shutdown_options,
-  .n_options = sizeof shutdown_options / sizeof *shutdown_options,
   .run = end,
 };
 

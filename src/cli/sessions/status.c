@@ -17,7 +17,8 @@
 #include "capture/session/system/memory-limit.h"
 #include "capture/session/control/place.h"
 #include "capture/session/control/session.h"
-#include "src/cli/profile/profile.h"
+#include "src/cli/profile/requests.h"
+#include "src/cli/sessions/sessions.h"
 #include "src/cli/terminal/terminal.h"
 
 typedef struct
@@ -42,12 +43,7 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, all),
     .help = "Both." },
-  { .name = "session",
-    .kind = LNS_OPTION_TEXT,
-    .offset = offsetof (Values, session),
-    .value_name = "NAME",
-    .default_text = "the only one there is",
-    .help = "The session: its name or id, as `lanescope sessions list` shows them." },
+  LNS_SESSION_SWITCH (Values),
 };
 
 /* --- The machine ------------------------------------------------------------------------------ */

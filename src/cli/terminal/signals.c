@@ -30,6 +30,16 @@ arrive_cb (int signal_number, siginfo_t *info, void *context)
 }
 
 void
+lns_signals_shared (sigset_t *ret_signals)
+{
+  static const int signals[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP, SIGTSTP,
+                                 SIGCONT, SIGUSR1, SIGUSR2, SIGCHLD };
+  sigemptyset (ret_signals);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    sigaddset (ret_signals, signals[i]);
+}
+
+void
 lns_signals_catch (const sigset_t *signals)
 {
   /* A handler blocks the other signals: ppoll () ends with one of them at a time. */

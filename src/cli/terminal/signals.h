@@ -13,6 +13,10 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* Those that a command reads by itself while it runs a program: what the terminal and other processes send to
+ * both, and the ends of children. */
+void lns_signals_shared (sigset_t *ret_signals);
+
 /* Takes over the blocked SIGNALS; again after lns_signals_release (). */
 void lns_signals_catch (const sigset_t *signals);
 

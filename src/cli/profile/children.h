@@ -1,0 +1,43 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Processes of a run: the program, and with --wait=all those that it leaves behind, which become children of
+ * this process. */
+
+#pragma once
+
+#include "src/cli/profile/hook.h"
+#include "src/cli/profile/profile.h"
+
+typedef struct
+{
+  bool has_killed;      /* the program was sent a signal of ours */
+  int64_t exited_at_ns; /* the program; CLOCK_MONOTONIC, as all here */
+  int64_t last_end_ns;  /* of it, and of those that it left and nobody records; 0: none has ended */
+  bool has_told;        /* who is waited for */
+} LnsChildren;
+
+/* CLOCK_MONOTONIC. */
+int64_t lns_children_now_ns (void);
+
+/* Whether the end of all processes is waited for that the program started. */
+bool lns_profile_waits_for_all (const LnsProfile *profile);
+
+/* Makes this process the parent of those that the program is going to leave behind, if the report is to wait
+ * for them. */
+void lns_profile_adopt (const LnsProfile *profile);
+
+/* Takes note of children that have ended; HOOKS are those that are not the program's. */
+void lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile);
+
+/* Sends SIGNAL_NUMBER to the program and to all other processes that are recorded; 0: nothing. */
+void lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_number);
+
+/* Whether processes run on that the program left behind. */
+bool lns_children_has_left (const LnsHooks *hooks, const LnsProfile *profile);
+
+/* Says which are waited for, once; and when that is due, or INT64_MAX. */
+void lns_children_tell (LnsChildren *children, const LnsHooks *hooks, LnsProfile *profile);
+int64_t lns_children_tell_at_ns (const LnsChildren *children, const LnsProfile *profile);

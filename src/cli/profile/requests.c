@@ -1,0 +1,121 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What `start`, `stop` and `shutdown` ask of a session. */
+
+#include "src/cli/profile/requests.h"
+
+#include <stdlib.h>
+
+#define AT(member) offsetof (LnsProfileOptions, member)
+
+const LnsOption lns_start_options[LNS_START_N_OPTIONS] = {
+  { .name = "session-new",
+    .kind = LNS_OPTION_TEXT,
+    .offset = AT (session_new),
+    .value_name = "NAME",
+    .default_text = "start-ID",
+    .help = "Begin a session of this name, which waits for `lanescope launch`." },
+  LNS_SESSION_SWITCH (LnsProfileOptions),
+};
+
+const LnsOptionGroup *const lns_start_groups[] = {
+  &lns_profile_switches_report, &lns_profile_switches_range,    &lns_profile_switches_collection,
+  &lns_profile_switches_cpu,    &lns_profile_switches_hardware, NULL,
+};
+
+const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS] = {
+  { .name = "defer-report",
+    .kind = LNS_OPTION_FLAG,
+    .offset = offsetof (LnsEndOptions, defer_report),
+    .help =
+        "Accepted for compatibility; has no effect. The report is readable while it is recorded." },
+  { .name = "keep",
+    .kind = LNS_OPTION_SECONDS,
+    .offset = offsetof (LnsEndOptions, keep_ns),
+    .value_name = "SECONDS",
+    .default_text = "what --keep of `lanescope start` says",
+    .help = "Have the report hold the last of the seconds that `lanescope start --keep` keeps." },
+  LNS_SESSION_SWITCH (LnsEndOptions),
+};
+
+const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS] = {
+  { .name = "kill",
+    .kind = LNS_OPTION_TEXT,
+    .offset = offsetof (LnsEndOptions, kill),
+    .choices = "none,sigterm,sigkill",
+    .open_choices = true,
+    .value_name = "none|sigterm|sigkill|N",
+    .default_text = "sigterm",
+    .help = "The signal that the program and its recorded processes get." },
+  LNS_SESSION_SWITCH (LnsEndOptions),
+};
+
+/* The same commands as a session reads them. */
+static const LnsCommand start = { LNS_START_SWITCHES };
+static const LnsCommand stop = { LNS_STOP_SWITCHES };
+static const LnsCommand shutdown = { LNS_SHUTDOWN_SWITCHES };
+
+/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
+bool
+lns_profile_keep (LnsProfile *profile, char *bytes)
+{
+  char **words = realloc (profile->words, (profile->n_words + 1) * sizeof *words);
+  if (words == NULL)
+    return false;
+  profile->words = words;
+  words[profile->n_words++] = bytes;
+  return true;
+}
+
+/* --- The session ------------------------------------------------------------------------------ */
+
+bool
+lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error)
+{
+  const LnsProfileOptions defaults = LNS_PROFILE_DEFAULTS;
+  LnsProfileOptions *values = &profile->options;
+  const char *help;
+  int argc = request->argc;
+  if (!lns_profile_keep (profile, request->bytes))
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  request->bytes = NULL;
+  if (profile->is_launch)
+    {
+      values->output = values->output_dir = values->mode = NULL;
+      lns_option_list_clear (&values->export);
+      values->stats = defaults.stats;
+      values->force_overwrite = defaults.force_overwrite;
+      values->stop_on_exit = defaults.stop_on_exit;
+      values->duration_ns = defaults.duration_ns;
+      values->delay_ns = defaults.delay_ns;
+      values->keep_ns = defaults.keep_ns;
+      values->after_collection_start = values->after_report_ready = NULL;
+      values->capture_range = defaults.capture_range;
+      values->capture_range_end = values->stop_on_range_end = values->nvtx_capture = NULL;
+    }
+  profile->folder = request->folder;
+  return lns_options_parse (&start, &argc, request->argv, values, &help, error) &&
+         lns_profile_check_exports (profile, error);
+}
+
+bool
+lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error)
+{
+  LnsEndOptions values = { 0 };
+  const char *help;
+  const bool done = lns_options_parse (&stop, &argc, argv, &values, &help, error);
+  *ret_keep_ns = values.keep_ns;
+  return done;
+}
+
+bool
+lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error)
+{
+  LnsEndOptions values = { .kill = "sigterm" };
+  const char *help;
+  return lns_options_parse (&shutdown, &argc, argv, &values, &help, error) &&
+         lns_profile_parse_kill (values.kill, ret_signal, error);
+}

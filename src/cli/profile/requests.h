@@ -1,0 +1,59 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What `start`, `stop` and `shutdown` ask of a session: their switches, which are read in the terminal where they
+ * are given, and again by the session. */
+
+#pragma once
+
+#include "src/cli/profile/profile.h"
+
+/* Row of the table of switches, for VALUES with `const char *session`. */
+#define LNS_SESSION_SWITCH(Values)                                                                 \
+ {                                                                                                 \
+  .name = "session", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, session),                \
+  .value_name = "NAME", .default_text = "the only one there is",                                   \
+  .help = "The session: its name or id, as `lanescope sessions list` shows them."                  \
+ }
+
+/* The values of `stop`, `cancel` and `shutdown`. */
+typedef struct
+{
+  const char *session, *kill;
+  int64_t keep_ns;
+  bool defer_report;
+} LnsEndOptions;
+
+#define LNS_START_N_OPTIONS    2
+#define LNS_STOP_N_OPTIONS     3
+#define LNS_SHUTDOWN_N_OPTIONS 2
+
+extern const LnsOption lns_start_options[LNS_START_N_OPTIONS]; /* of LnsProfileOptions */
+extern const LnsOptionGroup *const lns_start_groups[];
+extern const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS];
+extern const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS];
+
+/* The part of an LnsCommand that parsing needs. */
+#define LNS_START_SWITCHES                                                                         \
+ .name = "start", .options = lns_start_options, .n_options = LNS_START_N_OPTIONS,                  \
+ .groups = lns_start_groups, .refusals = lns_profile_refusals,                                     \
+ .n_refusals = LNS_PROFILE_N_REFUSALS
+#define LNS_STOP_SWITCHES                                                                          \
+ .name = "stop", .options = lns_stop_options, .n_options = LNS_STOP_N_OPTIONS
+#define LNS_SHUTDOWN_SWITCHES                                                                      \
+ .name = "shutdown", .options = lns_shutdown_options, .n_options = LNS_SHUTDOWN_N_OPTIONS
+
+/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
+bool lns_profile_keep (LnsProfile *profile, char *bytes);
+
+/* Takes over the words of REQUEST, a `start`, and lets its switches hold; those of an earlier one no more,
+ * where this is `launch`. */
+bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error);
+
+/* The seconds, in ns, that the command `stop` in ARGV keeps; 0: all. */
+bool lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error);
+
+/* The signal that the command `shutdown` in ARGV asks for; 0: none. */
+bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error);
