@@ -54,19 +54,19 @@ write_call (uint8_t type,
     return; /* a fork's child: the call began in the parent */
   if (*string == 0)
     *string = lns_definitions_string (0, name, strlen (name));
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_OTHER);
+  LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_OTHER);
   if (stream == NULL)
     return;
   if (lns_definitions_are_pending ())
-    lns_stream_send_definitions (stream); /* the name comes before who bears it */
+    lns_inject_stream_send_definitions (stream); /* the name comes before who bears it */
   *head = (LnsWireHead){ .ticks = begin_ticks,
                          .type = type,
                          .depth = (uint8_t)(depth < 255 ? depth : 255),
                          .string = *string };
   LnsPart whole = { .bytes = head, .n_bytes = n_bytes };
-  if (lns_stream_write_parts (stream, &whole, 1) < 0)
-    lns_stream_lose (stream, LNS_WIRE_LOSS_OTHER, n_bytes);
-  lns_stream_leave (stream);
+  if (lns_inject_stream_write_parts (stream, &whole, 1) < 0)
+    lns_inject_stream_lose (stream, LNS_WIRE_LOSS_OTHER, n_bytes);
+  lns_inject_stream_leave (stream);
 }
 
 static void

@@ -22,11 +22,11 @@ __attribute__ ((visibility ("default"))) const LnsPythonHooks *lanescope_python_
 static void
 send_definitions (void)
 {
-  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return;
-  lns_stream_send_definitions (stream);
-  lns_stream_leave (stream);
+  lns_inject_stream_send_definitions (stream);
+  lns_inject_stream_leave (stream);
 }
 
 static bool
@@ -50,7 +50,7 @@ define (const char *domain,
     {
       /* The same text is the same number in each domain and process. */
       ret_function->category =
-          FIRST_CATEGORY | (uint32_t)(lns_hash (category, strlen (category)) & 0xffff);
+          FIRST_CATEGORY | (uint32_t)(lns_strings_hash (category, strlen (category)) & 0xffff);
       lns_nvtx_domain_name_category_a ((const void *)(uintptr_t)id, ret_function->category,
                                        category);
     }
@@ -61,7 +61,7 @@ define (const char *domain,
 static void
 push (const LnsPythonFunction *function)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_PUSH);
+  LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_PUSH);
   if (stream == NULL)
     {
       (void)lns_nvtx_pass_push (function->domain);
@@ -78,7 +78,7 @@ push (const LnsPythonFunction *function)
 static void
 pop (const LnsPythonFunction *function)
 {
-  LnsStream *stream = lns_stream_enter (LNS_WIRE_LOSS_POP);
+  LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_POP);
   if (stream == NULL)
     {
       (void)lns_nvtx_pass_pop (function->domain);
@@ -93,7 +93,7 @@ say (const char *text)
 {
   LNS_KEEP_ERRNO;
   const LnsWireHead head = { .type = LNS_WIRE_PYTHON_SAID,
-                             .string = (uint32_t)lns_hash (text, strlen (text)) };
+                             .string = (uint32_t)lns_strings_hash (text, strlen (text)) };
   (void)lns_definitions_name (head, text, strlen (text));
   send_definitions ();
 }

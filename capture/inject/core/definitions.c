@@ -170,7 +170,8 @@ static const LnsWireTextBytes *
 intern (LnsWireTextBytes *key, const char *text)
 {
   bool is_domain = key->head.type == LNS_WIRE_DOMAIN;
-  uint64_t hash = lns_hash (text, key->n_text_bytes) + (is_domain ? 0 : key->head.domain + 1u);
+  uint64_t hash =
+      lns_strings_hash (text, key->n_text_bytes) + (is_domain ? 0 : key->head.domain + 1u);
   Node **bucket = bucket_of (hash);
   if (bucket == NULL)
     return NULL;
@@ -217,7 +218,7 @@ int
 lns_definitions_name (LnsWireHead head, const char *text, size_t n_bytes)
 {
   LnsWireTextBytes key = { .head = head, .n_text_bytes = cut (n_bytes) };
-  uint64_t hash = lns_hash ((const char *)&head, sizeof head);
+  uint64_t hash = lns_strings_hash ((const char *)&head, sizeof head);
   Node **bucket = bucket_of (hash);
   if (bucket == NULL)
     return -ENOMEM;

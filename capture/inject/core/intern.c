@@ -11,11 +11,14 @@
  (LNS_WIRE_RECORD_MAX_BYTES - sizeof (LnsWireTextBytes) - LNS_WIRE_ALIGN_BYTES)
 
 uint32_t
-lns_stream_intern (LnsStream *stream, const char *text, size_t n_bytes, const char *pointer)
+lns_inject_stream_intern (LnsInjectStream *stream,
+                          const char *text,
+                          size_t n_bytes,
+                          const char *pointer)
 {
   LnsStrings *strings = &stream->strings;
   const bool is_kept = n_bytes <= LNS_STRINGS_CACHED_MAX;
-  const uint64_t hash = is_kept ? lns_hash (text, n_bytes) : 0;
+  const uint64_t hash = is_kept ? lns_strings_hash (text, n_bytes) : 0;
   uint32_t id = is_kept ? lns_strings_look_up (strings, hash, text, n_bytes, pointer) : 0;
   if (id != 0)
     return id;
@@ -26,7 +29,7 @@ lns_stream_intern (LnsStream *stream, const char *text, size_t n_bytes, const ch
                             .n_text_bytes = (uint32_t)n_bytes };
   LnsPart parts[] = { { .bytes = &head, .n_bytes = sizeof head },
                       { .bytes = text, .n_bytes = n_bytes } };
-  if (lns_stream_write_parts (stream, parts, 2) < 0)
+  if (lns_inject_stream_write_parts (stream, parts, 2) < 0)
     {
       /* Whatever was told of it is worth nothing: the loss that is counted next empties the cache. */
       lns_strings_drop (strings, id);
@@ -38,18 +41,18 @@ lns_stream_intern (LnsStream *stream, const char *text, size_t n_bytes, const ch
 }
 
 uint32_t
-lns_stream_intern_wide (LnsStream *stream, const wchar_t *text)
+lns_inject_stream_intern_wide (LnsInjectStream *stream, const wchar_t *text)
 {
   char *wide = stream->strings.memory->wide;
   size_t n_bytes = lns_utf8_from_wide (text, wide, LNS_STRINGS_WIDE_BYTES);
   if (n_bytes <= LNS_STRINGS_WIDE_BYTES)
-    return lns_stream_intern (stream, wide, n_bytes, NULL);
+    return lns_inject_stream_intern (stream, wide, n_bytes, NULL);
 
   char *whole = lns_inject_map (n_bytes);
   if (whole == NULL)
     return LNS_STRINGS_NO_ROOM;
   lns_utf8_from_wide (text, whole, n_bytes);
-  uint32_t id = lns_stream_intern (stream, whole, n_bytes, NULL);
+  uint32_t id = lns_inject_stream_intern (stream, whole, n_bytes, NULL);
   lns_inject_unmap (whole, n_bytes);
   return id;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 LnsGenerationPage lns_generation_page;
-LnsProcess lns_process;
+LnsProcessState lns_process;
 
 static LnsProcessWatcher *watchers;
 

@@ -52,10 +52,10 @@ typedef struct
   uint32_t pid;
   int64_t asked_ms;  /* when the handshake under way, or the last one, began */
   uint64_t n_joined; /* how many times this image and those it was forked from have joined */
-} LnsProcess;
+} LnsProcessState;
 
 extern LnsGenerationPage lns_generation_page;
-extern LnsProcess lns_process;
+extern LnsProcessState lns_process;
 
 static inline uint64_t
 lns_process_generation (void)

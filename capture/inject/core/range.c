@@ -83,13 +83,13 @@ tell (bool is_end, uint64_t known)
     .is_end = is_end,
   };
   LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
-  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   if (stream != NULL)
-    lns_stream_send_definitions (stream);
-  if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
+    lns_inject_stream_send_definitions (stream);
+  if (stream == NULL || lns_inject_stream_write_parts (stream, &whole, 1) < 0)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)
-    lns_stream_leave (stream);
+    lns_inject_stream_leave (stream);
   publish (LNS_WIRE_RANGES_TOLD (SERIAL_OF (known), N_BEGUN (known), is_end));
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
                            .kind =
@@ -189,8 +189,8 @@ lns_range_offer (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 void
 lns_range_follow_push (uint32_t domain)
 {
-  LnsStream *stream = lns_stream_mine ();
-  const uint32_t *depth = lns_stream_depth (stream, domain);
+  LnsInjectStream *stream = lns_inject_stream_mine ();
+  const uint32_t *depth = lns_inject_stream_depth (stream, domain);
   if (depth == NULL || options ()->range_end == LNS_WIRE_RANGE_END_NONE)
     return;
   pushed.stream = stream->serial;
@@ -200,7 +200,7 @@ lns_range_follow_push (uint32_t domain)
 }
 
 void
-lns_range_popped (LnsStream *stream, uint32_t domain, uint32_t depth)
+lns_range_popped (LnsInjectStream *stream, uint32_t domain, uint32_t depth)
 {
   if (pushed.stream != stream->serial)
     stream->pop_floor = 0;

@@ -30,7 +30,7 @@ bool lns_range_offer (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 void lns_range_follow_push (uint32_t domain);
 
 /* DEPTH of DOMAIN was popped by this thread, whose stream is STREAM and not entered. */
-void lns_range_popped (LnsStream *stream, uint32_t domain, uint32_t depth);
+void lns_range_popped (LnsInjectStream *stream, uint32_t domain, uint32_t depth);
 
 /* RANGE, the one in lns_range_started, has ended. */
 void lns_range_finish_started (void);

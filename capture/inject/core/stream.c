@@ -29,11 +29,11 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.17");
 #define PIECE_MIN_BYTES 512u
 
 static const uint32_t not_recording = 0;
-LnsStream lns_no_stream = { .gate = LNS_GATE_NONE, .recording = &not_recording };
+LnsInjectStream lns_no_stream = { .gate = LNS_GATE_NONE, .recording = &not_recording };
 
-__thread LnsStream *lns_stream_self;
+__thread LnsInjectStream *lns_inject_stream_self;
 
-static LnsStream *streams[STREAMS_MAX]; /* by serial - 1 */
+static LnsInjectStream *streams[STREAMS_MAX]; /* by serial - 1 */
 static uint32_t n_streams;
 static uint64_t
     idle; /* serial of the first stream without a thread; above bit 32 a count of changes */
@@ -51,7 +51,7 @@ ticks_now (void)
 /* --- Streams without a thread. --------------------------------------------------------------- */
 
 static void
-push_idle (LnsStream *stream)
+push_idle (LnsInjectStream *stream)
 {
   uint64_t head = __atomic_load_n (&idle, __ATOMIC_RELAXED), next;
   do
@@ -63,11 +63,11 @@ push_idle (LnsStream *stream)
       !__atomic_compare_exchange_n (&idle, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 }
 
-static LnsStream *
+static LnsInjectStream *
 pop_idle (void)
 {
   uint64_t head = __atomic_load_n (&idle, __ATOMIC_ACQUIRE), next;
-  LnsStream *stream;
+  LnsInjectStream *stream;
   do
     {
       if ((uint32_t)head == 0)
@@ -83,7 +83,7 @@ pop_idle (void)
 }
 
 static void
-give_chunk (LnsStream *stream)
+give_chunk (LnsInjectStream *stream)
 {
   if (stream->chunk == NULL)
     return;
@@ -105,7 +105,7 @@ give_idle_chunks (void)
     ;
   for (uint32_t serial = (uint32_t)head; serial != 0;)
     {
-      LnsStream *stream = streams[serial - 1];
+      LnsInjectStream *stream = streams[serial - 1];
       serial = stream->next_idle;
       if (stream->chunk != NULL)
         __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
@@ -116,7 +116,7 @@ give_idle_chunks (void)
 
 /* Tells whose stream this is at its cursor, where there is room. */
 static void
-write_thread (LnsStream *stream)
+write_thread (LnsInjectStream *stream)
 {
   LnsWireThreadBytes *thread = (LnsWireThreadBytes *)stream->cursor;
   *thread = (LnsWireThreadBytes){
@@ -126,12 +126,12 @@ write_thread (LnsStream *stream)
     .serial = stream->thread_serial,
   };
   memcpy (thread->name, stream->thread_name, sizeof thread->name);
-  lns_stream_commit (stream, sizeof *thread);
+  lns_inject_stream_commit (stream, sizeof *thread);
 }
 
 /* Whose records follow, where that is new, and what is missing before them. Fits any empty chunk. */
 static void
-write_preamble (LnsStream *stream)
+write_preamble (LnsInjectStream *stream)
 {
   if (!stream->thread_told)
     {
@@ -148,7 +148,7 @@ write_preamble (LnsStream *stream)
         .first_ticks = stream->first_lost_ticks,
         .losses = stream->lost,
       };
-      lns_stream_commit (stream, sizeof *lost);
+      lns_inject_stream_commit (stream, sizeof *lost);
       stream->lost = (LnsWireLosses){ 0 };
       stream->first_lost_ticks = 0;
     }
@@ -161,7 +161,7 @@ _Static_assert(sizeof (LnsWireLostBytes) % LNS_WIRE_ALIGN_BYTES == 0, "a record'
 
 /* Gives STREAM a number in this process; false when there are too many. */
 static bool
-number_stream (LnsStream *stream)
+number_stream (LnsInjectStream *stream)
 {
   uint32_t index = __atomic_fetch_add (&n_streams, 1, __ATOMIC_RELAXED);
   if (index >= STREAMS_MAX)
@@ -176,17 +176,17 @@ number_stream (LnsStream *stream)
   return true;
 }
 
-static LnsStream *
+static LnsInjectStream *
 make_stream (void)
 {
   struct
   {
-    LnsStream stream;
+    LnsInjectStream stream;
     LnsStringMemory strings;
   } *memory = lns_inject_map (sizeof *memory);
   if (memory == NULL)
     return NULL;
-  LnsStream *stream = &memory->stream;
+  LnsInjectStream *stream = &memory->stream;
   if (!number_stream (stream))
     {
       lns_inject_unmap (memory, sizeof *memory);
@@ -201,7 +201,7 @@ make_stream (void)
 /* The stream that this thread brought along from the process it was forked from: its depths go on,
  * all else was the parent's. */
 static bool
-readopt_stream (LnsStream *stream)
+readopt_stream (LnsInjectStream *stream)
 {
   stream->line = NULL;
   stream->chunk = stream->cursor = stream->end = NULL;
@@ -227,11 +227,11 @@ nvtx_flag (void)
 }
 
 /* Gets this thread a stream of GENERATION; null without memory. */
-static LnsStream *
+static LnsInjectStream *
 begin_thread (uint64_t generation)
 {
   uint64_t mask = lns_inject_block_signals ();
-  LnsStream *stream = lns_stream_self;
+  LnsInjectStream *stream = lns_inject_stream_self;
   bool ready = true;
   if (stream != NULL)
     ready = readopt_stream (stream);
@@ -263,7 +263,7 @@ begin_thread (uint64_t generation)
       else
         give_chunk (stream);
       stream->gate = generation;
-      lns_stream_self = stream;
+      lns_inject_stream_self = stream;
     }
   lns_inject_unblock_signals (mask);
   return ready ? stream : NULL;
@@ -271,14 +271,14 @@ begin_thread (uint64_t generation)
 
 /* Tells this thread's last name where it is another than that which was told. */
 static void
-tell_last_name (LnsStream *stream)
+tell_last_name (LnsInjectStream *stream)
 {
   char name[sizeof stream->thread_name] = { 0 };
   if (!stream->thread_told || LNS_SYSCALL (SYS_prctl, PR_GET_NAME, name) < 0 ||
       memcmp (name, stream->thread_name, sizeof name) == 0)
     return;
   memcpy (stream->thread_name, name, sizeof name);
-  if (lns_stream_reserve (stream, sizeof (LnsWireThreadBytes)) != NULL)
+  if (lns_inject_stream_reserve (stream, sizeof (LnsWireThreadBytes)) != NULL)
     write_thread (stream);
 }
 
@@ -287,31 +287,31 @@ __attribute__ ((destructor)) static void
 end_process (void)
 {
   LNS_KEEP_ERRNO;
-  LnsStream *stream = lns_stream_mine ();
+  LnsInjectStream *stream = lns_inject_stream_mine ();
   if (stream->gate != lns_process_generation ())
     return;
   stream->gate = LNS_GATE_BUSY;
   tell_last_name (stream);
-  lns_stream_leave (stream);
+  lns_inject_stream_leave (stream);
 }
 
 /* The key's destructor. The thread may use NVTX after it, in others: it then begins again. */
 static void
 end_thread (void *value)
 {
-  LnsStream *stream = value;
+  LnsInjectStream *stream = value;
   LNS_KEEP_ERRNO;
   uint64_t mask = lns_inject_block_signals ();
-  lns_stream_self = NULL;
+  lns_inject_stream_self = NULL;
   /* One that was never used since a fork holds nothing of this process. */
   if (stream->gate == lns_process_generation ())
     {
       stream->gate = LNS_GATE_BUSY;
       tell_last_name (stream);
       if (stream->thread_told)
-        (void)lns_stream_write_event (
+        (void)lns_inject_stream_write_event (
             stream, (LnsWireHead){ .ticks = ticks_now (), .type = LNS_WIRE_THREAD_END });
-      lns_stream_send_definitions (stream);
+      lns_inject_stream_send_definitions (stream);
       if (stream->chunk != NULL &&
           __atomic_fetch_add (&n_idle_chunks, 1, __ATOMIC_RELAXED) >= IDLE_CHUNKS_MAX)
         {
@@ -357,7 +357,7 @@ lose_unseen (LnsWireLossKind kind, LnsWireLossCause cause)
 {
   if (kind != LNS_STREAM_NO_EVENT &&
       __atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
-    lns_wire_pool_count_cause (&lns_process.pool, lns_stream_mine ()->serial, kind, cause);
+    lns_wire_pool_count_cause (&lns_process.pool, lns_inject_stream_mine ()->serial, kind, cause);
 }
 
 /* Counts an event of NVTX in the pool of the process that this one was forked from. */
@@ -380,13 +380,13 @@ joined_generation (void)
   return generation;
 }
 
-LnsStream *
-lns_stream_enter_slow (LnsWireLossKind kind)
+LnsInjectStream *
+lns_inject_stream_enter_slow (LnsWireLossKind kind)
 {
   const uint64_t generation = joined_generation ();
   if (generation < LNS_GENERATION_FIRST)
     return NULL;
-  LnsStream *stream = lns_stream_mine ();
+  LnsInjectStream *stream = lns_inject_stream_mine ();
   if (stream->gate == LNS_GATE_BUSY)
     {
       lose_unseen (kind, LNS_WIRE_CAUSE_HANDLER);
@@ -405,37 +405,37 @@ lns_stream_enter_slow (LnsWireLossKind kind)
   if (kind != LNS_STREAM_NO_EVENT &&
       !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
     return NULL;
-  return lns_stream_shut_gate (stream);
+  return lns_inject_stream_shut_gate (stream);
 }
 
-LnsStream *
-lns_stream_enter_nvtx_slow (LnsWireLossKind kind)
+LnsInjectStream *
+lns_inject_stream_enter_nvtx_slow (LnsWireLossKind kind)
 {
   const uint64_t generation = joined_generation ();
   if (generation == LNS_GENERATION_STRAY)
     count_stray (kind);
   if (generation < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
     return NULL;
-  LnsStream *stream = lns_stream_enter_slow (kind);
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (kind);
   /* A capture range may have been asked for since the thread began. */
   if (stream != NULL)
     stream->recording = &lns_process.pool.header->recording;
   return stream;
 }
 
-LnsStream *
-lns_stream_enter_opening_slow (LnsWireLossKind kind)
+LnsInjectStream *
+lns_inject_stream_enter_opening_slow (LnsWireLossKind kind)
 {
-  LnsStream *stream = lns_stream_enter_nvtx_slow (kind);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx_slow (kind);
   if (stream == NULL ||
       (__atomic_load_n (stream->recording, __ATOMIC_RELAXED) & LNS_WIRE_RECORDING_AT_ONCE))
     return stream;
-  lns_stream_leave (stream);
+  lns_inject_stream_leave (stream);
   return NULL;
 }
 
 uint32_t *
-lns_stream_far_depth (LnsStream *stream, uint32_t domain)
+lns_inject_stream_far_depth (LnsInjectStream *stream, uint32_t domain)
 {
   if (stream == &lns_no_stream || domain >= LNS_WIRE_DOMAINS)
     return NULL;
@@ -452,7 +452,7 @@ lns_stream_far_depth (LnsStream *stream, uint32_t domain)
 /* --- Writing. -------------------------------------------------------------------------------- */
 
 uint8_t *
-lns_stream_refill (LnsStream *stream, size_t n_bytes)
+lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes)
 {
   const LnsWirePoolView *pool = &lns_process.pool;
   if (n_bytes > pool->capacity_bytes)
@@ -475,8 +475,8 @@ lns_stream_refill (LnsStream *stream, size_t n_bytes)
   if (lns_wire_pool_n_free (pool) < pool->header->limit / 2)
     lns_process_notice_low ();
   if (!stream->in_pieces && lns_definitions_are_pending ())
-    lns_stream_send_definitions (stream);
-  return lns_stream_reserve (stream, n_bytes);
+    lns_inject_stream_send_definitions (stream);
+  return lns_inject_stream_reserve (stream, n_bytes);
 }
 
 /* Copies up to N_MAX bytes of the record that PARTS make, from its byte OFFSET on, to RET_BYTES; what
@@ -503,7 +503,7 @@ copy_parts (const LnsPart *parts, size_t n_parts, size_t offset, uint8_t *ret_by
 
 /* Writes the record in pieces that fill what the chunks have. */
 static int
-write_pieces (LnsStream *stream, const LnsPart *parts, size_t n_parts, uint32_t n_bytes)
+write_pieces (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts, uint32_t n_bytes)
 {
   stream->in_pieces = true;
   uint32_t offset = 0;
@@ -512,7 +512,7 @@ write_pieces (LnsStream *stream, const LnsPart *parts, size_t n_parts, uint32_t 
       size_t room = (size_t)(stream->end - stream->cursor);
       if (room < PIECE_MIN_BYTES)
         {
-          if (lns_stream_refill (stream, PIECE_MIN_BYTES) == NULL)
+          if (lns_inject_stream_refill (stream, PIECE_MIN_BYTES) == NULL)
             break;
           continue;
         }
@@ -532,7 +532,7 @@ write_pieces (LnsStream *stream, const LnsPart *parts, size_t n_parts, uint32_t 
       copy_parts (parts, n_parts, offset, (uint8_t *)(piece + 1), n_piece - sizeof *piece);
       if (offset == 0)
         memcpy ((uint8_t *)(piece + 1) + sizeof (LnsWireHead), &n_bytes, sizeof n_bytes);
-      lns_stream_commit (stream, n_piece);
+      lns_inject_stream_commit (stream, n_piece);
       offset += n_data;
     }
   stream->in_pieces = false;
@@ -540,7 +540,7 @@ write_pieces (LnsStream *stream, const LnsPart *parts, size_t n_parts, uint32_t 
 }
 
 int
-lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_parts)
+lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts)
 {
   size_t n_bytes = 0;
   for (size_t i = 0; i < n_parts; i++)
@@ -551,24 +551,24 @@ lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_parts)
   uint32_t size = (uint32_t)n_bytes;
   if (n_bytes > lns_process.pool.capacity_bytes / 2)
     return write_pieces (stream, parts, n_parts, size);
-  uint8_t *at = lns_stream_reserve (stream, n_bytes);
+  uint8_t *at = lns_inject_stream_reserve (stream, n_bytes);
   if (at == NULL)
     return -ENOSPC;
   copy_parts (parts, n_parts, 0, at, n_bytes);
   memcpy (at + sizeof (LnsWireHead), &size, sizeof size);
-  lns_stream_commit (stream, n_bytes);
+  lns_inject_stream_commit (stream, n_bytes);
   return 0;
 }
 
 int
-lns_stream_write_record (LnsStream *stream, const void *record, size_t n_bytes)
+lns_inject_stream_write_record (LnsInjectStream *stream, const void *record, size_t n_bytes)
 {
   LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
-  return lns_stream_write_parts (stream, &whole, 1);
+  return lns_inject_stream_write_parts (stream, &whole, 1);
 }
 
 void
-lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes)
+lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size_t n_bytes)
 {
   stream->last_lost_ticks = ticks_now ();
   if (stream->first_lost_ticks == 0)
@@ -585,11 +585,11 @@ lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes)
 static bool
 write_definition (void *stream, const void *record, size_t n_bytes)
 {
-  return lns_stream_write_record (stream, record, n_bytes) == 0;
+  return lns_inject_stream_write_record (stream, record, n_bytes) == 0;
 }
 
 void
-lns_stream_send_definitions (LnsStream *stream)
+lns_inject_stream_send_definitions (LnsInjectStream *stream)
 {
   lns_definitions_send (write_definition, stream);
 }

@@ -7,7 +7,7 @@
  * at its end to the next thread, with its memory, names and, mostly, its chunk: 100,000 short threads
  * use a handful.
  *
- * The fast path (lns_stream_enter_nvtx() … lns_stream_leave()) is three loads, two compares and a store;
+ * The fast path (lns_inject_stream_enter_nvtx() … lns_inject_stream_leave()) is three loads, two compares and a store;
  * it allocates nothing, takes no lock and makes no system call. A stream that was entered must be
  * left on every path. While it is entered, a signal handler of the program that uses NVTX on this
  * thread finds the gate shut; its events are counted as lost. */
@@ -22,8 +22,8 @@
 /* Domains whose depth needs no further memory. */
 #define LNS_STREAM_NEAR_DOMAINS 64u
 
-typedef struct LnsStream LnsStream;
-struct LnsStream
+typedef struct LnsInjectStream LnsInjectStream;
+struct LnsInjectStream
 {
   /* The generation while the stream may be entered, LNS_GATE_BUSY while it is. */
   uint64_t gate;
@@ -63,16 +63,17 @@ struct LnsStream
 /* The whole of this library's thread-local storage. Null until the thread has a stream, so that nothing
  * must be copied into a new thread: glibc (2.36) misses one that is created while another thread loads
  * this library, and leaves it zeroes. */
-extern __thread LnsStream *lns_stream_self __attribute__ ((tls_model ("initial-exec")));
+extern __thread LnsInjectStream *lns_inject_stream_self
+    __attribute__ ((tls_model ("initial-exec")));
 
 /* What threads have without a stream of their own: it can never be entered. */
-extern LnsStream lns_no_stream;
+extern LnsInjectStream lns_no_stream;
 
 /* This thread's stream, or lns_no_stream. */
-static inline LnsStream *
-lns_stream_mine (void)
+static inline LnsInjectStream *
+lns_inject_stream_mine (void)
 {
-  LnsStream *stream = lns_stream_self;
+  LnsInjectStream *stream = lns_inject_stream_self;
   return __builtin_expect (stream != NULL, 1) ? stream : &lns_no_stream;
 }
 
@@ -81,13 +82,13 @@ lns_stream_mine (void)
 
 /* Enters this thread's stream where the fast path cannot: joins the session, gets a stream. Returns
  * null when the event is not to be recorded, and counts it as one of KIND if it is lost by that. */
-LnsStream *lns_stream_enter_slow (LnsWireLossKind kind);
+LnsInjectStream *lns_inject_stream_enter_slow (LnsWireLossKind kind);
 
 /* The same for NVTX's events: not recorded either where the session does not ask for them. */
-LnsStream *lns_stream_enter_nvtx_slow (LnsWireLossKind kind);
+LnsInjectStream *lns_inject_stream_enter_nvtx_slow (LnsWireLossKind kind);
 
-static inline LnsStream *
-lns_stream_shut_gate (LnsStream *stream)
+static inline LnsInjectStream *
+lns_inject_stream_shut_gate (LnsInjectStream *stream)
 {
   __atomic_store_n (&stream->gate, LNS_GATE_BUSY, __ATOMIC_RELAXED);
   __atomic_signal_fence (__ATOMIC_SEQ_CST);
@@ -95,85 +96,85 @@ lns_stream_shut_gate (LnsStream *stream)
 }
 
 /* Enters this thread's stream for an event of NVTX. */
-static inline LnsStream *
-lns_stream_enter_nvtx (LnsWireLossKind kind)
+static inline LnsInjectStream *
+lns_inject_stream_enter_nvtx (LnsWireLossKind kind)
 {
-  LnsStream *stream = lns_stream_mine ();
+  LnsInjectStream *stream = lns_inject_stream_mine ();
   if (__builtin_expect (stream->gate != lns_process_generation (), 0) ||
       __builtin_expect (!__atomic_load_n (stream->recording, __ATOMIC_RELAXED), 0))
-    return lns_stream_enter_nvtx_slow (kind);
-  return lns_stream_shut_gate (stream);
+    return lns_inject_stream_enter_nvtx_slow (kind);
+  return lns_inject_stream_shut_gate (stream);
 }
 
 /* The same for an event that may open the capture range that is looked for; null also where others' ranges have
  * it recorded: it is to be compared first. */
-LnsStream *lns_stream_enter_opening_slow (LnsWireLossKind kind);
+LnsInjectStream *lns_inject_stream_enter_opening_slow (LnsWireLossKind kind);
 
-static inline LnsStream *
-lns_stream_enter_opening (LnsWireLossKind kind)
+static inline LnsInjectStream *
+lns_inject_stream_enter_opening (LnsWireLossKind kind)
 {
-  LnsStream *stream = lns_stream_mine ();
+  LnsInjectStream *stream = lns_inject_stream_mine ();
   const uint32_t recording = __atomic_load_n (stream->recording, __ATOMIC_RELAXED);
   if (__builtin_expect (stream->gate != lns_process_generation (), 0) ||
       __builtin_expect (!(recording & LNS_WIRE_RECORDING_AT_ONCE), 0))
-    return lns_stream_enter_opening_slow (kind);
-  return lns_stream_shut_gate (stream);
+    return lns_inject_stream_enter_opening_slow (kind);
+  return lns_inject_stream_shut_gate (stream);
 }
 
-/* Whether lns_stream_enter_opening () gave no stream for nothing but the comparison. */
+/* Whether lns_inject_stream_enter_opening () gave no stream for nothing but the comparison. */
 static inline bool
-lns_stream_is_recorded (void)
+lns_inject_stream_is_recorded (void)
 {
-  const LnsStream *stream = lns_stream_mine ();
+  const LnsInjectStream *stream = lns_inject_stream_mine ();
   return stream->gate == lns_process_generation () &&
          __atomic_load_n (stream->recording, __ATOMIC_RELAXED) != 0;
 }
 
 /* The same for an event that something else than NVTX brings about, which has asked for it. */
-static inline LnsStream *
-lns_stream_enter (LnsWireLossKind kind)
+static inline LnsInjectStream *
+lns_inject_stream_enter (LnsWireLossKind kind)
 {
-  LnsStream *stream = lns_stream_mine ();
+  LnsInjectStream *stream = lns_inject_stream_mine ();
   if (stream->gate != lns_process_generation () ||
       !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
-    return lns_stream_enter_slow (kind);
-  return lns_stream_shut_gate (stream);
+    return lns_inject_stream_enter_slow (kind);
+  return lns_inject_stream_shut_gate (stream);
 }
 
 static inline void
-lns_stream_leave (LnsStream *stream)
+lns_inject_stream_leave (LnsInjectStream *stream)
 {
   __atomic_signal_fence (__ATOMIC_SEQ_CST);
   __atomic_store_n (&stream->gate, stream->generation, __ATOMIC_RELAXED);
 }
 
 /* Where DOMAIN's depth is counted for this thread, entered or not; null where it cannot be. */
-uint32_t *lns_stream_far_depth (LnsStream *stream, uint32_t domain);
+uint32_t *lns_inject_stream_far_depth (LnsInjectStream *stream, uint32_t domain);
 
 static inline uint32_t *
-lns_stream_depth (LnsStream *stream, uint32_t domain)
+lns_inject_stream_depth (LnsInjectStream *stream, uint32_t domain)
 {
   if (__builtin_expect (domain < stream->n_depths, 1))
     return &stream->depths[domain];
-  return lns_stream_far_depth (stream, domain);
+  return lns_inject_stream_far_depth (stream, domain);
 }
 
 /* Ends the chunk and takes another; writes what a new one begins with (whose records follow, what is
  * missing). Returns room for N_BYTES, at most a chunk's capacity, or null. */
-uint8_t *lns_stream_refill (LnsStream *stream, size_t n_bytes);
+uint8_t *lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes);
 
-/* Room for a record of N_BYTES, or null. Nothing of it is seen before lns_stream_commit(). */
+/* Room for a record of N_BYTES, or null. Nothing of it is seen before lns_inject_stream_commit(). */
 static inline uint8_t *
-lns_stream_reserve (LnsStream *stream, size_t n_bytes)
+lns_inject_stream_reserve (LnsInjectStream *stream, size_t n_bytes)
 {
   uint8_t *at = stream->cursor;
   if (__builtin_expect ((size_t)(stream->end - at) < n_bytes, 0))
-    return lns_stream_refill (stream, n_bytes);
+    return lns_inject_stream_refill (stream, n_bytes);
   return at;
 }
 
 static inline void
-lns_stream_commit (LnsStream *stream, size_t n_bytes)
+lns_inject_stream_commit (LnsInjectStream *stream, size_t n_bytes)
 {
   stream->cursor += n_bytes;
   lns_wire_pool_commit (stream->line, (uint32_t)(stream->cursor - stream->chunk));
@@ -181,27 +182,27 @@ lns_stream_commit (LnsStream *stream, size_t n_bytes)
 
 /* Writes the 16 bytes of a short event. False: there is no room. */
 static inline bool
-lns_stream_write_event (LnsStream *stream, LnsWireHead event)
+lns_inject_stream_write_event (LnsInjectStream *stream, LnsWireHead event)
 {
-  uint8_t *at = lns_stream_reserve (stream, sizeof event);
+  uint8_t *at = lns_inject_stream_reserve (stream, sizeof event);
   if (__builtin_expect (at == NULL, 0))
     return false;
   *(LnsWireHead *)at = event;
-  lns_stream_commit (stream, sizeof event);
+  lns_inject_stream_commit (stream, sizeof event);
   return true;
 }
 
 /* Writes the record of N_BYTES (a multiple of 16) at RECORD, in pieces if it must be.
  * 0; -ENOSPC: there is no room, and a part of it may have been written for nothing. */
-int lns_stream_write_record (LnsStream *stream, const void *record, size_t n_bytes);
+int lns_inject_stream_write_record (LnsInjectStream *stream, const void *record, size_t n_bytes);
 
 /* The same for a record made of PARTS and padding, at most LNS_WIRE_RECORD_MAX_BYTES long; its size
  * goes to where long records have it. */
-int lns_stream_write_parts (LnsStream *stream, const LnsPart *parts, size_t n_parts);
+int lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts);
 
 /* Counts an event of KIND and N_BYTES as lost; the names that the stream has told are void. */
-void lns_stream_lose (LnsStream *stream, LnsWireLossKind kind, size_t n_bytes);
+void lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size_t n_bytes);
 
 /* Sends the definitions that wait (definitions.h) into STREAM, which the caller has entered. Leaves them for the next
  * caller where another thread sends just now or there is no room. */
-void lns_stream_send_definitions (LnsStream *stream);
+void lns_inject_stream_send_definitions (LnsInjectStream *stream);

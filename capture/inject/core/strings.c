@@ -6,7 +6,7 @@
 #include "capture/inject/core/strings.h"
 
 uint64_t
-lns_hash (const char *text, size_t n_bytes)
+lns_strings_hash (const char *text, size_t n_bytes)
 {
   const uint64_t factor = UINT64_C (0x9e3779b97f4a7c15);
   uint64_t hash = n_bytes * factor, word;

@@ -60,7 +60,7 @@ typedef struct
 } LnsStrings;
 
 /* A 64-bit hash of N_BYTES of TEXT. */
-uint64_t lns_hash (const char *text, size_t n_bytes);
+uint64_t lns_strings_hash (const char *text, size_t n_bytes);
 
 /* Begins with MEMORY, which is zero. */
 void lns_strings_init (LnsStrings *strings, LnsStringMemory *memory);

@@ -89,18 +89,18 @@ lns_cuda_buffer_requested (uint8_t **buffer, size_t *size, size_t *max_records)
 static uint8_t *
 reserve (void *context, size_t n_bytes)
 {
-  return context == NULL ? NULL : lns_stream_reserve (context, n_bytes);
+  return context == NULL ? NULL : lns_inject_stream_reserve (context, n_bytes);
 }
 
 static void
 commit (void *context, size_t n_bytes)
 {
-  lns_stream_commit (context, n_bytes);
+  lns_inject_stream_commit (context, n_bytes);
 }
 
 /* Empties the launch slots of STREAM if it has had a gap since. */
 static void
-follow_gaps (LnsStream *stream)
+follow_gaps (LnsInjectStream *stream)
 {
   StreamLaunches *known = stream->launches;
   if (known->n_gaps == stream->n_gaps)
@@ -117,7 +117,7 @@ lose (void *context, size_t n_bytes)
       lns_wire_pool_count_lost (&lns_process.pool, 0, LNS_WIRE_LOSS_OTHER, 1, n_bytes);
       return;
     }
-  lns_stream_lose (context, LNS_WIRE_LOSS_OTHER, n_bytes);
+  lns_inject_stream_lose (context, LNS_WIRE_LOSS_OTHER, n_bytes);
   follow_gaps (context);
 }
 
@@ -145,7 +145,7 @@ bus (void *context, uint32_t device, char *ret_bus, size_t n_max)
 
 /* The launch slots of STREAM, made on its first use; null without memory. */
 static LnsWireLaunches *
-launches_of (LnsStream *stream)
+launches_of (LnsInjectStream *stream)
 {
   if (stream->launches == NULL)
     stream->launches = lns_inject_map (sizeof (StreamLaunches));
@@ -205,7 +205,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .roles = lns_cuda_has_kernels () ? lns_cuda_roles : NULL,
     .skipped_tid = lns_cuda_engine.control_tid,
   };
-  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   /* Without a stream, inside of a signal handler that has interrupted it, all is lost, and counted. */
   static LnsWireLaunches nowhere; /* never written: reserve() gives nothing */
   sink.launches = stream == NULL ? NULL : launches_of (stream);
@@ -222,8 +222,8 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     {
       /* At once, so that they are there when the process is killed. */
       if (lns_definitions_are_pending ())
-        lns_stream_send_definitions (stream);
-      lns_stream_leave (stream);
+        lns_inject_stream_send_definitions (stream);
+      lns_inject_stream_leave (stream);
     }
   __atomic_fetch_add (&lns_cuda_engine.n_running, counts.n_launched - counts.n_run,
                       __ATOMIC_RELAXED);

@@ -29,11 +29,11 @@ learn_name (const CUpti_CallbackData *call)
   (void)lns_cuda_kernel_name (call->symbolName);
   if (!lns_definitions_are_pending ())
     return;
-  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return;
-  lns_stream_send_definitions (stream);
-  lns_stream_leave (stream);
+  lns_inject_stream_send_definitions (stream);
+  lns_inject_stream_leave (stream);
 }
 
 static void

@@ -18,15 +18,15 @@ static uint64_t told[PROBLEMS_MAX]; /* problem << 32 | detail; 0: empty */
 void
 lns_cuda_write (void *record, size_t n_bytes)
 {
-  LnsStream *stream = lns_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
   /* Its name first: what is said to the user is said as soon as it comes. */
   if (stream != NULL)
-    lns_stream_send_definitions (stream);
-  if (stream == NULL || lns_stream_write_parts (stream, &whole, 1) < 0)
+    lns_inject_stream_send_definitions (stream);
+  if (stream == NULL || lns_inject_stream_write_parts (stream, &whole, 1) < 0)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)
-    lns_stream_leave (stream);
+    lns_inject_stream_leave (stream);
 }
 
 /* Whether KEY is new among what was told. */

@@ -16,20 +16,20 @@
 
 /* The id of MESSAGE, which may be null. Beyond the first time two dozen instructions. */
 static inline uint32_t
-name_of (LnsStream *stream, const char *message)
+name_of (LnsInjectStream *stream, const char *message)
 {
   if (UNLIKELY (message == NULL))
     return 0;
   uint32_t id = lns_strings_find (&stream->strings, message);
   if (UNLIKELY (id == 0))
-    id = lns_stream_intern (stream, message, strlen (message), message);
+    id = lns_inject_stream_intern (stream, message, strlen (message), message);
   return id;
 }
 
 static uint32_t
-name_of_wide (LnsStream *stream, const wchar_t *message)
+name_of_wide (LnsInjectStream *stream, const wchar_t *message)
 {
-  return message == NULL ? 0 : lns_stream_intern_wide (stream, message);
+  return message == NULL ? 0 : lns_inject_stream_intern_wide (stream, message);
 }
 
 /* A registered string's handle is its id, and what is no such id is no name. */
@@ -41,7 +41,7 @@ name_of_handle (const void *handle)
 }
 
 static inline uint32_t
-name_of_message (LnsStream *stream, int32_t type, LnsNvtxMessage message)
+name_of_message (LnsInjectStream *stream, int32_t type, LnsNvtxMessage message)
 {
   if (LIKELY (type == LNS_NVTX_MESSAGE_REGISTERED))
     return name_of_handle (message.registered);
@@ -54,7 +54,7 @@ name_of_message (LnsStream *stream, int32_t type, LnsNvtxMessage message)
 
 /* What the caller's ATTRIBUTES (may be null, or of an older, shorter version) say. */
 static inline LnsNvtxEvent
-event_of (LnsStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attributes)
+event_of (LnsInjectStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   LnsNvtxEvent event = { .domain = domain };
   LnsNvtxEventAttributes old;
@@ -93,24 +93,24 @@ event_of (LnsStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attr
 /* The rare ways out of the fast paths, kept out of their frames. */
 
 static __attribute__ ((noinline, cold)) int
-push_slowly (LnsStream *stream, uint32_t domain, uint32_t string)
+push_slowly (LnsInjectStream *stream, uint32_t domain, uint32_t string)
 {
   LnsNvtxEvent event = { .domain = domain, .string = string };
   return lns_nvtx_push (stream, &event);
 }
 
 /* Enters if that range begins recording, or others' ranges have it recorded; null otherwise. */
-static __attribute__ ((noinline, cold)) LnsStream *
+static __attribute__ ((noinline, cold)) LnsInjectStream *
 push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   if (lns_range_offer (domain, attributes))
     lns_range_follow_push (domain);
-  else if (!lns_stream_is_recorded ())
+  else if (!lns_inject_stream_is_recorded ())
     return NULL;
-  return lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  return lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
 }
 
-static LnsStream *
+static LnsInjectStream *
 push_text_in_range (int32_t type, const void *message)
 {
   LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
@@ -120,7 +120,7 @@ push_text_in_range (int32_t type, const void *message)
 }
 
 static __attribute__ ((noinline, cold)) int
-pop_slowly (LnsStream *stream, uint32_t domain)
+pop_slowly (LnsInjectStream *stream, uint32_t domain)
 {
   LnsNvtxEvent event = { .domain = domain };
   return lns_nvtx_pop (stream, &event);
@@ -128,20 +128,20 @@ pop_slowly (LnsStream *stream, uint32_t domain)
 
 /* A short event's 16 bytes as two words, at this time. */
 static inline void
-write_short (LnsStream *stream, uint8_t *at, LnsWireHead head)
+write_short (LnsInjectStream *stream, uint8_t *at, LnsWireHead head)
 {
   head.ticks = lns_wire_clock_ticks (lns_process.clock);
   uint64_t words[2] = { head.ticks, head.type | (uint64_t)head.depth << 8 |
                                         (uint64_t)head.domain << 16 | (uint64_t)head.string << 32 };
   memcpy (at, words, sizeof words);
-  lns_stream_commit (stream, sizeof words);
-  lns_stream_leave (stream);
+  lns_inject_stream_commit (stream, sizeof words);
+  lns_inject_stream_leave (stream);
 }
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a head's bytes are packed by shifts");
 
 /* A push that is no more than a name: the common case in full, the others in push_slowly(). */
 static inline int
-push_name (LnsStream *stream, uint32_t domain, uint32_t string)
+push_name (LnsInjectStream *stream, uint32_t domain, uint32_t string)
 {
   uint8_t *at = stream->cursor;
   if (UNLIKELY (string == LNS_STRINGS_NO_ROOM) ||
@@ -161,7 +161,7 @@ push_name (LnsStream *stream, uint32_t domain, uint32_t string)
 static inline int
 pop (uint32_t domain)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_pop (domain);
   uint8_t *at = stream->cursor;
@@ -178,7 +178,7 @@ pop (uint32_t domain)
 }
 
 static __attribute__ ((noinline)) int
-push_new_name (LnsStream *stream, const char *message)
+push_new_name (LnsInjectStream *stream, const char *message)
 {
   return push_name (stream, 0, message == NULL ? 0 : name_of (stream, message));
 }
@@ -186,7 +186,7 @@ push_new_name (LnsStream *stream, const char *message)
 static int
 range_push_a (const char *message)
 {
-  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
+  LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
   if (UNLIKELY (stream == NULL))
@@ -200,7 +200,7 @@ range_push_a (const char *message)
 static int
 range_push_w (const wchar_t *message)
 {
-  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
+  LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
   if (UNLIKELY (stream == NULL))
@@ -211,7 +211,7 @@ range_push_w (const wchar_t *message)
 static inline int
 push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
+  LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
     stream = push_in_range (domain, attributes);
   if (UNLIKELY (stream == NULL))
@@ -249,7 +249,7 @@ domain_range_pop (const void *domain)
 static void
 mark_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -271,7 +271,7 @@ domain_mark_ex (const void *domain, const LnsNvtxEventAttributes *attributes)
 static void
 mark_a (const char *message)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = { .string = name_of (stream, message) };
@@ -281,7 +281,7 @@ mark_a (const char *message)
 static void
 mark_w (const wchar_t *message)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
@@ -294,8 +294,9 @@ static __attribute__ ((noinline, cold)) uint64_t
 start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
   bool begins = lns_range_offer (domain, attributes);
-  LnsStream *stream =
-      begins || lns_stream_is_recorded () ? lns_stream_enter_nvtx (LNS_WIRE_LOSS_START) : NULL;
+  LnsInjectStream *stream = begins || lns_inject_stream_is_recorded ()
+                                ? lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_START)
+                                : NULL;
   if (stream == NULL)
     return lns_nvtx_pass_start ();
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -308,7 +309,7 @@ start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 static uint64_t
 start_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
-  LnsStream *stream = lns_stream_enter_opening (LNS_WIRE_LOSS_START);
+  LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_START);
   if (stream == NULL)
     return start_in_range (domain, attributes);
   LnsNvtxEvent event = event_of (stream, domain, attributes);
@@ -351,7 +352,7 @@ range_start_w (const wchar_t *message)
 static void
 domain_range_end (const void *domain, uint64_t range)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_END);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_END);
   if (stream != NULL)
     {
       LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };

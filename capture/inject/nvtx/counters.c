@@ -20,11 +20,11 @@ counter_register (const void *domain, const LnsNvtxCounterAttributes *attributes
 
 /* Writes the record of PARTS, or counts it as a lost sample, and leaves STREAM. */
 static void
-write_sample (LnsStream *stream, const LnsPart *parts, size_t n_parts)
+write_sample (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts)
 {
-  if (lns_stream_write_parts (stream, parts, n_parts) < 0)
-    lns_stream_lose (stream, LNS_WIRE_LOSS_SAMPLE, sizeof (LnsWireSampleBytes));
-  lns_stream_leave (stream);
+  if (lns_inject_stream_write_parts (stream, parts, n_parts) < 0)
+    lns_inject_stream_lose (stream, LNS_WIRE_LOSS_SAMPLE, sizeof (LnsWireSampleBytes));
+  lns_inject_stream_leave (stream);
 }
 
 static void
@@ -35,7 +35,7 @@ sample_data (const void *domain,
              const void *data,
              size_t n_bytes)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
   if (stream == NULL)
     return;
   if (data == NULL)
@@ -83,7 +83,8 @@ sample_no_value (const void *domain, uint64_t counter, uint8_t reason)
 static void
 batch_submit (const void *domain, const LnsNvtxCounterBatch *batch)
 {
-  LnsStream *stream = batch == NULL ? NULL : lns_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
+  LnsInjectStream *stream =
+      batch == NULL ? NULL : lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
   if (stream == NULL)
     return;
   size_t n_data = batch->samples == NULL ? 0 : batch->n_samples_bytes;

@@ -61,7 +61,7 @@ add_payloads (const LnsNvtxEvent *event, LnsWireBlobBytes *heads, LnsPart *parts
 }
 
 bool
-lns_nvtx_write (LnsStream *stream, const LnsNvtxEvent *event)
+lns_nvtx_write (LnsInjectStream *stream, const LnsNvtxEvent *event)
 {
   LnsWireHead head = {
     .ticks = lns_wire_clock_ticks (lns_process.clock),
@@ -98,7 +98,7 @@ lns_nvtx_write (LnsStream *stream, const LnsNvtxEvent *event)
       record.fields[n++] = event->payload;
     }
   if (fields == 0 && event->n_payloads == 0)
-    return lns_stream_write_event (stream, head);
+    return lns_inject_stream_write_event (stream, head);
 
   if (head.type < LNS_WIRE_LONG_TYPES)
     head.type += LNS_WIRE_LONG_TYPES;
@@ -113,11 +113,11 @@ lns_nvtx_write (LnsStream *stream, const LnsNvtxEvent *event)
       record.fields[n] = 0;
       n_bytes = (n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1);
       record.head.n_bytes = (uint32_t)n_bytes;
-      uint8_t *at = lns_stream_reserve (stream, n_bytes);
+      uint8_t *at = lns_inject_stream_reserve (stream, n_bytes);
       if (at == NULL)
         return false;
       memcpy (at, &record, n_bytes);
-      lns_stream_commit (stream, n_bytes);
+      lns_inject_stream_commit (stream, n_bytes);
       return true;
     }
   LnsWireBlobBytes heads[PAYLOADS_MAX];
@@ -126,26 +126,26 @@ lns_nvtx_write (LnsStream *stream, const LnsNvtxEvent *event)
   record.head.fields |= LNS_WIRE_FIELD_BLOBS;
   record.fields[n++] = n_payloads;
   parts[0] = (LnsPart){ .bytes = &record, .n_bytes = sizeof record.head + 8 * n };
-  return lns_stream_write_parts (stream, parts, 1 + 2 * n_payloads) == 0;
+  return lns_inject_stream_write_parts (stream, parts, 1 + 2 * n_payloads) == 0;
 }
 
 /* Writes EVENT, or counts it as lost, and leaves STREAM. */
 static void
-write_or_lose (LnsStream *stream, const LnsNvtxEvent *event, LnsWireLossKind kind)
+write_or_lose (LnsInjectStream *stream, const LnsNvtxEvent *event, LnsWireLossKind kind)
 {
   if (__builtin_expect (event->string == LNS_STRINGS_NO_ROOM || !lns_nvtx_write (stream, event), 0))
-    lns_stream_lose (stream, kind, sizeof (LnsWireHead));
-  lns_stream_leave (stream);
+    lns_inject_stream_lose (stream, kind, sizeof (LnsWireHead));
+  lns_inject_stream_leave (stream);
 }
 
 int
-lns_nvtx_push (LnsStream *stream, LnsNvtxEvent *event)
+lns_nvtx_push (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
-  uint32_t *depth = lns_stream_depth (stream, event->domain);
+  uint32_t *depth = lns_inject_stream_depth (stream, event->domain);
   if (depth == NULL)
     {
-      lns_stream_lose (stream, LNS_WIRE_LOSS_PUSH, sizeof (LnsWireHead));
-      lns_stream_leave (stream);
+      lns_inject_stream_lose (stream, LNS_WIRE_LOSS_PUSH, sizeof (LnsWireHead));
+      lns_inject_stream_leave (stream);
       return LNS_NVTX_NOT_TRACKED;
     }
   event->type = LNS_WIRE_PUSH;
@@ -155,13 +155,13 @@ lns_nvtx_push (LnsStream *stream, LnsNvtxEvent *event)
 }
 
 int
-lns_nvtx_pop (LnsStream *stream, LnsNvtxEvent *event)
+lns_nvtx_pop (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
-  uint32_t *depth = lns_stream_depth (stream, event->domain);
+  uint32_t *depth = lns_inject_stream_depth (stream, event->domain);
   if (depth == NULL)
     {
-      lns_stream_lose (stream, LNS_WIRE_LOSS_POP, sizeof (LnsWireHead));
-      lns_stream_leave (stream);
+      lns_inject_stream_lose (stream, LNS_WIRE_LOSS_POP, sizeof (LnsWireHead));
+      lns_inject_stream_leave (stream);
       return LNS_NVTX_NOT_TRACKED;
     }
   bool empty = *depth == 0;
@@ -176,14 +176,14 @@ lns_nvtx_pop (LnsStream *stream, LnsNvtxEvent *event)
 }
 
 void
-lns_nvtx_mark (LnsStream *stream, LnsNvtxEvent *event)
+lns_nvtx_mark (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
   event->type = LNS_WIRE_MARK;
   write_or_lose (stream, event, LNS_WIRE_LOSS_MARK);
 }
 
 uint64_t
-lns_nvtx_start (LnsStream *stream, LnsNvtxEvent *event)
+lns_nvtx_start (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
   /* Unique in the process without asking other threads: a stream's number and its own count. */
   event->range = (uint64_t)stream->serial << 40 | ++stream->n_ranges;
@@ -194,7 +194,7 @@ lns_nvtx_start (LnsStream *stream, LnsNvtxEvent *event)
 }
 
 void
-lns_nvtx_end (LnsStream *stream, LnsNvtxEvent *event, uint64_t range)
+lns_nvtx_end (LnsInjectStream *stream, LnsNvtxEvent *event, uint64_t range)
 {
   event->type = LNS_WIRE_END;
   event->range = range;
@@ -204,15 +204,15 @@ lns_nvtx_end (LnsStream *stream, LnsNvtxEvent *event, uint64_t range)
 int
 lns_nvtx_pass_push (uint32_t domain)
 {
-  uint32_t *depth = lns_stream_depth (lns_stream_mine (), domain);
+  uint32_t *depth = lns_inject_stream_depth (lns_inject_stream_mine (), domain);
   return depth == NULL ? LNS_NVTX_NOT_TRACKED : (int)(*depth)++;
 }
 
 int
 lns_nvtx_pass_pop (uint32_t domain)
 {
-  LnsStream *stream = lns_stream_mine ();
-  uint32_t *depth = lns_stream_depth (stream, domain);
+  LnsInjectStream *stream = lns_inject_stream_mine ();
+  uint32_t *depth = lns_inject_stream_depth (stream, domain);
   if (depth == NULL)
     return LNS_NVTX_NOT_TRACKED;
   if (*depth == 0)
@@ -234,9 +234,9 @@ lns_nvtx_pass_start (void)
 void
 lns_nvtx_send_definitions (void)
 {
-  LnsStream *stream = lns_stream_enter_nvtx_slow (LNS_STREAM_NO_EVENT);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx_slow (LNS_STREAM_NO_EVENT);
   if (stream == NULL)
     return; /* whoever takes a chunk next sends them */
-  lns_stream_send_definitions (stream);
-  lns_stream_leave (stream);
+  lns_inject_stream_send_definitions (stream);
+  lns_inject_stream_leave (stream);
 }

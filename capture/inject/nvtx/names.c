@@ -222,7 +222,7 @@ name_object (uint32_t type, uint64_t identifier, Name name)
   const uint64_t key[] = { type, identifier };
   LnsWireResourceBytes record = {
     .head.type = LNS_WIRE_RESOURCE,
-    .handle = lns_hash ((const char *)key, sizeof key) | NAMED_BY_IDENTIFIER,
+    .handle = lns_strings_hash ((const char *)key, sizeof key) | NAMED_BY_IDENTIFIER,
     .identifier = identifier,
     .identifier_type = type,
   };
@@ -247,7 +247,7 @@ void
 lns_nvtx_note_missing (const char *what)
 {
   const LnsWireHead head = { .type = LNS_WIRE_UNRECORDED,
-                             .string = (uint32_t)lns_hash (what, strlen (what)) };
+                             .string = (uint32_t)lns_strings_hash (what, strlen (what)) };
   (void)lns_definitions_name (head, what, strlen (what));
 }
 

@@ -34,18 +34,18 @@ typedef struct
 uint32_t lns_nvtx_domain (const void *handle);
 
 /* Writes EVENT, at this time, as a short record where that can hold it. False: there is no room. */
-bool lns_nvtx_write (LnsStream *stream, const LnsNvtxEvent *event);
+bool lns_nvtx_write (LnsInjectStream *stream, const LnsNvtxEvent *event);
 
 /* One event of each kind. EVENT's type, depth and range are filled in; its string is
  * LNS_STRINGS_NO_ROOM where the name could not be told: it is lost then. STREAM was entered and is
  * left. They return what the NVTX call does. */
-int lns_nvtx_push (LnsStream *stream, LnsNvtxEvent *event);
-int lns_nvtx_pop (LnsStream *stream, LnsNvtxEvent *event);
-void lns_nvtx_mark (LnsStream *stream, LnsNvtxEvent *event);
-uint64_t lns_nvtx_start (LnsStream *stream, LnsNvtxEvent *event);
-void lns_nvtx_end (LnsStream *stream, LnsNvtxEvent *event, uint64_t range);
+int lns_nvtx_push (LnsInjectStream *stream, LnsNvtxEvent *event);
+int lns_nvtx_pop (LnsInjectStream *stream, LnsNvtxEvent *event);
+void lns_nvtx_mark (LnsInjectStream *stream, LnsNvtxEvent *event);
+uint64_t lns_nvtx_start (LnsInjectStream *stream, LnsNvtxEvent *event);
+void lns_nvtx_end (LnsInjectStream *stream, LnsNvtxEvent *event, uint64_t range);
 
-/* The same where lns_stream_enter_nvtx() gave no stream: levels are counted on, nothing is recorded. */
+/* The same where lns_inject_stream_enter_nvtx() gave no stream: levels are counted on, nothing is recorded. */
 int lns_nvtx_pass_push (uint32_t domain);
 int lns_nvtx_pass_pop (uint32_t domain);
 uint64_t lns_nvtx_pass_start (void);

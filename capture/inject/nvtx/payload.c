@@ -43,7 +43,7 @@ event_of (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_paylo
 static void
 mark (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
@@ -53,7 +53,7 @@ mark (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 static int
 range_push (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
   if (stream == NULL)
     return lns_nvtx_pass_push (lns_nvtx_domain (domain));
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
@@ -63,7 +63,7 @@ range_push (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_pay
 static int
 range_pop (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
   if (stream == NULL)
     return lns_nvtx_pass_pop (lns_nvtx_domain (domain));
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
@@ -73,7 +73,7 @@ range_pop (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payl
 static uint64_t
 range_start (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_START);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_START);
   if (stream == NULL)
     return lns_nvtx_pass_start ();
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
@@ -86,7 +86,7 @@ range_end (const void *domain,
            const LnsNvtxPayloadData *payloads,
            size_t n_payloads)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_END);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_END);
   if (stream == NULL)
     return;
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
@@ -117,7 +117,7 @@ own_clock (void)
 static void
 submit (const void *domain, uint64_t schema, const void *events, size_t n_bytes)
 {
-  LnsStream *stream = lns_stream_enter_nvtx (LNS_WIRE_LOSS_OTHER);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_OTHER);
   if (stream == NULL)
     return;
   LnsWireBatchBytes record = {
@@ -129,9 +129,9 @@ submit (const void *domain, uint64_t schema, const void *events, size_t n_bytes)
   };
   LnsPart parts[] = { { .bytes = &record, .n_bytes = sizeof record },
                       { .bytes = events, .n_bytes = n_bytes } };
-  if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES || lns_stream_write_parts (stream, parts, 2) < 0)
-    lns_stream_lose (stream, LNS_WIRE_LOSS_OTHER, n_bytes);
-  lns_stream_leave (stream);
+  if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES || lns_inject_stream_write_parts (stream, parts, 2) < 0)
+    lns_inject_stream_lose (stream, LNS_WIRE_LOSS_OTHER, n_bytes);
+  lns_inject_stream_leave (stream);
 }
 
 static void
