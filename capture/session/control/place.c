@@ -62,7 +62,7 @@ lns_session_check_name (const char *name, LnsError *error)
 
 /* Fills FOLDER with the one that belongs into PARENT, if it can be there. */
 static bool
-is_in (const char *parent, char folder[LNS_SESSION_PATH_MAX_BYTES])
+fill_folder (const char *parent, char folder[LNS_SESSION_PATH_MAX_BYTES])
 {
   const int n = snprintf (folder, LNS_SESSION_PATH_MAX_BYTES, "%s/lanescope-sessions-%u", parent,
                           (unsigned)geteuid ());
@@ -78,8 +78,8 @@ find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *e
   char own[32];
   struct stat status;
   snprintf (own, sizeof own, "/run/user/%u", (unsigned)geteuid ());
-  if ((runtime == NULL || !is_in (runtime, folder)) && !is_in (own, folder) &&
-      !is_in ("/tmp", folder) && (temporary == NULL || !is_in (temporary, folder)))
+  if ((runtime == NULL || !fill_folder (runtime, folder)) && !fill_folder (own, folder) &&
+      !fill_folder ("/tmp", folder) && (temporary == NULL || !fill_folder (temporary, folder)))
     return lns_error_set (
         error, LNS_ERROR_IO, errno,
         "cannot make a folder for sessions in /tmp: %s; set XDG_RUNTIME_DIR or TMPDIR "
