@@ -147,7 +147,7 @@ void
 lns_capabilities_load_async (GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
 {
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, callback, data);
-  g_autofree char *tool = lns_recorder_find_tool ();
+  g_autofree char *tool = lns_launch_recorder_find_tool ();
   g_autoptr (GError) error = NULL;
   g_autoptr (GSubprocess) process = NULL;
 

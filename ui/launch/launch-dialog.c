@@ -27,9 +27,9 @@ struct _LnsLaunchDialog
   gboolean given;       /* they show what the command line says                            */
   GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
   LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them            */
-  GCancellable *asking;  /* owned; the question for capabilities                            */
-  LnsRecorder *recorder; /* owned; NULL while nothing was started                           */
-  GStrv launched;        /* owned; the tool's arguments, of the last start                   */
+  GCancellable *asking;        /* owned; the question for capabilities                            */
+  LnsLaunchRecorder *recorder; /* owned; NULL while nothing was started                           */
+  GStrv launched; /* owned; the tool's arguments, of the last start                   */
 
   GtkStack *stack;        /* pages "setup", "running", "failed"     */
   GtkStack *button_stack; /* the same                               */
@@ -368,8 +368,9 @@ static void
 show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words)
 {
   GtkTextBuffer *buffer = gtk_text_view_get_buffer (self->last_words);
-  gboolean report = self->recorder != NULL && lns_recorder_get_report (self->recorder) != NULL;
-  gboolean exists = self->recorder != NULL && lns_recorder_get_exists (self->recorder);
+  gboolean report =
+      self->recorder != NULL && lns_launch_recorder_get_report (self->recorder) != NULL;
+  gboolean exists = self->recorder != NULL && lns_launch_recorder_get_exists (self->recorder);
 
   if (exists)
     last_words = ""; /* they are the same */
@@ -389,7 +390,7 @@ open_report (GtkWidget *widget, const char *action, GVariant *parameter)
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
   GtkWindow *parent = gtk_window_get_transient_for (GTK_WINDOW (self));
 
-  g_autofree char *uri = g_file_get_uri (lns_recorder_get_report (self->recorder));
+  g_autofree char *uri = g_file_get_uri (lns_launch_recorder_get_report (self->recorder));
 
   gtk_widget_activate_action (GTK_WIDGET (parent), "win.open-uri", "s", uri);
   gtk_window_destroy (GTK_WINDOW (self));
@@ -398,15 +399,17 @@ open_report (GtkWidget *widget, const char *action, GVariant *parameter)
 static void
 show_tick (LnsLaunchDialog *self)
 {
-  static const char *const titles[] = { [LNS_RECORDER_STARTING] = N_ ("Starting…"),
-                                        [LNS_RECORDER_RUNNING] = N_ ("Recording"),
-                                        [LNS_RECORDER_STOPPING] = N_ ("Finishing the Report…") };
-  LnsRecorderState state = lns_recorder_get_state (self->recorder);
-  LnsRecorderTick tick = lns_recorder_get_tick (self->recorder);
+  static const char *const titles[] = { [LNS_LAUNCH_RECORDER_STARTING] = N_ ("Starting…"),
+                                        [LNS_LAUNCH_RECORDER_RUNNING] = N_ ("Recording"),
+                                        [LNS_LAUNCH_RECORDER_STOPPING] =
+                                            N_ ("Finishing the Report…") };
+  LnsLaunchRecorderState state = lns_launch_recorder_get_state (self->recorder);
+  LnsLaunchRecorderTick tick = lns_launch_recorder_get_tick (self->recorder);
   char text[LNS_FORMAT_SIZE];
 
   adw_status_page_set_title (self->running_page, _ (titles[state]));
-  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.stop", state != LNS_RECORDER_STOPPING);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.stop",
+                                 state != LNS_LAUNCH_RECORDER_STOPPING);
   g_autofree char *elapsed = g_strdup_printf (_ ("%.1f s"), (double)tick.elapsed_ns / 1e9);
   gtk_label_set_text (self->elapsed_value, elapsed);
   gtk_label_set_text (self->bytes_value, lns_format_bytes (tick.bytes, text));
@@ -416,18 +419,18 @@ show_tick (LnsLaunchDialog *self)
 }
 
 static void
-recorder_changed_cb (LnsRecorder *recorder, LnsLaunchDialog *self)
+recorder_changed_cb (LnsLaunchRecorder *recorder, LnsLaunchDialog *self)
 {
-  if (lns_recorder_get_state (recorder) != LNS_RECORDER_FINISHED)
+  if (lns_launch_recorder_get_state (recorder) != LNS_LAUNCH_RECORDER_FINISHED)
     {
       show_tick (self);
       return;
     }
-  const char *problem = lns_recorder_get_problem (recorder);
-  if (problem == NULL && lns_recorder_get_report (recorder) == NULL)
+  const char *problem = lns_launch_recorder_get_problem (recorder);
+  if (problem == NULL && lns_launch_recorder_get_report (recorder) == NULL)
     problem = _ ("The recorder ended without a report.");
-  g_autofree char *words = problem == NULL ? lns_recorder_get_remarks (recorder)
-                                           : lns_recorder_get_last_words (recorder);
+  g_autofree char *words = problem == NULL ? lns_launch_recorder_get_remarks (recorder)
+                                           : lns_launch_recorder_get_last_words (recorder);
   if (problem == NULL && *words != '\0')
     problem = _ ("The report was made, but not all that was asked for is in it.");
   if (problem != NULL)
@@ -463,15 +466,15 @@ run (LnsLaunchDialog *self, GStrv words)
   g_auto (GStrv) all_settings = g_strv_builder_end (settings);
   g_strfreev (self->launched);
   self->launched = words;
-  LnsLaunch launch = { (const char *const *)words, g_file_peek_path (self->folder),
-                       (const char *const *)all_settings };
+  LnsLaunchRequest launch = { (const char *const *)words, g_file_peek_path (self->folder),
+                              (const char *const *)all_settings };
 
   g_clear_object (&self->recorder);
-  self->recorder = lns_recorder_new ();
+  self->recorder = lns_launch_recorder_new ();
   g_signal_connect_object (self->recorder, "changed", G_CALLBACK (recorder_changed_cb), self, 0);
   g_autofree char *markup = g_markup_escape_text (gtk_editable_get_text (self->command_row), -1);
   adw_status_page_set_description (self->running_page, markup);
-  if (lns_recorder_start (self->recorder, &launch, &error))
+  if (lns_launch_recorder_start (self->recorder, &launch, &error))
     show_page (self, "running");
   else
     show_problem (self, error->message, "");
@@ -519,7 +522,7 @@ number_report (GtkWidget *widget, const char *action, GVariant *parameter)
 static void
 stop (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  lns_recorder_stop (LNS_LAUNCH_DIALOG (widget)->recorder);
+  lns_launch_recorder_stop (LNS_LAUNCH_DIALOG (widget)->recorder);
 }
 
 /* What is typed replaces the command line. */
@@ -544,17 +547,18 @@ back (GtkWidget *widget, const char *action, GVariant *parameter)
 static gboolean
 is_recording (LnsLaunchDialog *self)
 {
-  LnsRecorderState state =
-      self->recorder != NULL ? lns_recorder_get_state (self->recorder) : LNS_RECORDER_IDLE;
+  LnsLaunchRecorderState state = self->recorder != NULL
+                                     ? lns_launch_recorder_get_state (self->recorder)
+                                     : LNS_LAUNCH_RECORDER_IDLE;
 
-  return state != LNS_RECORDER_IDLE && state != LNS_RECORDER_FINISHED;
+  return state != LNS_LAUNCH_RECORDER_IDLE && state != LNS_LAUNCH_RECORDER_FINISHED;
 }
 
 static void
 close_answer_cb (AdwMessageDialog *question, const char *response, LnsLaunchDialog *self)
 {
   if (strcmp (response, "stop") == 0 && is_recording (self))
-    lns_recorder_stop (self->recorder);
+    lns_launch_recorder_stop (self->recorder);
 }
 
 /* The focus would be Start's. A widget that has it before the window is shown hides the window from
@@ -612,7 +616,7 @@ lns_launch_dialog_dispose (GObject *object)
   g_cancellable_cancel (self->asking);
   /* A recording that goes on without its dialog is stopped rather than left to nobody. */
   if (is_recording (self))
-    lns_recorder_stop (self->recorder);
+    lns_launch_recorder_stop (self->recorder);
   g_clear_object (&self->recorder);
   g_clear_object (&self->settings);
   g_clear_object (&self->folder);

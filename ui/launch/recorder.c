@@ -23,12 +23,12 @@
 #define LAST_WORDS_BYTES 4096
 #define LAST_WORDS_LINES 16
 
-struct _LnsRecorder
+struct _LnsLaunchRecorder
 {
   GObject parent_instance;
 
-  LnsRecorderState state;
-  LnsRecorderTick tick;
+  LnsLaunchRecorderState state;
+  LnsLaunchRecorderTick tick;
   GSubprocess *tool;          /* owned; NULL before the start                                    */
   GDataInputStream *progress; /* owned; NULL before the start                                    */
   int control_fd;             /* owned; -1 while the tool does not listen                         */
@@ -42,7 +42,7 @@ struct _LnsRecorder
   gboolean exists; /* the tool refused to replace a report                                     */
 };
 
-G_DEFINE_FINAL_TYPE (LnsRecorder, lns_recorder, G_TYPE_OBJECT)
+G_DEFINE_FINAL_TYPE (LnsLaunchRecorder, lns_launch_recorder, G_TYPE_OBJECT)
 
 enum
 {
@@ -52,14 +52,14 @@ enum
 
 static guint signals[N_SIGNALS];
 
-LnsRecorder *
-lns_recorder_new (void)
+LnsLaunchRecorder *
+lns_launch_recorder_new (void)
 {
-  return g_object_new (LNS_TYPE_RECORDER, NULL);
+  return g_object_new (LNS_TYPE_LAUNCH_RECORDER, NULL);
 }
 
 char *
-lns_recorder_find_tool (void)
+lns_launch_recorder_find_tool (void)
 {
   const char *given = g_getenv ("LNS_LANESCOPE");
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
@@ -84,7 +84,7 @@ close_fd (int *fd)
 }
 
 static void
-set_state (LnsRecorder *self, LnsRecorderState state)
+set_state (LnsLaunchRecorder *self, LnsLaunchRecorderState state)
 {
   self->state = state;
   g_signal_emit (self, signals[SIGNAL_CHANGED], 0);
@@ -92,7 +92,7 @@ set_state (LnsRecorder *self, LnsRecorderState state)
 
 /* The first problem is the one told. */
 static void
-set_problem (LnsRecorder *self, char *problem)
+set_problem (LnsLaunchRecorder *self, char *problem)
 {
   if (self->problem == NULL)
     self->problem = problem;
@@ -107,9 +107,9 @@ get_integer (json_t *object, const char *key)
 }
 
 static void
-take_tick (LnsRecorder *self, json_t *message)
+take_tick (LnsLaunchRecorder *self, json_t *message)
 {
-  self->tick = (LnsRecorderTick){
+  self->tick = (LnsLaunchRecorderTick){
     .elapsed_ns = get_integer (message, "elapsed_ns"),
     .bytes = (guint64)get_integer (message, "bytes"),
     .events = (guint64)get_integer (message, "events"),
@@ -119,7 +119,7 @@ take_tick (LnsRecorder *self, json_t *message)
 }
 
 static void
-take_finished (LnsRecorder *self, json_t *message)
+take_finished (LnsLaunchRecorder *self, json_t *message)
 {
   gint64 exit_code = get_integer (message, "exit");
   gint64 number = get_integer (message, "signal");
@@ -137,7 +137,7 @@ take_finished (LnsRecorder *self, json_t *message)
 /* The path in MESSAGE: its bytes, as JSON cannot hold any others than UTF-8, stand in hexadecimal
  * beside the readable form where the two differ. */
 static void
-take_report (LnsRecorder *self, json_t *message)
+take_report (LnsLaunchRecorder *self, json_t *message)
 {
   const char *path = json_string_value (json_object_get (message, "path"));
   const char *hex = json_string_value (json_object_get (message, "path_hex"));
@@ -156,19 +156,19 @@ take_report (LnsRecorder *self, json_t *message)
 /* One line of the tool: a JSON object whose "type" says what it is. What is not known is not for
  * this version. */
 static void
-take_line (LnsRecorder *self, const char *line)
+take_line (LnsLaunchRecorder *self, const char *line)
 {
   json_t *message = json_loads (line, 0, NULL);
   const char *type = json_string_value (json_object_get (message, "type"));
 
-  if (g_strcmp0 (type, "started") == 0 && self->state == LNS_RECORDER_STARTING)
-    set_state (self, LNS_RECORDER_RUNNING);
+  if (g_strcmp0 (type, "started") == 0 && self->state == LNS_LAUNCH_RECORDER_STARTING)
+    set_state (self, LNS_LAUNCH_RECORDER_RUNNING);
   else if (g_strcmp0 (type, "tick") == 0)
     take_tick (self, message);
   else if (g_strcmp0 (type, "finished") == 0)
     {
       take_finished (self, message);
-      set_state (self, LNS_RECORDER_STOPPING);
+      set_state (self, LNS_LAUNCH_RECORDER_STOPPING);
     }
   else if (g_strcmp0 (type, "generated") == 0)
     take_report (self, message);
@@ -187,7 +187,7 @@ take_line (LnsRecorder *self, const char *line)
 
 /* LAST_WORDS_BYTES of standard error: the first, or the last. */
 static char *
-read_words (LnsRecorder *self, gboolean first)
+read_words (LnsLaunchRecorder *self, gboolean first)
 {
   char bytes[LAST_WORDS_BYTES];
   struct stat status;
@@ -200,7 +200,7 @@ read_words (LnsRecorder *self, gboolean first)
 }
 
 char *
-lns_recorder_get_last_words (LnsRecorder *self)
+lns_launch_recorder_get_last_words (LnsLaunchRecorder *self)
 {
   g_autofree char *text = read_words (self, FALSE);
   char *line = text + strlen (text);
@@ -211,7 +211,7 @@ lns_recorder_get_last_words (LnsRecorder *self)
 }
 
 char *
-lns_recorder_get_remarks (LnsRecorder *self)
+lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
 {
   g_autofree char *text = read_words (self, TRUE);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
@@ -227,9 +227,9 @@ lns_recorder_get_remarks (LnsRecorder *self)
 
 /* The sentence with which the tool refused to start anything, or NULL. */
 static char *
-refusal (LnsRecorder *self)
+refusal (LnsLaunchRecorder *self)
 {
-  g_autofree char *words = lns_recorder_get_last_words (self);
+  g_autofree char *words = lns_launch_recorder_get_last_words (self);
   const char *newline = strrchr (words, '\n');
   const char *last = newline != NULL ? newline + 1 : words;
 
@@ -237,9 +237,9 @@ refusal (LnsRecorder *self)
 }
 
 static void
-finish_if_over (LnsRecorder *self)
+finish_if_over (LnsLaunchRecorder *self)
 {
-  if (!self->progress_ended || !self->tool_ended || self->state == LNS_RECORDER_FINISHED)
+  if (!self->progress_ended || !self->tool_ended || self->state == LNS_LAUNCH_RECORDER_FINISHED)
     return;
   if (g_subprocess_get_if_signaled (self->tool))
     set_problem (self,
@@ -254,13 +254,13 @@ finish_if_over (LnsRecorder *self)
       set_problem (self, g_strdup_printf (_ ("The recorder ended with code %d."),
                                           g_subprocess_get_exit_status (self->tool)));
     }
-  set_state (self, LNS_RECORDER_FINISHED);
+  set_state (self, LNS_LAUNCH_RECORDER_FINISHED);
 }
 
 static void
 line_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (LnsRecorder) self = data;
+  g_autoptr (LnsLaunchRecorder) self = data;
   gsize length;
   g_autofree char *line =
       g_data_input_stream_read_line_finish (self->progress, result, &length, NULL);
@@ -279,7 +279,7 @@ line_cb (GObject *source, GAsyncResult *result, gpointer data)
 static void
 tool_ended_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (LnsRecorder) self = data;
+  g_autoptr (LnsLaunchRecorder) self = data;
 
   g_subprocess_wait_finish (self->tool, result, NULL);
   close_fd (&self->control_fd);
@@ -290,7 +290,10 @@ tool_ended_cb (GObject *source, GAsyncResult *result, gpointer data)
 /* The launcher of the tool, with its environment, folder and standard error; the two descriptors
  * that it is given are returned, and owned by it. */
 static GSubprocessLauncher *
-prepare_launcher (LnsRecorder *self, const LnsLaunch *launch, int progress_fd, int control_fd)
+prepare_launcher (LnsLaunchRecorder *self,
+                  const LnsLaunchRequest *launch,
+                  int progress_fd,
+                  int control_fd)
 {
   GSubprocessLauncher *launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_NONE);
 
@@ -310,7 +313,7 @@ prepare_launcher (LnsRecorder *self, const LnsLaunch *launch, int progress_fd, i
 }
 
 static GStrv
-tool_arguments (const char *tool, const LnsLaunch *launch)
+tool_arguments (const char *tool, const LnsLaunchRequest *launch)
 {
   g_autoptr (GStrvBuilder) arguments = g_strv_builder_new ();
 
@@ -338,7 +341,7 @@ open_stderr_file (GError **error)
 /* A pipe to hear the tool and a socket to tell it, as writing to a socket that nobody reads raises
  * no signal. [0] of each is this process's end. */
 static gboolean
-open_descriptors (LnsRecorder *self, int progress[2], int control[2], GError **error)
+open_descriptors (LnsLaunchRecorder *self, int progress[2], int control[2], GError **error)
 {
   self->stderr_fd = open_stderr_file (error);
   if (self->stderr_fd < 0 || !g_unix_open_pipe (progress, FD_CLOEXEC, error))
@@ -352,9 +355,9 @@ open_descriptors (LnsRecorder *self, int progress[2], int control[2], GError **e
 }
 
 gboolean
-lns_recorder_start (LnsRecorder *self, const LnsLaunch *launch, GError **error)
+lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *launch, GError **error)
 {
-  g_autofree char *tool = lns_recorder_find_tool ();
+  g_autofree char *tool = lns_launch_recorder_find_tool ();
   int progress[2], control[2];
 
   g_return_val_if_fail (self->tool == NULL, FALSE);
@@ -382,57 +385,57 @@ lns_recorder_start (LnsRecorder *self, const LnsLaunch *launch, GError **error)
   g_data_input_stream_read_line_async (self->progress, G_PRIORITY_DEFAULT, NULL, line_cb,
                                        g_object_ref (self));
   g_subprocess_wait_async (self->tool, NULL, tool_ended_cb, g_object_ref (self));
-  set_state (self, LNS_RECORDER_STARTING);
+  set_state (self, LNS_LAUNCH_RECORDER_STARTING);
   return TRUE;
 }
 
 void
-lns_recorder_stop (LnsRecorder *self)
+lns_launch_recorder_stop (LnsLaunchRecorder *self)
 {
   static const char word[] = "stop\n";
 
-  if (self->control_fd < 0 || self->state == LNS_RECORDER_STOPPING)
+  if (self->control_fd < 0 || self->state == LNS_LAUNCH_RECORDER_STOPPING)
     return;
   self->stop_asked = TRUE;
   if (send (self->control_fd, word, sizeof word - 1, MSG_NOSIGNAL) < 0)
     g_debug ("The recorder does not listen: %s", g_strerror (errno));
-  set_state (self, LNS_RECORDER_STOPPING);
+  set_state (self, LNS_LAUNCH_RECORDER_STOPPING);
 }
 
-LnsRecorderState
-lns_recorder_get_state (LnsRecorder *self)
+LnsLaunchRecorderState
+lns_launch_recorder_get_state (LnsLaunchRecorder *self)
 {
   return self->state;
 }
 
-LnsRecorderTick
-lns_recorder_get_tick (LnsRecorder *self)
+LnsLaunchRecorderTick
+lns_launch_recorder_get_tick (LnsLaunchRecorder *self)
 {
   return self->tick;
 }
 
 GFile *
-lns_recorder_get_report (LnsRecorder *self)
+lns_launch_recorder_get_report (LnsLaunchRecorder *self)
 {
   return self->report;
 }
 
 gboolean
-lns_recorder_get_exists (LnsRecorder *self)
+lns_launch_recorder_get_exists (LnsLaunchRecorder *self)
 {
   return self->exists;
 }
 
 const char *
-lns_recorder_get_problem (LnsRecorder *self)
+lns_launch_recorder_get_problem (LnsLaunchRecorder *self)
 {
   return self->problem;
 }
 
 static void
-lns_recorder_finalize (GObject *object)
+lns_launch_recorder_finalize (GObject *object)
 {
-  LnsRecorder *self = LNS_RECORDER (object);
+  LnsLaunchRecorder *self = LNS_LAUNCH_RECORDER (object);
 
   close_fd (&self->control_fd);
   close_fd (&self->stderr_fd);
@@ -441,19 +444,19 @@ lns_recorder_finalize (GObject *object)
   g_clear_object (&self->report);
   g_free (self->folder);
   g_free (self->problem);
-  G_OBJECT_CLASS (lns_recorder_parent_class)->finalize (object);
+  G_OBJECT_CLASS (lns_launch_recorder_parent_class)->finalize (object);
 }
 
 static void
-lns_recorder_class_init (LnsRecorderClass *klass)
+lns_launch_recorder_class_init (LnsLaunchRecorderClass *klass)
 {
-  G_OBJECT_CLASS (klass)->finalize = lns_recorder_finalize;
-  signals[SIGNAL_CHANGED] = g_signal_new ("changed", LNS_TYPE_RECORDER, G_SIGNAL_RUN_LAST, 0, NULL,
-                                          NULL, NULL, G_TYPE_NONE, 0);
+  G_OBJECT_CLASS (klass)->finalize = lns_launch_recorder_finalize;
+  signals[SIGNAL_CHANGED] = g_signal_new ("changed", LNS_TYPE_LAUNCH_RECORDER, G_SIGNAL_RUN_LAST, 0,
+                                          NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void
-lns_recorder_init (LnsRecorder *self)
+lns_launch_recorder_init (LnsLaunchRecorder *self)
 {
   self->control_fd = -1;
   self->stderr_fd = -1;

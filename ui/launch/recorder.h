@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-#define LNS_TYPE_RECORDER (lns_recorder_get_type ())
+#define LNS_TYPE_LAUNCH_RECORDER (lns_launch_recorder_get_type ())
 
 /* One run of `lanescope profile`, which records while this process only watches: what it says comes
  * by its progress descriptor, what it is told goes by its control descriptor. Main thread only.
@@ -19,16 +19,16 @@ G_BEGIN_DECLS
  *   changed ()
  *       the state or the tick
  */
-G_DECLARE_FINAL_TYPE (LnsRecorder, lns_recorder, LNS, RECORDER, GObject)
+G_DECLARE_FINAL_TYPE (LnsLaunchRecorder, lns_launch_recorder, LNS, LAUNCH_RECORDER, GObject)
 
 typedef enum
 {
-  LNS_RECORDER_IDLE,
-  LNS_RECORDER_STARTING, /* the tool runs, the program not yet                      */
-  LNS_RECORDER_RUNNING,
-  LNS_RECORDER_STOPPING, /* the tool was told to stop, or is finishing the report   */
-  LNS_RECORDER_FINISHED, /* the tool is gone                                        */
-} LnsRecorderState;
+  LNS_LAUNCH_RECORDER_IDLE,
+  LNS_LAUNCH_RECORDER_STARTING, /* the tool runs, the program not yet                      */
+  LNS_LAUNCH_RECORDER_RUNNING,
+  LNS_LAUNCH_RECORDER_STOPPING, /* the tool was told to stop, or is finishing the report   */
+  LNS_LAUNCH_RECORDER_FINISHED, /* the tool is gone                                        */
+} LnsLaunchRecorderState;
 
 /* What the tool said last, four times a second. */
 typedef struct
@@ -37,7 +37,7 @@ typedef struct
   guint64 bytes;   /* of the report so far                         */
   guint64 events;  /* recorded so far                              */
   guint64 dropped; /* lost so far                                  */
-} LnsRecorderTick;
+} LnsLaunchRecorderTick;
 
 /* What is launched. Strings are bytes: paths need not be UTF-8. */
 typedef struct
@@ -46,39 +46,40 @@ typedef struct
   const char *folder;       /* the program's working directory, or NULL for this process's own  */
   const char *const
       *settings; /* environment: "NAME=VALUE" over this process's own, or NULL       */
-} LnsLaunch;
+} LnsLaunchRequest;
 
-LnsRecorder *lns_recorder_new (void) G_GNUC_WARN_UNUSED_RESULT;
+LnsLaunchRecorder *lns_launch_recorder_new (void) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The path of the `lanescope` binary: the variable LNS_LANESCOPE, beside this program, in the build
  * tree, or on the PATH. NULL if there is none. Free with g_free (). */
-char *lns_recorder_find_tool (void) G_GNUC_WARN_UNUSED_RESULT;
+char *lns_launch_recorder_find_tool (void) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Starts the tool; only once for each recorder. FALSE and ERROR if it cannot be started. */
-gboolean lns_recorder_start (LnsRecorder *self, const LnsLaunch *launch, GError **error);
+gboolean
+lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *launch, GError **error);
 
 /* Asks for the end of the recording; the report is finished and kept. */
-void lns_recorder_stop (LnsRecorder *self);
+void lns_launch_recorder_stop (LnsLaunchRecorder *self);
 
-LnsRecorderState lns_recorder_get_state (LnsRecorder *self);
-LnsRecorderTick lns_recorder_get_tick (LnsRecorder *self);
+LnsLaunchRecorderState lns_launch_recorder_get_state (LnsLaunchRecorder *self);
+LnsLaunchRecorderTick lns_launch_recorder_get_tick (LnsLaunchRecorder *self);
 
 /* When finished: the report, or NULL if there is none. Owned by the recorder. */
-GFile *lns_recorder_get_report (LnsRecorder *self);
+GFile *lns_launch_recorder_get_report (LnsLaunchRecorder *self);
 
 /* When finished: one sentence on what went wrong, or NULL if nothing did: the tool's own error, or
  * how the program ended if it did not end with 0 and was not stopped from here. Owned by the recorder. */
-const char *lns_recorder_get_problem (LnsRecorder *self);
+const char *lns_launch_recorder_get_problem (LnsLaunchRecorder *self);
 
 /* When finished: whether nothing was started because the report, or an export beside it, exists. */
-gboolean lns_recorder_get_exists (LnsRecorder *self);
+gboolean lns_launch_recorder_get_exists (LnsLaunchRecorder *self);
 
 /* What the tool said before it started the program of switches that it cannot honour, a line each;
  * "" if nothing. The report does not tell. */
-char *lns_recorder_get_remarks (LnsRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
+char *lns_launch_recorder_get_remarks (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What the program and the tool have written to standard error last: at most 16 lines and
  * 4 KiB, valid UTF-8, "" if nothing. */
-char *lns_recorder_get_last_words (LnsRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
+char *lns_launch_recorder_get_last_words (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
