@@ -13,6 +13,7 @@
 #include "src/base/format.h"
 #include "src/base/kernel-text.h"
 #include "ui/model/display-text.h"
+#include "ui/model/lane-look.h"
 
 #define NOTHING "—"
 
@@ -29,32 +30,8 @@ lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes)
 const char *
 lns_event_kind_name (LnsLaneKind kind)
 {
-  static const char *const names[LNS_N_LANE_KINDS] = {
-    [LNS_LANE_NVTX_PUSH_POP] = N_ ("Push/pop range"),
-    [LNS_LANE_NVTX_START_END] = N_ ("Start/end range"),
-    [LNS_LANE_NVTX_MARK] = N_ ("Mark"),
-    [LNS_LANE_COUNTER] = N_ ("Counter sample"),
-    [LNS_LANE_CUDA_API] = N_ ("CUDA call"),
-    [LNS_LANE_CUDA_KERNEL] = N_ ("Kernel"),
-    [LNS_LANE_CUDA_MEMCPY] = N_ ("Copy"),
-    [LNS_LANE_CUDA_MEMSET] = N_ ("Memset"),
-    [LNS_LANE_CUDA_SYNC] = N_ ("Synchronization"),
-    [LNS_LANE_CUDA_EVENT] = N_ ("CUDA event"),
-    [LNS_LANE_CUDA_GRAPH] = N_ ("CUDA graph"),
-    [LNS_LANE_CUDA_GRAPH_NODE] = N_ ("CUDA graph node"),
-    [LNS_LANE_CUDA_OVERHEAD] = N_ ("Overhead"),
-    [LNS_LANE_CUDA_MEMORY] = N_ ("Memory operation"),
-    [LNS_LANE_CUDA_POOL] = N_ ("Memory pool operation"),
-    [LNS_LANE_CUDA_FAULT] = N_ ("Page fault"),
-    [LNS_LANE_CUDA_JIT] = N_ ("Compilation"),
-    [LNS_LANE_LIBRARY_CALL] = N_ ("Library call"),
-    [LNS_LANE_OS_CALL] = N_ ("OS runtime call"),
-    [LNS_LANE_SCHED] = N_ ("CPU scheduling"),
-    [LNS_LANE_CPU_SAMPLE] = N_ ("CPU sample"),
-    [LNS_LANE_MPI_CALL] = N_ ("MPI call"),
-    [LNS_LANE_NVTX_PROJECTED] = N_ ("Range on the GPU"),
-  };
-  return kind < LNS_N_LANE_KINDS && names[kind] != NULL ? _ (names[kind]) : NULL;
+  const char *name = lns_lane_look (kind)->name;
+  return name != NULL ? _ (name) : NULL;
 }
 
 char *

@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/lane-look.h"
 
 typedef struct
 {
@@ -25,20 +26,9 @@ rank_of (LnsReport *report, uint32_t lane)
 {
   uint32_t n;
   const LnsLane *it = &lns_report_lanes (report, &n)[lane];
-  switch (it->kind)
-    {
-    case LNS_LANE_CUDA_API:
-      return (int)MIN (it->ordinal, 100);
-    case LNS_LANE_CUDA_KERNEL:
-      return 0;
-    case LNS_LANE_CUDA_GRAPH:
-      return 1;
-    case LNS_LANE_CUDA_MEMCPY:
-    case LNS_LANE_CUDA_MEMSET:
-      return 2;
-    default:
-      return 3;
-    }
+  /* Calls by how deep they are nested. */
+  return it->kind == LNS_LANE_CUDA_API ? (int)MIN (it->ordinal, 100)
+                                       : lns_lane_look (it->kind)->link_order;
 }
 
 static int

@@ -11,6 +11,7 @@
 
 #include "src/base/saturate.h"
 #include "ui/model/display-text.h"
+#include "ui/model/lane-look.h"
 #include "ui/model/row-tree-private.h"
 
 /* NVTX_RESOURCE_TYPE_CUDA_DEVICE and …_CUDART_DEVICE; the identifier is CUDA's number. */
@@ -31,9 +32,7 @@ _lns_row_is_work (LnsReport *report, uint32_t lane)
 {
   uint32_t n;
   const LnsLane *lanes = lns_report_lanes (report, &n);
-  return lane < n &&
-         (lanes[lane].kind == LNS_LANE_CUDA_KERNEL || lanes[lane].kind == LNS_LANE_CUDA_MEMCPY ||
-          lanes[lane].kind == LNS_LANE_CUDA_MEMSET);
+  return lane < n && lns_lane_look (lanes[lane].kind)->is_work;
 }
 
 int64_t

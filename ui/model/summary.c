@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/model/lane-look.h"
 #include "ui/model/scale.h"
 
 typedef struct
@@ -154,13 +155,6 @@ add_pixels (LnsPixel *sum, const LnsPixelResult *result)
     }
 }
 
-static bool
-is_work (LnsLaneKind kind)
-{
-  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
-         kind == LNS_LANE_CUDA_MEMSET;
-}
-
 bool
 lns_work_query (LnsReport *report,
                 const LnsRowTree *tree,
@@ -185,7 +179,7 @@ lns_work_query (LnsReport *report,
   result->n_px = 0;
   for (uint32_t i = 0; i < it->n_lanes; i++)
     {
-      if (!is_work (all[lanes[i]].kind))
+      if (!lns_lane_look (all[lanes[i]].kind)->is_work)
         continue;
       if (!lns_report_query_pixels (report, lanes[i], query, result, error))
         return false;

@@ -6,6 +6,7 @@
 #include "ui/tiles/tile.h"
 
 #include "ui/model/cuda-text.h"
+#include "ui/model/lane-look.h"
 #include "ui/model/palette.h"
 
 guint
@@ -45,14 +46,6 @@ lns_strip_count (const LnsRowTree *tree, uint32_t row)
   return is_one || kind == LNS_ROW_COUNTER ? 1 : lns_row_tree_n_shown_lanes (tree, row);
 }
 
-/* Of a lane whose events have no length. */
-static bool
-is_marks (LnsLaneKind kind)
-{
-  return kind == LNS_LANE_NVTX_MARK || kind == LNS_LANE_CUDA_EVENT ||
-         kind == LNS_LANE_CUDA_MEMORY || kind == LNS_LANE_CUDA_POOL || kind == LNS_LANE_CPU_SAMPLE;
-}
-
 LnsStrip
 lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i)
 {
@@ -73,9 +66,10 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   strip.lane = lanes[i];
   uint32_t n_lanes;
   LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[strip.lane].kind;
-  if (is_marks (kind))
+  LnsLookForm form = lns_lane_look (kind)->form;
+  if (form == LNS_LOOK_MARKS)
     strip.kind = LNS_STRIP_MARKS;
-  else if (kind == LNS_LANE_COUNTER)
+  else if (form == LNS_LOOK_CURVE)
     strip.kind = LNS_STRIP_COUNTER;
   return strip;
 }
