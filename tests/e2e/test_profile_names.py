@@ -83,8 +83,8 @@ def test_numbers_are_shared_by_writers():
 def test_a_name_is_one_writers():
     """Whether or not the second may overwrite: the first has it as long as it records."""
     with profiling.Folder() as folder:
-        first = folder.start("-t", "nvtx", "-o", "same", ACT, "mark", "first", "sleep", "20000")
-        profiling.wait_for(lambda: os.path.exists(folder.file("same.rep")), "the first report")
+        first = folder.start("-t", "nvtx", "-o", "same", ACT, "mark", "first", "print", "marked", "sleep", "20000")
+        assert first.stdout.readline() == b"marked\n"
         for force, text in (("false", "same.rep exists: use --force-overwrite=true"), ("true", "is being recorded by another process")):
             run = folder.profile("-t", "nvtx", "-f", force, "-o", "same", ACT, "mark", "second")
             assert run.code == 125 and text in run.err, run
