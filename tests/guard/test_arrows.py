@@ -28,8 +28,8 @@ HOUSES = {
 # The rooms of a house, from the bottom to the top: each may include those before it. "." is the house's own folder.
 ROOMS = {
     "capture/inject": ["core", "cuda", "nvtx", "preload", "."],
-    "capture/session": ["system", "decode/core", "decode/nvtx", "decode/cuda", "decode/mpi", "decode/python", "record", "collect",
-                        "control"],
+    "capture/session": ["system", "decode/core", "decode/nvtx", "decode/cuda", "decode/mpi", "decode/python", "decode",
+                        "record", "collect", "control"],
     "src/store": ["format", "database", "read", "write", "recover"],
     "src/import": ["nsys", "trace", "."],
     "src/export": [".", "sinks"],

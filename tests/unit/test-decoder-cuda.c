@@ -6,7 +6,7 @@
 /* The decoder, fed with what the CUDA engine writes, or nearly, and looked at through the report. Ticks
  * are ns. */
 
-#include "capture/session/decode/core/decoder.h"
+#include "capture/session/decode/decoder.h"
 #include "capture/wire/cuda-layout.h"
 #include "src/store/read/report.h"
 #include "tests/tap.h"

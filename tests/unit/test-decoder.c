@@ -5,7 +5,7 @@
 
 /* The decoder, fed with records and looked at through the report that it writes. Ticks are ns. */
 
-#include "capture/session/decode/core/decoder.h"
+#include "capture/session/decode/decoder.h"
 #include "src/store/read/report.h"
 #include "tests/tap.h"
 #include "tests/unit/record-text.h"

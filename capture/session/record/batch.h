@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/session/decode/core/decoder.h"
+#include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
 #include "src/store/write/writer.h"
 

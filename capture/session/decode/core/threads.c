@@ -6,7 +6,7 @@
 /* Threads and what they are called: by the program, through NVTX, else by the operating system, whose
  * names may change as long as the thread lives. */
 
-#include "capture/session/decode/core/decoder-private.h"
+#include "capture/session/decode/core/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +157,14 @@ _lns_decoder_name_thread (LnsDecoder *decoder,
     _lns_decoder_write_thread (decoder, thread, true);
 }
 
+void
+_lns_decoder_end_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns)
+{
+  thread->end_ns = end_ns;
+  if (decoder->writer != NULL)
+    _lns_decoder_write_thread (decoder, thread, false);
+}
+
 /* Reads what the operating system calls thread TID of process PID. False where it is gone. */
 static bool
 read_name (int32_t pid, int32_t tid, char ret_name[static 32], LnsWireText *ret_text)
@@ -174,7 +182,7 @@ read_name (int32_t pid, int32_t tid, char ret_name[static 32], LnsWireText *ret_
 }
 
 void
-lns_decoder_read_thread_names (LnsDecoder *decoder)
+_lns_decoder_read_thread_names (LnsDecoder *decoder)
 {
   for (size_t i = 0; i < decoder->threads.n; i++)
     {

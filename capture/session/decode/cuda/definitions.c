@@ -3,24 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Devices, contexts, streams and launches. Events may come before the word of what they are on: what
- * is not known yet is made up from its number and put right later. */
-
-#include "capture/session/decode/cuda/cuda-private.h"
+#include "capture/session/decode/cuda/definitions.h"
 #include "capture/session/decode/cuda/kernel-name.h"
 #include "src/base/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void
-_lns_cuda_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
-{
-  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
-  memset (ret_struct, 0, n_bytes);
-  memcpy (ret_struct, record->raw.bytes, n);
-}
 
 /* Puts ITEM into MAP; NULL, and it freed, if memory is short. */
 static void *
@@ -36,11 +25,11 @@ keep (LnsDecoder *decoder, LnsIdMap *map, uint64_t key, void *item)
 LnsDecodedDevice *
 _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number)
 {
-  LnsDecodedDevice *device = lns_id_map_get (&process->cuda->devices, number);
+  LnsDecodedDevice *device = lns_id_map_get (&_lns_cuda_process (process)->devices, number);
   if (device == NULL && (device = calloc (1, sizeof *device)) != NULL)
     {
       device->said.number = number;
-      device = keep (decoder, &process->cuda->devices, number, device);
+      device = keep (decoder, &_lns_cuda_process (process)->devices, number, device);
     }
   return device;
 }
@@ -51,7 +40,7 @@ _lns_cuda_context (LnsDecoder *decoder,
                    uint32_t number,
                    uint32_t device)
 {
-  LnsDecodedContext *context = lns_id_map_get (&process->cuda->contexts, number);
+  LnsDecodedContext *context = lns_id_map_get (&_lns_cuda_process (process)->contexts, number);
   if (context != NULL)
     return context;
   LnsDecodedDevice *on =
@@ -60,7 +49,7 @@ _lns_cuda_context (LnsDecoder *decoder,
     return NULL;
   context->device = on;
   context->said.number = number;
-  return keep (decoder, &process->cuda->contexts, number, context);
+  return keep (decoder, &_lns_cuda_process (process)->contexts, number, context);
 }
 
 LnsDecodedCudaStream *
@@ -68,7 +57,7 @@ _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
 {
   uint32_t number = place->stream == LNS_WIRE_CUDA_NONE ? 0 : place->stream;
   uint64_t key = (uint64_t)place->context << 32 | number;
-  LnsDecodedCudaStream *stream = lns_id_map_get (&process->cuda->streams, key);
+  LnsDecodedCudaStream *stream = lns_id_map_get (&_lns_cuda_process (process)->streams, key);
   if (stream != NULL)
     return stream;
   LnsDecodedContext *context = _lns_cuda_context (decoder, process, place->context, place->device);
@@ -77,7 +66,7 @@ _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
   stream->context = context;
   stream->said.number = number;
   stream->said.context = place->context;
-  return keep (decoder, &process->cuda->streams, key, stream);
+  return keep (decoder, &_lns_cuda_process (process)->streams, key, stream);
 }
 
 /* --- Into the report -------------------------------------------------------------------------- */
@@ -212,25 +201,6 @@ _lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecoded
   return stream->ref.id;
 }
 
-void
-_lns_cuda_begin_report (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  LnsDecodedCuda *cuda = process->cuda;
-  if (cuda == NULL)
-    return;
-  _lns_cuda_add_dropped (decoder, process, cuda->n_dropped_between, decoder->report_start_ns);
-  decoder->between.n_dropped -= cuda->n_dropped_between;
-  cuda->n_dropped_between = 0;
-  _lns_cuda_write_info (decoder, process);
-  _lns_mpi_begin_report (decoder, process);
-  for (size_t i = 0; i < cuda->devices.n_places; i++)
-    if (cuda->devices.entries[i].value != NULL)
-      _lns_cuda_device_id (decoder, process, cuda->devices.entries[i].value);
-  for (size_t i = 0; i < cuda->streams.n_places; i++)
-    if (cuda->streams.entries[i].value != NULL)
-      _lns_cuda_stream_id (decoder, process, cuda->streams.entries[i].value);
-}
-
 /* --- Launches --------------------------------------------------------------------------------- */
 
 uint32_t
@@ -290,12 +260,12 @@ _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaL
   uint32_t slot = launch->head.string;
   if (slot >= LNS_WIRE_CUDA_LAUNCHES)
     return;
-  if (stream->launches == NULL)
-    stream->launches = calloc (LNS_WIRE_CUDA_LAUNCHES, sizeof (LnsDecodedLaunch *));
+  if (stream->state[LNS_SOURCE_CUDA] == NULL)
+    stream->state[LNS_SOURCE_CUDA] = calloc (LNS_WIRE_CUDA_LAUNCHES, sizeof (LnsDecodedLaunch *));
   LnsWireCudaLaunchBytes said = *launch;
   said.head = (LnsWireHead){ 0 };
   said.n_bytes = 0;
-  LnsIdMap *launches = &stream->process->cuda->launches;
+  LnsIdMap *launches = &_lns_cuda_process (stream->process)->launches;
   uint64_t hash = lns_hash (&said, sizeof said);
   LnsDecodedLaunch *first = lns_id_map_get (launches, hash), *found = first;
   while (found != NULL && memcmp (&found->said, &said, sizeof said) != 0)
@@ -312,8 +282,44 @@ _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaL
       else
         name_kernel (found, lns_id_map_get (&stream->process->registered, said.name));
     }
-  if (found == NULL || stream->launches == NULL)
+  if (found == NULL || _lns_cuda_launches (stream) == NULL)
     decoder->counters.n_refused++;
   else
-    stream->launches[slot] = found;
+    _lns_cuda_launches (stream)[slot] = found;
+}
+
+void
+_lns_cuda_forget_launches (LnsStream *stream)
+{
+  free (stream->state[LNS_SOURCE_CUDA]);
+  stream->state[LNS_SOURCE_CUDA] = NULL;
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+static void
+free_all (LnsIdMap *map)
+{
+  for (size_t i = 0; i < map->n_places; i++)
+    free (map->entries[i].value);
+  lns_id_map_clear (map);
+}
+
+void
+_lns_cuda_free_definitions (LnsCudaProcess *cuda)
+{
+  free_all (&cuda->devices);
+  free_all (&cuda->contexts);
+  free_all (&cuda->streams);
+  for (size_t i = 0; i < cuda->launches.n_places; i++)
+    for (LnsDecodedLaunch *launch = cuda->launches.entries[i].value, *next; launch != NULL;
+         launch = next)
+      {
+        next = launch->next;
+        lns_name_unref (launch->mangled);
+        lns_name_unref (launch->demangled);
+        lns_name_unref (launch->short_name);
+        free (launch);
+      }
+  lns_id_map_clear (&cuda->launches);
 }

@@ -9,7 +9,7 @@
  * lacks, and what comes of them later is in no report, or it would be counted twice. What else comes too
  * late is counted when it comes, and the next report, or the session's end, tells of it. */
 
-#include "capture/session/decode/cuda/cuda-private.h"
+#include "capture/session/decode/cuda/flight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ is_near (const LnsFlights *flights, uint32_t correlation)
 static Flight
 get (const LnsDecodedProcess *process, uint32_t correlation)
 {
-  const LnsFlights *flights = &process->cuda->flights;
+  const LnsFlights *flights = &_lns_cuda_process (process)->flights;
   return is_near (flights, correlation)
              ? (Flight)(*word_of (flights, correlation) >> shift_of (correlation) & 3)
              : UNKNOWN;
@@ -71,7 +71,7 @@ get (const LnsDecodedProcess *process, uint32_t correlation)
 static Flight
 take (LnsDecodedProcess *process, uint32_t correlation)
 {
-  LnsFlights *flights = &process->cuda->flights;
+  LnsFlights *flights = &_lns_cuda_process (process)->flights;
   return is_near (flights, correlation) ? swap (flights, correlation, UNKNOWN) : UNKNOWN;
 }
 
@@ -80,7 +80,7 @@ take (LnsDecodedProcess *process, uint32_t correlation)
 static bool
 move_near (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation)
 {
-  LnsFlights *flights = &process->cuda->flights;
+  LnsFlights *flights = &_lns_cuda_process (process)->flights;
   if (flights->words == NULL)
     {
       flights->words = calloc (1, WINDOW_BYTES);
@@ -106,7 +106,7 @@ static void
 set (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flight flight)
 {
   if (move_near (decoder, process, correlation))
-    (void)swap (&process->cuda->flights, correlation, flight);
+    (void)swap (&_lns_cuda_process (process)->flights, correlation, flight);
   else
     decoder->counters.n_refused++;
 }
@@ -116,7 +116,7 @@ set (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flig
 static Flight
 meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flight flight)
 {
-  LnsFlights *flights = &process->cuda->flights;
+  LnsFlights *flights = &_lns_cuda_process (process)->flights;
   if (__builtin_expect (!is_near (flights, correlation), 1) &&
       !move_near (decoder, process, correlation))
     {
@@ -130,14 +130,14 @@ meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Fli
   return before;
 }
 
-/* As _lns_cuda_take (), which costs more where the record is as long as it should be. */
+/* As _lns_record_take (), which costs more where the record is as long as it should be. */
 #define TAKE(record, ret_struct)                                                                   \
  do                                                                                                \
   {                                                                                                \
    if ((record)->raw.n_bytes >= sizeof *(ret_struct))                                              \
     memcpy (ret_struct, (record)->raw.bytes, sizeof *(ret_struct));                                \
    else                                                                                            \
-    _lns_cuda_take (record, ret_struct, sizeof *(ret_struct));                                     \
+    _lns_record_take (record, ret_struct, sizeof *(ret_struct));                                   \
   }                                                                                                \
  while (0)
 
@@ -146,8 +146,8 @@ meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Fli
 static bool
 is_of_ended_report (const LnsDecodedProcess *process, uint32_t correlation)
 {
-  return correlation != 0 && process->cuda->settled_call != 0 &&
-         (int32_t)(correlation - process->cuda->settled_call) <= 0;
+  return correlation != 0 && _lns_cuda_process (process)->settled_call != 0 &&
+         (int32_t)(correlation - _lns_cuda_process (process)->settled_call) <= 0;
 }
 
 /* Counts N operations that had not ended when their process did. */
@@ -164,7 +164,7 @@ _lns_flight_unfinished (LnsDecoder *decoder, uint64_t n)
 static bool
 follow_capture (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *call)
 {
-  LnsIdMap *capturing = &process->cuda->capturing;
+  LnsIdMap *capturing = &_lns_cuda_process (process)->capturing;
   const uint64_t tid = UINT64_C (1) + call->tid;
   if (call->return_value == 0 && (call->head.depth & LNS_WIRE_CUDA_CALL_CAPTURE) &&
       !lns_id_map_set (capturing, tid, process))
@@ -206,8 +206,8 @@ admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaA
         }
       return false;
     }
-  if ((int32_t)(call->correlation - process->cuda->last_call) > 0)
-    process->cuda->last_call = call->correlation;
+  if ((int32_t)(call->correlation - _lns_cuda_process (process)->last_call) > 0)
+    _lns_cuda_process (process)->last_call = call->correlation;
   if (is_launch)
     (void)meet (decoder, process, call->correlation, CALLED);
   return true;
@@ -289,7 +289,7 @@ _lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWi
 void
 _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  LnsDecodedCuda *cuda = process->cuda;
+  LnsCudaProcess *cuda = _lns_cuda_process (process);
   uint64_t n_called = 0;
   for (size_t i = 0; cuda->flights.words != NULL && i < WINDOW_BYTES / sizeof (uint64_t); i++)
     if (cuda->flights.words[i] != 0)
@@ -304,8 +304,8 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 }
 
 void
-_lns_flight_free (LnsDecodedProcess *process)
+_lns_flight_free (LnsCudaProcess *cuda)
 {
-  free (process->cuda->flights.words);
-  lns_id_map_clear (&process->cuda->capturing);
+  free (cuda->flights.words);
+  lns_id_map_clear (&cuda->capturing);
 }

@@ -5,7 +5,8 @@
 
 /* What a process says of its GPUs and of what keeps them from being recorded. */
 
-#include "capture/session/decode/cuda/cuda-private.h"
+#include "capture/session/decode/cuda/said.h"
+#include "capture/session/decode/cuda/flight.h"
 #include "src/base/format.h"
 
 #include <stdio.h>
@@ -21,13 +22,14 @@ look_for_double (LnsDecoder *decoder,
                  const LnsWireCudaDeviceBytes *said)
 {
   static const char uuid[16] = "lanescope-doubl";
-  if (decoder->is_double_told || memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
+  if (_lns_cuda_session (decoder)->is_double_told ||
+      memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
     return;
   LnsUnrecorded *told = _lns_decoder_tell (
       decoder, process, "LNS-CUDA-015",
       "recorded without a GPU, on the double that Lanescope is tested with: calls are those of "
       "the program, but times and all else of the GPU are made up");
-  decoder->is_double_told = told != NULL;
+  _lns_cuda_session (decoder)->is_double_told = told != NULL;
   if (told != NULL)
     told->severity = LNS_SEVERITY_INFO;
 }
@@ -36,7 +38,7 @@ static void
 say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaDeviceBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
+  _lns_record_take (record, &said, sizeof said);
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
   if (device == NULL)
     return;
@@ -74,7 +76,7 @@ static void
 say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaContextBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
+  _lns_record_take (record, &said, sizeof said);
   LnsDecodedContext *context = _lns_cuda_context (decoder, process, said.number, said.device);
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
   if (context == NULL || device == NULL)
@@ -88,7 +90,7 @@ static void
 say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaStreamBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
+  _lns_record_take (record, &said, sizeof said);
   const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.number };
   LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
   if (stream == NULL)
@@ -101,7 +103,7 @@ static void
 say_named (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaNamedBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
+  _lns_record_take (record, &said, sizeof said);
   const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.stream };
   if (said.stream == LNS_WIRE_CUDA_NONE)
     {
@@ -239,14 +241,14 @@ static void
 say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaProblemBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
+  _lns_record_take (record, &said, sizeof said);
   /* Of some the text tells what failed, of others the detail. */
   uint64_t key = (uint64_t)said.problem << 32 |
                  (said.problem == LNS_WIRE_PROBLEM_CALL ? said.head.string : said.detail);
-  if (lns_id_map_get (&process->cuda->problems, 1 + key) != NULL ||
-      !lns_id_map_set (&process->cuda->problems, 1 + key, process))
+  if (lns_id_map_get (&_lns_cuda_process (process)->problems, 1 + key) != NULL ||
+      !lns_id_map_set (&_lns_cuda_process (process)->problems, 1 + key, process))
     return;
-  decoder->cuda_state = LNS_CUDA_RECORDED; /* as far as it can be */
+  _lns_cuda_session (decoder)->state = LNS_CUDA_RECORDED; /* as far as it can be */
   LnsName *name = lns_id_map_get (&process->registered, said.head.string);
   int n = name != NULL ? (int)(name->n_bytes < 120 ? name->n_bytes : 120) : 0;
   const char *text = name != NULL ? name->bytes : "";
@@ -319,7 +321,7 @@ static void
 say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaDroppedBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
+  _lns_record_take (record, &said, sizeof said);
   if (said.is_unfinished)
     {
       _lns_flight_unfinished (decoder, said.count);
@@ -327,7 +329,7 @@ say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
     }
   if (decoder->writer == NULL)
     {
-      process->cuda->n_dropped_between += said.count;
+      _lns_cuda_process (process)->n_dropped_between += said.count;
       decoder->between.n_dropped += said.count;
       return;
     }
@@ -355,7 +357,7 @@ _lns_cuda_add_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t
 void
 _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  const LnsWireCudaInfoBytes *said = &process->cuda->info;
+  const LnsWireCudaInfoBytes *said = &_lns_cuda_process (process)->info;
   char text[64];
   if (decoder->writer == NULL || said->header_version == 0)
     return;
@@ -376,7 +378,8 @@ _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
 static void
 say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
-  _lns_cuda_take (record, &process->cuda->info, sizeof process->cuda->info);
+  _lns_record_take (record, &_lns_cuda_process (process)->info,
+                    sizeof _lns_cuda_process (process)->info);
   _lns_cuda_write_info (decoder, process);
 }
 
@@ -405,27 +408,23 @@ say_definition (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRe
     default:
       return;
     }
-  if (decoder->cuda_state < state)
-    decoder->cuda_state = state;
+  if (_lns_cuda_session (decoder)->state < state)
+    _lns_cuda_session (decoder)->state = state;
 }
 
 static void
 say_name (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaNameBytes said;
-  _lns_cuda_take (record, &said, sizeof said);
-  if (said.head.string != 0 &&
-      !lns_id_map_set (&process->cuda->texts, said.address, (void *)(uintptr_t)said.head.string))
+  _lns_record_take (record, &said, sizeof said);
+  if (said.head.string != 0 && !lns_id_map_set (&_lns_cuda_process (process)->texts, said.address,
+                                                (void *)(uintptr_t)said.head.string))
     decoder->counters.n_refused++;
 }
 
 void
-_lns_decoder_cuda_definition (LnsDecoder *decoder,
-                              LnsDecodedProcess *process,
-                              const LnsWireRecord *record)
+_lns_cuda_define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
-  if (!_lns_decoder_has_cuda (decoder, process))
-    return;
   if (record->type == (LnsWireType)LNS_WIRE_CUDA_NAME)
     say_name (decoder, process, record);
   else
@@ -439,52 +438,6 @@ _lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRe
     say_dropped (decoder, process, record);
   else if (record->type == (LnsWireType)LNS_WIRE_CUDA_PROBLEM)
     say_problem (decoder, process, record);
-  else if (record->type == (LnsWireType)LNS_WIRE_MPI_COMMUNICATOR)
-    _lns_mpi_communicator (decoder, process, record);
   else
     say_definition (decoder, process, record);
-}
-
-/* --- The end ---------------------------------------------------------------------------------- */
-
-static void
-free_all (LnsIdMap *map)
-{
-  for (size_t i = 0; i < map->n_places; i++)
-    free (map->entries[i].value);
-  lns_id_map_clear (map);
-}
-
-void
-_lns_cuda_free (LnsDecodedProcess *process)
-{
-  LnsDecodedCuda *cuda = process->cuda;
-  if (cuda == NULL)
-    return;
-  _lns_cuda_free_tracks (process);
-  free_all (&cuda->devices);
-  free_all (&cuda->contexts);
-  free_all (&cuda->streams);
-  for (size_t i = 0; i < cuda->launches.n_places; i++)
-    for (LnsDecodedLaunch *launch = cuda->launches.entries[i].value, *next; launch != NULL;
-         launch = next)
-      {
-        next = launch->next;
-        lns_name_unref (launch->mangled);
-        lns_name_unref (launch->demangled);
-        lns_name_unref (launch->short_name);
-        free (launch);
-      }
-  lns_id_map_clear (&cuda->launches);
-  lns_id_map_clear (&cuda->threads);
-  lns_id_map_clear (&cuda->texts);
-  lns_id_map_clear (&cuda->calls);
-  for (size_t i = 0; i < cuda->public_calls.n_places; i++)
-    lns_name_unref (cuda->public_calls.entries[i].value);
-  lns_id_map_clear (&cuda->public_calls);
-  lns_id_map_clear (&cuda->problems);
-  _lns_flight_free (process);
-  _lns_mpi_free (process);
-  free (cuda);
-  process->cuda = NULL;
 }

@@ -6,7 +6,8 @@
 /* The buffers that a killed process leaves hold CUPTI's own records, which it had no time to hand over:
  * they are made into those of the wire, as the process would have done, and played. */
 
-#include "capture/session/decode/cuda/cuda-private.h"
+#include "capture/session/decode/cuda/salvage.h"
+#include "capture/session/decode/cuda/flight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,6 @@
 #ifdef LNS_HAVE_CUPTI
 
 # include "capture/wire/compact.h"
-
-/* No stream of a process has this serial: they are counted from 1 on. */
-# define SALVAGED_STREAM UINT32_MAX
 
 typedef struct
 {
@@ -60,37 +58,35 @@ lose (void *context, size_t n_bytes)
 static uint32_t
 text_at (void *context, uint64_t address, bool is_lasting)
 {
-  const LnsDecodedCuda *cuda = ((Text *)context)->process->cuda;
+  const LnsCudaProcess *cuda = _lns_cuda_process (((Text *)context)->process);
   return is_lasting ? (uint32_t)(uintptr_t)lns_id_map_get (&cuda->texts, address) : 0;
 }
 
 static uint32_t
 call_name (void *context, bool is_runtime, uint32_t cbid)
 {
-  const LnsDecodedCuda *cuda = ((Text *)context)->process->cuda;
+  const LnsCudaProcess *cuda = _lns_cuda_process (((Text *)context)->process);
   return (uint32_t)(uintptr_t)lns_id_map_get (&cuda->calls, cbid | (uint64_t)is_runtime << 32);
 }
 
 static void
 bus (void *context, uint32_t device, char *ret_bus, size_t n_max)
 {
-  const LnsDecodedCuda *cuda = ((Text *)context)->process->cuda;
+  const LnsCudaProcess *cuda = _lns_cuda_process (((Text *)context)->process);
   const LnsDecodedDevice *known = lns_id_map_get (&cuda->devices, device);
   if (known != NULL)
     memcpy (ret_bus, known->said.bus, strnlen (known->said.bus, n_max - 1));
 }
 
-void
-lns_decoder_salvage (LnsDecoder *decoder,
-                     uint32_t id,
-                     const LnsWireCuptiSizes *sizes,
-                     const LnsWireCuptiReadings *clock,
-                     const uint8_t *bytes,
-                     size_t n_bytes)
+uint8_t *
+_lns_cuda_salvage (LnsDecoder *decoder,
+                   LnsDecodedProcess *process,
+                   const LnsWireCuptiSizes *sizes,
+                   const LnsWireCuptiReadings *clock,
+                   const uint8_t *bytes,
+                   size_t n_bytes,
+                   size_t *ret_n_bytes)
 {
-  LnsDecodedProcess *process = id < decoder->processes.n ? decoder->processes.items[id] : NULL;
-  if (process == NULL || !_lns_decoder_has_cuda (decoder, process))
-    return;
   Text text = { .process = process, .launches = calloc (1, sizeof *text.launches) };
   const LnsWireCuptiSink sink = { .context = &text,
                                   .reserve = reserve,
@@ -106,24 +102,25 @@ lns_decoder_salvage (LnsDecoder *decoder,
     lns_wire_cupti_compact (sizes, bytes, n_bytes, &sink, NULL, &counts);
   decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
   _lns_flight_unfinished (decoder, counts.n_unfinished);
-  const LnsDecoderSource source = { .process = id, .stream = SALVAGED_STREAM };
-  lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
-  lns_decoder_play (decoder, &source, text.bytes, text.n_bytes);
   free (text.launches);
-  free (text.bytes);
+  *ret_n_bytes = text.n_bytes;
+  return text.bytes;
 }
 
 #else
 
-void
-lns_decoder_salvage (LnsDecoder *decoder,
-                     uint32_t id,
-                     const LnsWireCuptiSizes *sizes,
-                     const LnsWireCuptiReadings *clock,
-                     const uint8_t *bytes,
-                     size_t n_bytes)
+uint8_t *
+_lns_cuda_salvage (LnsDecoder *decoder,
+                   LnsDecodedProcess *process,
+                   const LnsWireCuptiSizes *sizes,
+                   const LnsWireCuptiReadings *clock,
+                   const uint8_t *bytes,
+                   size_t n_bytes,
+                   size_t *ret_n_bytes)
 {
-  (void)decoder, (void)id, (void)sizes, (void)clock, (void)bytes, (void)n_bytes;
+  (void)decoder, (void)process, (void)sizes, (void)clock, (void)bytes, (void)n_bytes;
+  *ret_n_bytes = 0;
+  return NULL;
 }
 
 #endif

@@ -3,15 +3,52 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a report knows of MPI beside its calls: ranks and communicators, as tables that it keeps. */
+/* Calls of MPI; ranks and communicators, as tables that a report keeps. */
 
-#include "capture/session/decode/cuda/cuda-private.h"
+#include "capture/session/decode/mpi/mpi.h"
+#include "capture/session/decode/core/tracks.h"
+#include "capture/wire/cuda-layout.h"
 #include "src/base/buffer.h"
 #include "src/store/write/kept-table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A communicator of MPI, as this process has it. */
+typedef struct
+{
+  LnsWireMpiCommunicatorBytes said;
+  int64_t made_ns;
+  char *members; /* owned */
+} Communicator;
+
+/* What is known of the session: the tables of this report; NULL: none is begun. */
+typedef struct
+{
+  LnsKeptTableMaker *ranks, *communicators;
+  LnsKeptTableMaker *rootless; /* what such calls have beside their event */
+} Session;
+
+/* What is known of a process. */
+typedef struct
+{
+  LnsReportRef rank;      /* told in that report */
+  LnsIdMap communicators; /* Communicator by uid */
+  LnsIdMap tracks;        /* LnsDecodedTrack of its threads */
+} Process;
+
+static Session *
+session_of (const LnsDecoder *decoder)
+{
+  return decoder->state[LNS_SOURCE_MPI];
+}
+
+static Process *
+known_of (const LnsDecodedProcess *process)
+{
+  return process->state[LNS_SOURCE_MPI];
+}
 
 #define INTEGER(value)                                                                             \
  (LnsKeptValue) { .type = LNS_KEPT_INTEGER, .integer = (int64_t)(value) }
@@ -32,15 +69,17 @@ table (LnsDecoder *decoder,
   return *maker;
 }
 
-void
-_lns_mpi_tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t rank)
+/* Tells the report, once, which rank of MPI the process of THREAD has. */
+static void
+tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t rank)
 {
   static const LnsKeptColumn columns[] = { { "globalTid", "INTEGER", true },
                                            { "rank", "INTEGER", true } };
-  LnsDecodedCuda *known = thread->process->cuda;
+  Process *known = known_of (thread->process);
   if (rank < 0 || known->rank.report == decoder->report)
     return;
-  LnsKeptTableMaker *maker = table (decoder, &decoder->mpi_ranks, "MPI_RANKS", columns, 2, false);
+  LnsKeptTableMaker *maker =
+      table (decoder, &session_of (decoder)->ranks, "MPI_RANKS", columns, 2, false);
   if (maker == NULL)
     return;
   const int64_t process = thread->process->info.pid & 0xffffff, tid = thread->tid & 0xffffff;
@@ -50,12 +89,13 @@ _lns_mpi_tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t
   known->rank.report = decoder->report;
 }
 
-uint64_t
-_lns_mpi_rootless (LnsDecoder *decoder)
+/* The LNS_COLUMN_REMAINDER of a collective call without a root; 0 without memory. */
+static uint64_t
+rootless (LnsDecoder *decoder)
 {
   static const LnsKeptColumn columns[] = { { "rootRank", "INTEGER", false } };
   LnsKeptTableMaker *maker =
-      table (decoder, &decoder->mpi_rootless, "MPI_COLLECTIVES_EVENTS", columns, 1, true);
+      table (decoder, &session_of (decoder)->rootless, "MPI_COLLECTIVES_EVENTS", columns, 1, true);
   return maker == NULL
              ? 0
              : lns_kept_table_maker_remainder (maker, &(LnsKeptValue){ .type = LNS_KEPT_NULL });
@@ -84,7 +124,7 @@ write_members (const LnsWireMpiCommunicatorBytes *said, const uint8_t *bytes, si
 }
 
 static void
-tell_communicator (LnsDecoder *decoder, const LnsDecodedCommunicator *communicator)
+tell_communicator (LnsDecoder *decoder, const Communicator *communicator)
 {
   static const LnsKeptColumn columns[] = {
     { "rank", "INTEGER", false },       { "timestamp", "INTEGER", false },
@@ -93,8 +133,8 @@ tell_communicator (LnsDecoder *decoder, const LnsDecodedCommunicator *communicat
     { "groupRoot", "INTEGER", false },  { "groupRootUid", "INTEGER", false },
     { "members", "TEXT", false },       { "commUid", "INTEGER", false },
   };
-  LnsKeptTableMaker *maker =
-      table (decoder, &decoder->mpi_communicators, "MPI_COMMUNICATORS", columns, 10, false);
+  LnsKeptTableMaker *maker = table (decoder, &session_of (decoder)->communicators,
+                                    "MPI_COMMUNICATORS", columns, 10, false);
   if (maker == NULL)
     return;
   const LnsWireMpiCommunicatorBytes *said = &communicator->said;
@@ -116,11 +156,11 @@ tell_communicator (LnsDecoder *decoder, const LnsDecodedCommunicator *communicat
   lns_kept_table_maker_flush (maker);
 }
 
-void
-_lns_mpi_communicator (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+static void
+add_communicator (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
-  LnsDecodedCommunicator *communicator = calloc (1, sizeof *communicator);
-  LnsIdMap *known = &process->cuda->communicators;
+  Communicator *communicator = calloc (1, sizeof *communicator);
+  LnsIdMap *known = &known_of (process)->communicators;
   const size_t n_bytes = record->raw.n_bytes;
   if (communicator == NULL || n_bytes < sizeof communicator->said)
     {
@@ -129,8 +169,8 @@ _lns_mpi_communicator (LnsDecoder *decoder, LnsDecodedProcess *process, const Ln
       return;
     }
   LnsWireMpiCommunicatorBytes *said = &communicator->said;
-  _lns_cuda_take (record, said, sizeof *said);
-  communicator->made_ns = lns_decoder_time_ns (decoder, said->head.ticks);
+  _lns_record_take (record, said, sizeof *said);
+  communicator->made_ns = lns_clock_line_ns (&decoder->clock, said->head.ticks);
   communicator->members =
       write_members (said, record->raw.bytes + sizeof *said, n_bytes - sizeof *said);
   if (communicator->members == NULL || said->uid == 0 ||
@@ -144,35 +184,118 @@ _lns_mpi_communicator (LnsDecoder *decoder, LnsDecodedProcess *process, const Ln
     tell_communicator (decoder, communicator);
 }
 
-void
-_lns_mpi_begin_report (LnsDecoder *decoder, const LnsDecodedProcess *process)
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+static void
+play_call (LnsDecoder *decoder, LnsStream *stream, const LnsWireMpiCallBytes *record)
 {
-  const LnsIdMap *known = &process->cuda->communicators;
+  LnsEventMaker maker = { .decoder = decoder,
+                          .process = stream->process,
+                          .kind = LNS_LANE_MPI_CALL };
+  if (stream->thread == NULL)
+    return;
+  tell_rank (decoder, stream->thread, record->world_rank);
+  _lns_maker_name_registered (&maker, record->head.string, "MPI call");
+  _lns_maker_set (&maker, LNS_COLUMN_EVENT_CLASS, record->class);
+  _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->bytes);
+  _lns_maker_set (&maker, LNS_COLUMN_RECEIVED_BYTES, record->received_bytes);
+  _lns_maker_set (&maker, LNS_COLUMN_PEER_RANK, (uint64_t)(int64_t)record->peer);
+  _lns_maker_set (&maker, LNS_COLUMN_TAG, (uint64_t)(int64_t)record->tag);
+  _lns_maker_set (&maker, LNS_COLUMN_COMMUNICATOR, record->communicator);
+  _lns_maker_set (&maker, LNS_COLUMN_COMMUNICATOR_UID, record->communicator_uid);
+  _lns_maker_set (&maker, LNS_COLUMN_REQUEST, record->request);
+  if (record->class == LNS_WIRE_MPI_COLLECTIVE && !record->has_peer)
+    _lns_maker_set (&maker, LNS_COLUMN_REMAINDER, rootless (decoder));
+  const LnsDecodedTrack like = { .kind = LNS_TRACK_MPI,
+                                 .lane_kind = maker.kind,
+                                 .thread = stream->thread };
+  LnsDecodedTrack *track =
+      _lns_tracks_find (decoder, &known_of (stream->process)->tracks, &like, stream->thread->id);
+  if (track != NULL)
+    _lns_maker_finish (&maker, track, record->head.ticks, record->end_ticks);
+}
+
+static void
+play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+{
+  LnsWireMpiCallBytes call;
+  if (record->type == (LnsWireType)LNS_WIRE_MPI_COMMUNICATOR)
+    add_communicator (decoder, stream->process, record);
+  else if (decoder->writer != NULL)
+    {
+      _lns_record_take (record, &call, sizeof call);
+      play_call (decoder, stream, &call);
+    }
+}
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+static void
+settle (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  _lns_tracks_settle (decoder, process, &known_of (process)->tracks);
+}
+
+static void
+begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  const LnsIdMap *known = &known_of (process)->communicators;
   for (size_t i = 0; i < known->n_places; i++)
     if (known->entries[i].value != NULL)
       tell_communicator (decoder, known->entries[i].value);
 }
 
-void
-_lns_mpi_stop_report (LnsDecoder *decoder)
+static void
+write_held (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  lns_kept_table_maker_free (decoder->mpi_ranks);
-  lns_kept_table_maker_free (decoder->mpi_communicators);
-  lns_kept_table_maker_free (decoder->mpi_rootless);
-  decoder->mpi_ranks = NULL;
-  decoder->mpi_communicators = NULL;
-  decoder->mpi_rootless = NULL;
+  _lns_tracks_write_all (decoder, process, &known_of (process)->tracks);
 }
 
-void
-_lns_mpi_free (LnsDecodedProcess *process)
+static void
+stop_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
-  LnsIdMap *known = &process->cuda->communicators;
+  (void)end_ns;
+  write_held (decoder, process);
+}
+
+static void
+stop_report (LnsDecoder *decoder)
+{
+  Session *session = session_of (decoder);
+  lns_kept_table_maker_free (session->ranks);
+  lns_kept_table_maker_free (session->communicators);
+  lns_kept_table_maker_free (session->rootless);
+  session->ranks = NULL;
+  session->communicators = NULL;
+  session->rootless = NULL;
+}
+
+static void
+end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
+{
+  stop_process (decoder, process, end_ns);
+  _lns_tracks_clear (&known_of (process)->tracks);
+  LnsIdMap *known = &known_of (process)->communicators;
   for (size_t i = 0; i < known->n_places; i++)
     if (known->entries[i].value != NULL)
       {
-        free (((LnsDecodedCommunicator *)known->entries[i].value)->members);
+        free (((Communicator *)known->entries[i].value)->members);
         free (known->entries[i].value);
       }
   lns_id_map_clear (known);
 }
+
+const LnsDecoderOps _lns_mpi_ops = {
+  .types = { { LNS_WIRE_MPI_CALL, LNS_WIRE_MPI_CALL },
+             { LNS_WIRE_MPI_COMMUNICATOR, LNS_WIRE_MPI_COMMUNICATOR } },
+  .session_bytes = sizeof (Session),
+  .process_bytes = sizeof (Process),
+  .play = play,
+  .settle = settle,
+  .begin_process = begin_process,
+  .write_held = write_held,
+  .stop_process = stop_process,
+  .stop_report = stop_report,
+  .end_process = end_process,
+  .free_session = stop_report,
+};

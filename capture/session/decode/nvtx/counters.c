@@ -6,39 +6,17 @@
 /* Counters: a counter is a track; one whose samples are structures is a track for each number in
  * them, "counter.entry". */
 
-#include "capture/session/decode/core/decoder-private.h"
+#include "capture/session/decode/nvtx/counters.h"
+#include "capture/session/decode/nvtx/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* NVTX_PAYLOAD_ENTRY_TYPE_* of nvToolsExtPayload.h, as far as they are numbers of up to 64 bits on
- * 64-bit Linux. */
-static const struct
-{
-  uint8_t n_bytes;
-  bool is_signed;
-  LnsPayloadType type; /* how the value is stored */
-} number_types[] = {
-  [1] = { 1, true, LNS_PAYLOAD_INT64 },    [2] = { 1, false, LNS_PAYLOAD_UINT64 },
-  [3] = { 2, true, LNS_PAYLOAD_INT64 },    [4] = { 2, false, LNS_PAYLOAD_UINT64 },
-  [5] = { 4, true, LNS_PAYLOAD_INT64 },    [6] = { 4, false, LNS_PAYLOAD_UINT64 },
-  [7] = { 8, true, LNS_PAYLOAD_INT64 },    [8] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [9] = { 8, true, LNS_PAYLOAD_INT64 },    [10] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [11] = { 1, true, LNS_PAYLOAD_INT64 },   [12] = { 1, false, LNS_PAYLOAD_UINT64 },
-  [13] = { 2, true, LNS_PAYLOAD_INT64 },   [14] = { 2, false, LNS_PAYLOAD_UINT64 },
-  [15] = { 4, true, LNS_PAYLOAD_INT64 },   [16] = { 4, false, LNS_PAYLOAD_UINT64 },
-  [17] = { 8, true, LNS_PAYLOAD_INT64 },   [18] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [19] = { 4, true, LNS_PAYLOAD_FLOAT },   [20] = { 8, true, LNS_PAYLOAD_DOUBLE },
-  [22] = { 8, false, LNS_PAYLOAD_UINT64 }, [23] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [32] = { 1, false, LNS_PAYLOAD_UINT64 }, [43] = { 4, true, LNS_PAYLOAD_FLOAT },
-  [44] = { 8, true, LNS_PAYLOAD_DOUBLE },
-};
 
 /* One number of a counter. */
 typedef struct
 {
   LnsName *name, *unit;
-  uint64_t type; /* place in number_types */
+  const LnsNumberType *type;
   uint64_t offset_bytes;
   LnsReportRef track, lane;
 } LnsCounterNumber;
@@ -52,20 +30,6 @@ typedef struct
   uint32_t n_numbers;
   LnsCounterNumber numbers[];
 } LnsDecodedCounter;
-
-static bool
-is_number (uint64_t type)
-{
-  return type < sizeof number_types / sizeof *number_types && number_types[type].n_bytes > 0;
-}
-
-bool
-_lns_decoder_number_bytes (uint64_t type, unsigned *ret_n_bytes)
-{
-  if (is_number (type))
-    *ret_n_bytes = number_types[type].n_bytes;
-  return is_number (type);
-}
 
 static LnsName *
 joined_name (LnsWireText counter, const LnsName *entry)
@@ -95,7 +59,7 @@ free_counter (LnsDecodedCounter *counter)
 }
 
 void
-_lns_decoder_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *record)
+_lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *record)
 {
   if (lns_id_map_get (&domain->counters, record->id) != NULL)
     return;
@@ -116,8 +80,9 @@ _lns_decoder_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWi
   for (uint32_t i = 0; i < n_entries; i++)
     {
       const LnsDecodedEntry *entry = schema != NULL ? &schema->entries[i] : NULL;
-      uint64_t type = entry != NULL ? entry->type : record->schema;
-      if (entry != NULL && !is_number (type))
+      const LnsNumberType *type =
+          _lns_nvtx_number_type (entry != NULL ? entry->type : record->schema);
+      if (entry != NULL && type->n_bytes == 0)
         continue;
       counter->numbers[counter->n_numbers++] = (LnsCounterNumber){
         .name = joined_name (record->name, entry != NULL ? entry->name : NULL),
@@ -127,13 +92,13 @@ _lns_decoder_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWi
         .type = type,
         .offset_bytes = entry != NULL ? entry->offset_bytes : 0,
       };
-      if (counter->sample_bytes == 0 && is_number (type))
-        counter->sample_bytes = number_types[type].n_bytes;
+      if (counter->sample_bytes == 0)
+        counter->sample_bytes = type->n_bytes;
     }
 }
 
 void
-_lns_domain_free_counters (LnsDecodedDomain *domain)
+_lns_nvtx_free_counters (LnsDecodedDomain *domain)
 {
   for (size_t i = 0; i < domain->counters.n_places; i++)
     if (domain->counters.entries[i].value != NULL)
@@ -177,18 +142,6 @@ write_sample (LnsDecoder *decoder,
   lns_writer_append (decoder->writer, number->lane.id, &event);
 }
 
-/* The number of TYPE that lies at BYTES, widened to 64 bits but for floats. */
-static uint64_t
-read_number (uint64_t type, const uint8_t *bytes)
-{
-  uint64_t bits = 0;
-  unsigned n_bytes = number_types[type].n_bytes;
-  memcpy (&bits, bytes, n_bytes);
-  if (number_types[type].type == LNS_PAYLOAD_INT64 && n_bytes < 8 && bits >> (n_bytes * 8 - 1))
-    bits |= UINT64_MAX << (n_bytes * 8);
-  return bits;
-}
-
 static void
 write_structure (LnsDecoder *decoder,
                  LnsDecodedCounter *counter,
@@ -199,25 +152,26 @@ write_structure (LnsDecoder *decoder,
   for (uint32_t i = 0; i < counter->n_numbers; i++)
     {
       LnsCounterNumber *number = &counter->numbers[i];
-      if (!is_number (number->type) || number->offset_bytes > data.n_bytes ||
-          data.n_bytes - number->offset_bytes < number_types[number->type].n_bytes)
+      if (number->type->n_bytes == 0 || number->offset_bytes > data.n_bytes ||
+          data.n_bytes - number->offset_bytes < number->type->n_bytes)
         continue;
-      write_sample (decoder, counter, number, thread, number_types[number->type].type,
-                    read_number (number->type, data.bytes + number->offset_bytes), time_ns);
+      write_sample (decoder, counter, number, thread, number->type->type,
+                    _lns_nvtx_read_number (number->type, data.bytes + number->offset_bytes),
+                    time_ns);
     }
 }
 
 static LnsDecodedCounter *
 find_counter (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record, uint64_t id)
 {
-  LnsDecodedDomain *domain = _lns_decoder_domain (decoder, stream->process, record->domain);
+  LnsDecodedDomain *domain = _lns_nvtx_domain (decoder, stream->process, record->domain);
   LnsDecodedCounter *counter = domain != NULL ? lns_id_map_get (&domain->counters, id) : NULL;
   decoder->counters.n_orphan_samples += counter == NULL;
   return counter;
 }
 
 void
-_lns_decoder_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+_lns_nvtx_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
   const LnsWireSample *sample = &record->sample;
   LnsDecodedCounter *counter = find_counter (decoder, stream, record, sample->counter);
@@ -246,7 +200,7 @@ _lns_decoder_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord
 }
 
 void
-_lns_decoder_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+_lns_nvtx_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
   const LnsWireBatch *batch = &record->batch;
   LnsDecodedCounter *counter = find_counter (decoder, stream, record, batch->counter);
@@ -272,7 +226,7 @@ _lns_decoder_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWire
       LnsWireData data = { batch->data.bytes + i * counter->sample_bytes,
                            (uint32_t)counter->sample_bytes };
       if (!timed ||
-          !_lns_decoder_foreign_ns (decoder, counter->domain, counter->time_domain, time, &time_ns))
+          !_lns_nvtx_foreign_ns (decoder, counter->domain, counter->time_domain, time, &time_ns))
         time_ns = handed_in_ns - before_ns;
       write_structure (decoder, counter, stream->thread, data, time_ns);
     }

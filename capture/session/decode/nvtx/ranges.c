@@ -6,33 +6,75 @@
 /* Push/pop ranges and marks: one stack for each thread in each domain. A record says its depth, so
  * that any record puts the stack right: what should not be there any more has lost its end. */
 
-#include "capture/session/decode/core/decoder-private.h"
+#include "capture/session/decode/nvtx/ranges.h"
+#include "capture/session/decode/nvtx/definitions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-LnsRangeStack *
-_lns_decoder_stack (LnsDecoder *decoder, LnsStream *stream, uint32_t domain)
+/* An open range of a stack. A push that was lost leaves a frame that is not there. */
+typedef struct
 {
-  if (stream->stack != NULL && stream->stack_epoch == decoder->stack_epoch &&
-      stream->stack->domain->number == domain)
-    return stream->stack;
-  LnsRangeStack *stack = lns_id_map_get (&stream->thread->stacks, domain);
-  if (stack == NULL)
+  bool is_there;
+  bool is_shown; /* the writer knows that it is open */
+  int64_t start_ns;
+  LnsEventDetail detail;
+} LnsFrame;
+
+/* The push/pop ranges and the marks of one thread in one domain. */
+typedef struct
+{
+  LnsDecodedThread *thread;
+  LnsDecodedDomain *domain;
+  uint32_t n_frames, n_allocated;
+  LnsFrame *frames;
+  LnsReportRef *lanes; /* by depth; n_allocated of them */
+  LnsReportRef track, mark_track, mark_lane;
+  size_t changed_at; /* 1 + the place in the process's list of stacks with unshown frames, or 0 */
+  LnsLoss refused;   /* pushes that are left out, and not yet told */
+} LnsRangeStack;
+
+/* What is known of a thread. */
+typedef struct
+{
+  LnsRangeStack *last; /* the one used last, or NULL */
+  LnsIdMap stacks;     /* LnsRangeStack by domain number */
+} LnsThreadStacks;
+
+static LnsRangeStack *
+new_stack (LnsDecoder *decoder, LnsDecodedThread *thread, LnsThreadStacks *stacks, uint32_t domain)
+{
+  LnsRangeStack *stack = calloc (1, sizeof *stack);
+  LnsDecodedDomain *in = _lns_nvtx_domain (decoder, thread->process, domain);
+  if (stack == NULL || in == NULL || !lns_id_map_set (&stacks->stacks, domain, stack))
     {
-      stack = calloc (1, sizeof *stack);
-      LnsDecodedDomain *in = _lns_decoder_domain (decoder, stream->process, domain);
-      if (stack == NULL || in == NULL || !lns_id_map_set (&stream->thread->stacks, domain, stack))
-        {
-          free (stack);
-          decoder->counters.n_refused++;
-          return NULL;
-        }
-      stack->thread = stream->thread;
-      stack->domain = in;
+      free (stack);
+      decoder->counters.n_refused++;
+      return NULL;
     }
-  stream->stack = stack;
-  stream->stack_epoch = decoder->stack_epoch;
+  stack->thread = thread;
+  stack->domain = in;
+  return stack;
+}
+
+/* The stack of THREAD in DOMAIN, made where it is new; NULL if memory is short. */
+static LnsRangeStack *
+stack_of (LnsDecoder *decoder, LnsDecodedThread *thread, uint32_t domain)
+{
+  LnsThreadStacks *stacks = thread->state[LNS_SOURCE_NVTX];
+  if (stacks != NULL && stacks->last != NULL && stacks->last->domain->number == domain)
+    return stacks->last;
+  if (stacks == NULL && (stacks = calloc (1, sizeof *stacks)) == NULL)
+    {
+      decoder->counters.n_refused++;
+      return NULL;
+    }
+  thread->state[LNS_SOURCE_NVTX] = stacks;
+  LnsRangeStack *stack = lns_id_map_get (&stacks->stacks, domain);
+  if (stack == NULL)
+    stack = new_stack (decoder, thread, stacks, domain);
+  if (stack != NULL)
+    stacks->last = stack;
   return stack;
 }
 
@@ -132,8 +174,8 @@ static void
 note_change (LnsDecoder *decoder, LnsRangeStack *stack)
 {
   if (decoder->writer != NULL && stack->changed_at == 0 && !stack->domain->is_left_out &&
-      _lns_pointers_add (&decoder->changed, stack))
-    stack->changed_at = decoder->changed.n;
+      _lns_pointers_add (&_lns_nvtx_process (stack->thread->process)->changed, stack))
+    stack->changed_at = _lns_nvtx_process (stack->thread->process)->changed.n;
 }
 
 /* A push of TIME_NS that cannot be kept is a loss like those of the program's side. */
@@ -159,12 +201,12 @@ tell_refused (LnsDecoder *decoder, LnsRangeStack *stack)
   stack->refused = (LnsLoss){ 0 };
 }
 
-void
-_lns_stack_push (LnsDecoder *decoder,
-                 LnsRangeStack *stack,
-                 uint32_t depth,
-                 int64_t time_ns,
-                 LnsEventDetail *detail)
+static void
+push (LnsDecoder *decoder,
+      LnsRangeStack *stack,
+      uint32_t depth,
+      int64_t time_ns,
+      LnsEventDetail *detail)
 {
   cut_to (decoder, stack, depth, false, time_ns);
   if (!make_room (decoder, stack, depth))
@@ -180,8 +222,8 @@ _lns_stack_push (LnsDecoder *decoder,
   note_change (decoder, stack);
 }
 
-void
-_lns_stack_pop (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64_t time_ns)
+static void
+pop (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64_t time_ns)
 {
   if (depth < LNS_DEPTH_MAX)
     cut_to (decoder, stack, depth + 1, false, time_ns);
@@ -194,11 +236,8 @@ _lns_stack_pop (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64
   stack->n_frames = depth;
 }
 
-void
-_lns_stack_mark (LnsDecoder *decoder,
-                 LnsRangeStack *stack,
-                 int64_t time_ns,
-                 const LnsEventDetail *detail)
+static void
+mark (LnsDecoder *decoder, LnsRangeStack *stack, int64_t time_ns, const LnsEventDetail *detail)
 {
   LnsEvent event;
   if (decoder->writer == NULL || stack->domain->is_left_out || time_ns < decoder->report_start_ns ||
@@ -218,8 +257,8 @@ close_lane (LnsDecoder *decoder, const LnsReportRef *lane)
     lns_writer_close_lane (decoder->writer, lane->id);
 }
 
-void
-_lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
+static void
+end_stack (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
 {
   cut_to (decoder, stack, 0, true, end_ns);
   tell_refused (decoder, stack);
@@ -228,16 +267,16 @@ _lns_stack_end (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
   close_lane (decoder, &stack->mark_lane);
 }
 
-void
-_lns_stack_stop_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
+static void
+stop_stack (LnsDecoder *decoder, LnsRangeStack *stack, int64_t end_ns)
 {
   tell_refused (decoder, stack);
   for (uint32_t depth = stack->n_frames; depth-- > 0;)
     write_frame (decoder, stack, depth, end_ns, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
 }
 
-void
-_lns_stack_show_open (LnsDecoder *decoder, LnsRangeStack *stack)
+static void
+show_stack (LnsDecoder *decoder, LnsRangeStack *stack)
 {
   stack->changed_at = 0;
   tell_refused (decoder, stack);
@@ -255,8 +294,8 @@ _lns_stack_show_open (LnsDecoder *decoder, LnsRangeStack *stack)
     }
 }
 
-void
-_lns_stack_begin_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t start_ns)
+static void
+begin_stack (LnsDecoder *decoder, LnsRangeStack *stack)
 {
   for (uint32_t depth = 0; depth < stack->n_frames; depth++)
     stack->frames[depth].is_shown = false;
@@ -264,13 +303,102 @@ _lns_stack_begin_report (LnsDecoder *decoder, LnsRangeStack *stack, int64_t star
     note_change (decoder, stack);
 }
 
-void
-_lns_stack_free (LnsDecoder *decoder, LnsRangeStack *stack)
+static void
+free_stack (LnsRangeStack *stack)
 {
   if (stack->changed_at != 0)
-    decoder->changed.items[stack->changed_at - 1] = NULL;
-  decoder->stack_epoch++;
+    _lns_nvtx_process (stack->thread->process)->changed.items[stack->changed_at - 1] = NULL;
   free (stack->frames);
   free (stack->lanes);
   free (stack);
+}
+
+/* --- A process and its threads ---------------------------------------------------------------- */
+
+void
+_lns_nvtx_play_event (LnsDecoder *decoder,
+                      LnsStream *stream,
+                      LnsWireType type,
+                      uint64_t ticks,
+                      uint32_t domain,
+                      const LnsWireEvent *event)
+{
+  int64_t time_ns = lns_clock_line_ns (&decoder->clock, ticks);
+  if (stream->thread == NULL && !_lns_stream_know_thread (decoder, stream, ticks))
+    return;
+  LnsRangeStack *stack = stack_of (decoder, stream->thread, domain);
+  if (stack == NULL)
+    return;
+  if (type == LNS_WIRE_POP)
+    {
+      pop (decoder, stack, event->depth, time_ns);
+      return;
+    }
+  LnsEventDetail detail;
+  _lns_event_detail_take (stream, event, &detail);
+  if (type == LNS_WIRE_PUSH)
+    push (decoder, stack, event->depth, time_ns, &detail);
+  else
+    mark (decoder, stack, time_ns, &detail);
+  _lns_event_detail_clear (&detail);
+}
+
+/* The next thread of PROCESS after the one that *INOUT_PLACE was set for, that has stacks; NULL at the end. */
+static LnsThreadStacks *
+next_stacks (const LnsDecodedProcess *process, size_t *inout_place)
+{
+  while (*inout_place < process->threads.n_places)
+    {
+      const LnsDecodedThread *thread = process->threads.entries[(*inout_place)++].value;
+      if (thread != NULL && thread->state[LNS_SOURCE_NVTX] != NULL)
+        return thread->state[LNS_SOURCE_NVTX];
+    }
+  return NULL;
+}
+
+void
+_lns_nvtx_begin_stacks (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  LnsThreadStacks *stacks;
+  for (size_t at = 0; (stacks = next_stacks (process, &at)) != NULL;)
+    for (size_t i = 0; i < stacks->stacks.n_places; i++)
+      if (stacks->stacks.entries[i].value != NULL)
+        begin_stack (decoder, stacks->stacks.entries[i].value);
+}
+
+void
+_lns_nvtx_show_stacks (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  LnsPointers *changed = &_lns_nvtx_process (process)->changed;
+  for (size_t i = 0; i < changed->n; i++)
+    if (changed->items[i] != NULL)
+      show_stack (decoder, changed->items[i]);
+  changed->n = 0;
+}
+
+void
+_lns_nvtx_stop_stacks (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
+{
+  LnsThreadStacks *stacks;
+  for (size_t at = 0; (stacks = next_stacks (process, &at)) != NULL;)
+    for (size_t i = 0; i < stacks->stacks.n_places; i++)
+      if (stacks->stacks.entries[i].value != NULL)
+        stop_stack (decoder, stacks->stacks.entries[i].value, end_ns);
+}
+
+void
+_lns_nvtx_end_stacks (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns)
+{
+  LnsThreadStacks *stacks = thread->state[LNS_SOURCE_NVTX];
+  if (stacks == NULL)
+    return;
+  for (size_t i = 0; i < stacks->stacks.n_places; i++)
+    if (stacks->stacks.entries[i].value != NULL)
+      {
+        end_stack (decoder, stacks->stacks.entries[i].value, end_ns);
+        free_stack (stacks->stacks.entries[i].value);
+      }
+  lns_id_map_clear (&stacks->stacks);
+  free (stacks);
+  thread->state[LNS_SOURCE_NVTX] = NULL;
 }

@@ -5,15 +5,15 @@
 
 /* What a program names besides its threads: CUDA streams, locks, … */
 
-#include "capture/session/decode/core/decoder-private.h"
+#include "capture/session/decode/nvtx/resources.h"
 
 #include <stdlib.h>
 
 /* NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE: the identifier is a thread's. */
 #define TYPE_THREAD 0x10003
 
-void
-_lns_decoder_write_resource (LnsDecoder *decoder, const LnsDecodedResource *resource, bool anew)
+static void
+write_resource (LnsDecoder *decoder, const LnsDecodedResource *resource, bool anew)
 {
   LnsResource definition = {
     .domain = resource->domain->id,
@@ -43,34 +43,35 @@ new_resource (LnsDecoder *decoder,
               const LnsWireResource *record)
 {
   LnsDecodedResource *resource = calloc (1, sizeof *resource);
-  if (!_lns_decoder_keep (decoder, &decoder->resources, &process->resources, record->handle,
-                          resource))
+  if (!_lns_decoder_keep (decoder, &_lns_nvtx_session (decoder)->resources,
+                          &_lns_nvtx_process (process)->resources, record->handle, resource))
     return NULL;
   *resource = (LnsDecodedResource){
-    .id = (uint32_t)decoder->resources.n - 1,
+    .id = (uint32_t)_lns_nvtx_session (decoder)->resources.n - 1,
     .domain = domain,
     .identifier = record->identifier,
     .type = record->identifier_type,
-    .created_ns = lns_decoder_now_ns (decoder),
+    .created_ns = lns_clock_line_last_ns (&decoder->clock),
     .destroyed_ns = LNS_TIME_UNKNOWN,
   };
   return resource;
 }
 
 void
-_lns_decoder_resource (LnsDecoder *decoder,
-                       LnsDecodedProcess *process,
-                       LnsDecodedDomain *domain,
-                       const LnsWireRecord *record)
+_lns_nvtx_resource (LnsDecoder *decoder,
+                    LnsDecodedProcess *process,
+                    LnsDecodedDomain *domain,
+                    const LnsWireRecord *record)
 {
   const LnsWireResource *told = &record->resource;
-  LnsDecodedResource *resource = lns_id_map_get (&process->resources, told->handle);
+  LnsDecodedResource *resource =
+      lns_id_map_get (&_lns_nvtx_process (process)->resources, told->handle);
   bool anew = resource == NULL;
   if (record->type == LNS_WIRE_RESOURCE_END)
     {
       if (anew)
         return;
-      resource->destroyed_ns = lns_decoder_now_ns (decoder);
+      resource->destroyed_ns = lns_clock_line_last_ns (&decoder->clock);
     }
   else
     {
@@ -83,5 +84,24 @@ _lns_decoder_resource (LnsDecoder *decoder,
                                   lns_name_ref (resource->name));
     }
   if (decoder->writer != NULL)
-    _lns_decoder_write_resource (decoder, resource, anew);
+    write_resource (decoder, resource, anew);
+}
+
+void
+_lns_nvtx_replay_resources (LnsDecoder *decoder)
+{
+  const LnsPointers *resources = &_lns_nvtx_session (decoder)->resources;
+  for (size_t i = 0; i < resources->n; i++)
+    write_resource (decoder, resources->items[i], true);
+}
+
+void
+_lns_nvtx_free_resources (LnsNvtxSession *session)
+{
+  for (size_t i = 0; i < session->resources.n; i++)
+    {
+      lns_name_unref (((LnsDecodedResource *)session->resources.items[i])->name);
+      free (session->resources.items[i]);
+    }
+  free (session->resources.items);
 }

@@ -9,7 +9,7 @@
  *
  * A range lies from its start on in the lowest lane of its domain that is free by then. */
 
-#include "capture/session/decode/core/decoder-private.h"
+#include "capture/session/decode/nvtx/started.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,22 +26,23 @@ typedef struct
 } LnsStartedRange;
 
 void
-_lns_decoder_add_start_end (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start_end)
+_lns_nvtx_add_start_end (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start_end)
 {
-  if (process->n_start_ends == process->n_start_ends_allocated)
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
+  if (known->n_start_ends == known->n_start_ends_allocated)
     {
-      size_t n = process->n_start_ends_allocated == 0 ? 64 : process->n_start_ends_allocated * 2;
-      LnsStartEnd *grown = realloc (process->start_ends, n * sizeof *grown);
+      size_t n = known->n_start_ends_allocated == 0 ? 64 : known->n_start_ends_allocated * 2;
+      LnsStartEnd *grown = realloc (known->start_ends, n * sizeof *grown);
       if (grown == NULL)
         {
           decoder->counters.n_refused++;
           _lns_event_detail_clear (&start_end->detail);
           return;
         }
-      process->start_ends = grown;
-      process->n_start_ends_allocated = n;
+      known->start_ends = grown;
+      known->n_start_ends_allocated = n;
     }
-  process->start_ends[process->n_start_ends++] = *start_end;
+  known->start_ends[known->n_start_ends++] = *start_end;
 }
 
 /* By time; of equal times the start first. */
@@ -121,10 +122,11 @@ event_of (LnsDecoder *decoder,
 static void
 start_range (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start)
 {
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
   LnsStartedRange *range = calloc (1, sizeof *range);
   uint32_t lane = range != NULL ? take_lane (start->domain, start->time_ns) : LNS_ID_NONE;
-  if (lane == LNS_ID_NONE || lns_id_map_get (&process->open_ranges, start->range) != NULL ||
-      !lns_id_map_set (&process->open_ranges, start->range, range))
+  if (lane == LNS_ID_NONE || lns_id_map_get (&known->open_ranges, start->range) != NULL ||
+      !lns_id_map_set (&known->open_ranges, start->range, range))
     {
       if (lane != LNS_ID_NONE)
         lns_overlap_release (&start->domain->lanes, lane, start->time_ns);
@@ -163,54 +165,57 @@ end_range (LnsDecoder *decoder,
 }
 
 void
-_lns_process_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
+_lns_nvtx_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  if (process->n_start_ends == 0)
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
+  if (known->n_start_ends == 0)
     return;
-  qsort (process->start_ends, process->n_start_ends, sizeof *process->start_ends, compare);
+  qsort (known->start_ends, known->n_start_ends, sizeof *known->start_ends, compare);
   size_t n_kept = 0;
-  for (size_t i = 0; i < process->n_start_ends; i++)
+  for (size_t i = 0; i < known->n_start_ends; i++)
     {
-      LnsStartEnd *item = &process->start_ends[i];
+      LnsStartEnd *item = &known->start_ends[i];
       LnsStartedRange *range;
       if (!item->is_end)
         {
           start_range (decoder, process, item);
           _lns_event_detail_clear (&item->detail);
         }
-      else if ((range = lns_id_map_take (&process->open_ranges, item->range)) != NULL)
+      else if ((range = lns_id_map_take (&known->open_ranges, item->range)) != NULL)
         end_range (decoder, range, item->thread, item->time_ns, 0);
       else if (item->waited)
         decoder->counters.n_orphan_ends++;
       else
         {
           item->waited = true;
-          process->start_ends[n_kept++] = *item;
+          known->start_ends[n_kept++] = *item;
         }
     }
-  process->n_start_ends = n_kept;
+  known->n_start_ends = n_kept;
 }
 
 void
-_lns_process_end_ranges (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
+_lns_nvtx_end_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
-  _lns_process_settle (decoder, process);
-  for (size_t i = 0; i < process->open_ranges.n_places; i++)
-    if (process->open_ranges.entries[i].value != NULL)
-      end_range (decoder, process->open_ranges.entries[i].value, NULL, end_ns,
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
+  _lns_nvtx_settle (decoder, process);
+  for (size_t i = 0; i < known->open_ranges.n_places; i++)
+    if (known->open_ranges.entries[i].value != NULL)
+      end_range (decoder, known->open_ranges.entries[i].value, NULL, end_ns,
                  LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
-  lns_id_map_clear (&process->open_ranges);
-  free (process->start_ends);
-  process->start_ends = NULL;
-  process->n_start_ends = process->n_start_ends_allocated = 0;
+  lns_id_map_clear (&known->open_ranges);
+  free (known->start_ends);
+  known->start_ends = NULL;
+  known->n_start_ends = known->n_start_ends_allocated = 0;
 }
 
 void
-_lns_process_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
+_lns_nvtx_stop_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
-  for (size_t i = 0; i < process->open_ranges.n_places; i++)
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
+  for (size_t i = 0; i < known->open_ranges.n_places; i++)
     {
-      LnsStartedRange *range = process->open_ranges.entries[i].value;
+      LnsStartedRange *range = known->open_ranges.entries[i].value;
       LnsEvent event;
       if (range == NULL || !event_of (decoder, range, NULL, end_ns, &event))
         continue;
@@ -220,11 +225,12 @@ _lns_process_stop_report (LnsDecoder *decoder, LnsDecodedProcess *process, int64
 }
 
 void
-_lns_process_show_open (LnsDecoder *decoder, LnsDecodedProcess *process)
+_lns_nvtx_show_started (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  for (size_t i = 0; i < process->open_ranges.n_places; i++)
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
+  for (size_t i = 0; i < known->open_ranges.n_places; i++)
     {
-      LnsStartedRange *range = process->open_ranges.entries[i].value;
+      LnsStartedRange *range = known->open_ranges.entries[i].value;
       LnsEvent event;
       if (range == NULL || range->is_shown || !event_of (decoder, range, NULL, INT64_MAX, &event))
         continue;
@@ -235,9 +241,10 @@ _lns_process_show_open (LnsDecoder *decoder, LnsDecodedProcess *process)
 }
 
 void
-_lns_process_begin_report (LnsDecodedProcess *process)
+_lns_nvtx_begin_started (LnsDecodedProcess *process)
 {
-  for (size_t i = 0; i < process->open_ranges.n_places; i++)
-    if (process->open_ranges.entries[i].value != NULL)
-      ((LnsStartedRange *)process->open_ranges.entries[i].value)->is_shown = false;
+  LnsNvtxProcess *known = _lns_nvtx_process (process);
+  for (size_t i = 0; i < known->open_ranges.n_places; i++)
+    if (known->open_ranges.entries[i].value != NULL)
+      ((LnsStartedRange *)known->open_ranges.entries[i].value)->is_shown = false;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/session/decode/core/domain-filter.h"
+#include "capture/session/decode/nvtx/domain-filter.h"
 
 #include <string.h>
 

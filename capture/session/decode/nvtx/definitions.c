@@ -3,58 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Definitions: kept in order for the session, so that each report can get them all under the same
- * ids. */
+#include "capture/session/decode/nvtx/definitions.h"
 
-#include "capture/session/decode/core/decoder-private.h"
-
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-LnsName *
-_lns_decoder_name (LnsWireText text)
-{
-  return text.n_bytes > 0 ? lns_name_new (text.bytes, text.n_bytes) : NULL;
-}
 
 static void
 replace_name (LnsName **name, LnsName *with)
 {
   lns_name_unref (*name);
   *name = with;
-}
-
-static uint32_t
-text_id (LnsDecoder *decoder, const char *text)
-{
-  return text != NULL ? lns_writer_string (decoder->writer, text, strlen (text)) : 0;
-}
-
-/* --- To the report ---------------------------------------------------------------------------- */
-
-void
-_lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew)
-{
-  const LnsProcessInfo *info = &process->info;
-  LnsProcess definition = {
-    .pid = info->pid,
-    .target_pid = info->target_pid,
-    .parent = info->parent,
-    .name = text_id (decoder, info->name),
-    .command_line = text_id (decoder, info->command_line),
-    .executable = text_id (decoder, info->executable),
-    .start_ns = process->start_ns,
-    .end_ns = process->end_ns,
-    .exit_code = process->exit_code,
-    .exit_signal = (uint32_t)process->exit_signal,
-    .mpi_rank = info->mpi_rank,
-  };
-  if (anew)
-    lns_writer_add_process (decoder->writer, &definition);
-  else
-    lns_writer_set_process (decoder->writer, process->id, &definition);
 }
 
 static void
@@ -119,54 +76,25 @@ write_schema (LnsDecoder *decoder, const LnsDecodedSchema *schema)
     }
 }
 
-void
-_lns_decoder_replay (LnsDecoder *decoder)
-{
-  for (size_t i = 0; i < decoder->processes.n; i++)
-    _lns_decoder_write_process (decoder, decoder->processes.items[i], true);
-  for (size_t i = 0; i < decoder->threads.n; i++)
-    _lns_decoder_write_thread (decoder, decoder->threads.items[i], true);
-  for (size_t i = 0; i < decoder->domains.n; i++)
-    write_domain (decoder, decoder->domains.items[i], true);
-  for (size_t i = 0; i < decoder->categories.n; i++)
-    write_category (decoder, decoder->categories.items[i], true);
-  for (size_t i = 0; i < decoder->schemas.n; i++)
-    write_schema (decoder, decoder->schemas.items[i]);
-  for (size_t i = 0; i < decoder->resources.n; i++)
-    _lns_decoder_write_resource (decoder, decoder->resources.items[i], true);
-}
-
-bool
-_lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item)
-{
-  if (item != NULL && _lns_pointers_add (list, item))
-    {
-      if (lns_id_map_set (map, key, item))
-        return true;
-      list->n--;
-    }
-  free (item);
-  decoder->counters.n_refused++;
-  return false;
-}
-
 /* --- Domains ---------------------------------------------------------------------------------- */
 
 LnsDecodedDomain *
-_lns_decoder_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number)
+_lns_nvtx_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number)
 {
-  LnsDecodedDomain *domain = lns_id_map_get (&process->domains, number);
+  LnsDecodedDomain *domain = lns_id_map_get (&_lns_nvtx_process (process)->domains, number);
   if (domain != NULL)
     return domain;
   domain = calloc (1, sizeof *domain);
-  if (!_lns_decoder_keep (decoder, &decoder->domains, &process->domains, number, domain))
+  if (!_lns_decoder_keep (decoder, &_lns_nvtx_session (decoder)->domains,
+                          &_lns_nvtx_process (process)->domains, number, domain))
     return NULL;
   *domain = (LnsDecodedDomain){
     .process = process,
-    .id = (uint32_t)decoder->domains.n - 1,
+    .id = (uint32_t)_lns_nvtx_session (decoder)->domains.n - 1,
     .number = number,
-    .is_left_out = number == 0 && lns_domain_filter_leaves_out (&decoder->filter, NULL, 0),
-    .created_ns = lns_decoder_now_ns (decoder),
+    .is_left_out =
+        number == 0 && lns_domain_filter_leaves_out (&_lns_nvtx_session (decoder)->filter, NULL, 0),
+    .created_ns = lns_clock_line_last_ns (&decoder->clock),
     .destroyed_ns = LNS_TIME_UNKNOWN,
   };
   if (decoder->writer != NULL)
@@ -179,7 +107,7 @@ name_domain (LnsDecoder *decoder, LnsDecodedDomain *domain, LnsWireText text)
 {
   replace_name (&domain->name, _lns_decoder_name (text));
   domain->is_left_out = lns_domain_filter_leaves_out (
-      &decoder->filter, domain->name != NULL ? domain->name->bytes : "",
+      &_lns_nvtx_session (decoder)->filter, domain->name != NULL ? domain->name->bytes : "",
       domain->name != NULL ? domain->name->n_bytes : 0);
   domain->destroyed_ns = LNS_TIME_UNKNOWN;
   if (decoder->writer != NULL)
@@ -194,10 +122,10 @@ name_category (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireNamed
   if (anew)
     {
       category = calloc (1, sizeof *category);
-      if (!_lns_decoder_keep (decoder, &decoder->categories, &domain->categories, named->id,
-                              category))
+      if (!_lns_decoder_keep (decoder, &_lns_nvtx_session (decoder)->categories,
+                              &domain->categories, named->id, category))
         return;
-      category->id = (uint32_t)decoder->categories.n - 1;
+      category->id = (uint32_t)_lns_nvtx_session (decoder)->categories.n - 1;
       category->domain = domain;
       category->number = named->id;
     }
@@ -221,13 +149,13 @@ new_schema (LnsDecoder *decoder,
     return NULL;
   LnsDecodedEntry *entries = calloc (n_entries > 0 ? n_entries : 1, sizeof *entries);
   LnsDecodedSchema *schema = entries != NULL ? calloc (1, sizeof *schema) : NULL;
-  if (!_lns_decoder_keep (decoder, &decoder->schemas, map, id, schema))
+  if (!_lns_decoder_keep (decoder, &_lns_nvtx_session (decoder)->schemas, map, id, schema))
     {
       free (entries);
       return NULL;
     }
   *schema = (LnsDecodedSchema){
-    .id = (uint32_t)decoder->schemas.n - 1,
+    .id = (uint32_t)_lns_nvtx_session (decoder)->schemas.n - 1,
     .domain = domain,
     .schema_id = id,
     .name = _lns_decoder_name (name),
@@ -287,88 +215,21 @@ define_enum (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireEnum *r
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-static void
-register_string (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireNamed *named)
-{
-  LnsName *name = lns_name_new (named->text.bytes, named->text.n_bytes);
-  LnsName *old = lns_id_map_take (&process->registered, named->id);
-  if (name == NULL || !lns_id_map_set (&process->registered, named->id, name))
-    {
-      lns_name_unref (name);
-      decoder->counters.n_refused++;
-    }
-  lns_name_unref (old);
-}
-
-LnsUnrecorded *
-_lns_decoder_tell (LnsDecoder *decoder,
-                   const LnsDecodedProcess *process,
-                   const char *code,
-                   const char *format,
-                   ...)
-{
-  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
-  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
-    {
-      free (unrecorded);
-      return NULL;
-    }
-  va_list arguments;
-  va_start (arguments, format);
-  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
-  va_end (arguments);
-  unrecorded->process = process->id;
-  unrecorded->code = code;
-  unrecorded->severity = LNS_SEVERITY_WARNING;
-  return unrecorded;
-}
-
-/* What the process itself says. */
-static void
-tell_said (LnsDecoder *decoder, LnsDecodedProcess *process, LnsWireText text)
-{
-  _lns_decoder_tell (decoder, process, "LNS-NVTX-005",
-                     "process %d uses %.*s, which is not recorded", process->info.pid,
-                     (int)text.n_bytes, text.n_bytes > 0 ? text.bytes : "");
-}
-
 void
-_lns_decoder_definition (LnsDecoder *decoder,
-                         LnsDecodedProcess *process,
-                         const LnsWireRecord *record)
+_lns_nvtx_define (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRecord *record)
 {
-  if (record->type == LNS_WIRE_REGISTERED)
-    register_string (decoder, process, &record->named);
-  else if (record->type == LNS_WIRE_THREAD_NAME)
-    _lns_decoder_name_thread (decoder, process, record->named.id,
-                              _lns_decoder_name (record->named.text));
-  else if (record->type == LNS_WIRE_UNRECORDED)
-    tell_said (decoder, process, record->named.text);
-  else if (record->type == LNS_WIRE_PYTHON_SAID)
-    _lns_python_said (decoder, process, record->named.text);
-  else if (record->type >= LNS_WIRE_CUDA_FIRST && record->type <= LNS_WIRE_CUDA_LAST)
-    _lns_decoder_cuda_definition (decoder, process, record);
-  if (record->type < LNS_WIRE_DOMAIN || record->type > LNS_WIRE_TIME_DOMAIN)
-    return;
-  LnsDecodedDomain *domain = _lns_decoder_domain (decoder, process, record->domain);
-  if (domain == NULL)
-    return;
   switch (record->type)
     {
     case LNS_WIRE_DOMAIN:
       name_domain (decoder, domain, record->named.text);
       break;
     case LNS_WIRE_DOMAIN_END:
-      domain->destroyed_ns = lns_decoder_now_ns (decoder);
+      domain->destroyed_ns = lns_clock_line_last_ns (&decoder->clock);
       if (decoder->writer != NULL)
         write_domain (decoder, domain, false);
       break;
     case LNS_WIRE_CATEGORY:
       name_category (decoder, domain, &record->named);
-      break;
-    case LNS_WIRE_RESOURCE:
-    case LNS_WIRE_RESOURCE_END:
-      _lns_decoder_resource (decoder, process, domain, record);
       break;
     case LNS_WIRE_SCHEMA:
       define_schema (decoder, domain, &record->schema);
@@ -379,12 +240,21 @@ _lns_decoder_definition (LnsDecoder *decoder,
     case LNS_WIRE_TIME_DOMAIN:
       lns_id_map_set (&domain->clocks, record->scope.id, (void *)(uintptr_t)record->scope.parent);
       break;
-    case LNS_WIRE_COUNTER:
-      _lns_decoder_counter (decoder, domain, &record->counter);
-      break;
     default:
       break;
     }
+}
+
+void
+_lns_nvtx_replay (LnsDecoder *decoder)
+{
+  const LnsNvtxSession *session = _lns_nvtx_session (decoder);
+  for (size_t i = 0; i < session->domains.n; i++)
+    write_domain (decoder, session->domains.items[i], true);
+  for (size_t i = 0; i < session->categories.n; i++)
+    write_category (decoder, session->categories.items[i], true);
+  for (size_t i = 0; i < session->schemas.n; i++)
+    write_schema (decoder, session->schemas.items[i]);
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */
@@ -406,7 +276,6 @@ free_schema (LnsDecodedSchema *schema)
 static void
 free_domain (LnsDecodedDomain *domain)
 {
-  _lns_domain_free_counters (domain);
   lns_name_unref (domain->name);
   lns_id_map_clear (&domain->categories);
   lns_id_map_clear (&domain->schemas);
@@ -418,41 +287,18 @@ free_domain (LnsDecodedDomain *domain)
 }
 
 void
-_lns_decoder_free_definitions (LnsDecoder *decoder)
+_lns_nvtx_free_definitions (LnsNvtxSession *session)
 {
-  for (size_t i = 0; i < decoder->schemas.n; i++)
-    free_schema (decoder->schemas.items[i]);
-  for (size_t i = 0; i < decoder->categories.n; i++)
+  for (size_t i = 0; i < session->schemas.n; i++)
+    free_schema (session->schemas.items[i]);
+  for (size_t i = 0; i < session->categories.n; i++)
     {
-      lns_name_unref (((LnsDecodedCategory *)decoder->categories.items[i])->name);
-      free (decoder->categories.items[i]);
+      lns_name_unref (((LnsDecodedCategory *)session->categories.items[i])->name);
+      free (session->categories.items[i]);
     }
-  for (size_t i = 0; i < decoder->domains.n; i++)
-    free_domain (decoder->domains.items[i]);
-  for (size_t i = 0; i < decoder->threads.n; i++)
-    {
-      lns_name_unref (((LnsDecodedThread *)decoder->threads.items[i])->name);
-      free (decoder->threads.items[i]);
-    }
-  for (size_t i = 0; i < decoder->resources.n; i++)
-    {
-      lns_name_unref (((LnsDecodedResource *)decoder->resources.items[i])->name);
-      free (decoder->resources.items[i]);
-    }
-  for (size_t i = 0; i < decoder->processes.n; i++)
-    {
-      LnsDecodedProcess *process = decoder->processes.items[i];
-      lns_process_info_clear (&process->info);
-      free (process);
-    }
-  for (size_t i = 0; i < decoder->unrecorded.n; i++)
-    free (decoder->unrecorded.items[i]);
-  free (decoder->unrecorded.items);
-  lns_id_map_clear (&decoder->python);
-  free (decoder->resources.items);
-  free (decoder->schemas.items);
-  free (decoder->categories.items);
-  free (decoder->domains.items);
-  free (decoder->threads.items);
-  free (decoder->processes.items);
+  for (size_t i = 0; i < session->domains.n; i++)
+    free_domain (session->domains.items[i]);
+  free (session->schemas.items);
+  free (session->categories.items);
+  free (session->domains.items);
 }

@@ -1,0 +1,191 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/decode/core/core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+_lns_pointers_add (LnsPointers *pointers, void *item)
+{
+  if (pointers->n == pointers->n_allocated)
+    {
+      size_t n = pointers->n_allocated == 0 ? 16 : pointers->n_allocated * 2;
+      void **items = realloc (pointers->items, n * sizeof *items);
+      if (items == NULL)
+        return false;
+      pointers->items = items;
+      pointers->n_allocated = n;
+    }
+  pointers->items[pointers->n++] = item;
+  return true;
+}
+
+bool
+_lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item)
+{
+  if (item != NULL && _lns_pointers_add (list, item))
+    {
+      if (lns_id_map_set (map, key, item))
+        return true;
+      list->n--;
+    }
+  free (item);
+  decoder->counters.n_refused++;
+  return false;
+}
+
+void
+_lns_record_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
+{
+  size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
+  memset (ret_struct, 0, n_bytes);
+  memcpy (ret_struct, record->raw.bytes, n);
+}
+
+/* --- The report ------------------------------------------------------------------------------- */
+
+LnsName *
+_lns_decoder_name (LnsWireText text)
+{
+  return text.n_bytes > 0 ? lns_name_new (text.bytes, text.n_bytes) : NULL;
+}
+
+uint32_t
+_lns_decoder_string (LnsDecoder *decoder, LnsName *name)
+{
+  if (name == NULL)
+    return 0;
+  if (name->report != decoder->report)
+    {
+      name->id = lns_writer_string (decoder->writer, name->bytes, name->n_bytes);
+      name->report = decoder->report;
+    }
+  return name->id;
+}
+
+void
+_lns_decoder_lane (
+    LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind)
+{
+  LnsLane lane = { .track = track, .ordinal = ordinal, .kind = kind };
+  if (ref->report != decoder->report)
+    *ref = (LnsReportRef){ decoder->report, lns_writer_add_lane (decoder->writer, &lane) };
+}
+
+static uint32_t
+text_id (LnsDecoder *decoder, const char *text)
+{
+  return text != NULL ? lns_writer_string (decoder->writer, text, strlen (text)) : 0;
+}
+
+void
+_lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew)
+{
+  const LnsProcessInfo *info = &process->info;
+  LnsProcess definition = {
+    .pid = info->pid,
+    .target_pid = info->target_pid,
+    .parent = info->parent,
+    .name = text_id (decoder, info->name),
+    .command_line = text_id (decoder, info->command_line),
+    .executable = text_id (decoder, info->executable),
+    .start_ns = process->start_ns,
+    .end_ns = process->end_ns,
+    .exit_code = process->exit_code,
+    .exit_signal = (uint32_t)process->exit_signal,
+    .mpi_rank = info->mpi_rank,
+  };
+  if (anew)
+    lns_writer_add_process (decoder->writer, &definition);
+  else
+    lns_writer_set_process (decoder->writer, process->id, &definition);
+}
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
+void
+_lns_decoder_register (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireNamed *named)
+{
+  LnsName *name = lns_name_new (named->text.bytes, named->text.n_bytes);
+  LnsName *old = lns_id_map_take (&process->registered, named->id);
+  if (name == NULL || !lns_id_map_set (&process->registered, named->id, name))
+    {
+      lns_name_unref (name);
+      decoder->counters.n_refused++;
+    }
+  lns_name_unref (old);
+}
+
+LnsUnrecorded *
+_lns_decoder_tell (LnsDecoder *decoder,
+                   const LnsDecodedProcess *process,
+                   const char *code,
+                   const char *format,
+                   ...)
+{
+  LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
+  if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
+    {
+      free (unrecorded);
+      return NULL;
+    }
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
+  va_end (arguments);
+  unrecorded->process = process->id;
+  unrecorded->code = code;
+  unrecorded->severity = LNS_SEVERITY_WARNING;
+  return unrecorded;
+}
+
+/* --- Losses ----------------------------------------------------------------------------------- */
+
+uint64_t
+_lns_lost_events (const LnsWireLosses *losses)
+{
+  uint64_t n = 0;
+  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
+    if (lns_wire_loss_is_missed (i))
+      n += losses->events[i];
+  return n;
+}
+
+void
+_lns_decoder_count_told (LnsDecoder *decoder,
+                         LnsDecodedProcess *process,
+                         const LnsWireLosses *losses)
+{
+  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
+    process->told.events[i] += losses->events[i];
+  process->told.n_bytes += losses->n_bytes;
+  decoder->n_told += _lns_lost_events (losses);
+}
+
+void
+_lns_decoder_write_loss (LnsDecoder *decoder,
+                         LnsDecodedProcess *process,
+                         const LnsWireLosses *losses,
+                         LnsLoss loss)
+{
+  if (decoder->writer == NULL)
+    return;
+  const uint64_t *events = losses->events;
+  const uint64_t n_others = events[LNS_WIRE_LOSS_SAMPLE] + events[LNS_WIRE_LOSS_OTHER];
+  process->n_lost_records += n_others;
+  loss.process = process->id;
+  loss.pushes = events[LNS_WIRE_LOSS_PUSH];
+  loss.pops = events[LNS_WIRE_LOSS_POP];
+  loss.marks = events[LNS_WIRE_LOSS_MARK];
+  loss.starts = events[LNS_WIRE_LOSS_START];
+  loss.ends = events[LNS_WIRE_LOSS_END];
+  loss.others = n_others;
+  loss.bytes = losses->n_bytes;
+  lns_writer_add_loss (decoder->writer, &loss);
+}

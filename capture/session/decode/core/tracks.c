@@ -1,0 +1,184 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/decode/core/tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a row may hold back; the earliest leave sooner where it is full. */
+#define REORDER_BYTES (16u << 20)
+
+/* CUPTI hands out what is finished each second; what comes later than this opens a lane of its own. */
+#define LATE_NS INT64_C (2000000000)
+
+LnsDecodedTrack *
+_lns_tracks_find (LnsDecoder *decoder,
+                  LnsIdMap *tracks,
+                  const LnsDecodedTrack *like,
+                  uint64_t number)
+{
+  const uint64_t key = (uint64_t)like->kind << 56 | (number & ((UINT64_C (1) << 56) - 1));
+  LnsDecodedTrack *track = lns_id_map_get (tracks, key);
+  if (track != NULL)
+    return track;
+  track = malloc (sizeof *track);
+  if (track != NULL)
+    {
+      *track = *like;
+      track->reorder = lns_reorder_new (REORDER_BYTES);
+    }
+  if (track == NULL || track->reorder == NULL || !lns_id_map_set (tracks, key, track))
+    {
+      if (track != NULL)
+        lns_reorder_free (track->reorder);
+      free (track);
+      decoder->counters.n_refused++;
+      return NULL;
+    }
+  return track;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+void
+_lns_maker_name (LnsEventMaker *maker, const char *text)
+{
+  maker->event.name = lns_writer_string (maker->decoder->writer, text, strlen (text));
+}
+
+void
+_lns_maker_name_registered (LnsEventMaker *maker, uint32_t string, const char *otherwise)
+{
+  LnsName *name = lns_id_map_get (&maker->process->registered, string);
+  if (name != NULL)
+    maker->event.name = _lns_decoder_string (maker->decoder, name);
+  else
+    _lns_maker_name (maker, otherwise);
+}
+
+bool
+_lns_maker_finish (LnsEventMaker *maker, LnsDecodedTrack *track, uint64_t ticks, uint64_t end_ticks)
+{
+  LnsDecoder *decoder = maker->decoder;
+  LnsEvent *event = &maker->event;
+  int64_t start_ns = lns_clock_line_ns (&decoder->clock, ticks);
+  const int64_t end_ns = lns_clock_line_ns (&decoder->clock, end_ticks);
+  if (end_ns < decoder->report_start_ns)
+    return false;
+  if (start_ns < decoder->report_start_ns)
+    {
+      start_ns = decoder->report_start_ns;
+      event->flags |= LNS_EVENT_OPEN_START;
+    }
+  event->start_ns = start_ns;
+  event->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+  if (!lns_reorder_push (track->reorder, event))
+    decoder->counters.n_refused++;
+  return true;
+}
+
+/* --- The report ------------------------------------------------------------------------------- */
+
+static uint32_t
+track_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedTrack *track)
+{
+  if (track->track.report == decoder->report)
+    return track->track.id;
+  LnsTrack definition = {
+    .kind = track->kind,
+    .process = process->id,
+    .thread = track->thread != NULL ? track->thread->id : LNS_ID_NONE,
+    .domain = LNS_ID_NONE,
+    .device = LNS_ID_NONE,
+    .stream = LNS_ID_NONE,
+  };
+  if (track->ops != NULL && track->ops->place != NULL)
+    track->ops->place (decoder, process, track, &definition);
+  track->track =
+      (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, &definition) };
+  return track->track.id;
+}
+
+/* The lane ORDINAL of TRACK in the report; LNS_ID_NONE if memory is short. */
+static uint32_t
+lane_of (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedTrack *track, uint32_t ordinal)
+{
+  if (ordinal >= track->n_lanes)
+    {
+      uint32_t n = ordinal + 4;
+      LnsReportRef *lanes = realloc (track->lanes, n * sizeof *lanes);
+      if (lanes == NULL)
+        {
+          decoder->counters.n_refused++;
+          return LNS_ID_NONE;
+        }
+      memset (lanes + track->n_lanes, 0, (n - track->n_lanes) * sizeof *lanes);
+      track->lanes = lanes;
+      track->n_lanes = n;
+    }
+  _lns_decoder_lane (decoder, &track->lanes[ordinal], track_id (decoder, process, track), ordinal,
+                     track->lane_kind);
+  return track->lanes[ordinal].id;
+}
+
+static void
+write_track (LnsDecoder *decoder,
+             LnsDecodedProcess *process,
+             LnsDecodedTrack *track,
+             int64_t watermark_ns)
+{
+  LnsEvent event;
+  uint32_t ordinal;
+  while (lns_reorder_pop (track->reorder, watermark_ns, &event, &ordinal))
+    {
+      if (decoder->writer == NULL)
+        continue;
+      uint32_t lane = lane_of (decoder, process, track, ordinal);
+      if (lane == LNS_ID_NONE)
+        continue;
+      lns_writer_append (decoder->writer, lane, &event);
+      if (track->ops != NULL && track->ops->written != NULL)
+        track->ops->written (decoder, process, track, &event);
+    }
+}
+
+static void
+write_tracks (LnsDecoder *decoder,
+              LnsDecodedProcess *process,
+              const LnsIdMap *tracks,
+              int64_t watermark_ns)
+{
+  for (size_t i = 0; i < tracks->n_places; i++)
+    if (tracks->entries[i].value != NULL)
+      write_track (decoder, process, tracks->entries[i].value, watermark_ns);
+}
+
+void
+_lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks)
+{
+  write_tracks (decoder, process, tracks, lns_clock_line_last_ns (&decoder->clock) - LATE_NS);
+}
+
+void
+_lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks)
+{
+  write_tracks (decoder, process, tracks, INT64_MAX);
+}
+
+void
+_lns_tracks_clear (LnsIdMap *tracks)
+{
+  for (size_t i = 0; i < tracks->n_places; i++)
+    {
+      LnsDecodedTrack *track = tracks->entries[i].value;
+      if (track == NULL)
+        continue;
+      lns_reorder_free (track->reorder);
+      free (track->lanes);
+      free (track);
+    }
+  lns_id_map_clear (tracks);
+}

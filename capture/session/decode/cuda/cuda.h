@@ -1,0 +1,17 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* CUDA as a source of records: of calls, of the GPU, and of the calls of libraries that use it. */
+
+#pragma once
+
+#include "capture/session/decode/core/source.h"
+#include "capture/session/decode/cuda/state.h"
+
+extern const LnsDecoderOps _lns_cuda_ops;
+
+LnsCudaState _lns_cuda_state (const LnsDecoder *decoder);
+
+void _lns_cuda_play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);

@@ -1,0 +1,144 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Devices, contexts, streams and launches. Events may come before the word of what they are on: what
+ * is not known yet is made up from its number and put right later. */
+
+#pragma once
+
+#include "capture/session/decode/core/source.h"
+#include "capture/session/decode/core/tracks.h"
+#include "capture/session/decode/cuda/state.h"
+#include "capture/wire/cuda-layout.h"
+
+/* Ids are those in the report whose serial they bear: definitions are written when a report first
+ * needs them. */
+typedef struct
+{
+  LnsReportRef ref;
+  LnsWireCudaDeviceBytes said; /* all 0 but for the number where nothing was said */
+  uint64_t used_bytes[256];    /* of memory, by CUpti_ActivityMemoryKind */
+  LnsReportRef counters[256];  /* lanes of what is in use, by kind */
+} LnsDecodedDevice;
+
+typedef struct
+{
+  LnsReportRef ref;
+  LnsDecodedDevice *device;
+  LnsWireCudaContextBytes said;
+  uint32_t name; /* registered string of what NVTX named it, or 0 */
+} LnsDecodedContext;
+
+typedef struct
+{
+  LnsReportRef ref;
+  LnsDecodedContext *context;
+  LnsWireCudaStreamBytes said;
+  uint32_t name; /* registered string of what NVTX named it, or 0 */
+} LnsDecodedCudaStream;
+
+typedef struct LnsDecodedLaunch LnsDecodedLaunch;
+
+/* Which kernel in which shape; one for all streams of records that tell of it. */
+struct LnsDecodedLaunch
+{
+  LnsReportRef ref;
+  LnsDecodedLaunch *next;      /* of the same hash */
+  LnsWireCudaLaunchBytes said; /* head, sizes and padding zero */
+  LnsName *mangled, *demangled, *short_name;
+};
+
+/* What is known of the launches with the last ids of correlation, which CUPTI counts up: two bits each. See
+ * flight.c. */
+typedef struct
+{
+  uint64_t *words; /* NULL until the first launch */
+  uint32_t newest; /* id */
+} LnsFlights;
+
+/* What is known of the session. */
+typedef struct
+{
+  LnsCudaState state; /* of all processes, without regard to events */
+  uint64_t n_events;  /* in this report */
+  bool is_double_told;
+} LnsCudaSession;
+
+/* What is known of a process. */
+typedef struct
+{
+  LnsIdMap devices;      /* LnsDecodedDevice by number */
+  LnsIdMap contexts;     /* LnsDecodedContext by number */
+  LnsIdMap streams;      /* LnsDecodedCudaStream by number | context << 32 */
+  LnsIdMap launches;     /* LnsDecodedLaunch by hash */
+  LnsIdMap tracks;       /* LnsDecodedTrack by kind << 56 | what it is of */
+  LnsIdMap texts;        /* registered string ids by the address of the text in the process */
+  LnsIdMap public_calls; /* LnsName of the public function by string id of an entry point */
+  LnsIdMap calls;        /* registered string ids by callback id | 1 << 32 for the runtime's */
+  LnsIdMap problems;     /* what was told, by problem and detail */
+  LnsWireCudaInfoBytes info;
+  uint64_t n_dropped_between; /* by CUPTI, as it told while there was no report */
+  LnsFlights flights;         /* what is known of launches */
+  LnsIdMap capturing;         /* by 1 + tid: this thread's launches go into a graph */
+  uint32_t last_call; /* the greatest correlation id of calls in reports, which CUPTI counts … */
+  uint32_t settled_call; /* … when the last report ended, if it was followed; else 0 */
+} LnsCudaProcess;
+
+static inline LnsCudaSession *
+_lns_cuda_session (const LnsDecoder *decoder)
+{
+  return decoder->state[LNS_SOURCE_CUDA];
+}
+
+static inline LnsCudaProcess *
+_lns_cuda_process (const LnsDecodedProcess *process)
+{
+  return process->state[LNS_SOURCE_CUDA];
+}
+
+/* What is known of NUMBER in PROCESS, made up where nothing is; NULL if memory is short. */
+LnsDecodedDevice *
+_lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
+LnsDecodedContext *_lns_cuda_context (LnsDecoder *decoder,
+                                      LnsDecodedProcess *process,
+                                      uint32_t number,
+                                      uint32_t device);
+LnsDecodedCudaStream *
+_lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place);
+
+/* What is known of them, in terms of the report there is. */
+LnsCudaDevice _lns_cuda_device_definition (LnsDecoder *decoder,
+                                           LnsDecodedProcess *process,
+                                           const LnsDecodedDevice *device);
+LnsCudaContext _lns_cuda_context_definition (LnsDecoder *decoder,
+                                             LnsDecodedProcess *process,
+                                             const LnsDecodedContext *context);
+LnsCudaStream _lns_cuda_stream_definition (LnsDecoder *decoder,
+                                           LnsDecodedProcess *process,
+                                           const LnsDecodedCudaStream *stream);
+
+/* Their ids in the report there is. */
+uint32_t
+_lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedDevice *device);
+uint32_t
+_lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream);
+uint32_t _lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch);
+
+/* The launches of STREAM, by slot: LNS_WIRE_CUDA_LAUNCHES of them; NULL: none yet. */
+static inline LnsDecodedLaunch **
+_lns_cuda_launches (const LnsStream *stream)
+{
+  return stream->state[LNS_SOURCE_CUDA];
+}
+
+/* Gives a slot of STREAM the meaning that LAUNCH says. */
+void
+_lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaLaunchBytes *launch);
+
+/* STREAM's slots have no meaning any more. */
+void _lns_cuda_forget_launches (LnsStream *stream);
+
+/* Frees all of them. */
+void _lns_cuda_free_definitions (LnsCudaProcess *cuda);

@@ -1,0 +1,680 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The table of sources, and what they all take part in: batches of records, reports, the ends of threads and
+ * processes. */
+
+#include "capture/session/decode/decoder.h"
+#include "capture/session/decode/core/record-count.h"
+#include "capture/session/decode/cuda/cuda.h"
+#include "capture/session/decode/cuda/salvage.h"
+#include "capture/session/decode/cuda/take.h"
+#include "capture/session/decode/mpi/mpi.h"
+#include "capture/session/decode/nvtx/nvtx.h"
+#include "capture/session/decode/nvtx/ranges.h"
+#include "capture/session/decode/python/python.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const LnsDecoderOps *const sources[LNS_N_SOURCES] = {
+  [LNS_SOURCE_NVTX] = &_lns_nvtx_ops,
+  [LNS_SOURCE_CUDA] = &_lns_cuda_ops,
+  [LNS_SOURCE_MPI] = &_lns_mpi_ops,
+  [LNS_SOURCE_PYTHON] = &_lns_python_ops,
+};
+
+/* No stream of a process has this serial: they are counted from 1 on. */
+#define SALVAGED_STREAM UINT32_MAX
+
+/* Calls FUNCTION of each source that has it. */
+#define CALL_SOURCES(function, ...)                                                                \
+ do                                                                                                \
+  {                                                                                                \
+   for (int i_source = 0; i_source < LNS_N_SOURCES; i_source++)                                    \
+    if (sources[i_source]->function != NULL)                                                       \
+     sources[i_source]->function (__VA_ARGS__);                                                    \
+  }                                                                                                \
+ while (0)
+
+/* The source that plays records of TYPE, or NULL: they are of a later version. */
+static const LnsDecoderOps *
+source_of (const LnsDecoder *decoder, uint8_t type)
+{
+  const uint8_t source = decoder->source_of[type];
+  return source < LNS_N_SOURCES ? sources[source] : NULL;
+}
+
+/* --- The session ------------------------------------------------------------------------------ */
+
+static bool
+make_session (LnsDecoder *decoder)
+{
+  memset (decoder->source_of, LNS_N_SOURCES, sizeof decoder->source_of);
+  for (int i = 0; i < LNS_N_SOURCES; i++)
+    {
+      for (const LnsRecordTypes *types = sources[i]->types; types->first != 0; types++)
+        memset (decoder->source_of + types->first, i, types->last - types->first + 1u);
+      if (sources[i]->session_bytes > 0 &&
+          (decoder->state[i] = calloc (1, sources[i]->session_bytes)) == NULL)
+        return false;
+    }
+  return true;
+}
+
+LnsDecoder *
+lns_decoder_new (const LnsWireClockPair *first)
+{
+  LnsDecoder *decoder = calloc (1, sizeof *decoder);
+  if (decoder == NULL)
+    return NULL;
+  lns_clock_line_init (&decoder->clock, first);
+  decoder->ended_ns = INT64_MIN;
+  for (int kind = 1; kind < LNS_N_LANE_KINDS; kind++)
+    for (int column = 1; column < LNS_N_COLUMNS; column++)
+      {
+        int at = lns_lane_kind_extra ((LnsLaneKind)kind, (LnsColumnId)column);
+        decoder->extra[kind][column] = at < 0 ? 0 : (uint8_t)at;
+      }
+  if (make_session (decoder))
+    return decoder;
+  for (int i = 0; i < LNS_N_SOURCES; i++)
+    free (decoder->state[i]);
+  free (decoder);
+  return NULL;
+}
+
+void
+lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter)
+{
+  _lns_nvtx_set_filter (decoder, filter);
+}
+
+static void
+free_pointers (LnsPointers *pointers)
+{
+  for (size_t i = 0; i < pointers->n; i++)
+    free (pointers->items[i]);
+  free (pointers->items);
+}
+
+void
+lns_decoder_free (LnsDecoder *decoder)
+{
+  if (decoder == NULL)
+    return;
+  decoder->writer = NULL;
+  for (uint32_t i = 0; i < decoder->processes.n; i++)
+    lns_decoder_end_process (decoder, i, lns_decoder_now_ns (decoder), NULL);
+  CALL_SOURCES (free_session, decoder);
+  for (int i = 0; i < LNS_N_SOURCES; i++)
+    free (decoder->state[i]);
+  for (size_t i = 0; i < decoder->threads.n; i++)
+    lns_name_unref (((LnsDecodedThread *)decoder->threads.items[i])->name);
+  for (size_t i = 0; i < decoder->processes.n; i++)
+    lns_process_info_clear (&((LnsDecodedProcess *)decoder->processes.items[i])->info);
+  free_pointers (&decoder->threads);
+  free_pointers (&decoder->processes);
+  free_pointers (&decoder->unrecorded);
+  free (decoder);
+}
+
+void
+lns_decoder_add_pair (LnsDecoder *decoder, const LnsWireClockPair *pair)
+{
+  lns_clock_line_add (&decoder->clock, pair);
+}
+
+int64_t
+lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks)
+{
+  return lns_clock_line_ns (&decoder->clock, ticks);
+}
+
+int64_t
+lns_decoder_now_ns (const LnsDecoder *decoder)
+{
+  return lns_clock_line_last_ns (&decoder->clock);
+}
+
+LnsDecoderCounters
+lns_decoder_counters (const LnsDecoder *decoder)
+{
+  return decoder->counters;
+}
+
+LnsDecoderBetween
+lns_decoder_take_between (LnsDecoder *decoder)
+{
+  const LnsDecoderBetween between = decoder->between;
+  decoder->between = (LnsDecoderBetween){ 0 };
+  return between;
+}
+
+bool
+lns_decoder_has_python (const LnsDecoder *decoder)
+{
+  return _lns_python_has_begun (decoder);
+}
+
+LnsCudaState
+lns_decoder_cuda_state (const LnsDecoder *decoder)
+{
+  return _lns_cuda_state (decoder);
+}
+
+void
+lns_decoder_read_thread_names (LnsDecoder *decoder)
+{
+  _lns_decoder_read_thread_names (decoder);
+}
+
+const LnsUnrecorded *
+lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index)
+{
+  return index < decoder->unrecorded.n ? decoder->unrecorded.items[index] : NULL;
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+/* Gives PROCESS what sources know of it. False if memory is short. */
+static bool
+make_state (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  for (int i = 0; i < LNS_N_SOURCES; i++)
+    if (process->state[i] == NULL && sources[i]->process_bytes > 0 &&
+        (process->state[i] = calloc (1, sources[i]->process_bytes)) == NULL)
+      {
+        decoder->counters.n_refused++;
+        return false;
+      }
+  process->has_state = true;
+  return true;
+}
+
+/* The stream of BYTES, whose process has all state; NULL if it is unknown or memory is short. */
+static LnsStream *
+stream_of (LnsDecoder *decoder, const LnsDecoderSource *bytes)
+{
+  LnsStream *stream = _lns_decoder_find_stream (decoder, bytes);
+  if (stream == NULL || (!stream->process->has_state && !make_state (decoder, stream->process)))
+    return NULL;
+  stream->tid = bytes->tid;
+  return stream;
+}
+
+static char *
+copy (const char *text)
+{
+  return text != NULL ? strdup (text) : NULL;
+}
+
+void
+lns_decoder_set_process (LnsDecoder *decoder, uint32_t id, const LnsProcessInfo *info)
+{
+  if (id > decoder->processes.n)
+    return;
+  bool anew = id == decoder->processes.n;
+  LnsDecodedProcess *process = anew ? calloc (1, sizeof *process) : decoder->processes.items[id];
+  if (anew && (process == NULL || !_lns_pointers_add (&decoder->processes, process)))
+    {
+      free (process);
+      decoder->counters.n_refused++;
+      return;
+    }
+  if (anew)
+    {
+      process->id = id;
+      process->end_ns = LNS_TIME_UNKNOWN;
+      process->exit_code = -1;
+    }
+  lns_process_info_clear (&process->info);
+  process->info = *info;
+  process->info.name = copy (info->name);
+  process->info.command_line = copy (info->command_line);
+  process->info.executable = copy (info->executable);
+  process->start_ns =
+      info->start_ns == INT64_MIN ? LNS_TIME_UNKNOWN : info->start_ns - decoder->clock.t0_ns;
+  if (decoder->writer != NULL)
+    _lns_decoder_write_process (decoder, process, anew);
+}
+
+void
+lns_decoder_set_exit_code (
+    LnsDecoder *decoder, uint32_t id, int64_t end_ns, int exit_code, int exit_signal)
+{
+  if (id >= decoder->processes.n)
+    return;
+  LnsDecodedProcess *process = decoder->processes.items[id];
+  process->exit_code = exit_code;
+  process->exit_signal = exit_signal;
+  if (process->end_ns == LNS_TIME_UNKNOWN)
+    process->end_ns = end_ns;
+  if (decoder->writer != NULL)
+    _lns_decoder_write_process (decoder, process, false);
+}
+
+/* --- Losses ----------------------------------------------------------------------------------- */
+
+uint64_t
+lns_decoder_lost_events (const LnsWireLosses *losses)
+{
+  return _lns_lost_events (losses);
+}
+
+uint64_t
+lns_decoder_n_told (const LnsDecoder *decoder)
+{
+  return decoder->n_told;
+}
+
+void
+lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *losses)
+{
+  if (id >= decoder->processes.n)
+    return;
+  LnsDecodedProcess *process = decoder->processes.items[id];
+  LnsWireLosses rest = { 0 };
+  uint64_t n = 0;
+  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
+    if (losses->events[i] > process->told.events[i])
+      n += rest.events[i] = losses->events[i] - process->told.events[i];
+  if (losses->n_bytes > process->told.n_bytes)
+    rest.n_bytes = losses->n_bytes - process->told.n_bytes;
+  _lns_decoder_count_told (decoder, process, &rest);
+  for (int i = 0; i < LNS_WIRE_CAUSES; i++)
+    if (losses->by_cause[i] > process->told.by_cause[i])
+      {
+        decoder->counters.n_lost_by[i] += losses->by_cause[i] - process->told.by_cause[i];
+        process->told.by_cause[i] = losses->by_cause[i];
+      }
+  const LnsLoss loss = { .thread = LNS_ID_NONE,
+                         .first_ns = LNS_TIME_UNKNOWN,
+                         .last_ns = LNS_TIME_UNKNOWN };
+  if (n > 0)
+    _lns_decoder_write_loss (decoder, process, &rest, loss);
+}
+
+/* --- The end of threads and processes --------------------------------------------------------- */
+
+static void
+unref_all (LnsIdMap *names)
+{
+  for (size_t i = 0; i < names->n_places; i++)
+    lns_name_unref (names->entries[i].value);
+  lns_id_map_clear (names);
+}
+
+static void
+free_streams (LnsDecodedProcess *process)
+{
+  for (size_t i = 0; i < process->streams.n_places; i++)
+    {
+      LnsStream *stream = process->streams.entries[i].value;
+      if (stream == NULL)
+        continue;
+      CALL_SOURCES (forget_stream, stream);
+      _lns_stream_free (stream);
+    }
+  lns_id_map_clear (&process->streams);
+}
+
+static void
+end_threads (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
+{
+  for (size_t i = 0; i < process->threads.n_places; i++)
+    {
+      LnsDecodedThread *thread = process->threads.entries[i].value;
+      if (thread == NULL)
+        continue;
+      CALL_SOURCES (end_thread, decoder, thread, end_ns);
+      if (thread->end_ns == LNS_TIME_UNKNOWN)
+        _lns_decoder_end_thread (decoder, thread, end_ns);
+    }
+}
+
+void
+lns_decoder_end_process (LnsDecoder *decoder,
+                         uint32_t id,
+                         int64_t end_ns,
+                         const LnsWireLosses *losses)
+{
+  if (id >= decoder->processes.n)
+    return;
+  LnsDecodedProcess *process = decoder->processes.items[id];
+  end_threads (decoder, process, end_ns);
+  if (losses != NULL)
+    lns_decoder_add_losses (decoder, id, losses);
+  if (process->has_state)
+    CALL_SOURCES (end_process, decoder, process, end_ns);
+  for (int i = 0; i < LNS_N_SOURCES; i++)
+    {
+      free (process->state[i]);
+      process->state[i] = NULL;
+    }
+  process->has_state = false;
+  free_streams (process);
+  lns_id_map_clear (&process->threads);
+  unref_all (&process->registered);
+  unref_all (&process->thread_names);
+  process->end_ns = end_ns;
+  if (decoder->writer != NULL)
+    _lns_decoder_write_process (decoder, process, false);
+}
+
+/* The thread that writes STREAM has ended. */
+static void
+end_thread (LnsDecoder *decoder, LnsStream *stream, int64_t end_ns)
+{
+  CALL_SOURCES (end_thread, decoder, stream->thread, end_ns);
+  _lns_decoder_end_thread (decoder, stream->thread, end_ns);
+  stream->thread = NULL;
+}
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
+static void
+break_stream (LnsStream *stream)
+{
+  _lns_stream_break (stream);
+  CALL_SOURCES (forget_stream, stream);
+}
+
+static void
+play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
+{
+  break_stream (stream);
+  _lns_decoder_count_told (decoder, stream->process, &lost->losses);
+  const LnsLoss loss = { .thread = stream->thread != NULL ? stream->thread->id : LNS_ID_NONE,
+                         .first_ns = lns_clock_line_ns (&decoder->clock, lost->first_ticks),
+                         .last_ns = lns_clock_line_ns (&decoder->clock, lost->last_ticks) };
+  _lns_decoder_write_loss (decoder, stream->process, &lost->losses, loss);
+}
+
+/* Plays RECORD by the source that its type is of. */
+static void
+play_by_source (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+{
+  const LnsDecoderOps *source = source_of (decoder, (uint8_t)record->type);
+  if (source != NULL && source->play != NULL)
+    source->play (decoder, stream, record);
+}
+
+static void
+play_record (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+{
+  LnsWireRecord whole;
+  switch (record->type)
+    {
+    case LNS_WIRE_THREAD:
+      stream->thread =
+          _lns_decoder_thread (decoder, stream->process, &record->thread, record->ticks);
+      break;
+    case LNS_WIRE_THREAD_END:
+      if (_lns_stream_know_thread (decoder, stream, record->ticks))
+        end_thread (decoder, stream, lns_clock_line_ns (&decoder->clock, record->ticks));
+      break;
+    case LNS_WIRE_LOST:
+      play_lost (decoder, stream, &record->lost);
+      break;
+    case LNS_WIRE_STRING:
+      _lns_stream_set_name (decoder, stream, &record->named);
+      break;
+    case LNS_WIRE_PIECE:
+      if (lns_wire_assembler_add (&stream->events, record, &whole) > 0)
+        play_record (decoder, stream, &whole);
+      break;
+    default:
+      play_by_source (decoder, stream, record);
+    }
+}
+
+/* Plays the record of 16 bytes at BYTES without the detour of lns_wire_record_decode (), which costs
+ * more than all else: nearly every record is one. False if it is not PUSH, POP or MARK. */
+static bool
+play_short (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes)
+{
+  LnsWireHead head;
+  memcpy (&head, bytes, sizeof head);
+  if ((head.type != LNS_WIRE_PUSH && head.type != LNS_WIRE_POP && head.type != LNS_WIRE_MARK) ||
+      head.depth == LNS_WIRE_DEPTH_LONG)
+    return false;
+  LnsWireEvent event = { .depth = head.depth, .string = head.string };
+  _lns_nvtx_play_event (decoder, stream, head.type, head.ticks, head.domain, &event);
+  return true;
+}
+
+/* Counts what is lost of N_BYTES at BYTES, which begin with a record that the program has overwritten. */
+static void
+play_damaged (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes, size_t n_bytes)
+{
+  break_stream (stream);
+  decoder->counters.n_bad_chunks++;
+  if (decoder->writer == NULL)
+    return;
+  const uint64_t n = lns_records_count_damaged (bytes, n_bytes);
+  const LnsLoss loss = {
+    .process = stream->process->id,
+    .thread = stream->thread != NULL ? stream->thread->id : LNS_ID_NONE,
+    .first_ns = LNS_TIME_UNKNOWN,
+    .last_ns = LNS_TIME_UNKNOWN,
+    .others = n,
+    .bytes = n_bytes,
+  };
+  decoder->counters.n_damaged += n;
+  stream->process->n_lost_records += n;
+  lns_writer_add_loss (decoder->writer, &loss);
+}
+
+void
+lns_decoder_play (LnsDecoder *decoder,
+                  const LnsDecoderSource *source,
+                  const uint8_t *bytes,
+                  size_t n_bytes)
+{
+  LnsStream *stream = stream_of (decoder, source);
+  size_t at = 0;
+  while (stream != NULL && at < n_bytes)
+    {
+      LnsWireRecord record;
+      if (n_bytes - at >= sizeof (LnsWireHead) && play_short (decoder, stream, bytes + at))
+        at += sizeof (LnsWireHead);
+      else if (lns_wire_record_next (bytes, n_bytes, &at, &record) > 0)
+        play_record (decoder, stream, &record);
+      else
+        {
+          play_damaged (decoder, stream, bytes + at, n_bytes - at);
+          return;
+        }
+    }
+}
+
+static void
+define_record (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  const LnsDecoderOps *source = source_of (decoder, (uint8_t)record->type);
+  if (record->type == LNS_WIRE_REGISTERED)
+    _lns_decoder_register (decoder, process, &record->named);
+  else if (source != NULL && source->define != NULL)
+    source->define (decoder, process, record);
+}
+
+void
+lns_decoder_define (LnsDecoder *decoder,
+                    const LnsDecoderSource *source,
+                    const uint8_t *bytes,
+                    size_t n_bytes)
+{
+  LnsStream *stream = stream_of (decoder, source);
+  size_t at = 0;
+  while (stream != NULL && at + sizeof (LnsWireHead) <= n_bytes)
+    {
+      /* Most records are 16 bytes long and define nothing. */
+      uint8_t type = bytes[at + offsetof (LnsWireHead, type)];
+      if (type < LNS_WIRE_LONG_TYPES)
+        {
+          at += sizeof (LnsWireHead);
+          continue;
+        }
+      LnsWireRecord record, whole;
+      if (lns_wire_record_next (bytes, n_bytes, &at, &record) <= 0)
+        return; /* lns_decoder_play () counts it */
+      if (record.type == LNS_WIRE_LOST)
+        lns_wire_assembler_clear (&stream->definitions);
+      if (record.type != LNS_WIRE_PIECE)
+        define_record (decoder, stream->process, &record);
+      else if (lns_wire_assembler_add (&stream->definitions, &record, &whole) > 0)
+        define_record (decoder, stream->process, &whole);
+    }
+}
+
+size_t
+lns_decoder_take_cuda (LnsDecoder *decoder,
+                       const LnsDecoderSource *source,
+                       uint8_t *bytes,
+                       size_t n_bytes,
+                       bool (*is_wanted) (const void *data,
+                                          const LnsWireHead *head,
+                                          uint32_t correlation),
+                       const void *data)
+{
+  LnsStream *stream = stream_of (decoder, source);
+  const LnsWantedEvents wanted = { is_wanted, data, play_by_source };
+  return stream != NULL ? _lns_cuda_take_wanted (decoder, stream, bytes, n_bytes, &wanted)
+                        : n_bytes;
+}
+
+void
+lns_decoder_salvage (LnsDecoder *decoder,
+                     uint32_t id,
+                     const LnsWireCuptiSizes *sizes,
+                     const LnsWireCuptiReadings *clock,
+                     const uint8_t *bytes,
+                     size_t n_bytes)
+{
+  LnsDecodedProcess *process = id < decoder->processes.n ? decoder->processes.items[id] : NULL;
+  if (process == NULL || (!process->has_state && !make_state (decoder, process)))
+    return;
+  size_t n_records;
+  uint8_t *records = _lns_cuda_salvage (decoder, process, sizes, clock, bytes, n_bytes, &n_records);
+  const LnsDecoderSource source = { .process = id, .stream = SALVAGED_STREAM };
+  if (n_records > 0)
+    {
+      lns_decoder_define (decoder, &source, records, n_records);
+      lns_decoder_play (decoder, &source, records, n_records);
+    }
+  free (records);
+}
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+/* The next process after INOUT_I of which sources know something; NULL at the end. */
+static LnsDecodedProcess *
+next_process (const LnsDecoder *decoder, size_t *inout_i)
+{
+  while (*inout_i < decoder->processes.n)
+    {
+      LnsDecodedProcess *process = decoder->processes.items[(*inout_i)++];
+      if (process->has_state)
+        return process;
+    }
+  return NULL;
+}
+
+void
+lns_decoder_settle (LnsDecoder *decoder)
+{
+  LnsDecodedProcess *process;
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    CALL_SOURCES (settle, decoder, process);
+}
+
+void
+lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_ns)
+{
+  char value[24];
+  LnsDecodedProcess *process;
+  decoder->writer = writer;
+  decoder->report++;
+  decoder->report_start_ns = start_ns;
+  decoder->report_ticks = UINT64_MAX;
+  decoder->is_followed = false;
+  if (decoder->report == 1)
+    decoder->first_start_ns = start_ns;
+  snprintf (value, sizeof value, "%" PRId64, start_ns);
+  lns_writer_set_meta (writer, "start_ns", value);
+  decoder->counters = (LnsDecoderCounters){ 0 };
+  for (size_t i = 0; i < decoder->processes.n; i++)
+    {
+      process = decoder->processes.items[i];
+      process->n_lost_records = 0;
+      _lns_decoder_write_process (decoder, process, true);
+    }
+  for (size_t i = 0; i < decoder->threads.n; i++)
+    _lns_decoder_write_thread (decoder, decoder->threads.items[i], true);
+  CALL_SOURCES (begin_report, decoder);
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    CALL_SOURCES (begin_process, decoder, process);
+}
+
+void
+lns_decoder_follow_late (LnsDecoder *decoder)
+{
+  decoder->is_followed = true;
+}
+
+void
+lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
+{
+  LnsDecodedProcess *process;
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    CALL_SOURCES (stop_process, decoder, process, end_ns);
+  decoder->ended_ns = decoder->is_followed ? end_ns : INT64_MIN;
+  decoder->is_followed = false;
+  CALL_SOURCES (stop_report, decoder);
+  decoder->writer = NULL;
+}
+
+void
+lns_decoder_show_open (LnsDecoder *decoder)
+{
+  LnsDecodedProcess *process;
+  if (decoder->writer == NULL)
+    return;
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    CALL_SOURCES (show_open, decoder, process);
+}
+
+void
+lns_decoder_write_held (LnsDecoder *decoder)
+{
+  LnsDecodedProcess *process;
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    CALL_SOURCES (write_held, decoder, process);
+}
+
+static uint32_t
+text_id (LnsDecoder *decoder, const char *text)
+{
+  return lns_writer_string (decoder->writer, text, strlen (text));
+}
+
+void
+lns_decoder_diagnose (
+    LnsDecoder *decoder, const char *code, LnsSeverity severity, uint32_t process, const char *text)
+{
+  if (decoder->writer == NULL)
+    return;
+  LnsDiagnostic diagnostic = {
+    .code = text_id (decoder, code),
+    .severity = severity,
+    .time_ns = LNS_TIME_UNKNOWN,
+    .process = process,
+    .text = text_id (decoder, text),
+  };
+  lns_writer_add_diagnostic (decoder->writer, &diagnostic);
+}

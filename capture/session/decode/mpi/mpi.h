@@ -1,0 +1,12 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* MPI as a source of records. */
+
+#pragma once
+
+#include "capture/session/decode/core/source.h"
+
+extern const LnsDecoderOps _lns_mpi_ops;

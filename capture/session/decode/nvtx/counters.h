@@ -1,0 +1,17 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Counters and their samples. */
+
+#pragma once
+
+#include "capture/session/decode/nvtx/definitions.h"
+
+/* Takes in what RECORD says of a counter of DOMAIN. */
+void
+_lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *record);
+void _lns_nvtx_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+void _lns_nvtx_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+void _lns_nvtx_free_counters (LnsDecodedDomain *domain);

@@ -1,0 +1,112 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What programs define through NVTX: domains, categories, schemas; and resources, which have a file of their own.
+ * Kept in order for the session, so that each report can get them all under the same ids. */
+
+#pragma once
+
+#include "capture/session/decode/core/source.h"
+#include "capture/session/decode/nvtx/domain-filter.h"
+#include "src/store/write/overlap.h"
+
+typedef struct LnsStartEnd LnsStartEnd;
+
+/* What is known of the session. */
+typedef struct
+{
+  LnsDomainFilter filter;
+  LnsPointers domains, categories, schemas, resources; /* by id in the session */
+} LnsNvtxSession;
+
+/* What is known of a process. */
+typedef struct
+{
+  LnsIdMap domains;        /* LnsDecodedDomain by number */
+  LnsIdMap resources;      /* LnsDecodedResource by handle */
+  LnsPointers changed;     /* LnsRangeStack with frames that the writer does not know; NULL: none */
+  uint64_t n_deferred;     /* deferred ranges: for their ids */
+  LnsIdMap open_ranges;    /* LnsStartedRange by range id; see started.c */
+  LnsStartEnd *start_ends; /* of this batch */
+  size_t n_start_ends, n_start_ends_allocated;
+} LnsNvtxProcess;
+
+typedef struct
+{
+  LnsDecodedProcess *process;
+  uint32_t id; /* instance in the session */
+  uint32_t number;
+  LnsName *name;
+  bool is_left_out; /* its events are not for reports */
+  int64_t created_ns, destroyed_ns;
+  LnsReportRef track;      /* of start/end ranges */
+  LnsOverlap lanes;        /* of start/end ranges */
+  LnsReportRef *lane_refs; /* one for each */
+  uint32_t n_lane_refs;    /* that there is room for */
+  LnsIdMap categories;     /* LnsDecodedCategory by number */
+  LnsIdMap schemas;        /* LnsDecodedSchema by id */
+  LnsIdMap enums;
+  LnsIdMap clocks;   /* NVTX_TIMESTAMP_TYPE_… by time domain id */
+  LnsIdMap counters; /* LnsDecodedCounter by id; see counters.c */
+} LnsDecodedDomain;
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  uint32_t number;
+  LnsName *name;
+} LnsDecodedCategory;
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  uint64_t identifier;
+  uint32_t type;
+  LnsName *name;
+  int64_t created_ns, destroyed_ns;
+} LnsDecodedResource;
+
+typedef struct
+{
+  LnsName *name, *description, *unit;
+  uint64_t flags, type, detail, offset_bytes; /* of an enum: type is the value */
+  uint64_t time_domain;
+} LnsDecodedEntry;
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  bool is_enum;
+  uint64_t schema_id, type, flags, size_bytes, align_bytes;
+  LnsName *name;
+  LnsDecodedEntry *entries;
+  uint32_t n_entries;
+} LnsDecodedSchema;
+
+static inline LnsNvtxSession *
+_lns_nvtx_session (const LnsDecoder *decoder)
+{
+  return decoder->state[LNS_SOURCE_NVTX];
+}
+
+static inline LnsNvtxProcess *
+_lns_nvtx_process (const LnsDecodedProcess *process)
+{
+  return process->state[LNS_SOURCE_NVTX];
+}
+
+/* Domain NUMBER of PROCESS, made where it is new; NULL if memory is short. */
+LnsDecodedDomain *
+_lns_nvtx_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
+
+/* Takes in one definition record of DOMAIN. */
+void _lns_nvtx_define (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRecord *record);
+
+/* Gives the writer all of them. */
+void _lns_nvtx_replay (LnsDecoder *decoder);
+void _lns_nvtx_free_definitions (LnsNvtxSession *session);
