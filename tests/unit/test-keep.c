@@ -6,7 +6,7 @@
 /* Reports that hold only their last seconds, or whose disk is full for some: ten minutes of batches, as the
  * collector makes them, on a clock of the test's own. */
 
-#include "capture/session/record/recorder-private.h"
+#include "capture/session/record/recorder-parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -187,11 +187,11 @@ static void
 act_on_disk (LnsRecorder *recorder, int64_t passed_ns)
 {
   if (passed_ns % SECOND == 0)
-    recorder->committed_at_ns = 0;
+    recorder->recording.committed_at_ns = 0;
   if (passed_ns == 60 * SECOND)
     {
-      recorder->writer->max_waiting_bytes = 50000;
-      limit_files (lns_writer_file_bytes (recorder->writer));
+      recorder->recording.writer->max_waiting_bytes = 50000;
+      limit_files (lns_writer_file_bytes (recorder->recording.writer));
     }
   else if (passed_ns == 590 * SECOND)
     limit_files (RLIM_INFINITY);
@@ -210,11 +210,8 @@ record (int64_t keep_ns, size_t max_bytes, bool is_full)
   LNS_CHECK (mkdtemp (folder) != NULL);
   snprintf (path, sizeof path, "%s/kept.rep", folder);
   /* Without its thread. */
-  LnsRecorder recorder = { .decoder = lns_decoder_new (&first),
-                           .t0_ns = begin_ns,
-                           .trouble_fd = -1 };
-  pthread_mutex_init (&recorder.lock, NULL);
-  pthread_cond_init (&recorder.changed, NULL);
+  LnsRecorder recorder = { 0 };
+  LNS_CHECK (_lns_recorder_init (&recorder, &first));
   for (int64_t at_ns = begin_ns + BATCH_NS; at_ns <= end_ns + BATCH_NS; at_ns += BATCH_NS)
     {
       const bool is_first = at_ns == begin_ns + BATCH_NS;
@@ -234,19 +231,19 @@ record (int64_t keep_ns, size_t max_bytes, bool is_full)
       recorder.queued_bytes += batch->n_queued_bytes = batch->n_bytes;
       if (is_full)
         act_on_disk (&recorder, at_ns - begin_ns);
-      _lns_recorder_keep (&recorder, batch);
+      _lns_kept_take (&recorder.kept, batch);
       if (at_ns < end_ns && recorder.queued_bytes > outcome.n_queued)
         outcome.n_queued = recorder.queued_bytes;
       if (is_first && max_bytes > 0)
         recorder.kept.max_bytes = max_bytes;
       if (at_ns <= begin_ns + keep_ns + BATCH_NS)
         outcome.n_full = recorder.kept.n_bytes + recorder.kept.queue.n_bytes;
-      if (recorder.kept.most_bytes > outcome.n_most)
-        outcome.n_most = recorder.kept.most_bytes;
+      if (recorder.kept.outcome.most_bytes > outcome.n_most)
+        outcome.n_most = recorder.kept.outcome.most_bytes;
     }
   outcome.result = recorder.result;
   lns_batch_free (recorder.waiting);
-  lns_decoder_free (recorder.decoder);
+  lns_decoder_free (recorder.recording.decoder);
   LnsReport *report = lns_report_open (path, NULL, NULL);
   if (report != NULL)
     {
@@ -325,11 +322,8 @@ test_commits_come_each_second (void)
   int64_t at_ns = begin_ns + BATCH_NS;
   LNS_CHECK (mkdtemp (folder) != NULL);
   snprintf (path, sizeof path, "%s/commits.rep", folder);
-  LnsRecorder recorder = { .decoder = lns_decoder_new (&first),
-                           .t0_ns = begin_ns,
-                           .trouble_fd = -1 };
-  pthread_mutex_init (&recorder.lock, NULL);
-  pthread_cond_init (&recorder.changed, NULL);
+  LnsRecorder recorder = { 0 };
+  LNS_CHECK (_lns_recorder_init (&recorder, &first));
   LnsBatch *batch = new_batch (at_ns, true);
   lns_batch_add_event (
       batch, &(LnsBatchEvent){ .kind = LNS_BATCH_PROCESS,
@@ -338,26 +332,26 @@ test_commits_come_each_second (void)
                        &(LnsBatchEvent){ .kind = LNS_BATCH_START,
                                          .time_ns = begin_ns,
                                          .writer = lns_writer_create (path, &options, NULL) });
-  _lns_recorder_keep (&recorder, batch);
-  _lns_recorder_keep (&recorder, new_batch (at_ns += BATCH_NS, false));
+  _lns_kept_take (&recorder.kept, batch);
+  _lns_kept_take (&recorder.kept, new_batch (at_ns += BATCH_NS, false));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     {
       struct timespec now;
       clock_gettime (CLOCK_MONOTONIC, &now);
       const int64_t last_ns = now.tv_sec * SECOND + now.tv_nsec - cases[i].ago_ns;
-      recorder.committed_at_ns = last_ns;
-      recorder.commit_took_ns = cases[i].took_ns;
-      _lns_recorder_keep (&recorder, new_batch (at_ns += BATCH_NS, false));
-      LNS_CHECK_INT (recorder.committed_at_ns != last_ns, cases[i].is_due);
+      recorder.recording.committed_at_ns = last_ns;
+      recorder.recording.commit_took_ns = cases[i].took_ns;
+      _lns_kept_take (&recorder.kept, new_batch (at_ns += BATCH_NS, false));
+      LNS_CHECK_INT (recorder.recording.committed_at_ns != last_ns, cases[i].is_due);
     }
   batch = new_batch (at_ns += BATCH_NS, false);
   lns_batch_add_event (batch, &(LnsBatchEvent){ .kind = LNS_BATCH_STOP, .time_ns = at_ns });
-  _lns_recorder_keep (&recorder, batch);
-  _lns_recorder_keep (&recorder, new_batch (at_ns += BATCH_NS, false));
+  _lns_kept_take (&recorder.kept, batch);
+  _lns_kept_take (&recorder.kept, new_batch (at_ns += BATCH_NS, false));
   LNS_CHECK (recorder.result.is_written);
   lns_report_result_clear (&recorder.result);
   lns_batch_free (recorder.waiting);
-  lns_decoder_free (recorder.decoder);
+  lns_decoder_free (recorder.recording.decoder);
   unlink (path);
   rmdir (folder);
 }

@@ -13,47 +13,15 @@
 #include <stdint.h>
 
 #include "capture/session/record/batch.h"
+#include "capture/session/record/result.h"
 #include "src/base/error.h"
 
 typedef struct LnsRecorder LnsRecorder;
-
-/* The diagnostic of lns_recorder_next_trouble (), also in the report. */
-#define LNS_TROUBLE_CODE "LNS-REP-003"
-
-/* What a person should know of a report; also in it. */
-typedef struct
-{
-  const char *code; /* static */
-  LnsSeverity severity;
-  char *text;
-} LnsReportDiagnostic;
-
-/* How a report went. To be cleared with lns_report_result_clear (). */
-typedef struct
-{
-  bool is_written;
-  LnsError error; /* where it is not written whole */
-  uint64_t n_events, n_lost, n_processes, n_bytes;
-  LnsReportDiagnostic *diagnostics;
-  size_t n_diagnostics;
-  size_t kept_bytes; /* of memory that its last seconds took at most, where it holds no more */
-  double drain_ms;   /* from the request to the last record in the writer */
-  double commit_ms;  /* the last commit */
-} LnsReportResult;
 
 typedef struct
 {
   uint64_t n_events, n_lost, n_bytes; /* in the file, as of the last batch */
 } LnsRecorderCounters;
-
-/* A range began, or its report is written. */
-typedef struct
-{
-  bool is_end;
-  unsigned number;
-  char *path;             /* owned; may be NULL */
-  LnsReportResult result; /* with is_end; to be cleared */
-} LnsRangeNews;
 
 /* Starts the thread; report time 0 is FIRST. */
 LnsRecorder *
@@ -85,8 +53,6 @@ LnsRecorderCounters lns_recorder_counters (LnsRecorder *recorder);
 
 /* The next of the news; false if there are none. Any thread. */
 bool lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news);
-
-void lns_report_result_clear (LnsReportResult *result);
 
 /* Has FD, an eventfd, made readable when there is trouble to be told. To be called before the first report
  * begins. */

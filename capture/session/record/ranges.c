@@ -9,7 +9,7 @@
  * what was finished by then, or soon after: work of the GPU belongs to the range that its call is in,
  * however late it runs. */
 
-#include "capture/session/record/recorder-private.h"
+#include "capture/session/record/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,8 @@
 #include "capture/wire/record.h"
 
 void
-_lns_recorder_set_ranges (LnsRecorder *recorder, const LnsRangeReports *reports)
+_lns_ranges_set (LnsCaptureRanges *ranges, const LnsRangeReports *reports)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
   ranges->reports = *reports;
   ranges->n_edges = 0;
   ranges->n_begun = ranges->n_early_ready = 0;
@@ -34,17 +33,16 @@ _lns_recorder_set_ranges (LnsRecorder *recorder, const LnsRangeReports *reports)
 
 /* Takes over what NEWS owns. */
 static void
-tell (LnsRecorder *recorder, LnsRangeNews *news)
+tell (LnsCaptureRanges *ranges, LnsRangeNews *news)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
-  pthread_mutex_lock (&recorder->lock);
+  pthread_mutex_lock (&ranges->lock);
   LnsRangeNews *all = realloc (ranges->news, (ranges->n_news + 1) * sizeof *all);
   if (all != NULL)
     {
       ranges->news = all;
       all[ranges->n_news++] = *news;
     }
-  pthread_mutex_unlock (&recorder->lock);
+  pthread_mutex_unlock (&ranges->lock);
   if (all == NULL)
     {
       free (news->path);
@@ -56,54 +54,53 @@ tell (LnsRecorder *recorder, LnsRangeNews *news)
 }
 
 bool
-lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news)
+_lns_ranges_next (LnsCaptureRanges *ranges, LnsRangeNews *ret_news)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
-  pthread_mutex_lock (&recorder->lock);
+  pthread_mutex_lock (&ranges->lock);
   const bool is_there = ranges->n_news > 0;
   if (is_there)
     {
       *ret_news = ranges->news[0];
       memmove (ranges->news, ranges->news + 1, --ranges->n_news * sizeof *ranges->news);
     }
-  pthread_mutex_unlock (&recorder->lock);
+  pthread_mutex_unlock (&ranges->lock);
   return is_there;
 }
 
 void
-_lns_recorder_free_ranges (LnsRecorder *recorder)
+_lns_ranges_free (LnsCaptureRanges *ranges)
 {
   LnsRangeNews news;
-  while (lns_recorder_next_range (recorder, &news))
+  while (_lns_ranges_next (ranges, &news))
     {
       free (news.path);
       lns_report_result_clear (&news.result);
     }
-  free (recorder->ranges.news);
-  free (recorder->ranges.edges);
-  lns_id_map_clear (&recorder->ranges.open);
+  free (ranges->news);
+  free (ranges->edges);
+  lns_id_map_clear (&ranges->open);
 }
 
 /* --- Beginnings and ends ---------------------------------------------------------------------- */
 
 static void
-end_report (LnsRecorder *recorder, int64_t end_ns, const LnsWireClockPair *pair)
+end_report (LnsCaptureRanges *ranges, int64_t end_ns, const LnsWireClockPair *pair)
 {
   const LnsBatchEvent stop = { .kind = LNS_BATCH_STOP, .time_ns = pair->monotonic_ns };
-  LnsRangeNews news = { .is_end = true, .number = recorder->ranges.n_begun };
-  if (recorder->writer == NULL)
+  LnsRangeNews news = { .is_end = true, .number = ranges->n_begun };
+  if (ranges->recording->writer == NULL)
     return;
-  lns_decoder_follow_late (recorder->decoder);
-  _lns_recorder_stop_report (recorder, &stop, end_ns, pair, &news.result);
-  tell (recorder, &news);
+  lns_decoder_follow_late (ranges->recording->decoder);
+  _lns_recording_stop (ranges->recording, &stop, end_ns, pair, &(LnsKeptOutcome){ 0 },
+                       &news.result);
+  tell (ranges, &news);
 }
 
 static void
-begin_report (LnsRecorder *recorder, int64_t start_ns, const LnsWireClockPair *pair)
+begin_report (LnsCaptureRanges *ranges, int64_t start_ns, const LnsWireClockPair *pair)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
   LnsRangeNews news = { .number = ranges->n_begun + 1 };
-  end_report (recorder, start_ns, pair); /* of a process that is gone */
+  end_report (ranges, start_ns, pair); /* of a process that is gone */
   if (ranges->is_over || (ranges->reports.n_max > 0 && ranges->n_begun >= ranges->reports.n_max))
     return;
   ranges->n_begun++;
@@ -111,29 +108,29 @@ begin_report (LnsRecorder *recorder, int64_t start_ns, const LnsWireClockPair *p
       ranges->reports.create (ranges->reports.data, news.number, &news.path, &news.result.error);
   news.is_end = writer == NULL;
   if (writer != NULL)
-    _lns_recorder_start_report (recorder, writer, start_ns, pair);
-  tell (recorder, &news);
+    _lns_recording_start (ranges->recording, writer, start_ns, pair);
+  tell (ranges, &news);
 }
 
 void
-_lns_recorder_leave_range (LnsRecorder *recorder, uint32_t process)
+_lns_ranges_leave (LnsCaptureRanges *ranges, uint32_t process)
 {
-  lns_id_map_take (&recorder->ranges.open, process);
+  lns_id_map_take (&ranges->open, process);
 }
 
 static void
-pass (LnsRecorder *recorder, const LnsRangeEdge *edge)
+pass (LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
 {
-  LnsIdMap *open = &recorder->ranges.open;
-  const int64_t time_ns = lns_decoder_time_ns (recorder->decoder, edge->ticks);
+  LnsIdMap *open = &ranges->open;
+  const int64_t time_ns = lns_decoder_time_ns (ranges->recording->decoder, edge->ticks);
   const size_t n_before = open->n;
   if (!edge->is_end)
     {
-      if (lns_id_map_set (open, edge->process, recorder) && n_before == 0)
-        begin_report (recorder, time_ns, &edge->batch->pair);
+      if (lns_id_map_set (open, edge->process, ranges) && n_before == 0)
+        begin_report (ranges, time_ns, &edge->batch->pair);
     }
   else if (lns_id_map_take (open, edge->process) != NULL && open->n == 0)
-    end_report (recorder, time_ns, &edge->batch->pair);
+    end_report (ranges, time_ns, &edge->batch->pair);
 }
 
 /* --- Playing up to a time --------------------------------------------------------------------- */
@@ -153,7 +150,7 @@ is_later_event (const uint8_t *bytes, uint64_t ticks)
 /* Plays PIECE up to its first record that is later than TICKS, and cuts off what was played. False where
  * one was later. */
 static bool
-play_until (LnsRecorder *recorder, LnsBatchPiece *piece, uint64_t ticks)
+play_until (LnsCaptureRanges *ranges, LnsBatchPiece *piece, uint64_t ticks)
 {
   size_t at = 0;
   bool is_later = false;
@@ -166,10 +163,10 @@ play_until (LnsRecorder *recorder, LnsBatchPiece *piece, uint64_t ticks)
         next = piece->n_bytes; /* the decoder counts it */
       at = next;
     }
-  lns_decoder_play (recorder->decoder, &piece->source, piece->bytes, at);
+  lns_decoder_play (ranges->recording->decoder, &piece->source, piece->bytes, at);
   const LnsBegun begun =
       at < piece->n_bytes ? lns_records_count_begun (piece->bytes, at) : piece->begun;
-  recorder->n_played += begun.n;
+  ranges->recording->n_played += begun.n;
   piece->begun = (LnsBegun){ piece->begun.n - begun.n, piece->begun.n_late - begun.n_late };
   piece->bytes += at;
   piece->n_bytes -= at;
@@ -178,19 +175,19 @@ play_until (LnsRecorder *recorder, LnsBatchPiece *piece, uint64_t ticks)
 
 /* Plays of each stream, in batches but the newest, what comes before its first record after TICKS. */
 static void
-play_all_until (LnsRecorder *recorder, uint64_t ticks)
+play_all_until (LnsCaptureRanges *ranges, uint64_t ticks)
 {
   LnsIdMap later = { 0 };
-  for (LnsBatch *batch = recorder->waiting; batch != NULL && batch->next != NULL;
+  for (LnsBatch *batch = *ranges->waiting; batch != NULL && batch->next != NULL;
        batch = batch->next)
     for (size_t i = 0; i < batch->n_pieces; i++)
       {
         LnsBatchPiece *piece = &batch->pieces[i];
         const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
-        if (lns_id_map_get (&later, key) == NULL && !play_until (recorder, piece, ticks))
+        if (lns_id_map_get (&later, key) == NULL && !play_until (ranges, piece, ticks))
           lns_id_map_set (&later, key, piece);
       }
-  lns_decoder_settle (recorder->decoder);
+  lns_decoder_settle (ranges->recording->decoder);
   lns_id_map_clear (&later);
 }
 
@@ -245,29 +242,29 @@ first_call_after (const LnsBatchPiece *piece, uint64_t ticks)
 
 /* Plays what PROCESS did in the range of EDGE, its end, in the batches up to the one by which all is here. */
 static void
-play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge, uint32_t process)
+play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t process)
 {
   Belonging range = { .end_ticks = edge->ticks,
                       .next_ticks = UINT64_MAX,
                       .correlation = UINT32_MAX };
-  for (size_t i = recorder->ranges.n_edges; i-- > 0;)
-    if ((recorder->ranges.edges[i].process == process || process != edge->process) &&
-        !recorder->ranges.edges[i].is_end && recorder->ranges.edges[i].ticks >= edge->ticks)
-      range.next_ticks = recorder->ranges.edges[i].ticks;
-  for (LnsBatch *batch = recorder->waiting; batch != NULL; batch = batch->next)
+  for (size_t i = ranges->n_edges; i-- > 0;)
+    if ((ranges->edges[i].process == process || process != edge->process) &&
+        !ranges->edges[i].is_end && ranges->edges[i].ticks >= edge->ticks)
+      range.next_ticks = ranges->edges[i].ticks;
+  for (LnsBatch *batch = *ranges->waiting; batch != NULL; batch = batch->next)
     for (size_t i = 0; i < batch->n_pieces; i++)
       if (batch->pieces[i].source.process == process)
         {
           const uint32_t first = first_call_after (&batch->pieces[i], edge->ticks);
           range.correlation = first < range.correlation ? first : range.correlation;
         }
-  for (LnsBatch *batch = recorder->waiting; batch != edge->ready->next; batch = batch->next)
+  for (LnsBatch *batch = *ranges->waiting; batch != edge->ready->next; batch = batch->next)
     for (size_t i = 0; i < batch->n_pieces; i++)
       {
         LnsBatchPiece *piece = &batch->pieces[i];
         /* The batch's own memory. */
         if (piece->source.process == process)
-          piece->n_bytes = lns_decoder_take_cuda (recorder->decoder, &piece->source,
+          piece->n_bytes = lns_decoder_take_cuda (ranges->recording->decoder, &piece->source,
                                                   (uint8_t *)(uintptr_t)piece->bytes,
                                                   piece->n_bytes, belongs, &range);
       }
@@ -275,20 +272,20 @@ play_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge, uint32_t process)
 
 /* The same of all processes: where none is left in a range they all were let record until now. */
 static void
-play_all_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
+play_all_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
 {
-  const LnsIdMap *open = &recorder->ranges.open;
+  const LnsIdMap *open = &ranges->open;
   const bool is_last = open->n == 1 && lns_id_map_get (open, edge->process) != NULL;
   LnsIdMap done = { 0 };
-  play_work_of (recorder, edge, edge->process);
-  lns_id_map_set (&done, edge->process, recorder);
-  for (LnsBatch *batch = recorder->waiting; is_last && batch != edge->ready->next;
+  play_work_of (ranges, edge, edge->process);
+  lns_id_map_set (&done, edge->process, ranges);
+  for (LnsBatch *batch = *ranges->waiting; is_last && batch != edge->ready->next;
        batch = batch->next)
     for (size_t i = 0; i < batch->n_pieces; i++)
       {
         const uint32_t process = batch->pieces[i].source.process;
-        if (lns_id_map_get (&done, process) == NULL && lns_id_map_set (&done, process, recorder))
-          play_work_of (recorder, edge, process);
+        if (lns_id_map_get (&done, process) == NULL && lns_id_map_set (&done, process, ranges))
+          play_work_of (ranges, edge, process);
       }
   lns_id_map_clear (&done);
 }
@@ -296,12 +293,11 @@ play_all_work_of (LnsRecorder *recorder, const LnsRangeEdge *edge)
 /* --- Edges ------------------------------------------------------------------------------------ */
 
 static void
-add_edge (LnsRecorder *recorder,
+add_edge (LnsCaptureRanges *ranges,
           const LnsBatchPiece *piece,
           const LnsBatch *batch,
           const uint8_t *bytes)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
   LnsWireRangeBytes said;
   memcpy (&said, bytes, sizeof said);
   LnsRangeEdge *edges = realloc (ranges->edges, (ranges->n_edges + 1) * sizeof *edges);
@@ -324,9 +320,8 @@ add_edge (LnsRecorder *recorder,
 
 /* Ends of ranges of PROCESS need only wait until BATCH is played: the first one of them, or all. */
 static void
-make_ready (LnsRecorder *recorder, uint32_t process, const LnsBatch *batch, bool is_all)
+make_ready (LnsCaptureRanges *ranges, uint32_t process, const LnsBatch *batch, bool is_all)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
   for (size_t i = 0; i < ranges->n_edges; i++)
     {
       LnsRangeEdge *edge = &ranges->edges[i];
@@ -342,9 +337,9 @@ make_ready (LnsRecorder *recorder, uint32_t process, const LnsBatch *batch, bool
 }
 
 void
-_lns_recorder_find_edges (LnsRecorder *recorder, const LnsBatch *batch)
+_lns_ranges_find_edges (LnsCaptureRanges *ranges, const LnsBatch *batch)
 {
-  if (recorder->ranges.reports.create == NULL)
+  if (ranges->reports.create == NULL)
     return;
   for (size_t i = 0; i < batch->n_pieces; i++)
     {
@@ -353,24 +348,23 @@ _lns_recorder_find_edges (LnsRecorder *recorder, const LnsBatch *batch)
       for (size_t at = 0, next = 0;
            lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
         if (record.type == (LnsWireType)LNS_WIRE_RANGE && next - at >= sizeof (LnsWireRangeBytes))
-          add_edge (recorder, piece, batch, piece->bytes + at);
+          add_edge (ranges, piece, batch, piece->bytes + at);
     }
   for (size_t i = 0; i < batch->n_events; i++)
     {
       const LnsBatchEvent *event = &batch->events[i];
       if (event->kind == LNS_BATCH_FLUSHED)
-        make_ready (recorder, event->process, batch, false);
+        make_ready (ranges, event->process, batch, false);
       else if (event->kind == LNS_BATCH_PROCESS_GONE)
-        make_ready (recorder, event->process, batch, true);
+        make_ready (ranges, event->process, batch, true);
       else if (event->kind == LNS_BATCH_STOP || event->kind == LNS_BATCH_CANCEL)
-        make_ready (recorder, LNS_ID_NONE, batch, true);
+        make_ready (ranges, LNS_ID_NONE, batch, true);
     }
 }
 
 bool
-_lns_recorder_pass_edges (LnsRecorder *recorder)
+_lns_ranges_pass_edges (LnsCaptureRanges *ranges)
 {
-  LnsCaptureRanges *ranges = &recorder->ranges;
   while (ranges->n_edges > 0)
     {
       const LnsRangeEdge edge = ranges->edges[0];
@@ -378,10 +372,10 @@ _lns_recorder_pass_edges (LnsRecorder *recorder)
         return true; /* of the newest batch, which is not played now either */
       if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
         return false;
-      play_all_until (recorder, edge.ticks);
+      play_all_until (ranges, edge.ticks);
       if (edge.is_end)
-        play_all_work_of (recorder, &edge);
-      pass (recorder, &edge);
+        play_all_work_of (ranges, &edge);
+      pass (ranges, &edge);
       memmove (ranges->edges, ranges->edges + 1, --ranges->n_edges * sizeof edge);
     }
   return true;

@@ -9,7 +9,7 @@
  * memory holds those seconds and no more, the disk nothing until then, and what a range that was open then
  * is called is known. */
 
-#include "capture/session/record/recorder-private.h"
+#include "capture/session/record/keep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,9 +36,8 @@ find_event (LnsBatch *batch, LnsBatchEventKind kind)
 
 /* From BATCH on what comes is kept, for the writer of START. */
 static void
-begin (LnsRecorder *recorder, LnsBatchEvent *start)
+begin (LnsKept *kept, LnsBatchEvent *start)
 {
-  LnsKept *kept = &recorder->kept;
   kept->packer = lns_packer_new ();
   if (kept->packer == NULL)
     return; /* then all of it is recorded */
@@ -46,8 +45,8 @@ begin (LnsRecorder *recorder, LnsBatchEvent *start)
   kept->start_ns = start->time_ns;
   kept->writer = start->writer;
   kept->max_bytes = lns_memory_limit () / MEMORY_SHARE;
-  kept->is_short = false;
-  kept->most_bytes = 0;
+  kept->outcome.is_short = false;
+  kept->outcome.most_bytes = 0;
   /* Where that is allowed, as the collector's: while nothing is packed, memory grows. */
   kept->priority = getpriority (PRIO_PROCESS, (id_t)gettid ());
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
@@ -55,7 +54,7 @@ begin (LnsRecorder *recorder, LnsBatchEvent *start)
   char value[32];
   snprintf (value, sizeof value, "%" PRId64, kept->keep_ns);
   lns_writer_set_meta (kept->writer, "keep_ns", value);
-  lns_writer_commit (kept->writer, kept->start_ns - recorder->t0_ns, NULL);
+  lns_writer_commit (kept->writer, kept->start_ns - kept->t0_ns, NULL);
   start->writer = NULL;
   start->kind = LNS_BATCH_NOTHING;
 }
@@ -67,39 +66,36 @@ ring_bytes (const LnsKept *kept)
 }
 
 static void
-put (LnsRecorder *recorder, LnsBatch *batch)
+put (LnsKept *kept, LnsBatch *batch)
 {
-  LnsKept *kept = &recorder->kept;
-  kept->is_short |= !lns_batch_pack (batch, kept->packer, &kept->queue);
-  atomic_fetch_sub (&recorder->queued_bytes, batch->n_queued_bytes);
+  kept->outcome.is_short |= !lns_batch_pack (batch, kept->packer, &kept->queue);
+  atomic_fetch_sub (kept->queued_bytes, batch->n_queued_bytes);
   batch->n_queued_bytes = 0;
   batch->next = NULL;
   *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
   kept->last = batch;
   kept->n_bytes += lns_batch_unpacked_bytes (batch);
-  if (ring_bytes (kept) > kept->most_bytes)
-    kept->most_bytes = ring_bytes (kept);
+  if (ring_bytes (kept) > kept->outcome.most_bytes)
+    kept->outcome.most_bytes = ring_bytes (kept);
 }
 
 /* Takes the oldest batch out of the ring and does what was put off. */
 static void
-play_oldest (LnsRecorder *recorder)
+play_oldest (LnsKept *kept)
 {
-  LnsKept *kept = &recorder->kept;
   LnsBatch *batch = kept->first;
   kept->n_bytes -= lns_batch_unpacked_bytes (batch);
   if ((kept->first = batch->next) == NULL)
     kept->last = NULL;
   batch->next = NULL;
-  kept->is_short |= !lns_batch_unpack (batch, kept->packer, &kept->queue);
-  _lns_recorder_take (recorder, batch);
+  kept->outcome.is_short |= !lns_batch_unpack (batch, kept->packer, &kept->queue);
+  kept->play (kept->data, batch);
 }
 
 /* Has the report begin with BATCH, at TIME_NS. */
 static void
-start_with (LnsRecorder *recorder, LnsBatch *batch, int64_t time_ns)
+start_with (LnsKept *kept, LnsBatch *batch, int64_t time_ns)
 {
-  LnsKept *kept = &recorder->kept;
   LnsBatchEvent start = { .kind = LNS_BATCH_START, .writer = kept->writer, .time_ns = time_ns };
   kept->writer = NULL;
   lns_batch_add_event (batch, &start);
@@ -107,28 +103,28 @@ start_with (LnsRecorder *recorder, LnsBatch *batch, int64_t time_ns)
 
 /* The report ends with BATCH, as END says. */
 static void
-finish (LnsRecorder *recorder, LnsBatch *batch, const LnsBatchEvent *end)
+finish (LnsKept *kept, LnsBatch *batch, const LnsBatchEvent *end)
 {
-  LnsKept *kept = &recorder->kept;
   int64_t from_ns = end->time_ns - end->keep_ns;
   setpriority (PRIO_PROCESS, (id_t)gettid (), kept->priority);
   if (from_ns < kept->start_ns)
     from_ns = kept->start_ns;
-  for (; kept->first != NULL; play_oldest (recorder))
+  for (; kept->first != NULL; play_oldest (kept))
     if (kept->writer != NULL && kept->first->pair.monotonic_ns >= from_ns)
-      start_with (recorder, kept->first, from_ns);
+      start_with (kept, kept->first, from_ns);
   if (kept->writer != NULL)
-    start_with (recorder, batch, from_ns);
+    start_with (kept, batch, from_ns);
   lns_byte_queue_clear (&kept->queue);
   lns_packer_free (kept->packer);
-  *kept = (LnsKept){ .is_short = kept->is_short, .most_bytes = kept->most_bytes };
+  kept->packer = NULL;
+  kept->keep_ns = kept->start_ns = 0;
+  kept->n_bytes = 0;
 }
 
 /* Puts BATCH into the ring, and takes out what is too old. */
 static void
-put_off (LnsRecorder *recorder, LnsBatch *batch)
+put_off (LnsKept *kept, LnsBatch *batch)
 {
-  LnsKept *kept = &recorder->kept;
   int64_t from_ns = batch->pair.monotonic_ns - kept->keep_ns;
   if (batch->n_pieces == 0 && batch->n_events == 0)
     {
@@ -137,40 +133,39 @@ put_off (LnsRecorder *recorder, LnsBatch *batch)
       lns_batch_free (batch);
       return;
     }
-  put (recorder, batch);
+  put (kept, batch);
   /* Packed, what waits takes a tenth and less: that goes first. */
-  if (atomic_load (&recorder->queued_bytes) > 0)
+  if (atomic_load (kept->queued_bytes) > 0)
     from_ns -= kept->keep_ns / SLACK;
   /* A batch's pair is later than its records. */
   while (kept->first->pair.monotonic_ns < from_ns)
-    play_oldest (recorder);
-  for (; kept->first != NULL && ring_bytes (kept) > kept->max_bytes; kept->is_short = true)
-    play_oldest (recorder);
+    play_oldest (kept);
+  for (; kept->first != NULL && ring_bytes (kept) > kept->max_bytes; kept->outcome.is_short = true)
+    play_oldest (kept);
 }
 
 void
-_lns_recorder_keep (LnsRecorder *recorder, LnsBatch *batch)
+_lns_kept_take (LnsKept *kept, LnsBatch *batch)
 {
   LnsBatchEvent *start = find_event (batch, LNS_BATCH_START);
   if (start != NULL && start->keep_ns > 0)
-    begin (recorder, start);
+    begin (kept, start);
   const LnsBatchEvent *end = find_event (batch, LNS_BATCH_STOP);
   if (end == NULL)
     end = find_event (batch, LNS_BATCH_CANCEL);
-  if (recorder->kept.keep_ns > 0 && end == NULL)
+  if (kept->keep_ns > 0 && end == NULL)
     {
-      put_off (recorder, batch);
+      put_off (kept, batch);
       return;
     }
-  if (recorder->kept.keep_ns > 0)
-    finish (recorder, batch, end);
-  _lns_recorder_take (recorder, batch);
+  if (kept->keep_ns > 0)
+    finish (kept, batch, end);
+  kept->play (kept->data, batch);
 }
 
 void
-_lns_recorder_free_kept (LnsRecorder *recorder)
+_lns_kept_free (LnsKept *kept)
 {
-  LnsKept *kept = &recorder->kept;
   while (kept->first != NULL)
     {
       LnsBatch *next = kept->first->next;

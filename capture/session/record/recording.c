@@ -1,0 +1,394 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/record/recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/format.h"
+
+/* A batch is played when the next one is there, 50 ms later; with that, and with a slow disk's moment,
+ * a range that ended 1.3 s ago is in the file, or among what the file says that it lacks. */
+#define COMMIT_NS INT64_C (900000000)
+
+/* Of records; in the file they take a third to a half of it. */
+#define COMMIT_BYTES (64u << 20)
+
+static int64_t
+monotonic_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* Keeps a reading of all clocks in the report: its times can be told in any of them. */
+void
+_lns_recording_keep_pair (LnsRecording *recording, const LnsWireClockPair *pair)
+{
+  char key[32], value[80];
+  snprintf (key, sizeof key, "clock_pair.%u", recording->n_pairs++);
+  snprintf (value, sizeof value, "%llu %lld %lld", (unsigned long long)pair->ticks,
+            (long long)pair->monotonic_ns, (long long)pair->realtime_ns);
+  lns_writer_set_meta (recording->writer, key, value);
+  recording->pair_at_ns = pair->monotonic_ns;
+}
+
+void
+_lns_recording_count (LnsRecording *recording)
+{
+  if (recording->writer == NULL)
+    return;
+  atomic_store (&recording->n_events, lns_writer_events (recording->writer));
+  atomic_store (&recording->n_lost, lns_writer_lost (recording->writer));
+  atomic_store (&recording->n_bytes, lns_writer_file_bytes (recording->writer));
+}
+
+/* What a report lacks that ends with the next commit. */
+static void
+tell_backlog (LnsRecording *recording)
+{
+  const int64_t seen_ns = atomic_load (&recording->seen_ns) - recording->t0_ns;
+  const uint64_t n_begun = atomic_load (&recording->n_begun),
+                 n_lost = atomic_load (&recording->n_pool_lost),
+                 n_told = lns_decoder_n_told (recording->decoder);
+  const LnsWriterBacklog backlog = {
+    .reached_ns = recording->reached_ns,
+    .seen_ns = seen_ns > recording->reached_ns ? seen_ns : recording->reached_ns,
+    .n_waiting = n_begun > recording->n_played ? n_begun - recording->n_played : 0,
+    .n_untold = n_lost > n_told ? n_lost - n_told : 0,
+  };
+  lns_writer_set_backlog (recording->writer, &backlog);
+}
+
+/* A commit has failed: says so while there is time to do something about it. Readers that hold the lock are
+ * waited for without a word. */
+static void
+tell_trouble (LnsRecording *recording, const LnsError *cause)
+{
+  lns_error_set (&recording->commit_error, cause->domain, cause->code, "%s", cause->message);
+  if (recording->has_told_trouble || cause->code == EBUSY)
+    return;
+  recording->has_told_trouble = true;
+  LnsError trouble = { 0 };
+  lns_error_set (&trouble, cause->domain, cause->code,
+                 "%s; events are kept in memory meanwhile, and writing is tried again each second",
+                 cause->message);
+  lns_decoder_diagnose (recording->decoder, LNS_TROUBLE_CODE, LNS_SEVERITY_WARNING, LNS_ID_NONE,
+                        trouble.message);
+  pthread_mutex_lock (&recording->lock);
+  recording->trouble = trouble;
+  pthread_mutex_unlock (&recording->lock);
+  const uint64_t one = 1;
+  ssize_t written = write (recording->trouble_fd, &one, sizeof one);
+  (void)written; /* fails only where it is readable already */
+}
+
+/* Commits each second, whatever is still to be played: to be called often. The time that a commit
+ * takes counts, as until its end the file is what the one before has made it. */
+void
+_lns_recording_commit_if_due (LnsRecording *recording)
+{
+  if (recording->writer == NULL)
+    return;
+  int64_t now_ns = monotonic_ns ();
+  if (now_ns - recording->committed_at_ns + recording->commit_took_ns < COMMIT_NS &&
+      recording->bytes_since_commit < COMMIT_BYTES)
+    return;
+  lns_decoder_read_thread_names (recording->decoder);
+  lns_decoder_show_open (recording->decoder);
+  tell_backlog (recording);
+  /* What a failed one leaves waits for the next, until there is too much of it. */
+  LnsError cause = { 0 };
+  if (!lns_writer_commit (recording->writer, recording->reached_ns, &cause))
+    tell_trouble (recording, &cause);
+  /* From when it was due: a slow commit must not push the next one back. */
+  recording->committed_at_ns = now_ns;
+  recording->commit_took_ns = monotonic_ns () - now_ns;
+  if (recording->commit_took_ns > COMMIT_NS / 2)
+    recording->commit_took_ns = COMMIT_NS / 2;
+  recording->bytes_since_commit = 0;
+}
+
+/* Puts a diagnostic into the report, and into its result. */
+void
+_lns_recording_diagnose (LnsRecording *recording,
+                         const char *code,
+                         LnsSeverity severity,
+                         uint32_t process,
+                         const char *text)
+{
+  lns_decoder_diagnose (recording->decoder, code, severity, process, text);
+  LnsReportDiagnostic *diagnostics =
+      realloc (recording->diagnostics, (recording->n_diagnostics + 1) * sizeof *diagnostics);
+  char *copy = strdup (text);
+  if (diagnostics != NULL)
+    recording->diagnostics = diagnostics;
+  if (diagnostics != NULL && copy != NULL)
+    diagnostics[recording->n_diagnostics++] = (LnsReportDiagnostic){ code, severity, copy };
+  else
+    free (copy);
+}
+
+typedef struct
+{
+  const char *code;
+  LnsSeverity severity;
+  const char *one, *many; /* what follows the count, of one and of any other number */
+  const char *rest;       /* what follows that */
+} Sentence;
+
+/* What can be missing at a report's end. */
+enum
+{
+  FASTER,
+  IN_HANDLERS,
+  WITHOUT_MEMORY,
+  WITHOUT_BUFFERS,
+  OF_EARLIER_RANGES,
+  WITHOUT_GPU_MEMORY,
+  UNFINISHED,
+  TOO_DEEP,
+  UNTIMED,
+  ORPHANS,
+  UNWRITTEN,
+  DAMAGED,
+  UNREAD,
+};
+
+static const Sentence sentences[] = {
+  [FASTER] = { "LNS-POOL-001", LNS_SEVERITY_WARNING, "event is lost, as it came faster than it",
+               "events are lost, as they came faster than they",
+               " could be stored: record with a larger --buffer-size, or to a faster disk" },
+  [IN_HANDLERS] = { "LNS-POOL-007", LNS_SEVERITY_WARNING,
+                    "event is lost, as a signal handler made it",
+                    "events are lost, as a signal handler made them",
+                    " while it interrupted another NVTX call of its thread: make no NVTX calls in "
+                    "signal handlers, or block the signal around those of the program" },
+  [WITHOUT_MEMORY] = { "LNS-POOL-008", LNS_SEVERITY_WARNING, "event is lost", "events are lost",
+                       ", as the program had no memory for the records of another thread, or more "
+                       "than 65,536 threads that made NVTX calls: raise its `ulimit -v`" },
+  [WITHOUT_BUFFERS] = { "LNS-CUDA-013", LNS_SEVERITY_WARNING,
+                        "record of what the GPU did is lost, as CUPTI had no buffer for it",
+                        "records of what the GPU did are lost, as CUPTI had no buffer for them",
+                        ": record with a larger --buffer-size or a smaller --cuda-flush-interval" },
+  [OF_EARLIER_RANGES] = { "LNS-CUDA-024", LNS_SEVERITY_INFO,
+                          "CUDA call or GPU operation of an earlier capture range is left out, as "
+                          "it "
+                          "ended after the report of its range",
+                          "CUDA calls or GPU operations of earlier capture ranges are left out, as "
+                          "they ended after the reports of their ranges",
+                          ": call cudaDeviceSynchronize before a range ends" },
+  [WITHOUT_GPU_MEMORY] = { "LNS-CUDA-016", LNS_SEVERITY_INFO, "CUDA call", "CUDA calls",
+                           " found no GPU memory; CUPTI's buffers take some of it: where the "
+                           "program "
+                           "gets on without Lanescope, record with a smaller "
+                           "--cupti-device-buffer, "
+                           "such as 1M" },
+  [UNFINISHED] = { "LNS-CUDA-014", LNS_SEVERITY_INFO,
+                   "CUDA call or GPU operation had not ended when the report, or its process, did, "
+                   "and is left out",
+                   "CUDA calls or GPU operations had not ended when the report, or their process, "
+                   "did, and are left out",
+                   "" },
+  [TOO_DEEP] = { "LNS-NVTX-007", LNS_SEVERITY_WARNING, "range is lost, as it was",
+                 "ranges are lost, as they were",
+                 " nested more than 65536 deep: look for pushes without a pop" },
+  [UNTIMED] = { "LNS-NVTX-008", LNS_SEVERITY_WARNING,
+                "deferred event is left out, as its schema tells",
+                "deferred events are left out, as their schema tells",
+                " no times, or those of a clock that is not known" },
+  [ORPHANS] = { "LNS-NVTX-006", LNS_SEVERITY_WARNING, "sample or batch is left out",
+                "samples or batches are left out",
+                ", as the program has registered no such counter: check what nvtxCounterRegister "
+                "returned" },
+  [UNWRITTEN] = { "LNS-REP-002", LNS_SEVERITY_WARNING, "event is lost, as it",
+                  "events are lost, as they", " could not be written for too long: " },
+  [DAMAGED] = { "LNS-POOL-004", LNS_SEVERITY_WARNING, "event, at least, is lost",
+                "events, at least, are lost",
+                ", as a program wrote to memory that is not its own, where records lay: look "
+                "for the fault with a memory checker" },
+  [UNREAD] = { "LNS-POOL-005", LNS_SEVERITY_WARNING,
+               "event or record is lost, as Lanescope had no memory to read it",
+               "events or records are lost, as Lanescope had no memory to read them",
+               ": free memory, or raise the `ulimit -v` that it runs under" },
+};
+
+_Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
+
+/* Says that N are missing, where there are any; CAUSE ends the sentence. */
+static void
+tell_count_for (LnsRecording *recording, uint64_t n, int which, const char *cause)
+{
+  const Sentence *sentence = &sentences[which];
+  char text[sizeof recording->commit_error.message + 256];
+  snprintf (text, sizeof text, "%llu %s%s%s", (unsigned long long)n,
+            lns_plural (n, sentence->one, sentence->many), sentence->rest, cause);
+  if (n > 0)
+    _lns_recording_diagnose (recording, sentence->code, sentence->severity, LNS_ID_NONE, text);
+}
+
+static void
+tell_count (LnsRecording *recording, uint64_t n, int which)
+{
+  tell_count_for (recording, n, which, "");
+}
+
+static const char *const no_cuda[] = {
+  [LNS_CUDA_UNSEEN] =
+      "no CUDA events were seen: no process initialised CUDA in a way that reached Lanescope; the "
+      "program may not use CUDA, find no libcuda or no GPU, or have dropped CUDA_INJECTION64_PATH "
+      "from its environment",
+  [LNS_CUDA_NO_DEVICE] =
+      "no CUDA events were seen: CUDA found no GPU, or could not be initialised; "
+      "`nvidia-smi` says whether the driver works",
+  [LNS_CUDA_IDLE] =
+      "no CUDA events were seen: the program has initialised CUDA, but did nothing with "
+      "it while data were collected",
+  [LNS_CUDA_RECORDED] = NULL,
+};
+
+/* Says what came when there was no report that it belongs to; N_DROPPED are those of this one. */
+static void
+tell_between (LnsRecording *recording, uint64_t n_dropped)
+{
+  const LnsDecoderBetween between = lns_decoder_take_between (recording->decoder);
+  tell_count (recording, between.n_dropped + n_dropped, WITHOUT_BUFFERS);
+  tell_count (recording, between.n_late, OF_EARLIER_RANGES);
+}
+
+static const char no_python[] =
+    "no Python program began to trace functions: none ran, or another program started it with -I, "
+    "-E, -S or a PYTHONPATH without ours; start Python from this command line, or have what starts "
+    "it add to PYTHONPATH";
+
+/* What can only be said at the end. */
+static void
+sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome *kept)
+{
+  const LnsDecoderCounters counters = lns_decoder_counters (recording->decoder);
+  const uint64_t n_dropped = lns_writer_dropped (recording->writer);
+  uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped + counters.n_damaged;
+  for (int i = 0; i < LNS_WIRE_CAUSES; i++)
+    n_told += counters.n_lost_by[i];
+  const uint64_t n_lost = lns_writer_lost (recording->writer);
+  const LnsCudaState cuda = lns_decoder_cuda_state (recording->decoder);
+  if (stop->wants_cuda && no_cuda[cuda] != NULL)
+    _lns_recording_diagnose (recording, "LNS-CUDA-011", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+                             no_cuda[cuda]);
+  if (lns_writer_events (recording->writer) == 0 && stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
+    _lns_recording_diagnose (recording, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
+  const LnsUnrecorded *unrecorded;
+  for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recording->decoder, i)) != NULL; i++)
+    if (!unrecorded->is_settled)
+      _lns_recording_diagnose (recording, unrecorded->code, unrecorded->severity,
+                               unrecorded->process, unrecorded->text);
+  if (stop->wants_python && !lns_decoder_has_python (recording->decoder))
+    _lns_recording_diagnose (recording, "LNS-PYTHON-002", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+                             no_python);
+  tell_count (recording, n_lost > n_told ? n_lost - n_told : 0, FASTER);
+  tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], IN_HANDLERS);
+  tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], WITHOUT_MEMORY);
+  tell_between (recording, counters.n_dropped);
+  tell_count (recording, counters.n_out_of_memory, WITHOUT_GPU_MEMORY);
+  tell_count (recording, counters.n_unfinished, UNFINISHED);
+  tell_count (recording, counters.n_too_deep, TOO_DEEP);
+  tell_count (recording, counters.n_untimed, UNTIMED);
+  tell_count (recording, counters.n_orphan_samples, ORPHANS);
+  if (kept->is_short)
+    _lns_recording_diagnose (
+        recording, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+        "the seconds that --keep asks for did not fit into a quarter of the memory there is: "
+        "the report holds only the last of them");
+  tell_count_for (recording, n_dropped, UNWRITTEN, recording->commit_error.message);
+  tell_count (recording, counters.n_damaged, DAMAGED);
+  tell_count (recording, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], UNREAD);
+}
+
+void
+_lns_recording_start (LnsRecording *recording,
+                      LnsWriter *writer,
+                      int64_t start_ns,
+                      const LnsWireClockPair *pair)
+{
+  recording->writer = writer;
+  recording->commit_error = (LnsError){ 0 };
+  recording->has_told_trouble = false;
+  recording->n_pairs = 0;
+  recording->committed_at_ns = monotonic_ns ();
+  recording->commit_took_ns = 0;
+  recording->reached_ns = start_ns;
+  lns_decoder_start_report (recording->decoder, writer, start_ns);
+  _lns_recording_keep_pair (recording, pair);
+}
+
+static void
+keep_memory (LnsRecording *recording, size_t n_bytes)
+{
+  char value[32];
+  snprintf (value, sizeof value, "%zu", n_bytes);
+  lns_writer_set_meta (recording->writer, "keep_memory_bytes", value);
+}
+
+void
+_lns_recording_stop (LnsRecording *recording,
+                     const LnsBatchEvent *event,
+                     int64_t end_ns,
+                     const LnsWireClockPair *pair,
+                     const LnsKeptOutcome *kept,
+                     LnsReportResult *ret_result)
+{
+  LnsReportResult result = { 0 };
+  if (recording->writer != NULL)
+    {
+      if (event->kind == LNS_BATCH_STOP)
+        {
+          lns_decoder_write_held (recording->decoder);
+          sum_up (recording, event, kept);
+          if (recording->describe != NULL)
+            recording->describe (recording->describe_data, recording->writer);
+        }
+      result.kept_bytes = kept->most_bytes;
+      if (result.kept_bytes > 0)
+        keep_memory (recording, result.kept_bytes);
+      lns_decoder_stop_report (recording->decoder, end_ns);
+      _lns_recording_keep_pair (recording, pair);
+      LnsWriterCounts counts = { 0 };
+      int64_t drained_ns = monotonic_ns ();
+      if (event->kind == LNS_BATCH_CANCEL)
+        lns_writer_abandon (recording->writer);
+      else
+        result.is_written = lns_writer_finish_counted (recording->writer, LNS_STATE_COMPLETE,
+                                                       end_ns, &counts, &result.error);
+      recording->writer = NULL;
+      result.n_events = counts.n_events;
+      result.n_lost = counts.n_lost;
+      result.n_processes = counts.n_processes;
+      result.n_bytes = counts.file_bytes;
+      result.drain_ms = (double)(drained_ns - event->time_ns) / 1e6;
+      result.commit_ms = (double)(monotonic_ns () - drained_ns) / 1e6;
+    }
+  else if (event->kind == LNS_BATCH_STOP)
+    tell_between (recording, 0);
+  result.diagnostics = recording->diagnostics;
+  result.n_diagnostics = recording->n_diagnostics;
+  recording->diagnostics = NULL;
+  recording->n_diagnostics = 0;
+  *ret_result = result;
+}
+
+void
+lns_report_result_clear (LnsReportResult *result)
+{
+  for (size_t i = 0; i < result->n_diagnostics; i++)
+    free (result->diagnostics[i].text);
+  free (result->diagnostics);
+  *result = (LnsReportResult){ 0 };
+}
