@@ -220,6 +220,47 @@ def check_small(report):
     assert json.loads(arguments[0]) == {"x": [1, {"y": None}], "z": "q\"q"}, arguments
 
 
+def launch_events():
+    """Calls and work that arrows alone tie together, and arrows of which it is not certain what they mean."""
+    def call(ts, name="cudaLaunchKernel", **arguments):
+        return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 10, "tid": 11, "ts": ts, "dur": 5, "args": arguments}
+
+    def kernel(ts, name, dur=5, cat="kernel", **arguments):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur, "args": {"device": 0, "stream": 7, **arguments}}
+
+    def arrow(number, begin, *ends):
+        common = {"cat": "ac2g", "name": "ac2g", "id": number}
+        return [{"ph": "s", "pid": 10, "tid": 11, "ts": begin, **common}] + \
+            [{"ph": "f", "pid": 0, "tid": 7, "ts": end, "bp": "e", **common} for end in ends]
+    return [
+        {"ph": "X", "cat": "user_annotation", "name": "step", "pid": 10, "tid": 11, "ts": 0, "dur": 100},
+        call(10), *arrow(1, 10, 20), kernel(20, "first", dur=10),
+        call(30, "cudaMemcpyAsync"), *arrow(2, 31, 42), kernel(40, "Memcpy HtoD (Pinned -> Device)", cat="gpu_memcpy"),  # amid both
+        call(50, "cudaGraphLaunch"), *arrow(3, 50, 60, 61), kernel(60, "of graph", dur=1), kernel(61, "of graph", dur=1),
+        call(70), call(76), *arrow(4, 70), *arrow(4, 76, 82), kernel(82, "of one of two calls"),
+        *arrow(5, 97, 99), kernel(99, "of no call"),
+        call(110), *arrow(6, 110, 200),  # of no work
+        call(300, correlation=77), *arrow(7, 300, 310), kernel(310, "known", correlation=77),
+        call(400, correlation=78), *arrow(8, 400, 410), kernel(410, "half known"),
+    ]
+
+
+def test_work_that_arrows_alone_tie_to_its_call():
+    with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as source:
+        report = convert(work, write(source, "arrows.json", json.dumps(launch_events())))
+        links = dict(rows(report, "SELECT s.value, r.start FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k "
+                          "ON k.correlationId = r.correlationId AND r.correlationId != 0 AND k.globalPid = r.globalTid >> 24 << 24 JOIN StringIds AS s ON s.id = demangledName"))
+        assert links == {"first": "10000", "of graph": "50000", "known": "300000", "half known": "400000"}, links
+        assert rows(report, "SELECT r.start, c.start FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN CUPTI_ACTIVITY_KIND_MEMCPY AS c USING (correlationId)") == [("30000", "40000")]
+        assert rows(report, "SELECT correlationId, start FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IN (0, 77, 78)") == \
+            [("0", "70000"), ("0", "76000"), ("0", "110000"), ("77", "300000"), ("78", "400000")]
+        # What is not certain is kept as it is told.
+        assert rows(report, "SELECT flowId, start, end FROM LNS_FLOWS ORDER BY flowId") == \
+            [("4", "76000", "82000"), ("5", "97000", "99000"), ("6", "110000", "200000")]
+        table = subprocess.run([tap.LANESCOPE, "stats", "-q", "-f", "csv", "-r", "nvtx_gpu_proj_sum", report], capture_output=True, text=True).stdout
+        assert re.search(r"user_annotation:step,PushPop,42000,100000,1,.*,4,4.0,", table), table
+
+
 def test_events_of_each_phase():
     for name, text in (("list.json", decimals(SMALL)), ("object.json.gz", '{"otherData": [{"traceEvents": 1}], "traceEvents": ' + decimals(SMALL) + ', "baseTimeNanoseconds": 5}'),
                        ("spaced.json", "\n \t" + decimals(SMALL).replace(",", " ,\n"))):

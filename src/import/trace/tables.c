@@ -24,6 +24,7 @@ static const char schema[] =
     "INTEGER, nameId INTEGER, category TEXT, flowId TEXT);"
     "CREATE TEMP TABLE MOMENTS (time, key, anyKey, kind, row, tid);"
     "CREATE TEMP TABLE LONE_MOMENTS (time, key, anyKey, kind, row, tid);"
+    "CREATE TEMP TABLE LAUNCH_ENDS (time, is_end, tid, device, stream, name, category, id);"
     "CREATE TABLE LNS_COUNTERS (timestamp INTEGER, name TEXT, value, globalPid INTEGER, domainId "
     "INTEGER);"
     "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
@@ -70,6 +71,8 @@ static const char *const statements[LNS_TRACE_N_ROWS] = {
   [LNS_TRACE_ROW_ARROW_END] = "UPDATE LNS_FLOWS SET end = ?1, endGlobalTid = ?3 WHERE rowid = ?2",
   [LNS_TRACE_ROW_MOMENT] = "INSERT INTO temp.MOMENTS VALUES (?,?,?,?,?,?)",
   [LNS_TRACE_ROW_LONE_MOMENT] = "INSERT INTO temp.LONE_MOMENTS VALUES (?,?,?,?,?,?)",
+  [LNS_TRACE_ROW_LAUNCH_END] =
+      "INSERT INTO temp.LAUNCH_ENDS VALUES (?,?,?,?,?,?,coalesce (?, ''),coalesce (?, ''))",
   [LNS_TRACE_ROW_COUNTER] = "INSERT INTO LNS_COUNTERS VALUES (?,?,?,?,?)",
   [LNS_TRACE_ROW_CALL] = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?,?,?)",
   [LNS_TRACE_ROW_KERNEL] =

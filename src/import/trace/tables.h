@@ -41,8 +41,9 @@ typedef enum
   LNS_TRACE_ROW_ARROW_END, /* end, rowid, globalTid */
   LNS_TRACE_ROW_MOMENT,    /* of pairs.c */
   LNS_TRACE_ROW_LONE_MOMENT,
-  LNS_TRACE_ROW_COUNTER, /* timestamp, name, value, globalPid, domainId */
-  LNS_TRACE_ROW_CALL,    /* start, end, eventClass, globalTid, correlationId, nameId, returnValue */
+  LNS_TRACE_ROW_LAUNCH_END, /* of links.c */
+  LNS_TRACE_ROW_COUNTER,    /* timestamp, name, value, globalPid, domainId */
+  LNS_TRACE_ROW_CALL, /* start, end, eventClass, globalTid, correlationId, nameId, returnValue */
   LNS_TRACE_ROW_KERNEL, /* these four: start, end, deviceId, contextId, streamId, correlationId, globalPid (0: not
                          * known yet), … */
   LNS_TRACE_ROW_COPY,

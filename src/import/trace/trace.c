@@ -23,6 +23,7 @@
 
 #include "src/import/nsys/import.h"
 #include "src/import/trace/kind.h"
+#include "src/import/trace/links.h"
 #include "src/import/trace/own.h"
 #include "src/import/trace/pairs.h"
 #include "src/import/trace/tally.h"
@@ -33,6 +34,7 @@ typedef struct
 {
   LnsTraceTables tables;
   LnsTracePairs pairs;
+  LnsTraceLinks links;
   int64_t first_ns; /* the first time in the file: there the report begins */
   bool has_first;
   uint64_t n_kept; /* events that became something that is shown */
@@ -500,6 +502,8 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
     case LNS_TRACE_IS_SET:
     case LNS_TRACE_IS_SYNC:
       trace->n_kept++;
+      if (kind != LNS_TRACE_IS_SYNC)
+        _lns_trace_links_see_work (&trace->links, event);
       return _lns_trace_put_work (&trace->tables, event,
                                   LNS_TRACE_ROW_KERNEL + (kind - LNS_TRACE_IS_KERNEL), start_ns,
                                   end_ns, error);
@@ -560,9 +564,10 @@ take_phase (Trace *trace,
     case 's':
     case 't':
     case 'f':
-      /* Arrows from calls to what they began on a GPU are what their common correlation says.       */
-      return _lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION ||
-             take_arrow (trace, event, phase, start_ns, error);
+      if (_lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION)
+        return _lns_trace_links_take (&trace->links, event, id_of (event), phase != 's', start_ns,
+                                      error);
+      return take_arrow (trace, event, phase, start_ns, error);
     default:
       *ret_is_known = false;
       return true;
@@ -684,13 +689,14 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
 }
 
 /* Makes the tables of the trace at PATH in FILE, anew. False without an error where its events turn out to need
- * SORTS. */
+ * SORTS; where its arrows turn out to be needed for LINKS, they are to be made once more. */
 static bool
 make_tables (Trace *trace,
              const char *path,
              const char *file,
              bool mends,
              bool sorts,
+             bool links,
              LnsTraceEnd *ret_end,
              LnsError *error)
 {
@@ -701,6 +707,7 @@ make_tables (Trace *trace,
                                   .cancel = trace->options->cancel,
                                   .mends = mends };
   trace->pairs = (LnsTracePairs){ .tables = &trace->tables, .sorts = sorts };
+  trace->links = (LnsTraceLinks){ .tables = &trace->tables, .takes = links };
   trace->has_first = false;
   trace->n_bad = trace->n_kept = 0;
   trace->tally = (LnsTraceTally){ 0 };
@@ -712,6 +719,7 @@ make_tables (Trace *trace,
       lns_trace_tables_open (&trace->tables, file, path, error) &&
       lns_trace_read (path, &reader, ret_end, error) &&
       lns_trace_pairs_finish (&trace->pairs, error) &&
+      _lns_trace_links_finish (&trace->links, error) &&
       list_left_out (trace, path, ret_end, error) &&
       lns_trace_tables_finish (&trace->tables, ret_end->base_ns + trace->first_ns, error);
   lns_trace_pairs_clear (&trace->pairs);
@@ -744,13 +752,16 @@ lns_import_trace (const char *path,
       return false;
     }
   close (fd);
-  bool good, mends = false, sorts = false;
+  bool good, mends = false, sorts = false, links = false;
   for (bool again = true; again;)
     {
       local = (LnsError){ 0 };
-      good = make_tables (&trace, path, file, mends, sorts, &end, &local);
+      good = make_tables (&trace, path, file, mends, sorts, links, &end, &local);
       /* What most files need not is done only for those that do.                                  */
-      again = (end.is_mendable && !mends) || (trace.pairs.is_unordered && !sorts);
+      const bool is_unlinked = _lns_trace_links_are_needed (&trace.links);
+      again = (end.is_mendable && !mends) || (trace.pairs.is_unordered && !sorts) ||
+              (good && is_unlinked);
+      links |= is_unlinked;
       mends |= end.is_mendable;
       sorts |= trace.pairs.is_unordered;
     }
