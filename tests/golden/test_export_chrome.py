@@ -10,6 +10,7 @@ import decimal
 import json
 import os
 import sqlite3
+import subprocess
 
 import cuda_corpus
 import golden
@@ -242,6 +243,19 @@ def test_durations_end_at_the_greatest_number():
     out, _ = golden.run("export", "-t", "chrome", "-o", "-", "long.sqlite")
     copies = [event for event in json.loads(out, parse_float=decimal.Decimal)["traceEvents"] if event["ph"] == "X"]
     assert [(1000 * e["ts"], 1000 * e["dur"]) for e in copies] == [(-5, 0x7fffffffffffffff), (10, 20)], copies
+
+
+def test_a_trace_without_an_event_is_told():
+    """Its names of processes and threads are no events: no viewer shows it, and import refuses it."""
+    for words, reason in ((["--times", "1000s/1001s"], b"--times or --tables leave out every event"), (["--tables", "StringIds"], b"--times or --tables leave out"), ([], b"")):
+        out, err = golden.run("export", "-q", "-t", "chrome", *words, "-o", "-", REPORT)
+        events = [event for event in json.loads(out)["traceEvents"] if event["ph"] != "M"]
+        assert (not events) == (reason != b"") == err.startswith(b"lanescope: warning: the output is empty: ") and reason in err, (words, err)
+    empty = golden.path("nothing.rep")
+    subprocess.run([tap.LANESCOPE, "profile", "-t", "none", "-f", "true", "-o", empty, "true"], check=True, capture_output=True)
+    made = golden.path("empty.json")
+    _, err = golden.run("export", "-t", "chrome", "-o", made, empty)
+    assert b"warning: " + made.encode() + b" is empty: the report holds no event that a trace can show" in err, err
 
 
 def test_switches_of_tables():

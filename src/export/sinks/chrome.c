@@ -111,6 +111,7 @@ typedef struct
 {
   const LnsExportJob *job;
   LnsExportText *text;
+  uint64_t n_events; /* written, names of processes and threads aside */
   bool has_events;
   Row *rows; /* by lane                                                                         */
   uint32_t n_lanes;
@@ -566,6 +567,7 @@ put_head (Sink *sink,
           const char *name,
           size_t size)
 {
+  sink->n_events++;
   begin_event (sink, phase, row);
   lns_export_put_text (sink->text, ",\"ts\":");
   put_microseconds (sink->text, time_ns);
@@ -704,9 +706,16 @@ static bool
 chrome_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
+  const LnsExportOptions *options = sink->job->options;
 
   lns_export_put_text (sink->text, "\n]}\n");
   good = lns_export_text_close (sink->text, good, error) && good;
+  if (sink->n_events == 0 && options->ret_lacks != NULL)
+    *options->ret_lacks =
+        options->times != NULL || options->n_tables > 0
+            ? "--times or --tables leave out every event that a trace can show; ask for more"
+            : "the report holds no event that a trace can show, such as a range, a CUDA call or a "
+              "kernel; `lanescope analyze` says why";
   free_sink (sink);
   return good;
 }
