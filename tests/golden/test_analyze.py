@@ -306,7 +306,7 @@ def test_switches_about_a_file_that_is_not_made():
         before = set(os.listdir(golden.FOLDER))
         out, err = golden.run(command, "--sqlite", golden.path("x.sqlite"), "--force-export=true", report)
         assert out == golden.run(command, report)[0] and out != b""
-        assert err.count(b"\n") == 1 and b"--sqlite, --force-export: no SQLite file is written" in err and b"[LNS-SWITCH-001]" in err, err
+        assert err.count(b"\n") == 1 and b"--sqlite, --force-export: ignored; reports are read directly" in err and b"[LNS-SWITCH-001]" in err, err
         assert golden.run(command, "--force-export=false", report) == (out, b"")
         assert set(os.listdir(golden.FOLDER)) == before
 

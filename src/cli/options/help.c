@@ -186,7 +186,7 @@ print_end (const Page *page, const LnsCommand *command, bool is_all)
     {
       char note[256];
       snprintf (note, sizeof note,
-                "Scripts written for nsys may also use %u switches that have no effect yet: "
+                "Scripts written for nsys may also use %u switches that have no effect; "
                 "`lanescope %s --help=all` lists them.",
                 n, command->name);
       fputc ('\n', page->file);

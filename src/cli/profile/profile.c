@@ -255,14 +255,17 @@ const LnsCommand lns_command_profile = {
   .usage = "[switches] PROGRAM [ARGUMENTS…]",
   .summary = "run a program and record it into a report",
   .details =
-      "Exit code: the program's; a signal that ended it ends this command too (128+N in a shell).\n"
-      "124: it succeeded, and with --strict something is missing. 125: nothing was started, or "
-      "the\n"
-      "report, an export or the statistics are not whole although the program succeeded; 126: the\n"
-      "program cannot be executed; 127: it was not found; each of the last three with a line\n"
-      "`lanescope: error: …`. Ctrl-C ends the run and keeps the report. Lanescope writes to "
-      "stderr\n"
-      "alone, but for --stats.",
+      "Lanescope writes to stderr, except for the tables of --stats. Ctrl-C ends the recording and "
+      "keeps the report.\n"
+      "\n"
+      "Exit codes:\n"
+      "  CODE  what the program returned; a signal that ended it ends Lanescope too\n"
+      "  124   the program succeeded, and with --strict something is missing\n"
+      "  125   the program was not started; or it succeeded, and the report, an export\n"
+      "        or the statistics are incomplete\n"
+      "  126   the program cannot be executed\n"
+      "  127   the program was not found\n"
+      "Before 125, 126 and 127, Lanescope prints a line `lanescope: error: …`.",
   .words_end_it = true,
   .groups = profile_groups,
   .refusals = lns_profile_refusals,
@@ -278,13 +281,13 @@ static const LnsOption launch_options[] = {
     .offset = AT (session_new),
     .value_name = "NAME",
     .default_text = "launch-ID-PROGRAM",
-    .help =
-        "The name by which start, stop, cancel and shutdown in other terminals find this run." },
+    .help = "Name of this session, by which start, stop, cancel and shutdown in other terminals "
+            "find it." },
   { .name = "session",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (session),
     .value_name = "NAME",
-    .help = "The session that `lanescope start` has begun, to which the program belongs." },
+    .help = "Session that `lanescope start` began, to which the program belongs." },
 };
 
 static const LnsOptionGroup *const launch_groups[] = {
@@ -299,12 +302,11 @@ const LnsCommand lns_command_launch = {
   .usage = "[switches] PROGRAM [ARGUMENTS…]",
   .summary = "run a program that `start` and `stop` record from other terminals",
   .details =
-      "The program runs at full speed until `lanescope start`, in another terminal, begins a "
-      "report;\n"
-      "`lanescope stop` ends it, and the program goes on; so for as many reports as are wanted. A\n"
-      "`lanescope start` before this command has the report begin with the program. The session "
-      "ends\n"
-      "with the program, or by `lanescope shutdown`. Exit code: the program's, as of `profile`.",
+      "The program runs at full speed until `lanescope start` in another terminal begins a report. "
+      "`lanescope stop` ends the report, and the program runs on. Repeat both for further reports. "
+      "If `lanescope start` is run before this command, the report begins with the program. The "
+      "session ends with the program, or with `lanescope shutdown`. Exit codes are those of "
+      "`lanescope profile`.",
   .words_end_it = true,
   .options = launch_options,
   .n_options = sizeof launch_options / sizeof *launch_options,

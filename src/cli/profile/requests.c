@@ -17,7 +17,7 @@ const LnsOption lns_start_options[LNS_START_N_OPTIONS] = {
     .offset = AT (session_new),
     .value_name = "NAME",
     .default_text = "start-ID",
-    .help = "Begin a session of this name, which waits for `lanescope launch`." },
+    .help = "Begin a session with this name, which waits for `lanescope launch`." },
   LNS_SESSION_SWITCH (LnsProfileOptions),
 };
 
@@ -37,7 +37,8 @@ const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS] = {
     .offset = offsetof (LnsEndOptions, keep_ns),
     .value_name = "SECONDS",
     .default_text = "what --keep of `lanescope start` says",
-    .help = "Have the report hold the last of the seconds that `lanescope start --keep` keeps." },
+    .help =
+        "Keep only this many of the last seconds, of those that `lanescope start --keep` keeps." },
   LNS_SESSION_SWITCH (LnsEndOptions),
 };
 
@@ -49,7 +50,7 @@ const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS] = {
     .open_choices = true,
     .value_name = "none|sigterm|sigkill|N",
     .default_text = "sigterm",
-    .help = "The signal that the program and its recorded processes get." },
+    .help = "Signal for the program and its recorded processes." },
   LNS_SESSION_SWITCH (LnsEndOptions),
 };
 

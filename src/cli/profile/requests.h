@@ -15,7 +15,7 @@
  {                                                                                                 \
   .name = "session", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, session),                \
   .value_name = "NAME", .default_text = "the only one there is",                                   \
-  .help = "The session: its name or id, as `lanescope sessions list` shows them."                  \
+  .help = "Name or id of the session, as `lanescope sessions list` shows them."                    \
  }
 
 /* The values of `stop`, `cancel` and `shutdown`. */

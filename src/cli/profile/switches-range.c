@@ -18,15 +18,15 @@ static const LnsOption switches_range_options[] = {
     .open_choices = true,
     .value_name = "none|cudaProfilerApi|nvtx",
     .default_text = "none",
-    .help = "What begins the report: the start of the program, its first cudaProfilerStart(), or "
-            "the first range that --nvtx-capture names." },
+    .help = "Begin the report at the start of the program (`none`), at its first "
+            "cudaProfilerStart(), or at the first NVTX range that --nvtx-capture names." },
   { .name = "nvtx-capture",
     .letter = 'p',
     .kind = LNS_OPTION_TEXT,
     .offset = AT (nvtx_capture),
     .value_name = "RANGE[@DOMAIN|@*]",
-    .help = "With --capture-range=nvtx: the range, in the default domain, in DOMAIN, or in any "
-            "(@*); \\@ is part of a name." },
+    .help = "Name the range for --capture-range=nvtx: in the default domain, in DOMAIN, or in any "
+            "domain (@*). Write \\@ for an @ that is part of a name." },
   { .name = "capture-range-end",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (capture_range_end),
@@ -34,37 +34,39 @@ static const LnsOption switches_range_options[] = {
     .open_choices = true,
     .value_name = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
     .default_text = "stop-shutdown",
-    .help =
-        "What the end of that range does: nothing; end the report; also end the program, as --kill "
-        "says; or let each further range, up to N, have a report of its own, NAME.1.rep and on." },
+    .help = "At the end of the range, do nothing (`none`), end the report (`stop`), end the report "
+            "and the program as --kill says (`stop-shutdown`), or write a report of its own for "
+            "each range, or each of the first N: NAME.1.rep, NAME.2.rep and so on (`repeat`; with "
+            "`repeat-shutdown`, the program ends after the last)." },
   { .name = "stop-on-range-end",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (stop_on_range_end),
     .choices = "true,false",
-    .help = "Older spelling: true is --capture-range-end=stop-shutdown, false is none." },
+    .help = "Older spelling: `true` is --capture-range-end=stop-shutdown, `false` is none." },
   { .name = "delay",
     .letter = 'y',
     .kind = LNS_OPTION_SECONDS,
     .offset = AT (delay_ns),
     .value_name = "SECONDS",
     .default_text = "0",
-    .help = "Begin to collect so long after the program's start." },
+    .help = "Wait this many seconds before collecting." },
   { .name = "duration",
     .letter = 'd',
     .kind = LNS_OPTION_SECONDS,
     .offset = AT (duration_ns),
     .value_name = "SECONDS",
-    .help = "Collect for so long, then end the program as --kill says." },
+    .help = "Collect for this many seconds, then end the program as --kill says." },
   { .name = "stop-on-exit",
     .letter = 'x',
     .kind = LNS_OPTION_BOOL,
     .offset = AT (stop_on_exit),
     .default_text = "true",
-    .help = "End the report when the program ends; false needs --duration, and waits for it." },
+    .help =
+        "End the report when the program ends. `false` needs --duration, and waits until then." },
 };
 
 const LnsOptionGroup lns_profile_switches_range =
-    LNS_OPTION_GROUP ("range", "From when to when", switches_range_options);
+    LNS_OPTION_GROUP ("range", "When to record", switches_range_options);
 
 static const LnsOption switches_program_options[] = {
   { .name = "show-output",
@@ -72,17 +74,17 @@ static const LnsOption switches_program_options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = AT (show_output),
     .default_text = "true",
-    .help = "Leave the program its output and errors. With false nobody sees them: their last "
-            "256 KiB each are in the report (`lanescope info --print`), and for the program they "
-            "are files, not a terminal." },
+    .help = "Show what the program prints. With `false`, the report keeps the last 256 KiB of its "
+            "output and of its errors (`lanescope info --print`); the program then writes to "
+            "files, not to a terminal." },
   { .name = "wait",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (wait),
     .choices = "primary,all",
     .default_text = "all",
     .help =
-        "Stop when the program ends (primary), or when all processes have ended that it started. "
-        "With all, a process that outlives its parent becomes a child of lanescope." },
+        "Stop when the program ends (`primary`) or when every process that it started has ended "
+        "(`all`). With `all`, processes that outlive their parent become children of lanescope." },
   { .name = "kill",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (kill),
@@ -90,44 +92,45 @@ static const LnsOption switches_program_options[] = {
     .open_choices = true,
     .value_name = "none|sigterm|sigkill|N",
     .default_text = "sigterm",
-    .help = "The signal that recorded processes get when the report ends before they do." },
+    .help = "Signal for recorded processes that still run when the report ends." },
   { .name = "env-var",
     .letter = 'e',
     .kind = LNS_OPTION_LIST,
     .offset = AT (env_var),
     .value_name = "A=B[,C=D]",
-    .help = "Variables for the program's environment." },
+    .help = "Set these variables in the environment of the program." },
   { .name = "inherit-environment",
     .letter = 'n',
     .kind = LNS_OPTION_BOOL,
     .offset = AT (inherit_environment),
     .default_text = "true",
-    .help = "Give the program the caller's environment; false gives it --env-var alone." },
+    .help = "Give the program the caller's environment. With `false`, it gets only the variables "
+            "of --env-var." },
   { .name = "env-record",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (env_record),
     .choices = "none,list,all",
     .default_text = "list",
-    .help = "Environment variables that the report keeps: none, a fixed list of settings of GPU, "
-            "cluster and language tools, of which none holds a secret, or all. "
-            "`lanescope info --print=env` shows them." },
+    .help = "Keep these environment variables in the report: none; a fixed list of settings of "
+            "GPU, cluster and language tools, none of which is a secret; or all. `lanescope info "
+            "--print=env` shows them." },
   { .name = "discard-environment",
     .kind = LNS_OPTION_BOOL,
     .offset = AT (discard_environment),
     .default_text = "false",
-    .help = "The same as --env-record=none." },
+    .help = "Same as --env-record=none." },
   { .name = "run-as",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (run_as),
     .value_name = "USER",
     .default_text = "none",
-    .help = "Refused for any user but none: the program and Lanescope run as one user." },
+    .help = "Accepts only `none`: the program runs as the user who runs Lanescope." },
   { .name = "trace-fork-before-exec",
     .kind = LNS_OPTION_BOOL,
     .nothing = "true",
     .default_text = "true",
-    .help = "What a child does before it becomes another program.",
-    .instead = "what a child does between fork and exec is recorded in any case" },
+    .help = "Record what a child process does before it executes another program.",
+    .instead = "ignored; what a child does between fork and exec is always recorded" },
 };
 
 const LnsOptionGroup lns_profile_switches_program = {

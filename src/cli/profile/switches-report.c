@@ -16,38 +16,36 @@ static const LnsOption switches_report_options[] = {
     .offset = AT (output),
     .value_name = "PATH",
     .default_text = "report1.rep, or the next number that is free",
-    .help =
-        "The report; .rep is added, missing folders are made. %n counts up, %h is the host, %p "
-        "the program's process, %q{NAME} (or %{NAME}) a variable, %% a percent; and "
-        "{PROCESS_NAME}, {TIMESTAMP} and {UID} are the program's name, the time in ms and eight "
-        "random digits." },
+    .help = "Write the report here. The ending .rep is added, and missing folders are made. %n "
+            "counts up, %h is the host, %p the program's process id, %q{NAME} or %{NAME} an "
+            "environment variable, and %% a percent sign; {PROCESS_NAME}, {TIMESTAMP} and {UID} "
+            "are the program's name, the time in ms and eight random digits." },
   { .name = "output-dir",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (output_dir),
     .value_name = "FOLDER",
     .default_text = "the working directory",
-    .help = "The folder that --output is in." },
+    .help = "Folder for --output." },
   { .name = "force-overwrite",
     .letter = 'f',
     .kind = LNS_OPTION_BOOL,
     .offset = AT (force_overwrite),
     .default_text = "false",
-    .help = "Replace the report if it exists, each of several too. The old one stays until the new "
-            "one holds data." },
+    .help = "Replace reports that exist. The old report stays until the new one holds data." },
   { .name = "mode",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (mode),
     .value_name = "MODE",
     .default_text = "600",
-    .help = "Permissions of the report's file, in octal: 640 lets your group read it. A report "
-            "holds command lines, variables and names, which are nobody else's by default." },
+    .help = "Permissions of the report, in octal; 640 lets your group read it. A report holds "
+            "command lines, variables and names, so only you can read it by default." },
   { .name = "export",
     .kind = LNS_OPTION_LIST,
     .offset = AT (export),
     .choices = "none,sqlite,jsonlines,csv,chrome,folded,svg,arrow,arrowdir,parquetdir",
     .open_choices = true,
     .default_text = "none",
-    .help = "Write the report in these formats too, beside it, as `lanescope export` does." },
+    .help = "Also write the report in these formats, beside it, as `lanescope export` does." },
   { .name = "stats",
     .kind = LNS_OPTION_BOOL,
     .offset = AT (stats),
@@ -56,9 +54,8 @@ static const LnsOption switches_report_options[] = {
   { .name = "strict",
     .kind = LNS_OPTION_FLAG,
     .offset = AT (strict),
-    .help =
-        "Exit with 124 where the program succeeded and something that was asked for is missing: "
-        "all that a warning tells." },
+    .help = "Exit with 124 if the program succeeded and something that you asked for is missing "
+            "from the report. Each warning counts." },
 };
 
 const LnsOptionGroup lns_profile_switches_report =
@@ -70,14 +67,14 @@ static const LnsOption switches_session_options[] = {
     .offset = AT (session_new),
     .value_name = "NAME",
     .default_text = "profile-ID-PROGRAM",
-    .help =
-        "The name by which start, stop, cancel and shutdown in other terminals find this run." },
+    .help = "Name of this session, by which start, stop, cancel and shutdown in other terminals "
+            "find it." },
   { .name = "start-later",
     .letter = 'Y',
     .kind = LNS_OPTION_BOOL,
     .offset = AT (start_later),
     .default_text = "false",
-    .help = "Collect nothing until `lanescope start` says so, in another terminal." },
+    .help = "Collect nothing until `lanescope start` is run in another terminal." },
 };
 
 const LnsOptionGroup lns_profile_switches_session =
@@ -89,22 +86,21 @@ static const LnsOption switches_collection_options[] = {
     .offset = AT (keep_ns),
     .value_name = "SECONDS",
     .default_text = "0, which is all",
-    .help =
-        "Keep only the last seconds, in memory, packed; older ones are forgotten as time goes on, "
-        "and the report is written when it ends. They take up to a quarter of the memory there is, "
-        "mostly about a byte an event; `lanescope info` says how much." },
+    .help = "Keep only this many of the last seconds, in memory, and write the report at the end. "
+            "They take about one byte for each event, and at most a quarter of the memory; "
+            "`lanescope info` shows how much." },
   { .name = "after-collection-start",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (after_collection_start),
     .value_name = "COMMAND",
-    .help = "A command for the shell to run when a report begins; its environment holds "
-            "LANESCOPE_SESSION_NAME." },
+    .help = "Run this shell command when a report begins. LANESCOPE_SESSION_NAME is in its "
+            "environment." },
   { .name = "after-report-ready",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (after_report_ready),
     .value_name = "COMMAND",
-    .help = "A command for the shell to run when a report is ready, whose path is in "
-            "LANESCOPE_REPORT_PATH." },
+    .help = "Run this shell command when a report is ready. LANESCOPE_REPORT_PATH in its "
+            "environment is the path." },
 };
 
 const LnsOptionGroup lns_profile_switches_collection =
@@ -116,23 +112,25 @@ static const LnsOption switches_tool_options[] = {
     .offset = AT (buffer_bytes),
     .value_name = "SIZE",
     .default_text = "64M, or 5 % of the control group's memory if that is less",
-    .help = "Memory for a process's records until they are stored; in MiB, or with K, M or G." },
+    .help = "Memory for records of a process that are not yet stored, in MiB or with a unit: K, M "
+            "or G." },
   { .name = "command-file",
     .kind = LNS_OPTION_FILE,
     .value_name = "FILE",
-    .help = "Take switches from FILE too, parted by blanks or lines; # begins a remark. Those of "
-            "the command line go before. May be given several times." },
+    .help = "Read switches from FILE too, separated by blanks or lines; # begins a comment. "
+            "Switches on the command line take precedence. May be repeated." },
   { .name = "progress-fd",
     .kind = LNS_OPTION_INTEGER,
     .offset = AT (progress_fd),
     .value_name = "N",
-    .help = "Write what happens to descriptor N, a JSON object a line." },
+    .help = "Write progress to file descriptor N, as one JSON object on each line." },
   { .name = "control-fd",
     .kind = LNS_OPTION_INTEGER,
     .offset = AT (control_fd),
     .value_name = "N",
-    .help = "Obey descriptor N: lines start, stop, cancel, kill." },
+    .help =
+        "Read commands from file descriptor N, one on each line: start, stop, cancel or kill." },
 };
 
 const LnsOptionGroup lns_profile_switches_tool =
-    LNS_OPTION_GROUP ("tool", "Lanescope itself", switches_tool_options);
+    LNS_OPTION_GROUP ("tool", "Lanescope", switches_tool_options);

@@ -10,7 +10,7 @@
 #define AT(member) offsetof (LnsProfileOptions, member)
 
 #define PLUGINS                                                                                    \
- "plugins are not loaded: counters and ranges that a program makes with NVTX are recorded"
+ "plugins are not supported; counters and ranges that a program makes with NVTX are recorded"
 
 static const LnsOption switches_trace_options[] = {
   { .name = "trace",
@@ -21,34 +21,32 @@ static const LnsOption switches_trace_options[] = {
     .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,none",
     .open_choices = true,
     .default_text = "cuda,nvtx",
-    .help = "What to record: CUDA calls and what the GPU did; ranges, marks and counters of NVTX; "
-            "calls of cuBLAS (with those it makes itself: cublas-verbose) and cuDNN, which turn "
-            "CUDA on; calls of MPI; or nothing but the process." },
+    .help =
+        "Select what is recorded. `cuda`: CUDA calls and what the GPU did; `nvtx`: ranges, marks "
+        "and "
+        "counters; `cublas` and `cudnn`: calls of these libraries, and CUDA; `cublas-verbose`: "
+        "also the calls that cuBLAS makes itself; `mpi`: calls of MPI; `none`: only the process." },
   { .name = "nvtx",
     .kind = LNS_OPTION_FLAG,
     .offset = AT (nvtx),
-    .help = "The same as nvtx in --trace." },
-  { .name = "mpi",
-    .kind = LNS_OPTION_FLAG,
-    .offset = AT (mpi),
-    .help = "The same as mpi in --trace." },
+    .help = "Same as nvtx in --trace." },
+  { .name = "mpi", .kind = LNS_OPTION_FLAG, .offset = AT (mpi), .help = "Same as mpi in --trace." },
   { .name = "nvtx-domain-include",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (nvtx_domain_include),
     .value_name = "default|NAME,…",
-    .help =
-        "Record these NVTX domains alone; default is the one without a name. A backslash makes a "
-        "comma, or the word default, part of a name." },
+    .help = "Record only these NVTX domains. `default` is the domain without a name. Put a "
+            "backslash before a comma, or before the word default, that is part of a name." },
   { .name = "nvtx-domain-exclude",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (nvtx_domain_exclude),
     .value_name = "default|NAME,…",
-    .help = "Record all NVTX domains but these." },
+    .help = "Record all NVTX domains except these." },
   { .name = "mpi-impl",
     .kind = LNS_OPTION_CHOICE,
     .choices = "openmpi,mpich",
-    .help = "Which MPI the program uses.",
-    .instead = "one library records each MPI: which one it is need not be said" },
+    .help = "Select the MPI library.",
+    .instead = "ignored; Lanescope detects the MPI library" },
   { .name = "nccl-trace",
     .kind = LNS_OPTION_LIST,
     .is_whole = true,
@@ -56,32 +54,32 @@ static const LnsOption switches_trace_options[] = {
                "gpu,ce-coll,ce-sync,ce-batch,proxy-op,proxy-step,proxy-counters",
     .value_name = "none|all|default|PART,…",
     .default_text = "none",
-    .help = "What of NCCL to record.",
+    .help = "Record the inner steps of NCCL.",
     .instead = LNS_NO_NCCL },
   { .name = "python-functions-trace",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (python_functions_trace),
     .value_name = "FILE",
-    .help =
-        "Make ranges of the calls of the Python functions that a JSON file lists, without a change "
-        "of the program: [{\"module\": \"package.module\", \"functions\": [\"function\", "
-        "\"Class.method\"], \"domain\": …, \"category\": …, \"color\": \"0x008000\"}]. CPython 3.9 "
-        "to 3.15." },
+    .help = "Make a range of each call of the Python functions that a JSON file lists. The program "
+            "is not changed. The file holds [{\"module\": \"package.module\", \"functions\": "
+            "[\"function\", \"Class.method\"], \"domain\": …, \"category\": …, \"color\": "
+            "\"0x008000\"}]. Works with CPython 3.9 to 3.15." },
   { .name = "pytorch",
     .kind = LNS_OPTION_LIST,
     .is_whole = true,
     .offset = AT (pytorch),
     .choices = "none,autograd-nvtx,autograd-shapes-nvtx,functions-trace,functions-trace-shapes",
     .default_text = "none",
-    .help = "Make ranges of what PyTorch does: each operator and its backward pass, these with the "
-            "shapes of their tensors, calls of well-known functions." },
+    .help = "Make ranges of PyTorch operators and their backward passes (`autograd-nvtx`), of "
+            "these with the shapes of their tensors (`autograd-shapes-nvtx`), or of calls of "
+            "well-known functions (`functions-trace`, `functions-trace-shapes`)." },
   { .name = "dask",
     .kind = LNS_OPTION_LIST,
     .is_whole = true,
     .offset = AT (dask),
     .choices = "none,functions-trace",
     .default_text = "none",
-    .help = "Make ranges of calls of well-known functions of Dask." },
+    .help = "Make ranges of calls of well-known Dask functions." },
   { .name = "enable",
     .kind = LNS_OPTION_LIST,
     .value_name = "PLUGIN[,ARGUMENT…]",

@@ -21,20 +21,16 @@ static const struct
   { "osrt,syscall", LNS_NO_CALLS, false },
   { "nccl", LNS_NO_NCCL, false },
   { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
-    "calls of this library are not recorded by this version: the CUDA calls and kernels in them "
-    "are",
-    true },
-  { "openacc",
-    "calls of OpenACC are not recorded by this version: the CUDA calls and kernels in them "
-    "are",
+    "calls of this library are not recorded yet; the CUDA calls and kernels in them are", true },
+  { "openacc", "calls of OpenACC are not recorded yet; the CUDA calls and kernels in them are",
     true },
   { "ucx,oshmem,nvshmem,openmp,gds,s3,s3-verbose,python-gil,nvvideo,nvmedia,nvmpi,"
     "tegra-accelerators",
-    "not recorded by this version: ranges of NVTX around such calls are", false },
+    "such calls are not recorded yet; put NVTX ranges around them to see them", false },
   { "opengl,opengl-annotations,vulkan,vulkan-annotations,vulkan-sc,openxr,openxr-annotations",
-    "graphics are not recorded by Lanescope: leave it out, or use RenderDoc", false },
+    "Lanescope does not record graphics; leave it out, or use RenderDoc", false },
   { "dx11,dx11-annotations,dx12,dx12-annotations,wddm",
-    "there is no such thing on Linux: leave it out", false },
+    "this does not exist on Linux; leave it out", false },
 };
 #define N_NOT_RECORDED (sizeof not_recorded / sizeof *not_recorded)
 
@@ -178,11 +174,10 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
                               form);
       if (known == 1)
         lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: graphs that the GPU launches "
-                                "are not recorded by this version [LNS-SWITCH-001]");
+                                "are not recorded yet [LNS-SWITCH-001]");
       if (known == 3)
         lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: what a program does before "
-                                "the report begins is not recorded by this version "
-                                "[LNS-SWITCH-001]");
+                                "the report begins is not recorded yet [LNS-SWITCH-001]");
     }
   return true;
 }

@@ -49,44 +49,43 @@ static const LnsOption options[] = {
     .open_choices = true,
     .default_text = "sqlite",
     .help =
-        "The format: sqlite has the tables of the nsys export; jsonlines a JSON object a row; csv "
-        "a folder with a file a table; chrome is a trace for Perfetto and chrome://tracing; folded "
-        "is GPU time in ns by stacks of NVTX ranges, a line for each kernel and copy, and svg the "
-        "flame graph of that; arrow has Arrow streams of the tables one after another, arrowdir "
-        "and parquetdir a folder with a file a table, all by pyarrow; info is what `lanescope "
-        "info` "
-        "prints. json is jsonlines." },
+        "Output format. `sqlite`: the tables of the nsys export; `jsonlines` (or `json`): one JSON "
+        "object for each row; `csv`: a folder with one file for each table; `chrome`: a trace for "
+        "Perfetto and chrome://tracing; `folded`: GPU time in ns by stacks of NVTX ranges, one "
+        "line for each kernel and copy; `svg`: a flame graph of that; `arrow`: Arrow streams of "
+        "all tables in one file; `arrowdir` and `parquetdir`: a folder with one file for each "
+        "table, written by pyarrow; `info`: the output of `lanescope info`." },
   LNS_CLI_OUTPUT (Values,
                   "the report's name with the type's ending",
-                  "Where to write to; - is the standard output, where the type allows that."),
-  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+                  "Write to PATH; - is the standard output, for formats that allow it."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that exists."),
   { .name = "append",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, append),
     .default_text = "false",
-    .help = "Types that are folders: keep the files that are there and add those that are not." },
+    .help = "For formats that are folders: keep existing files and add the missing ones." },
   { .name = "lazy",
     .letter = 'l',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, lazy),
     .choices = "true,false",
-    .default_text = "true, but for sqlite",
-    .help = "Leave out tables without rows; false has all tables there are. Without it sqlite has "
-            "those with rows and the empty ones that programs expect." },
+    .default_text = "true, except for sqlite",
+    .help = "Skip empty tables. `false` writes every table. By default, SQLite exports include the "
+            "empty tables that common readers expect." },
   { .name = "tables",
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, tables),
     .value_name = "NAMES",
     .default_text = "all",
-    .help = "Only these tables: names or POSIX basic regular expressions of whole names, in any "
-            "case, such as StringIds,CUPTI.*." },
+    .help = "Export only these tables: names, or POSIX basic regular expressions that match whole "
+            "names in any case, such as StringIds,CUPTI.*." },
   { .name = "times",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, times),
     .value_name = "[:][START]/[END][:]",
     .default_text = "all",
-    .help = "Only events that begin and end within, such as 1s/2s500ms (units: ns us ms s m h); a "
-            "colon lets in what reaches over that end." },
+    .help = "Export only events that begin and end in this time, such as 1s/2s500ms (units: ns us "
+            "ms s m h). A colon at an end includes events that reach across it." },
   { .name = "ts-normalize",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, ts_normalize),
@@ -97,55 +96,54 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, ts_shift),
     .value_name = "NS",
     .default_text = "0",
-    .help = "Nanoseconds to add to each time, to lay reports side by side; may be negative." },
+    .help = "Add this many nanoseconds to each time; may be negative." },
   { .name = "separate-strings",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, separate_strings),
     .default_text = "true",
-    .help = "Strings on lines of their own, which they always are." },
+    .help = "Accepted for compatibility; strings are always on lines of their own." },
   { .name = "include-json",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, include_json),
     .default_text = "true",
-    .help = "The payloads of NVTX events as JSON text." },
+    .help = "Include the payloads of NVTX events as JSON text." },
   { .name = "include-blobs",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, include_blobs),
     .default_text = "true",
-    .help = "The payloads of NVTX events as bytes." },
+    .help = "Include the payloads of NVTX events as bytes." },
   { .name = "dynamic-tables",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, dynamic_tables),
     .value_name = "REGEX",
     .default_text = "none",
-    .help = "A table for each kind of NVTX payload: not written, as NVTX_EVENTS has them all." },
+    .help = "Accepted for compatibility; NVTX_EVENTS holds the payloads of all kinds." },
   { .name = "strip-layer-number",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_layer_number),
     .default_text = "true",
     .help =
-        "folded, svg: leave out ranges whose names begin with “Layer”, so that layers add up." },
+        "For folded and svg: skip ranges whose names begin with “Layer”, which adds layers up." },
   { .name = "strip-iteration-number",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_iteration_number),
     .default_text = "true",
-    .help = "folded, svg: leave out ranges whose names begin with “Train step”." },
+    .help = "For folded and svg: skip ranges whose names begin with “Train step”." },
   { .name = "filter-out",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, folding.filter_out),
     .value_name = "REGEX",
     .default_text = FILTER_OUT,
-    .help =
-        "folded, svg: leave out stacks with a name that this POSIX extended regular expression is "
-        "found in; none leaves out none." },
+    .help = "For folded and svg: skip stacks with a name that matches this POSIX extended regular "
+            "expression; `none` skips no stack." },
   { .name = "doubled",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.doubled),
     .default_text = "false",
-    .help = "folded: false prints each range of a stack and each stack once, so that the numbers "
-            "add up to the nanoseconds of GPU time; true prints both twice, byte for byte as "
-            "llm.c's script collapse_nsys_gpu_stacks.py does." },
-  LNS_CLI_QUIET (Values, "Show no progress and no path."),
+    .help = "For folded: print each range of a stack, and each stack, twice, as the script "
+            "collapse_nsys_gpu_stacks.py of llm.c does. By default, each is printed once, and the "
+            "numbers add up to the GPU time in ns." },
+  LNS_CLI_QUIET (Values, "Print neither progress nor the path of the output."),
 };
 
 static const LnsExportType *

@@ -24,9 +24,9 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  LNS_CLI_OUTPUT (Values, "the file's name with .rep", "Where to write the report to."),
-  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
-  LNS_CLI_QUIET (Values, "Show no progress, no path and not what was left out."),
+  LNS_CLI_OUTPUT (Values, "the file's name with .rep", "Write the report to PATH."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that exists."),
+  LNS_CLI_QUIET (Values, "Print neither progress nor the path, nor what was left out."),
 };
 
 /* INPUT with its ending replaced, to be freed; "x.json.gz" has two. */

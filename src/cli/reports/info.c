@@ -464,8 +464,9 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, print),
     .choices = "env,stdout,stderr",
     .default_text = "the facts",
-    .help = "Print the environment variables that the report keeps (see --env-record), or what the "
-            "program printed, if it was recorded with --show-output=false." },
+    .help =
+        "Print the environment variables that the report keeps (see --env-record of `lanescope "
+        "profile`), or what the program printed, if it was recorded with --show-output=false." },
 };
 
 static int

@@ -23,8 +23,8 @@ typedef struct
 
 static const LnsOption options[] = {
   LNS_CLI_OUTPUT (
-      Values, "the report's name with -recovered.rep", "Where to write what is left to."),
-  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that is there."),
+      Values, "the report's name with -recovered.rep", "Write what could be recovered to PATH."),
+  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that exists."),
 };
 
 static int

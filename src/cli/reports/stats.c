@@ -48,14 +48,15 @@ static const LnsOption options[] = {
     .open_choices = true,
     .value_name = "REPORT",
     .default_text = "what --help-reports marks with an asterisk",
-    .help = "What to print. Arguments follow after colons (`cuda_gpu_kern_sum:base`). A path "
-            "(`./mine.sql`) is one of your own: a query, of which NAME=VALUE sets :NAME." },
+    .help = "Print these reports. Put arguments after colons (`cuda_gpu_kern_sum:base`). A path "
+            "such as `./mine.sql` is a report of your own: a query, whose parameter :NAME is set "
+            "by NAME=VALUE." },
   { .name = "report-dir",
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, folders),
     .value_name = "FOLDER",
-    .help = "Where -r NAME finds NAME.sql, before it is looked for among ours; the variable "
-            "LANESCOPE_STATS_REPORT_PATH lists more folders between colons." },
+    .help = "Look for NAME.sql in this folder first when -r names NAME. "
+            "LANESCOPE_STATS_REPORT_PATH lists more folders, separated by colons." },
   LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TIMEOUT (Values, "600"),
   LNS_CLI_TABLE_SWITCHES,
@@ -64,7 +65,7 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, help_reports),
     .implied = "ALL",
     .value_name = "NAME",
-    .help = "Print all reports, their arguments and what they tell, or NAME's alone." },
+    .help = "Print all reports with their arguments and columns, or only NAME." },
   LNS_CLI_NO_SQLITE_SWITCHES,
 };
 

@@ -29,29 +29,26 @@ typedef struct
     .offset = offsetof (LnsCliTableValues, formats),                                               \
     .choices = "column,table,csv,tsv,json,hdoc,htable,.", .open_choices = true,                    \
     .default_text = "column; csv for files and commands",                                          \
-    .help = "How: table k has format k, further ones have the last. Arguments follow after "       \
-            "colons (`column:nohdr`): --help-formats tells which." },                              \
+    .help = "Output format. Repeat it to give each report its own; the last one applies to the rest. Put arguments after colons (`column:nohdr`); --help-formats lists them." },                              \
   { .name = "output", .letter = 'o', .kind = LNS_OPTION_LIST,                                      \
     .offset = offsetof (LnsCliTableValues, outputs), .value_name = "BASE", .default_text = "-",    \
-    .help = "Where to, as with --format: `-` prints, BASE writes BASE_NAME.csv (or .txt, .json "   \
-            "…), `.` takes the report's name as BASE, `@COMMAND` writes to a command (words "      \
-            "alone: no shell reads them)." },                                                      \
+    .help = "Output. Repeat it as --format. `-` prints; BASE writes BASE_NAME.csv (or .txt, .json …); `.` uses the name of the report as BASE; `@COMMAND` writes to a command, which is run without a shell." },                                                      \
   { .name = "timeunit", .kind = LNS_OPTION_CHOICE, .offset = offsetof (LnsCliTableValues, unit),   \
     .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",                     \
     .open_choices = true, .default_text = "nsec",                                                  \
-    .help = "The unit of times; a beginning that tells it is enough (us)." },                                        \
+    .help = "Unit of times; may be shortened (us)." },                                        \
   { .name = "help-formats", .kind = LNS_OPTION_TEXT, .value_name = "NAME",                         \
     .offset = offsetof (LnsCliTableValues, help_formats), .implied = "ALL",                        \
-    .help = "Print the formats and their arguments, or NAME's alone." },                           \
+    .help = "Print all formats with their arguments, or only NAME." },                           \
   LNS_CLI_OVERWRITE (LnsCliTableValues, 0, "Replace files that are there."),                       \
   LNS_CLI_QUIET (LnsCliTableValues, "Print the tables alone.")
 
 /* Those by which nsys is told of the SQLite file that it goes through.                             */
 #define LNS_CLI_NO_SQLITE                                                                          \
-  "no SQLite file is written, as none is needed: the report itself is read"
+  "ignored; reports are read directly"
 #define LNS_CLI_NO_SQLITE_SWITCHES                                                                 \
   { .name = "sqlite", .kind = LNS_OPTION_TEXT, .value_name = "PATH",                               \
-    .help = "The SQLite file to go through.", .instead = LNS_CLI_NO_SQLITE },                      \
+    .help = "SQLite file to use.", .instead = LNS_CLI_NO_SQLITE },                      \
   { .name = "force-export", .kind = LNS_OPTION_BOOL, .default_text = "false",                      \
     .help = "Export to SQLite again.", .instead = LNS_CLI_NO_SQLITE }
 /* clang-format on */

@@ -255,14 +255,14 @@ static const LnsOption list_options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (ListValues, show_header),
     .default_text = "true",
-    .help = "Begin with the names of the columns." },
+    .help = "Print the names of the columns first." },
   { .name = "output-format",
     .letter = 'f',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (ListValues, format),
     .choices = "plain,json",
     .default_text = "plain",
-    .help = "Columns for people, or an array of JSON objects." },
+    .help = "Print columns for people, or an array of JSON objects." },
 };
 
 static void
