@@ -471,11 +471,10 @@ lns_writer_dropped (const LnsWriter *writer)
 
 /* ---- Events -------------------------------------------------------------------------------------- */
 
-static void
-mark_dirty (LnsWriter *writer, uint32_t lane)
+/* Out of line: inlined, it makes each event save the registers that it needs once a commit. */
+static __attribute__ ((noinline)) void
+add_dirty (LnsWriter *writer, uint32_t lane)
 {
-  if (writer->lanes[lane].is_dirty)
-    return;
   if (writer->n_dirty == writer->n_dirty_allocated)
     {
       uint32_t n = writer->n_dirty_allocated == 0 ? 64 : writer->n_dirty_allocated * 2;
@@ -493,6 +492,13 @@ mark_dirty (LnsWriter *writer, uint32_t lane)
 }
 
 static void
+mark_dirty (LnsWriter *writer, uint32_t lane)
+{
+  if (!writer->lanes[lane].is_dirty)
+    add_dirty (writer, lane);
+}
+
+static __attribute__ ((noinline)) void
 drop_event (LnsWriter *writer, const LnsEvent *event)
 {
   LnsLoss *dropped = &writer->dropped;
