@@ -529,6 +529,26 @@ launches_are_followed_for_many_calls (void)
   end ();
 }
 
+/* A kernel may be known not to have ended before its call is there, and before the report of its call begins. */
+static void
+an_unfinished_kernel_is_of_its_calls_report (void)
+{
+  begin ();
+  end_range (300);
+  LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL, .correlation = 4 };
+  ADD (unfinished);
+  play ();
+  begin_next (500);
+  LNS_CHECK_INT (lns_decoder_take_between (decoder).n_late, 0);
+  LnsWireCudaApiBytes call = call_at (600, 4, LNS_WIRE_CUDA_CALL_LAUNCH);
+  ADD (call);
+  play ();
+  lns_decoder_write_held (decoder);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 1);
+  finish ();
+  end ();
+}
+
 /* Launches that go into a graph do not run; kernels without times, and those that are told as lost, are
  * not counted twice. */
 static void
@@ -669,6 +689,7 @@ main (void)
   LNS_TEST (a_later_report_has_its_own);
   LNS_TEST (a_launch_is_recorded_or_counted_once);
   LNS_TEST (launches_are_followed_for_many_calls);
+  LNS_TEST (an_unfinished_kernel_is_of_its_calls_report);
   LNS_TEST (what_is_not_to_come_is_not_counted);
   LNS_TEST (what_comes_too_late_is_counted);
   return lns_tap_done ();

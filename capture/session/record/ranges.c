@@ -215,8 +215,11 @@ belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
     case LNS_WIRE_CUDA_MEMSET:
     case LNS_WIRE_CUDA_GRAPH:
     case LNS_WIRE_CUDA_DECOMPRESS:
+      /* While no call after the range is here, an unfinished kernel may be of such a call. If it is of this
+       * range, its own call counts it as missing. */
       return correlation != 0 && correlation < range->correlation &&
-             (range->correlation != UINT32_MAX || head->ticks < range->next_ticks);
+             (range->correlation != UINT32_MAX ||
+              (!is_unfinished && head->ticks < range->next_ticks));
     default:
       return false;
     }

@@ -221,7 +221,8 @@ count_unfinished (LnsDecoder *decoder,
 {
   if (kernel->graph_node != 0 || kernel->correlation == 0)
     _lns_flight_unfinished (decoder, 1);
-  else if (get (process, kernel->correlation) == UNKNOWN)
+  /* Between reports: if its call is in the next one, which is still to come, that report counts it. */
+  else if (decoder->writer != NULL && get (process, kernel->correlation) == UNKNOWN)
     {
       _lns_flight_unfinished (decoder, 1);
       set (decoder, process, kernel->correlation, SETTLED);
