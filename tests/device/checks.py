@@ -93,9 +93,9 @@ def event_times(machine):
     kernels = report.kernels()[1:]
     assert len(told_us) == 8 == len(kernels)
     worst = max(abs((k["end"] - k["start"]) / 1000 / us - 1) for k, us in zip(kernels, told_us))
-    assert worst <= 0.02, f"{worst:.2%} beside cudaEventElapsedTime"
     if machine.is_double:
         raise CouldNot("on the double one clock plays both sides")
+    assert worst <= 0.02, f"{worst:.2%} beside cudaEventElapsedTime"
     return f"at most {worst:.2%} beside cudaEventElapsedTime, over 8 kernels"
 
 
@@ -183,12 +183,18 @@ def ranges(machine):
 def ranges_ahead(machine):
     machine.execute([machine.program("cuda-ranges"), "async"], before=machine.profile_command(
         "cuda-ranges-ahead", "-c", "cudaProfilerApi", "--capture-range-end=repeat"))
+    n_missing = 0
     for number in (1, 2, 3):
         report = Recording(machine, f"cuda-ranges-ahead.{number}")
         blocks = collections.Counter((k["name"], k["gridX"]) for k in report.kernels())
-        assert blocks == {("inside", (1 << 18) + number): 10}, f"range {number} has {dict(blocks)}"
-        expect_links(report)
-    return "3 reports of 10 kernels, most of which ran after their range"
+        # On a busy machine the last ones may come when nobody waits any more: then the report counts them.
+        missing = sum(int(n) for n in re.findall(r"LNS-CUDA-014 \w+: (\d+) ", report.info))
+        assert blocks == {("inside", (1 << 18) + number): 10 - missing} or missing == 10 and not blocks, \
+            f"range {number} has {dict(blocks)}, and says that {missing} are missing"
+        if blocks:
+            expect_links(report)
+        n_missing += missing
+    return f"3 reports of 10 kernels, most of which ran after their range; {n_missing} were told as missing"
 
 
 def reset(machine):
