@@ -8,6 +8,7 @@
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,9 +103,27 @@ scene_crossed (void)
   return 0;
 }
 
-/* Goes on until it was told often enough to begin and to end. */
+/* What the session of `commands` and its program, another process, know of each other: a memfd that the program
+ * inherits, whose number is in its environment. */
+typedef struct
+{
+  int n_kernels; /* that the program has run */
+  int is_over;   /* all commands are answered */
+} Talk;
+
+#define TALK_VARIABLE "LNS_TEST_TALK"
+
+static Talk *talk;
+
+static Talk *
+map_talk (int fd)
+{
+  return mmap (NULL, sizeof (Talk), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+/* Works for a while, whoever listens. */
 static int
-scene_commands (void)
+scene_steady (void)
 {
   cuda_start ();
   nvtx_start ();
@@ -116,11 +135,27 @@ scene_commands (void)
   return 0;
 }
 
-static const CudaScene scenes[] = { { "profiler", scene_profiler },
-                                    { "nvtx", scene_nvtx },
-                                    { "crossed", scene_crossed },
-                                    { "commands", scene_commands },
-                                    { NULL, NULL } };
+/* Goes on until it has answered all commands. */
+static int
+scene_commands (void)
+{
+  talk = map_talk (atoi (getenv (TALK_VARIABLE)));
+  if (talk == MAP_FAILED)
+    return 96;
+  cuda_start ();
+  nvtx_start ();
+  while (!__atomic_load_n (&talk->is_over, __ATOMIC_ACQUIRE))
+    {
+      work (1);
+      __atomic_add_fetch (&talk->n_kernels, 1, __ATOMIC_RELEASE);
+      usleep (1000);
+    }
+  return 0;
+}
+
+static const CudaScene scenes[] = { { "profiler", scene_profiler }, { "nvtx", scene_nvtx },
+                                    { "crossed", scene_crossed },   { "commands", scene_commands },
+                                    { "steady", scene_steady },     { NULL, NULL } };
 
 /* --- Tests. ---------------------------------------------------------------------------------- */
 
@@ -195,45 +230,61 @@ test_nvtx (void)
 
 /* --- Commands. ------------------------------------------------------------------------------- */
 
-static int n_sent;
-static struct timespec sent_at;
+/* The program runs so many kernels between two commands. */
+#define KERNELS_BETWEEN 5
 
+static int n_sent, n_kernels_then;
+
+/* Sends the next command when the one before is answered. */
 static void
 send_next (MiniSession *session)
 {
   static const uint32_t kinds[] = { LNS_WIRE_COMMAND_START, LNS_WIRE_COMMAND_FLUSH,
                                     LNS_WIRE_COMMAND_STOP, LNS_WIRE_COMMAND_FINISH };
   MiniProcess *process = &session->processes[0];
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  int64_t since_ms =
-      (now.tv_sec - sent_at.tv_sec) * 1000 + (now.tv_nsec - sent_at.tv_nsec) / 1000000;
+  const int n_kernels = __atomic_load_n (&talk->n_kernels, __ATOMIC_ACQUIRE);
   if (session->n_processes == 0 || process->pool == NULL || process->connection < 0 ||
-      !lns_wire_pool_listens (process->pool) || n_sent == 4 || since_ms < 100)
+      !lns_wire_pool_listens (process->pool) || n_kernels < n_kernels_then + KERNELS_BETWEEN ||
+      session->n_notice[LNS_WIRE_NOTICE_FLUSHED] < (uint64_t)n_sent)
     return;
+  if (n_sent == 4)
+    {
+      __atomic_store_n (&talk->is_over, 1, __ATOMIC_RELEASE);
+      return;
+    }
   if (kinds[n_sent] == LNS_WIRE_COMMAND_START || kinds[n_sent] == LNS_WIRE_COMMAND_STOP)
     lns_wire_pool_set_recording (process->pool, kinds[n_sent] == LNS_WIRE_COMMAND_START);
   LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
                              .kind = kinds[n_sent],
                              .serial = (uint32_t)++n_sent };
   (void)send (process->connection, &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT);
-  sent_at = now;
+  n_kernels_then = n_kernels;
 }
 
 static void
 test_commands (void)
 {
   LnsWireOptions asked = ask (LNS_WIRE_RANGE_NONE, LNS_WIRE_RANGE_END_NONE, 0);
-  n_sent = 0;
+  const int fd = memfd_create ("talk", 0);
+  char variable[64];
+  const char *environment[] = { variable, NULL };
+  snprintf (variable, sizeof variable, TALK_VARIABLE "=%d", fd);
+  LNS_CHECK (fd >= 0 && ftruncate (fd, sizeof *talk) == 0);
+  talk = map_talk (fd);
+  LNS_CHECK (talk != MAP_FAILED);
+  n_sent = n_kernels_then = 0;
   cuda_on_visit = send_next;
-  MiniSession *session = cuda_run ("commands", &asked, true, NULL);
+  MiniSession *session = cuda_run ("commands", &asked, true, environment);
   cuda_on_visit = NULL;
   LNS_CHECK (cuda_is_sound (session));
   LNS_CHECK_INT (session->n_notice[LNS_WIRE_NOTICE_FLUSHED], 4);
-  size_t n = cuda_count (LNS_WIRE_CUDA_KERNEL);
-  LNS_CHECK (n > 0 && n < 60);
+  /* None before the first command, and none after the third. */
+  const size_t n = cuda_count (LNS_WIRE_CUDA_KERNEL);
+  LNS_CHECK (n > 0 && n <= (size_t)talk->n_kernels - 2 * KERNELS_BETWEEN);
   LNS_CHECK_INT (cuda_count (LNS_WIRE_RANGE), 0);
   mini_session_free (session);
+  munmap (talk, sizeof *talk);
+  close (fd);
 }
 
 /* Lets the process record as others do that are in a range, and not any more, again and again. */
@@ -286,7 +337,7 @@ test_session_gone (void)
   LnsWireOptions asked = ask (LNS_WIRE_RANGE_NONE, LNS_WIRE_RANGE_END_NONE, 0);
   asked.flush_ms = 20;
   cuda_on_visit = hang_up;
-  MiniSession *session = cuda_run ("commands", &asked, false, NULL);
+  MiniSession *session = cuda_run ("steady", &asked, false, NULL);
   cuda_on_visit = NULL;
   LNS_CHECK (cuda_is_sound (session));
   size_t n = cuda_count (LNS_WIRE_CUDA_KERNEL);
