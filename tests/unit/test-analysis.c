@@ -144,7 +144,7 @@ test_medians_in_little_memory (void)
   LNS_CHECK (lns_range_walk_families (walk, &n_families) != NULL);
   LNS_CHECK_INT (n_families, 1);
   LNS_CHECK (lns_range_walk_n_events (walk) > N_EVENTS);
-  LNS_CHECK (lns_range_groups_init (&groups, 1, lns_report_n_strings (report) + 1));
+  lns_range_groups_init (&groups, 1, lns_report_n_strings (report) + 1);
   for (unsigned set = 0; set < N_SETS; set++)
     {
       LNS_CHECK_INT (lns_range_groups_find (&groups, 0, names[set]), LNS_GROUP_NONE);
@@ -152,7 +152,7 @@ test_medians_in_little_memory (void)
       LnsRangeGroup numbers = { .n = n_values[set],
                                 .min_ns = values[set][0],
                                 .max_ns = values[set][n_values[set] - 1] };
-      LNS_CHECK (lns_range_group_merge (&groups.groups[set], &numbers));
+      lns_range_group_merge (&groups.array.items[set], &numbers);
       LNS_CHECK_INT (lns_range_groups_find (&groups, 0, names[set]), set);
     }
   for (uint64_t max_collected = 1; max_collected <= 100000; max_collected *= 100)
@@ -185,16 +185,49 @@ test_groups_count_bins (void)
 {
   LnsRangeGroup group = { 0 }, sum = { .min_ns = INT64_MAX };
 
-  LNS_CHECK (lns_range_group_count (&group, 100, 1) && lns_range_group_count (&group, 3, 2));
-  LNS_CHECK (lns_range_group_count (&group, 100, 1) && lns_range_group_count (&group, 511, 7));
-  LNS_CHECK (lns_range_group_merge (&sum, &group) && lns_range_group_merge (&sum, &group));
+  lns_range_group_count (&group, 100, 1);
+  lns_range_group_count (&group, 3, 2);
+  lns_range_group_count (&group, 100, 1);
+  lns_range_group_count (&group, 511, 7);
+  lns_range_group_merge (&sum, &group);
+  lns_range_group_merge (&sum, &group);
   LNS_CHECK_INT (sum.bins[100 - sum.first_bin], 4);
   LNS_CHECK_INT (sum.bins[3 - sum.first_bin], 4);
   LNS_CHECK_INT (sum.bins[511 - sum.first_bin], 14);
-  LNS_CHECK (lns_range_group_widen (&sum, 0) && sum.first_bin == 0);
+  lns_range_group_widen (&sum, 0);
+  LNS_CHECK_INT (sum.first_bin, 0);
   LNS_CHECK_INT (sum.bins[100], 4);
   free (group.bins);
   free (sum.bins);
+}
+
+/* More groups than fit into pages, and names of a damaged report. */
+static void
+test_groups_of_many_families (void)
+{
+  enum
+  {
+    N_FAMILIES = 6000,
+    N_NAMES = 200000
+  };
+  LnsRangeGroups groups;
+
+  lns_range_groups_init (&groups, N_FAMILIES, N_NAMES);
+  LNS_CHECK (groups.n_families > 4096 && groups.n_families < N_FAMILIES);
+  for (uint32_t family = 0; family < N_FAMILIES; family++)
+    {
+      LNS_CHECK_INT (lns_range_groups_add (&groups, family, family * 33 + 1), 2 * family);
+      LNS_CHECK_INT (lns_range_groups_add (&groups, family, N_NAMES + family), 2 * family + 1);
+    }
+  for (uint32_t family = 0; family < N_FAMILIES; family++)
+    {
+      LNS_CHECK_INT (lns_range_groups_find (&groups, family, family * 33 + 1), 2 * family);
+      LNS_CHECK_INT (lns_range_groups_find (&groups, family, N_NAMES), 2 * family + 1);
+      LNS_CHECK_INT (lns_range_groups_find (&groups, family, family * 33 + 2), LNS_GROUP_NONE);
+      LNS_CHECK_INT (groups.array.items[2 * family + 1].name, 0);
+    }
+  LNS_CHECK_INT (groups.n_made, 4096);
+  lns_range_groups_clear (&groups);
 }
 
 static void
@@ -317,6 +350,7 @@ main (void)
   LNS_TEST (test_stats_against_sorting);
   LNS_TEST (test_medians_in_little_memory);
   LNS_TEST (test_groups_count_bins);
+  LNS_TEST (test_groups_of_many_families);
   LNS_TEST (test_cancel);
   LNS_TEST (test_reports_by_name);
   LNS_TEST (test_tables_of_text);

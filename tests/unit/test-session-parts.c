@@ -16,7 +16,7 @@
 #include "capture/session/record/batch.h"
 #include "capture/session/decode/core/clock-line.h"
 #include "capture/session/decode/nvtx/domain-filter.h"
-#include "capture/session/decode/core/id-map.h"
+#include "src/base/id-map.h"
 #include "capture/session/control/launch.h"
 #include "capture/session/system/memory-limit.h"
 #include "capture/session/decode/core/name.h"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "capture/session/record/batch.h"
-#include "capture/session/decode/core/id-map.h"
+#include "src/base/id-map.h"
 #include "capture/session/system/process-info.h"
 #include "capture/wire/pool-session.h"
 

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "capture/session/decode/core/id-map.h"
+#include "src/base/id-map.h"
 #include "capture/session/record/recording.h"
 
 /* Where a capture range began or ended, in a batch that waits. */

@@ -3,59 +3,76 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include <stdlib.h>
-
 #include "src/analysis/stats/range-groups.h"
 
-bool
+#include "src/base/memory.h"
+
+/* 8 MiB of pointers to pages, and 16 MiB of pages. */
+#define MAX_POINTERS (1u << 20)
+#define MAX_PAGES    4096
+
+void
 lns_range_groups_init (LnsRangeGroups *groups, uint32_t n_families, uint32_t n_names)
 {
-  *groups =
-      (LnsRangeGroups){ .n_families = n_families, .n_pages = n_names / LNS_GROUP_PAGE_NAMES + 1 };
-  groups->pages = calloc ((uint64_t)n_families * groups->n_pages + 1, sizeof *groups->pages);
-  return groups->pages != NULL;
+  const uint32_t n_pages = n_names / LNS_GROUP_PAGE_NAMES + 1,
+                 max_families = MAX_POINTERS / n_pages;
+
+  *groups = (LnsRangeGroups){
+    .n_names = n_names,
+    .n_families = n_families < max_families ? n_families : max_families,
+    .n_pages = n_pages,
+  };
+  groups->pages = lns_calloc ((size_t)groups->n_families * n_pages, sizeof *groups->pages);
 }
 
 void
 lns_range_groups_clear (LnsRangeGroups *groups)
 {
-  for (uint64_t i = 0; groups->pages != NULL && i < (uint64_t)groups->n_families * groups->n_pages;
-       i++)
+  for (size_t i = 0; i < (size_t)groups->n_families * groups->n_pages; i++)
     free (groups->pages[i]);
-  for (uint32_t i = 0; i < groups->n_groups; i++)
-    free (groups->groups[i].bins);
+  for (size_t i = 0; i < groups->array.n; i++)
+    free (groups->array.items[i].bins);
   free (groups->pages);
-  free (groups->groups);
+  lns_array_clear (&groups->array);
+  lns_id_map_clear (&groups->others);
   *groups = (LnsRangeGroups){ 0 };
+}
+
+/* The place in a page where the number of the group belongs; NULL where it belongs into the map. */
+static uint32_t *
+place_of (LnsRangeGroups *groups, uint32_t family, uint32_t name)
+{
+  if (family >= groups->n_families)
+    return NULL;
+  uint32_t **page =
+      &groups->pages[(uint64_t)family * groups->n_pages + name / LNS_GROUP_PAGE_NAMES];
+  if (*page == NULL && groups->n_made < MAX_PAGES)
+    {
+      *page = lns_calloc (LNS_GROUP_PAGE_NAMES, sizeof **page);
+      groups->n_made++;
+    }
+  return *page != NULL ? &(*page)[name % LNS_GROUP_PAGE_NAMES] : NULL;
 }
 
 uint32_t
 lns_range_groups_add (LnsRangeGroups *groups, uint32_t family, uint32_t name)
 {
-  uint32_t **page =
-      &groups->pages[(uint64_t)family * groups->n_pages + name / LNS_GROUP_PAGE_NAMES];
+  const uint32_t found = lns_range_groups_find (groups, family, name);
 
-  if (*page == NULL && (*page = calloc (LNS_GROUP_PAGE_NAMES, sizeof **page)) == NULL)
-    return LNS_GROUP_NONE;
-  uint32_t *slot = &(*page)[name % LNS_GROUP_PAGE_NAMES];
-  if (*slot != 0)
-    return *slot - 1;
-  if (groups->n_groups == groups->n_allocated)
-    {
-      uint32_t n = groups->n_allocated * 2 + 64;
-      LnsRangeGroup *larger = realloc (groups->groups, n * sizeof *larger);
-      if (larger == NULL)
-        return LNS_GROUP_NONE;
-      groups->groups = larger;
-      groups->n_allocated = n;
-    }
-  groups->groups[groups->n_groups] =
+  if (found != LNS_GROUP_NONE)
+    return found;
+  name = name < groups->n_names ? name : 0;
+  *lns_array_add (&groups->array) =
       (LnsRangeGroup){ .family = family, .name = name, .min_ns = INT64_MAX };
-  *slot = ++groups->n_groups;
-  return groups->n_groups - 1;
+  uint32_t *place = place_of (groups, family, name);
+  if (place != NULL)
+    *place = (uint32_t)groups->array.n;
+  else
+    lns_id_map_set_number (&groups->others, (uint64_t)family << 32 | name, groups->array.n);
+  return (uint32_t)groups->array.n - 1;
 }
 
-bool
+void
 lns_range_group_widen (LnsRangeGroup *group, uint32_t bin)
 {
   /* An octave at a time. */
@@ -66,19 +83,16 @@ lns_range_group_widen (LnsRangeGroup *group, uint32_t bin)
       first = first < group->first_bin ? first : group->first_bin;
       end = end > group->first_bin + group->n_bins ? end : group->first_bin + group->n_bins;
     }
-  uint32_t *bins = calloc (end - first, sizeof *bins);
-  if (bins == NULL)
-    return false;
+  uint32_t *bins = lns_calloc (end - first, sizeof *bins);
   for (uint32_t i = 0; i < group->n_bins; i++)
     bins[group->first_bin + i - first] = group->bins[i];
   free (group->bins);
   group->bins = bins;
   group->first_bin = first;
   group->n_bins = end - first;
-  return true;
 }
 
-bool
+void
 lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source)
 {
   target->n += source->n;
@@ -87,8 +101,6 @@ lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source)
   target->min_ns = source->min_ns < target->min_ns ? source->min_ns : target->min_ns;
   target->max_ns = source->max_ns > target->max_ns ? source->max_ns : target->max_ns;
   for (uint32_t i = 0; i < source->n_bins; i++)
-    if (source->bins[i] > 0 &&
-        !lns_range_group_count (target, source->first_bin + i, source->bins[i]))
-      return false;
-  return true;
+    if (source->bins[i] > 0)
+      lns_range_group_count (target, source->first_bin + i, source->bins[i]);
 }

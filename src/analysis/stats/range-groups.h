@@ -3,13 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* NVTX ranges by what they are summed up under: (family, name), a family being a style in domains
- * of one name. A group's number is found by two array accesses. One thread at a time may add. */
+/* The groups that NVTX ranges are summed up under: (family, name), where a family is a style in domains of one name.
+ * One thread at a time may add. */
 
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "src/base/array.h"
+#include "src/base/id-map.h"
 
 #define LNS_GROUP_NONE UINT32_MAX
 
@@ -41,44 +44,53 @@ typedef struct
   uint32_t first_bin, n_bins;
 } LnsRangeGroup;
 
-typedef struct
-{
-  LnsRangeGroup *groups;
-  uint32_t n_groups, n_allocated;
-  uint32_t n_families, n_pages; /* pages a family                                                */
-  uint32_t **pages; /* n_families × n_pages: group + 1 by name, in pages of names     */
-} LnsRangeGroups;
-
+/* A group's number is found by two array accesses, which is as fast as such a pass can be. But a file of 1 MiB may have
+ * 32,000 families, and a name in each page: what does not fit into the pages that may be made is found through a map. */
 #define LNS_GROUP_PAGE_NAMES 1024
 
-/* For names below N_NAMES. False without memory. */
-bool lns_range_groups_init (LnsRangeGroups *groups, uint32_t n_families, uint32_t n_names);
+typedef struct
+{
+  LNS_ARRAY (LnsRangeGroup) array;
+  uint32_t n_names;             /* names from here on are a damaged report's, and count as name 0 */
+  uint32_t n_families, n_pages; /* families that have pages, and how many each has */
+  uint32_t **pages; /* n_families × n_pages: group + 1 by name; NULL where none was made */
+  uint32_t n_made;
+  LnsIdMap others; /* group + 1 by family and name */
+} LnsRangeGroups;
+
+/* For N_FAMILIES families and names below N_NAMES. */
+void lns_range_groups_init (LnsRangeGroups *groups, uint32_t n_families, uint32_t n_names);
 void lns_range_groups_clear (LnsRangeGroups *groups);
 
-/* The group of NAME in FAMILY, made if need be; LNS_GROUP_NONE without memory. */
-uint32_t lns_range_groups_add (LnsRangeGroups *groups, uint32_t family, uint32_t name);
-
-/* The same, but only if it is there. NAME < n_names. Any thread while nobody adds. */
+/* The group of NAME in FAMILY, or LNS_GROUP_NONE. Any thread while nobody adds. */
 static inline uint32_t
 lns_range_groups_find (const LnsRangeGroups *groups, uint32_t family, uint32_t name)
 {
-  const uint32_t *page =
-      groups->pages[(uint64_t)family * groups->n_pages + name / LNS_GROUP_PAGE_NAMES];
-  return page != NULL ? page[name % LNS_GROUP_PAGE_NAMES] - 1 : LNS_GROUP_NONE;
+  name = name < groups->n_names ? name : 0;
+  if (family < groups->n_families)
+    {
+      const uint32_t *page =
+          groups->pages[(uint64_t)family * groups->n_pages + name / LNS_GROUP_PAGE_NAMES];
+      if (page != NULL)
+        return page[name % LNS_GROUP_PAGE_NAMES] - 1;
+    }
+  return (uint32_t)lns_id_map_number (&groups->others, (uint64_t)family << 32 | name) - 1;
 }
 
-/* Makes room for BIN. False without memory. */
-bool lns_range_group_widen (LnsRangeGroup *group, uint32_t bin);
+/* The same, but makes the group where it is not there yet. */
+uint32_t lns_range_groups_add (LnsRangeGroups *groups, uint32_t family, uint32_t name);
 
-/* Adds COUNT durations to BIN. False without memory. */
-static inline bool
+/* Makes room for BIN. */
+void lns_range_group_widen (LnsRangeGroup *group, uint32_t bin);
+
+/* Adds COUNT durations to BIN. */
+static inline void
 lns_range_group_count (LnsRangeGroup *group, uint32_t bin, uint32_t count)
 {
-  if (bin - group->first_bin >= group->n_bins && !lns_range_group_widen (group, bin))
-    return false;
+  if (bin - group->first_bin >= group->n_bins)
+    lns_range_group_widen (group, bin);
   group->bins[bin - group->first_bin] += count;
-  return true;
 }
 
-/* Adds what SOURCE has counted to TARGET. False without memory. */
-bool lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source);
+/* Adds what SOURCE has counted to TARGET. */
+void lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/stats/range-medians.h"
+#include "src/base/memory.h"
 #include "src/base/saturate.h"
 
 #define DEFAULT_MAX_COLLECTED (UINT64_C (8) << 20)
@@ -93,7 +94,7 @@ static void
 narrow (
     Search *search, uint32_t group, const uint32_t *counts, uint32_t n, uint32_t first, int shift)
 {
-  const LnsRangeGroup *numbers = &search->groups->groups[group];
+  const LnsRangeGroup *numbers = &search->groups->array.items[group];
   Selection *selection = &search->selections[group];
   uint64_t below = selection->below, before_lower;
   int64_t base = selection->low;
@@ -160,12 +161,10 @@ static bool
 look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
   Search *search = data;
-  uint32_t n_names = search->groups->n_pages * LNS_GROUP_PAGE_NAMES;
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
-      uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0,
-               group = lns_range_groups_find (search->groups, family, name);
+      uint32_t group = lns_range_groups_find (search->groups, family, chunk->name[i]);
       if (group == LNS_GROUP_NONE)
         continue;
       const Bounds *bounds = &search->bounds[group];
@@ -210,7 +209,7 @@ select_value (int64_t *values, uint64_t n, uint64_t k)
 static void
 select_collected (Search *search, uint32_t group)
 {
-  const LnsRangeGroup *numbers = &search->groups->groups[group];
+  const LnsRangeGroup *numbers = &search->groups->array.items[group];
   Selection *selection = &search->selections[group];
   int64_t *values = search->values + selection->offset;
   uint64_t upper = upper_rank (numbers) - selection->below,
@@ -249,7 +248,7 @@ bounds_of (const Selection *selection)
 static uint32_t
 plan_pass (Search *search, uint32_t *waiting, uint64_t *ret_n_values, uint32_t *ret_n_parted)
 {
-  uint32_t n_groups = search->groups->n_groups, n_waiting = 0, n_open = 0;
+  uint32_t n_groups = (uint32_t)search->groups->array.n, n_waiting = 0, n_open = 0;
 
   *ret_n_values = 0;
   *ret_n_parted = 0;
@@ -289,7 +288,7 @@ finish_pass (Search *search, uint32_t n_parted)
 {
   unsigned n_workers = lns_range_walk_n_workers (search->walk);
 
-  for (uint32_t group = 0; group < search->groups->n_groups; group++)
+  for (uint32_t group = 0; group < search->groups->array.n; group++)
     {
       Selection *selection = &search->selections[group];
       if (selection->step == COLLECT)
@@ -313,16 +312,11 @@ static bool
 run_pass (Search *search, uint64_t n_values, uint32_t n_parted, LnsError *error)
 {
   unsigned n_workers = lns_range_walk_n_workers (search->walk);
-  bool good = true;
 
-  search->values = malloc ((n_values + 1) * sizeof *search->values);
+  search->values = lns_realloc (NULL, n_values, sizeof *search->values);
   for (unsigned i = 0; i < n_workers; i++)
-    {
-      search->parts[i] = calloc (((size_t)n_parted << PART_BITS) + 1, sizeof *search->parts[i]);
-      good = good && search->parts[i] != NULL;
-    }
-  good =
-      good && search->values != NULL && lns_range_walk_run (search->walk, look_at, search, error);
+    search->parts[i] = lns_calloc ((size_t)n_parted << PART_BITS, sizeof *search->parts[i]);
+  const bool good = lns_range_walk_run (search->walk, look_at, search, error);
   if (good)
     finish_pass (search, n_parted);
   for (unsigned i = 0; i < n_workers; i++)
@@ -335,7 +329,7 @@ run_pass (Search *search, uint64_t n_values, uint32_t n_parted, LnsError *error)
 static void
 start_group (Search *search, uint32_t group)
 {
-  const LnsRangeGroup *numbers = &search->groups->groups[group];
+  const LnsRangeGroup *numbers = &search->groups->array.items[group];
   Selection *selection = &search->selections[group];
 
   selection->step = WAIT;
@@ -356,16 +350,15 @@ lns_range_medians (LnsRangeWalk *walk,
                    LnsError *error)
 {
   Search search = { .walk = walk, .groups = groups, .ret_doubled = ret_doubled };
-  uint32_t *waiting = calloc ((size_t)groups->n_groups + 1, sizeof *waiting), n_parted;
+  uint32_t *waiting = lns_calloc (groups->array.n, sizeof *waiting), n_parted;
   uint64_t n_values;
+  bool good = true;
 
   search.max_collected = max_collected > 0 ? max_collected : DEFAULT_MAX_COLLECTED;
-  search.selections = calloc ((size_t)groups->n_groups + 1, sizeof *search.selections);
-  search.bounds = calloc ((size_t)groups->n_groups + 1, sizeof *search.bounds);
-  search.parted = calloc (MAX_PARTED, sizeof *search.parted);
-  bool good = waiting != NULL && search.selections != NULL && search.bounds != NULL &&
-              search.parted != NULL;
-  for (uint32_t i = 0; good && i < groups->n_groups; i++)
+  search.selections = lns_calloc (groups->array.n, sizeof *search.selections);
+  search.bounds = lns_calloc (groups->array.n, sizeof *search.bounds);
+  search.parted = lns_calloc (MAX_PARTED, sizeof *search.parted);
+  for (uint32_t i = 0; i < groups->array.n; i++)
     start_group (&search, i);
   for (unsigned pass = 0; good && plan_pass (&search, waiting, &n_values, &n_parted) > 0; pass++)
     good = pass < MAX_PASSES ? run_pass (&search, n_values, n_parted, error)
@@ -375,8 +368,5 @@ lns_range_medians (LnsRangeWalk *walk,
   free (search.bounds);
   free (search.parted);
   free (waiting);
-  if (!good)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory to find the medians; close other programs");
   return good;
 }

@@ -9,6 +9,7 @@
 
 #include "src/analysis/stats/range-medians.h"
 #include "src/analysis/stats/range-stats.h"
+#include "src/base/memory.h"
 
 /* Longer durations would overflow the sum of their squares; they count as this long there. */
 #define MAX_SQUARED ((UINT64_C (1) << 50) - 1)
@@ -26,7 +27,7 @@ typedef struct
   LnsRangeGroups groups; /* those of all workers                                                */
 } Sums;
 
-static bool
+static void
 count_duration (LnsRangeGroup *group, int64_t duration)
 {
   uint64_t squared = (uint64_t)duration < MAX_SQUARED ? (uint64_t)duration : MAX_SQUARED;
@@ -36,7 +37,7 @@ count_duration (LnsRangeGroup *group, int64_t duration)
   group->min_ns = duration < group->min_ns ? duration : group->min_ns;
   group->max_ns = duration > group->max_ns ? duration : group->max_ns;
   group->squares += (unsigned __int128)squared * squared;
-  return lns_range_group_count (group, lns_range_bin (duration), 1);
+  lns_range_group_count (group, lns_range_bin (duration), 1);
 }
 
 /* Names come in any order, and the counts of a large report do not fit into the nearest cache: those
@@ -44,7 +45,7 @@ count_duration (LnsRangeGroup *group, int64_t duration)
 static void
 prefetch_count (const LnsRangeGroups *groups, uint32_t index, int64_t duration)
 {
-  const LnsRangeGroup *group = &groups->groups[index];
+  const LnsRangeGroup *group = &groups->array.items[index];
   uint32_t bin = lns_range_bin (duration) - group->first_bin;
 
   if (bin < group->n_bins)
@@ -54,8 +55,9 @@ prefetch_count (const LnsRangeGroups *groups, uint32_t index, int64_t duration)
 static bool
 count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
-  LnsRangeGroups *groups = &((Sums *)data)->workers[worker];
-  uint32_t n_names = groups->n_pages * LNS_GROUP_PAGE_NAMES, indices[BLOCK];
+  Sums *sums = data;
+  LnsRangeGroups *groups = &sums->workers[worker];
+  uint32_t indices[BLOCK];
   int64_t durations[BLOCK];
 
   for (uint32_t first = 0, n = 0; first < chunk->n; first += BLOCK, n = 0)
@@ -64,40 +66,34 @@ count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk
         {
           if (!lns_range_is_whole (chunk, i))
             continue;
-          uint32_t name = chunk->name[i] < n_names ? chunk->name[i] : 0,
-                   index = lns_range_groups_find (groups, family, name);
-          if (index == LNS_GROUP_NONE &&
-              (index = lns_range_groups_add (groups, family, name)) == LNS_GROUP_NONE)
-            return false;
+          uint32_t index = lns_range_groups_find (groups, family, chunk->name[i]);
+          if (index == LNS_GROUP_NONE)
+            index = lns_range_groups_add (groups, family, chunk->name[i]);
           prefetch_count (groups, index, chunk->duration_ns[i]);
           durations[n] = chunk->duration_ns[i];
           indices[n++] = index;
         }
       for (uint32_t i = 0; i < n; i++)
-        if (!count_duration (&groups->groups[indices[i]], durations[i]))
-          return false;
+        count_duration (&groups->array.items[indices[i]], durations[i]);
     }
   return true;
 }
 
 /* Brings the workers' groups together. */
-static bool
+static void
 merge_groups (Sums *sums)
 {
   for (unsigned i = 0; i < sums->n_workers; i++)
     {
       LnsRangeGroups *worker = &sums->workers[i];
-      for (uint32_t g = 0; g < worker->n_groups; g++)
+      for (size_t g = 0; g < worker->array.n; g++)
         {
-          const LnsRangeGroup *group = &worker->groups[g];
+          const LnsRangeGroup *group = &worker->array.items[g];
           uint32_t common = lns_range_groups_add (&sums->groups, group->family, group->name);
-          if (common == LNS_GROUP_NONE ||
-              !lns_range_group_merge (&sums->groups.groups[common], group))
-            return false;
+          lns_range_group_merge (&sums->groups.array.items[common], group);
         }
       lns_range_groups_clear (worker);
     }
-  return true;
 }
 
 /* The sample's standard deviation, from exact sums: Σd² - (Σd)²/n loses nothing in integers. */
@@ -156,16 +152,16 @@ compare_stats (const void *a, const void *b, void *data)
 static bool
 make_stats (Sums *sums, LnsRangeStat **ret_stats, size_t *ret_n, LnsError *error)
 {
-  uint32_t n = sums->groups.n_groups, n_families;
+  const uint32_t n = (uint32_t)sums->groups.array.n;
+  uint32_t n_families;
   const LnsRangeFamily *families = lns_range_walk_families (sums->walk, &n_families);
-  LnsRangeStat *stats = calloc ((size_t)n + 1, sizeof *stats);
-  int64_t *doubled = calloc ((size_t)n + 1, sizeof *doubled);
+  LnsRangeStat *stats = lns_calloc (n, sizeof *stats);
+  int64_t *doubled = lns_calloc (n, sizeof *doubled);
+  const bool good = lns_range_medians (sums->walk, &sums->groups, 0, doubled, error);
 
-  bool good = stats != NULL && doubled != NULL;
-  good = good && lns_range_medians (sums->walk, &sums->groups, 0, doubled, error);
   for (uint32_t i = 0; good && i < n; i++)
     {
-      const LnsRangeGroup *group = &sums->groups.groups[i];
+      const LnsRangeGroup *group = &sums->groups.array.items[i];
       stats[i] = (LnsRangeStat){
         .style = families[group->family].style,
         .domain_name = families[group->family].domain_name,
@@ -203,24 +199,24 @@ lns_range_stats (LnsReport *report,
                 .walk = lns_range_walk_new (report, query, cancel, error) };
   uint32_t n_families, n_names = lns_report_n_strings (report) + 1;
 
-  if (query->keys.kernels != NULL && query->keys.kernels->n > n_names)
-    n_names = query->keys.kernels->n;
-
   if (sums.walk == NULL)
     return false;
+  if (query->keys.kernels != NULL && query->keys.kernels->n > n_names)
+    n_names = query->keys.kernels->n;
   lns_range_walk_families (sums.walk, &n_families);
+  lns_range_groups_init (&sums.groups, n_families, n_names);
   sums.n_workers = lns_range_walk_n_workers (sums.walk);
-  bool good = lns_range_groups_init (&sums.groups, n_families, n_names);
   for (unsigned i = 0; i < sums.n_workers; i++)
-    good = lns_range_groups_init (&sums.workers[i], n_families, n_names) && good;
-  good = good && lns_range_walk_run (sums.walk, count_chunk, &sums, error) &&
-         merge_groups (&sums) && make_stats (&sums, ret_stats, ret_n, error);
+    lns_range_groups_init (&sums.workers[i], n_families, n_names);
+  bool good = lns_range_walk_run (sums.walk, count_chunk, &sums, error);
+  if (good)
+    {
+      merge_groups (&sums);
+      good = make_stats (&sums, ret_stats, ret_n, error);
+    }
   for (unsigned i = 0; i < sums.n_workers; i++)
     lns_range_groups_clear (&sums.workers[i]);
   lns_range_groups_clear (&sums.groups);
   lns_range_walk_free (sums.walk);
-  if (!good)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory to sum up the ranges; close other programs");
   return good;
 }

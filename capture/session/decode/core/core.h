@@ -11,7 +11,7 @@
 
 #include "capture/session/decode/core/clock-line.h"
 #include "capture/session/decode/core/counters.h"
-#include "capture/session/decode/core/id-map.h"
+#include "src/base/id-map.h"
 #include "capture/session/decode/core/name.h"
 #include "capture/session/system/process-info.h"
 #include "capture/wire/record.h"

@@ -3,31 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/session/decode/core/id-map.h"
+#include "src/base/id-map.h"
 
 #include <stdlib.h>
 
-/* Fibonacci hashing: the ids of a process count up, or are addresses. */
-static size_t
-place_of (const LnsIdMap *map, uint64_t key)
-{
-  return (size_t)((key * UINT64_C (0x9E3779B97F4A7C15)) >> 32) & (map->n_places - 1);
-}
+#include "src/base/memory.h"
 
 /* Where KEY is, or where it would go. */
 static LnsIdMapEntry *
 find (const LnsIdMap *map, uint64_t key)
 {
-  size_t at = place_of (map, key);
+  size_t at = lns_id_map_place (map, key);
   while (map->entries[at].value != NULL && map->entries[at].key != key)
     at = (at + 1) & (map->n_places - 1);
   return &map->entries[at];
-}
-
-void *
-lns_id_map_get (const LnsIdMap *map, uint64_t key)
-{
-  return map->n == 0 ? NULL : find (map, key)->value;
 }
 
 static bool
@@ -69,7 +58,7 @@ lns_id_map_take (LnsIdMap *map, uint64_t key)
   /* Close the gap: what follows without a break moves up if its own place does not lie behind. */
   size_t mask = map->n_places - 1, gap = (size_t)(entry - map->entries);
   for (size_t at = (gap + 1) & mask; map->entries[at].value != NULL; at = (at + 1) & mask)
-    if (((at - place_of (map, map->entries[at].key)) & mask) >= ((at - gap) & mask))
+    if (((at - lns_id_map_place (map, map->entries[at].key)) & mask) >= ((at - gap) & mask))
       {
         map->entries[gap] = map->entries[at];
         gap = at;
@@ -83,4 +72,11 @@ lns_id_map_clear (LnsIdMap *map)
 {
   free (map->entries);
   *map = (LnsIdMap){ 0 };
+}
+
+void
+lns_id_map_set_number (LnsIdMap *map, uint64_t key, uint64_t value)
+{
+  if (!lns_id_map_set (map, key, (void *)(uintptr_t)value))
+    lns_out_of_memory ();
 }

@@ -1,0 +1,38 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Memory for code that has nothing useful to do without it: analysis, import, export, the command line and the viewer.
+ * Where none is left, these functions say so once on stderr and end the process with exit code 125.
+ *
+ * Two places use malloc() and its NULL instead: where a program is recorded (capture) and where a report is written or
+ * recovered (src/store), because events that were already recorded must still reach the file.
+ *
+ * All memory is freed with free(). Any thread may call these functions. */
+
+#pragma once
+
+#include <stddef.h>
+
+/* Says that memory ran out and ends the process. */
+_Noreturn void lns_out_of_memory (void);
+
+/* N items of SIZE_BYTES each, all zero. Never NULL, also where N is 0. */
+void *lns_calloc (size_t n, size_t size_bytes)
+    __attribute__ ((malloc, returns_nonnull, alloc_size (1, 2), warn_unused_result));
+
+/* ITEMS (or NULL), moved to room for N items of SIZE_BYTES each. New bytes are undefined. Never NULL, also where N is 0. */
+void *lns_realloc (void *items, size_t n, size_t size_bytes)
+    __attribute__ ((returns_nonnull, alloc_size (2, 3), warn_unused_result));
+
+/* A copy of TEXT. */
+char *lns_strdup (const char *text) __attribute__ ((malloc, returns_nonnull, warn_unused_result));
+
+/* A copy of the SIZE_BYTES at BYTES, with a NUL after them. */
+void *lns_memdup (const void *bytes, size_t size_bytes)
+    __attribute__ ((malloc, returns_nonnull, warn_unused_result));
+
+/* The text that FORMAT gives. */
+char *lns_asprintf (const char *format, ...)
+    __attribute__ ((malloc, returns_nonnull, warn_unused_result, format (printf, 1, 2)));
