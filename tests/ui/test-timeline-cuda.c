@@ -426,10 +426,10 @@ details_tell_what_cuda_did (void)
   check_said (report, kernels, 1, "Short name", "vectorized_elementwise_kernel");
   check_said (report, kernels, 1, "Grid", "160 × 2 × 1 (320 blocks)");
   check_said (report, kernels, 1, "Block", "256 × 1 × 1 (256 threads)");
-  check_said (report, kernels, 1, "Registers", "40 a thread");
-  check_said (report, kernels, 1, "Shared memory", "4.0 KiB static, 1.0 KiB dynamic a block");
-  check_said (report, kernels, 1, "Warps a block", "8 of 64 that a multiprocessor holds");
-  check_said (report, kernels, 1, "Blocks a multiprocessor", "4.0");
+  check_said (report, kernels, 1, "Registers", "40 per thread");
+  check_said (report, kernels, 1, "Shared memory", "4.0 KiB static and 1.0 KiB dynamic per block");
+  check_said (report, kernels, 1, "Warps per block", "8 of the 64 that a multiprocessor can hold");
+  check_said (report, kernels, 1, "Blocks per multiprocessor", "4.0");
   check_said (report, kernels, 1, "Stream", "7 (default)");
   check_said (report, kernels, 1, "GPU", "0: Tesla V100-SXM2-32GB (0000:b2:00.0)");
   check_said (report, kernels, 1, "Correlation", "2");

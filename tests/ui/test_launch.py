@@ -155,7 +155,7 @@ def test_words_reach_the_recorder_byte_for_byte():
 def test_switches_of_the_command_line_come_first():
     line = "-w true -t cuda,nvtx -s cpu --capture-range=cudaProfilerApi -o my_profile python junk.py"
     with Launch("say(type='finished', exit=0, signal=0)", line) as launch:
-        launch.wait_for("The command line says it: -t or --trace.")
+        launch.wait_for("Set on the command line by -t or --trace.")
         launch.press("Start")
         words, _, _ = launch.started()
         assert words[3:] == line.encode().split(), words

@@ -62,7 +62,7 @@ def test_a_sample():
 def test_without_a_display():
     for display in ("", ":9999"):
         run = subprocess.run([harness.VIEWER, make_report()], env=dict(os.environ, DISPLAY=display), capture_output=True, text=True)
-        assert run.returncode == 125 and run.stderr.startswith("lanescope: error: the viewer needs a display"), run
+        assert run.returncode == 125 and run.stderr.startswith("lanescope: error: cannot open a display"), run
         assert run.stderr.count("\n") == 1, run.stderr
 
 
@@ -236,7 +236,7 @@ def test_recover():
         app.find("push button", "Recover").do()
         opened(app)
         assert title(app)[1].startswith("350 events"), title(app)
-        app.find("label", lambda name: name.startswith("This report was damaged"))
+        app.find("label", lambda name: name.startswith("The report is damaged"))
 
 
 def test_another_report_takes_the_place_of_an_error():

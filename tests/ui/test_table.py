@@ -229,7 +229,7 @@ def test_a_filter_narrows_and_says_so():
         texts = table.settled("epochs", lambda t: t[-1]["Name"].startswith("epoch"))
         assert column(texts, "#")[:1] == ["1"] and all(name.startswith("epoch") for name in column(texts, "Name"))
         app.type(" nobody")
-        app.wait(lambda: first(table.pane, "label", "No event's name has “EPOCH nobody” in it."), what="no match")
+        app.wait(lambda: first(table.pane, "label", "No event name contains “EPOCH nobody”."), what="no match")
         app.key("ctrl+a", "BackSpace")
         app.wait(lambda: table.header()[1] == "20,235 events", what="all events again")
 
@@ -339,7 +339,7 @@ def test_details_tell_every_field():
         assert fields["Thread"] == "4713" and fields["Process"] == "python3 (4711)", fields
         assert fields["Kind"] == "Push/pop range" and fields["Depth"] == "0", fields
         table.rows()[1][0].click()
-        app.wait(lambda: details(app).get("Notes") == "It had not ended when the recording did.", what="the notes")
+        app.wait(lambda: details(app).get("Notes") == "It had not ended when the recording ended.", what="the notes")
         assert details(app)["Duration"].endswith("so far") and "End" not in details(app)
         app.key("ctrl+shift+c")
         table.filter.click()
@@ -407,7 +407,7 @@ def test_find_takes_expressions_and_case():
         find(app, "EPOCH")
         says(app, "10 events · 10 names")
         first(bar, "push button", "Match case").do()
-        says(app, "No event is called that")
+        says(app, "No event has this name")
         app.key("Escape")
         app.wait(lambda: first(app.root, "filler", "LnsFindBar") is None, what="the bar to fold")
 

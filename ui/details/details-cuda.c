@@ -103,12 +103,12 @@ add_occupancy (const LnsDetailsSubject *self, const LnsCudaLaunch *launch)
   uint64_t warp = device->threads_per_warp, n_warps = (product (launch->block) + warp - 1) / warp;
   char text[LNS_FORMAT_SIZE], most[LNS_FORMAT_SIZE];
   lns_format_unsigned (n_warps, text);
-  _lns_details_add (self->fields, _ ("Warps a block"),
-                    g_strdup_printf (_ ("%s of %s that a multiprocessor holds"), text,
+  _lns_details_add (self->fields, _ ("Warps per block"),
+                    g_strdup_printf (_ ("%s of the %s that a multiprocessor can hold"), text,
                                      lns_format_unsigned (device->max_warps_per_sm, most)));
   if (device->n_multiprocessors > 0)
     _lns_details_add (
-        self->fields, _ ("Blocks a multiprocessor"),
+        self->fields, _ ("Blocks per multiprocessor"),
         g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
 }
 
@@ -136,16 +136,16 @@ add_kernel (const LnsDetailsSubject *self)
   add_occupancy (self, launch);
   if (launch->registers > 0)
     _lns_details_add (self->fields, _ ("Registers"),
-                      g_strdup_printf (_ ("%u a thread"), launch->registers));
+                      g_strdup_printf (_ ("%u per thread"), launch->registers));
   if (launch->registers > 0 || launch->static_shared_bytes + launch->dynamic_shared_bytes > 0)
     _lns_details_add (self->fields, _ ("Shared memory"),
-                      g_strdup_printf (_ ("%s static, %s dynamic a block"),
+                      g_strdup_printf (_ ("%s static and %s dynamic per block"),
                                        lns_format_bytes (launch->static_shared_bytes, stat),
                                        lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
   if (launch->local_bytes > 0)
     _lns_details_add (
         self->fields, _ ("Local memory"),
-        g_strdup_printf (_ ("%s a thread"), lns_format_bytes (launch->local_bytes, stat)));
+        g_strdup_printf (_ ("%s per thread"), lns_format_bytes (launch->local_bytes, stat)));
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */

@@ -31,12 +31,12 @@ notes_text (uint32_t flags)
     uint32_t flag;
     const char *text;
   } notes[] = {
-    { LNS_EVENT_OPEN_START, N_ ("It had begun before the report did.") },
-    { LNS_EVENT_OPEN_END, N_ ("It had not ended when the recording did.") },
+    { LNS_EVENT_OPEN_START, N_ ("It began before the recording.") },
+    { LNS_EVENT_OPEN_END, N_ ("It had not ended when the recording ended.") },
     { LNS_EVENT_END_UNKNOWN, N_ ("Its end was lost.") },
-    { LNS_EVENT_LOST_BEFORE, N_ ("Events between this one and the one before were lost.") },
-    { LNS_EVENT_LATE, N_ ("It came out of order.") },
-    { LNS_EVENT_CLIPPED, N_ ("Its times were cut to those around it.") },
+    { LNS_EVENT_LOST_BEFORE, N_ ("Events before this one were lost.") },
+    { LNS_EVENT_LATE, N_ ("It was recorded out of order.") },
+    { LNS_EVENT_CLIPPED, N_ ("Its times were cut to fit the events around it.") },
   };
   GString *text = g_string_new (NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (notes); i++)

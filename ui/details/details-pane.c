@@ -171,7 +171,7 @@ show_band (LnsDetailsPane *self, const Counting *counting)
   int line = 4; /* below from, to, duration and row */
 
   set_line (self->band_grid, line++, _ ("Events"), lns_format_unsigned (band->n_events, text));
-  set_line (self->band_grid, line++, _ ("Begin in it"),
+  set_line (self->band_grid, line++, _ ("Start within it"),
             lns_format_unsigned (band->n_started, text));
   if (band->n_events == 0)
     {

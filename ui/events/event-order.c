@@ -213,9 +213,9 @@ lns_event_order_query (const LnsEventSet *set,
     {
       shown = answer (&querying, ret_sorted);
       if (shown == NULL && !g_cancellable_set_error_if_cancelled (cancellable, error))
-        g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
-                             _ ("There is not enough memory to sort this many events: choose a "
-                                "smaller row."));
+        g_set_error_literal (
+            error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+            _ ("Not enough memory to sort this many events; choose a smaller row"));
     }
   g_free (querying.matches);
   return shown;

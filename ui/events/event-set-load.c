@@ -54,11 +54,10 @@ static void
 set_no_memory (GError **error, uint64_t n)
 {
   char count[LNS_FORMAT_SIZE], size[LNS_FORMAT_SIZE];
-  g_set_error (
-      error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
-      _ ("A table of %s events needs %s of memory, more than this machine has left: choose "
-         "a smaller row."),
-      lns_format_unsigned (n, count), lns_format_bytes (n * PEAK_ROW_BYTES, size));
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+               _ ("A table of %s events needs %s of memory, which is more than this machine has "
+                  "left; choose a smaller row"),
+               lns_format_unsigned (n, count), lns_format_bytes (n * PEAK_ROW_BYTES, size));
 }
 
 /* Bytes that this machine can still give, or UINT64_MAX where it does not say. */

@@ -165,7 +165,7 @@ update (LnsEventsTable *self)
   update_pager (self, order);
   if (order->n == 0 && self->set->n > 0)
     {
-      g_autofree char *text = g_markup_printf_escaped (_ ("No event's name has “%s” in it."),
+      g_autofree char *text = g_markup_printf_escaped (_ ("No event name contains “%s”."),
                                                        gtk_editable_get_text (self->filter));
       adw_status_page_set_description (self->no_match_page, text);
     }

@@ -14,8 +14,8 @@ static gboolean
 refuse_quote (GError **error)
 {
   g_set_error_literal (error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_QUOTE,
-                       _ ("A quotation in the command line does not end: close it, or write \\ "
-                          "before a quote that is meant as a letter."));
+                       _ ("A quoted part of the command line does not end; close the quote, or "
+                          "write \\ before a quote that belongs to an argument"));
   return FALSE;
 }
 
@@ -23,8 +23,8 @@ static gboolean
 refuse_operator (char operator, GError ** error)
 {
   g_set_error (error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_SHELL,
-               _ ("No shell reads the command line, so %c means nothing in it: quote it, or launch "
-                  "sh -c '…'."),
+               _ ("No shell runs the command line, so %c has no special meaning in it; quote it, "
+                  "or launch sh -c '…'"),
                operator);
   return FALSE;
 }

@@ -119,7 +119,7 @@ show_traces (LnsLaunchDialog *self, const char *value)
   self->given = value != NULL && self->traces->len > 0;
   gtk_widget_set_sensitive (GTK_WIDGET (self->trace_group), value == NULL);
   adw_preferences_group_set_description (
-      self->trace_group, value != NULL ? _ ("The command line says it: -t or --trace.") : "");
+      self->trace_group, value != NULL ? _ ("Set on the command line by -t or --trace.") : "");
 }
 
 /* Has the controls show what the command line says of them, which is what counts then. */
@@ -149,7 +149,7 @@ validate (LnsLaunchDialog *self)
                                   (const char *const *)self->words, get_flags (self))] != NULL;
   if (self->words != NULL && !ok)
     g_set_error_literal (&error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_NO_PROGRAM,
-                         _ ("The command line has switches only: add the program to launch."));
+                         _ ("The command line has only switches; add the program to launch"));
   gtk_label_set_text (self->command_error, error != NULL ? error->message : "");
   gtk_widget_set_visible (GTK_WIDGET (self->command_error),
                           error != NULL && !g_error_matches (error, LNS_LAUNCH_COMMAND_ERROR,
@@ -288,10 +288,10 @@ trace_title (const char *word)
   } titles[] = {
     { "nvtx", N_ ("NVTX: the program's own ranges, marks and counters") },
     { "cuda", N_ ("CUDA: calls, kernels and copies") },
-    { "cublas", N_ ("cuBLAS: calls of the program") },
-    { "cublas-verbose", N_ ("cuBLAS: also the calls that it makes of itself") },
-    { "cudnn", N_ ("cuDNN: calls of the program") },
-    { "mpi", N_ ("MPI: calls of the program") },
+    { "cublas", N_ ("cuBLAS: the program's calls") },
+    { "cublas-verbose", N_ ("cuBLAS: also the calls that the library makes itself") },
+    { "cudnn", N_ ("cuDNN: the program's calls") },
+    { "mpi", N_ ("MPI: the program's calls") },
     { "osrt", N_ ("Operating system calls: files, locks, waits") },
   };
 
@@ -432,7 +432,7 @@ recorder_changed_cb (LnsLaunchRecorder *recorder, LnsLaunchDialog *self)
   g_autofree char *words = problem == NULL ? lns_launch_recorder_get_remarks (recorder)
                                            : lns_launch_recorder_get_last_words (recorder);
   if (problem == NULL && *words != '\0')
-    problem = _ ("The report was made, but not all that was asked for is in it.");
+    problem = _ ("The report was written, but parts of what you asked for are missing.");
   if (problem != NULL)
     show_problem (self, problem, words);
   else
@@ -579,7 +579,7 @@ lns_launch_dialog_close_request (GtkWindow *window)
   if (!is_recording (self))
     return GTK_WINDOW_CLASS (lns_launch_dialog_parent_class)->close_request (window);
   GtkWidget *question = adw_message_dialog_new (window, _ ("Stop the Recording?"),
-                                                _ ("The report is finished, kept and opened."));
+                                                _ ("The report is completed, saved and opened."));
   adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (question), "cancel", _ ("_Keep Recording"),
                                     "stop", _ ("_Stop"), NULL);
   adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (question), "stop",

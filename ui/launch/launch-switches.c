@@ -65,7 +65,7 @@ new_choice_row (const LnsSwitch *option, GtkWidget **ret_widget)
   int chosen = default_choice (option);
 
   if (chosen < 0)
-    gtk_string_list_append (model, _ ("Not said"));
+    gtk_string_list_append (model, _ ("Not set"));
   gtk_string_list_splice (model, chosen < 0, 0, (const char *const *)option->choices);
   *ret_widget =
       g_object_new (ADW_TYPE_COMBO_ROW, "model", model, "selected", (guint)MAX (chosen, 0), NULL);

@@ -242,11 +242,10 @@ finish_if_over (LnsLaunchRecorder *self)
   if (!self->progress_ended || !self->tool_ended || self->state == LNS_LAUNCH_RECORDER_FINISHED)
     return;
   if (g_subprocess_get_if_signaled (self->tool))
-    set_problem (self,
-                 g_strdup_printf (_ ("The recorder was ended by signal %d (%s). The report holds "
-                                     "what was recorded until a second before."),
-                                  g_subprocess_get_term_sig (self->tool),
-                                  g_strsignal (g_subprocess_get_term_sig (self->tool))));
+    set_problem (self, g_strdup_printf (_ ("The recorder was ended by signal %d (%s). The last "
+                                           "second before that may be missing from the report."),
+                                        g_subprocess_get_term_sig (self->tool),
+                                        g_strsignal (g_subprocess_get_term_sig (self->tool))));
   else if (g_subprocess_get_exit_status (self->tool) != 0 &&
            !(self->stop_asked && self->report != NULL))
     {
@@ -364,8 +363,8 @@ lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *laun
   if (tool == NULL)
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                           _ ("The program lanescope, which records, is not installed: install it "
-                              "beside this one or on the PATH."));
+                           _ ("Cannot find the program lanescope, which records; install it beside "
+                              "lanescope-ui or on the PATH"));
       return FALSE;
     }
   if (!open_descriptors (self, progress, control, error))

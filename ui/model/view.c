@@ -370,7 +370,7 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   if (wanted->other_end && wanted->linked->events->len == 0)
     {
       g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                               _ ("What this event is tied to was not recorded."));
+                               _ ("The event that this one is linked to was not recorded."));
       return;
     }
   if (wanted->other_end)

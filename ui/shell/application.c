@@ -82,8 +82,8 @@ about_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
   adw_show_about_window (gtk_application_get_active_window (GTK_APPLICATION (data)),
                          "application-name", "Lanescope", "application-icon", LNS_APP_ID, "version",
                          LNS_VERSION, "developer-name", _ ("The Lanescope authors"), "comments",
-                         _ ("Shows what the threads of a program did, and when."), "license-type",
-                         GTK_LICENSE_APACHE_2_0, NULL);
+                         _ ("Shows what the threads and GPUs of a program did, and when."),
+                         "license-type", GTK_LICENSE_APACHE_2_0, NULL);
 }
 
 /* Follows the "theme" setting, which the menu's radio items write. */
@@ -107,8 +107,8 @@ lns_application_startup (GApplication *application)
   if (!gtk_init_check ())
     {
       g_printerr ("lanescope: error: %s\n",
-                  _ ("the viewer needs a display, and DISPLAY and WAYLAND_DISPLAY name none that "
-                     "answers: set one, or use `lanescope info` and `lanescope stats`"));
+                  _ ("cannot open a display; set DISPLAY or WAYLAND_DISPLAY, or use `lanescope "
+                     "info` and `lanescope stats`"));
       exit (125);
     }
   G_APPLICATION_CLASS (lns_application_parent_class)->startup (application);

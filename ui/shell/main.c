@@ -30,9 +30,10 @@ describe_command_line (GApplication *application)
   g_application_add_main_option_entries (application, entries);
   g_application_set_option_context_parameter_string (application, _ ("[REPORT…]"));
   g_application_set_option_context_summary (
-      application, _ ("Opens reports in the viewer, and what nsys, PyTorch or Chrome recorded."));
+      application,
+      _ ("Opens reports in the viewer, and files that nsys, PyTorch or Chrome recorded."));
   g_application_set_option_context_description (
-      application, _ ("`lanescope help` lists what the command line does with reports."));
+      application, _ ("`lanescope help` lists the commands that work on reports."));
   g_signal_connect (application, "handle-local-options", G_CALLBACK (local_options_cb), NULL);
 }
 

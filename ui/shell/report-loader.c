@@ -131,7 +131,7 @@ lns_report_load_async (GFile *file,
     g_task_run_in_thread (task, load_thread);
   else
     g_task_return_new_error (task, LNS_LOAD_ERROR, LNS_ERROR_UNSUPPORTED,
-                             _ ("The report is on another machine: copy it to this one first."));
+                             _ ("The report is on another machine; copy it to this one first"));
   g_object_unref (task);
 }
 

@@ -128,12 +128,12 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
       break;
     case LNS_STATE_INCOMPLETE:
       add_notice (self, GTK_MESSAGE_WARNING,
-                  _ ("This report could not be written whole. See Diagnostics for the reason."),
+                  _ ("Parts of this report could not be written. See Diagnostics for the reason."),
                   NULL, NULL);
       break;
     case LNS_STATE_RECORDING:
       add_notice (self, GTK_MESSAGE_INFO,
-                  _ ("This report is still being recorded: what it holds so far is shown."),
+                  _ ("This report is still being recorded. You see what it holds so far."),
                   _ ("Reload"), "win.reload");
       break;
     case LNS_STATE_CUT_OFF:
@@ -146,8 +146,8 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
       path = lns_display_text (whole, strlen (whole), TRUE);
       text = g_strdup_printf (
           imported != NULL
-              ? _ ("%s could not be read to its end: this report holds what came before.")
-              : _ ("This report was damaged; what could be read of it is in %s."),
+              ? _ ("%s could not be read to its end. This report holds what came before.")
+              : _ ("The report is damaged. Its readable part is now in %s."),
           path);
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
       break;
@@ -211,7 +211,7 @@ add_notices (LnsReportPage *self)
     }
   if (info->unknown_compatible != 0)
     add_notice (self, GTK_MESSAGE_INFO,
-                _ ("A newer Lanescope wrote this report: parts that this one does not know are "
+                _ ("A newer Lanescope wrote this report. Parts that this version does not know are "
                    "not shown."),
                 NULL, NULL);
 }

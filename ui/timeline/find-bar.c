@@ -65,7 +65,7 @@ update_status (LnsFindBar *self)
 
   if (n_events == 0)
     {
-      set_status (self, _ ("No event is called that"), FALSE);
+      set_status (self, _ ("No event has this name"), FALSE);
       return;
     }
   lns_format_unsigned (n_events, events);
@@ -121,8 +121,8 @@ stepped_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_object (&self->stepping);
   if (!found)
     {
-      set_status (self, _ ("The matching events cannot be read: the report is damaged there"),
-                  TRUE);
+      set_status (
+          self, _ ("The matching events cannot be read because the report is damaged there"), TRUE);
       return;
     }
   self->before = lns_view_get_selected_event (view, NULL);

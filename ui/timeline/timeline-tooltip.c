@@ -59,9 +59,9 @@ static void
 append_flags (GString *markup, uint32_t flags)
 {
   if (flags & LNS_EVENT_OPEN_START)
-    append_line (markup, _ ("Note"), _ ("began before the report did"));
+    append_line (markup, _ ("Note"), _ ("began before the recording"));
   if (flags & LNS_EVENT_OPEN_END)
-    append_line (markup, _ ("Note"), _ ("had not ended when the report did"));
+    append_line (markup, _ ("Note"), _ ("had not ended when the recording ended"));
   if (flags & LNS_EVENT_END_UNKNOWN)
     append_line (markup, _ ("Note"), _ ("its end was lost"));
   if (flags & LNS_EVENT_LOST_BEFORE)
