@@ -506,7 +506,8 @@ def test_lists_and_status():
 
 
 def kept(place, keep_s, stop):
-    """Ends a report that keeps KEEP_S seconds by STOP (), and checks that these are in it and no others."""
+    """Ends a report that keeps KEEP_S seconds by STOP (), and checks that these are in it and no others. False where STOP
+    took longer than that, so that no beat must be in it."""
     before_ns = time.monotonic_ns() - int(keep_s * 1e9)
     until_ns = time.monotonic_ns()
     stop()
@@ -518,36 +519,43 @@ def kept(place, keep_s, stop):
     there = beats(report)
     must = {beat for beat, end_ns in enumerate(ended) if after_ns < end_ns < until_ns}
     may = {beat for beat, end_ns in enumerate(ended) if end_ns > before_ns or end_ns == 0}
-    assert must and must <= there <= may, (len(must), len(must - there), len(there - may))
+    assert (must or after_ns >= until_ns) and must <= there <= may, (len(must), len(must - there), len(there - may))
     assert len(report.named("work")) >= 100 * (len(must) - 2) and report.info["lost"] == 0
+    return bool(must)
 
 
 def test_keep_holds_the_last_seconds_and_no_more():
     with Place() as place:
-        launch = place.begin("launch", BEAT, "beats", "30000")
-        place.ok("start", "--keep=0.5", "-o", "k")
-        wait_for(lambda: "kept: the last 500.000 ms, in memory" in place.ok("info", "k.rep").out, "the report")
-        size = os.stat(place.file("k.rep")).st_size
-        time.sleep(1.2)
-        assert os.stat(place.file("k.rep")).st_size == size  # nothing is written until the end
-        assert "Keeps: the last seconds" in place.ok("status", f"--session={launch.pid}").out
-        kept(place, 0.5, lambda: place.ok("stop"))
-        assert re.search(r"^kept: the last 500.000 ms, in \d.*iB$", place.ok("info", "k.rep").out, re.M)
-        place.ok("start", "--keep=30", "-o", "k", "-f", "true")
-        time.sleep(0.6)
-        kept(place, 0.3, lambda: place.ok("stop", "--keep=0.3"))
+        launch = place.begin("launch", BEAT, "beats", "120000")
+
+        def stopped():
+            place.ok("start", "--keep=1", "-o", "k", "-f", "true")
+            wait_for(lambda: "kept: the last 1.000 s, in memory" in place.ok("info", "k.rep").out, "the report")
+            size = os.stat(place.file("k.rep")).st_size
+            time.sleep(1.5)
+            assert os.stat(place.file("k.rep")).st_size == size  # nothing is written until the end
+            assert "Keeps: the last seconds" in place.ok("status", f"--session={launch.pid}").out
+            return kept(place, 1, lambda: place.ok("stop"))
+        wait_for(stopped, "a stop in less than a second", 120)
+        assert re.search(r"^kept: the last 1.000 s, in \d.*iB$", place.ok("info", "k.rep").out, re.M)
+
+        def stopped_with_less():
+            place.ok("start", "--keep=30", "-o", "k", "-f", "true")
+            time.sleep(1.2)
+            return kept(place, 0.8, lambda: place.ok("stop", "--keep=0.8"))
+        wait_for(stopped_with_less, "a stop in less than 0.8 s", 120)
         place.ok("start", "--keep=1", "-o", "b")
         place.ok("cancel")
         assert not os.path.exists(place.file("b.rep"))
         place.ok("start", "-o", "all")
         assert "warning: --keep: the report holds all" in place.ok("stop", "--keep=0.1").err
-        place.ok("start", "--keep=0.5", "-o", "k", "-f", "true")
-        time.sleep(0.8)
+        place.ok("start", "--keep=1", "-o", "k", "-f", "true")
+        time.sleep(1.5)
 
         def end():
             os.kill(children(launch.pid)[0], signal.SIGTERM)
             assert place.end(launch)[0] == -signal.SIGTERM
-        kept(place, 0.5, end)
+        kept(place, 1, end)
 
 
 def test_keep_knows_what_is_open():
