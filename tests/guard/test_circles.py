@@ -14,12 +14,6 @@ import subprocess
 
 import tap
 
-# Pairs of files that may need each other, each with its reason. At most six.
-EXCEPTIONS = {}
-
-# Circles from before this test; none may grow, and none may be added. The list ends when it is empty.
-KNOWN = os.path.join(tap.SOURCE, "tests", "guard", "known-circles.txt")
-
 # As nm names them: what a file defines for others. U is what it needs.
 DEFINED = set("TDBRVWC")
 
@@ -117,12 +111,7 @@ def test_circles_are_found():
 def test_no_file_needs_another_that_needs_it():
     needs = read_needs()
     assert len(needs) > 200, f"only {len(needs)} object files were read"
-    with open(KNOWN, encoding="utf-8") as file:
-        known = {frozenset(line.split()) for line in file if line.strip() and not line.startswith("#")}
-    allowed = known | {frozenset(pair) for pair in EXCEPTIONS}
-    assert len(EXCEPTIONS) <= 6
-    wrong = [describe(circle, needs) for circle in find_circles(needs)
-             if not any(set(circle) <= circle_then for circle_then in allowed)]
+    wrong = [describe(circle, needs) for circle in find_circles(needs)]
     assert not wrong, "\n".join(wrong)
 
 

@@ -4,14 +4,19 @@
  */
 
 /* The thread that answers processes and empties their pools: every 50 ms, and at once when a process
- * ends or runs out of chunks. It never waits for the recorder: while that is far behind, records
- * stay in the pools, and what finds no room there is counted as lost by its process. */
+ * ends or runs out of chunks. It never waits for the recorder: while the recorder is far behind, records
+ * stay in the pools, and a process that finds no room in its pool counts what it drops.
+ *
+ * Its parts, each of which knows only those before it: mailbox (events for the next batch), peer (one
+ * process), watches (descriptors), pools, peers (all processes), commands, range-control, door (how processes
+ * join). */
 
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/session/collect/counters.h"
 #include "capture/session/record/recorder.h"
 #include "capture/wire/options.h"
 #include "capture/wire/protocol.h"
@@ -27,19 +32,6 @@ typedef struct
   LnsWireOptions target;  /* what is asked of each process */
 } LnsCollectorOptions;
 
-typedef struct
-{
-  uint64_t n_processes; /* that the report tells of: those that joined, and the session's root */
-  uint64_t n_joined;    /* processes that have said hello in time */
-  uint64_t n_alive;     /* of them, still there */
-  uint64_t n_late;      /* whose hello was answered too late */
-  uint64_t n_refused;   /* who were refused a pool */
-  uint64_t n_without_descriptors; /* of them, for want of descriptors: told in one sentence */
-  uint64_t n_untold;   /* of which no diagnostic tells, as those of others are many already */
-  uint64_t n_lost;     /* events lost so far, as the pools count them: see lns_loss_events () */
-  int64_t last_end_ns; /* CLOCK_MONOTONIC of the last process's end; 0: none has ended */
-} LnsCollectorCounters;
-
 /* Opens the socket and starts the thread; batches go to RECORDER. */
 LnsCollector *
 lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, LnsError *error);
@@ -50,7 +42,7 @@ void lns_collector_free (LnsCollector *collector);
 /* Has all processes, and those to come, look for the capture range of ASKED, in place of any before. */
 void lns_collector_set_range (LnsCollector *collector, const LnsWireOptions *asked);
 
-/* What LNS_WIRE_ENVIRONMENT is to be set to. */
+/* The value of LNS_WIRE_ENVIRONMENT for the program. */
 const char *lns_collector_path (const LnsCollector *collector);
 
 /* A descriptor that becomes readable when a process ends; read it empty (an eventfd). */
@@ -59,18 +51,17 @@ int lns_collector_changed_fd (const LnsCollector *collector);
 /* Puts EVENT, which is taken over, into the next batch, whose drain begins at once. Any thread. */
 void lns_collector_post (LnsCollector *collector, LnsBatchEvent *event);
 
-/* Takes the process PID, which waits to become the session's program, into the session: its instance.
- * Once, before any process joins, so that all that it starts is known as its child. Any thread. */
+/* Takes the process PID, which waits to become the session's program, into the session and returns its instance.
+ * Called once, before any process joins, so that all that it starts is known as its child. Any thread. */
 uint32_t lns_collector_add_root (LnsCollector *collector, int32_t pid);
 
-/* Looks at the process that was added again: it runs its program now. Any thread. */
+/* Looks again at the process that was added, which runs its program now. Any thread. */
 void lns_collector_root_runs (LnsCollector *collector);
 
 /* Lets all processes record or not, those to come included. Any thread. */
 void lns_collector_set_recording (LnsCollector *collector, bool recording);
 
-/* Sends SIGNAL to each process that is connected, but to SPARE. Returns how many got it. Any
- * thread. */
+/* Sends SIGNAL_NUMBER to each process that has joined, except SPARE. Returns how many got it. Any thread. */
 unsigned lns_collector_signal (LnsCollector *collector, int signal_number, int32_t spare);
 
 /* Sends KIND to all processes that listen, and waits up to BOUND_MS until each has done it or is gone.

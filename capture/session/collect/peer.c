@@ -8,10 +8,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "src/base/format.h"
+#include "src/base/monotonic.h"
 
 /* So often a pool gives memory back: all but so much, or a multiple of the most that a drain found. CUPTI's
  * buffers fill for longer than that takes, and are left alone while records come. */
@@ -71,6 +75,15 @@ lns_peer_has_ended (const LnsPeer *peer)
   bool ended = has_ended (pid_fd);
   close (pid_fd);
   return ended;
+}
+
+void
+lns_peer_mark_gone (LnsPeer *peer)
+{
+  if (peer->is_gone)
+    return;
+  peer->is_gone = true;
+  peer->gone_ns = lns_monotonic_ns ();
 }
 
 void
@@ -242,29 +255,6 @@ lns_peer_give_up (LnsPeer *peer)
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }
 
-void
-lns_peer_salvage (LnsPeer *peer, LnsBatch *batch)
-{
-  for (uint32_t i = 0; i < lns_wire_pool_n_buffers (peer->pool); i++)
-    {
-      LnsSalvage *salvage = malloc (sizeof *salvage + LNS_WIRE_BUFFER_BYTES);
-      if (salvage == NULL)
-        return;
-      salvage->n_bytes = lns_wire_pool_salvage (peer->pool, i, salvage->bytes);
-      if (salvage->n_bytes == 0)
-        {
-          free (salvage);
-          continue;
-        }
-      lns_wire_pool_cupti_sizes (peer->pool, &salvage->sizes);
-      (void)lns_wire_pool_cupti_clock (peer->pool, &salvage->clock);
-      LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
-                              .process = peer->process,
-                              .salvage = salvage };
-      lns_batch_add_event (batch, &event);
-    }
-}
-
 /* Whether PEER, as most forks' children do, may end before it needs more chunks than it has. */
 static bool
 has_enough (const LnsPeer *peer, int64_t now_ns)
@@ -304,4 +294,113 @@ uint64_t
 lns_peer_n_lost (const LnsPeer *peer)
 {
   return lns_decoder_lost_events (&peer->losses);
+}
+
+/* --- What a peer leaves ----------------------------------------------------------------------- */
+
+/* Adds what CUPTI has left in the buffers of PEER to BATCH. */
+static void
+salvage (LnsPeer *peer, LnsBatch *batch)
+{
+  for (uint32_t i = 0; i < lns_wire_pool_n_buffers (peer->pool); i++)
+    {
+      LnsSalvage *left = malloc (sizeof *left + LNS_WIRE_BUFFER_BYTES);
+      if (left == NULL)
+        return;
+      left->n_bytes = lns_wire_pool_salvage (peer->pool, i, left->bytes);
+      if (left->n_bytes == 0)
+        {
+          free (left);
+          continue;
+        }
+      lns_wire_pool_cupti_sizes (peer->pool, &left->sizes);
+      (void)lns_wire_pool_cupti_clock (peer->pool, &left->clock);
+      LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
+                              .process = peer->process,
+                              .salvage = left };
+      lns_batch_add_event (batch, &event);
+    }
+}
+
+static void
+tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
+{
+  unsigned long long n = lns_wire_pool_domains_refused (peer->pool);
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = peer->process,
+    .code = "LNS-NVTX-004",
+    .severity = LNS_SEVERITY_WARNING,
+  };
+  if (n > 0 &&
+      asprintf (&event.text,
+                "process %d made more than 65,535 NVTX domains: what belongs to the last %llu is "
+                "in its default domain",
+                peer->pid, n) >= 0)
+    lns_batch_add_event (batch, &event);
+}
+
+void
+lns_peer_finish (LnsPeer *peer, LnsBatch *batch)
+{
+  salvage (peer, batch);
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_PROCESS_GONE,
+    .process = peer->process,
+    .time_ns = peer->gone_ns,
+    .losses = peer->losses,
+  };
+  lns_batch_add_event (batch, &event);
+  tell_refused_domains (peer, batch);
+  peer->is_left = true;
+}
+
+/* What helps where processes cannot join for the reason ERROR_CODE. */
+static const char *
+advice_for_strays (int error_code)
+{
+  if (error_code == EMFILE || error_code == ENFILE)
+    return "raise the program's `ulimit -n`";
+  if (error_code == ENOMEM)
+    return "raise the program's `ulimit -v`";
+  return "have them make an NVTX call before they give up privileges, change their root folder or "
+         "close descriptors that they did not open";
+}
+
+/* Tells of what PEER has forked and could not join, as far as it is new. */
+static void
+tell_strays (LnsPeer *peer, LnsBatch *batch)
+{
+  LnsWireStrays strays;
+  lns_wire_pool_strays (peer->pool, &strays);
+  strays.n_events = peer->losses.by_cause[LNS_WIRE_CAUSE_STRAY]; /* no more than was added */
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = peer->process,
+    .code = "LNS-POOL-006",
+    .severity = LNS_SEVERITY_WARNING,
+  };
+  const uint64_t n_events = strays.n_events - peer->told.n_events;
+  if ((strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events) &&
+      asprintf (&event.text,
+                "%u process%s that process %d forked could not join the session (%s): %llu NVTX %s "
+                "lost; %s",
+                strays.n_processes, lns_plural (strays.n_processes, "", "es"), peer->pid,
+                strerror (strays.error), (unsigned long long)n_events,
+                lns_plural (n_events, "event is", "events are"),
+                advice_for_strays (strays.error)) >= 0)
+    lns_batch_add_event (batch, &event);
+  peer->told = strays;
+}
+
+void
+lns_peer_tell_losses (LnsPeer *peer, LnsBatch *batch)
+{
+  /* One that ended since the last drain has left nothing more now. */
+  lns_wire_pool_losses (peer->pool, &peer->losses);
+  LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
+                          .process = peer->process,
+                          .losses = peer->losses };
+  lns_batch_add_event (batch, &event);
+  tell_strays (peer, batch);
 }

@@ -55,6 +55,9 @@ void lns_peer_free (LnsPeer *peer);
 /* Whether the process is known to have ended. */
 bool lns_peer_has_ended (const LnsPeer *peer);
 
+/* Notes that nobody writes to the pool from now on. */
+void lns_peer_mark_gone (LnsPeer *peer);
+
 /* Gives up the descriptor of the peer's process, whose connection is about to be closed. From then on
  * lns_peer_has_ended () must be asked. */
 void lns_peer_hush (LnsPeer *peer);
@@ -70,9 +73,6 @@ void lns_peer_give_up (LnsPeer *peer);
 /* Counts what the peer has committed, and has lost, without copying anything. */
 void lns_peer_look (LnsPeer *peer);
 
-/* Adds what CUPTI has left in the buffers of a peer that is gone to BATCH, as events. */
-void lns_peer_salvage (LnsPeer *peer, LnsBatch *batch);
-
 /* Lends chunks so that the pool holds up to CAP_BYTES, of them MAX_FREE free, unless the peer is to be
  * frugal and has enough; and now and then gives back memory that was not needed for a while. NOW_NS is
  * CLOCK_MONOTONIC. */
@@ -82,3 +82,10 @@ void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_
 uint64_t lns_peer_held_bytes (const LnsPeer *peer);
 
 uint64_t lns_peer_n_lost (const LnsPeer *peer);
+
+/* Adds all that is left to say of a peer that is gone and drained to BATCH: what CUPTI had in its buffers, and the
+ * process's end. */
+void lns_peer_finish (LnsPeer *peer, LnsBatch *batch);
+
+/* Adds what the peer, and the processes that it forked and that could not join, have lost until now to BATCH. */
+void lns_peer_tell_losses (LnsPeer *peer, LnsBatch *batch);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/session/system/memory-limit.h"
@@ -19,6 +18,7 @@
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
 #include "src/base/format.h"
+#include "src/base/monotonic.h"
 
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
@@ -52,14 +52,6 @@ struct LnsSession
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
 };
-
-static int64_t
-monotonic_ns (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
-}
 
 /* Whether pools can be made at all: better known before the program runs than after. */
 static bool
@@ -253,7 +245,7 @@ lns_session_set_keep (LnsSession *session, int64_t keep_ns)
 static void
 post (LnsSession *session, LnsBatchEvent event)
 {
-  event.time_ns = monotonic_ns ();
+  event.time_ns = lns_monotonic_ns ();
   lns_collector_post (session->collector, &event);
 }
 
@@ -338,7 +330,7 @@ kept_until_now_ns (const LnsSession *session, const LnsCollectorCounters *proces
 {
   if (session->keep_ns == 0 || processes->n_alive > 0 || processes->last_end_ns == 0)
     return session->keep_ns;
-  return session->keep_ns + monotonic_ns () - processes->last_end_ns;
+  return session->keep_ns + lns_monotonic_ns () - processes->last_end_ns;
 }
 
 /* Whether a process lives that was started within the session, recorded or not: it may still begin to use
@@ -469,5 +461,5 @@ lns_session_events (LnsSession *session)
 int64_t
 lns_session_now_ns (const LnsSession *session)
 {
-  return monotonic_ns () - session->first.monotonic_ns;
+  return lns_monotonic_ns () - session->first.monotonic_ns;
 }

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "capture/session/decode/core/clock-line.h"
 #include "capture/wire/cuda-layout.h"
@@ -48,9 +48,7 @@ tell (LnsCaptureRanges *ranges, LnsRangeNews *news)
       free (news->path);
       lns_report_result_clear (&news->result);
     }
-  uint64_t one = 1;
-  ssize_t written = write (ranges->reports.news_fd, &one, sizeof one);
-  (void)written; /* fails only where it is readable already */
+  eventfd_write (ranges->reports.news_fd, 1); /* fails only where it is readable already */
 }
 
 bool

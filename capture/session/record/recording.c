@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "src/base/format.h"
+#include "src/base/monotonic.h"
 
 /* A batch is played when the next one is there, 50 ms later; with that, and with a slow disk's moment,
  * a range that ended 1.3 s ago is in the file, or among what the file says that it lacks. */
@@ -20,14 +21,6 @@
 
 /* Of records; in the file they take a third to a half of it. */
 #define COMMIT_BYTES (64u << 20)
-
-static int64_t
-monotonic_ns (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
-}
 
 /* Keeps a reading of all clocks in the report: its times can be told in any of them. */
 void
@@ -86,9 +79,7 @@ tell_trouble (LnsRecording *recording, const LnsError *cause)
   pthread_mutex_lock (&recording->lock);
   recording->trouble = trouble;
   pthread_mutex_unlock (&recording->lock);
-  const uint64_t one = 1;
-  ssize_t written = write (recording->trouble_fd, &one, sizeof one);
-  (void)written; /* fails only where it is readable already */
+  eventfd_write (recording->trouble_fd, 1); /* fails only where it is readable already */
 }
 
 /* Commits each second, whatever is still to be played: to be called often. The time that a commit
@@ -98,7 +89,7 @@ _lns_recording_commit_if_due (LnsRecording *recording)
 {
   if (recording->writer == NULL)
     return;
-  int64_t now_ns = monotonic_ns ();
+  int64_t now_ns = lns_monotonic_ns ();
   if (now_ns - recording->committed_at_ns + recording->commit_took_ns < COMMIT_NS &&
       recording->bytes_since_commit < COMMIT_BYTES)
     return;
@@ -111,7 +102,7 @@ _lns_recording_commit_if_due (LnsRecording *recording)
     tell_trouble (recording, &cause);
   /* From when it was due: a slow commit must not push the next one back. */
   recording->committed_at_ns = now_ns;
-  recording->commit_took_ns = monotonic_ns () - now_ns;
+  recording->commit_took_ns = lns_monotonic_ns () - now_ns;
   if (recording->commit_took_ns > COMMIT_NS / 2)
     recording->commit_took_ns = COMMIT_NS / 2;
   recording->bytes_since_commit = 0;
@@ -322,7 +313,7 @@ _lns_recording_start (LnsRecording *recording,
   recording->commit_error = (LnsError){ 0 };
   recording->has_told_trouble = false;
   recording->n_pairs = 0;
-  recording->committed_at_ns = monotonic_ns ();
+  recording->committed_at_ns = lns_monotonic_ns ();
   recording->commit_took_ns = 0;
   recording->reached_ns = start_ns;
   lns_decoder_start_report (recording->decoder, writer, start_ns);
@@ -361,7 +352,7 @@ _lns_recording_stop (LnsRecording *recording,
       lns_decoder_stop_report (recording->decoder, end_ns);
       _lns_recording_keep_pair (recording, pair);
       LnsWriterCounts counts = { 0 };
-      int64_t drained_ns = monotonic_ns ();
+      int64_t drained_ns = lns_monotonic_ns ();
       if (event->kind == LNS_BATCH_CANCEL)
         lns_writer_abandon (recording->writer);
       else
@@ -373,7 +364,7 @@ _lns_recording_stop (LnsRecording *recording,
       result.n_processes = counts.n_processes;
       result.n_bytes = counts.file_bytes;
       result.drain_ms = (double)(drained_ns - event->time_ns) / 1e6;
-      result.commit_ms = (double)(monotonic_ns () - drained_ns) / 1e6;
+      result.commit_ms = (double)(lns_monotonic_ns () - drained_ns) / 1e6;
     }
   else if (event->kind == LNS_BATCH_STOP)
     tell_between (recording, 0);

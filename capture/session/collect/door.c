@@ -1,0 +1,436 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/collect/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "src/base/monotonic.h"
+
+/* How many processes that cannot be recorded get a diagnostic each. */
+#define DIAGNOSTICS_MAX 8
+
+/* How long the child of a fork is lent no more than it needs. One that lives longer is worth the 0.5 ms that
+ * lending its whole share takes. */
+#define FRUGAL_NS INT64_C (50000000)
+
+/* How many processes at once make room for others. */
+#define N_HUSHED 8
+
+/* --- Hello ------------------------------------------------------------------------------------ */
+
+static bool
+send_welcome (int fd, const LnsWireWelcome *welcome, int pool_fd)
+{
+  char control[CMSG_SPACE (sizeof (int))] = { 0 };
+  struct iovec part = { (void *)(uintptr_t)welcome, sizeof *welcome };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+  if (pool_fd >= 0)
+    {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      struct cmsghdr *header = CMSG_FIRSTHDR (&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN (sizeof (int));
+      memcpy (CMSG_DATA (header), &pool_fd, sizeof pool_fd);
+    }
+  return sendmsg (fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *welcome;
+}
+
+/* Says that the process PID is not recorded, for the first few such processes. ERROR_CODE is the reason, or 0. */
+static void
+diagnose (LnsDoor *door, int32_t pid, const char *code, const char *what, int error_code)
+{
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC,
+    .process = LNS_ID_NONE,
+    .code = code,
+    .severity = LNS_SEVERITY_ERROR,
+  };
+  if (door->n_diagnostics++ >= DIAGNOSTICS_MAX)
+    {
+      pthread_mutex_lock (&door->peers->lock);
+      door->peers->counters.n_untold++;
+      pthread_mutex_unlock (&door->peers->lock);
+      return;
+    }
+  if (asprintf (&event.text, "process %d %s%s%s", pid, what, error_code != 0 ? ": " : "",
+                error_code != 0 ? strerror (error_code) : "") < 0)
+    return;
+  lns_mailbox_post (door->peers->mailbox, &event);
+}
+
+static void
+refuse (LnsDoor *door, LnsWatch *connection, int error_code)
+{
+  LnsWireWelcome welcome = { .magic = LNS_WIRE_MAGIC,
+                             .abi = LNS_WIRE_ABI,
+                             .refused = (uint32_t)error_code };
+  const bool lacks_descriptors = error_code == EMFILE || error_code == ENFILE;
+  pthread_mutex_lock (&door->peers->lock);
+  door->peers->counters.n_refused++;
+  door->peers->counters.n_without_descriptors += lacks_descriptors;
+  pthread_mutex_unlock (&door->peers->lock);
+  send_welcome (connection->fd, &welcome, -1);
+  if (!lacks_descriptors)
+    diagnose (door, connection->pid, "LNS-POOL-002",
+              "cannot be recorded, its memory for records was refused", error_code);
+}
+
+/* PEER asked to be recorded, but was gone or had given up when the answer came. */
+static void
+tell_late (LnsDoor *door, const LnsPeer *peer)
+{
+  pthread_mutex_lock (&door->peers->lock);
+  door->peers->counters.n_late++;
+  pthread_mutex_unlock (&door->peers->lock);
+  diagnose (door, peer->pid, "LNS-POOL-003",
+            peer->pid > 0 && lns_process_is_ending (peer->pid)
+                ? "is not recorded: it ended during its first call, before it could be answered"
+                : "could not be answered in time, as the machine was too busy: it is not recorded, "
+                  "unless it begins to use CUDA later",
+            0);
+}
+
+/* Makes a peer for the process that says hello on CONNECTION, the child of a fork if FORKED; its pool is that of
+ * RET_POOL. Refuses the process and returns NULL if that fails. */
+static LnsPeer *
+new_peer (LnsDoor *door, LnsWatch *connection, bool forked, LnsNewPool *ret_pool)
+{
+  lns_peers_end_former (door->peers, connection->pid);
+  const LnsAsked asked = lns_peers_asked (door->peers);
+  int failed =
+      lns_pools_take (door->pools, &asked, door->peers->n, connection->pid, forked, ret_pool);
+  LnsPeer *peer = failed == 0 ? lns_peer_new (connection->pid, ret_pool->pool) : NULL;
+  if (peer == NULL)
+    {
+      refuse (door, connection, failed != 0 ? -failed : ENOMEM);
+      return NULL;
+    }
+  peer->looked_ns = lns_monotonic_ns ();
+  if (forked)
+    peer->frugal_until_ns = peer->looked_ns + FRUGAL_NS;
+  return peer;
+}
+
+/* Answers HELLO. Returns false if the connection is of no more use. */
+static bool
+answer (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello)
+{
+  LnsNewPool made;
+  LnsPeer *peer = new_peer (door, connection, hello->forked, &made);
+  if (peer == NULL)
+    return false;
+  LnsWireWelcome welcome = {
+    .magic = LNS_WIRE_MAGIC,
+    .abi = LNS_WIRE_ABI,
+    .serial = made.serial,
+    .pool_bytes = lns_wire_pool_view (peer->pool)->pool_bytes,
+  };
+  /* Before the answer: while the process waits, it can be looked at, and so can the shells above it that end with
+   * it. The child of a fork need not wait for all of that, as most of it is its parent's as well. */
+  LnsProcessInfo info;
+  lns_process_info_begin (connection->pid, &info);
+  info.parent = lns_peers_find_ancestor (door->peers, &info);
+  if (!hello->forked)
+    lns_process_info_finish (&info);
+  /* Before the answer too: the process may end before this thread runs again. */
+  lns_peers_count_joined (door->peers, 1);
+  const bool is_told = send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool));
+  lns_wire_pool_close_fd (peer->pool);
+  if (!is_told)
+    {
+      lns_process_info_clear (&info);
+      lns_peers_count_joined (door->peers, -1);
+      tell_late (door, peer);
+      lns_peer_free (peer);
+      return false;
+    }
+  if (hello->forked)
+    {
+      const LnsPeer *parent = lns_peers_find_parent (door->peers, &info);
+      if (parent != NULL)
+        lns_process_info_finish_forked (&info, &parent->info, (int32_t)hello->pid);
+      else
+        lns_process_info_finish (&info);
+      lns_pools_expect_forks (door->pools, peer->looked_ns);
+    }
+  peer->info = lns_process_info_copy (&info);
+  peer->process = lns_peers_define (door->peers, peer, &info);
+  if (!lns_peers_add (door->peers, peer, &made))
+    {
+      lns_peers_count_joined (door->peers, -1);
+      lns_peer_free (peer);
+      return false;
+    }
+  connection->peer = peer;
+  if (peer->pid_fd >= 0)
+    lns_watches_add (door->watches,
+                     (LnsWatch){ .kind = LNS_WATCH_PEER, .fd = peer->pid_fd, .peer = peer });
+  return true;
+}
+
+/* --- Descriptors ------------------------------------------------------------------------------ */
+
+/* Whether PEER can do without a descriptor of ours, as it needs only its pool. */
+static bool
+may_be_hushed (const LnsDoor *door, const LnsPeer *peer)
+{
+  return !peer->is_gone && !peer->is_hushed && peer->pid > 0 &&
+         peer->flush_asked == peer->flush_done && peer->awaited == 0 &&
+         lns_wire_pool_is_joined (peer->pool) && !lns_wire_pool_listens (peer->pool) &&
+         lns_watches_connection (door->watches, peer) != NULL;
+}
+
+/* Makes room for other processes by closing the descriptors of some. Returns false if none can do without. */
+static bool
+hush_some (LnsDoor *door)
+{
+  LnsPeers *peers = door->peers;
+  pthread_mutex_lock (&peers->lock);
+  const bool has_ranges = peers->asked.target.range_kind != LNS_WIRE_RANGE_NONE;
+  unsigned n = 0;
+  for (size_t i = 0; i < peers->n && n < N_HUSHED && !has_ranges; i++)
+    if (may_be_hushed (door, peers->peers[i]))
+      {
+        lns_watches_drop_peer (door->watches, peers->peers[i]);
+        lns_peer_hush (peers->peers[i]);
+        n++;
+      }
+  pthread_mutex_unlock (&peers->lock);
+  return n > 0;
+}
+
+bool
+lns_door_is_short (const LnsDoor *door)
+{
+  int fd = fcntl (door->listener.fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+  if (fd >= 0)
+    close (fd);
+  return fd < 0 || fd > door->pools->last_fd;
+}
+
+/* Whether a process is about to join and can be hushed then. */
+static bool
+is_one_joining (const LnsDoor *door)
+{
+  int64_t since_ns = lns_monotonic_ns () - LNS_WIRE_HANDSHAKE_MS * INT64_C (1000000);
+  for (size_t i = 0; i < door->watches->n; i++)
+    {
+      const LnsWatch *watch = door->watches->watches[i];
+      if (watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 && watch->since_ns > since_ns &&
+          (watch->peer == NULL || !lns_wire_pool_is_joined (watch->peer->pool)))
+        return true;
+    }
+  return false;
+}
+
+/* --- Connections ------------------------------------------------------------------------------ */
+
+/* Listens to a process on the connection FD, which is taken over. */
+static void
+add_connection (LnsDoor *door, int fd)
+{
+  struct ucred credentials = { 0 };
+  socklen_t n_bytes = sizeof credentials;
+  getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes);
+  LnsWatch connection = {
+    .kind = LNS_WATCH_CONNECTION, .fd = fd, .pid = credentials.pid, .since_ns = lns_monotonic_ns ()
+  };
+  bool is_last = fd > door->pools->last_fd && !hush_some (door);
+  if (is_last)
+    refuse (door, &connection, EMFILE);
+  if (is_last || lns_watches_add (door->watches, connection) == NULL)
+    close (fd);
+}
+
+/* Whether the process that connected on FD belongs to another user and does not descend from this one. What root
+ * started may have become another user. */
+static bool
+is_stranger (LnsDoor *door, int fd)
+{
+  struct ucred credentials = { 0 };
+  socklen_t n_bytes = sizeof credentials;
+  if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes) == 0 &&
+      (credentials.uid == geteuid () || lns_process_descends (credentials.pid, getpid ())))
+    return false;
+  pthread_mutex_lock (&door->peers->lock);
+  door->peers->counters.n_refused++;
+  pthread_mutex_unlock (&door->peers->lock);
+  diagnose (door, credentials.pid, "LNS-POOL-009",
+            "of another user asked to be recorded, and is not: Lanescope did not start it, or no "
+            "longer knows, as a process between them has ended; record with --wait=all, by which "
+            "it knows",
+            0);
+  return true;
+}
+
+static void
+watch_listener (LnsDoor *door, uint32_t events)
+{
+  struct epoll_event event = { .events = events, .data.ptr = door->listener_watch };
+  epoll_ctl (door->watches->epoll_fd, EPOLL_CTL_MOD, door->listener.fd, &event);
+}
+
+void
+lns_door_reopen (LnsDoor *door)
+{
+  if (!door->is_full)
+    return;
+  door->is_full = false;
+  watch_listener (door, EPOLLIN);
+}
+
+void
+lns_door_accept (LnsDoor *door)
+{
+  int fd;
+  do
+    {
+      /* Processes wait where descriptors will be free soon, and are refused where that cannot be. */
+      if (lns_door_is_short (door) && !lns_pools_drop_ready (door->pools) && !hush_some (door) &&
+          is_one_joining (door))
+        {
+          door->is_full = true;
+          watch_listener (door, 0);
+          return;
+        }
+      fd = accept4 (door->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (fd >= 0 && is_stranger (door, fd))
+        close (fd);
+      else if (fd >= 0)
+        add_connection (door, fd);
+    }
+  while (fd >= 0);
+}
+
+void
+lns_door_init (LnsDoor *door, LnsPeers *peers, LnsPools *pools, LnsWatches *watches)
+{
+  *door = (LnsDoor){ .peers = peers, .pools = pools, .watches = watches, .listener = { .fd = -1 } };
+}
+
+bool
+lns_door_open (LnsDoor *door, LnsError *error)
+{
+  if (!lns_listener_open (&door->listener, error))
+    return false;
+  door->listener_watch = lns_watches_add (
+      door->watches, (LnsWatch){ .kind = LNS_WATCH_LISTENER, .fd = door->listener.fd });
+  return door->listener_watch != NULL ||
+         lns_error_set_errno (error, errno, "the session cannot watch its socket");
+}
+
+void
+lns_door_close (LnsDoor *door)
+{
+  lns_listener_close (&door->listener);
+}
+
+/* --- Messages --------------------------------------------------------------------------------- */
+
+/* Whether FD is a socket of the type that processes connect by. */
+static bool
+is_connection (int fd)
+{
+  int domain = 0, type = 0, flags = fcntl (fd, F_GETFL);
+  socklen_t n_domain = sizeof domain, n_type = sizeof type;
+  return getsockopt (fd, SOL_SOCKET, SO_DOMAIN, &domain, &n_domain) == 0 && domain == AF_UNIX &&
+         getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &n_type) == 0 && type == SOCK_SEQPACKET &&
+         flags >= 0 && fcntl (fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+/* Receives a message as recv() does. RET_FD is the descriptor that came with it, or -1. */
+static ssize_t
+receive (int fd, void *ret_message, size_t n_max, int *ret_fd)
+{
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control;
+  struct iovec part = { ret_message, n_max };
+  struct msghdr message = {
+    .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+  };
+  *ret_fd = -1;
+  ssize_t n = recvmsg (fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR (&message) : NULL;
+  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN (sizeof (int)))
+    memcpy (ret_fd, CMSG_DATA (header), sizeof *ret_fd);
+  return n;
+}
+
+/* Nobody holds CONNECTION any more: the process ended, became another program, or closed what was not its
+ * own, and so did all that it forked. Where there is a pidfd, that will tell of the end. */
+static LnsHeard
+end_connection (LnsDoor *door, LnsWatch *connection)
+{
+  LnsPeer *peer = connection->peer;
+  if (peer != NULL && !lns_wire_pool_is_joined (peer->pool))
+    {
+      pthread_mutex_lock (&door->peers->lock);
+      door->peers->counters.n_joined--;
+      pthread_mutex_unlock (&door->peers->lock);
+      tell_late (door, peer);
+    }
+  const bool is_end = peer != NULL && (peer->pid_fd < 0 || peer->is_left);
+  if (is_end)
+    lns_peer_mark_gone (peer);
+  lns_watches_drop (door->watches, connection);
+  return is_end ? LNS_HEARD_END : LNS_HEARD_NOTHING;
+}
+
+/* The first message on CONNECTION, which should be a hello. */
+static LnsHeard
+hear_hello (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello, bool is_hello)
+{
+  /* The pool belongs to who has the memory: by it, its end is waited for. */
+  const int32_t parent_pid =
+      is_hello && hello->is_borrowed ? lns_process_parent (connection->pid) : 0;
+  if (parent_pid > 0)
+    connection->pid = parent_pid;
+  if (is_hello && hello->abi != LNS_WIRE_ABI)
+    refuse (door, connection, EPROTO);
+  else if (is_hello && answer (door, connection, hello))
+    return LNS_HEARD_HELLO;
+  lns_watches_drop (door->watches, connection);
+  return LNS_HEARD_NOTHING;
+}
+
+LnsHeard
+lns_door_hear (LnsDoor *door, LnsWatch *connection, LnsWireNotice *ret_notice)
+{
+  union
+  {
+    LnsWireHello hello;
+    LnsWireNotice notice;
+  } message;
+  int fd;
+  ssize_t n = receive (connection->fd, &message, sizeof message, &fd);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return LNS_HEARD_NOTHING;
+  if (n <= 0)
+    return end_connection (door, connection);
+  const bool is_notice = n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC;
+  if (fd >= 0 && connection->peer != NULL && is_notice &&
+      message.notice.kind == LNS_WIRE_NOTICE_CONNECTION && is_connection (fd))
+    add_connection (door, fd);
+  else if (fd >= 0)
+    close (fd);
+  if (connection->peer == NULL)
+    return hear_hello (door, connection, &message.hello,
+                       n == sizeof message.hello && message.hello.magic == LNS_WIRE_MAGIC);
+  *ret_notice = message.notice;
+  return is_notice ? LNS_HEARD_NOTICE : LNS_HEARD_NOTHING;
+}

@@ -1,0 +1,34 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Events that wait for the collector's next batch. Any thread may add one. */
+
+#pragma once
+
+#include <pthread.h>
+
+#include "capture/session/record/batch.h"
+
+typedef struct
+{
+  int fd; /* an eventfd; readable after lns_mailbox_wake (), until it is read */
+  pthread_mutex_t lock;
+  LnsBatchEvent *events; /* under the lock */
+  size_t n_events;
+} LnsMailbox;
+
+/* Returns false and sets errno if there is no descriptor left. Close MAILBOX in either case. */
+bool lns_mailbox_open (LnsMailbox *mailbox);
+void lns_mailbox_close (LnsMailbox *mailbox);
+
+/* Adds EVENT, which is taken over. If memory is short, the event is dropped. */
+void lns_mailbox_add (LnsMailbox *mailbox, LnsBatchEvent *event);
+
+/* Adds EVENT and wakes the collector, which drains at once. */
+void lns_mailbox_post (LnsMailbox *mailbox, LnsBatchEvent *event);
+void lns_mailbox_wake (LnsMailbox *mailbox);
+
+/* Moves all events to BATCH, which has none. */
+void lns_mailbox_empty (LnsMailbox *mailbox, LnsBatch *batch);

@@ -1,0 +1,190 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/collect/range-control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/monotonic.h"
+
+/* Marks the serials of flushes, which commands of lns_commands_give () never reach. */
+#define FLUSH_SERIAL 0x80000000u
+
+/* How long a process may take to hand over what belongs to a range that ended. */
+#define FLUSH_NS INT64_C (2000000000)
+
+/* The same for one that does not listen, as it has just begun: it hands over unasked. */
+#define UNASKED_FLUSH_NS INT64_C (100000000)
+
+/* The most beginnings and ends of one process that are followed in one go, as other processes wait. */
+#define EDGES_MAX 1000
+
+void
+lns_range_control_clear (LnsRangeControl *control)
+{
+  free (control->flushes);
+}
+
+void
+lns_range_control_set (LnsRangeControl *control, const LnsWireOptions *asked)
+{
+  LnsPeers *peers = control->peers;
+  pthread_mutex_lock (&peers->lock);
+  LnsWireOptions *target = &peers->asked.target;
+  target->range_kind = asked->range_kind;
+  target->range_end = asked->range_end;
+  target->n_ranges = asked->n_ranges;
+  target->range_any_domain = asked->range_any_domain;
+  memcpy (target->range_message, asked->range_message, sizeof target->range_message);
+  memcpy (target->range_domain, asked->range_domain, sizeof target->range_domain);
+  control->n_in_range = 0;
+  if (asked->range_kind != LNS_WIRE_RANGE_NONE)
+    peers->asked.recording = false;
+  for (size_t i = 0; i < peers->n; i++)
+    {
+      LnsPeer *peer = peers->peers[i];
+      peer->is_in_range = false;
+      peer->n_range_edges = 0;
+      lns_wire_pool_set_range (peer->pool, target);
+      lns_wire_pool_set_recording (peer->pool, peers->asked.recording);
+    }
+  pthread_mutex_unlock (&peers->lock);
+}
+
+/* Lets all processes record or not, as PEER's range has begun (PEER itself records already), or the last range has
+ * ended. A process that is about to begin a range of its own, of which nothing was heard yet, records all the
+ * same. Tells the processes if IS_NEWS. The lock is held. */
+static void
+set_others_recording (LnsRangeControl *control, const LnsPeer *peer, bool recording, bool is_news)
+{
+  const LnsWireCommand command = {
+    .magic = LNS_WIRE_MAGIC,
+    .kind = recording ? LNS_WIRE_COMMAND_START : LNS_WIRE_COMMAND_STOP,
+  };
+  control->peers->asked.recording = recording;
+  for (size_t i = 0; i < control->peers->n; i++)
+    if (control->peers->peers[i] != peer || !recording) /* others' ranges may have let it */
+      lns_wire_pool_let_record (control->peers->peers[i]->pool, recording);
+  for (size_t i = 0; is_news && i < control->watches->n; i++)
+    if (control->watches->watches[i]->peer != peer)
+      lns_watch_send (control->watches->watches[i], &command);
+}
+
+static void
+begin_range (LnsRangeControl *control, LnsPeer *peer)
+{
+  pthread_mutex_lock (&control->peers->lock);
+  const bool is_first = !peer->is_in_range && control->n_in_range++ == 0;
+  peer->is_in_range = true;
+  /* Includes those in a range of their own, which record already: theirs may end before this one. */
+  set_others_recording (control, peer, true, is_first);
+  pthread_mutex_unlock (&control->peers->lock);
+}
+
+/* PEER has left its range, or has ended. Returns whether it was the last process in a range. */
+static bool
+leave_range (LnsRangeControl *control, LnsPeer *peer)
+{
+  pthread_mutex_lock (&control->peers->lock);
+  const bool is_last = peer->is_in_range && --control->n_in_range == 0;
+  peer->is_in_range = false;
+  if (is_last)
+    set_others_recording (control, peer, false, true);
+  pthread_mutex_unlock (&control->peers->lock);
+  return is_last;
+}
+
+static void
+end_range (LnsRangeControl *control, LnsPeer *peer)
+{
+  /* A report that is over has events of all processes that were let record. */
+  const bool is_over = leave_range (control, peer);
+  const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
+                                   .kind = LNS_WIRE_COMMAND_FLUSH,
+                                   .serial = FLUSH_SERIAL | ++control->flush_serial };
+  LnsFlush flush = { .serial = command.serial, .process = peer->process };
+  for (size_t i = 0; i < control->watches->n; i++)
+    {
+      LnsPeer *asked = control->watches->watches[i]->peer;
+      if ((asked != peer && !is_over) || !lns_watch_send (control->watches->watches[i], &command))
+        continue;
+      asked->flush_asked = command.serial;
+      flush.is_asked |= asked == peer;
+    }
+  flush.until_ns = lns_monotonic_ns () + (flush.is_asked ? FLUSH_NS : UNASKED_FLUSH_NS);
+  LnsFlush *flushes =
+      realloc (control->flushes, (control->n_flushes + 1) * sizeof *control->flushes);
+  if (flushes == NULL)
+    {
+      lns_mailbox_post (control->peers->mailbox,
+                        &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = peer->process });
+      return;
+    }
+  control->flushes = flushes;
+  flushes[control->n_flushes++] = flush;
+}
+
+void
+lns_range_control_follow (LnsRangeControl *control, LnsPeer *peer)
+{
+  for (int i = 0; i < EDGES_MAX; i++)
+    {
+      pthread_mutex_lock (&control->peers->lock);
+      const bool is_news = peer->n_range_edges < lns_wire_pool_n_range_edges (peer->pool);
+      const bool is_end = is_news && ++peer->n_range_edges % 2 == 0;
+      pthread_mutex_unlock (&control->peers->lock);
+      if (!is_news)
+        return;
+      if (is_end)
+        end_range (control, peer);
+      else
+        begin_range (control, peer);
+    }
+}
+
+void
+lns_range_control_flushed (LnsPeer *peer, uint32_t serial)
+{
+  if ((serial & FLUSH_SERIAL) != 0)
+    peer->flush_done = serial;
+}
+
+static bool
+is_done (const LnsRangeControl *control, const LnsFlush *flush, int64_t now_ns)
+{
+  if (now_ns > flush->until_ns)
+    return true;
+  for (size_t i = 0; i < control->peers->n; i++)
+    {
+      const LnsPeer *peer = control->peers->peers[i];
+      if (peer->process == flush->process && peer->is_gone)
+        return true;
+      /* Each answers in the order in which it was asked. */
+      if (!peer->is_gone && peer->flush_asked >= flush->serial && peer->flush_done < flush->serial)
+        return false;
+    }
+  return flush->is_asked;
+}
+
+void
+lns_range_control_tick (LnsRangeControl *control, int64_t now_ns)
+{
+  for (size_t i = 0; i < control->peers->n; i++)
+    {
+      LnsPeer *peer = control->peers->peers[i];
+      lns_range_control_follow (control, peer); /* its notices may be lost */
+      if (peer->is_gone)
+        leave_range (control, peer);
+    }
+  while (control->n_flushes > 0 && is_done (control, &control->flushes[0], now_ns))
+    {
+      const uint32_t process = control->flushes[0].process;
+      memmove (control->flushes, control->flushes + 1,
+               --control->n_flushes * sizeof *control->flushes);
+      lns_mailbox_post (control->peers->mailbox,
+                        &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = process });
+    }
+}
