@@ -89,21 +89,3 @@ lns_wire_clock_pair (LnsWireClock clock, LnsWireClockPair *ret_pair)
     best.monotonic_ns = (int64_t)best.ticks;
   *ret_pair = best;
 }
-
-int64_t
-lns_wire_clock_interpolate (const LnsWireClockPair *before,
-                            const LnsWireClockPair *after,
-                            uint64_t ticks)
-{
-  __int128 run = (__int128)after->ticks - before->ticks;
-  __int128 rise = (__int128)after->monotonic_ns - before->monotonic_ns;
-  __int128 distance = (__int128)ticks - before->ticks;
-  if (run <= 0)
-    return before->monotonic_ns;
-  /* Round down on both sides of BEFORE, so that the result never decreases. */
-  __int128 product = distance * rise;
-  __int128 quotient = product / run;
-  if (product % run < 0)
-    quotient--;
-  return before->monotonic_ns + (int64_t)quotient;
-}

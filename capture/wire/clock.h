@@ -48,11 +48,3 @@ LnsWireClock lns_wire_clock_detect (const char **ret_reason);
 
 /* Reads all clocks as close together as eight tries allow, and keeps the closest. < 2 µs. */
 void lns_wire_clock_pair (LnsWireClock clock, LnsWireClockPair *ret_pair);
-
-/* The time of TICKS on CLOCK_MONOTONIC, in ns, by the straight line through BEFORE and AFTER, which
- * are two pairs of one clock with BEFORE->ticks < AFTER->ticks and should enclose TICKS: outside
- * them it extrapolates. Exact in 128 bits; monotonic in TICKS. For LNS_WIRE_CLOCK_MONOTONIC, pairs
- * lie on the identity and so does the result. */
-int64_t lns_wire_clock_interpolate (const LnsWireClockPair *before,
-                                    const LnsWireClockPair *after,
-                                    uint64_t ticks);

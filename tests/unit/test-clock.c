@@ -3,16 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "capture/session/decode/core/clock-line.h"
 #include "capture/wire/clock.h"
+#include "src/base/monotonic.h"
 #include "tests/tap.h"
-
-static int64_t
-monotonic_ns (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void
 test_detection_gives_a_reason_or_the_counter (void)
@@ -37,9 +31,9 @@ check_clock (LnsWireClock clock)
   int64_t low_ns[N], high_ns[N];
   for (int i = 0; i < N; i++)
     {
-      low_ns[i] = monotonic_ns ();
+      low_ns[i] = lns_monotonic_ns ();
       ticks[i] = lns_wire_clock_ticks (clock);
-      high_ns[i] = monotonic_ns ();
+      high_ns[i] = lns_monotonic_ns ();
     }
   nanosleep (&(struct timespec){ .tv_nsec = 2000000 }, NULL);
   lns_wire_clock_pair (clock, &after);
@@ -48,9 +42,12 @@ check_clock (LnsWireClock clock)
   LNS_CHECK (after.realtime_ns > INT64_C (1500000000) * 1000000000);
   int64_t slack_ns = before.error_ns + after.error_ns + 1;
   int64_t last_ns = INT64_MIN;
+  static LnsClockLine line;
+  lns_clock_line_init (&line, &before);
+  lns_clock_line_add (&line, &after);
   for (int i = 0; i < N; i++)
     {
-      int64_t ns = lns_wire_clock_interpolate (&before, &after, ticks[i]);
+      int64_t ns = before.monotonic_ns + lns_clock_line_ns (&line, ticks[i]);
       LNS_CHECK (ns >= low_ns[i] - slack_ns && ns <= high_ns[i] + slack_ns);
       LNS_CHECK (ns >= last_ns);
       last_ns = ns;
@@ -71,35 +68,11 @@ test_tsc (void)
   check_clock (LNS_WIRE_CLOCK_TSC);
 }
 
-static void
-test_interpolation (void)
-{
-  LnsWireClockPair a = { .ticks = 1000, .monotonic_ns = 500 };
-  LnsWireClockPair b = { .ticks = 4000, .monotonic_ns = 1500 };
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 1000), 500);
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 4000), 1500);
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 2501), 1000);
-  /* Outside, on both sides; rounded the same way on both. */
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 5500), 2000);
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 999), 499);
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 997), 499);
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &b, 996), 498);
-  /* Ten years of 5 GHz: no overflow, no lost nanosecond. */
-  LnsWireClockPair c = { .ticks = UINT64_C (1) << 60, .monotonic_ns = 0 };
-  LnsWireClockPair d = { .ticks = (UINT64_C (1) << 60) + 5 * UINT64_C (315360000000000000),
-                         .monotonic_ns = 315360000000000000 };
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&c, &d, c.ticks + 5 * UINT64_C (315359999999999999)),
-                 315359999999999999);
-  /* Two pairs at one moment do not divide by zero. */
-  LNS_CHECK_INT (lns_wire_clock_interpolate (&a, &a, 3000), 500);
-}
-
 int
 main (void)
 {
   LNS_TEST (test_detection_gives_a_reason_or_the_counter);
   LNS_TEST (test_monotonic);
   LNS_TEST (test_tsc);
-  LNS_TEST (test_interpolation);
   return lns_tap_done ();
 }

@@ -63,6 +63,82 @@ a_pair_that_goes_back_is_no_pair (void)
   LNS_CHECK_INT (line.n, 1);
 }
 
+/* The line from A to B at TICKS, by a plain division. */
+static int64_t
+divided_ns (const LnsWireClockPair *a, const LnsWireClockPair *b, uint64_t ticks)
+{
+  return a->monotonic_ns +
+         (int64_t)((unsigned __int128)(ticks - a->ticks) *
+                   (uint64_t)(b->monotonic_ns - a->monotonic_ns) / (b->ticks - a->ticks));
+}
+
+/* At both ends of the line and at places between them. */
+static void
+check_line (const LnsWireClockPair *a, const LnsWireClockPair *b)
+{
+  lns_clock_line_init (&line, a);
+  lns_clock_line_add (&line, b);
+  LNS_CHECK_INT (line.n, 2);
+  const uint64_t span = b->ticks - a->ticks;
+  for (uint64_t i = 0; i <= 1000; i++)
+    {
+      const uint64_t offset = i <= 500 ? i * 7 : span - (1000 - i) * 7,
+                     middle = span / 1000 * i + i * i % 1000;
+      if (offset <= span)
+        LNS_CHECK_INT (lns_clock_line_ns (&line, a->ticks + offset),
+                       divided_ns (a, b, a->ticks + offset) - a->monotonic_ns);
+      if (middle <= span)
+        LNS_CHECK_INT (lns_clock_line_ns (&line, a->ticks + middle),
+                       divided_ns (a, b, a->ticks + middle) - a->monotonic_ns);
+    }
+}
+
+static void
+times_are_exact (void)
+{
+  const LnsWireClockPair a = pair_of (UINT64_C (1) << 60, 12345);
+  const uint64_t ticks[] = { 1, 3, 149718605,                  /* 50 ms at 3 GHz */
+                             UINT64_C (107797401234567),       /* ten hours */
+                             UINT64_C (1576800000000000001) }; /* ten years at 5 GHz */
+  const int64_t ns[] = { 1, 50000000, 36000000000001, 315360000000000000 };
+  for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++)
+    for (size_t k = 0; k < sizeof ns / sizeof *ns; k++)
+      {
+        const LnsWireClockPair b = pair_of (a.ticks + ticks[i], a.monotonic_ns + ns[k]);
+        check_line (&a, &b);
+      }
+}
+
+/* Ten hours of pairs as the collector reads them. Where the older half was dropped, one line of hours meets those
+ * of 50 ms. */
+static void
+times_do_not_go_back_where_pairs_were_dropped (void)
+{
+  const uint64_t n = 10 * 3600 * 20;
+  LnsWireClockPair pair = pair_of (1000, 5000);
+  lns_clock_line_init (&line, &pair);
+  uint32_t n_before = 1;
+  for (uint64_t i = 1; i < n; i++)
+    {
+      /* 2.994 GHz; each reading is some ns off. */
+      pair = pair_of (1000 + i * 149718605 + i * 7919 % 97,
+                      (int64_t)(5000 + 50000000 * i + i * 31 % 13));
+      lns_clock_line_add (&line, &pair);
+      const bool is_trimmed = line.n < n_before;
+      n_before = line.n;
+      if (!is_trimmed && i < n - 1)
+        continue;
+      const uint64_t joint = line.pairs[1].ticks;
+      const int64_t at_joint = lns_clock_line_ns (&line, joint);
+      LNS_CHECK_INT (at_joint, line.pairs[1].monotonic_ns - 5000);
+      for (uint64_t back = 1; back < 1000; back++)
+        {
+          const int64_t before = lns_clock_line_ns (&line, joint - back);
+          LNS_CHECK (before <= at_joint && at_joint - before <= (int64_t)back);
+        }
+    }
+}
+
 /* Hours of pairs: the order of times holds, and recent times stay what they were. */
 static void
 a_long_session_keeps_the_order (void)
@@ -463,6 +539,8 @@ main (void)
 {
   LNS_TEST (times_lie_on_the_lines_between_pairs);
   LNS_TEST (a_pair_that_goes_back_is_no_pair);
+  LNS_TEST (times_are_exact);
+  LNS_TEST (times_do_not_go_back_where_pairs_were_dropped);
   LNS_TEST (a_long_session_keeps_the_order);
   LNS_TEST (maps_keep_what_they_are_given);
   LNS_TEST (names_are_counted);

@@ -13,7 +13,6 @@ lns_clock_line_init (LnsClockLine *line, const LnsWireClockPair *first)
   line->t0_ns = first->monotonic_ns;
   line->n = 1;
   line->at = 0;
-  line->rate = 0;
   line->pairs[0] = *first;
 }
 
@@ -22,11 +21,13 @@ static void
 use (LnsClockLine *line, uint32_t at)
 {
   const LnsWireClockPair *from = &line->pairs[at], *to = from + 1;
-  uint64_t ns = (uint64_t)(to->monotonic_ns - from->monotonic_ns);
   line->at = at;
-  /* Rounded up, so that whole results come out whole; what that adds stays below half a ns. */
-  uint64_t ticks = to->ticks - from->ticks;
-  line->rate = (uint64_t)((((unsigned __int128)ns << 40) + ticks - 1) / ticks);
+  line->ticks = to->ticks - from->ticks;
+  line->ns = (uint64_t)(to->monotonic_ns - from->monotonic_ns);
+  line->whole = line->ns / line->ticks;
+  const unsigned __int128 rest = (unsigned __int128)(line->ns % line->ticks) << 64;
+  line->part =
+      (uint64_t)((rest + line->ticks - 1) / line->ticks); /* < 2^64, as the rest is < ticks */
 }
 
 void
@@ -65,9 +66,14 @@ lns_clock_line_ns (LnsClockLine *line, uint64_t ticks)
         }
       use (line, low);
     }
-  uint64_t since = ticks - pairs[line->at].ticks;
-  return pairs[line->at].monotonic_ns - line->t0_ns +
-         (int64_t)(((unsigned __int128)since * line->rate) >> 40);
+  /* since * ns / ticks, rounded down, without a division. As the part is rounded up, the product exceeds the exact
+   * one by less than ticks / 2^64. That matters only if the exact one is closer to the next ns, from which it is at
+   * least 1 / ticks away; then it is one ns too many, and since * ns < product * ticks. */
+  const uint64_t since = ticks - pairs[line->at].ticks;
+  uint64_t ns = since * line->whole + (uint64_t)(((unsigned __int128)since * line->part) >> 64);
+  if (line->ticks > UINT32_MAX && (int64_t)(since * line->ns - ns * line->ticks) < 0)
+    ns--;
+  return pairs[line->at].monotonic_ns - line->t0_ns + (int64_t)ns;
 }
 
 int64_t
