@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What happened in some lanes within a span of time. */
+/* Summarises the events of some lanes within a span of time. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a report knows of an event of CUDA, in words. */
+/* Describes CUDA events in words for the details pane. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Everything that a report knows of one event, in words. */
+/* Describes one event in words: all fields that its report has for it. */
 
 #pragma once
 

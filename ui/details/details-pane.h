@@ -13,8 +13,7 @@ G_BEGIN_DECLS
 
 #define LNS_TYPE_DETAILS_PANE (lns_details_pane_get_type ())
 
-/* The selected event with its whole name and every field, and what happened in the selected time.
- */
+/* Shows the selected event with its whole name and every field, and a summary of the selected time. */
 G_DECLARE_FINAL_TYPE (LnsDetailsPane, lns_details_pane, LNS, DETAILS_PANE, AdwBin)
 
 /* Holds a reference on VIEW. */

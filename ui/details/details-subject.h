@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* An event whose fields are written, and how one is. */
+/* The event that the details pane describes, and how a field is added to its description. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the details pane says of calls of the OS runtime and MPI, of scheduling and of CPU samples. */
+/* Describes OS runtime calls, MPI calls, scheduling and CPU samples in words for the details pane. */
 
 #pragma once
 

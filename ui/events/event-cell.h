@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What stands in the events table's cells, and in what is copied from them. */
+/* The texts of the events table's cells, on screen and in copies. */
 
 #pragma once
 

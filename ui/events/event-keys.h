@@ -9,9 +9,9 @@
 
 G_BEGIN_DECLS
 
-/* A key for each row of SET that orders like the values of COLUMN: times, numbers and payloads by
- * value (those of several types as doubles), names and what has a name by the bytes of the name,
- * nothing first. NULL without memory. Free with g_free (). O(n). */
+/* Makes a sort key for each row of SET. Keys compare as the values of COLUMN do: times, numbers and payloads by
+ * value (payloads of several types as doubles), names and other texts by their bytes. Rows without a value come
+ * first. Returns NULL where memory runs out. Free with g_free (). O(n). */
 uint64_t *lns_event_keys_new (const LnsEventSet *set,
                               LnsEventColumn column) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Ordering many rows by 64-bit keys: all of them, or only the first ones. Pure; any thread. */
+/* Sorts many rows by 64-bit keys, or finds only the first ones. Pure functions; any thread. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Many times or durations in half the memory: neighbours are close to each other. Immutable; any
+/* An array of times or durations in half the memory, because neighbours are close to each other. Immutable; any
  * thread. */
 
 #pragma once

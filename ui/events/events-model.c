@@ -5,9 +5,8 @@
 
 #include "ui/events/events-model.h"
 
-/* A row's widgets cost GTK more than a millisecond to make and half of that to end, and a list keeps
- * about two hundred rows of them, whatever it is as long as: as many rows come and go a few at a
- * time, those behind them at once. */
+/* GTK takes more than a millisecond to make a row's widgets and half of that to free them, and a list keeps widgets
+ * for about two hundred rows. These rows come and go a few at a time, and all rows behind them at once. */
 #define STEP_ROWS   8
 #define WIDGET_ROWS 256
 

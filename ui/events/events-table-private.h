@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The parts of LnsEventsTable, for events-table.c and its tests. */
+/* The fields of LnsEventsTable, for events-table.c and its tests. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the `lanescope` binary can be told, as it says itself (`lanescope --capabilities=json`). */
+/* The switches that the `lanescope` binary accepts, as it lists them itself (`lanescope --capabilities=json`). */
 
 #pragma once
 

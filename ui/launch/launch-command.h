@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A command line as a person types it, and the words it stands for. Words are bytes: file names
- * need not be UTF-8, and $'…\xff' is how such a one is typed. Pure functions, any thread. */
+/* Splits a command line, as a person types it, into words. Words are bytes: file names need not be UTF-8, and
+ * $'…\xff' types such a name. Pure functions; any thread. */
 
 #pragma once
 

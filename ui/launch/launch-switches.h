@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The launch dialog's rows for switches of the recorder, made of what it says of them. */
+/* The launch dialog's rows for switches of the recorder, made from its list of capabilities. */
 
 #pragma once
 

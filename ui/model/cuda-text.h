@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* CUDA's numbers in words. The names are CUDA's own and the same in every language; static texts. */
+/* Names of CUDA's enumeration values. They are CUDA's own names, the same in every language, and static. */
 
 #pragma once
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What belongs to an event, in words: for cells, the details pane and copies. All results are
- * UTF-8 and freed with g_free (); ids that the report does not know give "—". Any thread. */
+/* Texts of an event's values, for cells, the details pane and copies. All results are UTF-8; free them with g_free
+ * (). Ids that the report does not know give "—". Any thread. */
 
 #pragma once
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which hue each name of a report has. A hash alone gives one in twelve names its neighbour's hue; here a name
- * has the hue of its hash unless other names of about the same time have it. The same in every session, as
- * it depends on the report alone. */
+/* Chooses a hue for each name of a report. With a hash alone, one name in twelve would get its neighbour's hue, so a
+ * name gets the hue of its hash unless other names of about the same time have that hue. The choice depends on the
+ * report alone and is the same in every session. */
 
 #pragma once
 

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The other ends of an event: which call began it, or what it began; of a range, where it was on the GPU. */
+/* Finds the events that are linked to an event: the call that launched it, the GPU work that it launched, or the
+ * part of an NVTX range on the GPU. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Does a name hold this text, or match this expression? Names are arbitrary bytes. Immutable; any
+/* Tells whether a name contains a text or matches a regular expression. Names are arbitrary bytes. Immutable; any
  * thread. */
 
 #pragma once

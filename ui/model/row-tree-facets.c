@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows that have to be read first: kernels by name, copies by kind, and streams together. */
+/* Rows whose contents must be read before they can be shown: kernels by name, copies by kind, and all streams
+ * together. */
 
 #include <glib/gi18n.h>
 #include <string.h>

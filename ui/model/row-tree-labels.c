@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What rows are called. */
+/* The labels of rows. */
 
 #include <glib/gi18n.h>
 #include <math.h>

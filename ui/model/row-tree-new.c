@@ -10,7 +10,7 @@
 
 #define MAX_LEVELS 6
 
-/* Where a row stands below its parent: the parts in their order. */
+/* The order of the rows below a parent. */
 typedef enum
 {
   PART_OF_PROCESS,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows of ranges on the GPU, once their lanes are there. */
+/* Rows of NVTX ranges on the GPU, which are added when their lanes have been computed. */
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How busy a process or a thread is, pixel by pixel. */
+/* Computes how busy a process or a thread is, for each pixel. */
 
 #pragma once
 

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 #define LNS_TYPE_DIAGNOSTICS_MODEL (lns_diagnostics_model_get_type ())
 
-/* What is wrong with a report, a diagnostic or a finding of the doctor's. Texts as the report has them. */
+/* A problem of a report: a diagnostic, or a finding of the doctor. Texts are as in the report. */
 typedef struct
 {
   const char *code;

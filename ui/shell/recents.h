@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The reports that were opened lately, as the desktop's list of recent files knows them. */
+/* The reports that were opened recently, from the desktop's list of recent files. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Opening a report off the main thread. */
+/* Opens a report on a worker thread. */
 
 #pragma once
 

@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 
 #define LNS_TYPE_REPORT_PAGE (lns_report_page_get_type ())
 
-/* An open report: what there is to know about it at the top, the timeline, and below it the panes
- * that the settings "bottom-page" and "show-details" choose. */
+/* Shows an open report: banners at the top, then the timeline, and below it the panes that the settings
+ * "bottom-page" and "show-details" choose. */
 G_DECLARE_FINAL_TYPE (LnsReportPage, lns_report_page, LNS, REPORT_PAGE, AdwBin)
 
 /* Holds references on VIEW and SETTINGS. */

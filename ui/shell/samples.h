@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The reports that come with Lanescope, for who has none yet. */
+/* The sample reports that come with Lanescope, for users who have none yet. */
 
 #pragma once
 

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Lanes as bars: one a range, or coverage as height where ranges are too narrow. */
+/* Draws lanes as bars: one bar per range or, where ranges are too narrow, bars whose height is the part of the time
+ * that is covered. */
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The workers that paint tiles. What is wanted is told anew for each frame; what is no longer
- * wanted is not begun, and what was begun for another zoom is broken off. Main thread. */
+/* The worker threads that paint tiles. Each frame says anew which tiles it wants. Tiles that are no longer wanted
+ * are not started, and tiles of another zoom that were started are cancelled. Main thread. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tiles by key, bounded in bytes: the ones not looked at for longest go first. Main thread. */
+/* A least-recently-used cache of tiles, bounded in bytes. Main thread. */
 
 #pragma once
 

@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What tile-painter.c (queries), tile-bars.c (lanes) and tile-charts.c (summaries,
- * counters) share. */
+/* State shared by tile-painter.c (queries), tile-bars.c (lanes) and tile-charts.c (summaries and counters). */
 
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "ui/timeline/find-search.h"
 
-/* A chunk that holds matches: its first and last one, and how many the lane has before it. */
+/* A chunk that contains matches: its first and last match, and the number of matches in the lane before it. */
 typedef struct
 {
   int64_t first_ns, last_ns;

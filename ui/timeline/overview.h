@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The whole report in one strip: how busy its threads are, with what is outside the view dimmed.
- * Dragging moves the view; a click brings it there. */
+/* Shows the whole report in one strip: how busy its threads are. The parts outside the view are dimmed. Dragging
+ * moves the view; a click centres the view there. */
 
 #pragma once
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Finds the ranges on the GPU for a report: a worker works out all of them, or opens what was worked
- * out before, and attaches them to the report; then they have lanes like all others. */
+/* Finds the NVTX ranges on the GPU of a report. A worker computes them, or opens the result of an earlier
+ * computation, and attaches them to the report; then they have lanes like all other events. */
 
 #pragma once
 

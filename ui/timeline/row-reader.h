@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reads for rows what they cannot be made without (a stream's kernels by name, streams together): a
- * worker reads what the rows want, one after the other. */
+/* Reads what rows need before they can be shown (the kernels of a stream by name, streams together). A worker reads
+ * for one row after the other. */
 
 #pragma once
 

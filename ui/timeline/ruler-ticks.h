@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Where a ruler has its ticks and what stands there. Pure; any thread. */
+/* Computes the ticks of a ruler and their labels. Pure functions; any thread. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The times above the rows: ticks at round times, and the time under the pointer. */
+/* Shows the times above the rows: ticks at round times, and the time under the pointer. */
 
 #pragma once
 

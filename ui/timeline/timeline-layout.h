@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Where the parts of a timeline lie, and what is at a place of it. All places are in pixels of the
- * timeline. */
+/* The places of a timeline's parts, and which part is at a given place. All places are in pixels of the timeline. */
 
 #pragma once
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What lies over the rows. All of it is colour nodes: a pointer that moves costs a line's pixels,
- * and no row is drawn anew. */
+/* Draws over the rows. Everything is a colour node, so a pointer that moves costs a line of pixels, and no row is
+ * drawn again. */
 
 #include "ui/timeline/timeline-overlay.h"
 

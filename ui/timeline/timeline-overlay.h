@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is drawn over the rows of a timeline: selected time, selected event and what is tied to it,
- * hovered event, pointer. */
+/* Draws over the rows of a timeline: the selected time, the selected event and the events linked to it, the hovered
+ * event, and the pointer. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The parts of LnsTimeline, for timeline.c, its tests and its bench. */
+/* The fields of LnsTimeline, for timeline.c, its tests and its bench. */
 
 #pragma once
 

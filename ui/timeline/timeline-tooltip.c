@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tooltip: a box among the timeline's children, so that it takes neither focus nor grab. What
- * a tile knows of an event stands there at once; a worker adds what only the report knows. */
+/* The tooltip is a box among the timeline's children, so that it takes neither focus nor grab. It shows at once what
+ * the tile knows of an event; a worker adds what only the report knows. */
 
 #include "ui/timeline/timeline-tooltip.h"
 

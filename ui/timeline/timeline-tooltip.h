@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a timeline's tooltip says: in words, what is under the pointer. */
+/* The tooltip of a timeline: describes what is under the pointer. */
 
 #pragma once
 
