@@ -93,7 +93,7 @@ def test_a_report_is_live_from_another_pid_namespace():
             assert facts(path)[0]["state"] == "recording"
             before = os.stat(path).st_ino
             run = folder.profile("-f", "true", "-o", "apart", ACT, "mark", "mine")
-            assert run.code == 125 and "is being recorded by another process" in run.err, run
+            assert run.code == 125 and "another process is recording into" in run.err, run
             assert os.stat(path).st_ino == before and facts(path)[0]["state"] == "recording"
         finally:
             process.send_signal(signal.SIGKILL)

@@ -85,7 +85,7 @@ def test_a_name_is_one_writers():
     with profiling.Folder() as folder:
         first = folder.start("-t", "nvtx", "-o", "same", ACT, "mark", "first", "print", "marked", "sleep", "20000")
         assert first.stdout.readline() == b"marked\n"
-        for force, text in (("false", "same.rep exists: use --force-overwrite=true"), ("true", "is being recorded by another process")):
+        for force, text in (("false", "same.rep exists: use --force-overwrite=true"), ("true", "another process is recording into")):
             run = folder.profile("-t", "nvtx", "-f", force, "-o", "same", ACT, "mark", "second")
             assert run.code == 125 and text in run.err, run
         first.terminate()

@@ -83,7 +83,7 @@ def test_each_fault_has_its_own_sentence():
     for name in ["missing.rep", "empty.rep", "folder.rep", "pipe.rep", "circle.rep"]:
         assert errors_of(golden.path(name), [["recover"]]).replace(golden.path(name).encode(), b"X") == sentences[name]
     for name in ["text.rep", "other.rep", "begun.rep"]:
-        assert b"nothing of a Lanescope report" in errors_of(golden.path(name), [["recover"]])
+        assert b"cannot recover anything; the file is not a Lanescope report" in errors_of(golden.path(name), [["recover"]])
 
 
 def test_what_may_not_be_read():
@@ -93,7 +93,7 @@ def test_what_may_not_be_read():
     nobody = {"user": 65534} if os.geteuid() == 0 else {}
     # Somebody who may not read a report may not see into our home either.
     program = shutil.copy(tap.LANESCOPE, golden.path("lanescope"))
-    assert b"secret.rep: you may not read it; change its permissions" in errors_of(path, COMMANDS, program, **nobody)
+    assert b"secret.rep: you do not have permission to read this file; change its permissions" in errors_of(path, COMMANDS, program, **nobody)
     os.remove(program)
 
 
@@ -143,7 +143,7 @@ def test_reports_are_found_by_the_names_that_nsys_would_have_given():
     with open(golden.path("run.nsys-rep"), "wb") as file:
         file.write(b"of nsys")
     assert b"only nsys can read it" in golden.run("info", "run.nsys-rep", code=125, PATH="/nowhere")[1]
-    assert b"there is no such file" in golden.run("info", "none.nsys-rep", code=125)[1]
+    assert b"does not exist" in golden.run("info", "none.nsys-rep", code=125)[1]
 
 
 def read_only():
@@ -311,7 +311,7 @@ def test_an_export_that_is_ended_leaves_nothing():
 
 def test_a_recovery_that_is_ended_leaves_nothing():
     code, err = interrupt(["recover", golden.path("long.rep")])
-    assert code == -signal.SIGINT and err == b"lanescope: error: recovering was cancelled\n", (code, err)
+    assert code == -signal.SIGINT and err == b"lanescope: error: recovery was cancelled\n", (code, err)
     assert not os.path.exists(golden.path("long-recovered.rep"))
 
 

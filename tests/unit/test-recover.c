@@ -312,7 +312,7 @@ test_open_or_recover (void)
   close (fd);
   LNS_CHECK (lns_report_open_or_recover (path, NULL, &recovered, &error) == NULL);
   LNS_CHECK (!recovered);
-  LNS_CHECK (strstr (error.message, "no Lanescope report") != NULL);
+  LNS_CHECK (strstr (error.message, "not a Lanescope report") != NULL);
   LNS_CHECK (!lns_recover (path, fixture_path ("none.rep"), false, NULL, NULL, &error));
   LNS_CHECK (access (fixture_path ("none.rep"), F_OK) != 0);
   rmdir (fixture_path ("lanescope/recovered"));

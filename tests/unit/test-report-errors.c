@@ -87,19 +87,19 @@ test_no_report (void)
   static const uint8_t noise[100000] = "noise";
   const char *path = fixture_path ("no-report");
 
-  check_says (refusal (fixture_path ("missing.rep"), LNS_ERROR_IO), "no such file");
-  check_says (refusal (fixture_path ("missing/folder.rep"), LNS_ERROR_IO), "no such file");
+  check_says (refusal (fixture_path ("missing.rep"), LNS_ERROR_IO), "does not exist");
+  check_says (refusal (fixture_path ("missing/folder.rep"), LNS_ERROR_IO), "does not exist");
   check_says (refusal (fixture_path ("."), LNS_ERROR_FORMAT), "a folder");
-  check_says (refusal ("/dev/null", LNS_ERROR_FORMAT), "no regular file");
+  check_says (refusal ("/dev/null", LNS_ERROR_FORMAT), "not a regular file");
   write_bytes (path, "", 0);
   check_says (refusal (path, LNS_ERROR_FORMAT), "is empty");
   write_bytes (path, "short", 5);
-  check_says (refusal (path, LNS_ERROR_FORMAT), "no Lanescope report");
+  check_says (refusal (path, LNS_ERROR_FORMAT), "not a Lanescope report");
   write_bytes (path, noise, sizeof noise);
-  check_says (refusal (path, LNS_ERROR_FORMAT), "no Lanescope report");
+  check_says (refusal (path, LNS_ERROR_FORMAT), "not a Lanescope report");
   unlink (path);
   run_sql (path, "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
-  check_says (refusal (path, LNS_ERROR_FORMAT), "an SQLite database but no Lanescope report");
+  check_says (refusal (path, LNS_ERROR_FORMAT), "an SQLite database, but not a Lanescope report");
 }
 
 /* Fills the file of the descriptor at DATA, a moment late, and takes its mark away. */
@@ -155,7 +155,7 @@ test_no_permission (void)
       if (geteuid () == 0 && setresuid (65534, 65534, 65534) != 0)
         _exit (1);
       _exit (lns_report_open (path, NULL, &error) == NULL && error.domain == LNS_ERROR_IO &&
-                     strstr (error.message, "may not read it") != NULL
+                     strstr (error.message, "do not have permission to read") != NULL
                  ? 0
                  : 2);
     }

@@ -166,19 +166,20 @@ lns_journal_check (const char *path, LnsError *error)
   int fd = lns_journal_open (path);
 
   if (fd < 0 && (errno == ELOOP || errno == EINVAL || errno == ENXIO))
-    return lns_error_set (error, LNS_ERROR_IO, errno,
-                          "%s: the journal beside it, \"%s" JOURNAL "\", is not a regular file; "
-                          "remove it, or get the report back with \"lanescope recover\"",
-                          path, path);
+    return lns_error_set (
+        error, LNS_ERROR_IO, errno,
+        "%s: the journal beside it, \"%s" JOURNAL
+        "\", is not a regular file; remove it, or recover the report with \"lanescope recover\"",
+        path, path);
   if (fd < 0)
     return true; /* what SQLite says of it is told */
   bool is_foreign = names_super_journal (fd);
   close (fd);
   if (is_foreign)
     return lns_error_set (error, LNS_ERROR_IO, EPERM,
-                          "%s: the journal beside it, \"%s" JOURNAL "\", names another file to "
-                          "delete, which no journal of Lanescope does; remove the journal, or get "
-                          "the report back with \"lanescope recover\"",
+                          "%s: the journal beside it, \"%s" JOURNAL
+                          "\", names another file to delete, which Lanescope's journals never do; "
+                          "remove the journal, or recover the report with \"lanescope recover\"",
                           path, path);
   return true;
 }

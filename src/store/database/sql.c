@@ -59,13 +59,13 @@ lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char 
     system_code = ENOSPC;
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
     return lns_error_set (error, LNS_ERROR_IO, EBUSY,
-                          "cannot %s “%s”: another process holds its lock; close it there", doing,
+                          "cannot %s “%s”: another process has locked it; close it there", doing,
                           path);
   if (sqlite3_extended_errcode (database) == SQLITE_READONLY_DBMOVED)
-    return lns_error_set (error, LNS_ERROR_IO, ENOENT,
-                          "cannot %s “%s”: it was removed or renamed meanwhile; leave it until it "
-                          "is finished",
-                          doing, path);
+    return lns_error_set (
+        error, LNS_ERROR_IO, ENOENT,
+        "cannot %s “%s”: it was removed or renamed; leave it in place until it is finished", doing,
+        path);
   if ((code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN ||
        code == SQLITE_READONLY) &&
       system_code != 0)

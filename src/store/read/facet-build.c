@@ -500,10 +500,9 @@ lns_facet_set_new (LnsReport *report,
     lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading it was cancelled",
                    report->file.path);
   else
-    lns_error_set (
-        error, LNS_ERROR_NO_MEMORY, 0,
-        "%s: its events could not be told apart: a lane cannot be read, or memory is short",
-        report->file.path);
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "%s: cannot group its events, because a lane cannot be read or memory is short",
+                   report->file.path);
   lns_facet_set_unref (set);
   return NULL;
 }

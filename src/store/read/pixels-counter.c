@@ -157,8 +157,8 @@ lns_report_query_counter (LnsReport *report,
     return false;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   if (lane >= n_lanes || lanes[lane].kind != LNS_LANE_COUNTER)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u is no counter", report->file.path,
-                          lane);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u is not a counter",
+                          report->file.path, lane);
   paint.type = (LnsPayloadType)lns_report_tracks (report, &n_tracks)[lanes[lane].track].value_type;
   paint.value_at = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
   for (uint32_t p = 0; p < query->n_px; p++)

@@ -55,14 +55,12 @@ find_folder (const char *kind, char *folder, LnsError *error)
   if (!lns_make_folders (folder, 0700, NULL))
     return lns_error_set_errno (
         error, errno,
-        "%s: no copy of the report can be made there; set XDG_CACHE_HOME to "
-        "a folder that can be written",
-        folder);
+        "cannot make a copy of the report in %s; set XDG_CACHE_HOME to a writable folder", folder);
   if (strncmp (folder, own, strlen (own)) == 0 &&
       (lstat (own, &status) != 0 || !S_ISDIR (status.st_mode) || status.st_uid != geteuid () ||
        (status.st_mode & 077) != 0))
     return lns_error_set (error, LNS_ERROR_IO, EPERM,
-                          "%s must be a folder that only you can enter: remove it, or set HOME or "
+                          "%s must be a folder that only you can enter; remove it, or set HOME or "
                           "XDG_CACHE_HOME to a folder of yours",
                           own);
   return true;
@@ -75,7 +73,7 @@ lns_report_cache_path (const char *kind, const char *version, const char *path, 
   struct stat status;
 
   if (real == NULL || stat (real, &status) != 0)
-    lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
+    lns_error_set_errno (error, errno, "cannot access %s", path);
   else if (find_folder (kind, folder, error))
     {
       int n = snprintf (key, sizeof key, "%s %s", real, version);

@@ -99,7 +99,7 @@ load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
       if (n_bytes > META_MAX_BYTES)
         return lns_error_set (
             error, LNS_ERROR_FORMAT, 0,
-            "%s has over 64 MiB in \"lns_meta\", which no report of Lanescope has",
+            "%s has more than 64 MiB in \"lns_meta\", which no report of Lanescope has",
             report->file.path);
       if (!add_meta (report, &n_allocated, key != NULL ? key : "", value != NULL ? value : ""))
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
@@ -475,10 +475,10 @@ lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error)
   LnsReport *none = NULL;
   if (!repeats (derived, report))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: it was not derived from %s; remove it to have it made anew",
+                          "%s was not derived from %s; remove it, and Lanescope makes it again",
                           derived->file.path, report->file.path);
   if (!atomic_compare_exchange_strong (&report->derived, &none, derived))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: something is attached to it already",
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: another file is attached to it already",
                           report->file.path);
   return true;
 }

@@ -82,10 +82,10 @@ _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char
   va_start (arguments, what);
   vsnprintf (text, sizeof text, what, arguments);
   va_end (arguments);
-  return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                        "%s: the report is damaged (%s); get the rest back with \"lanescope "
-                        "recover\"",
-                        file->path, text);
+  return lns_error_set (
+      error, LNS_ERROR_FORMAT, 0,
+      "%s: the report is damaged (%s); recover the rest with \"lanescope recover\"", file->path,
+      text);
 }
 
 /* What to say where SQLite calls the file no database, or a broken one. */
@@ -95,20 +95,19 @@ say_what_file_is (const LnsReportFile *file, const LnsConnection *connection, Ln
   FileHeader header = read_header (connection);
 
   if (!header.is_sqlite)
-    return lns_error_set (
-        error, LNS_ERROR_FORMAT, 0,
-        "%s: this is no Lanescope report, nor what `lanescope import` takes; give a "
-        ".rep file that lanescope wrote",
-        file->path);
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s is not a Lanescope report, and `lanescope import` cannot read it; "
+                          "use a .rep file that lanescope wrote",
+                          file->path);
   if (header.application_id != LNS_SQL_APPLICATION_ID)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is an SQLite database but no Lanescope report; give a .rep "
-                          "file that lanescope wrote",
+                          "%s is an SQLite database, but not a Lanescope report; use a .rep file "
+                          "that lanescope wrote",
                           file->path);
   if (header.size_bytes > file->size_bytes)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: the report is cut short (%" PRIu64 " of %" PRIu64
-                          " bytes are there); get back what they hold with \"lanescope recover\"",
+                          " bytes are there); recover what they hold with \"lanescope recover\"",
                           file->path, file->size_bytes, header.size_bytes);
   return _lns_report_file_damaged (file, error, "%s", sqlite3_errmsg (connection->db));
 }
@@ -130,18 +129,18 @@ _lns_report_file_sqlite_error (const LnsReportFile *file,
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return lns_error_set (error, LNS_ERROR_IO, EBUSY,
-                            "%s: its recording kept the file locked; try again", file->path);
+                            "%s: the recording keeps the file locked; try again", file->path);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return lns_error_set (error, LNS_ERROR_IO, EACCES,
-                            "%s: it cannot be opened for reading (%s); check its permissions",
-                            file->path, sqlite3_errmsg (connection->db));
+                            "cannot open %s (%s); check its permissions", file->path,
+                            sqlite3_errmsg (connection->db));
     case SQLITE_IOERR:
       if (code != SQLITE_IOERR_SHORT_READ)
         return lns_error_set (error, LNS_ERROR_IO, EIO,
-                              "%s: reading it failed (%s); check the disk or copy the file",
-                              file->path, sqlite3_errmsg (connection->db));
+                              "cannot read %s (%s); check the disk or copy the file", file->path,
+                              sqlite3_errmsg (connection->db));
       return say_what_file_is (file, connection, error);
     default:
       return say_what_file_is (file, connection, error);
@@ -156,21 +155,23 @@ _lns_report_file_check (const char *path, uint64_t *ret_bytes, LnsError *error)
   if (stat (path, &status) != 0)
     {
       if (errno == ENOENT || errno == ENOTDIR)
-        return lns_error_set (error, LNS_ERROR_IO, errno,
-                              "%s: there is no such file; check the path", path);
-      return lns_error_set (error, LNS_ERROR_IO, errno,
-                            "%s: it cannot be looked at (%s); check the path", path,
-                            strerror (errno));
+        return lns_error_set (error, LNS_ERROR_IO, errno, "%s does not exist; check the path",
+                              path);
+      return lns_error_set (error, LNS_ERROR_IO, errno, "cannot access %s (%s); check the path",
+                            path, strerror (errno));
     }
   if (S_ISDIR (status.st_mode))
-    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is a folder; give a .rep file in it", path);
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s is a folder; use a .rep file in it",
+                          path);
   if (!S_ISREG (status.st_mode))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: this is no regular file; copy the report into one", path);
+                          "%s is not a regular file; copy the report to a regular file first",
+                          path);
   if (access (path, R_OK) != 0)
-    return lns_error_set (error, LNS_ERROR_IO, errno,
-                          "%s: you may not read it; change its permissions or ask its owner", path);
+    return lns_error_set (
+        error, LNS_ERROR_IO, errno,
+        "%s: you do not have permission to read this file; change its permissions or ask its owner",
+        path);
   if (status.st_size == 0)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: the file is empty; copy it again, or record again", path);

@@ -59,7 +59,7 @@ open_as_it_is (const char *path, const LnsOpenOptions *options, LnsError *error)
       /* The working folder may change before the next connection is opened. */
       report->file.real_path = realpath (path, NULL);
       if (report->file.real_path == NULL)
-        ok = lns_error_set_errno (error, errno, "%s: it cannot be looked at", path);
+        ok = lns_error_set_errno (error, errno, "cannot access %s", path);
     }
   if (ok)
     ok = (connection = _lns_report_file_begin (&report->file, error)) != NULL;

@@ -57,12 +57,12 @@ copy_file (const char *path, const char *to_path, LnsError *error)
 {
   int from = open (path, O_RDONLY | O_CLOEXEC);
   if (from < 0)
-    return lns_error_set_errno (error, errno, "%s: it cannot be read", path);
+    return lns_error_set_errno (error, errno, "cannot read %s", path);
   unlink (to_path);
   int to = open (to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool ok = to >= 0 && copy_bytes (from, to);
   if (!ok)
-    lns_error_set_errno (error, errno, "%s: the copy of %s cannot be written", to_path, path);
+    lns_error_set_errno (error, errno, "cannot write %s, a copy of %s", to_path, path);
   close (from);
   if (to >= 0)
     close (to);
@@ -126,7 +126,7 @@ _lns_rescue_roll_back (const char *path, LnsError *error)
   bool ok = _lns_rescue_copy (path, copy, error);
   if (ok && !read_for_writing (copy))
     ok = lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                        "%s: the journal beside it cannot be rolled back; get the report back with "
+                        "%s: cannot roll back the journal beside it; recover the report with "
                         "\"lanescope recover\"",
                         path);
   if (!ok)

@@ -128,9 +128,8 @@ _lns_recover_read_definitions (LnsRecover *recover)
         }
     }
   return any || lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                               "%s: nothing of a Lanescope report can be got back from it: too "
-                               "little is left, or lanescope did not write it; give another "
-                               "copy of the report",
+                               "%s: cannot recover anything; the file is not a Lanescope report, "
+                               "or too little of it is left; use another copy of the report",
                                recover->path);
 }
 

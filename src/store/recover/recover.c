@@ -50,7 +50,7 @@ scan (LnsRecover *recover, const char *path, int ret_fds[2])
     return false;
   ret_fds[0] = open (path, O_RDONLY | O_CLOEXEC);
   if (ret_fds[0] < 0)
-    return lns_error_set_errno (recover->error, errno, "%s: it cannot be read", path);
+    return lns_error_set_errno (recover->error, errno, "cannot read %s", path);
   ret_fds[1] = lns_journal_open (path);
   if (!scan_file (recover, ret_fds[0]) || (ret_fds[1] >= 0 && !scan_file (recover, ret_fds[1])))
     return false;
@@ -355,10 +355,10 @@ tell_nothing (LnsRecover *recover)
     snprintf (what, sizeof what, "all %" PRIu64 " events were lost when they were", n_lost);
   if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                          "%s: there is nothing to recover, as %s recorded; record again",
+                          "%s: there is nothing to recover because %s recorded; record again",
                           recover->path, what);
   return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                        "%s: nothing can be recovered, as the file has no readable event; "
+                        "%s: cannot recover anything because the file has no readable event; "
                         "missing: %s; copy the file again, or record again",
                         recover->path, counts->lost_text);
 }
@@ -408,7 +408,7 @@ lns_recover (const char *path,
   if (stat (path, &in) == 0 && stat (out_path, &out) == 0 && in.st_dev == out.st_dev &&
       in.st_ino == out.st_ino)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "%s: a report cannot be recovered over itself; give another output",
+                          "%s: a report cannot be recovered into itself; choose another output",
                           path);
   bool ok = scan (&recover, path, fds) && rebuild (&recover, out_path, overwrite);
   if (recover.writer != NULL)
@@ -435,7 +435,7 @@ tell_cause (const LnsError *cause, const LnsError *problem, LnsError *error)
 
   if (problem->domain == LNS_ERROR_FORMAT && advice != NULL && strstr (advice, "recover") != NULL)
     lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                   "%.*s, and nothing of it can be recovered; copy it again or record again",
+                   "%.*s, and none of it can be recovered; copy it again or record again",
                    (int)(advice - cause->message), cause->message);
   else
     lns_error_set (error, cause->domain, cause->code, "%s", cause->message);
@@ -465,7 +465,7 @@ lns_report_open_or_recover (const char *path,
   free (copy);
   *ret_recovered = report != NULL;
   if (problem.domain == LNS_ERROR_CANCELLED)
-    lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: recovering was cancelled", path);
+    lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: recovery was cancelled", path);
   else if (report == NULL)
     tell_cause (&cause, &problem, error);
   return report;

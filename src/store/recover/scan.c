@@ -96,7 +96,7 @@ read_window (int fd, uint64_t offset_bytes, uint8_t *bytes, size_t size_bytes)
 static bool
 no_memory (LnsError *error)
 {
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to recover");
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to recover the report");
 }
 
 bool
@@ -107,7 +107,7 @@ _lns_scan_go_on (const LnsOpenOptions *options, double fraction, LnsError *error
   if (options->progress != NULL)
     options->progress (fraction, options->progress_data);
   return options->cancel == NULL || !atomic_load_explicit (options->cancel, memory_order_relaxed) ||
-         lns_error_set (error, LNS_ERROR_CANCELLED, 0, "recovering was cancelled");
+         lns_error_set (error, LNS_ERROR_CANCELLED, 0, "recovery was cancelled");
 }
 
 bool

@@ -125,9 +125,9 @@ _lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_pa
   if (lstat (path, &status) != 0)
     return true;
   if (!S_ISREG (status.st_mode) && !S_ISLNK (status.st_mode))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "“%s” is not a file that could be overwritten: choose another name",
-                          path);
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "“%s” is not a regular file and cannot be overwritten; choose another name", path);
   bool claimed = claim_old (path, ret_claim_fd);
   if (claimed && restore (path))
     {
@@ -136,10 +136,9 @@ _lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_pa
       claimed = claim_old (path, ret_claim_fd);
     }
   if (!claimed)
-    return lns_error_set (error, LNS_ERROR_IO, EBUSY,
-                          "“%s” is being recorded by another process: wait for its end, or choose "
-                          "another name",
-                          path);
+    return lns_error_set (
+        error, LNS_ERROR_IO, EBUSY,
+        "another process is recording into “%s”; wait until it ends, or choose another name", path);
   for (unsigned i = 1; i < 1000; i++)
     {
       char suffix[16];
@@ -164,7 +163,7 @@ _lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_pa
       return true;
     }
   return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                        "cannot overwrite “%s”: remove the files “%s.old…” beside it", path, path);
+                        "cannot overwrite “%s”; remove the files “%s.old…” beside it", path, path);
 }
 
 void

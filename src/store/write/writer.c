@@ -99,7 +99,7 @@ clear_path (LnsWriter *writer, const char *path, bool overwrite, int *ret_claim_
     return lns_error_set_errno (error, EISDIR, "cannot create “%s”", path);
   if (!overwrite)
     return lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                          "“%s” exists: choose another name, or allow it to be overwritten", path);
+                          "“%s” exists; choose another name, or allow it to be overwritten", path);
   return _lns_writer_move_aside (path, ret_claim_fd, &writer->aside_path, error);
 }
 
@@ -145,7 +145,7 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
   if (memcmp (writer->uuid, no_uuid, sizeof no_uuid) == 0 &&
       getrandom (writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
     {
-      lns_error_set_errno (error, errno, "cannot make a UUID for “%s”", path);
+      lns_error_set_errno (error, errno, "cannot create a UUID for “%s”", path);
       goto failed;
     }
   if (!clear_path (writer, path, options->overwrite, &old_fd, error))
@@ -760,9 +760,10 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
       return true;
     }
   if (writer->rows.failed)
-    lns_error_set (&cause, LNS_ERROR_NO_MEMORY, 0,
-                   "cannot write “%s” any further: memory ran out; it ends with the last commit",
-                   writer->path);
+    lns_error_set (
+        &cause, LNS_ERROR_NO_MEMORY, 0,
+        "cannot continue to write “%s”: out of memory; the report ends with its last commit",
+        writer->path);
   else
     lns_sql_error (&cause, writer->database, writer->path, "write");
   keep_trouble (writer, &cause);
@@ -802,7 +803,8 @@ finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *caus
   if (cause->code == ENOENT)
     {
       lns_error_set (error, cause->domain, cause->code,
-                     "%s; there is no report of that name any more: record again", cause->message);
+                     "%s; the report no longer exists under that name; record again",
+                     cause->message);
       return;
     }
   if (writer->reserve_fd >= 0)
