@@ -34,13 +34,6 @@ bytes_text (uint64_t size_bytes)
   return g_strdup_printf ("%s B (%s)", exact, lns_format_bytes (size_bytes, rounded));
 }
 
-static bool
-is_cuda (LnsLaneKind kind)
-{
-  return (kind >= LNS_LANE_CUDA_API && kind <= LNS_LANE_LIBRARY_CALL) ||
-         kind == LNS_LANE_NVTX_PROJECTED;
-}
-
 /* --- Where ----------------------------------------------------------------------------------- */
 
 static char *
@@ -112,15 +105,15 @@ add_occupancy (const LnsDetailsSubject *self, const LnsCudaLaunch *launch)
         g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
 }
 
-static void
-add_kernel (const LnsDetailsSubject *self)
+void
+lns_details_add_kernel (const LnsDetailsSubject *self)
 {
   uint32_t n;
   const LnsCudaLaunch *launches = lns_report_launches (self->report, &n);
   uint64_t id = _lns_details_value (self, LNS_COLUMN_LAUNCH);
   char stat[LNS_FORMAT_SIZE], dynamic[LNS_FORMAT_SIZE];
   if (id >= n)
-    return;
+    return lns_details_add_work (self);
   const LnsCudaLaunch *launch = &launches[id];
   if (launch->short_name != self->event->name)
     _lns_details_add (self->fields, _ ("Short name"),
@@ -146,6 +139,7 @@ add_kernel (const LnsDetailsSubject *self)
     _lns_details_add (
         self->fields, _ ("Local memory"),
         g_strdup_printf (_ ("%s per thread"), lns_format_bytes (launch->local_bytes, stat)));
+  lns_details_add_work (self);
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -162,8 +156,8 @@ add_throughput (const LnsDetailsSubject *self)
         g_strdup_printf ("%.2f GB/s", (double)size_bytes / (double)self->event->duration_ns));
 }
 
-static void
-add_copy (const LnsDetailsSubject *self)
+void
+lns_details_add_copy (const LnsDetailsSubject *self)
 {
   uint64_t kinds = _lns_details_value (self, LNS_COLUMN_MEMORY_KINDS);
   uint64_t peers = _lns_details_value (self, LNS_COLUMN_PEERS);
@@ -181,10 +175,40 @@ add_copy (const LnsDetailsSubject *self)
   if (_lns_details_value (self, LNS_COLUMN_COPY_COUNT) > 1)
     _lns_details_add_number (self, _ ("Copies"), LNS_COLUMN_COPY_COUNT);
   add_address (self, _ ("Address"), LNS_COLUMN_ADDRESS);
+  lns_details_add_work (self);
 }
 
-static void
-add_memory_operation (const LnsDetailsSubject *self)
+void
+lns_details_add_set (const LnsDetailsSubject *self)
+{
+  add_throughput (self);
+  _lns_details_add (self->fields, _ ("Value"),
+                    g_strdup_printf ("%" PRIu64, _lns_details_value (self, LNS_COLUMN_SET_VALUE)));
+  _lns_details_add (self->fields, _ ("Memory"),
+                    g_strdup (lns_cuda_memory_kind_name (
+                        _lns_details_value (self, LNS_COLUMN_MEMORY_KINDS) & 255)));
+  lns_details_add_work (self);
+}
+
+void
+lns_details_add_sync (const LnsDetailsSubject *self)
+{
+  _lns_details_add (self->fields, _ ("Waits for"),
+                    g_strdup (lns_cuda_sync_type_name (
+                        (uint32_t)_lns_details_value (self, LNS_COLUMN_SYNC_TYPE))));
+  lns_details_add_work (self);
+}
+
+void
+lns_details_add_fault (const LnsDetailsSubject *self)
+{
+  add_address (self, _ ("Address"), LNS_COLUMN_ADDRESS);
+  _lns_details_add_number (self, _ ("Page faults"), LNS_COLUMN_FAULTS);
+  lns_details_add_work (self);
+}
+
+void
+lns_details_add_memory_operation (const LnsDetailsSubject *self)
 {
   bool is_pool = self->kind == LNS_LANE_CUDA_POOL;
   uint64_t operation = _lns_details_value (self, LNS_COLUMN_OPERATION) & 255;
@@ -196,12 +220,13 @@ add_memory_operation (const LnsDetailsSubject *self)
   if (_lns_details_value (self, LNS_COLUMN_POOL_SIZE) != 0)
     _lns_details_add (self->fields, _ ("Pool"),
                       bytes_text (_lns_details_value (self, LNS_COLUMN_POOL_SIZE)));
+  lns_details_add_work (self);
 }
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-static void
-add_call (const LnsDetailsSubject *self)
+void
+lns_details_add_call (const LnsDetailsSubject *self)
 {
   bool is_runtime = (_lns_details_value (self, LNS_COLUMN_CALLBACK) >> 32) != 0;
   char *result = lns_cuda_result_text (self->track->kind, is_runtime,
@@ -217,81 +242,33 @@ add_call (const LnsDetailsSubject *self)
     }
   _lns_details_add (self->fields, _ ("Result"), result != NULL ? result : g_strdup (_ ("success")));
   add_address (self, _ ("Stream handle"), LNS_COLUMN_CUDA_STREAM);
+  lns_details_add_work (self);
 }
 
 /* The range itself was read when the projection was: it is in memory. */
-static void
-add_projection (const LnsDetailsSubject *self)
+void
+lns_details_add_projection (const LnsDetailsSubject *self)
 {
   char text[LNS_FORMAT_SIZE];
   LnsEvent range;
   LnsEventId id = lns_projected_range (self->report, self->lane, self->event);
   _lns_details_add_number (self, _ ("GPU operations"), LNS_COLUMN_COPY_COUNT);
-  if (!lns_report_event (self->report, id.lane, id.ordinal, &range, NULL))
-    return;
-  _lns_details_add (self->fields, _ ("Start on the CPU"), lns_event_text_time (range.start_ns));
-  _lns_details_add (self->fields, _ ("Duration on the CPU"),
-                    g_strdup (lns_format_duration_exact (range.duration_ns, text)));
+  if (lns_report_event (self->report, id.lane, id.ordinal, &range, NULL))
+    {
+      _lns_details_add (self->fields, _ ("Start on the CPU"), lns_event_text_time (range.start_ns));
+      _lns_details_add (self->fields, _ ("Duration on the CPU"),
+                        g_strdup (lns_format_duration_exact (range.duration_ns, text)));
+    }
+  add_place (self);
 }
 
 void
-lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
+lns_details_add_work (const LnsDetailsSubject *self)
 {
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
-  const LnsDetailsSubject self = { fields,
-                                   report,
-                                   lane,
-                                   lane < n ? lanes[lane].kind : LNS_LANE_NONE,
-                                   lns_event_track (report, lane),
-                                   event };
-  if (self.track == NULL || !is_cuda (self.kind))
-    return;
-  switch (self.kind)
-    {
-    case LNS_LANE_CUDA_KERNEL:
-      add_kernel (&self);
-      break;
-    case LNS_LANE_CUDA_MEMCPY:
-      add_copy (&self);
-      break;
-    case LNS_LANE_CUDA_MEMSET:
-      add_throughput (&self);
-      _lns_details_add (
-          self.fields, _ ("Value"),
-          g_strdup_printf ("%" PRIu64, _lns_details_value (&self, LNS_COLUMN_SET_VALUE)));
-      _lns_details_add (self.fields, _ ("Memory"),
-                        g_strdup (lns_cuda_memory_kind_name (
-                            _lns_details_value (&self, LNS_COLUMN_MEMORY_KINDS) & 255)));
-      break;
-    case LNS_LANE_CUDA_SYNC:
-      _lns_details_add (self.fields, _ ("Waits for"),
-                        g_strdup (lns_cuda_sync_type_name (
-                            (uint32_t)_lns_details_value (&self, LNS_COLUMN_SYNC_TYPE))));
-      break;
-    case LNS_LANE_CUDA_MEMORY:
-    case LNS_LANE_CUDA_POOL:
-      add_memory_operation (&self);
-      break;
-    case LNS_LANE_CUDA_FAULT:
-      add_address (&self, _ ("Address"), LNS_COLUMN_ADDRESS);
-      _lns_details_add_number (&self, _ ("Page faults"), LNS_COLUMN_FAULTS);
-      break;
-    case LNS_LANE_CUDA_API:
-    case LNS_LANE_LIBRARY_CALL:
-      add_call (&self);
-      break;
-    case LNS_LANE_NVTX_PROJECTED:
-      add_projection (&self);
-      add_place (&self);
-      return;
-    default:
-      break;
-    }
-  _lns_details_add_number (&self, _ ("CUDA event"), LNS_COLUMN_CUDA_EVENT);
-  _lns_details_add_number (&self, _ ("Graph"), LNS_COLUMN_GRAPH);
-  _lns_details_add_number (&self, _ ("Executable graph"), LNS_COLUMN_GRAPH_EXEC);
-  _lns_details_add_number (&self, _ ("Graph node"), LNS_COLUMN_GRAPH_NODE);
-  add_place (&self);
-  _lns_details_add_number (&self, _ ("Correlation"), LNS_COLUMN_CORRELATION);
+  _lns_details_add_number (self, _ ("CUDA event"), LNS_COLUMN_CUDA_EVENT);
+  _lns_details_add_number (self, _ ("Graph"), LNS_COLUMN_GRAPH);
+  _lns_details_add_number (self, _ ("Executable graph"), LNS_COLUMN_GRAPH_EXEC);
+  _lns_details_add_number (self, _ ("Graph node"), LNS_COLUMN_GRAPH_NODE);
+  add_place (self);
+  _lns_details_add_number (self, _ ("Correlation"), LNS_COLUMN_CORRELATION);
 }

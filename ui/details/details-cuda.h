@@ -3,16 +3,25 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Describes CUDA events in words for the details pane. */
+/* Describes CUDA events, and calls of cuBLAS and cuDNN, in words for the details pane: the fields beyond start, duration
+ * and name. */
 
 #pragma once
 
-#include "ui/details/details-fields.h"
+#include "ui/details/details-subject.h"
 
 G_BEGIN_DECLS
 
-/* Appends the fields that EVENT of LANE has beyond start, duration and name; nothing for events that
- * are not CUDA's, cuBLAS's or cuDNN's. FIELDS is an array of LnsDetailsField. */
-void lns_details_cuda_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event);
+void lns_details_add_call (const LnsDetailsSubject *self); /* of the CUDA API or a library */
+void lns_details_add_kernel (const LnsDetailsSubject *self);
+void lns_details_add_copy (const LnsDetailsSubject *self);
+void lns_details_add_set (const LnsDetailsSubject *self);
+void lns_details_add_sync (const LnsDetailsSubject *self);
+void lns_details_add_memory_operation (const LnsDetailsSubject *self);
+void lns_details_add_fault (const LnsDetailsSubject *self);
+void lns_details_add_projection (const LnsDetailsSubject *self);
+
+/* For all other events of CUDA; the functions above add these fields too. */
+void lns_details_add_work (const LnsDetailsSubject *self);
 
 G_END_DECLS

@@ -22,6 +22,31 @@ clear_field (gpointer data)
   g_free (((LnsDetailsField *)data)->text);
 }
 
+/* The fields that only one kind of lane has, from the first kind to the last; NULL where there are none. */
+static void (*const own_fields[]) (const LnsDetailsSubject *self) = {
+  [LNS_LANE_CUDA_API] = lns_details_add_call,
+  [LNS_LANE_CUDA_KERNEL] = lns_details_add_kernel,
+  [LNS_LANE_CUDA_MEMCPY] = lns_details_add_copy,
+  [LNS_LANE_CUDA_MEMSET] = lns_details_add_set,
+  [LNS_LANE_CUDA_SYNC] = lns_details_add_sync,
+  [LNS_LANE_CUDA_EVENT] = lns_details_add_work,
+  [LNS_LANE_CUDA_GRAPH] = lns_details_add_work,
+  [LNS_LANE_CUDA_GRAPH_NODE] = lns_details_add_work,
+  [LNS_LANE_CUDA_OVERHEAD] = lns_details_add_work,
+  [LNS_LANE_CUDA_MEMORY] = lns_details_add_memory_operation,
+  [LNS_LANE_CUDA_POOL] = lns_details_add_memory_operation,
+  [LNS_LANE_CUDA_FAULT] = lns_details_add_fault,
+  [LNS_LANE_CUDA_JIT] = lns_details_add_work,
+  [LNS_LANE_LIBRARY_CALL] = lns_details_add_call,
+  [LNS_LANE_OS_CALL] = lns_details_add_os_call,
+  [LNS_LANE_SCHED] = lns_details_add_scheduling,
+  [LNS_LANE_CPU_SAMPLE] = lns_details_add_cpu_sample,
+  [LNS_LANE_MPI_CALL] = lns_details_add_mpi_call,
+  [LNS_LANE_NVTX_PROJECTED] = lns_details_add_projection,
+  [LNS_LANE_CUDA_BACKTRACE] = NULL,
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (own_fields) == LNS_N_LANE_KINDS);
+
 /* What the flags say that no other field does. */
 static char *
 notes_text (uint32_t flags)
@@ -118,6 +143,19 @@ add_kind (GArray *fields,
                                 lns_event_extra (report, lane, event, LNS_COLUMN_VALUE)));
 }
 
+void
+lns_details_add_own_fields (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  const LnsTrack *track = lns_event_track (report, lane);
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  if (track == NULL || lanes[lane].kind >= G_N_ELEMENTS (own_fields) ||
+      own_fields[lanes[lane].kind] == NULL)
+    return;
+  own_fields[lanes[lane].kind](
+      &(LnsDetailsSubject){ fields, report, lane, lanes[lane].kind, track, event });
+}
+
 GArray *
 lns_details_fields_new (LnsReport *report,
                         const LnsPayloadDecoder *decoder,
@@ -148,8 +186,8 @@ lns_details_fields_new (LnsReport *report,
   if (track->domain != LNS_ID_NONE &&
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
     _lns_details_add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
-  lns_details_cuda_add (fields, report, lane, event);
-  lns_details_system_add (fields, report, lane, event);
+  lns_details_add_own_fields (fields, report, lane, event);
+  lns_details_add_call_chain (&(LnsDetailsSubject){ fields, report, lane, kind, track, event });
   add_kind (fields, report, decoder, lane, track, event);
   if (thread != LNS_ID_NONE)
     _lns_details_add (fields, _ ("Thread"), lns_event_text_thread (report, thread));

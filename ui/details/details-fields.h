@@ -29,6 +29,12 @@ GArray *lns_details_fields_new (LnsReport *report,
                                 uint64_t ordinal,
                                 const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Appends the fields that only events of LANE's kind have to FIELDS, an array of LnsDetailsField. */
+void lns_details_add_own_fields (GArray *fields,
+                                 LnsReport *report,
+                                 uint32_t lane,
+                                 const LnsEvent *event);
+
 /* The event as text for a person's mail: its name byte for byte, then a line a field. */
 GBytes *lns_details_fields_copy (LnsReport *report,
                                  const LnsEvent *event,

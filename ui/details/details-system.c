@@ -37,8 +37,33 @@ add_enum (const LnsDetailsSubject *self, const char *title, const char *table, L
   add_signed (self, title, column);
 }
 
-static void
-add_mpi (const LnsDetailsSubject *self)
+void
+lns_details_add_os_call (const LnsDetailsSubject *self)
+{
+  add_signed (self, _ ("Returned"), LNS_COLUMN_RETURN_VALUE);
+}
+
+void
+lns_details_add_scheduling (const LnsDetailsSubject *self)
+{
+  const bool is_in = _lns_details_value (self, LNS_COLUMN_SCHED_IN) != 0;
+  _lns_details_add (self->fields, _ ("Change"),
+                    g_strdup (is_in ? _ ("The thread got a CPU") : _ ("The thread left its CPU")));
+  add_signed (self, _ ("CPU"), LNS_COLUMN_CPU);
+  if (!is_in)
+    add_enum (self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
+}
+
+void
+lns_details_add_cpu_sample (const LnsDetailsSubject *self)
+{
+  add_signed (self, _ ("CPU"), LNS_COLUMN_CPU);
+  add_enum (self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
+  _lns_details_add_number (self, _ ("Cycles"), LNS_COLUMN_CYCLES);
+}
+
+void
+lns_details_add_mpi_call (const LnsDetailsSubject *self)
 {
   const uint64_t class = _lns_details_value (self, LNS_COLUMN_EVENT_CLASS);
   if (class == LNS_MPI_P2P)
@@ -63,16 +88,17 @@ add_mpi (const LnsDetailsSubject *self)
 /* The chain of the event, or of the lane of backtraces of its thread that tells those of CUDA calls. Returns false
  * where there is none. */
 static bool
-find_call_chain (const LnsDetailsSubject *self, LnsLaneKind kind, int64_t *ret_id)
+find_call_chain (const LnsDetailsSubject *self, int64_t *ret_id)
 {
   uint32_t n_lanes, n_tracks;
   const LnsLane *lanes = lns_report_lanes (self->report, &n_lanes);
   const LnsTrack *tracks = lns_report_tracks (self->report, &n_tracks);
-  const uint32_t thread = tracks[lanes[self->lane].track].thread;
+  const uint32_t thread = self->track->thread;
   const uint64_t correlation = _lns_details_value (self, LNS_COLUMN_CORRELATION);
   *ret_id = (int64_t)_lns_details_value (self, LNS_COLUMN_CALL_CHAIN);
-  if (kind != LNS_LANE_CUDA_API || *ret_id != 0 || correlation == 0)
-    return *ret_id != 0 || kind == LNS_LANE_CPU_SAMPLE || kind == LNS_LANE_CUDA_BACKTRACE;
+  if (self->kind != LNS_LANE_CUDA_API || *ret_id != 0 || correlation == 0)
+    return *ret_id != 0 || self->kind == LNS_LANE_CPU_SAMPLE ||
+           self->kind == LNS_LANE_CUDA_BACKTRACE;
   for (uint32_t i = 0; i < n_lanes; i++)
     {
       uint64_t ordinal;
@@ -88,13 +114,13 @@ find_call_chain (const LnsDetailsSubject *self, LnsLaneKind kind, int64_t *ret_i
 }
 
 /* "function (module)" a line, the innermost first. */
-static void
-add_call_chain (const LnsDetailsSubject *self, LnsLaneKind kind)
+void
+lns_details_add_call_chain (const LnsDetailsSubject *self)
 {
-  const char *table = lns_call_chain_table (kind);
+  const char *table = lns_call_chain_table (self->kind);
   int64_t id;
   unsigned n = 0;
-  if (table == NULL || !find_call_chain (self, kind, &id))
+  if (table == NULL || !find_call_chain (self, &id))
     return;
   LnsCallFrame *frames = lns_call_chain_read (self->report, table, id, &n);
   GString *text = g_string_new (NULL);
@@ -108,40 +134,4 @@ add_call_chain (const LnsDetailsSubject *self, LnsLaneKind kind)
     }
   free (frames);
   _lns_details_add (self->fields, _ ("Call chain"), g_string_free (text, FALSE));
-}
-
-void
-lns_details_system_add (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
-{
-  const LnsDetailsSubject self = {
-    .fields = fields, .report = report, .lane = lane, .event = event
-  };
-  uint32_t n;
-  const LnsLaneKind kind = lns_report_lanes (report, &n)[lane].kind;
-  switch (kind)
-    {
-    case LNS_LANE_OS_CALL:
-      add_signed (&self, _ ("Returned"), LNS_COLUMN_RETURN_VALUE);
-      break;
-    case LNS_LANE_SCHED:
-      _lns_details_add (self.fields, _ ("What"),
-                        g_strdup (_lns_details_value (&self, LNS_COLUMN_SCHED_IN) != 0
-                                      ? _ ("The thread got a CPU")
-                                      : _ ("The thread left its CPU")));
-      add_signed (&self, _ ("CPU"), LNS_COLUMN_CPU);
-      if (_lns_details_value (&self, LNS_COLUMN_SCHED_IN) == 0)
-        add_enum (&self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
-      break;
-    case LNS_LANE_CPU_SAMPLE:
-      add_signed (&self, _ ("CPU"), LNS_COLUMN_CPU);
-      add_enum (&self, _ ("State"), "ENUM_SAMPLING_THREAD_STATE", LNS_COLUMN_THREAD_STATE);
-      _lns_details_add_number (&self, _ ("Cycles"), LNS_COLUMN_CYCLES);
-      break;
-    case LNS_LANE_MPI_CALL:
-      add_mpi (&self);
-      break;
-    default:
-      break;
-    }
-  add_call_chain (&self, kind);
 }

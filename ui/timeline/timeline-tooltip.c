@@ -14,7 +14,7 @@
 
 #include "src/base/format.h"
 #include "ui/model/cuda-text.h"
-#include "ui/details/details-cuda.h"
+#include "ui/details/details-fields.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/linked-events.h"
@@ -238,11 +238,14 @@ append_legend (LnsTimelineTooltip *self, GString *markup)
 }
 
 static void
-append_cuda (LnsTimelineTooltip *self, GString *markup, const Details *details, LnsLaneKind kind)
+append_own_fields (LnsTimelineTooltip *self,
+                   GString *markup,
+                   const Details *details,
+                   LnsLaneKind kind)
 {
   LnsReport *report = lns_view_get_report (self->context->view);
   g_autoptr (GArray) fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
-  lns_details_cuda_add (fields, report, details->id.lane, &details->event);
+  lns_details_add_own_fields (fields, report, details->id.lane, &details->event);
   for (guint i = 0; i < fields->len; i++)
     {
       LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
@@ -275,7 +278,7 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
                     extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD));
   if (payload != NULL)
     append_line (markup, _ ("Payload"), payload);
-  append_cuda (self, markup, details, kind);
+  append_own_fields (self, markup, details, kind);
   gtk_label_set_markup (self->label, markup->str);
   g_string_free (markup, TRUE);
 }
