@@ -58,12 +58,6 @@ format_grouped (bool negative, uint64_t value, char ret_text[LNS_FORMAT_SIZE])
 }
 
 const char *
-lns_format_integer (int64_t value, char ret_text[LNS_FORMAT_SIZE])
-{
-  return format_grouped (value < 0, magnitude (value), ret_text);
-}
-
-const char *
 lns_format_unsigned (uint64_t value, char ret_text[LNS_FORMAT_SIZE])
 {
   return format_grouped (false, value, ret_text);

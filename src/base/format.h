@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Numbers for people, the same in the terminal and in the viewer, in every locale. Each function
- * writes into the caller's RET_TEXT and returns it. Thread-safe. */
+/* Formats numbers for people, the same in the terminal, in the viewer and in every locale. Each function writes into the
+ * caller's RET_TEXT and returns it. Thread-safe. */
 
 #pragma once
 
@@ -21,7 +21,6 @@ const char *lns_format_duration (int64_t duration_ns, char ret_text[LNS_FORMAT_S
 const char *lns_format_duration_exact (int64_t duration_ns, char ret_text[LNS_FORMAT_SIZE]);
 
 /* "1,234,567". */
-const char *lns_format_integer (int64_t value, char ret_text[LNS_FORMAT_SIZE]);
 const char *lns_format_unsigned (uint64_t value, char ret_text[LNS_FORMAT_SIZE]);
 
 /* "signal 9 (SIGKILL)"; of a number without a name "signal 64". */

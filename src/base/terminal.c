@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/base/visible.h"
 
-/* What is to be written, so that a line is one call. */
+/* Bytes that wait to be written, so that a line is one call. */
 typedef struct
 {
   int fd, code;
@@ -121,17 +122,12 @@ close_cb (void *cookie)
 FILE *
 lns_terminal_stream (int fd)
 {
-  LnsTerminal *terminal = calloc (1, sizeof *terminal);
-  FILE *stream = terminal != NULL
-                     ? fopencookie (terminal, "w",
-                                    (cookie_io_functions_t){ .write = write_cb, .close = close_cb })
-                     : NULL;
+  LnsTerminal *terminal = lns_calloc (1, sizeof *terminal);
+  FILE *stream =
+      fopencookie (terminal, "w", (cookie_io_functions_t){ .write = write_cb, .close = close_cb });
 
   if (stream == NULL)
-    {
-      free (terminal);
-      return NULL;
-    }
+    lns_out_of_memory ();
   terminal->fd = fd;
   return stream;
 }

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writing to a terminal what may hold anything: all but newlines and tabs is shown as visible.h has it. */
+/* Writes text of any origin to a terminal: visible.h decides what is shown for control characters other than newlines and
+ * tabs. */
 
 #pragma once
 
@@ -17,9 +18,9 @@ typedef struct
   size_t n_pending;
 } LnsTerminal;
 
-/* Writes SIZE BYTES, of which a character may be cut off that the next call goes on with. Returns 0 or an
- * errno value. O(size). */
+/* Writes SIZE BYTES. They may end within a character; the next call goes on with it. Returns 0 or an errno value.
+ * O(size). */
 int lns_terminal_write (LnsTerminal *terminal, const char *bytes, size_t size);
 
-/* A stream to FD, which is borrowed, that writes so. NULL without memory. */
-FILE *lns_terminal_stream (int fd);
+/* A stream that writes to FD in this way. FD is borrowed. */
+FILE *lns_terminal_stream (int fd) __attribute__ ((returns_nonnull));

@@ -6,10 +6,10 @@
 #include "src/base/visible.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/json.h"
+#include "src/base/memory.h"
 
 /* The code point of the LENGTH bytes of valid UTF-8 at BYTES. */
 static uint32_t
@@ -23,13 +23,28 @@ decode (const uint8_t *bytes, size_t length)
   return code;
 }
 
-/* C1 controls, which begin commands as ESC does; line and paragraph separators; embeddings, overrides and
- * isolates of direction, and what ends them. */
+/* Whether a terminal acts on CODE or shows nothing for it. The second list is Default_Ignorable_Code_Point of Unicode's
+ * DerivedCoreProperties.txt, with the embeddings, overrides and isolates of direction in it. */
 static bool
 is_hidden (uint32_t code)
 {
-  return (code >= 0x80 && code <= 0x9F) || code == 0x2028 || code == 0x2029 ||
-         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  static const struct
+  {
+    uint32_t first, last;
+  } hidden[] = {
+    { 0x80, 0x9F },     /* C1 controls, which begin commands as ESC does */
+    { 0x2028, 0x2029 }, /* line and paragraph separators                 */
+    { 0xAD, 0xAD },       { 0x34F, 0x34F },   { 0x61C, 0x61C },     { 0x115F, 0x1160 },
+    { 0x17B4, 0x17B5 },   { 0x180B, 0x180F }, { 0x200B, 0x200F },   { 0x202A, 0x202E },
+    { 0x2060, 0x206F },   { 0x3164, 0x3164 }, { 0xFE00, 0xFE0F },   { 0xFEFF, 0xFEFF },
+    { 0xFFA0, 0xFFA0 },   { 0xFFF0, 0xFFF8 }, { 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A },
+    { 0xE0000, 0xE0FFF },
+  };
+
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+    if (code >= hidden[i].first && code <= hidden[i].last)
+      return true;
+  return false;
 }
 
 size_t
@@ -45,7 +60,7 @@ lns_visible_next (const char *bytes, size_t size, char ret_escape[LNS_VISIBLE_SI
     {
       uint32_t code = decode ((const uint8_t *)bytes, length);
       if (is_hidden (code))
-        snprintf (ret_escape, LNS_VISIBLE_SIZE, "\\u%04X", (unsigned)code);
+        snprintf (ret_escape, LNS_VISIBLE_SIZE, code > 0xFFFF ? "\\U%08X" : "\\u%04X", code);
       return length;
     }
   if (first == '\n' || first == '\t' || first == '\r')
@@ -99,10 +114,9 @@ lns_visible_text (const char *bytes, size_t size)
 {
   char least[1];
   size_t room = lns_visible_copy (least, sizeof least, bytes, size) + 1;
-  char *text = malloc (room);
+  char *text = lns_calloc (room, 1);
 
-  if (text != NULL)
-    lns_visible_copy (text, room, bytes, size);
+  lns_visible_copy (text, room, bytes, size);
   return text;
 }
 

@@ -17,12 +17,12 @@ import golden
 import tap
 
 # What each name holds: a title set by ESC and BEL, another by U+009D, a line that is overwritten, a new one, text whose order is
-# reversed, text that hides in an isolate, and bytes that are not UTF-8.
-HOSTILE = b"a\x1b]0;owned\x07b\xc2\x9d0;owned\xc2\x9cc\rd\ne\xe2\x80\xaef\xe2\x81\xa7g\xffh\xe2\x82i\x7f"
-SHOWN = r"a\x1B]0;owned\x07b\u009D0;owned\u009Cc\rd\ne\u202Ef\u2067g\xFFh\xE2\x82i\x7F"
+# reversed, text that hides in an isolate, bytes that are not UTF-8, and characters that nobody sees.
+HOSTILE = b"a\x1b]0;owned\x07b\xc2\x9d0;owned\xc2\x9cc\rd\ne\xe2\x80\xaef\xe2\x81\xa7g\xffh\xe2\x82i\x7fj\xe2\x80\x8bk\xc2\xadl\xef\xbb\xbf"
+SHOWN = r"a\x1B]0;owned\x07b\u009D0;owned\u009Cc\rd\ne\u202Ef\u2067g\xFFh\xE2\x82i\x7Fj\u200Bk\u00ADl\uFEFF"
 # Everything that a terminal may be sent besides printable characters.
 SENT = {"\n", "\t"}
-BIDIRECTIONAL = "[\u0080-\u009f\u2028-\u202e\u2066-\u2069]"
+HIDDEN = "[\u0080-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 
 
 def hostile_export():
@@ -89,7 +89,7 @@ def check(got, words, drawn=False):
     if drawn:
         got = re.sub(rb"\r\x1b\[K|\r(?=\[)", b"", got)
     text = got.decode()  # fails on what is not UTF-8
-    sent = {c for c in text if (ord(c) < 0x20 or ord(c) == 0x7f) and c not in SENT} | set(re.findall(BIDIRECTIONAL, text))
+    sent = {c for c in text if (ord(c) < 0x20 or ord(c) == 0x7f) and c not in SENT} | set(re.findall(HIDDEN, text))
     assert not sent, (words, sent, [line for line in text.splitlines() if sent & set(line)][:3])
     return text
 

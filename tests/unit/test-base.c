@@ -147,12 +147,9 @@ static void
 test_format_numbers (void)
 {
   char text[LNS_FORMAT_SIZE];
-  LNS_CHECK_STR (lns_format_integer (0, text), "0");
-  LNS_CHECK_STR (lns_format_integer (999, text), "999");
-  LNS_CHECK_STR (lns_format_integer (1000, text), "1,000");
-  LNS_CHECK_STR (lns_format_integer (-1234567, text), "-1,234,567");
-  LNS_CHECK_STR (lns_format_integer (-123456, text), "-123,456");
-  LNS_CHECK_STR (lns_format_integer (INT64_MIN, text), "-9,223,372,036,854,775,808");
+  LNS_CHECK_STR (lns_format_unsigned (0, text), "0");
+  LNS_CHECK_STR (lns_format_unsigned (999, text), "999");
+  LNS_CHECK_STR (lns_format_unsigned (1000, text), "1,000");
   LNS_CHECK_STR (lns_format_unsigned (UINT64_MAX, text), "18,446,744,073,709,551,615");
   LNS_CHECK_STR (lns_format_signal (9, text), "signal 9 (SIGKILL)");
   LNS_CHECK_STR (lns_format_signal (11, text), "signal 11 (SIGSEGV)");
@@ -219,7 +216,11 @@ test_what_can_be_shown (void)
     { "\n\t\r\x1b[2J\x7f", "\\n\\t\\r\\x1B[2J\\x7F" },
     { "\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "\\u0080\\u009B\\u009F\xc2\xa0" },
     { "\u2027\u2028\u2029\u202a\u202e\u202f", "\u2027\\u2028\\u2029\\u202A\\u202E\u202f" },
-    { "\u2065\u2066\u2069\u206a", "\u2065\\u2066\\u2069\u206a" },
+    { "\u2065\u2066\u2069\u206a\u2070", "\\u2065\\u2066\\u2069\\u206A\u2070" },
+    { "\u200a\u200b\u200d\u200f\u2010", "\u200a\\u200B\\u200D\\u200F\u2010" },
+    { "ab\xc2\xad\u034f\u061c\u180e\u2060\u3164", "ab\\u00AD\\u034F\\u061C\\u180E\\u2060\\u3164" },
+    { "\ufe0e\ufefe\ufeff\uffa0\ufffd", "\\uFE0E\ufefe\\uFEFF\\uFFA0\ufffd" },
+    { "\U0001d172\U0001d173\U000e0041\U000e1000", "\U0001d172\\U0001D173\\U000E0041\U000e1000" },
     { "\xff\xc0\xaf\xed\xa0\x80\xe2\x82", "\\xFF\\xC0\\xAF\\xED\\xA0\\x80\\xE2\\x82" },
   };
 
