@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Bytes that grow. Where memory runs out the buffer turns `failed`, keeps what it holds and ignores
- * what comes, so that a builder checks once at its end. Zero it before first use. Not thread-safe.
- */
+/* A buffer of bytes that grows. If memory runs out it sets `failed`, keeps its contents and ignores further bytes, so that
+ * a caller checks once at the end. Zero it before first use. Not thread-safe. */
 
 #pragma once
 
@@ -21,8 +20,8 @@ typedef struct
   bool failed;
 } LnsBuffer;
 
-/* Makes room for SIZE_BYTES more and returns where they go; NULL (and `failed`) where memory ran
- * out. The room becomes part of the buffer only when `size_bytes` is raised. Amortised O(1). */
+/* Makes room for SIZE_BYTES more and returns where they go; NULL (and `failed`) if memory runs out. The room becomes part
+ * of the buffer when the caller raises `size_bytes`. Amortised O(1). */
 uint8_t *lns_buffer_reserve (LnsBuffer *buffer, size_t size_bytes);
 
 /* Appends copies: bytes, or integers of which the low WIDTH_BYTES (1–8) go little-endian. */

@@ -23,7 +23,7 @@ unversioned_size (const char *name, size_t size)
 const char *
 lns_call_text_public (const char *symbol, size_t size_bytes)
 {
-  /* By cupti_runtime_cbid.h of CUDA 13.0: entry points that calls of public functions compile to. */
+  /* Entry points to which calls of public functions compile, from cupti_runtime_cbid.h of CUDA 13.0. */
   static const struct
   {
     const char *symbol, *name, *versioned;

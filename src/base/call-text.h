@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What people call a function of CUDA's APIs. Pure; any thread. */
+/* Finds the public name of a function of CUDA's APIs. Pure; any thread. */
 
 #pragma once
 
 #include <stddef.h>
 
-/* The public function that the SIZE_BYTES at SYMBOL, as CUPTI names a call, stand for where that is an entry
- * point of the runtime's own: a launch by <<<>>> is "__cudaLaunchKernel_v13000" from CUDA 13 on and was
- * "cudaLaunchKernel_v7000" before. With a version if SYMBOL has one. NULL where SYMBOL is public itself, or
- * no public function does the same. Static. */
+/* CUPTI reports a launch by <<<>>> as "__cudaLaunchKernel_v13000" from CUDA 13 on; before, it was
+ * "cudaLaunchKernel_v7000". Returns the public function for such an internal entry point: the SIZE_BYTES at SYMBOL are
+ * CUPTI's name, and the result has a version if SYMBOL has one. NULL where SYMBOL itself is public, or no public function
+ * does the same. Static. */
 const char *lns_call_text_public (const char *symbol, size_t size_bytes);

@@ -11,8 +11,8 @@
 
 #include "src/base/visible.h"
 
-/* Makes the LENGTH bytes wanted of TEXT the message, of which SIZE - 1 are there at most: one line that no
- * terminal takes for commands, ending with "…" where it does not fit, without half a character before it. */
+/* Makes TEXT the message, which should have LENGTH bytes and has at most SIZE - 1: one line without control characters.
+ * If it does not fit it ends with "…" behind a whole character. */
 static void
 set_message (LnsError *error, const char *text, size_t size, size_t length)
 {

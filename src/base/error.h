@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What went wrong, for a person: a stable domain and code, and one sentence that names the file or
- * switch, the cause and the next step. An LnsError is a plain value owned by the caller; functions
- * that fail fill it and return false or NULL, functions that succeed leave it alone. Every function
- * accepts a NULL LnsError. Thread-safe, as each caller has its own. */
+/* Tells a person what went wrong: a stable domain and code, and one sentence that names the file or switch, the cause and
+ * the next step. An LnsError is a plain value that the caller owns. A function that fails fills it and returns false or
+ * NULL; one that succeeds leaves it alone. Every function accepts a NULL LnsError. Each thread has its own. */
 
 #pragma once
 
@@ -19,10 +18,10 @@ typedef enum
   LNS_ERROR_IO,        /* the system refused: `code` is an errno value                           */
   LNS_ERROR_FORMAT,    /* not a report, or damaged                                               */
   LNS_ERROR_VERSION,   /* written by a newer Lanescope: an unknown incompatible feature bit       */
-  LNS_ERROR_USAGE,     /* the caller's words are off                                             */
+  LNS_ERROR_USAGE,     /* an argument is wrong                                                   */
   LNS_ERROR_CANCELLED, /* the caller asked for the end                                           */
   LNS_ERROR_NO_MEMORY, /* an allocation failed                                                   */
-  LNS_ERROR_UNSUPPORTED /* right words, but this build or machine cannot                          */
+  LNS_ERROR_UNSUPPORTED /* the argument is right; this build or machine cannot do it              */
 } LnsErrorDomain;
 
 typedef struct
@@ -32,8 +31,8 @@ typedef struct
   char message[1024]; /* UTF-8, terminated, one line as visible.h has it, cut with "…" if longer */
 } LnsError;
 
-/* Fills ERROR (if not NULL) unless it is already filled, so that the first cause is the one told.
- * Always returns false, to be written `return lns_error_set (…)`. */
+/* Fills ERROR (if not NULL) unless it is already filled, so that it keeps the first cause. Returns false, so that a
+ * caller can `return lns_error_set (…)`. */
 bool lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *format, ...)
     __attribute__ ((format (printf, 4, 5)));
 

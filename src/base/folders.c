@@ -29,7 +29,7 @@ lns_make_folders (const char *path, mode_t mode, LnsError *error)
           /* One that is there may be refused too: on a read-only file system, or /. */
           if (stat (folder, &status) != 0 || !S_ISDIR (status.st_mode))
             made = lns_error_set_errno (
-                error, code, "cannot make the folder “%s”; choose another place", folder);
+                error, code, "cannot create the folder “%s”; choose another place", folder);
         }
       *slash = '/';
     }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The folders that an output lies in. */
+/* Creates the folders of an output file. */
 
 #pragma once
 
@@ -11,6 +11,6 @@
 
 #include "src/base/error.h"
 
-/* Makes the folders above PATH (what stands before its last slash) that are missing, with MODE less
- * the umask. False with ERROR where one cannot be made; those above it stay. Any thread. */
+/* Creates the missing folders above PATH (the part before its last slash), with MODE less the umask. False with ERROR
+ * where one cannot be created; the folders above it remain. Any thread. */
 bool lns_make_folders (const char *path, mode_t mode, LnsError *error);

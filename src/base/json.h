@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writing JSON: the two pieces that are easy to get wrong. */
+/* Writes the two parts of JSON that are easy to get wrong: strings and real numbers. */
 
 #pragma once
 
@@ -15,13 +15,13 @@
  * surrogates and what is above U+10FFFF (RFC 3629). O(1). */
 size_t lns_utf8_sequence_length (const uint8_t *bytes, size_t size);
 
-/* How many of the first of SIZE BYTES stand in a JSON string as they are. O(size). */
+/* How many of SIZE BYTES, from the first on, a JSON string can hold unescaped. O(size). */
 size_t lns_json_plain_length (const uint8_t *bytes, size_t size);
 
 #define LNS_JSON_ESCAPE_SIZE 7
 
-/* What stands there for BYTE, which does not: U+FFFD for one that is not part of valid UTF-8. Returns RET_ESCAPE.
- * O(1). */
+/* Writes the escape of BYTE, which a JSON string cannot hold itself: U+FFFD if it is not part of valid UTF-8. Returns
+ * RET_ESCAPE. O(1). */
 const char *lns_json_escape (uint8_t byte, char ret_escape[LNS_JSON_ESCAPE_SIZE]);
 
 /* Writes SIZE_BYTES of BYTES as a JSON string, quotes included. The result is valid JSON whatever

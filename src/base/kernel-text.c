@@ -15,7 +15,7 @@ is_word (char c)
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* How long the sign of an operator is that TEXT begins with. */
+/* The length of the operator's sign at the beginning of TEXT. */
 static size_t
 sign_bytes (const char *text)
 {
@@ -27,8 +27,8 @@ sign_bytes (const char *text)
   return strspn (text, "=!-+*/%^&|~,");
 }
 
-/* The function's own name in MANGLED, which was not demangled: it is broken, or longer than any demangler
- * takes. All of it where there is none. */
+/* The function's own name in MANGLED, which no demangler accepted because it is broken or too long. The whole text if it
+ * has none. */
 static const char *
 shorten_mangled (const char *mangled, size_t *ret_size_bytes)
 {
@@ -57,8 +57,8 @@ shorten_mangled (const char *mangled, size_t *ret_size_bytes)
     }
 }
 
-/* The name begins behind the last space or colon before the parameters that is in no template argument,
- * and ends where those or its own template arguments begin. */
+/* The name begins behind the last space or colon that precedes the parameters and lies outside template arguments. It
+ * ends where its template arguments or the parameters begin. */
 const char *
 lns_kernel_text_short (const char *demangled, size_t *ret_size_bytes)
 {

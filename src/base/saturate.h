@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Sums and differences of numbers that a file may hold any of: they end at the least and the greatest number
- * instead of overflowing. */
+/* Sums and differences that saturate at the least and the greatest number instead of overflowing, for numbers from
+ * files. */
 
 #pragma once
 

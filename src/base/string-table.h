@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which bytes were seen before: a map from byte strings to the 32-bit ids that its owner gives out.
- * Equal bytes give equal ids. Open addressing; the bytes are copied into blocks of its own. Not
- * thread-safe. */
+/* A map from byte strings to the 32-bit ids that its owner gives out. Equal bytes have equal ids. Open addressing; the
+ * table copies the bytes into its own blocks. Not thread-safe. */
 
 #pragma once
 
@@ -24,9 +23,8 @@ uint32_t lns_string_table_find (const LnsStringTable *table,
                                 size_t size_bytes,
                                 uint32_t absent);
 
-/* The id of the SIZE_BYTES at BYTES (any bytes, NUL among them): the one they have, or else NEW_ID,
- * which they have from now on. Where memory runs out NEW_ID is returned and forgotten: equal bytes
- * may then get two ids. Amortised O(size). */
+/* The id of the SIZE_BYTES at BYTES (any bytes, also NUL); if they have none they get NEW_ID. If memory runs out NEW_ID is
+ * returned and not kept: equal bytes may then get two ids. Amortised O(size). */
 uint32_t lns_string_table_intern (LnsStringTable *table,
                                   const void *bytes,
                                   size_t size_bytes,

@@ -215,7 +215,7 @@ test_folders_are_made (void)
   snprintf (blocker, sizeof blocker, "%s/x/y/z/b", folder);
   fclose (fopen (blocker, "w"));
   LNS_CHECK (lns_writer_create (deep, &options, &error) == NULL);
-  LNS_CHECK (strstr (error.message, "cannot make the folder") != NULL);
+  LNS_CHECK (strstr (error.message, "cannot create the folder") != NULL);
   LNS_CHECK (strstr (error.message, blocker) != NULL);
   unlink (blocker);
   error = (LnsError){ 0 };
