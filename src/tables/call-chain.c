@@ -9,7 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/array.h"
 #include "src/store/format/kept-codec.h"
+#include "src/tables/table.h"
 
 /* Which columns of the table are what, or -1. */
 typedef struct
@@ -18,27 +20,18 @@ typedef struct
   uint32_t n;
 } Columns;
 
-typedef struct
-{
-  LnsCallFrame *frames;
-  unsigned n, n_allocated;
-} Chain;
+typedef LNS_ARRAY (LnsCallFrame) Chain;
 
 const char *
 lns_call_chain_table (LnsLaneKind kind)
 {
-  switch (kind)
-    {
-    case LNS_LANE_OS_CALL:
-      return "OSRT_CALLCHAINS";
-    case LNS_LANE_CUDA_API:
-    case LNS_LANE_CUDA_BACKTRACE:
-      return "CUDA_CALLCHAINS";
-    case LNS_LANE_CPU_SAMPLE:
-      return "SAMPLING_CALLCHAINS";
-    default:
-      return NULL;
-    }
+  unsigned n;
+  const LnsTable *tables = lns_table_all (&n);
+
+  for (unsigned i = 0; i < n; i++)
+    if ((tables[i].kinds >> kind & 1) != 0 && tables[i].call_chains != NULL)
+      return tables[i].call_chains;
+  return NULL;
 }
 
 static bool
@@ -82,18 +75,9 @@ string_in (const LnsKeptValue *row, int column)
 static void
 add_frame (Chain *chain, const LnsKeptValue *row, const Columns *columns)
 {
-  if (chain->n == chain->n_allocated)
-    {
-      unsigned n_allocated = chain->n_allocated * 2 + 16;
-      LnsCallFrame *frames = reallocarray (chain->frames, n_allocated, sizeof *frames);
-      if (frames == NULL)
-        return;
-      chain->frames = frames;
-      chain->n_allocated = n_allocated;
-    }
-  chain->frames[chain->n++] = (LnsCallFrame){ .symbol = string_in (row, columns->symbol),
-                                              .module = string_in (row, columns->module),
-                                              .depth = (uint32_t)row[columns->depth].integer };
+  *lns_array_add (chain) = (LnsCallFrame){ .symbol = string_in (row, columns->symbol),
+                                           .module = string_in (row, columns->module),
+                                           .depth = (uint32_t)row[columns->depth].integer };
 }
 
 static void
@@ -141,7 +125,7 @@ lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned 
     if (rows[i].table == kept && (columns.id != 0 || (rows[i].min <= id && id <= rows[i].max)))
       read_block (report, rows[i].rows, id, &columns, &chain);
   if (chain.n > 0)
-    qsort (chain.frames, chain.n, sizeof *chain.frames, compare_depths);
-  *ret_n = chain.n;
-  return chain.frames;
+    qsort (chain.items, chain.n, sizeof *chain.items, compare_depths);
+  *ret_n = (unsigned)chain.n;
+  return chain.items;
 }

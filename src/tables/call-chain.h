@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Call chains that a report keeps as tables: where an event was asked for, or a sample was taken. */
+/* Reads the call chains that an import keeps as tables: the stack of a call, or of a CPU sample. */
 
 #pragma once
 
@@ -18,9 +18,9 @@ typedef struct
 /* The kept table in which LNS_COLUMN_CALL_CHAIN of lanes of KIND is an id; NULL where there is none. */
 const char *lns_call_chain_table (LnsLaneKind kind);
 
-/* The frames of chain ID of the kept table TABLE, the innermost first, to be freed; RET_N gets how many. NULL
- * and 0 where the report has no such chain or memory ran out. Any thread. O(blocks of the table), and the
- * decoding of those, one or two, that hold the id. */
+/* The frames of chain ID of the kept table TABLE, the innermost first; RET_N gets how many. The caller frees them. NULL
+ * and 0 where the report has no such chain. Any thread. O(blocks of the table), and the decoding of the one or two
+ * blocks that hold the id. */
 LnsCallFrame *
 lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned *ret_n)
     __attribute__ ((warn_unused_result));

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The ENUM_* tables of the nsys SQLite export, from enums.tsv: what programs that read such files
- * look numbers up in. Ascending by table name; values in the order of the file. */
+/* The ENUM_* tables of the nsys SQLite export, from enums.tsv: the names of CUPTI's and nsys' constants. Ascending by
+ * table name; values in the order of the file. */
 
 #pragma once
 
@@ -27,3 +27,10 @@ typedef struct
 #define LNS_N_ENUMS 63
 
 extern const LnsEnum lns_enums[LNS_N_ENUMS];
+
+/* The table called NAME (as SQL compares), or NULL. Static. O(tables). */
+const LnsEnum *lns_enum_find (const char *name);
+
+/* What the table called NAME calls ID, such as "Host-to-Device" for 1 of ENUM_CUDA_MEMCPY_OPER; NULL where it has no
+ * such id. Static. O(tables + values). */
+const char *lns_enum_label (const char *name, int64_t id);

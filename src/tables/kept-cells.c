@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The rows that a report keeps as they came. */
+/* Makes the rows that a report keeps as they came. */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/tables/cell-builder.h"
+#include "src/base/memory.h"
+#include "src/tables/tables-private.h"
 
 LnsValue
 _lns_kept_value (const LnsKeptValue *kept)
@@ -37,47 +38,48 @@ _lns_kept_value (const LnsKeptValue *kept)
   return value;
 }
 
-/* The rows of one block behind those that are there. */
+/* Appends the rows of one block, for which there is room. */
 static void
-add_block (LnsCellBuilder *builder, const LnsTable *table, const LnsKeptRows *rows)
+add_block (const LnsTables *tables,
+           const LnsTable *table,
+           const LnsKeptRows *rows,
+           LnsTableCells *cells)
 {
-  const LnsRemainder *places = &builder->tables->remainders[table->kept];
+  const LnsTableKept *places = &tables->kept[table->kept];
   const uint32_t n_columns = places->n_columns;
   size_t size;
-  const char *bytes = lns_report_string (builder->report, rows->rows, &size);
+  const char *bytes = lns_report_string (tables->report, rows->rows, &size);
   LnsKeptValue *values = lns_kept_decode_as (bytes, size, rows->n_rows, n_columns);
 
   for (uint32_t i = 0; values != NULL && i < rows->n_rows; i++)
     {
-      LnsValue *row = _lns_builder_add_row (builder);
-      for (uint32_t column = 0; row != NULL && column < n_columns; column++)
+      LnsValue *row = &cells->values[cells->n_rows++ * table->n_columns];
+      memset (row, 0, table->n_columns * sizeof *row);
+      for (uint32_t column = 0; column < n_columns; column++)
         if (places->column[column] >= 0)
           row[places->column[column]] = _lns_kept_value (&values[(size_t)i * n_columns + column]);
     }
   free (values);
 }
 
-/* Leaves out, of the rows from N on, those whose name one of the first N has: what this export says of
- * itself holds. */
+/* Removes rows from N on whose name one of the first N has: this export describes itself. */
 static void
-drop_known_names (LnsCellBuilder *builder, uint64_t n)
+drop_known_names (LnsTableCells *cells, unsigned n_columns, uint64_t n)
 {
-  LnsTableCells *cells = builder->cells;
   uint64_t n_rows = n;
 
   for (uint64_t i = n; i < cells->n_rows; i++)
     {
-      const LnsValue *row = &cells->values[i * builder->n_columns];
+      const LnsValue *row = &cells->values[i * n_columns];
       bool known = false;
       for (uint64_t k = 0; k < n && !known; k++)
         {
-          const LnsValue *own = &cells->values[k * builder->n_columns];
+          const LnsValue *own = &cells->values[k * n_columns];
           known = row->type == own->type && row->size_bytes == own->size_bytes &&
                   memcmp (row->bytes, own->bytes, own->size_bytes) == 0;
         }
       if (!known)
-        memmove (&cells->values[n_rows++ * builder->n_columns], row,
-                 builder->n_columns * sizeof *row);
+        memmove (&cells->values[n_rows++ * n_columns], row, n_columns * sizeof *row);
     }
   cells->n_rows = n_rows;
 }
@@ -99,25 +101,23 @@ has_kept_columns (const LnsTables *tables)
 
   lns_report_kept_tables (tables->report, &n);
   for (uint32_t i = 0; i < n; i++)
-    for (uint32_t column = 0; column < tables->remainders[i].n_columns; column++)
-      if (tables->remainders[i].column[column] < 0)
+    for (uint32_t column = 0; column < tables->kept[i].n_columns; column++)
+      if (tables->kept[i].column[column] < 0)
         return false;
   return true;
 }
 
-/* Leaves out, of the first N rows, those of the version of our own tables where the rows behind them have that of
- * the file that the columns are of. Returns how many of the N are left. */
+/* Removes the version of our own tables from the first N rows if the rows behind them have the version of the file
+ * that the columns came from. Returns how many of the N are left. */
 static uint64_t
-drop_own_version (LnsCellBuilder *builder, uint64_t n)
+drop_own_version (const LnsTables *tables, LnsTableCells *cells, unsigned n_columns, uint64_t n)
 {
-  LnsTableCells *cells = builder->cells;
-  const unsigned n_columns = builder->n_columns;
   bool has_version = false;
   uint64_t n_rows = 0;
 
   for (uint64_t i = n; i < cells->n_rows; i++)
     has_version |= is_version (&cells->values[i * n_columns]);
-  if (!has_version || !has_kept_columns (builder->tables))
+  if (!has_version || !has_kept_columns (tables))
     return n;
   for (uint64_t i = 0; i < cells->n_rows; i++)
     if (i >= n || !is_version (&cells->values[i * n_columns]))
@@ -129,28 +129,27 @@ drop_own_version (LnsCellBuilder *builder, uint64_t n)
 }
 
 void
-_lns_builder_kept (LnsCellBuilder *builder, const LnsTable *table)
+_lns_kept_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells)
 {
   const bool is_of_export = strcmp (table->name, "META_DATA_EXPORT") == 0;
   uint32_t n;
-  const LnsKeptRows *rows = lns_report_kept_rows (builder->report, &n);
+  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n);
 
   if (is_of_export)
-    _lns_builder_session (builder, table->name);
-  LnsTableCells *cells = builder->cells;
-  const uint64_t n_own = cells->n_rows, n_all = n_own + builder->tables->n_kept_rows[table->kept];
-  /* Room that doubles would pass what tables may hold together.                                  */
-  LnsValue *values = reallocarray (cells->values, n_all + 1, builder->n_columns * sizeof *values);
-  if (values == NULL)
     {
-      builder->good = false;
-      return;
+      LnsTable own = *table;
+      own.source = LNS_ROWS_DEFINITIONS;
+      _lns_cells_build (tables, &own, cells);
     }
-  cells->values = values;
-  cells->n_allocated = n_all + 1;
+  const uint64_t n_own = cells->n_rows;
+  /* Exactly: growing by half would exceed what all tables may hold together. */
+  cells->n_allocated = n_own + tables->kept[table->kept].n_rows;
+  cells->values =
+      lns_realloc (cells->values, cells->n_allocated, table->n_columns * sizeof *cells->values);
   for (uint32_t i = 0; i < n; i++)
     if (rows[i].table == table->kept)
-      add_block (builder, table, &rows[i]);
+      add_block (tables, table, &rows[i], cells);
   if (is_of_export)
-    drop_known_names (builder, drop_own_version (builder, n_own));
+    drop_known_names (cells, table->n_columns,
+                      drop_own_version (tables, cells, table->n_columns, n_own));
 }

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The numbers of the NVTX payload extension that decoding needs, from its public header
- * (nvToolsExtPayload.h); written out here, so that a report opens without that header. */
+/* The constants of the NVTX payload extension that the decoder needs, from its public header nvToolsExtPayload.h. They
+ * are repeated here so that Lanescope builds without that header. */
 
 #pragma once
 

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "src/base/json.h"
+#include "src/base/memory.h"
+#include "src/base/search.h"
 #include "src/tables/payload-types.h"
 #include "src/tables/payload.h"
 
-/* Schemas may refer to each other in a circle, and small ones to large arrays of themselves: so
- * deep, and so many values, is all that is written of one payload. */
+/* How deep, and how many values, are written of one payload: schemas may refer to each other in a circle, and small
+ * ones to large arrays of themselves. */
 #define MAX_DEPTH  8
 #define MAX_VALUES 65536
 
@@ -72,23 +74,16 @@ compare_entries (const void *a, const void *b)
 LnsPayloadDecoder *
 lns_payload_decoder_new (LnsReport *report)
 {
-  LnsPayloadDecoder *decoder = calloc (1, sizeof *decoder);
+  LnsPayloadDecoder *decoder = lns_calloc (1, sizeof *decoder);
   uint32_t n_entries, n = 0;
 
-  if (decoder == NULL)
-    return NULL;
   decoder->report = report;
   decoder->schemas = lns_report_schemas (report, &decoder->n_schemas);
   decoder->domains = lns_report_domains (report, &decoder->n_domains);
   const LnsSchemaEntry *entries = lns_report_schema_entries (report, &n_entries);
-  decoder->by_id = calloc (decoder->n_schemas + 1, sizeof *decoder->by_id);
-  decoder->first_entry = calloc (decoder->n_schemas + 1, sizeof *decoder->first_entry);
-  decoder->entries = calloc (n_entries + 1, sizeof *decoder->entries);
-  if (decoder->by_id == NULL || decoder->first_entry == NULL || decoder->entries == NULL)
-    {
-      lns_payload_decoder_free (decoder);
-      return NULL;
-    }
+  decoder->by_id = lns_calloc (decoder->n_schemas, sizeof *decoder->by_id);
+  decoder->first_entry = lns_calloc ((size_t)decoder->n_schemas + 1, sizeof *decoder->first_entry);
+  decoder->entries = lns_calloc (n_entries, sizeof *decoder->entries);
   for (uint32_t i = 0; i < decoder->n_schemas; i++)
     decoder->by_id[i] = i;
   qsort_r (decoder->by_id, decoder->n_schemas, sizeof *decoder->by_id, compare_schemas,
@@ -122,22 +117,17 @@ lns_payload_decoder_free (LnsPayloadDecoder *decoder)
 static uint32_t
 find_schema (const LnsPayloadDecoder *decoder, uint32_t domain, uint64_t schema_id)
 {
-  uint32_t low = 0, high = decoder->n_schemas;
+  const LnsSchema *schemas = decoder->schemas;
+  const uint32_t *by_id = decoder->by_id;
+  const size_t n = LNS_LOWER_BOUND (
+      decoder->n_schemas, i,
+      schemas[by_id[i]].domain < domain ||
+          (schemas[by_id[i]].domain == domain && schemas[by_id[i]].schema_id <= schema_id));
 
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      const LnsSchema *schema = &decoder->schemas[decoder->by_id[middle]];
-      if (schema->domain < domain || (schema->domain == domain && schema->schema_id <= schema_id))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  if (low == 0)
-    return LNS_ID_NONE;
-  const LnsSchema *schema = &decoder->schemas[decoder->by_id[low - 1]];
-  return schema->domain == domain && schema->schema_id == schema_id ? decoder->by_id[low - 1]
-                                                                    : LNS_ID_NONE;
+  return n > 0 && schemas[by_id[n - 1]].domain == domain &&
+                 schemas[by_id[n - 1]].schema_id == schema_id
+             ? by_id[n - 1]
+             : LNS_ID_NONE;
 }
 
 static uint64_t
@@ -515,62 +505,49 @@ next_part (const uint8_t **at, const uint8_t *end, uint64_t *ret_schema_id, Deco
 }
 
 static void
-write_payload (Decoding *decoding, const uint8_t *bytes, size_t size)
+write_binary (Decoding *part, const uint8_t *bytes, size_t size)
 {
+  const LnsPayloadDecoder *decoder = part->decoder;
   const uint8_t *at = bytes, *end = bytes + size;
+  uint64_t header[4] = { part->domain < decoder->n_domains ? decoder->domains[part->domain].number
+                                                           : 0,
+                         0, 0, 32 };
+
+  while (next_part (&at, end, &header[1], part))
+    {
+      header[2] = part->size_bytes;
+      fwrite (header, sizeof header, 1, part->stream);
+      fwrite (part->bytes, 1, part->size_bytes, part->stream);
+    }
+}
+
+void
+lns_payload_write (const LnsPayloadDecoder *decoder,
+                   LnsPayloadForm form,
+                   uint32_t domain,
+                   const void *bytes,
+                   size_t size_bytes,
+                   FILE *stream)
+{
+  const bool json = form == LNS_PAYLOAD_AS_JSON;
+  Decoding decoding = { .decoder = decoder, .domain = domain, .stream = stream, .json = json };
+  const uint8_t *at = bytes, *end = at + size_bytes;
   uint64_t schema_id;
   unsigned n_parts = 0, i = 0;
 
-  while (next_part (&at, end, &schema_id, decoding))
+  if (form == LNS_PAYLOAD_AS_BINARY)
+    {
+      write_binary (&decoding, bytes, size_bytes);
+      return;
+    }
+  while (next_part (&at, end, &schema_id, &decoding))
     n_parts++;
-  fputs (decoding->json && n_parts != 1 ? "[" : "", decoding->stream);
-  for (at = bytes; next_part (&at, end, &schema_id, decoding); i++)
+  fputs (json && n_parts != 1 ? "[" : "", stream);
+  for (at = bytes; next_part (&at, end, &schema_id, &decoding); i++)
     {
-      fputs (i == 0 ? "" : decoding->json ? "," : "\n", decoding->stream);
-      decoding->first = true;
-      write_part (decoding, schema_id);
+      fputs (i == 0 ? "" : json ? "," : "\n", stream);
+      decoding.first = true;
+      write_part (&decoding, schema_id);
     }
-  fputs (decoding->json && n_parts != 1 ? "]" : "", decoding->stream);
-}
-
-void
-lns_payload_write_json (const LnsPayloadDecoder *decoder,
-                        uint32_t domain,
-                        const void *bytes,
-                        size_t size_bytes,
-                        FILE *stream)
-{
-  Decoding decoding = { .decoder = decoder, .domain = domain, .stream = stream, .json = true };
-  write_payload (&decoding, bytes, size_bytes);
-}
-
-void
-lns_payload_write_text (const LnsPayloadDecoder *decoder,
-                        uint32_t domain,
-                        const void *bytes,
-                        size_t size_bytes,
-                        FILE *stream)
-{
-  Decoding decoding = { .decoder = decoder, .domain = domain, .stream = stream };
-  write_payload (&decoding, bytes, size_bytes);
-}
-
-void
-lns_payload_write_binary (const LnsPayloadDecoder *decoder,
-                          uint32_t domain,
-                          const void *bytes,
-                          size_t size_bytes,
-                          FILE *stream)
-{
-  Decoding part = { .decoder = decoder };
-  const uint8_t *at = bytes, *end = at + size_bytes;
-  uint64_t header[4] = { domain < decoder->n_domains ? decoder->domains[domain].number : 0, 0, 0,
-                         32 };
-
-  while (next_part (&at, end, &header[1], &part))
-    {
-      header[2] = part.size_bytes;
-      fwrite (header, sizeof header, 1, stream);
-      fwrite (part.bytes, 1, part.size_bytes, stream);
-    }
+  fputs (json && n_parts != 1 ? "]" : "", stream);
 }

@@ -7,45 +7,339 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/tables/row-cursor-private.h"
+#include "src/base/memory.h"
+#include "src/base/search.h"
+#include "src/tables/row-lane.h"
 
 /* A merge of more lanes goes through the cache: each walker has a connection, which is a file
  * descriptor and some MB. */
 #define MAX_WALKERS 8
 
-/* Which lane columns a table of events' columns of MASK are made of. */
+/* Where a cursor is. Rows of lanes come first, then those of definitions; in the order of start, the rows of
+ * definitions are merged like one more lane. */
+typedef enum
+{
+  AT_LANES,
+  AT_CELLS,
+  AT_STRINGS,
+  AT_KEPT,
+  AT_END
+} Place;
+
+/* Where a cursor is in a large kept table. */
+typedef struct
+{
+  LnsRowRange firsts;   /* what constraints leave of the first column                            */
+  uint32_t block;       /* LnsKeptRows to look at next                                           */
+  uint64_t n_before;    /* rows of the table before the block at hand                            */
+  uint32_t row, n_rows; /* of it: the next one, and how many                                    */
+  uint32_t loaded;      /* LnsKeptRows that `values` are of                                      */
+  LnsKeptValue *values; /* of the block, by n_columns; owned                                    */
+  uint32_t n_columns;
+  LnsValue cells[LNS_KEPT_MAX_COLUMNS]; /* the row                                              */
+} KeptPlace;
+
+struct LnsRowCursor
+{
+  LnsTables *tables;
+  const LnsTable *table;
+  const LnsTableLanes *table_lanes; /* or NULL                                                  */
+  uint64_t column_mask;
+  LnsColumnMask columns; /* that lanes are read with                           */
+
+  LnsRowBounds bounds;
+  LnsRowConstraint constraints[LNS_ROW_MAX_CONSTRAINTS]; /* for the rows of definitions          */
+  unsigned n_constraints;
+  bool by_start;
+
+  Place place;
+  bool on_row;
+  uint32_t *lanes; /* positions in table_lanes that may have rows, ascending                    */
+  uint32_t n_lanes, next_lane;
+  LnsRowLane current; /* in table order: the lane being walked                                  */
+  bool is_open;
+  LnsRowLane *heap; /* by start: the lanes with rows left, a binary heap                        */
+  uint32_t n_heap;
+
+  const LnsTableCells *cells;
+  const uint32_t *index; /* rows in the order of a constraint's column, or NULL                 */
+  uint64_t cell, last_cell;
+  const LnsValue *row; /* the row of definitions that the cursor is on, or NULL                 */
+  uint64_t row_number;
+  uint64_t string, last_string;
+  const uint64_t *hidden_strings;
+  KeptPlace kept;
+  char *text[2];   /* the last JSON text and binary data made                                     */
+  uint64_t absent; /* columns that events say nothing of                                 */
+  bool has_remainders; /* events may say more than their lanes                               */
+  uint64_t remainder;  /* LNS_COLUMN_REMAINDER of the one at hand, 0 = none yet              */
+  LnsKeptValue *told;  /* its values; owned                                                  */
+  int8_t told_at[LNS_KEPT_MAX_COLUMNS + 1]; /* by column: index of its value, or -1              */
+};
+
+/* ---- What constraints say -------------------------------------------------------------------- */
+
+LnsColumnRole
+lns_table_column_role (const LnsTable *table, int column)
+{
+  if (column == -1 || table->columns[column].rule == LNS_COLUMN_KEY)
+    return LNS_ROLE_ROWID;
+  const LnsCell *cell = &table->columns[column].cell;
+  if (!lns_table_has_events (table))
+    return LNS_ROLE_NONE;
+  switch (cell->rule)
+    {
+    case LNS_CELL_START:
+      return LNS_ROLE_START;
+    case LNS_CELL_END:
+    case LNS_CELL_END_IF_KNOWN:
+      return LNS_ROLE_END;
+    case LNS_CELL_NAME:
+    case LNS_CELL_REGISTERED_NAME:
+      return LNS_ROLE_NAME;
+    case LNS_CELL_GLOBAL_TID:
+    case LNS_CELL_THREAD:
+    case LNS_CELL_STARTER:
+      return LNS_ROLE_THREAD;
+    case LNS_CELL_DOMAIN:
+      return LNS_ROLE_DOMAIN;
+    case LNS_CELL_EVENT_TYPE:
+      return LNS_ROLE_TYPE;
+    default:
+      return lns_cell_is_of_lane (cell->rule)         ? LNS_ROLE_LANE
+             : cell->column == LNS_COLUMN_CORRELATION ? LNS_ROLE_CORRELATION
+                                                      : LNS_ROLE_NONE;
+    }
+}
+
+bool
+lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal)
+{
+  LnsColumnRole role = lns_table_column_role (table, column);
+
+  *ret_only_equal = role > LNS_ROLE_END;
+  if (role == LNS_ROLE_ROWID)
+    return table->source != LNS_ROWS_NONE;
+  if (table->source == LNS_ROWS_DEFINITIONS || table->source == LNS_ROWS_KEPT)
+    return table->columns[column].type[0] == 'I';
+  return role != LNS_ROLE_NONE;
+}
+
+/* The bound that a constraint on a column of ROLE narrows, or NULL. */
+static LnsRowRange *
+bound_of (LnsRowBounds *bounds, LnsColumnRole role)
+{
+  switch (role)
+    {
+    case LNS_ROLE_ROWID:
+      return &bounds->rowid;
+    case LNS_ROLE_START:
+      return &bounds->start;
+    case LNS_ROLE_END:
+      return &bounds->end;
+    case LNS_ROLE_TYPE:
+      return &bounds->type;
+    case LNS_ROLE_THREAD:
+      return &bounds->global_tid;
+    case LNS_ROLE_DOMAIN:
+      return &bounds->domain;
+    case LNS_ROLE_NAME:
+      return &bounds->name;
+    case LNS_ROLE_CORRELATION:
+      return &bounds->correlation;
+    default:
+      return NULL;
+    }
+}
+
+static bool
+set_bounds (LnsRowCursor *cursor)
+{
+  LnsRowBounds *bounds = &cursor->bounds;
+
+  bounds->rowid = bounds->start = bounds->end = bounds->type = LNS_ROW_RANGE_ALL;
+  bounds->global_tid = bounds->domain = bounds->name = bounds->correlation = LNS_ROW_RANGE_ALL;
+  bounds->table = cursor->table;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      LnsRowRange *bound =
+          bound_of (bounds, lns_table_column_role (cursor->table, constraint->column));
+      if (constraint->min > constraint->max)
+        return false;
+      if (bound == NULL)
+        continue;
+      bound->min = constraint->min > bound->min ? constraint->min : bound->min;
+      bound->max = constraint->max < bound->max ? constraint->max : bound->max;
+      if (bound->min > bound->max)
+        return false;
+    }
+  return true;
+}
+
+static bool
+lane_may_match (const LnsRowCursor *cursor, const LnsTableLane *lane)
+{
+  const LnsRowBounds *bounds = &cursor->bounds;
+
+  if (lane->n_events == 0 || !lns_row_range_has (bounds->domain, lane->domain_number))
+    return false;
+  if (!lns_row_range_has (bounds->type, _lns_row_event_type (lane->kind)))
+    return false;
+  if (lane->global_tid != 0 && !lns_row_range_has (bounds->global_tid, lane->global_tid))
+    return false;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      if (lns_table_column_role (cursor->table, constraint->column) != LNS_ROLE_LANE)
+        continue;
+      int64_t value = _lns_lane_cell (lane, &cursor->table->columns[constraint->column].cell);
+      if (value < constraint->min || value > constraint->max)
+        return false;
+    }
+  return bounds->rowid.max > (int64_t)lane->first &&
+         bounds->rowid.min <= (int64_t)(lane->first + lane->n_events);
+}
+
+static bool
+is_by_name (const LnsRowCursor *cursor, const LnsRowConstraint *constraint)
+{
+  return cursor->table_lanes != NULL &&
+         lns_table_column_role (cursor->table, constraint->column) == LNS_ROLE_NAME;
+}
+
+/* Collects the lanes by_thread[] has for KEY. O(log lanes + found). */
+static void
+collect_thread (LnsRowCursor *cursor, int64_t key, bool of_thread)
+{
+  const LnsTableLanes *all = cursor->table_lanes;
+  size_t at =
+      LNS_LOWER_BOUND (all->n_lanes, i, _lns_table_lane_key (&all->lanes[all->by_thread[i]]) < key);
+
+  for (; at < all->n_lanes; at++)
+    {
+      const LnsTableLane *lane = &all->lanes[all->by_thread[at]];
+      if (_lns_table_lane_key (lane) != key)
+        break;
+      if ((lane->global_tid != 0) == of_thread && lane_may_match (cursor, lane))
+        cursor->lanes[cursor->n_lanes++] = all->by_thread[at];
+    }
+}
+
+static int
+compare_positions (const void *a, const void *b)
+{
+  uint32_t pa = *(const uint32_t *)a, pb = *(const uint32_t *)b;
+  return pa < pb ? -1 : pa > pb;
+}
+
+static void
+collect_lanes (LnsRowCursor *cursor)
+{
+  LnsRowRange tid = cursor->bounds.global_tid;
+
+  cursor->n_lanes = cursor->next_lane = 0;
+  if (cursor->table_lanes == NULL)
+    return;
+  if (tid.min == tid.max)
+    {
+      collect_thread (cursor, tid.min, true);
+      collect_thread (cursor, tid.min & ~INT64_C (0xFFFFFF), false);
+      qsort (cursor->lanes, cursor->n_lanes, sizeof *cursor->lanes, compare_positions);
+      return;
+    }
+  for (uint32_t i = 0; i < cursor->table_lanes->n_lanes; i++)
+    if (lane_may_match (cursor, &cursor->table_lanes->lanes[i]))
+      cursor->lanes[cursor->n_lanes++] = i;
+}
+
+/* The first of INDEX's rows whose COLUMN is ≥ VALUE (NULL is the least). */
+static uint64_t
+index_bound (const LnsRowCursor *cursor, const uint32_t *index, unsigned column, int64_t value)
+{
+  const LnsValue *cells = cursor->cells->values + column;
+  const unsigned n_columns = cursor->table->n_columns;
+
+  return LNS_LOWER_BOUND (cursor->cells->n_rows, i,
+                          cells[(size_t)index[i] * n_columns].type != LNS_VALUE_INTEGER ||
+                              cells[(size_t)index[i] * n_columns].integer < value);
+}
+
+static void
+start_cells (LnsRowCursor *cursor)
+{
+  const LnsRowConstraint *best = NULL;
+
+  cursor->cells = _lns_tables_cells (cursor->tables, cursor->table);
+  cursor->index = NULL;
+  cursor->cell = 0;
+  cursor->last_cell = cursor->cells->n_rows;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      bool equal = constraint->min == constraint->max;
+      /* Only an equality, and start, keep the rows of events in the order of start.              */
+      if (constraint->column < 0 || cursor->table->columns[constraint->column].type[0] != 'I' ||
+          is_by_name (cursor, constraint) ||
+          (cursor->table_lanes != NULL && !equal && constraint->column != LNS_NVTX_START))
+        continue;
+      if (best == NULL || (equal && best->min != best->max))
+        best = constraint;
+    }
+  if (best == NULL || cursor->cells->n_rows == 0)
+    return;
+  cursor->index = _lns_tables_index (cursor->tables, cursor->table, (unsigned)best->column);
+  cursor->cell = index_bound (cursor, cursor->index, (unsigned)best->column, best->min);
+  if (best->max != INT64_MAX)
+    cursor->last_cell = index_bound (cursor, cursor->index, (unsigned)best->column, best->max + 1);
+}
+
+static bool
+start_strings (LnsRowCursor *cursor, LnsError *error)
+{
+  uint32_t n = lns_report_n_strings (cursor->tables->report);
+  LnsRowRange ids = cursor->bounds.rowid;
+
+  cursor->string = ids.min > 0 ? (uint64_t)ids.min : 0;
+  cursor->last_string = ids.max < 0 ? 0 : ids.max < n ? (uint64_t)ids.max + 1 : n;
+  cursor->hidden_strings = NULL;
+  /* A query for one id has it from a row, so that string is not hidden. */
+  if (ids.min == ids.max)
+    return true;
+  cursor->hidden_strings = _lns_tables_hidden_strings (cursor->tables, error);
+  return cursor->hidden_strings != NULL;
+}
+
+static bool
+matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
+{
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    {
+      const LnsRowConstraint *constraint = &cursor->constraints[i];
+      if (is_by_name (cursor, constraint))
+        continue;
+      LnsValue value = constraint->column >= 0
+                           ? row[constraint->column]
+                           : (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)rowid };
+      if (value.type != LNS_VALUE_INTEGER || value.integer < constraint->min ||
+          value.integer > constraint->max)
+        return false;
+    }
+  return true;
+}
+
+/* ---- The cursor ------------------------------------------------------------------------------ */
+
+/* The lane columns that TABLE's columns of MASK are made of. */
 static LnsColumnMask
 lane_columns (const LnsTable *table, uint64_t mask)
 {
-  static const LnsColumnMask nvtx[LNS_NVTX_N_COLUMNS] = {
-    [LNS_NVTX_END] = LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
-    [LNS_NVTX_RANGE_ID] = LNS_COLUMN_BIT (LNS_COLUMN_RANGE_ID),
-    [LNS_NVTX_CATEGORY] = LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY),
-    [LNS_NVTX_COLOR] = LNS_COLUMN_BIT (LNS_COLUMN_COLOR),
-    [LNS_NVTX_TEXT] = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
-    [LNS_NVTX_GLOBAL_TID] = LNS_COLUMN_BIT (LNS_COLUMN_THREAD),
-    [LNS_NVTX_END_GLOBAL_TID] = LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
-                                LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
-                                LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD),
-    [LNS_NVTX_TEXT_ID] = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
-    [LNS_NVTX_UINT64... LNS_NVTX_BINARY_DATA] =
-        LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD),
-  };
-  LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
+  LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_DURATION) |
+                          _lns_cell_columns (&table->filter);
 
-  if (table->source == LNS_ROWS_EVENTS)
-    {
-      columns |= _lns_cell_columns (&table->filter);
-      for (unsigned i = 0; i < table->n_columns; i++)
-        if (mask >> i & 1)
-          columns |= _lns_cell_columns (&table->columns[i].cell);
-      return columns;
-    }
-  if (table->source == LNS_ROWS_COUNTERS)
-    return columns | (mask >> LNS_COUNTERS_VALUE & 1 ? LNS_COLUMN_BIT (LNS_COLUMN_VALUE) : 0);
-  for (unsigned i = 0; i < LNS_NVTX_N_COLUMNS; i++)
+  for (unsigned i = 0; i < table->n_columns; i++)
     if (mask >> i & 1)
-      columns |= nvtx[i];
+      columns |= _lns_cell_columns (&table->columns[i].cell);
   return columns;
 }
 
@@ -63,27 +357,19 @@ lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask)
 LnsRowCursor *
 lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
 {
-  LnsRowCursor *cursor = calloc (1, sizeof *cursor);
+  LnsRowCursor *cursor = lns_calloc (1, sizeof *cursor);
+  const size_t position = _lns_tables_position (tables, table);
 
-  if (cursor != NULL)
-    {
-      const size_t position = _lns_tables_position (tables, table);
-      cursor->tables = tables;
-      cursor->table = table = &tables->all[position];
-      cursor->table_lanes = _lns_tables_lanes (tables, table);
-      cursor->has_remainders = tables->has_remainders[position];
-      cursor->absent = tables->absent[position];
-      lns_row_cursor_set_columns (cursor, ~UINT64_C (0));
-      cursor->place = LNS_ROW_AT_END;
-      if (cursor->table_lanes != NULL)
-        cursor->lanes = calloc (cursor->table_lanes->n_lanes + 1, sizeof *cursor->lanes);
-      if (cursor->table_lanes == NULL || cursor->lanes != NULL)
-        return cursor;
-    }
-  free (cursor);
-  lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                 "not enough memory to read %s; close other programs", table->name);
-  return NULL;
+  cursor->tables = tables;
+  cursor->table = table = &tables->all[position];
+  cursor->table_lanes = _lns_tables_lanes (tables, table);
+  cursor->has_remainders = tables->contents[position].has_remainders;
+  cursor->absent = tables->contents[position].absent;
+  lns_row_cursor_set_columns (cursor, ~UINT64_C (0));
+  cursor->place = AT_END;
+  if (cursor->table_lanes != NULL)
+    cursor->lanes = lns_calloc (cursor->table_lanes->n_lanes, sizeof *cursor->lanes);
+  return cursor;
 }
 
 static void
@@ -141,10 +427,7 @@ static bool
 fill_heap (LnsRowCursor *cursor, LnsError *error)
 {
   free (cursor->heap);
-  cursor->heap = calloc (cursor->n_lanes + 1, sizeof *cursor->heap);
-  if (cursor->heap == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to merge the lanes; close other programs");
+  cursor->heap = lns_calloc (cursor->n_lanes, sizeof *cursor->heap);
   for (uint32_t i = 0; i < cursor->n_lanes; i++)
     {
       LnsRowLane *lane = &cursor->heap[cursor->n_heap];
@@ -186,6 +469,121 @@ advance_heap (LnsRowCursor *cursor, LnsError *error)
   return true;
 }
 
+/* ---- Large kept tables: block by block, so that memory stays that of one block ----------------- */
+
+/* The part of RANGE that the cursor's constraints on COLUMN leave. */
+static LnsRowRange
+narrow (const LnsRowCursor *cursor, int column)
+{
+  LnsRowRange range = LNS_ROW_RANGE_ALL;
+
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    if (cursor->constraints[i].column == column)
+      {
+        const LnsRowConstraint *constraint = &cursor->constraints[i];
+        range.min = constraint->min > range.min ? constraint->min : range.min;
+        range.max = constraint->max < range.max ? constraint->max : range.max;
+      }
+  return range;
+}
+
+static void
+start_kept (LnsRowCursor *cursor)
+{
+  KeptPlace *kept = &cursor->kept;
+
+  kept->firsts = narrow (cursor, cursor->tables->kept[cursor->table->kept].column[0]);
+  kept->block = 0;
+  kept->n_before = 0;
+  kept->row = 0;
+  kept->n_rows = 0;
+}
+
+/* Has block BLOCK at hand, which the last search may have left there. False where it is damaged. */
+static bool
+load_block (LnsRowCursor *cursor, uint32_t block, LnsError *error)
+{
+  KeptPlace *kept = &cursor->kept;
+  LnsReport *report = cursor->tables->report;
+  const LnsKeptRows *rows = &lns_report_kept_rows (report, NULL)[block];
+  size_t size;
+
+  if (kept->values == NULL || kept->loaded != block)
+    {
+      const char *bytes = lns_report_string (report, rows->rows, &size);
+      free (kept->values);
+      kept->loaded = block;
+      kept->n_columns = cursor->tables->kept[cursor->table->kept].n_columns;
+      kept->values = lns_kept_decode_as (bytes, size, rows->n_rows, kept->n_columns);
+    }
+  if (kept->values == NULL)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: the report is damaged (rows of %s cannot be read); get the rest "
+                          "back with \"lanescope recover\"",
+                          lns_report_info (report)->path, cursor->table->name);
+  kept->n_rows = rows->n_rows;
+  kept->row = 0;
+  return true;
+}
+
+/* Goes to the next block that may have rows; RET_BLOCK gets whether there is one. */
+static bool
+next_block (LnsRowCursor *cursor, bool *ret_block, LnsError *error)
+{
+  KeptPlace *kept = &cursor->kept;
+  const LnsRowRange rowids = cursor->bounds.rowid;
+  uint32_t n;
+  const LnsKeptRows *rows = lns_report_kept_rows (cursor->tables->report, &n);
+
+  *ret_block = false;
+  kept->n_before += kept->n_rows;
+  kept->n_rows = 0;
+  for (; kept->block < n; kept->block++)
+    {
+      const LnsKeptRows *it = &rows[kept->block];
+      if (it->table != cursor->table->kept || it->n_rows == 0)
+        continue;
+      if (it->max >= kept->firsts.min && it->min <= kept->firsts.max &&
+          rowids.max > (int64_t)kept->n_before &&
+          rowids.min <= (int64_t)(kept->n_before + it->n_rows))
+        {
+          *ret_block = true;
+          return load_block (cursor, kept->block++, error);
+        }
+      kept->n_before += it->n_rows;
+    }
+  return true;
+}
+
+static bool
+next_kept (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
+{
+  KeptPlace *kept = &cursor->kept;
+  const LnsTableKept *places = &cursor->tables->kept[cursor->table->kept];
+
+  for (;;)
+    {
+      while (kept->row == kept->n_rows)
+        {
+          if (!next_block (cursor, ret_row, error))
+            return false;
+          if (!*ret_row)
+            return true;
+        }
+      const LnsKeptValue *values = &kept->values[(size_t)kept->row * kept->n_columns];
+      for (uint32_t i = 0; i < kept->n_columns; i++)
+        if (places->column[i] >= 0)
+          kept->cells[places->column[i]] = _lns_kept_value (&values[i]);
+      cursor->row = kept->cells;
+      cursor->row_number = kept->n_before + kept->row++;
+      *ret_row = matches (cursor, cursor->row, cursor->row_number + 1);
+      if (*ret_row)
+        return true;
+    }
+}
+
+/* ---- Start and next -------------------------------------------------------------------------- */
+
 bool
 lns_row_cursor_start (LnsRowCursor *cursor,
                       const LnsRowConstraint *constraints,
@@ -194,14 +592,14 @@ lns_row_cursor_start (LnsRowCursor *cursor,
                       LnsError *error)
 {
   close_lanes (cursor);
-  cursor->place = LNS_ROW_AT_END;
+  cursor->place = AT_END;
   cursor->on_row = false;
   cursor->row = NULL;
   cursor->by_start = by_start;
   for (unsigned i = 0; i < n_constraints; i++)
     cursor->constraints[i] = constraints[i];
   cursor->n_constraints = n_constraints;
-  if (!_lns_row_cursor_set_bounds (cursor))
+  if (!set_bounds (cursor))
     return true;
   if (!lns_row_range_is_all (cursor->bounds.name))
     cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_NAME);
@@ -209,19 +607,20 @@ lns_row_cursor_start (LnsRowCursor *cursor,
     cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_THREAD);
   if (cursor->table->source == LNS_ROWS_STRINGS)
     {
-      cursor->place = LNS_ROW_AT_STRINGS;
-      return _lns_row_cursor_start_strings (cursor, error);
+      cursor->place = AT_STRINGS;
+      return start_strings (cursor, error);
     }
   if (_lns_tables_is_streamed (cursor->tables, cursor->table))
     {
-      cursor->place = LNS_ROW_AT_KEPT;
-      _lns_row_kept_start (cursor);
+      cursor->place = AT_KEPT;
+      start_kept (cursor);
       return true;
     }
-  _lns_row_cursor_collect_lanes (cursor);
-  if (!_lns_row_cursor_start_cells (cursor, error) || (by_start && !fill_heap (cursor, error)))
+  collect_lanes (cursor);
+  start_cells (cursor);
+  if (by_start && !fill_heap (cursor, error))
     return false;
-  cursor->place = LNS_ROW_AT_LANES;
+  cursor->place = AT_LANES;
   return true;
 }
 
@@ -235,7 +634,7 @@ settle_cell (LnsRowCursor *cursor)
     {
       uint64_t number = cursor->index != NULL ? cursor->index[cursor->cell] : cursor->cell;
       const LnsValue *row = &cursor->cells->values[number * cursor->table->n_columns];
-      if (_lns_row_cursor_matches (cursor, row, before + number + 1))
+      if (matches (cursor, row, before + number + 1))
         {
           cursor->row = row;
           cursor->row_number = before + number;
@@ -308,36 +707,36 @@ bool
 lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
 {
   *ret_row = false;
-  if (cursor->place == LNS_ROW_AT_STRINGS)
+  if (cursor->place == AT_STRINGS)
     *ret_row = next_string (cursor);
-  else if (cursor->place == LNS_ROW_AT_KEPT)
+  else if (cursor->place == AT_KEPT)
     {
-      if (!_lns_row_kept_next (cursor, ret_row, error))
+      if (!next_kept (cursor, ret_row, error))
         return false;
     }
-  else if (cursor->place == LNS_ROW_AT_LANES && cursor->by_start)
+  else if (cursor->place == AT_LANES && cursor->by_start)
     {
       if (!next_by_start (cursor, ret_row, error))
         return false;
     }
-  else if (cursor->place == LNS_ROW_AT_LANES)
+  else if (cursor->place == AT_LANES)
     {
       if (!next_of_lanes (cursor, ret_row, error))
         return false;
       if (!*ret_row)
         {
-          cursor->place = LNS_ROW_AT_CELLS;
+          cursor->place = AT_CELLS;
           *ret_row = settle_cell (cursor);
         }
     }
-  else if (cursor->place == LNS_ROW_AT_CELLS)
+  else if (cursor->place == AT_CELLS)
     {
       cursor->cell++;
       *ret_row = settle_cell (cursor);
     }
   cursor->on_row = *ret_row;
   if (!*ret_row)
-    cursor->place = LNS_ROW_AT_END;
+    cursor->place = AT_END;
   return true;
 }
 
@@ -352,7 +751,7 @@ lane_of (const LnsRowCursor *cursor)
 int64_t
 lns_row_cursor_rowid (const LnsRowCursor *cursor)
 {
-  if (cursor->place == LNS_ROW_AT_STRINGS)
+  if (cursor->place == AT_STRINGS)
     return (int64_t)cursor->string;
   if (cursor->row == NULL)
     return (int64_t)(lane_of (cursor)->lane->first + lane_of (cursor)->ordinal + 1);
@@ -363,8 +762,8 @@ lns_row_cursor_rowid (const LnsRowCursor *cursor)
 uint32_t
 lns_row_cursor_lane (const LnsRowCursor *cursor)
 {
-  return cursor->place == LNS_ROW_AT_STRINGS || cursor->row != NULL ? LNS_ID_NONE
-                                                                    : lane_of (cursor)->lane->lane;
+  return cursor->place == AT_STRINGS || cursor->row != NULL ? LNS_ID_NONE
+                                                            : lane_of (cursor)->lane->lane;
 }
 
 uint32_t
@@ -405,11 +804,11 @@ payload_value (LnsRowCursor *cursor, bool json)
   cursor->text[json] = NULL;
   FILE *stream = open_memstream (&cursor->text[json], &text_size);
   if (stream == NULL)
-    return (LnsValue){ 0 };
-  (json ? lns_payload_write_json : lns_payload_write_binary) (
-      cursor->tables->payloads, lane->lane->domain, bytes, size, stream);
+    lns_out_of_memory ();
+  lns_payload_write (cursor->tables->payloads, json ? LNS_PAYLOAD_AS_JSON : LNS_PAYLOAD_AS_BINARY,
+                     lane->lane->domain, bytes, size, stream);
   if (fclose (stream) != 0)
-    return (LnsValue){ 0 };
+    lns_out_of_memory ();
   LnsValue value = lns_value_text (cursor->text[json], text_size);
   value.type = json ? LNS_VALUE_TEXT : LNS_VALUE_BLOB;
   value.transient = true;
@@ -433,7 +832,7 @@ read_remainder (LnsRowCursor *cursor, uint64_t remainder)
   if (remainder > n || all[remainder - 1].table >= n_tables)
     return;
   const uint32_t table = all[remainder - 1].table;
-  const LnsRemainder *places = &tables->remainders[table];
+  const LnsTableKept *places = &tables->kept[table];
   size_t size;
   if (!kept[table].is_remainder ||
       strcasecmp (lns_report_string (tables->report, kept[table].name, NULL),
@@ -462,7 +861,7 @@ told_value (LnsRowCursor *cursor, unsigned column)
 LnsValue
 lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
 {
-  if (cursor->place == LNS_ROW_AT_STRINGS)
+  if (cursor->place == AT_STRINGS)
     return column == 0 ? (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)cursor->string }
                        : _lns_string_value (cursor->tables->report, (uint32_t)cursor->string);
   if (cursor->row != NULL)
@@ -472,12 +871,8 @@ lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
   const LnsKeptValue *told = cursor->has_remainders ? told_value (cursor, column) : NULL;
   if (told != NULL)
     return _lns_kept_value (told);
-  if (cursor->table->source == LNS_ROWS_EVENTS)
-    return _lns_row_lane_cell (lane_of (cursor), cursor->tables,
-                               &cursor->table->columns[column].cell);
-  if (cursor->table->source == LNS_ROWS_COUNTERS)
-    return _lns_row_lane_counter (lane_of (cursor), cursor->tables, column);
-  if (column == LNS_NVTX_JSON_TEXT || column == LNS_NVTX_BINARY_DATA)
-    return payload_value (cursor, column == LNS_NVTX_JSON_TEXT);
-  return _lns_row_lane_nvtx (lane_of (cursor), cursor->tables, column);
+  const LnsCell *cell = &cursor->table->columns[column].cell;
+  if (cell->rule == LNS_CELL_PAYLOAD_JSON || cell->rule == LNS_CELL_PAYLOAD_BINARY)
+    return payload_value (cursor, cell->rule == LNS_CELL_PAYLOAD_JSON);
+  return _lns_row_lane_cell (lane_of (cursor), cursor->tables, cell);
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Walks rows of a table. Replaces a full scan by binary searches where constraints allow:
+/* Reads the rows of a table. Replaces a full scan by binary searches where constraints allow:
  *
  * - rowid and KEY columns: any range, O(log lanes);
  * - start and end of events: any range, O(log n) a lane;
@@ -30,16 +30,15 @@ typedef struct
   int64_t min, max;
 } LnsRowConstraint;
 
-/* True where constraints on COLUMN (-1 = rowid) save work; RET_ONLY_EQUAL tells that only min = max
- * does. O(1). */
+/* Whether constraints on COLUMN (-1 = rowid) save work; RET_ONLY_EQUAL gets whether only min = max does. O(1). */
 bool lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal);
 
-/* A cursor over TABLE. TABLES is borrowed. To be freed. NULL and ERROR without memory. */
+/* A cursor over TABLE. TABLES is borrowed. The caller frees the cursor. Never NULL. */
 LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error);
 void lns_row_cursor_free (LnsRowCursor *cursor); /* NULL is fine                                */
 
-/* Has the cursor compute only the columns of COLUMN_MASK (bit = position; at first all) from the
- * next start on. */
+/* Restricts the columns that the cursor computes to COLUMN_MASK (bit = position; all at first), from the next start
+ * on. */
 void lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask);
 
 /* Goes before the first row of those that meet all N CONSTRAINTS (at most
@@ -62,12 +61,12 @@ int64_t lns_row_cursor_rowid (const LnsRowCursor *cursor);
 /* The lane of the row, or LNS_ID_NONE for one of definitions. */
 uint32_t lns_row_cursor_lane (const LnsRowCursor *cursor);
 
-/* The string that the event of the row is called by, whichever of its columns tells it; the mask must have
- * named one of these. LNS_ID_NONE for rows that are no events. */
+/* The string id of the name of the row's event, whichever column has it; the mask must have named one of these columns.
+ * LNS_ID_NONE for rows that are not events. */
 uint32_t lns_row_cursor_name (const LnsRowCursor *cursor);
 
-/* How long the event of the row was, also where its end is NULL as it had not ended when its process did. False
- * where that is not known, and for rows that are no events. */
+/* How long the row's event took. Also works where its end is NULL because the process ended first. False where the
+ * duration is not known, and for rows that are not events. */
 bool lns_row_cursor_length (const LnsRowCursor *cursor, int64_t *ret_duration_ns);
 
 /* The value of COLUMN in the row, which the mask must have named. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/tables/row-lane.h"
 
 /* From so many events on, chunks are walked past the cache. */
@@ -62,8 +63,20 @@ _lns_cell_columns (const LnsCell *cell)
     case LNS_CELL_NAME:
     case LNS_CELL_NAME_TEXT:
       return LNS_COLUMN_BIT (LNS_COLUMN_NAME);
+    case LNS_CELL_PLAIN_NAME:
+    case LNS_CELL_REGISTERED_NAME:
+      return LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
     case LNS_CELL_END_IF_KNOWN:
       return LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
+    case LNS_CELL_STARTER:
+      return LNS_COLUMN_BIT (LNS_COLUMN_THREAD);
+    case LNS_CELL_ENDER:
+      return LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
+             LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD);
+    case LNS_CELL_PAYLOAD:
+    case LNS_CELL_PAYLOAD_JSON:
+    case LNS_CELL_PAYLOAD_BINARY:
+      return LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD);
     case LNS_CELL_LAUNCH:
     case LNS_CELL_LAUNCH_WIDE:
       return LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH);
@@ -135,12 +148,116 @@ bits (const LnsRowLane *rows, const LnsCell *cell)
     }
 }
 
+static LnsValue
+real (double value)
+{
+  return (LnsValue){ .type = LNS_VALUE_REAL, .real = value };
+}
+
+/* BITS of a program's number of TYPE. */
+static LnsValue
+number (uint64_t bits, LnsPayloadType type)
+{
+  double wide;
+  float single;
+  uint32_t low = (uint32_t)bits;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_UINT64:
+    case LNS_PAYLOAD_INT64:
+      return integer ((int64_t)bits);
+    case LNS_PAYLOAD_UINT32:
+      return integer (low);
+    case LNS_PAYLOAD_INT32:
+      return integer ((int32_t)low);
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&wide, &bits, sizeof wide);
+      return real (wide);
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&single, &low, sizeof single);
+      return real (single);
+    default:
+      return (LnsValue){ 0 };
+    }
+}
+
+static int64_t
+thread_of (const LnsRowLane *rows, const LnsTables *tables, LnsColumnId column)
+{
+  if (rows->extra[column] < 0)
+    return 0;
+  /* A column of zeros means thread instance 0. */
+  uint64_t thread = _lns_row_lane_extra (rows, column);
+  return lns_tables_global_tid (tables, thread <= UINT32_MAX ? (uint32_t)thread : LNS_ID_NONE);
+}
+
+static bool
+is_open (uint32_t flags)
+{
+  return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
+}
+
+static const LnsTrack *
+track_of (const LnsRowLane *rows, const LnsTables *tables)
+{
+  static const LnsTrack unknown = { 0 };
+  uint32_t n;
+  const LnsTrack *tracks = lns_report_tracks (tables->report, &n);
+
+  return rows->lane->track < n ? &tracks[rows->lane->track] : &unknown;
+}
+
+static LnsValue
+integer_or_null (int64_t value)
+{
+  return value != 0 ? integer (value) : (LnsValue){ 0 };
+}
+
+static LnsValue
+text_or_null (const LnsTables *tables, uint32_t id)
+{
+  return id != 0 ? _lns_string_value (tables->report, id) : (LnsValue){ 0 };
+}
+
+static LnsValue
+thread_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cell)
+{
+  uint64_t thread;
+  int64_t tid;
+
+  switch (cell->rule)
+    {
+    case LNS_CELL_THREAD:
+      thread = _lns_row_lane_extra (rows, cell->column);
+      return integer_or_null (
+          thread < LNS_ID_NONE ? lns_tables_global_tid (tables, (uint32_t)thread) : 0);
+    case LNS_CELL_STARTER:
+      tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
+                                        : thread_of (rows, tables, LNS_COLUMN_THREAD);
+      return integer (tid != 0 ? tid : rows->lane->global_pid);
+    default: /* LNS_CELL_ENDER */
+      tid = is_open (rows->chunk->flags[rows->ordinal - rows->chunk->first])
+                ? 0
+                : thread_of (rows, tables, LNS_COLUMN_END_THREAD);
+      return tid == thread_of (rows, tables, LNS_COLUMN_THREAD) ? (LnsValue){ 0 }
+                                                                : integer_or_null (tid);
+    }
+}
+
+int
+_lns_row_event_type (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_NVTX_PUSH_POP    ? LNS_EVENT_TYPE_PUSH_POP
+         : kind == LNS_LANE_NVTX_START_END ? LNS_EVENT_TYPE_START_END
+                                           : LNS_EVENT_TYPE_MARK;
+}
+
 LnsValue
 _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cell)
 {
   const LnsChunk *chunk = rows->chunk;
   uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
-  uint64_t thread;
 
   switch (cell->rule)
     {
@@ -155,19 +272,41 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_END:
       return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
     case LNS_CELL_END_IF_KNOWN:
-      if ((chunk->flags[i] & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0)
+      if (rows->lane->kind == LNS_LANE_NVTX_MARK || is_open (chunk->flags[i]))
         return (LnsValue){ 0 };
       return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
     case LNS_CELL_START_PLUS:
       return integer (
           (int64_t)((uint64_t)chunk->start_ns[i] + _lns_row_lane_extra (rows, cell->column)));
+    case LNS_CELL_ROWID:
+      return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
     case LNS_CELL_VALUE:
-      return _lns_row_lane_value (rows, tables);
+      return number (_lns_row_lane_extra (rows, cell->column), track_of (rows, tables)->value_type);
+    case LNS_CELL_PAYLOAD:
+      if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) != cell->argument)
+        return (LnsValue){ 0 };
+      return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), cell->argument);
     case LNS_CELL_NAME:
       return integer (chunk->name[i]);
     case LNS_CELL_NAME_TEXT:
-      return chunk->name[i] != 0 ? _lns_string_value (tables->report, chunk->name[i])
-                                 : (LnsValue){ 0 };
+      return text_or_null (tables, chunk->name[i]);
+    case LNS_CELL_PLAIN_NAME:
+      return (chunk->flags[i] & LNS_EVENT_REGISTERED) != 0
+                 ? (LnsValue){ 0 }
+                 : _lns_string_value (tables->report, chunk->name[i]);
+    case LNS_CELL_REGISTERED_NAME:
+      return (chunk->flags[i] & LNS_EVENT_REGISTERED) != 0 ? integer (chunk->name[i])
+                                                           : (LnsValue){ 0 };
+    case LNS_CELL_TRACK_NAME:
+      return integer (track_of (rows, tables)->name);
+    case LNS_CELL_TRACK_NAME_TEXT:
+      return _lns_string_value (tables->report, track_of (rows, tables)->name);
+    case LNS_CELL_TRACK_UNIT:
+      return text_or_null (tables, track_of (rows, tables)->unit);
+    case LNS_CELL_DOMAIN:
+      return integer (rows->lane->domain_number);
+    case LNS_CELL_EVENT_TYPE:
+      return integer (_lns_row_event_type (rows->lane->kind));
     case LNS_CELL_OVERHEAD_KIND:
       return integer (overhead_kind (_lns_row_lane_extra (rows, cell->column)));
     case LNS_CELL_CUDA_CALL_CLASS:
@@ -180,35 +319,16 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_LAUNCH_WIDE:
       return integer (launch_number (rows, tables, cell));
     case LNS_CELL_THREAD:
-      thread = _lns_row_lane_extra (rows, cell->column);
-      thread =
-          thread < LNS_ID_NONE ? (uint64_t)lns_tables_global_tid (tables, (uint32_t)thread) : 0;
-      return thread != 0 ? integer ((int64_t)thread) : (LnsValue){ 0 };
-    case LNS_CELL_GLOBAL_TID:
-    case LNS_CELL_GLOBAL_PID:
-    case LNS_CELL_DEVICE:
-    case LNS_CELL_CONTEXT:
-    case LNS_CELL_GREEN_CONTEXT:
-    case LNS_CELL_STREAM:
-    case LNS_CELL_STREAM_OR_ALL:
-    case LNS_CELL_DEPTH:
-    case LNS_CELL_TRACK_NUMBER:
-    case LNS_CELL_TRACK_METRIC:
-      return integer (_lns_lane_cell (rows->lane, cell));
+    case LNS_CELL_STARTER:
+    case LNS_CELL_ENDER:
+      return thread_cell (rows, tables, cell);
     default:
-      return bits (rows, cell);
+      return lns_cell_is_of_lane (cell->rule) ? integer (_lns_lane_cell (rows->lane, cell))
+                                              : bits (rows, cell);
     }
 }
 
 /* --- Rows of a lane -------------------------------------------------------------------------- */
-
-int
-_lns_row_event_type (LnsLaneKind kind)
-{
-  return kind == LNS_LANE_NVTX_PUSH_POP    ? LNS_EVENT_TYPE_PUSH_POP
-         : kind == LNS_LANE_NVTX_START_END ? LNS_EVENT_TYPE_START_END
-                                           : LNS_EVENT_TYPE_MARK;
-}
 
 /* Narrows ROWS to the ordinals whose rowids are in RANGE. */
 static void
@@ -271,8 +391,7 @@ _lns_row_lane_open (LnsRowLane *rows,
     {
       rows->walker = lns_chunk_walker_new (tables->report, lane->lane, columns);
       if (rows->walker == NULL)
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                              "not enough memory to read the events; close other programs");
+        lns_out_of_memory ();
       lns_chunk_walker_seek (rows->walker,
                              lns_report_chunk_of (tables->report, lane->lane, rows->ordinal));
     }
@@ -318,28 +437,6 @@ load_chunk (LnsRowLane *rows, LnsReport *report, LnsColumnMask columns, LnsError
                               lns_report_info (report)->path);
     }
   return true;
-}
-
-static int64_t
-thread_of (const LnsRowLane *rows, const LnsTables *tables, LnsColumnId column)
-{
-  if (rows->extra[column] < 0)
-    return 0;
-  /* A column of zeros means thread instance 0.                                                   */
-  uint64_t thread = _lns_row_lane_extra (rows, column);
-  return lns_tables_global_tid (tables, thread <= UINT32_MAX ? (uint32_t)thread : LNS_ID_NONE);
-}
-
-static bool
-is_open (uint32_t flags)
-{
-  return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
-}
-
-static bool
-is_registered (uint32_t flags)
-{
-  return (flags & LNS_EVENT_REGISTERED) != 0;
 }
 
 /* Whether the event passes the filter of its table. */
@@ -402,46 +499,6 @@ _lns_row_lane_settle (LnsRowLane *rows,
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static LnsValue
-integer_or_null (uint64_t value)
-{
-  return value != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
-}
-
-static LnsValue
-real (double value)
-{
-  return (LnsValue){ .type = LNS_VALUE_REAL, .real = value };
-}
-
-/* BITS of a program's number of TYPE. */
-static LnsValue
-number (uint64_t bits, LnsPayloadType type)
-{
-  double wide;
-  float single;
-  uint32_t low = (uint32_t)bits;
-
-  switch (type)
-    {
-    case LNS_PAYLOAD_UINT64:
-    case LNS_PAYLOAD_INT64:
-      return integer ((int64_t)bits);
-    case LNS_PAYLOAD_UINT32:
-      return integer (low);
-    case LNS_PAYLOAD_INT32:
-      return integer ((int32_t)low);
-    case LNS_PAYLOAD_DOUBLE:
-      memcpy (&wide, &bits, sizeof wide);
-      return real (wide);
-    case LNS_PAYLOAD_FLOAT:
-      memcpy (&single, &low, sizeof single);
-      return real (single);
-    default:
-      return (LnsValue){ 0 };
-    }
-}
-
 int64_t
 _lns_row_lane_start (const LnsRowLane *rows)
 {
@@ -454,106 +511,4 @@ _lns_row_lane_payload (const LnsRowLane *rows)
   return _lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_TYPED
              ? (uint32_t)_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD)
              : LNS_ID_NONE;
-}
-
-/* The column of NVTX_EVENTS that holds payloads of a type. */
-static LnsPayloadType
-payload_of_column (unsigned column)
-{
-  static const LnsPayloadType types[] = {
-    LNS_PAYLOAD_UINT64, LNS_PAYLOAD_INT64, LNS_PAYLOAD_DOUBLE,
-    LNS_PAYLOAD_UINT32, LNS_PAYLOAD_INT32, LNS_PAYLOAD_FLOAT,
-  };
-  return types[column - LNS_NVTX_UINT64];
-}
-
-LnsValue
-_lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned column)
-{
-  const LnsChunk *chunk = rows->chunk;
-  uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
-  int64_t tid;
-
-  switch (column)
-    {
-    case LNS_NVTX_START:
-      return integer (chunk->start_ns[i]);
-    case LNS_NVTX_END:
-      if (rows->lane->kind == LNS_LANE_NVTX_MARK || is_open (chunk->flags[i]))
-        return (LnsValue){ 0 };
-      return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
-    case LNS_NVTX_EVENT_TYPE:
-      return integer (_lns_row_event_type (rows->lane->kind));
-    case LNS_NVTX_RANGE_ID:
-      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_RANGE_ID));
-    case LNS_NVTX_CATEGORY:
-      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_CATEGORY));
-    case LNS_NVTX_COLOR:
-      return integer_or_null (_lns_row_lane_extra (rows, LNS_COLUMN_COLOR));
-    case LNS_NVTX_TEXT: /* as in the reference's files: a text, or the id of a registered one    */
-      return is_registered (chunk->flags[i]) ? (LnsValue){ 0 }
-                                             : _lns_string_value (tables->report, chunk->name[i]);
-    case LNS_NVTX_TEXT_ID:
-      return is_registered (chunk->flags[i]) ? integer (chunk->name[i]) : (LnsValue){ 0 };
-    case LNS_NVTX_GLOBAL_TID:
-      tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
-                                        : thread_of (rows, tables, LNS_COLUMN_THREAD);
-      return integer (tid != 0 ? tid : rows->lane->global_pid);
-    case LNS_NVTX_END_GLOBAL_TID:
-      /* As in the reference's files: only where another thread ended the range.                  */
-      tid = is_open (chunk->flags[i]) ? 0 : thread_of (rows, tables, LNS_COLUMN_END_THREAD);
-      return tid == 0 || tid == thread_of (rows, tables, LNS_COLUMN_THREAD) ? (LnsValue){ 0 }
-                                                                            : integer (tid);
-    case LNS_NVTX_DOMAIN_ID:
-      return integer (rows->lane->domain_number);
-    case LNS_NVTX_UINT64 ... LNS_NVTX_FLOAT:
-      if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == payload_of_column (column))
-        return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), payload_of_column (column));
-      return (LnsValue){ 0 };
-    case LNS_NVTX_EVENT_ID:
-      return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
-    default:
-      return (LnsValue){ 0 };
-    }
-}
-
-LnsValue
-_lns_row_lane_value (const LnsRowLane *rows, const LnsTables *tables)
-{
-  uint32_t n;
-  const LnsTrack *tracks = lns_report_tracks (tables->report, &n);
-
-  return number (_lns_row_lane_extra (rows, LNS_COLUMN_VALUE),
-                 rows->lane->track < n ? tracks[rows->lane->track].value_type : LNS_PAYLOAD_NONE);
-}
-
-LnsValue
-_lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned column)
-{
-  uint32_t n_tracks, i = (uint32_t)(rows->ordinal - rows->chunk->first);
-  const LnsTrack *tracks = lns_report_tracks (tables->report, &n_tracks);
-  static const LnsTrack unknown = { 0 };
-  const LnsTrack *track = rows->lane->track < n_tracks ? &tracks[rows->lane->track] : &unknown;
-
-  switch (column)
-    {
-    case LNS_COUNTERS_TIMESTAMP:
-      return integer (rows->chunk->start_ns[i]);
-    case LNS_COUNTERS_NAME_ID:
-      return integer (track->name);
-    case LNS_COUNTERS_NAME:
-      return _lns_string_value (tables->report, track->name);
-    case LNS_COUNTERS_VALUE:
-      return _lns_row_lane_value (rows, tables);
-    case LNS_COUNTERS_UNIT:
-      return track->unit != 0 ? _lns_string_value (tables->report, track->unit) : (LnsValue){ 0 };
-    case LNS_COUNTERS_GLOBAL_PID:
-      return integer (rows->lane->global_pid);
-    case LNS_COUNTERS_DOMAIN_ID:
-      return integer (rows->lane->domain_number);
-    case LNS_COUNTERS_COUNTER_ID:
-      return integer ((int64_t)track->number);
-    default:
-      return (LnsValue){ 0 };
-    }
 }

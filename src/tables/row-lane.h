@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Some consecutive events of one lane as rows: what a cursor merges. */
+/* Reads some consecutive events of one lane as rows. A cursor goes through these one by one, or merges them. */
 
 #pragma once
 
@@ -70,10 +70,6 @@ bool _lns_row_lane_settle (LnsRowLane *rows,
 
 /* Its values. */
 int64_t _lns_row_lane_start (const LnsRowLane *rows);
-LnsValue _lns_row_lane_nvtx (const LnsRowLane *rows, const LnsTables *tables, unsigned column);
-LnsValue _lns_row_lane_counter (const LnsRowLane *rows, const LnsTables *tables, unsigned column);
-LnsValue _lns_row_lane_value (const LnsRowLane *rows,
-                              const LnsTables *tables); /* of a counter    */
 LnsValue _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cell);
 
 /* What CELL is in all events of LANE; it is one that the lane alone tells (LNS_ROLE_LANE).       */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A report's tables for SQL: SQLite virtual tables in TEMP, under the names of the nsys export. */
+/* Offers a report's tables to SQL as SQLite virtual tables in TEMP, under the names of the nsys export. */
 
 #pragma once
 
@@ -11,6 +11,6 @@
 
 #include "src/store/read/report.h"
 
-/* Makes the tables of REPORT, which is borrowed and must outlive DB, known to DB. Row order, rowids
- * and values are those of `export --type sqlite`. False and ERROR without memory. DB's thread. */
+/* Registers the tables of REPORT with DB. REPORT is borrowed and must outlive DB. Row order, rowids and values are those
+ * of `export --type sqlite`. False and ERROR where SQLite refuses. DB's thread. */
 bool lns_sql_attach (sqlite3 *db, LnsReport *report, LnsError *error);

@@ -5,40 +5,87 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "src/tables/enums.h"
-#include "src/tables/event-tables-private.h"
+#include "src/base/memory.h"
 #include "src/store/format/definitions.h"
+#include "src/tables/enums.h"
+#include "src/tables/table.h"
 
 /* Columns and their order are those of public exports of schema 3.25, which adds to 3.24 only at the
- * end: programs index `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. */
-#define INTEGER(name)                                                                              \
- {                                                                                                 \
-  name, "INTEGER", LNS_COLUMN_PLAIN                                                                \
- }
-#define INTEGER_NOT_NULL(name)                                                                     \
- {                                                                                                 \
-  name, "INTEGER", LNS_COLUMN_NOT_NULL                                                             \
- }
-#define KEY(name)                                                                                  \
- {                                                                                                 \
-  name, "INTEGER", LNS_COLUMN_KEY                                                                  \
- }
-#define REAL(name)                                                                                 \
- {                                                                                                 \
-  name, "REAL", LNS_COLUMN_PLAIN                                                                   \
- }
-#define TEXT(name)                                                                                 \
- {                                                                                                 \
-  name, "TEXT", LNS_COLUMN_PLAIN                                                                   \
- }
-#define TEXT_NOT_NULL(name)                                                                        \
- {                                                                                                 \
-  name, "TEXT", LNS_COLUMN_NOT_NULL                                                                \
- }
+ * end: programs index `SELECT *` by position. NVTX_EVENTS ends with eventId, which later schemas have. Of GPU_METRICS,
+ * MPI_* and the tables about CUDA that no public export has, they are those of the reference's documentation. */
+
+/* How a column is computed: an LnsCell without its braces. */
+#define START               LNS_CELL_START
+#define END                 LNS_CELL_END
+#define END_IF_KNOWN        LNS_CELL_END_IF_KNOWN
+#define ROWID               LNS_CELL_ROWID
+#define NAME                LNS_CELL_NAME
+#define NAME_TEXT           LNS_CELL_NAME_TEXT
+#define PLAIN_NAME          LNS_CELL_PLAIN_NAME
+#define REGISTERED_NAME     LNS_CELL_REGISTERED_NAME
+#define EMPTY_LIST          LNS_CELL_EMPTY_LIST
+#define TID                 LNS_CELL_GLOBAL_TID
+#define PID                 LNS_CELL_GLOBAL_PID
+#define STARTER             LNS_CELL_STARTER
+#define ENDER               LNS_CELL_ENDER
+#define EVENT_TYPE          LNS_CELL_EVENT_TYPE
+#define DOMAIN_NUMBER       LNS_CELL_DOMAIN
+#define PAYLOAD(type)       LNS_CELL_PAYLOAD, .argument = LNS_PAYLOAD_##type
+#define PAYLOAD_JSON        LNS_CELL_PAYLOAD_JSON
+#define PAYLOAD_BINARY      LNS_CELL_PAYLOAD_BINARY
+#define DEVICE              LNS_CELL_DEVICE
+#define CONTEXT             LNS_CELL_CONTEXT
+#define GREEN               LNS_CELL_GREEN_CONTEXT
+#define STREAM              LNS_CELL_STREAM
+#define STREAM_OR_ALL       LNS_CELL_STREAM_OR_ALL
+#define CALL_CLASS          LNS_CELL_CUDA_CALL_CLASS
+#define GRAPH_CLASS         LNS_CELL_GRAPH_CLASS
+#define DEPTH               LNS_CELL_DEPTH
+#define TRACK_NAME          LNS_CELL_TRACK_NAME
+#define TRACK_NAME_TEXT     LNS_CELL_TRACK_NAME_TEXT
+#define TRACK_UNIT          LNS_CELL_TRACK_UNIT
+#define TRACK_NUMBER        LNS_CELL_TRACK_NUMBER
+#define TRACK_METRIC        LNS_CELL_TRACK_METRIC
+#define CONSTANT(number)    LNS_CELL_CONSTANT, .argument = number
+#define BITS(id)            LNS_CELL_BITS, LNS_COLUMN_##id, 0, 64, 0
+#define BITS_OR_NULL(id)    LNS_CELL_BITS_OR_NULL, LNS_COLUMN_##id, 0, 64, 0
+#define BITS_PLUS(id, more) LNS_CELL_BITS_PLUS, LNS_COLUMN_##id, 0, 64, more
+#define START_PLUS(id)      LNS_CELL_START_PLUS, LNS_COLUMN_##id, 0, 64, 0
+#define VALUE               LNS_CELL_VALUE, LNS_COLUMN_VALUE, 0, 64, 0
+#define SLICE(id, shift, n) LNS_CELL_BITS, LNS_COLUMN_##id, shift, n, 0
+#define PEER(shift, n)      LNS_CELL_BITS_IF_ANY, LNS_COLUMN_PEERS, shift, n, 0
+#define LESS_ONE(id)        LNS_CELL_BITS_LESS_ONE, LNS_COLUMN_##id, 0, 8, 0
+#define MEMORY_KIND(id, at) LNS_CELL_MEMORY_KIND, LNS_COLUMN_##id, at, 8, 0
+#define OVERHEAD_KIND       LNS_CELL_OVERHEAD_KIND, LNS_COLUMN_OVERHEAD_KIND, 0, 64, 0
+#define THREAD              LNS_CELL_THREAD, LNS_COLUMN_THREAD, 0, 64, 0
+#define FIELD_OF(rule, type, member)                                                               \
+ LNS_CELL_FIELD##rule, .n_bits = 8 * sizeof ((type *)0)->member, .argument = offsetof (type, member)
+#define FIELD(type, member)              FIELD_OF (, type, member)
+#define FIELD_OR_NULL(type, member)      FIELD_OF (_OR_NULL, type, member)
+#define FIELD_TIME(type, member)         FIELD_OF (_TIME, type, member)
+#define FIELD_TEXT(type, member)         FIELD_OF (_TEXT, type, member)
+#define FIELD_TEXT_OR_NULL(type, member) FIELD_OF (_TEXT_OR_NULL, type, member)
+#define LAUNCH(member)                   LNS_CELL_LAUNCH, .argument = offsetof (LnsCudaLaunch, member)
+#define LAUNCH_FROM(member, bit)                                                                   \
+ LNS_CELL_LAUNCH, .shift = bit, .argument = offsetof (LnsCudaLaunch, member)
+#define LAUNCH_WIDE(member) LNS_CELL_LAUNCH_WIDE, .argument = offsetof (LnsCudaLaunch, member)
+
+/* clang-format off */
+#define INTEGER(name, ...)          { name, "INTEGER", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
+#define INTEGER_NOT_NULL(name, ...) { name, "INTEGER", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
+#define KEY(name, ...)              { name, "INTEGER", LNS_COLUMN_KEY, { __VA_ARGS__ } }
+#define REAL(name, ...)             { name, "REAL", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
+#define NUMERIC(name, ...)          { name, "NUMERIC", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
+#define TEXT(name, ...)             { name, "TEXT", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
+#define TEXT_NOT_NULL(name, ...)    { name, "TEXT", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
+/* clang-format on */
+
+/* ---- Strings, NVTX, the session ------------------------------------------------------------- */
 
 static const LnsTableColumn StringIds[] = {
   KEY ("id"),
@@ -64,44 +111,50 @@ static const LnsTableColumn PROCESSES[] = {
 };
 
 static const LnsTableColumn NVTX_EVENTS[] = {
-  INTEGER_NOT_NULL ("start"),
-  INTEGER ("end"),
-  INTEGER_NOT_NULL ("eventType"),
-  INTEGER ("rangeId"),
-  INTEGER ("category"),
-  INTEGER ("color"),
-  TEXT ("text"),
-  INTEGER ("globalTid"),
-  INTEGER ("endGlobalTid"),
-  INTEGER ("textId"),
-  INTEGER ("domainId"),
-  INTEGER ("uint64Value"),
-  INTEGER ("int64Value"),
-  REAL ("doubleValue"),
-  INTEGER ("uint32Value"),
-  INTEGER ("int32Value"),
-  REAL ("floatValue"),
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER ("end", END_IF_KNOWN),
+  INTEGER_NOT_NULL ("eventType", EVENT_TYPE),
+  INTEGER ("rangeId", BITS_OR_NULL (RANGE_ID)),
+  INTEGER ("category", BITS_OR_NULL (CATEGORY)),
+  INTEGER ("color", BITS_OR_NULL (COLOR)),
+  TEXT ("text", PLAIN_NAME),
+  INTEGER ("globalTid", STARTER),
+  INTEGER ("endGlobalTid", ENDER),
+  INTEGER ("textId", REGISTERED_NAME),
+  INTEGER ("domainId", DOMAIN_NUMBER),
+  INTEGER ("uint64Value", PAYLOAD (UINT64)),
+  INTEGER ("int64Value", PAYLOAD (INT64)),
+  REAL ("doubleValue", PAYLOAD (DOUBLE)),
+  INTEGER ("uint32Value", PAYLOAD (UINT32)),
+  INTEGER ("int32Value", PAYLOAD (INT32)),
+  REAL ("floatValue", PAYLOAD (FLOAT)),
   INTEGER ("jsonTextId"),
-  TEXT ("jsonText"),
-  TEXT ("binaryData"),
-  KEY ("eventId"),
+  TEXT ("jsonText", PAYLOAD_JSON),
+  TEXT ("binaryData", PAYLOAD_BINARY),
+  KEY ("eventId", ROWID),
 };
 
 static const LnsTableColumn NVTX_PAYLOAD_SCHEMAS[] = {
-  INTEGER ("domainId"), INTEGER ("schemaId"),   TEXT ("name"),           INTEGER ("type"),
-  INTEGER ("flags"),    INTEGER ("numEntries"), INTEGER ("payloadSize"), INTEGER ("alignTo"),
+  INTEGER ("domainId", FIELD_OF (_DOMAIN, LnsSchema, domain)),
+  INTEGER ("schemaId", FIELD (LnsSchema, schema_id)),
+  TEXT ("name", FIELD_TEXT_OR_NULL (LnsSchema, name)),
+  INTEGER ("type", FIELD (LnsSchema, type)),
+  INTEGER ("flags", FIELD_OR_NULL (LnsSchema, flags)),
+  INTEGER ("numEntries"),
+  INTEGER ("payloadSize", FIELD (LnsSchema, size_bytes)),
+  INTEGER ("alignTo", FIELD_OR_NULL (LnsSchema, align_bytes)),
 };
 
 static const LnsTableColumn NVTX_PAYLOAD_SCHEMA_ENTRIES[] = {
   INTEGER_NOT_NULL ("domainId"),
   INTEGER_NOT_NULL ("schemaId"),
-  INTEGER_NOT_NULL ("idx"),
-  INTEGER ("flags"),
-  INTEGER ("type"),
-  TEXT ("name"),
-  TEXT ("description"),
-  INTEGER ("arrayOrUnionDetail"),
-  INTEGER ("offset"),
+  INTEGER_NOT_NULL ("idx", FIELD (LnsSchemaEntry, position)),
+  INTEGER ("flags", FIELD_OR_NULL (LnsSchemaEntry, flags)),
+  INTEGER ("type", FIELD (LnsSchemaEntry, type)),
+  TEXT ("name", FIELD_TEXT_OR_NULL (LnsSchemaEntry, name)),
+  TEXT ("description", FIELD_TEXT_OR_NULL (LnsSchemaEntry, description)),
+  INTEGER ("arrayOrUnionDetail", FIELD_OR_NULL (LnsSchemaEntry, array_or_union_detail)),
+  INTEGER ("offset", FIELD_OR_NULL (LnsSchemaEntry, offset_bytes)),
 };
 
 static const LnsTableColumn DIAGNOSTIC_EVENT[] = {
@@ -147,70 +200,504 @@ static const LnsTableColumn META_DATA_EXPORT[] = {
 };
 
 static const LnsTableColumn NVTX_PAYLOAD_ENUMS[] = {
-  INTEGER ("domainId"),   INTEGER ("schemaId"), TEXT ("name"),
-  INTEGER ("numEntries"), INTEGER ("size"),
+  INTEGER ("domainId", FIELD_OF (_DOMAIN, LnsSchema, domain)),
+  INTEGER ("schemaId", FIELD (LnsSchema, schema_id)),
+  TEXT ("name", FIELD_TEXT_OR_NULL (LnsSchema, name)),
+  INTEGER ("numEntries"),
+  INTEGER ("size", FIELD (LnsSchema, size_bytes)),
 };
 
 static const LnsTableColumn NVTX_PAYLOAD_ENUM_ENTRIES[] = {
   INTEGER_NOT_NULL ("domainId"),
   INTEGER_NOT_NULL ("schemaId"),
-  INTEGER_NOT_NULL ("idx"),
-  TEXT ("name"),
-  INTEGER ("value"),
-  INTEGER ("isFlag"),
+  INTEGER_NOT_NULL ("idx", FIELD (LnsSchemaEntry, position)),
+  TEXT ("name", FIELD_TEXT_OR_NULL (LnsSchemaEntry, name)),
+  INTEGER ("value", FIELD (LnsSchemaEntry, type)),
+  INTEGER ("isFlag", FIELD_OR_NULL (LnsSchemaEntry, flags)),
 };
 
 static const LnsTableColumn LNS_COUNTERS[] = {
-  INTEGER_NOT_NULL ("timestamp"),
-  INTEGER_NOT_NULL ("nameId"),
-  TEXT_NOT_NULL ("name"),
-  { "value", "NUMERIC", LNS_COLUMN_PLAIN },
-  TEXT ("unit"),
-  INTEGER ("globalPid"),
-  INTEGER ("domainId"),
-  INTEGER ("counterId"),
+  INTEGER_NOT_NULL ("timestamp", START),
+  INTEGER_NOT_NULL ("nameId", TRACK_NAME),
+  TEXT_NOT_NULL ("name", TRACK_NAME_TEXT),
+  NUMERIC ("value", VALUE),
+  TEXT ("unit", TRACK_UNIT),
+  INTEGER ("globalPid", PID),
+  INTEGER ("domainId", DOMAIN_NUMBER),
+  INTEGER ("counterId", TRACK_NUMBER),
 };
 
 static const LnsTableColumn LNS_LOSSES[] = {
-  INTEGER ("start"),           INTEGER ("end"),
-  INTEGER ("globalPid"),       INTEGER ("globalTid"),
-  INTEGER_NOT_NULL ("pushes"), INTEGER_NOT_NULL ("pops"),
-  INTEGER_NOT_NULL ("marks"),  INTEGER_NOT_NULL ("starts"),
-  INTEGER_NOT_NULL ("ends"),   INTEGER_NOT_NULL ("others"),
-  INTEGER_NOT_NULL ("bytes"),
+  INTEGER ("start", FIELD_TIME (LnsLoss, first_ns)),
+  INTEGER ("end", FIELD_TIME (LnsLoss, last_ns)),
+  INTEGER ("globalPid", FIELD_OF (_GLOBAL_PID, LnsLoss, process)),
+  INTEGER ("globalTid", FIELD_OF (_GLOBAL_TID, LnsLoss, thread)),
+  INTEGER_NOT_NULL ("pushes", FIELD (LnsLoss, pushes)),
+  INTEGER_NOT_NULL ("pops", FIELD (LnsLoss, pops)),
+  INTEGER_NOT_NULL ("marks", FIELD (LnsLoss, marks)),
+  INTEGER_NOT_NULL ("starts", FIELD (LnsLoss, starts)),
+  INTEGER_NOT_NULL ("ends", FIELD (LnsLoss, ends)),
+  INTEGER_NOT_NULL ("others", FIELD (LnsLoss, others)),
+  INTEGER_NOT_NULL ("bytes", FIELD (LnsLoss, bytes)),
 };
 
 static const LnsTableColumn LNS_NVTX_RESOURCES[] = {
-  INTEGER ("start"),
-  INTEGER ("end"),
+  INTEGER ("start", FIELD_TIME (LnsResource, created_ns)),
+  INTEGER ("end", FIELD_TIME (LnsResource, destroyed_ns)),
   INTEGER ("globalPid"),
-  INTEGER_NOT_NULL ("domainId"),
-  INTEGER_NOT_NULL ("identifierType"),
+  INTEGER_NOT_NULL ("domainId", FIELD_OF (_DOMAIN, LnsResource, domain)),
+  INTEGER_NOT_NULL ("identifierType", FIELD (LnsResource, type)),
   TEXT_NOT_NULL ("identifierTypeName"),
-  INTEGER_NOT_NULL ("identifier"),
-  INTEGER_NOT_NULL ("textId"),
-  TEXT_NOT_NULL ("text"),
+  INTEGER_NOT_NULL ("identifier", FIELD (LnsResource, identifier)),
+  INTEGER_NOT_NULL ("textId", FIELD (LnsResource, name)),
+  TEXT_NOT_NULL ("text", FIELD_TEXT (LnsResource, name)),
 };
 
-static const LnsTableColumn enum_columns[] = { KEY ("id"), TEXT ("name"), TEXT ("label") };
+/* ---- CUDA ------------------------------------------------------------------------------------ */
 
-#define TABLE(name, source)                                                                        \
- {                                                                                                 \
-#  name, LNS_ROWS_##source, sizeof(name) / sizeof name[0], name                                    \
- }
-#define TABLE_OF(name, source, kinds)                                                              \
- {                                                                                                 \
-#  name, LNS_ROWS_##source, sizeof(name) / sizeof name[0], name, kinds                             \
- }
-#define NVTX_KINDS                                                                                 \
- (1u << LNS_LANE_NVTX_PUSH_POP | 1u << LNS_LANE_NVTX_START_END | 1u << LNS_LANE_NVTX_MARK)
+/* clang-format off */
+#define GPU_WORK                                                                                   \
+  INTEGER_NOT_NULL ("start", START),                                                               \
+  INTEGER_NOT_NULL ("end", END),                                                                   \
+  INTEGER_NOT_NULL ("deviceId", DEVICE),                                                           \
+  INTEGER_NOT_NULL ("contextId", CONTEXT),                                                         \
+  INTEGER ("greenContextId", GREEN),                                                               \
+  INTEGER_NOT_NULL ("streamId", STREAM),                                                           \
+  INTEGER ("correlationId", BITS (CORRELATION)),                                                   \
+  INTEGER ("globalPid", PID)
+#define LIBRARY(class)                                                                             \
+  INTEGER_NOT_NULL ("start", START),                                                               \
+  INTEGER_NOT_NULL ("end", END),                                                                   \
+  INTEGER_NOT_NULL ("eventClass", CONSTANT (class)),                                               \
+  INTEGER ("globalTid", TID),                                                                      \
+  INTEGER_NOT_NULL ("nameId", NAME)
+/* clang-format on */
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_RUNTIME[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("eventClass", CALL_CLASS),
+  INTEGER ("globalTid", TID),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER_NOT_NULL ("returnValue", BITS (RETURN_VALUE)),
+  INTEGER ("callchainId", BITS_OR_NULL (CALL_CHAIN)),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
+  GPU_WORK,
+  INTEGER_NOT_NULL ("demangledName", NAME),
+  INTEGER_NOT_NULL ("shortName", LAUNCH (short_name)),
+  INTEGER ("mangledName", LAUNCH (mangled_name)),
+  INTEGER ("launchType", LAUNCH (launch_type)),
+  INTEGER ("cacheConfig", LAUNCH_FROM (cache_config, 4)),
+  INTEGER_NOT_NULL ("registersPerThread", LAUNCH (registers)),
+  INTEGER_NOT_NULL ("gridX", LAUNCH (grid[0])),
+  INTEGER_NOT_NULL ("gridY", LAUNCH (grid[1])),
+  INTEGER_NOT_NULL ("gridZ", LAUNCH (grid[2])),
+  INTEGER_NOT_NULL ("blockX", LAUNCH (block[0])),
+  INTEGER_NOT_NULL ("blockY", LAUNCH (block[1])),
+  INTEGER_NOT_NULL ("blockZ", LAUNCH (block[2])),
+  INTEGER_NOT_NULL ("staticSharedMemory", LAUNCH (static_shared_bytes)),
+  INTEGER_NOT_NULL ("dynamicSharedMemory", LAUNCH (dynamic_shared_bytes)),
+  INTEGER_NOT_NULL ("localMemoryPerThread", LAUNCH (local_bytes)),
+  INTEGER_NOT_NULL ("localMemoryTotal", LAUNCH_WIDE (local_total_bytes)),
+  INTEGER_NOT_NULL ("gridId", BITS (GRID_ID)),
+  INTEGER ("sharedMemoryExecuted", LAUNCH (shared_executed_bytes)),
+  INTEGER ("graphNodeId", BITS_OR_NULL (GRAPH_NODE)),
+  INTEGER ("sharedMemoryLimitConfig", LAUNCH (shared_config)),
+  INTEGER ("qmdBulkReleaseDone"),
+  INTEGER ("qmdPreexitDone"),
+  INTEGER ("qmdLastCtaDone"),
+  INTEGER ("graphId", BITS_OR_NULL (GRAPH)),
+  INTEGER ("clusterX", LAUNCH (cluster[0])),
+  INTEGER ("clusterY", LAUNCH (cluster[1])),
+  INTEGER ("clusterZ", LAUNCH (cluster[2])),
+  INTEGER ("clusterSchedulingPolicy", LAUNCH (cluster_policy)),
+  INTEGER ("maxPotentialClusterSize", LAUNCH (max_potential_cluster)),
+  INTEGER ("maxActiveClusters", LAUNCH (max_active_clusters)),
+  INTEGER ("sharedMemoryRequestedPercentage"),
+  TEXT_NOT_NULL ("tensorSizeMinusOneElements", EMPTY_LIST),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMCPY[] = {
+  GPU_WORK,
+  INTEGER_NOT_NULL ("bytes", BITS (BYTES)),
+  INTEGER_NOT_NULL ("copyKind", BITS (COPY_KIND)),
+  INTEGER ("deprecatedSrcId"),
+  INTEGER ("srcKind", MEMORY_KIND (MEMORY_KINDS, 0)),
+  INTEGER ("dstKind", MEMORY_KIND (MEMORY_KINDS, 8)),
+  INTEGER ("srcDeviceId", PEER (0, 8)),
+  INTEGER ("srcContextId", PEER (8, 24)),
+  INTEGER ("dstDeviceId", PEER (32, 8)),
+  INTEGER ("dstContextId", PEER (40, 24)),
+  INTEGER ("migrationCause", BITS_OR_NULL (MIGRATION_CAUSE)),
+  INTEGER ("graphNodeId", BITS_OR_NULL (GRAPH_NODE)),
+  INTEGER ("virtualAddress", BITS_OR_NULL (ADDRESS)),
+  INTEGER ("copyCount", BITS_OR_NULL (COPY_COUNT)),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMSET[] = {
+  GPU_WORK,
+  INTEGER_NOT_NULL ("value", BITS (SET_VALUE)),
+  INTEGER_NOT_NULL ("bytes", BITS (BYTES)),
+  INTEGER ("graphNodeId", BITS_OR_NULL (GRAPH_NODE)),
+  INTEGER ("memKind", MEMORY_KIND (MEMORY_KINDS, 0)),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_SYNCHRONIZATION[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("deviceId", DEVICE),
+  INTEGER_NOT_NULL ("contextId", CONTEXT),
+  INTEGER ("greenContextId"),
+  INTEGER_NOT_NULL ("streamId", STREAM_OR_ALL),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER ("globalPid", PID),
+  INTEGER ("deprecatedSyncType"),
+  INTEGER_NOT_NULL ("syncType", BITS (SYNC_TYPE)),
+  INTEGER_NOT_NULL ("eventId", BITS (CUDA_EVENT)),
+  INTEGER ("eventSyncId", BITS (CUDA_EVENT_SYNC)),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_CUDA_EVENT[] = {
+  INTEGER ("timestamp", START),
+  INTEGER_NOT_NULL ("deviceId", DEVICE),
+  INTEGER_NOT_NULL ("contextId", CONTEXT),
+  INTEGER ("greenContextId", GREEN),
+  INTEGER_NOT_NULL ("streamId", STREAM),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER ("globalPid", PID),
+  INTEGER_NOT_NULL ("eventId", BITS (CUDA_EVENT)),
+  INTEGER ("eventSyncId", BITS (CUDA_EVENT_SYNC)),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_GRAPH_TRACE[] = {
+  GPU_WORK,
+  INTEGER_NOT_NULL ("graphId", BITS (GRAPH)),
+  INTEGER_NOT_NULL ("graphExecId", BITS (GRAPH_EXEC)),
+};
+
+static const LnsTableColumn CUDA_GRAPH_NODE_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("eventClass", CONSTANT (77)),
+  INTEGER ("globalTid", TID),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER_NOT_NULL ("graphNodeId", BITS (GRAPH_NODE)),
+  INTEGER ("originalGraphNodeId", BITS_OR_NULL (ORIGINAL)),
+};
+
+static const LnsTableColumn CUDA_GRAPH_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("eventClass", GRAPH_CLASS),
+  INTEGER ("globalTid", TID),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER ("graphId", BITS_OR_NULL (GRAPH)),
+  INTEGER ("originalGraphId", BITS_OR_NULL (ORIGINAL)),
+  INTEGER ("graphExecId", BITS_OR_NULL (GRAPH_EXEC)),
+};
+
+static const LnsTableColumn CUDA_GPU_MEMORY_USAGE_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("globalPid", PID),
+  INTEGER_NOT_NULL ("deviceId", DEVICE),
+  INTEGER_NOT_NULL ("contextId", SLICE (PLACE, 32, 32)),
+  INTEGER_NOT_NULL ("address", BITS (ADDRESS)),
+  INTEGER_NOT_NULL ("pc", BITS (PC)),
+  INTEGER_NOT_NULL ("bytes", BITS (BYTES)),
+  INTEGER_NOT_NULL ("memKind", MEMORY_KIND (OPERATION, 8)),
+  INTEGER_NOT_NULL ("memoryOperationType", LESS_ONE (OPERATION)),
+  TEXT ("name", NAME_TEXT),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER ("streamId", SLICE (PLACE, 0, 32)),
+  INTEGER ("localMemoryPoolAddress", BITS_OR_NULL (POOL_ADDRESS)),
+  INTEGER ("localMemoryPoolReleaseThreshold", BITS_OR_NULL (POOL_THRESHOLD)),
+  INTEGER ("localMemoryPoolSize", BITS_OR_NULL (POOL_SIZE)),
+  INTEGER ("localMemoryPoolUtilizedSize", BITS_OR_NULL (POOL_UTILIZED)),
+  INTEGER ("importedMemoryPoolAddress"),
+  INTEGER ("importedMemoryPoolProcessId"),
+};
+
+static const LnsTableColumn CUDA_GPU_MEMORY_POOL_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("globalPid", PID),
+  INTEGER_NOT_NULL ("deviceId", DEVICE),
+  INTEGER_NOT_NULL ("address", BITS (ADDRESS)),
+  INTEGER_NOT_NULL ("operationType", SLICE (OPERATION, 0, 8)),
+  INTEGER_NOT_NULL ("poolType", SLICE (OPERATION, 16, 8)),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER ("minBytesToKeep", BITS (BYTES)),
+  INTEGER ("localMemoryPoolReleaseThreshold", BITS (POOL_THRESHOLD)),
+  INTEGER ("localMemoryPoolSize", BITS (POOL_SIZE)),
+  INTEGER ("localMemoryPoolUtilizedSize", BITS (POOL_UTILIZED)),
+};
+
+static const LnsTableColumn CUDA_UM_CPU_PAGE_FAULT_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("globalPid", PID),
+  INTEGER_NOT_NULL ("address", BITS (ADDRESS)),
+  INTEGER ("originalFaultPc", BITS (PC)),
+  INTEGER_NOT_NULL ("CpuInstruction", CONSTANT (0)),
+  INTEGER_NOT_NULL ("module", CONSTANT (0)),
+  INTEGER ("unresolvedFaultPc"),
+  INTEGER ("sourceFile"),
+  INTEGER ("sourceLine"),
+};
+
+static const LnsTableColumn CUDA_UM_GPU_PAGE_FAULT_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("globalPid", PID),
+  INTEGER_NOT_NULL ("deviceId", DEVICE),
+  INTEGER_NOT_NULL ("address", BITS (ADDRESS)),
+  INTEGER_NOT_NULL ("numberOfPageFaults", BITS (FAULTS)),
+  INTEGER_NOT_NULL ("faultAccessType", BITS (FAULT_ACCESS)),
+};
+
+static const LnsTableColumn PROFILER_OVERHEAD[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER ("globalTid", THREAD),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER_NOT_NULL ("overheadType", OVERHEAD_KIND),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_OVERHEAD[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("eventClass", CONSTANT (103)),
+  INTEGER ("globalTid", THREAD),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER ("nameId", NAME),
+  INTEGER_NOT_NULL ("overheadType", OVERHEAD_KIND),
+};
+
+static const LnsTableColumn CUPTI_ACTIVITY_KIND_JIT[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("eventClass", CONSTANT (102)),
+  INTEGER ("globalTid"),
+  INTEGER ("correlationId", BITS (CORRELATION)),
+  INTEGER ("nameId", NAME),
+  INTEGER_NOT_NULL ("jitEntryType", SLICE (JIT_KIND, 0, 8)),
+  INTEGER_NOT_NULL ("jitOperationType", SLICE (JIT_KIND, 8, 8)),
+  INTEGER ("deviceId", DEVICE),
+  INTEGER ("jitOperationCorrelationId"),
+  INTEGER ("cacheSize", BITS_OR_NULL (BYTES)),
+  TEXT ("cachePath"),
+};
+
+static const LnsTableColumn CUBLAS_EVENTS[] = { LIBRARY (29) };
+static const LnsTableColumn CUDNN_EVENTS[] = { LIBRARY (28) };
+
+static const LnsTableColumn TARGET_INFO_GPU[] = {
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("id"),
+  TEXT ("name", FIELD_TEXT (LnsCudaDevice, name)),
+  TEXT ("busLocation", FIELD_TEXT_OR_NULL (LnsCudaDevice, bus)),
+  INTEGER ("isDiscrete", CONSTANT (1)),
+  INTEGER ("l2CacheSize", FIELD_OR_NULL (LnsCudaDevice, l2_bytes)),
+  INTEGER ("totalMemory", FIELD_OR_NULL (LnsCudaDevice, memory_bytes)),
+  INTEGER ("memoryBandwidth"),
+  INTEGER ("clockRate"),
+  INTEGER ("smCount", FIELD_OR_NULL (LnsCudaDevice, n_multiprocessors)),
+  INTEGER ("pwGpuId"),
+  TEXT ("uuid", FIELD_OF (_UUID, LnsCudaDevice, uuid)),
+  INTEGER ("luid"),
+  TEXT ("chipName"),
+  INTEGER ("cuDevice", FIELD (LnsCudaDevice, number)),
+  TEXT ("ctxswDevPath"),
+  TEXT ("ctrlDevPath"),
+  INTEGER ("revision"),
+  INTEGER ("nodeMask"),
+  INTEGER ("constantMemory", FIELD_OR_NULL (LnsCudaDevice, constant_bytes)),
+  INTEGER ("maxIPC", FIELD_OR_NULL (LnsCudaDevice, max_ipc)),
+  INTEGER ("maxRegistersPerBlock", FIELD_OR_NULL (LnsCudaDevice, max_registers_per_block)),
+  INTEGER ("maxShmemPerBlock", FIELD_OR_NULL (LnsCudaDevice, max_shared_per_block)),
+  INTEGER ("maxShmemPerBlockOptin"),
+  INTEGER ("maxShmemPerSm", FIELD_OR_NULL (LnsCudaDevice, max_shared_per_sm)),
+  INTEGER ("maxRegistersPerSm", FIELD_OR_NULL (LnsCudaDevice, max_registers_per_sm)),
+  INTEGER ("threadsPerWarp", FIELD_OR_NULL (LnsCudaDevice, threads_per_warp)),
+  INTEGER ("asyncEngines", FIELD_OR_NULL (LnsCudaDevice, n_copy_engines)),
+  INTEGER ("maxWarpsPerSm", FIELD_OR_NULL (LnsCudaDevice, max_warps_per_sm)),
+  INTEGER ("maxBlocksPerSm", FIELD_OR_NULL (LnsCudaDevice, max_blocks_per_sm)),
+  INTEGER ("maxThreadsPerBlock", FIELD_OR_NULL (LnsCudaDevice, max_threads_per_block)),
+  INTEGER ("maxBlockDimX", FIELD_OR_NULL (LnsCudaDevice, max_block[0])),
+  INTEGER ("maxBlockDimY", FIELD_OR_NULL (LnsCudaDevice, max_block[1])),
+  INTEGER ("maxBlockDimZ", FIELD_OR_NULL (LnsCudaDevice, max_block[2])),
+  INTEGER ("maxGridDimX", FIELD_OR_NULL (LnsCudaDevice, max_grid[0])),
+  INTEGER ("maxGridDimY", FIELD_OR_NULL (LnsCudaDevice, max_grid[1])),
+  INTEGER ("maxGridDimZ", FIELD_OR_NULL (LnsCudaDevice, max_grid[2])),
+  INTEGER ("computeMajor", FIELD_OR_NULL (LnsCudaDevice, compute_major)),
+  INTEGER ("computeMinor"),
+  INTEGER ("smMajor", FIELD_OR_NULL (LnsCudaDevice, compute_major)),
+  INTEGER ("smMinor"),
+};
+
+static const LnsTableColumn TARGET_INFO_CUDA_DEVICE[] = {
+  INTEGER ("gpuId"),
+  INTEGER_NOT_NULL ("cudaId", FIELD (LnsCudaDevice, number)),
+  INTEGER_NOT_NULL ("pid", FIELD_OF (_PID, LnsCudaDevice, process)),
+  TEXT ("uuid", FIELD_OF (_UUID, LnsCudaDevice, uuid)),
+  INTEGER ("numMultiprocessors", FIELD_OR_NULL (LnsCudaDevice, n_multiprocessors)),
+};
+
+static const LnsTableColumn TARGET_INFO_CUDA_CONTEXT_INFO[] = {
+  INTEGER_NOT_NULL ("nullStreamId", FIELD (LnsCudaContext, null_stream)),
+  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("processId"),
+  INTEGER_NOT_NULL ("deviceId"),
+  INTEGER_NOT_NULL ("contextId", FIELD (LnsCudaContext, number)),
+  INTEGER ("parentContextId"),
+  INTEGER ("isGreenContext", FIELD (LnsCudaContext, is_green)),
+  INTEGER ("numMultiprocessors", FIELD (LnsCudaContext, n_multiprocessors)),
+};
+
+static const LnsTableColumn TARGET_INFO_CUDA_STREAM[] = {
+  INTEGER_NOT_NULL ("streamId", FIELD (LnsCudaStream, number)),
+  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("processId"),
+  INTEGER_NOT_NULL ("contextId"),
+  INTEGER_NOT_NULL ("priority", FIELD (LnsCudaStream, priority)),
+  INTEGER_NOT_NULL ("flag", FIELD (LnsCudaStream, flags)),
+};
+
+static const LnsTableColumn TARGET_INFO_NVTX_CUDA_DEVICE[] = {
+  TEXT_NOT_NULL ("name", FIELD_TEXT (LnsResource, name)),
+  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("deviceId", FIELD (LnsResource, identifier)),
+};
+
+static const LnsTableColumn TARGET_INFO_NVTX_CUDA_CONTEXT[] = {
+  TEXT_NOT_NULL ("name", FIELD_TEXT (LnsCudaContext, name)),
+  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("processId"),
+  INTEGER_NOT_NULL ("deviceId"),
+  INTEGER_NOT_NULL ("contextId", FIELD (LnsCudaContext, number)),
+};
+
+static const LnsTableColumn TARGET_INFO_NVTX_CUDA_STREAM[] = {
+  TEXT_NOT_NULL ("name", FIELD_TEXT (LnsCudaStream, name)),
+  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("processId"),
+  INTEGER_NOT_NULL ("deviceId"),
+  INTEGER_NOT_NULL ("contextId"),
+  INTEGER_NOT_NULL ("streamId", FIELD (LnsCudaStream, number)),
+};
+
+/* ---- The operating system, CPUs, GPU metrics, MPI -------------------------------------------- */
+
+static const LnsTableColumn OSRT_API[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("end", END),
+  INTEGER_NOT_NULL ("eventClass", BITS_PLUS (EVENT_CLASS, 27)),
+  INTEGER ("globalTid", TID),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER_NOT_NULL ("returnValue", BITS (RETURN_VALUE)),
+  INTEGER ("nestingLevel", DEPTH),
+  INTEGER_NOT_NULL ("callchainId", BITS (CALL_CHAIN)),
+  INTEGER_NOT_NULL ("argumentsId", BITS (ARGUMENTS)),
+};
+
+static const LnsTableColumn SCHED_EVENTS[] = {
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("cpu", BITS (CPU)),
+  INTEGER_NOT_NULL ("isSchedIn", BITS (SCHED_IN)),
+  INTEGER ("globalTid", TID),
+  INTEGER ("threadState", BITS (THREAD_STATE)),
+  INTEGER ("threadBlock", BITS_OR_NULL (THREAD_BLOCK)),
+};
+
+static const LnsTableColumn COMPOSITE_EVENTS[] = {
+  INTEGER_NOT_NULL ("id", BITS (CALL_CHAIN)),
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER ("cpu", BITS (CPU)),
+  INTEGER ("threadState", BITS (THREAD_STATE)),
+  INTEGER ("globalTid", TID),
+  INTEGER_NOT_NULL ("cpuCycles", BITS (CYCLES)),
+};
+
+static const LnsTableColumn GPU_METRICS[] = {
+  INTEGER_NOT_NULL ("rawTimestamp", START_PLUS (RAW_TIME)),
+  INTEGER_NOT_NULL ("timestamp", START),
+  INTEGER_NOT_NULL ("typeId", TRACK_NUMBER),
+  INTEGER_NOT_NULL ("metricId", TRACK_METRIC),
+  INTEGER_NOT_NULL ("value", VALUE),
+};
+
+/* clang-format off */
+#define MPI_BASE                                                                                   \
+  INTEGER_NOT_NULL ("start", START),                                                               \
+  INTEGER ("end", END_IF_KNOWN),                                                                   \
+  INTEGER ("globalTid", TID),                                                                      \
+  INTEGER ("textId", NAME)
+#define MPI_COMMUNICATOR                                                                           \
+  INTEGER ("commHandle", BITS (COMMUNICATOR)),                                                     \
+  INTEGER ("commUid", BITS_OR_NULL (COMMUNICATOR_UID))
+/* clang-format on */
+
+static const LnsTableColumn MPI_P2P_EVENTS[] = {
+  MPI_BASE,
+  MPI_COMMUNICATOR,
+  INTEGER ("tag", BITS (TAG)),
+  INTEGER ("remoteRank", BITS (PEER_RANK)),
+  INTEGER ("size", BITS (BYTES)),
+  INTEGER ("requestHandle", BITS_OR_NULL (REQUEST)),
+};
+
+static const LnsTableColumn MPI_COLLECTIVES_EVENTS[] = {
+  MPI_BASE,
+  MPI_COMMUNICATOR,
+  INTEGER ("rootRank", BITS (PEER_RANK)),
+  INTEGER ("size", BITS (BYTES)),
+  INTEGER ("recvSize", BITS (RECEIVED_BYTES)),
+  INTEGER ("requestHandle", BITS_OR_NULL (REQUEST)),
+};
+
+static const LnsTableColumn MPI_START_WAIT_EVENTS[] = {
+  MPI_BASE,
+  INTEGER ("requestHandle", BITS_OR_NULL (REQUEST)),
+};
+
+static const LnsTableColumn MPI_OTHER_EVENTS[] = {
+  MPI_BASE,
+};
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+#define KIND(kind) (1u << LNS_LANE_##kind)
+
+/* Each entry of events may end with further members of LnsTable. */
+/* clang-format off */
+#define ROWS(name, source) #name, LNS_ROWS_##source, sizeof name / sizeof name[0], name
+#define TABLE(name, source)     { ROWS (name, source) }
+#define EVENTS(name, kind, ...) { ROWS (name, EVENTS), .kinds = KIND (kind), __VA_ARGS__ }
+#define EVENTS_OF(name, kind, track, ...) \
+  EVENTS (name, kind, .tracks = 1u << LNS_TRACK_##track, __VA_ARGS__)
+#define EVENTS_WITH(name, kind, cell, set) EVENTS (name, kind, .filter = { cell }, .passes = set)
+#define MPI(name, class) \
+  EVENTS (name, MPI_CALL, .filter = { BITS (EVENT_CLASS) }, .passes = 1u << LNS_MPI_##class, \
+          .is_optional = true, .trace = { "mpi", "textId", .is_told = true })
+/* clang-format on */
+
+/* What of ENUM_CUPTI_OVERHEAD_TYPE is CUDA's own doing: compiling, loading, a full command buffer. */
+#define OWN_OVERHEADS (1u << 2 | 1u << 6 | 1u << 7 | 1u << 8)
 
 static const LnsTable known[] = {
   TABLE (StringIds, STRINGS),
   TABLE (ThreadNames, DEFINITIONS),
   TABLE (ProcessStreams, NONE),
   TABLE (PROCESSES, DEFINITIONS),
-  TABLE_OF (NVTX_EVENTS, NVTX, NVTX_KINDS),
+  { ROWS (NVTX_EVENTS, NVTX),
+    .kinds = KIND (NVTX_PUSH_POP) | KIND (NVTX_START_END) | KIND (NVTX_MARK),
+    .trace = { "nvtx", "text" } },
   TABLE (NVTX_PAYLOAD_SCHEMAS, DEFINITIONS),
   TABLE (NVTX_PAYLOAD_SCHEMA_ENTRIES, DEFINITIONS),
   TABLE (NVTX_PAYLOAD_ENUMS, DEFINITIONS),
@@ -222,26 +709,71 @@ static const LnsTable known[] = {
   TABLE (TARGET_INFO_SYSTEM_ENV, DEFINITIONS),
   TABLE (META_DATA_CAPTURE, DEFINITIONS),
   TABLE (META_DATA_EXPORT, DEFINITIONS),
-  { "LNS_COUNTERS", LNS_ROWS_COUNTERS, sizeof LNS_COUNTERS / sizeof LNS_COUNTERS[0], LNS_COUNTERS,
-    1u << LNS_LANE_COUNTER, 1u << LNS_TRACK_COUNTER },
+  EVENTS_OF (LNS_COUNTERS, COUNTER, COUNTER, .trace = { "counter", "name", .is_sample = true }),
   TABLE (LNS_LOSSES, DEFINITIONS),
   TABLE (LNS_NVTX_RESOURCES, DEFINITIONS),
+  { ROWS (CUPTI_ACTIVITY_KIND_RUNTIME, EVENTS), .kinds = KIND (CUDA_API) | KIND (CUDA_BACKTRACE),
+    .call_chains = "CUDA_CALLCHAINS", .trace = { "cuda_runtime", "nameId", .is_call = true } },
+  EVENTS (CUPTI_ACTIVITY_KIND_KERNEL,
+          CUDA_KERNEL,
+          .trace = { "kernel", "demangledName", .is_begun = true }),
+  EVENTS (CUPTI_ACTIVITY_KIND_MEMCPY,
+          CUDA_MEMCPY,
+          .trace = { "gpu_memcpy", "copyKind", "ENUM_CUDA_MEMCPY_OPER", .is_begun = true }),
+  EVENTS (CUPTI_ACTIVITY_KIND_MEMSET, CUDA_MEMSET, .trace = { "gpu_memset", .is_begun = true }),
+  EVENTS (CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+          CUDA_SYNC,
+          .trace = { "cuda_sync", "syncType", "ENUM_CUPTI_SYNC_TYPE" }),
+  EVENTS (CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUDA_EVENT),
+  EVENTS (CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+          CUDA_GRAPH,
+          .trace = { "cuda_graph", .is_begun = true, .is_told = true }),
+  EVENTS_WITH (CUDA_GRAPH_NODE_EVENTS, CUDA_GRAPH_NODE, BITS (GRAPH_NODE), ~UINT64_C (1)),
+  EVENTS_WITH (CUDA_GRAPH_EVENTS, CUDA_GRAPH_NODE, BITS (GRAPH_NODE), 1),
+  EVENTS (CUDA_GPU_MEMORY_USAGE_EVENTS, CUDA_MEMORY),
+  EVENTS (CUDA_GPU_MEMORY_POOL_EVENTS, CUDA_POOL),
+  EVENTS_OF (CUDA_UM_CPU_PAGE_FAULT_EVENTS, CUDA_FAULT, CUDA_CPU_FAULTS),
+  EVENTS_OF (CUDA_UM_GPU_PAGE_FAULT_EVENTS, CUDA_FAULT, CUDA_GPU_FAULTS),
+  EVENTS_WITH (PROFILER_OVERHEAD, CUDA_OVERHEAD, OVERHEAD_KIND, ~(uint64_t)OWN_OVERHEADS),
+  EVENTS_WITH (CUPTI_ACTIVITY_KIND_OVERHEAD, CUDA_OVERHEAD, OVERHEAD_KIND, OWN_OVERHEADS),
+  EVENTS (CUPTI_ACTIVITY_KIND_JIT, CUDA_JIT),
+  EVENTS_OF (CUBLAS_EVENTS, LIBRARY_CALL, CUBLAS, .trace = { "cublas", "nameId", .is_told = true }),
+  EVENTS_OF (CUDNN_EVENTS, LIBRARY_CALL, CUDNN, .trace = { "cudnn", "nameId", .is_told = true }),
+  TABLE (TARGET_INFO_GPU, DEFINITIONS),
+  TABLE (TARGET_INFO_CUDA_DEVICE, DEFINITIONS),
+  TABLE (TARGET_INFO_CUDA_CONTEXT_INFO, DEFINITIONS),
+  TABLE (TARGET_INFO_CUDA_STREAM, DEFINITIONS),
+  TABLE (TARGET_INFO_NVTX_CUDA_DEVICE, DEFINITIONS),
+  TABLE (TARGET_INFO_NVTX_CUDA_CONTEXT, DEFINITIONS),
+  TABLE (TARGET_INFO_NVTX_CUDA_STREAM, DEFINITIONS),
+  EVENTS (OSRT_API,
+          OS_CALL,
+          .is_optional = true,
+          .call_chains = "OSRT_CALLCHAINS",
+          .trace = { "osrt", "nameId", .is_told = true }),
+  EVENTS (SCHED_EVENTS, SCHED, .is_optional = true),
+  /* Readers ask for its share of threads without looking whether it is there. */
+  EVENTS (COMPOSITE_EVENTS, CPU_SAMPLE, .call_chains = "SAMPLING_CALLCHAINS"),
+  EVENTS_OF (GPU_METRICS, COUNTER, GPU_METRIC, .is_optional = true),
+  MPI (MPI_P2P_EVENTS, P2P),
+  MPI (MPI_COLLECTIVES_EVENTS, COLLECTIVE),
+  MPI (MPI_START_WAIT_EVENTS, START_WAIT),
+  MPI (MPI_OTHER_EVENTS, OTHER),
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])
 
-static LnsTable all[N_KNOWN + LNS_N_CUDA_TABLES + LNS_N_SYSTEM_TABLES + LNS_N_ENUMS];
+static LnsTable all[N_KNOWN + LNS_N_ENUMS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
 make_all (void)
 {
-  LnsTable *at = mempcpy (all, known, sizeof known);
+  static const LnsTableColumn columns[] = { KEY ("id"), TEXT ("name"), TEXT ("label") };
 
-  at = mempcpy (at, _lns_cuda_tables, sizeof _lns_cuda_tables);
-  at = mempcpy (at, _lns_system_tables, sizeof _lns_system_tables);
+  memcpy (all, known, sizeof known);
   for (unsigned i = 0; i < LNS_N_ENUMS; i++)
-    *at++ = (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, enum_columns };
+    all[N_KNOWN + i] = (LnsTable){ lns_enums[i].name, LNS_ROWS_ENUM, 3, columns };
 }
 
 const LnsTable *
@@ -295,7 +827,7 @@ lns_table_sql (const LnsTable *table, const char *schema)
   FILE *stream = open_memstream (&sql, &size);
 
   if (stream == NULL)
-    return NULL;
+    lns_out_of_memory ();
   fprintf (stream, "CREATE TABLE %s%s", schema ? schema : "", schema ? "." : "");
   if (is_word (table->name))
     fputs (table->name, stream);
@@ -308,5 +840,7 @@ lns_table_sql (const LnsTable *table, const char *schema)
       fprintf (stream, " %s%s", table->columns[i].type, rules[table->columns[i].rule]);
     }
   fputs (")", stream);
-  return fclose (stream) == 0 ? sql : NULL;
+  if (fclose (stream) != 0)
+    lns_out_of_memory ();
+  return sql;
 }

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tables of the nsys SQLite export: names, columns and types, in the order in which real files
- * have them, for `sql` and `export` alike. Tables of our own are prefixed LNS_. A table exists even
- * where it has no row, since programs that read such files expect it. */
+/* The tables of the nsys SQLite export, for `sql` and `export`: names, columns and types in the order in which real
+ * files have them. LNS_ begins the names of our own tables. A table without rows exists too, because programs that
+ * read such files expect it. */
 
 #pragma once
 
@@ -26,22 +26,37 @@ typedef struct
   const char *name;
   const char *type; /* "INTEGER", "REAL" or "TEXT"                                              */
   LnsColumnRule rule;
-  LnsCell cell; /* LNS_ROWS_EVENTS                                                              */
+  LnsCell cell; /* of tables of events                                                           */
 } LnsTableColumn;
 
 /* Where a table's rows come from. */
 typedef enum
 {
-  LNS_ROWS_NONE,        /* never any: tables of what is not recorded yet                         */
+  LNS_ROWS_NONE,        /* Lanescope does not record them                                        */
   LNS_ROWS_DEFINITIONS, /* a few, made from the report's definitions                             */
   LNS_ROWS_STRINGS,     /* one per string of the report                                          */
-  LNS_ROWS_NVTX,        /* one per event of the NVTX lanes, then those of definitions            */
-  LNS_ROWS_COUNTERS,    /* one per counter sample                                                */
-  LNS_ROWS_EVENTS,      /* one per event of some lanes, column by column as its cell says        */
-  LNS_ROWS_ENUM,        /* the constants of enums.h                                          */
+  LNS_ROWS_EVENTS,      /* one per event of some lanes, each column as its cell says             */
+  LNS_ROWS_NVTX,        /* the same, then rows of definitions                                    */
+  LNS_ROWS_ENUM,        /* the constants of enums.h                                              */
   LNS_ROWS_KEPT,        /* kept as they came from elsewhere                                      */
 } LnsRowSource;
 
+/* How a trace (Chrome's format) shows the rows of a table. */
+typedef struct
+{
+  const char *category; /* NULL = a trace does not have them                                    */
+  const char *
+      name; /* column of the name: its text or string id, or the id in `names`; NULL = the category */
+  const char *names; /* enumeration (enums.h), or NULL                                       */
+  bool is_call;      /* a call that may begin work on a GPU                                  */
+  bool is_begun;     /* work on a GPU that such a call began                                 */
+  bool is_sample;    /* a sample of a counter                                                */
+  bool
+      is_told; /* the category may be that of other programs: the arguments have the table and all of its columns */
+} LnsTraceLook;
+
+/* All that a kind of lane is called outside the store: its table, and what other formats make of the rows. What the viewer
+ * calls it is in ui/model/lane-look.c. */
 typedef struct LnsTable
 {
   const char *name;
@@ -55,10 +70,12 @@ typedef struct LnsTable
   LnsCell filter;
   uint64_t passes;
   uint32_t kept;    /* LNS_ROWS_KEPT: id of the LnsKeptTable                                     */
-  bool is_optional; /* an export leaves it out where it has no row, unless all are asked for    */
+  bool is_optional; /* an export leaves it out if it has no row, unless the user asks for all    */
+  const char *call_chains; /* the kept table in which LNS_COLUMN_CALL_CHAIN is an id, or NULL   */
+  LnsTraceLook trace;
 } LnsTable;
 
-/* What a column of events tells, as far as a search can use it. */
+/* What a search can use a column of events for. */
 typedef enum
 {
   LNS_ROLE_NONE,
@@ -142,5 +159,5 @@ const LnsTable *lns_table_all (unsigned *ret_n);
 /* The table called NAME (as SQL compares: ASCII letters of either case), or NULL. O(tables). */
 const LnsTable *lns_table_find (const char *name);
 
-/* "CREATE TABLE [SCHEMA.]NAME (…)", to be freed; SCHEMA may be NULL. NULL without memory. */
+/* "CREATE TABLE [SCHEMA.]NAME (…)". The caller frees it. SCHEMA may be NULL. */
 char *lns_table_sql (const LnsTable *table, const char *schema);

@@ -3,9 +3,349 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
+#include "src/base/memory.h"
+#include "src/base/search.h"
 #include "src/tables/tables-private.h"
+
+#define NAME_MAX_BYTES 120
+
+/* Of all kept tables together so many values (24 bytes each) are held in memory, of one table half of that. */
+#define HELD_VALUES 4000000
+
+const LnsTable *
+lns_tables_all (const LnsTables *tables, unsigned *ret_n)
+{
+  *ret_n = tables->n_all;
+  return tables->all;
+}
+
+const LnsTable *
+lns_tables_find (const LnsTables *tables, const char *name)
+{
+  for (unsigned i = 0; i < tables->n_all; i++)
+    if (strcasecmp (tables->all[i].name, name) == 0)
+      return &tables->all[i];
+  return NULL;
+}
+
+bool
+_lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table)
+{
+  return table->source == LNS_ROWS_KEPT && tables->kept[table->kept].is_streamed;
+}
+
+bool
+lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column)
+{
+  table = &tables->all[_lns_tables_position (tables, table)];
+  return column < 0 || !_lns_tables_is_streamed (tables, table) ||
+         column == tables->kept[table->kept].column[0];
+}
+
+/* ---- Kept tables join those that every report has: columns ------------------------------------ */
+
+/* Whether TYPE may stand in the text of a statement as the report has it. */
+static bool
+is_type (const char *type)
+{
+  for (const char *c = type; *c != '\0'; c++)
+    if (!isalnum ((unsigned char)*c) && strchr (" _(),", *c) == NULL)
+      return false;
+  return strcasestr (type, "hidden") == NULL;
+}
+
+/* The columns of KEPT. The caller frees them; TABLES owns names and types. NULL where they are damaged. */
+static LnsTableColumn *
+read_columns (LnsTables *tables, const LnsKeptTable *kept, unsigned *ret_n)
+{
+  size_t size;
+  uint32_t n, n_facts;
+  const char *bytes = lns_report_string (tables->report, kept->columns, &size);
+  LnsKeptValue *facts = lns_kept_decode (bytes, size, &n, &n_facts);
+  bool good = facts != NULL && n_facts == 3 && n > 0 && n <= LNS_KEPT_MAX_COLUMNS;
+  LnsTableColumn *columns = good ? lns_calloc (n, sizeof *columns) : NULL;
+
+  for (uint32_t i = 0; good && i < n; i++)
+    {
+      const LnsKeptValue *name = &facts[3 * i], *type = &facts[3 * i + 1];
+      good = name->type == LNS_KEPT_TEXT && type->type == LNS_KEPT_TEXT;
+      if (!good)
+        break;
+      columns[i].name = _lns_tables_own (tables, lns_memdup (name->bytes, name->size_bytes));
+      columns[i].type = _lns_tables_own (tables, lns_memdup (type->bytes, type->size_bytes));
+      columns[i].rule = facts[3 * i + 2].integer != 0 ? LNS_COLUMN_NOT_NULL : LNS_COLUMN_PLAIN;
+      good = columns[i].name[0] != '\0';
+      if (!is_type (columns[i].type))
+        columns[i].type = "";
+    }
+  free (facts);
+  if (!good)
+    {
+      free (columns);
+      return NULL;
+    }
+  *ret_n = n;
+  return columns;
+}
+
+static int
+position_of (const LnsTableColumn *columns, unsigned n, const char *name)
+{
+  for (unsigned i = 0; i < n; i++)
+    if (strcasecmp (columns[i].name, name) == 0)
+      return (int)i;
+  return -1;
+}
+
+/* Gives TABLE the columns of KEPT that it lacks, behind its own. RET_POSITIONS gets where each is, or -1
+ * where there is no room. */
+static void
+add_columns (LnsTables *tables,
+             LnsTable *table,
+             const LnsTableColumn *kept,
+             unsigned n_kept,
+             int8_t *ret_positions)
+{
+  LnsTableColumn *columns =
+      _lns_tables_own (tables, lns_calloc (table->n_columns + n_kept, sizeof *columns));
+  unsigned n = table->n_columns;
+
+  if (n > 0)
+    memcpy (columns, table->columns, n * sizeof *columns);
+  for (unsigned i = 0; i < n_kept; i++)
+    {
+      int at = position_of (columns, n, kept[i].name);
+      if (at < 0 && n < LNS_KEPT_MAX_COLUMNS)
+        {
+          columns[n] = kept[i];
+          at = (int)n++;
+        }
+      ret_positions[i] = (int8_t)at;
+    }
+  table->columns = columns;
+  table->n_columns = n;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* A name under which SQL can offer a table. */
+static bool
+is_name (const char *name)
+{
+  size_t length = strlen (name);
+  return length > 0 && length <= NAME_MAX_BYTES && strncasecmp (name, "sqlite_", 7) != 0;
+}
+
+/* Rows of events cannot be replaced, those of definitions can. */
+static bool
+can_be_kept (const LnsTable *table)
+{
+  return table->source == LNS_ROWS_NONE || table->source == LNS_ROWS_DEFINITIONS ||
+         table->source == LNS_ROWS_ENUM;
+}
+
+/* Whether an event whose source lacks COLUMN says it all the same: when it was, as that of its call, and what
+ * holds for all events of TABLE. */
+static bool
+follows (const LnsTable *table, const LnsTableColumn *column)
+{
+  if (table->source == LNS_ROWS_NVTX)
+    return column->rule == LNS_COLUMN_KEY;
+  return column->cell.rule == LNS_CELL_START || column->cell.rule == LNS_CELL_DEPTH ||
+         column->cell.rule == LNS_CELL_CONSTANT;
+}
+
+/* The columns of TABLE that its source, which had the N_KEPT at POSITIONS, did not have: NULL in all events, where
+ * zeros would pass for something that was measured. */
+static uint64_t
+find_absent (LnsTable *table, unsigned n_kept, const int8_t *positions)
+{
+  LnsTableColumn *columns = (LnsTableColumn *)table->columns;
+  uint64_t absent = 0;
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    absent |= follows (table, &columns[i]) ? 0 : UINT64_C (1) << i;
+  for (unsigned i = 0; i < n_kept; i++)
+    absent &= positions[i] >= 0 ? ~(UINT64_C (1) << positions[i]) : UINT64_MAX;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (absent >> i & 1 && columns[i].rule == LNS_COLUMN_NOT_NULL)
+      columns[i].rule = LNS_COLUMN_PLAIN;
+  return absent;
+}
+
+/* What events say of themselves is never NULL where the schema has it so; what is kept beside them may be. */
+static void
+become_told (LnsTable *table, const LnsTableColumn *kept, unsigned n_kept, const int8_t *positions)
+{
+  LnsTableColumn *columns = (LnsTableColumn *)table->columns;
+
+  for (unsigned i = 0; i < n_kept; i++)
+    if (positions[i] >= 0 && kept[i].rule == LNS_COLUMN_PLAIN &&
+        columns[positions[i]].rule == LNS_COLUMN_NOT_NULL)
+      columns[positions[i]].rule = LNS_COLUMN_PLAIN;
+}
+
+/* Makes TABLE, whose columns are those of KEPT at POSITIONS, one of kept rows. What they do not say is
+ * NULL there, and no row has a number of its own. */
+static void
+become_kept (LnsTable *table,
+             uint32_t id,
+             const LnsTableColumn *kept,
+             unsigned n_kept,
+             const int8_t *positions)
+{
+  LnsTableColumn *columns = (LnsTableColumn *)table->columns;
+
+  for (unsigned i = 0; i < table->n_columns; i++)
+    columns[i].rule = LNS_COLUMN_PLAIN;
+  for (unsigned i = 0; i < n_kept; i++)
+    if (positions[i] >= 0)
+      columns[positions[i]].rule = kept[i].rule;
+  table->source = LNS_ROWS_KEPT;
+  table->kept = id;
+}
+
+static void
+add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
+{
+  const char *name = lns_report_string (tables->report, kept->name, NULL);
+  LnsTableKept *state = &tables->kept[id];
+  unsigned n;
+  LnsTableColumn *columns = is_name (name) ? read_columns (tables, kept, &n) : NULL;
+  LnsTable *table = (LnsTable *)lns_tables_find (tables, name);
+
+  if (columns == NULL ||
+      (table != NULL ? lns_table_has_events (table) != (kept->is_remainder != 0) ||
+                           (kept->is_remainder == 0 && !can_be_kept (table))
+                     : kept->is_remainder != 0))
+    {
+      free (columns);
+      return;
+    }
+  if (table == NULL)
+    {
+      table = &tables->all[tables->n_all++];
+      *table = (LnsTable){ .name = name };
+    }
+  add_columns (tables, table, columns, n, state->column);
+  state->n_columns = n;
+  if (kept->is_remainder)
+    {
+      LnsTableContents *contents = &tables->contents[table - tables->all];
+      contents->has_remainders |= state->n_rows > 0;
+      /* A recording keeps beside its events only what they do not say. */
+      if (lns_report_meta (tables->report, "imported_from") != NULL)
+        contents->absent = find_absent (table, n, state->column);
+      become_told (table, columns, n, state->column);
+    }
+  else
+    become_kept (table, id, columns, n, state->column);
+  free (columns);
+}
+
+/* ---- What they cost -------------------------------------------------------------------------- */
+
+/* Counts the rows of each table. False and ERROR where two tables share a block, because a few bytes of the file
+ * would then stand for any number of rows. Blocks that a recovery lost are one string for all. */
+static bool
+count_rows (LnsTables *tables, LnsError *error)
+{
+  const uint32_t n_strings = lns_report_n_strings (tables->report);
+  uint32_t n, n_rows, n_columns;
+  size_t size;
+  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n);
+  uint64_t *seen = lns_calloc (n > 0 ? (size_t)n_strings / 64 + 1 : 0, sizeof *seen);
+  bool good = true;
+
+  for (uint32_t i = 0; good && i < n; i++)
+    {
+      const uint32_t id = rows[i].rows;
+      const uint64_t bit = UINT64_C (1) << id % 64;
+      tables->kept[rows[i].table].n_rows += rows[i].n_rows;
+      if (id >= n_strings)
+        continue;
+      const char *bytes =
+          (seen[id / 64] & bit) != 0 ? lns_report_string (tables->report, id, &size) : NULL;
+      seen[id / 64] |= bit;
+      good = bytes == NULL || !lns_kept_shape (bytes, size, &n_rows, &n_columns) ||
+             lns_error_set (
+                 error, LNS_ERROR_FORMAT, 0,
+                 "%s is damaged: kept rows %u share a block with others; record or import it again",
+                 lns_report_info (tables->report)->path, i);
+    }
+  free (seen);
+  return good;
+}
+
+static int
+compare_values (const void *a, const void *b, void *data)
+{
+  const uint64_t *n_values = data;
+  uint32_t ta = *(const uint32_t *)a, tb = *(const uint32_t *)b;
+
+  if (n_values[ta] != n_values[tb])
+    return n_values[ta] < n_values[tb] ? -1 : 1;
+  return ta < tb ? -1 : ta > tb;
+}
+
+/* Holds the smallest tables in memory, as many as HELD_VALUES allows. */
+static void
+choose_held (LnsTables *tables, uint32_t n_kept)
+{
+  uint64_t *n_values = lns_calloc (n_kept, sizeof *n_values), n_held = 0;
+  uint32_t *order = lns_calloc (n_kept, sizeof *order);
+
+  for (unsigned i = 0; i < tables->n_all; i++)
+    if (tables->all[i].source == LNS_ROWS_KEPT)
+      n_values[tables->all[i].kept] =
+          tables->kept[tables->all[i].kept].n_rows * tables->all[i].n_columns;
+  for (uint32_t i = 0; i < n_kept; i++)
+    order[i] = i;
+  qsort_r (order, n_kept, sizeof *order, compare_values, n_values);
+  for (uint32_t i = 0; i < n_kept; i++)
+    {
+      const uint64_t n = n_values[order[i]];
+      tables->kept[order[i]].is_streamed = n > HELD_VALUES / 2 || n_held + n > HELD_VALUES;
+      n_held += tables->kept[order[i]].is_streamed ? 0 : n;
+    }
+  free (n_values);
+  free (order);
+}
+
+/* Makes `all`, and `kept` and what it says of their columns. False and ERROR where the report keeps rows that
+ * Lanescope does not write. */
+static bool
+make_all (LnsTables *tables, LnsError *error)
+{
+  unsigned n_common;
+  uint32_t n_kept;
+  const LnsTable *common = lns_table_all (&n_common);
+  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_kept);
+
+  if (n_kept > LNS_KEPT_MAX_TABLES)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s is damaged: it keeps %u tables, and a report keeps at most %u; "
+                          "record or import it again",
+                          lns_report_info (tables->report)->path, n_kept, LNS_KEPT_MAX_TABLES);
+  tables->all = lns_calloc ((size_t)n_common + n_kept, sizeof *tables->all);
+  tables->contents = lns_calloc ((size_t)n_common + n_kept, sizeof *tables->contents);
+  tables->kept = lns_calloc (n_kept, sizeof *tables->kept);
+  if (!count_rows (tables, error))
+    return false;
+  memcpy (tables->all, common, n_common * sizeof *common);
+  tables->n_all = n_common;
+  for (uint32_t i = 0; i < n_kept; i++)
+    add_kept (tables, i, &kept[i]);
+  choose_held (tables, n_kept);
+  return true;
+}
+
+/* ---- Lanes ----------------------------------------------------------------------------------- */
 
 /* Device, context and stream of TRACK. */
 static void
@@ -50,19 +390,12 @@ describe_lane (const LnsTables *tables, const LnsLane *lanes, uint32_t lane)
   return result;
 }
 
-/* What by_thread is sorted by. */
-static int64_t
-thread_key (const LnsTableLane *lane)
-{
-  return lane->global_tid != 0 ? lane->global_tid : lane->global_pid;
-}
-
 static int
 compare_by_thread (const void *a, const void *b, void *data)
 {
   const LnsTableLane *lanes = data;
   uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-  int64_t ka = thread_key (&lanes[ia]), kb = thread_key (&lanes[ib]);
+  int64_t ka = _lns_table_lane_key (&lanes[ia]), kb = _lns_table_lane_key (&lanes[ib]);
 
   if (ka != kb)
     return ka < kb ? -1 : 1;
@@ -82,7 +415,7 @@ has_lane (LnsReport *report, const LnsTable *table, const LnsLane *lane)
          (lane->track < n_tracks && (table->tracks >> tracks[lane->track].kind & 1) != 0);
 }
 
-static bool
+static void
 collect_lanes (const LnsTables *tables, const LnsTable *table, LnsTableLanes *ret_lanes)
 {
   uint32_t n, n_rows_lanes = 0;
@@ -90,10 +423,8 @@ collect_lanes (const LnsTables *tables, const LnsTable *table, LnsTableLanes *re
 
   for (uint32_t i = 0; i < n; i++)
     n_rows_lanes += has_lane (tables->report, table, &lanes[i]);
-  ret_lanes->lanes = calloc ((size_t)n_rows_lanes + 1, sizeof *ret_lanes->lanes);
-  ret_lanes->by_thread = calloc ((size_t)n_rows_lanes + 1, sizeof *ret_lanes->by_thread);
-  if (ret_lanes->lanes == NULL || ret_lanes->by_thread == NULL)
-    return false;
+  ret_lanes->lanes = lns_calloc (n_rows_lanes, sizeof *ret_lanes->lanes);
+  ret_lanes->by_thread = lns_calloc (n_rows_lanes, sizeof *ret_lanes->by_thread);
   for (uint32_t i = 0; i < n; i++)
     if (has_lane (tables->report, table, &lanes[i]))
       {
@@ -106,50 +437,31 @@ collect_lanes (const LnsTables *tables, const LnsTable *table, LnsTableLanes *re
       }
   qsort_r (ret_lanes->by_thread, ret_lanes->n_lanes, sizeof *ret_lanes->by_thread,
            compare_by_thread, ret_lanes->lanes);
-  return true;
 }
 
-/* The lanes of all tables. False without memory. */
-static bool
-collect_all_lanes (LnsTables *tables)
-{
-  tables->lanes = calloc (tables->n_all, sizeof *tables->lanes);
-  for (unsigned i = 0; tables->lanes != NULL && i < tables->n_all; i++)
-    if (lns_table_has_events (&tables->all[i]) &&
-        !collect_lanes (tables, &tables->all[i], &tables->lanes[i]))
-      return false;
-  tables->nvtx =
-      tables->lanes != NULL ? _lns_tables_lanes (tables, lns_table_find ("NVTX_EVENTS")) : NULL;
-  return tables->lanes != NULL;
-}
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 LnsTables *
 lns_tables_new (LnsReport *report, LnsError *error)
 {
-  LnsTables *tables = calloc (1, sizeof *tables);
+  LnsTables *tables = lns_calloc (1, sizeof *tables);
 
-  if (tables != NULL)
+  tables->report = report;
+  pthread_mutex_init (&tables->lock, NULL);
+  for (LnsLaneKind kind = 0; kind < LNS_N_LANE_KINDS; kind++)
+    for (LnsColumnId column = 0; column < LNS_N_COLUMNS; column++)
+      tables->extra[kind][column] = (int8_t)lns_lane_kind_extra (kind, column);
+  tables->payloads = lns_payload_decoder_new (report);
+  if (!make_all (tables, error))
     {
-      tables->report = report;
-      pthread_mutex_init (&tables->lock, NULL);
-      for (LnsLaneKind kind = 0; kind < LNS_N_LANE_KINDS; kind++)
-        for (LnsColumnId column = 0; column < LNS_N_COLUMNS; column++)
-          tables->extra[kind][column] = (int8_t)lns_lane_kind_extra (kind, column);
-      tables->payloads = lns_payload_decoder_new (report);
-      if (tables->payloads != NULL && !_lns_tables_make_all (tables, error))
-        {
-          lns_tables_free (tables);
-          return NULL;
-        }
-      if (tables->payloads != NULL &&
-          (tables->cells = calloc (tables->n_all, sizeof *tables->cells)) != NULL &&
-          collect_all_lanes (tables))
-        return tables;
+      lns_tables_free (tables);
+      return NULL;
     }
-  lns_tables_free (tables);
-  lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                 "not enough memory for the tables of this report; close other programs");
-  return NULL;
+  for (unsigned i = 0; i < tables->n_all; i++)
+    if (lns_table_has_events (&tables->all[i]))
+      collect_lanes (tables, &tables->all[i], &tables->contents[i].lanes);
+  tables->nvtx = _lns_tables_lanes (tables, lns_table_find ("NVTX_EVENTS"));
+  return tables;
 }
 
 void
@@ -157,31 +469,24 @@ lns_tables_free (LnsTables *tables)
 {
   if (tables == NULL)
     return;
-  for (unsigned i = 0; tables->cells != NULL && i < tables->n_all; i++)
+  for (unsigned i = 0; i < tables->n_all; i++)
     {
-      free (tables->cells[i].values);
+      LnsTableContents *contents = &tables->contents[i];
+      free (contents->lanes.lanes);
+      free (contents->lanes.by_thread);
+      free (contents->cells.values);
       for (unsigned column = 0; column < 64; column++)
-        free (tables->cells[i].index[column]);
+        free (contents->cells.index[column]);
     }
-  for (size_t i = 0; i < tables->n_kept; i++)
-    free (tables->kept[i]);
+  for (size_t i = 0; i < tables->owned.n; i++)
+    free (tables->owned.items[i]);
+  lns_array_clear (&tables->owned);
+  free (tables->all);
+  free (tables->contents);
   free (tables->kept);
-  free (tables->cells);
   free (tables->payload_strings);
   free (tables->hidden_strings);
   free (tables->strings_by_hash);
-  for (unsigned i = 0; tables->lanes != NULL && i < tables->n_all; i++)
-    {
-      free (tables->lanes[i].lanes);
-      free (tables->lanes[i].by_thread);
-    }
-  free (tables->lanes);
-  free (tables->all);
-  free (tables->has_remainders);
-  free (tables->absent);
-  free (tables->remainders);
-  free (tables->n_kept_rows);
-  free (tables->is_streamed);
   lns_payload_decoder_free (tables->payloads);
   pthread_mutex_destroy (&tables->lock);
   free (tables);
@@ -202,47 +507,37 @@ lns_tables_n_rows (LnsTables *tables, const LnsTable *table)
   if (table->source == LNS_ROWS_STRINGS)
     return lns_report_n_strings (tables->report);
   if (_lns_tables_is_streamed (tables, table))
-    return tables->n_kept_rows[table->kept];
-  const LnsTableCells *cells = _lns_tables_cells (tables, table, NULL);
-  return (lanes != NULL ? lanes->n_events : 0) + (cells != NULL ? cells->n_rows : 0);
+    return tables->kept[table->kept].n_rows;
+  return (lanes != NULL ? lanes->n_events : 0) + _lns_tables_cells (tables, table)->n_rows;
 }
 
 int64_t
 lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane, uint64_t ordinal)
 {
   const LnsTableLanes *lanes = _lns_tables_lanes (tables, table);
-  uint32_t low = 0, high = lanes != NULL ? lanes->n_lanes : 0;
+  const uint32_t n = lanes != NULL ? lanes->n_lanes : 0;
+  const size_t at = LNS_LOWER_BOUND (n, i, lanes->lanes[i].lane < lane);
 
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (lanes->lanes[middle].lane < lane)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  if (lanes == NULL || low == lanes->n_lanes || lanes->lanes[low].lane != lane)
-    return 0;
-  return (int64_t)(lanes->lanes[low].first + ordinal + 1);
+  return at < n && lanes->lanes[at].lane == lane ? (int64_t)(lanes->lanes[at].first + ordinal + 1)
+                                                 : 0;
 }
 
 /* ---- What is built when first asked for ---------------------------------------------------- */
 
 const LnsTableCells *
-_lns_tables_cells (LnsTables *tables, const LnsTable *table, LnsError *error)
+_lns_tables_cells (LnsTables *tables, const LnsTable *table)
 {
   const size_t position = _lns_tables_position (tables, table);
-  LnsTableCells *cells = &tables->cells[position];
+  LnsTableCells *cells = &tables->contents[position].cells;
 
+  table = &tables->all[position];
   pthread_mutex_lock (&tables->lock);
   if (!cells->built)
-    cells->built = _lns_cells_build (tables, &tables->all[position], cells);
-  bool built = cells->built;
+    (table->source == LNS_ROWS_KEPT ? _lns_kept_cells_build : _lns_cells_build) (tables, table,
+                                                                                 cells);
+  cells->built = true;
   pthread_mutex_unlock (&tables->lock);
-  if (!built)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory for the table %s; close other programs", table->name);
-  return built ? cells : NULL;
+  return cells;
 }
 
 typedef struct
@@ -270,100 +565,22 @@ compare_rows (const void *a, const void *b, void *data)
 }
 
 const uint32_t *
-_lns_tables_index (LnsTables *tables, const LnsTable *table, unsigned column, LnsError *error)
+_lns_tables_index (LnsTables *tables, const LnsTable *table, unsigned column)
 {
   const size_t position = _lns_tables_position (tables, table);
-  LnsTableCells *cells = &tables->cells[position];
-  IndexOrder order = { cells, tables->all[position].n_columns, column };
+  LnsTableCells *cells = &tables->contents[position].cells;
+  IndexOrder order = { _lns_tables_cells (tables, table), tables->all[position].n_columns, column };
 
-  if (_lns_tables_cells (tables, table, error) == NULL)
-    return NULL;
   pthread_mutex_lock (&tables->lock);
   uint32_t *index = cells->index[column];
-  if (index == NULL && (index = calloc (cells->n_rows + 1, sizeof *index)) != NULL)
+  if (index == NULL)
     {
+      index = lns_calloc (cells->n_rows, sizeof *index);
       for (uint32_t row = 0; row < cells->n_rows; row++)
         index[row] = row;
       qsort_r (index, cells->n_rows, sizeof *index, compare_rows, &order);
       cells->index[column] = index;
     }
   pthread_mutex_unlock (&tables->lock);
-  if (index == NULL)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory for an index of %s; close other programs", table->name);
   return index;
-}
-
-static bool
-mark_payloads_of_lane (LnsTables *tables,
-                       const LnsTableLane *lane,
-                       uint64_t *bitmap,
-                       LnsError *error)
-{
-  uint32_t n_strings = lns_report_n_strings (tables->report);
-  int type = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD_TYPE);
-  int payload = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD);
-  LnsError local = { 0 };
-  const LnsChunk *chunk;
-
-  if (type < 0 || payload < 0)
-    return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (tables->report, lane->lane,
-                                                 LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
-                                                     LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD));
-  while (walker != NULL && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
-    for (uint32_t i = 0;
-         chunk->extra[type] != NULL && chunk->extra[payload] != NULL && i < chunk->n; i++)
-      if (chunk->extra[type][i] == LNS_PAYLOAD_TYPED && chunk->extra[payload][i] < n_strings)
-        bitmap[chunk->extra[payload][i] / 64] |= UINT64_C (1) << (chunk->extra[payload][i] % 64);
-  lns_chunk_walker_free (walker);
-  if (walker == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to read the payloads; close other programs");
-  if (local.domain != LNS_ERROR_NONE && error != NULL)
-    *error = local;
-  return local.domain == LNS_ERROR_NONE;
-}
-
-static void
-mark_kept_blocks (LnsTables *tables, uint64_t *bitmap)
-{
-  uint32_t n_tables, n_rows, n_strings = lns_report_n_strings (tables->report);
-  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_tables);
-  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n_rows);
-
-  for (uint32_t i = 0; i < n_tables + n_rows; i++)
-    {
-      uint32_t id = i < n_tables ? kept[i].columns : rows[i - n_tables].rows;
-      if (id < n_strings)
-        bitmap[id / 64] |= UINT64_C (1) << (id % 64);
-    }
-  bitmap[0] &= ~UINT64_C (1); /* the empty string stays one                                       */
-}
-
-bool
-_lns_tables_payload_strings (LnsTables *tables, const uint64_t **ret_bitmap, LnsError *error)
-{
-  bool good = true;
-
-  pthread_mutex_lock (&tables->lock);
-  if (tables->payload_strings == NULL)
-    {
-      uint64_t *bitmap = calloc (lns_report_n_strings (tables->report) / 64 + 1, sizeof *bitmap);
-      good = bitmap != NULL;
-      if (good)
-        mark_kept_blocks (tables, bitmap);
-      for (uint32_t i = 0; good && i < tables->nvtx->n_lanes; i++)
-        good = mark_payloads_of_lane (tables, &tables->nvtx->lanes[i], bitmap, error);
-      if (good)
-        tables->payload_strings = bitmap;
-      else
-        free (bitmap);
-    }
-  *ret_bitmap = tables->payload_strings;
-  pthread_mutex_unlock (&tables->lock);
-  if (!good)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory to tell payloads from strings; close other programs");
-  return good;
 }

@@ -20,26 +20,26 @@
 
 typedef struct LnsTables LnsTables;
 
-/* REPORT is borrowed and must outlive the result, which is to be freed. NULL and ERROR without
- * memory. O(lanes). All functions but free may be called from any thread. */
+/* The tables of REPORT, which is borrowed and must outlive the result. The caller frees that. NULL and ERROR where
+ * the report keeps rows that Lanescope does not write. O(lanes). Any thread may call all functions but free. */
 LnsTables *lns_tables_new (LnsReport *report, LnsError *error);
 void lns_tables_free (LnsTables *tables); /* NULL is fine                                       */
 
 LnsReport *lns_tables_report (const LnsTables *tables);
 
-/* The tables of this report: those of lns_table_all (), in which rows and columns that it keeps from elsewhere
- * come in addition, then tables that it alone has. Owned by TABLES. Wherever these functions and
- * cursors take a table they take one of lns_table_all () too, and mean this report's. O(1). */
+/* The tables of this report: those of lns_table_all () with the rows and columns that the report keeps from
+ * elsewhere, then tables that only this report has. TABLES owns them. These functions and cursors also take a table
+ * of lns_table_all () and use the report's table of that name. O(1). */
 const LnsTable *lns_tables_all (const LnsTables *tables, unsigned *ret_n);
 
-/* Whether a search for values of COLUMN (-1 = rowid) of TABLE passes rows by, so far as the size of the table
- * decides: of large kept ones it does for the first column alone. O(1). */
+/* Whether a search for values of COLUMN (-1 = rowid) of TABLE skips rows. In large kept tables only a search of the
+ * first column or the rowid does. O(1). */
 bool lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column);
 
 /* The one called NAME (as SQL compares), or NULL. O(tables). */
 const LnsTable *lns_tables_find (const LnsTables *tables, const char *name);
 
-/* How many rows TABLE has; for StringIds at most so many, as payloads count but are not rows. */
+/* How many rows TABLE has. For StringIds this is an upper bound: payloads are counted and are not rows. */
 uint64_t lns_tables_n_rows (LnsTables *tables, const LnsTable *table);
 
 /* The rowid of event ORDINAL of LANE in TABLE; 0 where the lane has no rows there. O(log lanes). */
@@ -50,8 +50,7 @@ lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane,
 int64_t lns_tables_global_tid (const LnsTables *tables, uint32_t thread);
 int64_t lns_tables_global_pid (const LnsTables *tables, uint32_t process);
 
-/* The id of the string of these bytes: RET_ID gets LNS_ID_NONE where the report has none. Reads all
- * strings (and which of them are payloads) once; then O(size). False and ERROR without memory or
- * where a chunk is damaged. */
+/* The id of the string of these bytes: RET_ID gets LNS_ID_NONE where the report has none. The first call reads all
+ * strings, and which of them are payloads; others are O(size). False and ERROR where a chunk is damaged. */
 bool lns_tables_find_string (
     LnsTables *tables, const void *bytes, size_t size_bytes, uint32_t *ret_id, LnsError *error);

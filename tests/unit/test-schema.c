@@ -73,6 +73,9 @@ test_tables_have_names_and_columns (void)
   LNS_CHECK_INT (lns_table_find ("NVTX_EVENTS")->n_columns, LNS_NVTX_N_COLUMNS);
   LNS_CHECK_INT (lns_table_find ("LNS_COUNTERS")->n_columns, LNS_COUNTERS_N_COLUMNS);
   LNS_CHECK_STR (lns_enums[0].name, "ENUM_CUDA_DEV_MEM_EVENT_OPER");
+  LNS_CHECK_STR (lns_enum_label ("enum_cuda_memcpy_oper", 1), "Host-to-Device");
+  LNS_CHECK (lns_enum_label ("ENUM_CUDA_MEMCPY_OPER", 99) == NULL);
+  LNS_CHECK (lns_enum_label ("ENUM_CUDA", 1) == NULL);
 }
 
 static void
@@ -138,8 +141,9 @@ decode (
   memcpy (bytes, &schema_id, 8);
   memcpy (bytes + 8, &size, 4);
   memcpy (bytes + 12, payload, size);
-  return json ? TEXT_OF (stream, lns_payload_write_json (decoder, 0, bytes, 12 + size, stream))
-              : TEXT_OF (stream, lns_payload_write_text (decoder, 0, bytes, 12 + size, stream));
+  return TEXT_OF (stream,
+                  lns_payload_write (decoder, json ? LNS_PAYLOAD_AS_JSON : LNS_PAYLOAD_AS_TEXT, 0,
+                                     bytes, 12 + size, stream));
 }
 
 static LnsReport *
@@ -236,11 +240,12 @@ test_hostile_payloads_end (void)
     }
   /* A part that says it is longer than the payload. */
   length_lies[8] = 200;
-  LNS_CHECK_STR (TEXT_OF (stream, lns_payload_write_json (decoder, 0, length_lies, 14, stream)),
+  LNS_CHECK_STR (TEXT_OF (stream, lns_payload_write (decoder, LNS_PAYLOAD_AS_JSON, 0, length_lies,
+                                                     14, stream)),
                  "\"0000\"");
-  LNS_CHECK_STR (
-      TEXT_OF (stream, lns_payload_write_json (decoder, LNS_ID_NONE, length_lies, 5, stream)),
-      "[]");
+  LNS_CHECK_STR (TEXT_OF (stream, lns_payload_write (decoder, LNS_PAYLOAD_AS_JSON, LNS_ID_NONE,
+                                                     length_lies, 5, stream)),
+                 "[]");
   lns_payload_decoder_free (decoder);
   lns_report_close (report);
 }
@@ -253,7 +258,8 @@ test_binary_payloads (void)
   const uint8_t payload[] = { 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'x', 'y' };
   const uint64_t header[] = { 0, 5, 2, 32 };
 
-  TEXT_OF (stream, lns_payload_write_binary (decoder, 0, payload, sizeof payload, stream));
+  TEXT_OF (stream,
+           lns_payload_write (decoder, LNS_PAYLOAD_AS_BINARY, 0, payload, sizeof payload, stream));
   LNS_CHECK (memcmp (text, header, sizeof header) == 0 && memcmp (text + 32, "xy", 2) == 0);
   lns_payload_decoder_free (decoder);
   lns_report_close (report);

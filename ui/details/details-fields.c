@@ -97,7 +97,7 @@ payload_text (LnsReport *report,
 
   size_t payload_bytes;
   const char *payload = lns_report_string (report, (uint32_t)bits, &payload_bytes);
-  lns_payload_write_text (decoder, domain, payload, payload_bytes, stream);
+  lns_payload_write (decoder, LNS_PAYLOAD_AS_TEXT, domain, payload, payload_bytes, stream);
   fclose (stream);
   while (size_bytes > 0 && bytes[size_bytes - 1] == '\n')
     size_bytes--;

@@ -394,7 +394,7 @@ chrome_begin (void *data, const LnsTable *table, LnsError *error)
   sink->end = lns_export_column (table, "end");
   sink->name = sink->kind->name != NULL ? lns_export_column (table, sink->kind->name) : -1;
   sink->correlation = lns_export_column (table, "correlationId");
-  sink->value = table->source == LNS_ROWS_COUNTERS ? lns_export_column (table, "value") : -1;
+  sink->value = strcmp (table->name, "LNS_COUNTERS") == 0 ? lns_export_column (table, "value") : -1;
   sink->names = NULL;
   for (unsigned i = 0; sink->kind->names != NULL && i < LNS_N_ENUMS; i++)
     if (strcmp (lns_enums[i].name, sink->kind->names) == 0)
