@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/export/place.h"
 #include "src/tables/row-cursor.h"
 
@@ -23,7 +24,6 @@ static const LnsExportType *const types[] = {
 typedef struct
 {
   LnsExportJob job;
-  const LnsExportType *type;
   void *sink;
   uint64_t n_done, n_all;
   bool *chosen; /* by table                                                                     */
@@ -58,7 +58,7 @@ lns_export_type_check (const LnsExportType *type, LnsError *error)
   return type->check == NULL || type->check (error);
 }
 
-/* Called now and then while rows are copied. */
+/* Reports progress and looks at `cancel`, now and then while rows are copied. */
 static bool
 look_up (Export *export, LnsError *error)
 {
@@ -80,11 +80,9 @@ choose (Export *export, const char *pattern, LnsError *error)
 {
   unsigned n, n_found = 0;
   const LnsTable *tables = lns_tables_all (export->job.tables, &n);
-  char *whole = NULL;
+  char *whole = lns_asprintf ("^\\(%s\\)$", pattern);
   regex_t regex;
 
-  if (asprintf (&whole, "^\\(%s\\)$", pattern) < 0)
-    return lns_export_no_memory (error);
   int bad = regcomp (&regex, whole, REG_ICASE | REG_NOSUB);
   free (whole);
   if (bad != 0)
@@ -98,11 +96,10 @@ choose (Export *export, const char *pattern, LnsError *error)
       }
   regfree (&regex);
   return n_found > 0 ||
-         lns_error_set (
-             error, LNS_ERROR_USAGE, 0,
-             "--tables: no table is called “%s”; `lanescope sql REPORT 'SELECT name FROM "
-             "sqlite_temp_master'` lists them",
-             pattern);
+         lns_error_set (error, LNS_ERROR_USAGE, 0,
+                        "--tables: no table matches “%s”; `lanescope sql REPORT 'SELECT name FROM "
+                        "sqlite_temp_master'` lists them",
+                        pattern);
 }
 
 static bool
@@ -112,9 +109,7 @@ choose_tables (Export *export, LnsError *error)
   unsigned n;
   const LnsTable *tables = lns_tables_all (export->job.tables, &n);
 
-  export->chosen = calloc (n, sizeof *export->chosen);
-  if (export->chosen == NULL)
-    return lns_export_no_memory (error);
+  export->chosen = lns_calloc (n, sizeof *export->chosen);
   for (size_t i = 0; i < options->n_tables; i++)
     if (!choose (export, options->tables[i], error))
       return false;
@@ -123,7 +118,7 @@ choose_tables (Export *export, LnsError *error)
       if (options->n_tables == 0)
         export->chosen[i] = true;
       uint64_t n_rows = lns_tables_n_rows (export->job.tables, &tables[i]);
-      if ((export->type->takes != NULL && !export->type->takes (&tables[i])) ||
+      if ((export->job.type->takes != NULL && !export->job.type->takes (&tables[i])) ||
           (tables[i].is_optional && n_rows == 0 && options->extent != LNS_EXPORT_ALL_TABLES))
         export->chosen[i] = false;
       if (export->chosen[i])
@@ -153,7 +148,7 @@ time_columns (const LnsTable *table)
   return result;
 }
 
-/* What of a table's events is within TIMES. Returns the number of CONSTRAINTS. */
+/* Constrains a table's events to TIMES. Returns the number of CONSTRAINTS. */
 static unsigned
 constrain (const LnsExportTimes *times, TimeColumns columns, LnsRowConstraint constraints[2])
 {
@@ -186,7 +181,7 @@ static bool
 begin (Copy *copy, LnsError *error)
 {
   copy->has_begun = true;
-  return copy->export->type->begin (copy->export->sink, copy->table, error);
+  return copy->export->job.type->begin (copy->export->sink, copy->table, error);
 }
 
 static bool
@@ -211,7 +206,7 @@ copy_row (Copy *copy, LnsError *error)
   row->values[copy->table->n_columns] =
       (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = lns_row_cursor_rowid (copy->rows) };
   row->lane = lns_row_cursor_lane (copy->rows);
-  return export->type->row (export->sink, row, error) &&
+  return export->job.type->row (export->sink, row, error) &&
          (++export->n_done % STRETCH != 0 || look_up (export, error));
 }
 
@@ -231,7 +226,7 @@ copy_rows (Copy *copy,
   return good;
 }
 
-/* The rows of NVTX_EVENTS that name something: they stay, whenever they were made. */
+/* The rows of NVTX_EVENTS that name something are exported whatever their time. */
 static bool
 copy_names (Copy *copy, LnsError *error)
 {
@@ -267,7 +262,8 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
              (n == 0 || table->source != LNS_ROWS_NVTX || copy_names (&copy, error));
     }
   lns_row_cursor_free (copy.rows);
-  return good && (!copy.has_begun || export->type->end (export->sink, error));
+  return good && (!copy.has_begun || export->job.type->end == NULL ||
+                  export->job.type->end (export->sink, error));
 }
 
 static bool
@@ -278,13 +274,13 @@ export_tables (Export *export, LnsError *error)
 
   if (!choose_tables (export, error))
     return false;
-  export->sink = export->type->open (&export->job, error);
+  export->sink = export->job.type->open (&export->job, error);
   bool good = export->sink != NULL;
   for (unsigned i = 0; good && i < n; i++)
     if (export->chosen[i])
       good = export_table (export, &tables[i], error);
   good = good && look_up (export, error);
-  return (export->sink == NULL || export->type->close (export->sink, good, error)) && good;
+  return (export->sink == NULL || export->job.type->close (export->sink, good, error)) && good;
 }
 
 bool
@@ -296,12 +292,13 @@ lns_export (LnsReport *report,
 {
   static const LnsExportOptions none;
   LnsExportPlace place;
-  Export export = { .type = type };
+  Export export = { 0 };
 
   options = options != NULL ? options : &none;
   if (!lns_export_place_open (&place, report, type, path, options, error))
     return lns_export_place_close (&place, false, NULL);
   export.job = (LnsExportJob){ .report = report,
+                               .type = type,
                                .options = options,
                                .path = path,
                                .temporary = place.temporary,

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A report in the formats of others. Rows of the tables of src/tables go, as they are walked, to one
- * sink (sink.h); nothing is gathered, so that memory is bounded whatever the report's size. */
+/* Exports a report to the formats of other programs. Each row of src/tables goes to one sink (sink.h) as it is read, so
+ * memory is bounded for a report of any size. */
 
 #pragma once
 
@@ -12,8 +12,7 @@
 
 typedef struct LnsExportType LnsExportType;
 
-/* A stretch of the report clock. Events that reach over one of its ends are left out, unless that end
- * is open to them. */
+/* A range of the report clock. An event that crosses one of its ends is left out unless `may_…` includes it. */
 typedef struct
 {
   int64_t min_ns, max_ns; /* INT64_MIN, INT64_MAX: no bound                                     */
@@ -58,21 +57,20 @@ typedef struct
 /* The type called NAME ("sqlite"), or NULL. O(types). */
 const LnsExportType *lns_export_type_find (const char *name);
 
-/* Whether what TYPE needs on this machine is there, such as pyarrow, which takes as long as to start it. False
- * and ERROR, which says what to do. */
+/* Whether this machine has what TYPE needs, such as pyarrow. Takes as long as it takes to start that. False and ERROR,
+ * which says what to do. */
 bool lns_export_type_check (const LnsExportType *type, LnsError *error);
 
-/* What the names of its files end in: ".sqlite", or "_csvdir" where it is a folder of files. */
+/* The end of the name of a file of TYPE, such as ".sqlite", or of a folder of files, such as "_csvdir". */
 const char *lns_export_type_ending (const LnsExportType *type);
 
 /* Reads TIMES as --times has them: [:][start]/[end][:], with times of numbers and units (ns us ms s m
- * h; none = s), such as 1s500ms; a colon opens that end. False and ERROR where TEXT is not so. */
+ * h; none = s), such as 1s500ms; a colon includes events that cross that end. False and ERROR for other texts. */
 bool lns_export_times_parse (const char *text, LnsExportTimes *ret_times, LnsError *error);
 
-/* Writes REPORT as TYPE to PATH (missing folders are made; "-" is the standard output), all or nothing:
- * the file appears under its name once it is whole. OPTIONS may be NULL. False and ERROR where PATH
- * exists and may not be replaced (said before any work), cannot be written, no table is asked for, or a
- * chunk of the report is damaged. O(rows). */
+/* Writes REPORT as TYPE to PATH and creates missing folders; "-" is the standard output. The file appears under its name
+ * once it is complete. OPTIONS may be NULL. False and ERROR where PATH exists and may not be replaced (checked before any
+ * work), where it cannot be written, where no table matches, and where a chunk of the report is damaged. O(rows). */
 bool lns_export (LnsReport *report,
                  const LnsExportType *type,
                  const char *path,

@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
+#include "src/base/memory.h"
 #include "src/base/saturate.h"
+#include "src/base/search.h"
 #include "src/tables/row-cursor.h"
 
 #define STRETCH 65536
+
+static const char *const WORK_TABLES[] = { "CUPTI_ACTIVITY_KIND_KERNEL",
+                                           "CUPTI_ACTIVITY_KIND_MEMCPY" };
+#define N_WORK_TABLES (sizeof WORK_TABLES / sizeof *WORK_TABLES)
 
 /* What --strip-… and --filter-out say of a name. */
 enum
@@ -38,18 +45,14 @@ typedef struct
 } Range;
 
 /* The ranges that are open in a thread, the outermost first. */
-typedef struct
-{
-  Range *ranges;
-  unsigned n, n_allocated;
-} Thread;
+typedef LNS_ARRAY (Range) Thread;
 
 struct LnsGpuStacks
 {
   const LnsExportJob *job;
+  LnsExportText *text;
   int start, end, correlation, name; /* columns of the table that was begun last; name may be -1 */
-  Work *work;
-  size_t n_work, n_allocated;
+  LNS_ARRAY (Work) work;
 
   Thread *threads; /* by thread instance                                                        */
   uint32_t n_threads;
@@ -57,60 +60,50 @@ struct LnsGpuStacks
   uint32_t n_names;
   regex_t filter;
   bool has_filter;
-  uint32_t *frames;
-  unsigned n_frames_allocated;
+  LNS_ARRAY (uint32_t) frames; /* the stack that is told                                        */
   LnsGpuStackFunc function;
   void *data;
   uint64_t n_rows;               /* of kernels and copies that were asked for                   */
   uint64_t n_stacks, n_filtered; /* given to `function`, and left out by the filter             */
 };
 
-static bool
-no_memory (LnsError *error)
+bool
+lns_gpu_stacks_close (LnsGpuStacks *stacks, bool good, LnsError *error)
 {
-  return lns_error_set (
-      error, LNS_ERROR_NO_MEMORY, 0,
-      "not enough memory to fold the GPU's work into stacks; close other programs "
-      "or export less with --times");
-}
-
-LnsGpuStacks *
-lns_gpu_stacks_new (const LnsExportJob *job, LnsError *error)
-{
-  LnsGpuStacks *stacks = calloc (1, sizeof *stacks);
-  const char *filter = job->options->folding.filter_out;
-
-  if (stacks == NULL)
-    {
-      no_memory (error);
-      return NULL;
-    }
-  stacks->job = job;
-  stacks->has_filter = filter != NULL && filter[0] != '\0';
-  if (stacks->has_filter && regcomp (&stacks->filter, filter, REG_EXTENDED | REG_NOSUB) != 0)
-    {
-      lns_error_set (error, LNS_ERROR_USAGE, 0,
-                     "--filter-out: “%s” is not an extended regular expression", filter);
-      free (stacks);
-      return NULL;
-    }
-  return stacks;
-}
-
-void
-lns_gpu_stacks_free (LnsGpuStacks *stacks)
-{
-  if (stacks == NULL)
-    return;
+  good = lns_export_text_close (stacks->text, good, error) && good;
   for (uint32_t i = 0; stacks->threads != NULL && i < stacks->n_threads; i++)
-    free (stacks->threads[i].ranges);
+    lns_array_clear (&stacks->threads[i]);
   if (stacks->has_filter)
     regfree (&stacks->filter);
   free (stacks->threads);
   free (stacks->names);
-  free (stacks->frames);
-  free (stacks->work);
+  lns_array_clear (&stacks->frames);
+  lns_array_clear (&stacks->work);
   free (stacks);
+  return good;
+}
+
+void *
+lns_gpu_stacks_open (const LnsExportJob *job, LnsError *error)
+{
+  LnsGpuStacks *stacks = lns_calloc (1, sizeof *stacks);
+  const char *filter = job->options->folding.filter_out;
+
+  const bool is_filtered = filter != NULL && filter[0] != '\0';
+
+  stacks->job = job;
+  if (is_filtered && regcomp (&stacks->filter, filter, REG_EXTENDED | REG_NOSUB) != 0)
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "--filter-out: “%s” is not an extended regular expression", filter);
+  else
+    {
+      stacks->has_filter = is_filtered;
+      stacks->text = lns_export_text_open (job, job->temporary, error);
+    }
+  if (stacks->text != NULL)
+    return stacks;
+  lns_gpu_stacks_close (stacks, false, NULL);
+  return NULL;
 }
 
 /* ---- Gathering -------------------------------------------------------------------------------- */
@@ -118,17 +111,22 @@ lns_gpu_stacks_free (LnsGpuStacks *stacks)
 bool
 lns_gpu_stacks_takes (const LnsTable *table)
 {
-  return strcmp (table->name, "CUPTI_ACTIVITY_KIND_KERNEL") == 0 ||
-         strcmp (table->name, "CUPTI_ACTIVITY_KIND_MEMCPY") == 0;
+  for (size_t i = 0; i < N_WORK_TABLES; i++)
+    if (strcmp (table->name, WORK_TABLES[i]) == 0)
+      return true;
+  return false;
 }
 
-void
-lns_gpu_stacks_begin (LnsGpuStacks *stacks, const LnsTable *table)
+bool
+lns_gpu_stacks_begin (void *data, const LnsTable *table, LnsError *error)
 {
+  LnsGpuStacks *stacks = data;
+
   stacks->start = lns_export_column (table, "start");
   stacks->end = lns_export_column (table, "end");
   stacks->correlation = lns_export_column (table, "correlationId");
   stacks->name = lns_export_column (table, "demangledName");
+  return true;
 }
 
 /* The process instance that LANE's events are of; RET_THREAD gets the thread instance. */
@@ -151,8 +149,9 @@ process_of (const LnsGpuStacks *stacks, uint32_t lane, uint32_t *ret_thread)
 }
 
 bool
-lns_gpu_stacks_row (LnsGpuStacks *stacks, const LnsSinkRow *row, LnsError *error)
+lns_gpu_stacks_row (void *data, const LnsSinkRow *row, LnsError *error)
 {
+  LnsGpuStacks *stacks = data;
   const LnsValue *correlation = &row->values[stacks->correlation], *end = &row->values[stacks->end];
   uint32_t thread;
 
@@ -160,24 +159,15 @@ lns_gpu_stacks_row (LnsGpuStacks *stacks, const LnsSinkRow *row, LnsError *error
   if (correlation->type != LNS_VALUE_INTEGER || correlation->integer == 0 ||
       end->type != LNS_VALUE_INTEGER)
     return true;
-  if (stacks->n_work == stacks->n_allocated)
-    {
-      size_t n = stacks->n_allocated > 0 ? stacks->n_allocated + stacks->n_allocated / 2 : 65536;
-      Work *work = reallocarray (stacks->work, n, sizeof *work);
-      if (work == NULL)
-        return no_memory (error);
-      stacks->work = work;
-      stacks->n_allocated = n;
-    }
+  const uint32_t n_before = (uint32_t)stacks->work.n;
   int64_t duration_ns = lns_difference (end->integer, row->values[stacks->start].integer);
-  stacks->work[stacks->n_work] = (Work){
+  *lns_array_add (&stacks->work) = (Work){
     .process = process_of (stacks, row->lane, &thread),
     .correlation = (uint32_t)correlation->integer,
     .name = stacks->name >= 0 ? (uint32_t)row->values[stacks->name].integer : LNS_GPU_STACK_COPY,
-    .order = (uint32_t)stacks->n_work,
+    .order = n_before,
     .duration_ns = duration_ns > 0 ? duration_ns : 0, /* a kept row may end before it starts */
   };
-  stacks->n_work++;
   return true;
 }
 
@@ -222,57 +212,40 @@ name_flags (LnsGpuStacks *stacks, uint32_t name)
 
 /* ---- The sweep -------------------------------------------------------------------------------- */
 
-static bool
-push (Thread *thread, Range range, int64_t start_ns, LnsError *error)
+static void
+push (Thread *thread, Range range, int64_t start_ns)
 {
-  unsigned n = 0;
+  size_t n = 0;
 
-  /* What ended before it or was in its own lane is over, though its end may not be known.         */
-  for (unsigned i = 0; i < thread->n; i++)
-    if (thread->ranges[i].end_ns >= start_ns && thread->ranges[i].lane != range.lane)
-      thread->ranges[n++] = thread->ranges[i];
+  /* A range that ended before, or was in the same lane, is over, even if its end is not known. */
+  for (size_t i = 0; i < thread->n; i++)
+    if (thread->items[i].end_ns >= start_ns && thread->items[i].lane != range.lane)
+      thread->items[n++] = thread->items[i];
   thread->n = n;
-  if (n == thread->n_allocated)
-    {
-      unsigned n_allocated = n > 0 ? 2 * n : 16;
-      Range *ranges = reallocarray (thread->ranges, n_allocated, sizeof *ranges);
-      if (ranges == NULL)
-        return no_memory (error);
-      thread->ranges = ranges;
-      thread->n_allocated = n_allocated;
-    }
-  thread->ranges[thread->n++] = range;
-  return true;
+  *lns_array_add (thread) = range;
 }
 
 /* Tells of WORK, which a call of THREAD (or of none that is known) up to END_NS began. */
 static bool
 tell (LnsGpuStacks *stacks, const Thread *thread, int64_t end_ns, const Work *work, LnsError *error)
 {
-  unsigned n_ranges = thread != NULL ? thread->n : 0, n = 0,
-           flags = name_flags (stacks, work->name);
+  unsigned flags = name_flags (stacks, work->name);
 
-  if (n_ranges + 1 > stacks->n_frames_allocated)
-    {
-      uint32_t *frames = reallocarray (stacks->frames, 2 * n_ranges + 1, sizeof *frames);
-      if (frames == NULL)
-        return no_memory (error);
-      stacks->frames = frames;
-      stacks->n_frames_allocated = 2 * n_ranges + 1;
-    }
-  for (unsigned i = 0; i < n_ranges; i++)
-    if (thread->ranges[i].end_ns >= end_ns)
+  stacks->frames.n = 0;
+  for (size_t i = 0; thread != NULL && i < thread->n; i++)
+    if (thread->items[i].end_ns >= end_ns)
       {
-        unsigned range_flags = name_flags (stacks, thread->ranges[i].name);
+        unsigned range_flags = name_flags (stacks, thread->items[i].name);
         flags |= range_flags;
         if ((range_flags & NAME_STRIPPED) == 0)
-          stacks->frames[n++] = thread->ranges[i].name;
+          *lns_array_add (&stacks->frames) = thread->items[i].name;
       }
-  stacks->frames[n++] = work->name;
+  *lns_array_add (&stacks->frames) = work->name;
   stacks->n_filtered += (flags & NAME_FILTERED) != 0;
   stacks->n_stacks += (flags & NAME_FILTERED) == 0;
   return (flags & NAME_FILTERED) != 0 ||
-         stacks->function (stacks->data, stacks->frames, n, work->duration_ns, error);
+         stacks->function (stacks->data, stacks->frames.items, (unsigned)stacks->frames.n,
+                           work->duration_ns, error);
 }
 
 static int
@@ -293,20 +266,10 @@ static size_t
 find_work (const LnsGpuStacks *stacks, uint32_t process, uint32_t correlation, size_t guess)
 {
   const Work key = { .process = process, .correlation = correlation };
-  size_t low = 0, high = stacks->n_work;
-
-  if (guess < high && compare (&stacks->work[guess], &key) >= 0 &&
-      (guess == 0 || compare (&stacks->work[guess - 1], &key) < 0))
+  if (guess < stacks->work.n && compare (&stacks->work.items[guess], &key) >= 0 &&
+      (guess == 0 || compare (&stacks->work.items[guess - 1], &key) < 0))
     return guess;
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (compare (&stacks->work[middle], &key) < 0)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low;
+  return LNS_LOWER_BOUND (stacks->work.n, i, compare (&stacks->work.items[i], &key) < 0);
 }
 
 /* Calls and ranges, each by start. */
@@ -365,9 +328,8 @@ push_ranges (LnsGpuStacks *stacks, Sweep *ranges, int64_t start_ns, LnsError *er
       Range range = { .lane = lane,
                       .name = lns_row_cursor_name (ranges->cursor),
                       .end_ns = integer_at (ranges, ranges->end, INT64_MAX) };
-      if (thread < stacks->n_threads &&
-          !push (&stacks->threads[thread], range, integer_at (ranges, ranges->start, 0), error))
-        return false;
+      if (thread < stacks->n_threads)
+        push (&stacks->threads[thread], range, integer_at (ranges, ranges->start, 0));
       if (!next (ranges, error))
         return false;
     }
@@ -388,9 +350,9 @@ sweep_calls (LnsGpuStacks *stacks, Sweep *calls, Sweep *ranges, LnsError *error)
       if (!push_ranges (stacks, ranges, integer_at (calls, calls->start, 0), error))
         return false;
       guess = correlation != 0 ? find_work (stacks, process, correlation, guess) : guess;
-      for (; correlation != 0 && guess < stacks->n_work; guess++)
+      for (; correlation != 0 && guess < stacks->work.n; guess++)
         {
-          Work *work = &stacks->work[guess];
+          Work *work = &stacks->work.items[guess];
           if (work->process != process || work->correlation != correlation)
             break;
           /* A driver's call within one of the runtime may have its correlation: the outer one counts. */
@@ -410,49 +372,19 @@ sweep_calls (LnsGpuStacks *stacks, Sweep *calls, Sweep *ranges, LnsError *error)
   return true;
 }
 
-bool
-lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data, LnsError *error)
-{
-  const LnsRowConstraint push_pop = { .column = LNS_NVTX_EVENT_TYPE,
-                                      .min = LNS_EVENT_TYPE_PUSH_POP,
-                                      .max = LNS_EVENT_TYPE_PUSH_POP };
-  Sweep calls = { 0 }, ranges = { 0 };
-
-  lns_report_threads (stacks->job->report, &stacks->n_threads);
-  stacks->n_names = lns_report_n_strings (stacks->job->report);
-  stacks->threads = calloc (stacks->n_threads + 1, sizeof *stacks->threads);
-  stacks->names = calloc (stacks->n_names + 1, sizeof *stacks->names);
-  stacks->function = function;
-  stacks->data = data;
-  if (stacks->threads == NULL || stacks->names == NULL)
-    return no_memory (error);
-  if (stacks->n_work > 0)
-    qsort (stacks->work, stacks->n_work, sizeof *stacks->work, compare);
-  bool good =
-      open_sweep (stacks, &calls, "CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId", NULL, error) &&
-      open_sweep (stacks, &ranges, "NVTX_EVENTS", "textId", &push_pop, error) &&
-      sweep_calls (stacks, &calls, &ranges, error);
-  lns_row_cursor_free (calls.cursor);
-  lns_row_cursor_free (ranges.cursor);
-  return good;
-}
-
 /* Whether the report holds kernels or copies, asked for or not. */
 static bool
-has_work (LnsReport *report)
+has_work (LnsTables *tables)
 {
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
-
-  for (uint32_t i = 0; i < n; i++)
-    if ((lanes[i].kind == LNS_LANE_CUDA_KERNEL || lanes[i].kind == LNS_LANE_CUDA_MEMCPY) &&
-        lns_report_lane_info (report, i)->n_events > 0)
+  for (size_t i = 0; i < N_WORK_TABLES; i++)
+    if (lns_tables_n_rows (tables, lns_table_find (WORK_TABLES[i])) > 0)
       return true;
   return false;
 }
 
-void
-lns_gpu_stacks_tell (const LnsGpuStacks *stacks)
+/* Says what is missing where there was no stack. */
+static void
+tell_lack (const LnsGpuStacks *stacks)
 {
   const char **ret_lacks = stacks->job->options->ret_lacks;
 
@@ -463,8 +395,41 @@ lns_gpu_stacks_tell (const LnsGpuStacks *stacks)
       : stacks->n_rows > 0
           ? "no kernel or copy has the CUDA call that began it, whose ranges make its stack; "
             "record with --trace=cuda,nvtx while the calls are made"
-      : has_work (stacks->job->report)
+      : has_work (stacks->job->tables)
           ? "--times or --tables leave out every kernel and copy; ask for more"
-          : "the report holds no kernels and no copies, of which stacks are made; record with "
-            "--trace=cuda,nvtx a program that uses a GPU";
+          : "the report holds no kernels and no copies to make stacks of; record a program "
+            "that uses a GPU with --trace=cuda,nvtx";
+}
+
+bool
+lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data, LnsError *error)
+{
+  const LnsRowConstraint push_pop = { .column = LNS_NVTX_EVENT_TYPE,
+                                      .min = LNS_EVENT_TYPE_PUSH_POP,
+                                      .max = LNS_EVENT_TYPE_PUSH_POP };
+  Sweep calls = { 0 }, ranges = { 0 };
+
+  lns_report_threads (stacks->job->report, &stacks->n_threads);
+  stacks->n_names = lns_report_n_strings (stacks->job->report);
+  stacks->threads = lns_calloc (stacks->n_threads, sizeof *stacks->threads);
+  stacks->names = lns_calloc (stacks->n_names, sizeof *stacks->names);
+  stacks->function = function;
+  stacks->data = data;
+  if (stacks->work.n > 0)
+    qsort (stacks->work.items, stacks->work.n, sizeof *stacks->work.items, compare);
+  bool good =
+      open_sweep (stacks, &calls, "CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId", NULL, error) &&
+      open_sweep (stacks, &ranges, "NVTX_EVENTS", "textId", &push_pop, error) &&
+      sweep_calls (stacks, &calls, &ranges, error);
+  lns_row_cursor_free (calls.cursor);
+  lns_row_cursor_free (ranges.cursor);
+  if (good)
+    tell_lack (stacks);
+  return good;
+}
+
+LnsExportText *
+lns_gpu_stacks_text (const LnsGpuStacks *stacks)
+{
+  return stacks->text;
 }

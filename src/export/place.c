@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/folders.h"
+#include "src/base/memory.h"
 
 static bool
 ends_in (const char *name, const char *ending)
@@ -23,7 +24,7 @@ ends_in (const char *name, const char *ending)
   return n >= n_ending && strcmp (name + n - n_ending, ending) == 0;
 }
 
-/* Does ACTION with each entry of FOLDER until it says false. */
+/* Calls ACTION with the path of each entry of FOLDER until it returns false. */
 static bool
 each_entry (const char *folder, bool (*action) (const char *path, void *data), void *data)
 {
@@ -32,10 +33,10 @@ each_entry (const char *folder, bool (*action) (const char *path, void *data), v
 
   for (struct dirent *entry; good && (entry = readdir (listing)) != NULL;)
     {
-      char *path = NULL;
       if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
         continue;
-      good = asprintf (&path, "%s/%s", folder, entry->d_name) >= 0 && action (path, data);
+      char *path = lns_asprintf ("%s/%s", folder, entry->d_name);
+      good = action (path, data);
       free (path);
     }
   if (listing != NULL)
@@ -89,17 +90,17 @@ may_replace (const LnsExportPlace *place,
   const char *path = place->path, *file_ending = place->type->file_ending;
 
   if (file_ending == NULL && S_ISDIR (status->st_mode))
-    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give a file with --output",
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder; name a file with --output",
                           path);
   if (file_ending != NULL && !S_ISDIR (status->st_mode))
     return lns_error_set (error, LNS_ERROR_IO, ENOTDIR,
-                          "%s is a file, and --type %s makes a folder: give another name with "
+                          "%s is a file, but --type %s writes a folder; choose another name with "
                           "--output",
                           path, place->type->name);
   if (is_same_file (lns_report_info (report)->path, status) ||
       is_same_file (lns_report_meta (report, "imported_from"), status))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "%s: a report cannot be replaced by its export; give another name with "
+                          "%s: a report cannot be replaced by its export; choose another name with "
                           "--output",
                           path);
   if (file_ending != NULL && place->append)
@@ -107,13 +108,14 @@ may_replace (const LnsExportPlace *place,
   if (!place->overwrite)
     return lns_error_set (
         error, LNS_ERROR_IO, EEXIST,
-        "%s exists: give --force-overwrite=true to replace it, or another name with --output",
+        "%s exists; use --force-overwrite=true to replace it, or choose another name with --output",
         path);
   if (file_ending != NULL && !each_entry (path, is_ours, (void *)file_ending))
-    return lns_error_set (error, LNS_ERROR_IO, ENOTEMPTY,
-                          "%s holds more than %s files and is not replaced: give another folder "
-                          "with --output",
-                          path, file_ending);
+    return lns_error_set (
+        error, LNS_ERROR_IO, ENOTEMPTY,
+        "%s also holds files other than %s, so it is not replaced; choose another "
+        "folder with --output",
+        path, file_ending);
   return true;
 }
 
@@ -131,53 +133,49 @@ lns_export_place_open (LnsExportPlace *place,
     .path = path, .type = type, .overwrite = options->overwrite, .append = options->append
   };
   if (strcmp (path, "-") == 0 && !type->is_stream)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--type %s cannot go to the standard output: give a name with --output",
-                          type->name);
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--type %s cannot write to the standard output; give a name with --output", type->name);
   if (strcmp (path, "-") == 0)
-    return (place->temporary = strdup ("-")) != NULL;
+    {
+      place->temporary = lns_strdup ("-");
+      return true;
+    }
   if ((stat (path, &status) == 0 && !may_replace (place, report, &status, error)) ||
       !lns_make_folders (path, 0777, error))
     return false;
   size_t length = strlen (path);
   while (length > 1 && path[length - 1] == '/')
     length--;
-  if (asprintf (&place->temporary, "%.*s.%ld.part", (int)length, path, (long)getpid ()) < 0)
-    {
-      place->temporary = NULL;
-      return lns_export_no_memory (error);
-    }
+  place->temporary = lns_asprintf ("%.*s.%ld.part", (int)length, path, (long)getpid ());
   remove_made (place, place->temporary);
   return type->file_ending == NULL || mkdir (place->temporary, 0777) == 0 ||
-         lns_error_set_errno (error, errno, "%s cannot be made", path);
+         lns_error_set_errno (error, errno, "%s cannot be created", path);
 }
 
 /* Moves a file into the folder DATA unless it has one of that name. */
 static bool
 move_if_new (const char *path, void *data)
 {
-  char *target = NULL;
-  bool good = asprintf (&target, "%s/%s", (const char *)data, strrchr (path, '/') + 1) >= 0 &&
-              (access (target, F_OK) == 0 || rename (path, target) == 0);
+  char *target = lns_asprintf ("%s/%s", (const char *)data, strrchr (path, '/') + 1);
+  bool good = access (target, F_OK) == 0 || rename (path, target) == 0;
 
   free (target);
   return good;
 }
 
-/* A folder that is there goes aside first: renaming does not replace one with files. */
+/* Renames an existing folder first, because rename () does not replace a folder that has files. */
 static bool
 publish_folder (const LnsExportPlace *place)
 {
-  char *aside = NULL;
-
   if (rename (place->temporary, place->path) == 0)
     return true;
   if (errno != ENOTEMPTY && errno != EEXIST)
     return false;
   if (place->append)
     return each_entry (place->temporary, move_if_new, (void *)place->path);
-  bool good = place->overwrite && asprintf (&aside, "%s.old", place->temporary) >= 0 &&
-              rename (place->path, aside) == 0;
+  char *aside = lns_asprintf ("%s.old", place->temporary);
+  bool good = place->overwrite && rename (place->path, aside) == 0;
   if (good && rename (place->temporary, place->path) != 0)
     {
       rename (aside, place->path);
@@ -189,7 +187,8 @@ publish_folder (const LnsExportPlace *place)
   return good;
 }
 
-/* link () refuses a name that came up meanwhile; where there are no links, rename () does not. */
+/* link () refuses a name that another program has created meanwhile. rename (), for file systems without links, does
+ * not. */
 static bool
 publish_file (const LnsExportPlace *place)
 {
@@ -209,7 +208,7 @@ lns_export_place_close (LnsExportPlace *place, bool good, LnsError *error)
       good = place->type->file_ending != NULL ? publish_folder (place) : publish_file (place);
       if (!good)
         lns_error_set (error, LNS_ERROR_IO, errno, "%s cannot be written: %s", place->path,
-                       errno == EEXIST ? "it came into being meanwhile" : strerror (errno));
+                       errno == EEXIST ? "another program has created it" : strerror (errno));
     }
   if (!is_stdout)
     remove_made (place, place->temporary);

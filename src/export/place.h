@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Where an export goes: made under a temporary name beside the asked one, which it gets once it is whole. */
+/* Writes an export under a temporary name beside the requested one, and renames it once it is complete. */
 
 #pragma once
 
@@ -18,8 +18,8 @@ typedef struct
   bool overwrite, append;
 } LnsExportPlace;
 
-/* Prepares PATH for a file of TYPE. False and ERROR where it exists and may not be replaced, is REPORT
- * itself or a folder with files of others, or cannot be made. Then nothing is to be published. */
+/* Prepares PATH for a file of TYPE. False and ERROR where PATH cannot be created, or exists and may not be replaced: it
+ * is REPORT itself, or a folder with other files. Close PLACE with GOOD = false then. */
 bool lns_export_place_open (LnsExportPlace *place,
                             LnsReport *report,
                             const LnsExportType *type,
@@ -27,6 +27,6 @@ bool lns_export_place_open (LnsExportPlace *place,
                             const LnsExportOptions *options,
                             LnsError *error);
 
-/* Gives what was made its name if GOOD; else removes it. Frees the place's own. Returns GOOD, or false
- * and ERROR where the name cannot be given. */
+/* Renames what was written if GOOD; else removes it. Frees what PLACE owns. Returns GOOD, or false and ERROR where it
+ * cannot be renamed. */
 bool lns_export_place_close (LnsExportPlace *place, bool good, LnsError *error);

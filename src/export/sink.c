@@ -18,19 +18,13 @@ lns_export_column (const LnsTable *table, const char *name)
 }
 
 bool
-lns_export_no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for an export; close other programs");
-}
-
-bool
 lns_export_fail (const LnsExportJob *job, int code, LnsError *error)
 {
   if (code == ENOSPC || code == EDQUOT)
-    return lns_error_set (error, LNS_ERROR_IO, ENOSPC,
-                          "%s cannot be written, since its disk is full: make room, or give "
-                          "another place with --output",
-                          job->path);
+    return lns_error_set (
+        error, LNS_ERROR_IO, ENOSPC,
+        "%s cannot be written: its disk is full; make room, or choose another disk "
+        "with --output",
+        job->path);
   return lns_error_set_errno (error, code, "%s cannot be written", job->path);
 }

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What an export's rows go to: one file a type. A sink gets tables one after another, each with its rows
- * in the order of the table. Sinks make whole files of their own under a temporary name; when that
- * becomes the asked one is not their business. */
+/* A sink takes the rows of an export; each type has a file in sinks/. It gets the tables one after another, each with its
+ * rows in the order of the table. A sink writes its file under a temporary name, which place.h renames. */
 
 #pragma once
 
@@ -18,6 +17,7 @@
 typedef struct
 {
   LnsReport *report;
+  const LnsExportType *type;
   LnsTables *tables;
   const LnsExportOptions *options;
   const char *path; /* what the person asked for: errors name it                           */
@@ -38,7 +38,7 @@ struct LnsExportType
   const char *file_ending; /* of the files of a type that is a folder; else NULL                */
   bool is_stream;          /* may go to the standard output                                     */
 
-  /* Whether what it needs beside us is there; NULL = it needs nothing. */
+  /* Whether the other programs that it needs are there; NULL = it needs none. */
   bool (*check) (LnsError *error);
   /* NULL and ERROR where it cannot be made. */
   void *(*open) (const LnsExportJob *job, LnsError *error);
@@ -46,7 +46,8 @@ struct LnsExportType
   bool (*takes) (const LnsTable *table);
   bool (*begin) (void *sink, const LnsTable *table, LnsError *error);
   bool (*row) (void *sink, const LnsSinkRow *row, LnsError *error);
-  bool (*end) (void *sink, LnsError *error); /* of the table that was begun last                 */
+  bool (*end) (void *sink,
+               LnsError *error); /* of the table that was begun last; NULL = nothing to do */
   /* Frees SINK; where GOOD, makes its file whole first. */
   bool (*close) (void *sink, bool good, LnsError *error);
 };
@@ -64,8 +65,5 @@ extern const LnsExportType lns_sink_svg;
 /* The position of TABLE's column called NAME, or -1. O(columns). */
 int lns_export_column (const LnsTable *table, const char *name);
 
-/* Fills ERROR. False. */
-bool lns_export_no_memory (LnsError *error);
-
-/* Fills ERROR for what could not be written because of CODE (errno): a full disk is told apart. False. */
+/* Fills ERROR: the export cannot be written because of CODE (errno). Returns false. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

@@ -13,23 +13,17 @@
 #include <unistd.h>
 
 #include "src/base/json.h"
+#include "src/base/memory.h"
 
 LnsExportText *
 lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error)
 {
-  LnsExportText *text = malloc (sizeof *text);
+  LnsExportText *text = lns_calloc (1, sizeof *text);
 
-  if (text == NULL)
-    {
-      lns_export_no_memory (error);
-      return NULL;
-    }
   text->job = job;
-  text->code = 0;
-  text->n_bytes = 0;
   text->fd = strcmp (path, "-") == 0 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                      : open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  text->terminal = (LnsTerminal){ .fd = text->fd };
+  text->terminal.fd = text->fd;
   text->is_terminal = text->fd >= 0 && isatty (text->fd);
   if (text->fd >= 0)
     return text;

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Text files of exports: a buffer that stays in the processor's cache, and errors once. A text is written by
- * one thread. */
+/* Writes the text files of exports through a buffer that stays in the processor's cache. The first error is kept and
+ * told at the end. One thread writes a text. */
 
 #pragma once
 

@@ -66,8 +66,8 @@ lns_export_times_parse (const char *text, LnsExportTimes *ret_times, LnsError *e
   if (!good || *at != '\0' || times.min_ns > times.max_ns)
     return lns_error_set (
         error, LNS_ERROR_USAGE, 0,
-        "--times: “%s” is no stretch of time: write start/end, such as 1s/2s500ms, /10ms or "
-        ":3s/, where a colon lets in what reaches over that end",
+        "--times: “%s” is not a time range; write start/end, such as 1s/2s500ms, /10ms or :3s/, "
+        "where a colon includes events that cross that end",
         text);
   *ret_times = times;
   return true;

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows as Arrow streams or files, or as Parquet. These formats are written by pyarrow, which brings its own
- * library: arrow-writer.py runs in a python3 beside us and gets columns over a socket. Little-endian:
+/* Writes rows as Arrow streams or files, or as Parquet. pyarrow writes these formats with its own library:
+ * arrow-writer.py runs in another process, python3, and gets columns over a socket. Little-endian:
  *
  *   T name n { type letter, name } …   a table begins; a name is u32 size and bytes, n is u32
  *   B rows { buffer … } …              rows (u32): Arrow's buffers of each column, each u64 size and bytes
@@ -22,6 +22,7 @@
 
 #include "src/base/buffer.h"
 #include "src/base/json.h"
+#include "src/base/memory.h"
 #include "src/export/lns-arrow-generated.h"
 #include "src/export/sink.h"
 
@@ -49,7 +50,7 @@ typedef struct
 
 extern char **environ;
 
-/* ---- The writer beside us --------------------------------------------------------------------- */
+/* ---- The writer's process --------------------------------------------------------------------- */
 
 /* Fills ERROR with what the writer answered or how it ended. */
 static bool
@@ -71,8 +72,8 @@ fail (Sink *sink, LnsError *error)
   if (WIFEXITED (status) && (WEXITSTATUS (status) == 3 || WEXITSTATUS (status) == 127))
     return lns_error_set (
         error, LNS_ERROR_USAGE, 0,
-        "Arrow and Parquet are written by pyarrow, which python3 does not find here: "
-        "`python3 -m pip install pyarrow`, or name another python in LNS_PYTHON");
+        "Arrow and Parquet need pyarrow, which python3 cannot find; install it with "
+        "`python3 -m pip install pyarrow`, or name another Python in LNS_PYTHON");
   return lns_error_set (error, LNS_ERROR_IO, 0,
                         "%s cannot be written: pyarrow's process ended early", sink->job->path);
 }
@@ -83,7 +84,7 @@ send_message (Sink *sink, LnsError *error)
   const uint8_t *at = sink->message.bytes, *end = at + sink->message.size_bytes;
 
   if (sink->message.failed)
-    return lns_export_no_memory (error);
+    lns_out_of_memory ();
   while (at < end)
     {
       ssize_t n = send (sink->socket, at, (size_t)(end - at), MSG_NOSIGNAL);
@@ -95,25 +96,23 @@ send_message (Sink *sink, LnsError *error)
   return true;
 }
 
-/* PATH as seen from another folder; to be freed. NULL without memory, or where the working folder is
- * gone. */
+/* PATH as seen from another folder. The caller frees it. NULL where the working folder is gone. */
 static char *
 absolute (const char *path)
 {
   char *folder = path[0] != '/' ? getcwd (NULL, 0) : NULL, *whole = NULL;
 
   if (path[0] == '/')
-    return strdup (path);
-  if (folder != NULL && asprintf (&whole, "%s/%s", folder, path) < 0)
-    whole = NULL;
+    whole = lns_strdup (path);
+  else if (folder != NULL)
+    whole = lns_asprintf ("%s/%s", folder, path);
   free (folder);
   return whole;
 }
 
-/* Starts WORDS in the root folder. Python looks for modules in the working folder, first of all for a
- * script given by -c, and for each empty entry of PYTHONPATH: that folder may be anybody's, while only the
- * administrator has files in the root. What the user has installed for himself is found as ever. Returns an
- * errno, or 0. */
+/* Starts WORDS in the root folder. A script given by -c, and an empty entry of PYTHONPATH, have Python look for modules
+ * in the working folder, which may be anybody's; only the administrator has files in the root. Python still finds what
+ * the user has installed. Returns an errno, or 0. */
 static int
 spawn (pid_t *ret_pid, int stdin_fd, const char *const *words)
 {
@@ -128,13 +127,13 @@ spawn (pid_t *ret_pid, int stdin_fd, const char *const *words)
 }
 
 static bool
-start_writer (Sink *sink, const char *kind, LnsError *error)
+start_writer (Sink *sink, LnsError *error)
 {
   const char *named = getenv ("LNS_PYTHON");
   const char *python = named != NULL && *named != '\0' ? named : "python3";
-  char *command = strchr (python, '/') != NULL ? absolute (python) : strdup (python);
+  char *command = strchr (python, '/') != NULL ? absolute (python) : lns_strdup (python);
   char *target = absolute (sink->job->temporary);
-  const char *words[] = { command, "-c", arrow_writer_py, kind, target, NULL };
+  const char *words[] = { command, "-c", arrow_writer_py, sink->job->type->name, target, NULL };
   int ends[2], code;
   char ready;
 
@@ -161,8 +160,8 @@ start_writer (Sink *sink, const char *kind, LnsError *error)
     return fail (sink, error);
   return lns_error_set (
       error, LNS_ERROR_USAGE, 0,
-      "Arrow and Parquet are written by pyarrow, and there is no %s to run it: install "
-      "python3 and `python3 -m pip install pyarrow`",
+      "Arrow and Parquet need pyarrow, and “%s” to run it was not found; install python3, then "
+      "`python3 -m pip install pyarrow`",
       python);
 }
 
@@ -195,48 +194,25 @@ arrow_close (void *data, bool good, LnsError *error)
 }
 
 static void *
-open_kind (const LnsExportJob *job, const char *kind, LnsError *error)
+arrow_open (const LnsExportJob *job, LnsError *error)
 {
-  Sink *sink = calloc (1, sizeof *sink);
+  Sink *sink = lns_calloc (1, sizeof *sink);
 
-  if (sink == NULL)
-    {
-      lns_export_no_memory (error);
-      return NULL;
-    }
   sink->job = job;
   sink->socket = -1;
-  if (start_writer (sink, kind, error))
+  if (start_writer (sink, error))
     return sink;
   arrow_close (sink, false, NULL);
   return NULL;
 }
 
-static void *
-arrow_open (const LnsExportJob *job, LnsError *error)
-{
-  return open_kind (job, "arrow", error);
-}
-
-static void *
-arrowdir_open (const LnsExportJob *job, LnsError *error)
-{
-  return open_kind (job, "arrowdir", error);
-}
-
-static void *
-parquetdir_open (const LnsExportJob *job, LnsError *error)
-{
-  return open_kind (job, "parquetdir", error);
-}
-
-/* Starts the writer, and leaves it before it makes a file. */
+/* Starts the writer and ends it before it creates a file. */
 static bool
 arrow_check (LnsError *error)
 {
   static char nowhere[] = "";
-  const LnsExportJob job = { .path = "the export", .temporary = nowhere };
-  void *sink = arrowdir_open (&job, error);
+  const LnsExportJob job = { .type = &lns_sink_arrow, .path = "the export", .temporary = nowhere };
+  void *sink = arrow_open (&job, error);
 
   if (sink == NULL)
     return false;
@@ -400,37 +376,16 @@ arrow_end (void *data, LnsError *error)
   return send_message (sink, error);
 }
 
-const LnsExportType lns_sink_arrow = {
-  .name = "arrow",
-  .ending = ".arrows",
-  .check = arrow_check,
-  .open = arrow_open,
-  .begin = arrow_begin,
-  .row = arrow_row,
-  .end = arrow_end,
-  .close = arrow_close,
-};
+#define FUNCTIONS                                                                                  \
+ .check = arrow_check, .open = arrow_open, .begin = arrow_begin, .row = arrow_row,                 \
+ .end = arrow_end, .close = arrow_close
+
+const LnsExportType lns_sink_arrow = { .name = "arrow", .ending = ".arrows", FUNCTIONS };
 
 const LnsExportType lns_sink_arrowdir = {
-  .name = "arrowdir",
-  .ending = "_arwdir",
-  .file_ending = ".arrow",
-  .check = arrow_check,
-  .open = arrowdir_open,
-  .begin = arrow_begin,
-  .row = arrow_row,
-  .end = arrow_end,
-  .close = arrow_close,
+  .name = "arrowdir", .ending = "_arwdir", .file_ending = ".arrow", FUNCTIONS
 };
 
 const LnsExportType lns_sink_parquetdir = {
-  .name = "parquetdir",
-  .ending = "_pqtdir",
-  .file_ending = ".parquet",
-  .check = arrow_check,
-  .open = parquetdir_open,
-  .begin = arrow_begin,
-  .row = arrow_row,
-  .end = arrow_end,
-  .close = arrow_close,
+  .name = "parquetdir", .ending = "_pqtdir", .file_ending = ".parquet", FUNCTIONS
 };

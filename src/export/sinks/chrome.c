@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/export/text.h"
 #include "src/tables/enums.h"
@@ -25,38 +26,7 @@
 /* The table that imports keep arrows in. */
 #define FLOWS "LNS_FLOWS"
 
-/* What a table's rows are drawn as. */
-typedef struct
-{
-  const char *table;
-  const char *category;
-  const char
-      *name; /* column of the name: its text or string id, or the id in `names`             */
-  const char *names; /* enumeration, or NULL                                                    */
-  bool is_call;      /* that may begin something on a GPU                                        */
-  bool is_begun;     /* by such a call                                                          */
-  bool is_told;      /* the table and all of its columns                                        */
-} Kind;
-
-static const Kind kinds[] = {
-  { "NVTX_EVENTS", "nvtx", "text" },
-  { "CUPTI_ACTIVITY_KIND_RUNTIME", "cuda_runtime", "nameId", .is_call = true },
-  { "CUPTI_ACTIVITY_KIND_KERNEL", "kernel", "demangledName", .is_begun = true },
-  { "CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", "copyKind", "ENUM_CUDA_MEMCPY_OPER",
-    .is_begun = true },
-  { "CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", NULL, .is_begun = true },
-  { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "cuda_graph", NULL, .is_begun = true, .is_told = true },
-  { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "cuda_sync", "syncType", "ENUM_CUPTI_SYNC_TYPE" },
-  { "CUBLAS_EVENTS", "cublas", "nameId", .is_told = true },
-  { "CUDNN_EVENTS", "cudnn", "nameId", .is_told = true },
-  { "OSRT_API", "osrt", "nameId", .is_told = true },
-  { "MPI_P2P_EVENTS", "mpi", "textId", .is_told = true },
-  { "MPI_COLLECTIVES_EVENTS", "mpi", "textId", .is_told = true },
-  { "MPI_START_WAIT_EVENTS", "mpi", "textId", .is_told = true },
-  { "MPI_OTHER_EVENTS", "mpi", "textId", .is_told = true },
-  { "LNS_COUNTERS", "counter", "name" },
-  { FLOWS, "flow", "nameId" },
-};
+static const LnsTraceLook flow_look = { "flow", "nameId" };
 
 /* Columns that are told as arguments where a table has them and a row a value. */
 static const char *const arguments[] = {
@@ -117,7 +87,8 @@ typedef struct
   uint32_t n_lanes;
   bool *named; /* by stream                                                                     */
 
-  const Kind *kind; /* of the table that was begun last                                          */
+  const LnsTable *table; /* the one that was begun last                                          */
+  const LnsTraceLook *look;
   const LnsEnum *names;
   bool is_nvtx, is_flow;
   int start, end, name, correlation, value, event_class;
@@ -146,30 +117,19 @@ begin_event (Sink *sink, char phase, const Row *row)
   sink->has_events = true;
 }
 
+/* Names ROW: argument KEY of the metadata WHAT. */
 static void
-begin_metadata (Sink *sink, const Row *row, const char *what)
+put_metadata (
+    Sink *sink, const Row *row, const char *what, const char *key, const char *name, size_t size)
 {
   begin_event (sink, 'M', row);
   lns_export_put_text (sink->text, ",\"name\":\"");
   lns_export_put_text (sink->text, what);
-}
-
-static void
-put_name (Sink *sink, const Row *row, const char *what, const char *name, size_t size)
-{
-  begin_metadata (sink, row, what);
-  lns_export_put_text (sink->text, "\",\"args\":{\"name\":");
+  lns_export_put_text (sink->text, "\",\"args\":{\"");
+  lns_export_put_text (sink->text, key);
+  lns_export_put_text (sink->text, "\":");
   lns_export_put_json_string (sink->text, name, size);
   lns_export_put_text (sink->text, "}}");
-}
-
-static void
-put_mpi_rank (Sink *sink, const Row *row, uint32_t rank)
-{
-  begin_metadata (sink, row, "process_labels");
-  lns_export_put_text (sink->text, "\",\"args\":{\"labels\":\"MPI rank ");
-  lns_export_put_integer (sink->text, rank);
-  lns_export_put_text (sink->text, "\"}}");
 }
 
 /* What the row of a lane without a thread of its own is called. */
@@ -188,20 +148,13 @@ name_lane (
                      : track->kind == LNS_TRACK_CUDA_SYNC    ? " waits"
                      : track->kind == LNS_TRACK_CUDA_GRAPHS  ? " graphs"
                                                              : "";
-  char *text = NULL;
-  int size = asprintf (&text, "%s%s%.*s", stream_text, what, (int)domain_size, domain);
+  char number[16] = "";
 
-  if (size >= 0 && lane->ordinal > 0)
-    {
-      char *first = text;
-      size = asprintf (&text, "%s (%u)", first, lane->ordinal + 1);
-      free (first);
-    }
-  if (size >= 0)
-    {
-      put_name (sink, row, "thread_name", text, (size_t)size);
-      free (text);
-    }
+  if (lane->ordinal > 0)
+    snprintf (number, sizeof number, " (%u)", lane->ordinal + 1);
+  char *text = lns_asprintf ("%s%s%.*s%s", stream_text, what, (int)domain_size, domain, number);
+  put_metadata (sink, row, "thread_name", "name", text, strlen (text));
+  free (text);
 }
 
 /* "GPU 0 stream 7" */
@@ -274,16 +227,20 @@ name_threads (Sink *sink)
   uint32_t n_processes, n_threads;
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
+  char rank[32];
   size_t size;
 
   for (uint32_t i = 0; i < n_processes; i++)
     {
       Row row = { .pid = processes[i].pid };
       const char *name = lns_report_string (report, processes[i].name, &size);
-      put_name (sink, &row, "process_name", name, size);
+      put_metadata (sink, &row, "process_name", "name", name, size);
       row.tid = row.pid; /* its main thread, which MPI_RANKS names */
       if (processes[i].mpi_rank != 0)
-        put_mpi_rank (sink, &row, processes[i].mpi_rank - 1);
+        {
+          size = (size_t)snprintf (rank, sizeof rank, "MPI rank %u", processes[i].mpi_rank - 1);
+          put_metadata (sink, &row, "process_labels", "labels", rank, size);
+        }
     }
   for (uint32_t i = 0; i < n_threads; i++)
     if (threads[i].process < n_processes && threads[i].name != 0)
@@ -291,66 +248,54 @@ name_threads (Sink *sink)
         Row row = { .pid = processes[threads[i].process].pid,
                     .tid = threads[i].tid != 0 ? threads[i].tid : threads[i].target_tid };
         const char *name = lns_report_string (report, threads[i].name, &size);
-        put_name (sink, &row, "thread_name", name, size);
+        put_metadata (sink, &row, "thread_name", "name", name, size);
       }
 }
 
 /* ---- Tables ----------------------------------------------------------------------------------- */
 
-static const Kind *
-kind_of (const LnsTable *table)
+static bool
+is_flow (const LnsTable *table)
 {
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp (kinds[i].table, table->name) == 0)
-      return &kinds[i];
-  return NULL;
+  return strcmp (table->name, FLOWS) == 0;
 }
 
 static bool
 chrome_takes (const LnsTable *table)
 {
-  return kind_of (table) != NULL;
+  return table->trace.category != NULL || is_flow (table);
 }
 
 static void
 free_sink (Sink *sink)
 {
-  if (sink != NULL)
-    {
-      free (sink->rows);
-      free (sink->named);
-    }
+  free (sink->rows);
+  free (sink->named);
   free (sink);
 }
 
 static void *
 chrome_open (const LnsExportJob *job, LnsError *error)
 {
-  Sink *sink = calloc (1, sizeof *sink);
+  Sink *sink = lns_calloc (1, sizeof *sink);
   uint32_t n_streams;
 
-  if (sink != NULL)
+  sink->job = job;
+  lns_report_lanes (job->report, &sink->n_lanes);
+  lns_report_streams (job->report, &n_streams);
+  sink->rows = lns_calloc (sink->n_lanes, sizeof *sink->rows);
+  sink->named = lns_calloc (n_streams, sizeof *sink->named);
+  sink->text = lns_export_text_open (job, job->temporary, error);
+  if (sink->text == NULL)
     {
-      sink->job = job;
-      lns_report_lanes (job->report, &sink->n_lanes);
-      lns_report_streams (job->report, &n_streams);
-      sink->rows = calloc (sink->n_lanes + 1, sizeof *sink->rows);
-      sink->named = calloc (n_streams + 1, sizeof *sink->named);
+      free_sink (sink);
+      return NULL;
     }
-  if (sink == NULL || sink->rows == NULL || sink->named == NULL)
-    lns_export_no_memory (error);
-  else
-    sink->text = lns_export_text_open (job, job->temporary, error);
-  if (sink != NULL && sink->text != NULL)
-    {
-      lns_export_put_text (sink->text, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
-      lns_export_put_integer (sink->text, lns_report_info (job->report)->t0_realtime_ns);
-      lns_export_put_text (sink->text, ",\"traceEvents\":[");
-      name_threads (sink);
-      return sink;
-    }
-  free_sink (sink);
-  return NULL;
+  lns_export_put_text (sink->text, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
+  lns_export_put_integer (sink->text, lns_report_info (job->report)->t0_realtime_ns);
+  lns_export_put_text (sink->text, ",\"traceEvents\":[");
+  name_threads (sink);
+  return sink;
 }
 
 static bool
@@ -371,7 +316,7 @@ choose_arguments (Sink *sink, const LnsTable *table)
   for (unsigned i = 0; sink->value < 0 && i < table->n_columns; i++)
     {
       const char *name = table->columns[i].name;
-      if (sink->kind->is_told ? is_among (name, untold, sizeof untold / sizeof *untold)
+      if (sink->look->is_told ? is_among (name, untold, sizeof untold / sizeof *untold)
                               : !is_among (name, arguments, sizeof arguments / sizeof *arguments))
         continue;
       sink->arguments[sink->n_arguments].column = (int)i;
@@ -384,22 +329,20 @@ chrome_begin (void *data, const LnsTable *table, LnsError *error)
 {
   Sink *sink = data;
 
-  sink->kind = kind_of (table);
-  sink->event_class = sink->kind->is_call ? lns_export_column (table, "eventClass") : -1;
+  sink->table = table;
+  sink->is_flow = is_flow (table);
+  sink->look = sink->is_flow ? &flow_look : &table->trace;
+  sink->event_class = sink->look->is_call ? lns_export_column (table, "eventClass") : -1;
   sink->is_nvtx = table->source == LNS_ROWS_NVTX;
   sink->n_columns = table->n_columns;
   sink->start = lns_export_column (table, "start");
   if (sink->start < 0)
     sink->start = lns_export_column (table, "timestamp");
   sink->end = lns_export_column (table, "end");
-  sink->name = sink->kind->name != NULL ? lns_export_column (table, sink->kind->name) : -1;
+  sink->name = sink->look->name != NULL ? lns_export_column (table, sink->look->name) : -1;
   sink->correlation = lns_export_column (table, "correlationId");
-  sink->value = strcmp (table->name, "LNS_COUNTERS") == 0 ? lns_export_column (table, "value") : -1;
-  sink->names = NULL;
-  for (unsigned i = 0; sink->kind->names != NULL && i < LNS_N_ENUMS; i++)
-    if (strcmp (lns_enums[i].name, sink->kind->names) == 0)
-      sink->names = &lns_enums[i];
-  sink->is_flow = strcmp (table->name, FLOWS) == 0;
+  sink->value = sink->look->is_sample ? lns_export_column (table, "value") : -1;
+  sink->names = sink->look->names != NULL ? lns_enum_find (sink->look->names) : NULL;
   sink->category = lns_export_column (table, "category");
   sink->flow_id = lns_export_column (table, "flowId");
   sink->tid = lns_export_column (table, "globalTid");
@@ -429,7 +372,7 @@ static const char *
 name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
 {
   const LnsValue *value = sink->name >= 0 ? &row->values[sink->name] : NULL;
-  const char *text = sink->kind->category;
+  const char *text = sink->look->category;
 
   if (sink->is_nvtx && value->type == LNS_VALUE_NULL) /* registered                               */
     value = &row->values[LNS_NVTX_TEXT_ID];
@@ -469,17 +412,17 @@ put_arguments (const Sink *sink, const LnsSinkRow *row)
   LnsExportText *text = sink->text;
   size_t size;
   const char *domain = sink->is_nvtx ? domain_of (sink, row->lane, &size) : NULL;
-  bool has_any = domain != NULL || sink->kind->is_told;
+  bool has_any = domain != NULL || sink->look->is_told;
 
   if (domain != NULL)
     {
       lns_export_put_text (text, ",\"args\":{\"domain\":");
       lns_export_put_json_string (text, domain, size);
     }
-  if (sink->kind->is_told)
+  if (sink->look->is_told)
     {
       lns_export_put_text (text, ",\"args\":{\"table\":\"");
-      lns_export_put_text (text, sink->kind->table);
+      lns_export_put_text (text, sink->table->name);
       lns_export_put_byte (text, '"');
     }
   for (unsigned i = 0; i < sink->n_arguments; i++)
@@ -540,7 +483,7 @@ category_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
     return domain;
   const char *category = sink->event_class >= 0 && row->values[sink->event_class].integer == driver
                              ? "cuda_driver"
-                             : sink->kind->category;
+                             : sink->look->category;
   *ret_size = strlen (category);
   return category;
 }
@@ -583,7 +526,7 @@ put_start_end (Sink *sink, const LnsSinkRow *values)
 {
   size_t size;
   char id[48];
-  const char *name = name_of (sink, values, &size), *category = sink->kind->category;
+  const char *name = name_of (sink, values, &size), *category = sink->look->category;
   const LnsValue *end = &values->values[LNS_NVTX_END];
   const Row begins = thread_row (values, LNS_NVTX_GLOBAL_TID, (Row){ 0 }),
             ends = thread_row (values, LNS_NVTX_END_GLOBAL_TID, begins);
@@ -690,16 +633,10 @@ chrome_row (void *data, const LnsSinkRow *values, LnsError *error)
   lns_export_put_byte (text, '}');
   if (sink->correlation >= 0 && values->values[sink->correlation].type == LNS_VALUE_INTEGER &&
       values->values[sink->correlation].integer != 0 &&
-      (sink->kind->is_begun || (sink->kind->is_call && may_begin (name))))
-    put_arrow (sink, sink->kind->is_call ? 's' : 'f', row, start_ns,
+      (sink->look->is_begun || (sink->look->is_call && may_begin (name))))
+    put_arrow (sink, sink->look->is_call ? 's' : 'f', row, start_ns,
                values->values[sink->correlation].integer);
   return lns_export_text_is_good (text, error);
-}
-
-static bool
-chrome_end (void *data, LnsError *error)
-{
-  return true;
 }
 
 static bool
@@ -728,6 +665,5 @@ const LnsExportType lns_sink_chrome = {
   .takes = chrome_takes,
   .begin = chrome_begin,
   .row = chrome_row,
-  .end = chrome_end,
   .close = chrome_close,
 };

@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows as comma-separated values (RFC 4180, but for lines that end in \n): a folder with one file a table
- * that begins with the columns' names. NULL is an empty field, an empty text is "". */
+/* Writes rows as comma-separated values, as RFC 4180 has them except that lines end in \n: a folder with one file for
+ * each table, which begins with the columns' names. NULL is an empty field, an empty text is "". */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/export/text.h"
 
 typedef struct
@@ -23,12 +23,9 @@ typedef struct
 static void *
 csv_open (const LnsExportJob *job, LnsError *error)
 {
-  Sink *sink = calloc (1, sizeof *sink);
+  Sink *sink = lns_calloc (1, sizeof *sink);
 
-  if (sink == NULL)
-    lns_export_no_memory (error);
-  else
-    sink->job = job;
+  sink->job = job;
   return sink;
 }
 
@@ -58,11 +55,9 @@ static bool
 csv_begin (void *data, const LnsTable *table, LnsError *error)
 {
   Sink *sink = data;
-  char *path = NULL;
+  char *path = lns_asprintf ("%s/%s.csv", sink->job->temporary, table->name);
 
-  if (asprintf (&path, "%s/%s.csv", sink->job->temporary, table->name) < 0)
-    return lns_export_no_memory (error);
-  /* Tables that came from elsewhere are called as they please.                                   */
+  /* An imported table may have any name. */
   for (char *at = path + strlen (sink->job->temporary) + 1; *at != '\0'; at++)
     if (*at == '/')
       *at = '_';

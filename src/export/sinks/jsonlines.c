@@ -3,15 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows as JSON objects, one a line: {"table":"StringIds","id":1,"value":"step"}. Columns that are NULL are
- * left out; bytes that are no text are hexadecimal digits. */
+/* Writes rows as JSON objects, one on each line: {"table":"StringIds","id":1,"value":"step"}. Columns that are NULL are
+ * left out; bytes are written as hexadecimal digits. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/json.h"
+#include "src/base/memory.h"
 #include "src/export/text.h"
 
 typedef struct
@@ -39,13 +39,8 @@ jsonl_close (void *data, bool good, LnsError *error)
 static void *
 jsonl_open (const LnsExportJob *job, LnsError *error)
 {
-  Sink *sink = calloc (1, sizeof *sink);
+  Sink *sink = lns_calloc (1, sizeof *sink);
 
-  if (sink == NULL)
-    {
-      lns_export_no_memory (error);
-      return NULL;
-    }
   sink->job = job;
   sink->text = lns_export_text_open (job, job->temporary, error);
   if (sink->text != NULL)
@@ -65,7 +60,7 @@ jsonl_begin (void *data, const LnsTable *table, LnsError *error)
   sink->n_columns = table->n_columns;
   FILE *names = open_memstream (&sink->names, &size);
   if (names == NULL)
-    return lns_export_no_memory (error);
+    lns_out_of_memory ();
   fputs ("{\"table\":", names);
   lns_json_write_string (names, table->name, strlen (table->name));
   for (unsigned i = 0; i <= table->n_columns; i++)
@@ -78,7 +73,9 @@ jsonl_begin (void *data, const LnsTable *table, LnsError *error)
       lns_json_write_string (names, table->columns[i].name, strlen (table->columns[i].name));
       putc (':', names);
     }
-  return fclose (names) == 0 || lns_export_fail (sink->job, errno, error);
+  if (fclose (names) != 0)
+    lns_out_of_memory ();
+  return true;
 }
 
 static bool
@@ -97,12 +94,6 @@ jsonl_row (void *data, const LnsSinkRow *row, LnsError *error)
   return lns_export_text_is_good (sink->text, error);
 }
 
-static bool
-jsonl_end (void *data, LnsError *error)
-{
-  return true;
-}
-
 const LnsExportType lns_sink_jsonlines = {
   .name = "jsonlines",
   .ending = ".jsonl",
@@ -110,6 +101,5 @@ const LnsExportType lns_sink_jsonlines = {
   .open = jsonl_open,
   .begin = jsonl_begin,
   .row = jsonl_row,
-  .end = jsonl_end,
   .close = jsonl_close,
 };

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows as an SQLite file in the layout of the nsys export: ordinary rowid tables with its names, types and
- * column order, so that the programs that read such files read it too. */
+/* Writes rows to an SQLite file in the layout of the nsys export: ordinary rowid tables with its names, types and column
+ * order, so that programs which read such files read this one too. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/export/sink.h"
 
 /* So many rows go in at a step: it costs half of what a step a row does. */
@@ -72,8 +73,7 @@ sqlite_close (void *data, bool good, LnsError *error)
   drop_inserts (sink);
   good = good && execute (sink, "COMMIT", error);
   if (sqlite3_close (sink->db) != SQLITE_OK && good)
-    good =
-        lns_error_set (error, LNS_ERROR_IO, 0, "%s cannot be written to its end", sink->job->path);
+    good = lns_error_set (error, LNS_ERROR_IO, 0, "%s cannot be completed", sink->job->path);
   free (sink);
   return good;
 }
@@ -81,15 +81,10 @@ sqlite_close (void *data, bool good, LnsError *error)
 static void *
 sqlite_open (const LnsExportJob *job, LnsError *error)
 {
-  Sink *sink = calloc (1, sizeof *sink);
+  Sink *sink = lns_calloc (1, sizeof *sink);
 
-  if (sink == NULL)
-    {
-      lns_export_no_memory (error);
-      return NULL;
-    }
   sink->job = job;
-  /* SQLite would try to read one that it cannot make, and tell of that. */
+  /* If SQLite cannot create the file it tries to read it, and reports that error instead. */
   int fd = open (job->temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0)
     {
@@ -98,7 +93,7 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
       return NULL;
     }
   close (fd);
-  /* The file is nobody's until it is renamed: neither a journal nor locks protect anything.       */
+  /* Nobody uses the file until it is renamed, so it needs neither a journal nor locks. */
   if (sqlite3_open_v2 (job->temporary, &sink->db,
                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                        NULL) != SQLITE_OK
@@ -114,7 +109,7 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
   return sink;
 }
 
-/* Prepares the insertion of N rows. The rowid comes last: rows that others passed by leave gaps, as in SQL. */
+/* Prepares the insertion of N rows. The rowid comes last: rows that a filter leaves out leave gaps, as in SQL. */
 static bool
 prepare (Sink *sink, const LnsTable *table, unsigned n, Insert *insert, LnsError *error)
 {
@@ -148,7 +143,7 @@ sqlite_begin (void *data, const LnsTable *table, LnsError *error)
   sink->n_columns = table->n_columns;
   sink->n_bound = table->n_columns + binds_rowid;
   char *create = lns_table_sql (table, NULL);
-  bool good = create != NULL ? execute (sink, create, error) : lns_export_no_memory (error);
+  bool good = execute (sink, create, error);
   free (create);
   return good && prepare (sink, table, 1, &sink->one, error) &&
          prepare (sink, table, STEP_ROWS, &sink->many, error);
@@ -175,8 +170,8 @@ bind_value (sqlite3_stmt *statement, int parameter, const LnsValue *value)
     }
 }
 
-/* Binds VALUES as the row at POSITION of INSERT, where it has others: most columns of most events are as those
- * of the event before. */
+/* Binds the VALUES of the row at POSITION of INSERT that differ from those bound before. Most columns of an event equal
+ * those of the event before. */
 static bool
 bind_row (const Sink *sink, Insert *insert, unsigned position, const LnsValue *values)
 {
