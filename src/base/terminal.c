@@ -21,16 +21,24 @@ typedef struct
   char bytes[4096];
 } Room;
 
+int
+lns_write_all (int fd, const void *bytes, size_t size)
+{
+  for (const char *at = bytes, *end = at + size; at < end;)
+    {
+      ssize_t n = write (fd, at, (size_t)(end - at));
+      if (n < 0 && errno != EINTR)
+        return errno;
+      at += n > 0 ? n : 0;
+    }
+  return 0;
+}
+
 static void
 empty (Room *room)
 {
-  for (size_t done = 0; done < room->n && room->code == 0;)
-    {
-      ssize_t n = write (room->fd, room->bytes + done, room->n - done);
-      if (n < 0 && errno != EINTR)
-        room->code = errno;
-      done += n > 0 ? (size_t)n : 0;
-    }
+  if (room->code == 0)
+    room->code = lns_write_all (room->fd, room->bytes, room->n);
   room->n = 0;
 }
 

@@ -18,6 +18,9 @@ typedef struct
   size_t n_pending;
 } LnsTerminal;
 
+/* Writes all SIZE BYTES to FD as they are. Returns 0 or an errno value. */
+int lns_write_all (int fd, const void *bytes, size_t size);
+
 /* Writes SIZE BYTES. They may end within a character; the next call goes on with it. Returns 0 or an errno value.
  * O(size). */
 int lns_terminal_write (LnsTerminal *terminal, const char *bytes, size_t size);

@@ -122,10 +122,10 @@ lns_gpu_stacks_begin (void *data, const LnsTable *table, LnsError *error)
 {
   LnsGpuStacks *stacks = data;
 
-  stacks->start = lns_export_column (table, "start");
-  stacks->end = lns_export_column (table, "end");
-  stacks->correlation = lns_export_column (table, "correlationId");
-  stacks->name = lns_export_column (table, "demangledName");
+  stacks->start = lns_table_column (table, "start");
+  stacks->end = lns_table_column (table, "end");
+  stacks->correlation = lns_table_column (table, "correlationId");
+  stacks->name = lns_table_column (table, "demangledName");
   return true;
 }
 
@@ -296,12 +296,10 @@ open_sweep (LnsGpuStacks *stacks,
 {
   const LnsTable *table = lns_table_find (table_name);
 
-  sweep->start = lns_export_column (table, "start");
-  sweep->end = lns_export_column (table, "end");
-  sweep->value = lns_export_column (table, value);
+  sweep->start = lns_table_column (table, "start");
+  sweep->end = lns_table_column (table, "end");
+  sweep->value = lns_table_column (table, value);
   sweep->cursor = lns_row_cursor_new (stacks->job->tables, table, error);
-  if (sweep->cursor == NULL)
-    return false;
   lns_row_cursor_set_columns (sweep->cursor, UINT64_C (1) << sweep->start |
                                                  UINT64_C (1) << sweep->end |
                                                  UINT64_C (1) << sweep->value);

@@ -215,3 +215,15 @@ lns_export_place_close (LnsExportPlace *place, bool good, LnsError *error)
   free (place->temporary);
   return good;
 }
+
+bool
+lns_export_fail (const LnsExportJob *job, int code, LnsError *error)
+{
+  if (code == ENOSPC || code == EDQUOT)
+    return lns_error_set (
+        error, LNS_ERROR_IO, ENOSPC,
+        "%s cannot be written: its disk is full; make room, or choose another disk "
+        "with --output",
+        job->path);
+  return lns_error_set_errno (error, code, "%s cannot be written", job->path);
+}

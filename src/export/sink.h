@@ -62,8 +62,5 @@ extern const LnsExportType lns_sink_folded;
 extern const LnsExportType lns_sink_parquetdir;
 extern const LnsExportType lns_sink_svg;
 
-/* The position of TABLE's column called NAME, or -1. O(columns). */
-int lns_export_column (const LnsTable *table, const char *name);
-
 /* Fills ERROR: the export cannot be written because of CODE (errno). Returns false. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

@@ -36,22 +36,9 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
 static void
 write_all (LnsExportText *text, const char *bytes, size_t size_bytes)
 {
-  if (text->is_terminal && text->code == 0)
-    {
-      text->code = lns_terminal_write (&text->terminal, bytes, size_bytes);
-      return;
-    }
-  while (size_bytes > 0 && text->code == 0)
-    {
-      ssize_t n = write (text->fd, bytes, size_bytes);
-      if (n < 0 && errno != EINTR)
-        text->code = errno;
-      if (n > 0)
-        {
-          bytes += n;
-          size_bytes -= (size_t)n;
-        }
-    }
+  if (text->code == 0)
+    text->code = text->is_terminal ? lns_terminal_write (&text->terminal, bytes, size_bytes)
+                                   : lns_write_all (text->fd, bytes, size_bytes);
 }
 
 static void

@@ -275,10 +275,9 @@ build_processes (Builder *builder)
   n = keep_last (items, n_listed);
   for (uint32_t i = 0; i < n; i++)
     {
-      LnsValue *row = add_row (builder, NULL);
+      LnsValue *row = add_row (builder, &processes[items[i].id]);
       row[0] = integer (items[i].key);
       row[1] = integer (processes[items[i].id].pid);
-      row[2] = string (builder, processes[items[i].id].name);
     }
   free (items);
 }
@@ -776,24 +775,19 @@ static void
 build_start_time (Builder *builder)
 {
   const LnsReportInfo *info = lns_report_info (builder->report);
-  LnsValue *row = add_row (builder, NULL);
+  LnsValue *row = add_row (builder, info);
 
-  row[0] = integer (info->t0_realtime_ns);
   row[1] = format_time (builder, info->t0_realtime_ns, true);
   row[2] = format_time (builder, info->t0_realtime_ns, false);
-  row[3] = integer (info->t0_monotonic_ns);
 }
 
 static void
 build_details (Builder *builder)
 {
   const LnsReportInfo *info = lns_report_info (builder->report);
-  LnsValue *row = add_row (builder, NULL);
 
-  row[0] = integer (0);
-  row[1] = integer (info->end_ns);
-  row[2] = integer (info->t0_monotonic_ns);
-  row[3] = integer ((int64_t)((uint64_t)info->t0_monotonic_ns + (uint64_t)info->end_ns));
+  add_row (builder, info)[3] =
+      integer ((int64_t)((uint64_t)info->t0_monotonic_ns + (uint64_t)info->end_ns));
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ typedef struct
 bool lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal);
 
 /* A cursor over TABLE. TABLES is borrowed. The caller frees the cursor. Never NULL. */
-LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error);
+LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
+    __attribute__ ((returns_nonnull, warn_unused_result));
 void lns_row_cursor_free (LnsRowCursor *cursor); /* NULL is fine                                */
 
 /* Restricts the columns that the cursor computes to COLUMN_MASK (bit = position; all at first), from the next start

@@ -405,16 +405,10 @@ open_cursor (sqlite3_vtab *base, sqlite3_vtab_cursor **ret_cursor)
 {
   Table *table = (Table *)base;
   Cursor *cursor = sqlite3_malloc (sizeof *cursor);
-  LnsError error = { 0 };
 
   if (cursor == NULL)
     return SQLITE_NOMEM;
-  *cursor = (Cursor){ .rows = lns_row_cursor_new (table->tables, table->table, &error) };
-  if (cursor->rows == NULL)
-    {
-      sqlite3_free (cursor);
-      return fail (base, &error);
-    }
+  *cursor = (Cursor){ .rows = lns_row_cursor_new (table->tables, table->table, NULL) };
   *ret_cursor = &cursor->base;
   return SQLITE_OK;
 }

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "src/base/memory.h"
-#include "src/store/format/definitions.h"
+#include "src/store/read/report.h"
 #include "src/tables/enums.h"
 #include "src/tables/table.h"
 
@@ -107,7 +107,7 @@ static const LnsTableColumn ProcessStreams[] = {
 static const LnsTableColumn PROCESSES[] = {
   INTEGER ("globalPid"),
   INTEGER ("pid"),
-  TEXT ("name"),
+  TEXT ("name", FIELD_TEXT (LnsProcess, name)),
 };
 
 static const LnsTableColumn NVTX_EVENTS[] = {
@@ -164,9 +164,9 @@ static const LnsTableColumn DIAGNOSTIC_EVENT[] = {
 };
 
 static const LnsTableColumn ANALYSIS_DETAILS[] = {
-  INTEGER_NOT_NULL ("globalVid"),
-  INTEGER_NOT_NULL ("duration"),
-  INTEGER_NOT_NULL ("startTime"),
+  INTEGER_NOT_NULL ("globalVid", CONSTANT (0)),
+  INTEGER_NOT_NULL ("duration", FIELD (LnsReportInfo, end_ns)),
+  INTEGER_NOT_NULL ("startTime", FIELD (LnsReportInfo, t0_monotonic_ns)),
   INTEGER_NOT_NULL ("stopTime"),
 };
 
@@ -178,10 +178,10 @@ static const LnsTableColumn ANALYSIS_FILE[] = {
 };
 
 static const LnsTableColumn TARGET_INFO_SESSION_START_TIME[] = {
-  INTEGER ("utcEpochNs"),
+  INTEGER ("utcEpochNs", FIELD (LnsReportInfo, t0_realtime_ns)),
   TEXT ("utcTime"),
   TEXT ("localTime"),
-  INTEGER ("systemClockNs"),
+  INTEGER ("systemClockNs", FIELD (LnsReportInfo, t0_monotonic_ns)),
 };
 
 static const LnsTableColumn TARGET_INFO_SYSTEM_ENV[] = {
@@ -794,6 +794,15 @@ lns_table_find (const char *name)
     if (strcasecmp (tables[i].name, name) == 0)
       return &tables[i];
   return NULL;
+}
+
+int
+lns_table_column (const LnsTable *table, const char *name)
+{
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (strcmp (table->columns[i].name, name) == 0)
+      return (int)i;
+  return -1;
 }
 
 static bool

@@ -159,5 +159,8 @@ const LnsTable *lns_table_all (unsigned *ret_n);
 /* The table called NAME (as SQL compares: ASCII letters of either case), or NULL. O(tables). */
 const LnsTable *lns_table_find (const char *name);
 
+/* The position of TABLE's column called NAME, or -1. O(columns). */
+int lns_table_column (const LnsTable *table, const char *name);
+
 /* "CREATE TABLE [SCHEMA.]NAME (…)". The caller frees it. SCHEMA may be NULL. */
 char *lns_table_sql (const LnsTable *table, const char *schema);

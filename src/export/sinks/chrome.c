@@ -332,21 +332,21 @@ chrome_begin (void *data, const LnsTable *table, LnsError *error)
   sink->table = table;
   sink->is_flow = is_flow (table);
   sink->look = sink->is_flow ? &flow_look : &table->trace;
-  sink->event_class = sink->look->is_call ? lns_export_column (table, "eventClass") : -1;
+  sink->event_class = sink->look->is_call ? lns_table_column (table, "eventClass") : -1;
   sink->is_nvtx = table->source == LNS_ROWS_NVTX;
   sink->n_columns = table->n_columns;
-  sink->start = lns_export_column (table, "start");
+  sink->start = lns_table_column (table, "start");
   if (sink->start < 0)
-    sink->start = lns_export_column (table, "timestamp");
-  sink->end = lns_export_column (table, "end");
-  sink->name = sink->look->name != NULL ? lns_export_column (table, sink->look->name) : -1;
-  sink->correlation = lns_export_column (table, "correlationId");
-  sink->value = sink->look->is_sample ? lns_export_column (table, "value") : -1;
+    sink->start = lns_table_column (table, "timestamp");
+  sink->end = lns_table_column (table, "end");
+  sink->name = sink->look->name != NULL ? lns_table_column (table, sink->look->name) : -1;
+  sink->correlation = lns_table_column (table, "correlationId");
+  sink->value = sink->look->is_sample ? lns_table_column (table, "value") : -1;
   sink->names = sink->look->names != NULL ? lns_enum_find (sink->look->names) : NULL;
-  sink->category = lns_export_column (table, "category");
-  sink->flow_id = lns_export_column (table, "flowId");
-  sink->tid = lns_export_column (table, "globalTid");
-  sink->end_tid = lns_export_column (table, "endGlobalTid");
+  sink->category = lns_table_column (table, "category");
+  sink->flow_id = lns_table_column (table, "flowId");
+  sink->tid = lns_table_column (table, "globalTid");
+  sink->end_tid = lns_table_column (table, "endGlobalTid");
   choose_arguments (sink, table);
   return true;
 }
