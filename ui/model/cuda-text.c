@@ -60,12 +60,8 @@ lns_cuda_memory_kind_name (uint32_t kind)
 const char *
 lns_cuda_sync_type_name (uint32_t type)
 {
-  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
-    if (strcmp (lns_enums[i].name, "ENUM_CUPTI_SYNC_TYPE") == 0)
-      for (unsigned v = 0; v < lns_enums[i].n_values; v++)
-        if (lns_enums[i].values[v].id == type)
-          return lns_enums[i].values[v].label;
-  return "Unknown";
+  const char *label = lns_enum_label ("ENUM_CUPTI_SYNC_TYPE", type);
+  return label != NULL ? label : "Unknown";
 }
 
 const char *

@@ -252,12 +252,9 @@ text (const char *bytes)
 static LnsStatsCell
 memory_label (uint64_t kind)
 {
-  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
-    for (unsigned v = 0;
-         v < lns_enums[i].n_values && strcmp (lns_enums[i].name, "ENUM_CUDA_MEM_KIND") == 0; v++)
-      if (lns_enums[i].values[v].id == memory_kind (kind))
-        return text (lns_enums[i].values[v].label);
-  return (LnsStatsCell){ .is_empty = true };
+  const char *label = lns_enum_label ("ENUM_CUDA_MEM_KIND", memory_kind (kind));
+
+  return label != NULL ? text (label) : (LnsStatsCell){ .is_empty = true };
 }
 
 static LnsStatsCell

@@ -175,12 +175,9 @@ label (const char *name, const Source *source, const char *column)
 {
   const LnsStatsCell value = number (source->rows, source->table, column);
 
-  for (unsigned i = 0; i < LNS_N_ENUMS && !value.is_empty; i++)
-    for (unsigned v = 0; v < lns_enums[i].n_values && strcmp (lns_enums[i].name, name) == 0; v++)
-      if (lns_enums[i].values[v].id == value.number)
-        return _lns_stats_text (lns_enums[i].values[v].label,
-                                strlen (lns_enums[i].values[v].label));
-  return (LnsStatsCell){ .is_empty = true };
+  const char *text = value.is_empty ? NULL : lns_enum_label (name, value.number);
+
+  return text != NULL ? _lns_stats_text (text, strlen (text)) : (LnsStatsCell){ .is_empty = true };
 }
 
 /* "NVIDIA A100 (0)" into TEXT: the device of LANE. */

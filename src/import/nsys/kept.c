@@ -134,9 +134,7 @@ has_only_known_constants (LnsImport *import, LnsForeignTable *table)
   static const char *const columns[] = { "id", "name", "label" };
   Constants look = { .is_known = true };
 
-  for (unsigned i = 0; i < LNS_N_ENUMS; i++)
-    if (strcasecmp (lns_enums[i].name, table->name) == 0)
-      look.constants = &lns_enums[i];
+  look.constants = lns_enum_find (table->name);
   if (look.constants == NULL)
     return false;
   lns_foreign_read (import->foreign, table, columns, 3, LNS_FOREIGN_AS_IT_LIES, constant_cb, &look,
