@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/lanes.h"
+#include "src/base/memory.h"
 #include "src/tables/row-cursor.h"
 #include "src/store/write/writer.h"
 
@@ -59,8 +61,8 @@ lns_filter_parse_time (const char *text, LnsFilterSpan *ret_span, LnsError *erro
       ret_span->start_ns <= ret_span->end_ns)
     return true;
   return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                        "--filter-time: “%s” is no span: write START/END in ns, or with a unit, as "
-                        "1.5s/2s, 200ms/ or /1e9",
+                        "--filter-time: “%s” is not a span; write START/END in ns or with a unit, "
+                        "such as 1.5s/2s, 200ms/ or /1e9",
                         text);
 }
 
@@ -97,45 +99,37 @@ last_mark (char *text, char mark)
   return found;
 }
 
-static bool
-parse_range (const char *text, RangeName *ret_range)
+static RangeName
+parse_range (const char *text)
 {
-  *ret_range = (RangeName){ .name = strdup (text) };
-  if (ret_range->name == NULL)
-    return false;
-  char *slash = last_mark (ret_range->name, '/');
+  RangeName range = { .name = lns_strdup (text) };
+  char *slash = last_mark (range.name, '/');
+
   if (slash != NULL && slash[1] != '\0' && strspn (slash + 1, "0123456789") == strlen (slash + 1))
     {
-      ret_range->index = strtoull (slash + 1, NULL, 10);
+      range.index = strtoull (slash + 1, NULL, 10);
       *slash = '\0';
     }
-  char *at = last_mark (ret_range->name, '@');
+  char *at = last_mark (range.name, '@');
   if (at != NULL)
     {
       *at = '\0';
-      ret_range->domain = strdup (at + 1);
-      if (ret_range->domain == NULL)
-        return false;
-      unescape (ret_range->domain);
+      range.domain = lns_strdup (at + 1);
+      unescape (range.domain);
     }
-  unescape (ret_range->name);
-  return true;
+  unescape (range.name);
+  return range;
 }
 
 /* Whether the domain of LANE is that of RANGE. */
 static bool
 is_in_domain (LnsReport *report, uint32_t lane, const RangeName *range)
 {
-  uint32_t n_domains;
-  const LnsDomain *domains = lns_report_domains (report, &n_domains);
-  uint32_t domain =
-      lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[lane].track].domain;
-  const char *name =
-      domain < n_domains ? lns_report_string (report, domains[domain].name, NULL) : "";
+  const char *name = lns_report_string (report, lns_domain_name_of (report, lane), NULL);
 
-  return range->domain == NULL || strcmp (range->domain, "*") != 0
-             ? strcmp (name, range->domain != NULL ? range->domain : "") == 0
-             : true;
+  return range->domain == NULL              ? *name == '\0'
+         : strcmp (range->domain, "*") == 0 ? true
+                                            : strcmp (name, range->domain) == 0;
 }
 
 /* Goes through the ranges of the string NAME by start, to the one that RANGE means. */
@@ -165,10 +159,8 @@ find_range (LnsTables *tables,
           n++ != range->index)
         continue;
       *ret_found = true;
-      *ret_span = (LnsFilterSpan){
-        lns_row_cursor_value (rows, LNS_NVTX_START).integer, end.integer,
-        lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[lane].track].process
-      };
+      *ret_span = (LnsFilterSpan){ lns_row_cursor_value (rows, LNS_NVTX_START).integer, end.integer,
+                                   lns_track_of (report, lane)->process };
     }
   lns_row_cursor_free (rows);
   return good;
@@ -180,20 +172,16 @@ lns_filter_find_range (LnsTables *tables,
                        LnsFilterSpan *ret_span,
                        LnsError *error)
 {
-  RangeName range;
+  RangeName range = parse_range (text);
   uint32_t name = LNS_ID_NONE;
   bool found = false;
-  bool good = parse_range (text, &range) ||
-              lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                             "not enough memory to find a range; close other programs");
-
-  good = good && lns_tables_find_string (tables, range.name, strlen (range.name), &name, error) &&
-         (name == LNS_ID_NONE || find_range (tables, &range, name, &found, ret_span, error));
+  bool good = lns_tables_find_string (tables, range.name, strlen (range.name), &name, error) &&
+              (name == LNS_ID_NONE || find_range (tables, &range, name, &found, ret_span, error));
   if (good && !found)
     good =
         lns_error_set (error, LNS_ERROR_USAGE, 0,
-                       "--filter-nvtx: there is no range “%s” in %s%s%s: stats -r nvtx_sum "
-                       "lists the ranges as DOMAIN:NAME",
+                       "--filter-nvtx: there is no range “%s” in %s%s%s; `lanescope stats -r "
+                       "nvtx_sum` lists the ranges as DOMAIN:NAME",
                        text, range.domain == NULL ? "the default domain" : "domain “",
                        range.domain != NULL ? range.domain : "", range.domain != NULL ? "”" : "");
   free (range.name);
@@ -278,11 +266,8 @@ copy_events (LnsReport *report,
     return false;
   if (first == n_events)
     return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, 0);
+  LnsChunkWalker *walker = lns_walk_lane (report, lane, 0);
   LnsError local = { 0 };
-  if (walker == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to filter the report; close other programs");
   lns_chunk_walker_seek (walker, lns_report_chunk_of (report, lane, first));
   while (is_within && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     {
@@ -292,8 +277,7 @@ copy_events (LnsReport *report,
           LnsEvent event = event_of (chunk, i, kind->n_extra);
           lns_writer_append (writer, lane, &event);
         }
-      if (cancel != NULL && atomic_load_explicit (cancel, memory_order_relaxed))
-        lns_error_set (&local, LNS_ERROR_CANCELLED, 0, "interrupted");
+      lns_go_on (cancel, &local);
       if (lns_writer_waiting_bytes (writer) > COMMIT_BYTES)
         lns_writer_commit (writer, lns_report_info (report)->end_ns, &local);
       is_within = is_within && local.domain == LNS_ERROR_NONE;
@@ -316,14 +300,13 @@ lns_filter_write (LnsReport *report,
                                .t0_tsc = info->t0_tsc };
   LnsWriter *writer = lns_writer_create (path, &options, error);
   uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, NULL);
   bool good = writer != NULL;
 
+  lns_report_lanes (report, &n_lanes);
   if (good)
     copy_definitions (report, writer);
   for (uint32_t i = 0; good && i < n_lanes; i++)
-    if (span->process == LNS_ID_NONE || tracks[lanes[i].track].process == span->process)
+    if (span->process == LNS_ID_NONE || lns_track_of (report, i)->process == span->process)
       {
         good = copy_events (report, i, span, writer, cancel, error);
         lns_writer_close_lane (writer, i);

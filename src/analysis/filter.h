@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A report of a part of another's time: statistics over it are those of that part. */
+/* Makes a report of a part of another's time. Statistics over it are those of that part. */
 
 #pragma once
 
@@ -22,8 +22,8 @@ bool lns_filter_parse_time (const char *text, LnsFilterSpan *ret_span, LnsError 
 
 /* The time of the range that TEXT says, in its process: "RANGE[@DOMAIN][/INDEX]", the ranges of one name
  * counted from 0 by start (0 without an index); DOMAIN "*" is any, without one it is the default domain. A
- * backslash before @ or / makes these part of a name. False and ERROR where there is no such range, without
- * memory or where a chunk is damaged. O(ranges of the name). */
+ * backslash before @ or / makes these part of a name. False and ERROR where there is no such range, or where a chunk is
+ * damaged. O(ranges of the name). */
 bool lns_filter_find_range (LnsTables *tables,
                             const char *text,
                             LnsFilterSpan *ret_span,

@@ -3,15 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What kernels are summed up by: what they are called, and the shape of their launch. An event has its
- * kernel's name, its launch the shape; one launch may be shared by kernels of different names, because
- * files without mangled names leave nothing in it that tells them apart. */
+/* Keys by which kernels are summed up: their name, and the shape of their launch. An event has its kernel's name, its
+ * launch has the shape. Kernels of different names may share one launch, because files without mangled names leave
+ * nothing in it that tells them apart. */
 
 #pragma once
 
+#include "src/base/array.h"
+#include "src/base/id-map.h"
 #include "src/store/read/report.h"
 
-/* What kernels are called. */
+/* Which of its names a kernel goes by. */
 typedef enum
 {
   LNS_KERNEL_NAME, /* with template arguments and parameters                                     */
@@ -39,18 +41,16 @@ typedef struct
 /* To be cleared; an empty one is { 0 }. */
 typedef struct
 {
-  LnsKernelKind *kinds; /* by launch, then by name                                              */
-  uint32_t n, n_allocated;
-  uint32_t *slots; /* index + 1 by the hash of name and launch                                  */
-  uint32_t mask;
+  LNS_ARRAY (LnsKernelKind) kinds; /* by launch, then by name */
+  LnsIdMap by_both;                /* index + 1 by name and launch */
   uint32_t *by_launch; /* index + 1 of a kind of each of the report's launches, or 0            */
   uint32_t n_launches;
   uint64_t n_unnamed; /* events without a name of the kind that was asked for                   */
 } LnsKernelKeys;
 
 /* Reads all kernels of REPORT and gives those one key that NAMING calls alike and that, BY_SHAPE, have one
- * grid and block. CANCEL may be NULL. False and ERROR without memory, where a chunk is damaged, or
- * cancelled. O(kernels), in memory that grows with kinds. */
+ * grid and block. CANCEL may be NULL. False and ERROR where a chunk is damaged, or cancelled. O(kernels), in memory
+ * that grows with kinds. */
 bool lns_kernel_keys_init (LnsKernelKeys *keys,
                            LnsReport *report,
                            LnsKernelName naming,

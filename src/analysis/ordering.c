@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
+
 typedef struct
 {
   size_t size;
@@ -47,11 +49,8 @@ lns_order (void *items, size_t n, size_t size_bytes, int (*compare) (const void 
 
   while (end_of_run (&order, from, 0, n) < n)
     {
-      if (to == NULL && (to = malloc (n * size_bytes)) == NULL)
-        {
-          qsort (items, n, size_bytes, compare);
-          return;
-        }
+      if (to == NULL)
+        to = lns_realloc (NULL, n, size_bytes);
       for (size_t first = 0, middle, end; first < n; first = end)
         {
           middle = end_of_run (&order, from, first, n);

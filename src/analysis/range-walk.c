@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/range-walk.h"
+#include "src/base/memory.h"
 #include "src/store/format/chunk-format.h"
 
 /* A worker takes so many chunks at a time: a lane may hold nearly all of a report. */
@@ -24,11 +26,8 @@ struct LnsRangeWalk
   LnsReport *report;
   const LnsRangeQuery *query;
   const atomic_bool *cancel;
-  LnsRangeFamily *families;
-  uint32_t n_families;
-  Turn *turns;
-  uint32_t n_turns;
-  uint64_t n_events;
+  LNS_ARRAY (LnsRangeFamily) families;
+  LNS_ARRAY (Turn) turns;
   unsigned n_workers;
 };
 
@@ -67,20 +66,16 @@ style_of (LnsLaneKind kind)
 }
 
 static uint32_t
-family_of (LnsRangeWalk *walk, const LnsLane *lane)
+family_of (LnsRangeWalk *walk, uint32_t lane)
 {
-  uint32_t n_tracks, n_domains, name = 0, i;
-  const LnsTrack *tracks = lns_report_tracks (walk->report, &n_tracks);
-  const LnsDomain *domains = lns_report_domains (walk->report, &n_domains);
+  const LnsRangeStyle style = style_of (lns_report_lanes (walk->report, NULL)[lane].kind);
+  const uint32_t name = lns_domain_name_of (walk->report, lane);
 
-  if (lane->track < n_tracks && tracks[lane->track].domain < n_domains)
-    name = domains[tracks[lane->track].domain].name;
-  for (i = 0; i < walk->n_families; i++)
-    if (walk->families[i].domain_name == name && walk->families[i].style == style_of (lane->kind))
+  for (uint32_t i = 0; i < walk->families.n; i++)
+    if (walk->families.items[i].domain_name == name && walk->families.items[i].style == style)
       return i;
-  walk->families[i] = (LnsRangeFamily){ style_of (lane->kind), name };
-  walk->n_families++;
-  return i;
+  *lns_array_add (&walk->families) = (LnsRangeFamily){ style, name };
+  return (uint32_t)walk->families.n - 1;
 }
 
 static unsigned
@@ -92,31 +87,12 @@ count_cores (void)
 }
 
 LnsRangeWalk *
-lns_range_walk_new (LnsReport *report,
-                    const LnsRangeQuery *query,
-                    const atomic_bool *cancel,
-                    LnsError *error)
+lns_range_walk_new (LnsReport *report, const LnsRangeQuery *query, const atomic_bool *cancel)
 {
-  LnsRangeWalk *walk = calloc (1, sizeof *walk);
-  uint32_t n_lanes, n_domains;
-  uint64_t n_turns = 0;
+  LnsRangeWalk *walk = lns_calloc (1, sizeof *walk);
+  uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
 
-  lns_report_domains (report, &n_domains);
-  for (uint32_t i = 0; i < n_lanes; i++)
-    n_turns += lns_report_lane_info (report, i)->n_chunks / CHUNKS_A_TURN + 1;
-  if (walk != NULL)
-    {
-      walk->families = calloc (6 * ((size_t)n_domains + 1), sizeof *walk->families);
-      walk->turns = calloc (n_turns + 1, sizeof *walk->turns);
-    }
-  if (walk == NULL || walk->families == NULL || walk->turns == NULL)
-    {
-      lns_range_walk_free (walk);
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory to sum up the ranges; close other programs");
-      return NULL;
-    }
   walk->report = report;
   walk->query = query;
   walk->cancel = cancel;
@@ -126,12 +102,11 @@ lns_range_walk_new (LnsReport *report,
       const LnsLaneInfo *info = lns_report_lane_info (report, i);
       if ((style_of (lanes[i].kind) & query->styles) == 0 || info->n_chunks == 0)
         continue;
-      uint32_t family = family_of (walk, &lanes[i]);
-      walk->n_events += info->n_events;
+      const uint32_t family = family_of (walk, i);
       for (uint32_t first = 0; first < info->n_chunks; first += CHUNKS_A_TURN)
         {
-          uint32_t n = info->n_chunks - first;
-          walk->turns[walk->n_turns++] =
+          const uint32_t n = info->n_chunks - first;
+          *lns_array_add (&walk->turns) =
               (Turn){ i, family, first, n < CHUNKS_A_TURN ? n : CHUNKS_A_TURN };
         }
     }
@@ -143,28 +118,22 @@ lns_range_walk_free (LnsRangeWalk *walk)
 {
   if (walk == NULL)
     return;
-  free (walk->families);
-  free (walk->turns);
+  lns_array_clear (&walk->families);
+  lns_array_clear (&walk->turns);
   free (walk);
 }
 
 const LnsRangeFamily *
 lns_range_walk_families (const LnsRangeWalk *walk, uint32_t *ret_n)
 {
-  *ret_n = walk->n_families;
-  return walk->families;
+  *ret_n = (uint32_t)walk->families.n;
+  return walk->families.items;
 }
 
 unsigned
 lns_range_walk_n_workers (const LnsRangeWalk *walk)
 {
   return walk->n_workers;
-}
-
-uint64_t
-lns_range_walk_n_events (const LnsRangeWalk *walk)
-{
-  return walk->n_events;
 }
 
 static void
@@ -190,30 +159,28 @@ put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk,
   const LnsRangeQuery *query = walk->query;
   int launch = lns_lane_kind_extra (kind, LNS_COLUMN_LAUNCH),
       bytes = lns_lane_kind_extra (kind, LNS_COLUMN_BYTES);
+  const uint32_t n_strings = lns_report_n_strings (walk->report);
   LnsChunk result = *chunk;
 
   if (query->keys.kernels != NULL && kind == LNS_LANE_CUDA_KERNEL &&
       chunk->n <= LNS_CHUNK_MAX_EVENTS)
     {
       for (uint32_t i = 0; i < chunk->n; i++)
-        places->keys[i] =
-            lns_kernel_keys_find (query->keys.kernels, chunk->name[i],
-                                  chunk->extra[launch] != NULL ? chunk->extra[launch][i] : 0);
+        places->keys[i] = lns_kernel_keys_find (query->keys.kernels, chunk->name[i],
+                                                lns_chunk_extra (chunk, launch, i));
       result.name = places->keys;
     }
   else if (query->keys.calls != NULL && kind == LNS_LANE_CUDA_API &&
            chunk->n <= LNS_CHUNK_MAX_EVENTS)
     {
       for (uint32_t i = 0; i < chunk->n; i++)
-        places->keys[i] =
-            chunk->name[i] < query->keys.n_calls ? query->keys.calls[chunk->name[i]] : 0;
+        places->keys[i] = chunk->name[i] < n_strings ? query->keys.calls[chunk->name[i]] : 0;
       result.name = places->keys;
     }
   if (query->by_bytes && chunk->n <= LNS_CHUNK_MAX_EVENTS)
     {
       for (uint32_t i = 0; i < chunk->n; i++)
-        places->sizes[i] =
-            bytes >= 0 && chunk->extra[bytes] != NULL ? (int64_t)chunk->extra[bytes][i] : 0;
+        places->sizes[i] = (int64_t)lns_chunk_extra (chunk, bytes, i);
       result.duration_ns = places->sizes;
     }
   return result;
@@ -227,26 +194,18 @@ take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
       LNS_COLUMN_BIT (pass->walk->query->by_bytes ? LNS_COLUMN_BYTES : LNS_COLUMN_NAME) |
       LNS_COLUMN_BIT (pass->walk->query->keys.kernels != NULL ? LNS_COLUMN_LAUNCH
                                                               : LNS_COLUMN_NAME);
-  LnsChunkWalker *walker = lns_chunk_walker_new (pass->walk->report, turn->lane, columns);
-  uint32_t n_lanes;
-  LnsLaneKind kind = lns_report_lanes (pass->walk->report, &n_lanes)[turn->lane].kind;
+  LnsChunkWalker *walker = lns_walk_lane (pass->walk->report, turn->lane, columns);
+  const LnsLaneKind kind = lns_report_lanes (pass->walk->report, NULL)[turn->lane].kind;
+  const LnsChunk *chunk;
   Places places;
-  bool good = walker != NULL;
 
-  if (good)
-    lns_chunk_walker_seek (walker, turn->first);
-  for (uint32_t i = 0; good && i < turn->n; i++)
+  lns_chunk_walker_seek (walker, turn->first);
+  for (uint32_t i = 0; i < turn->n && (chunk = lns_chunk_walker_next (walker, error)) != NULL; i++)
     {
-      const LnsChunk *chunk = lns_chunk_walker_next (walker, error);
-      if (chunk == NULL)
-        break;
       LnsChunk asked = put_in_place (pass->walk, kind, chunk, &places);
-      good = pass->function (pass->data, worker, turn->family, &asked);
+      pass->function (pass->data, worker, turn->family, &asked);
     }
   lns_chunk_walker_free (walker);
-  if (!good)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory to sum up the ranges; close other programs");
   return error->domain == LNS_ERROR_NONE;
 }
 
@@ -261,11 +220,10 @@ work (void *data)
   while (!atomic_load_explicit (&pass->failed, memory_order_relaxed))
     {
       unsigned turn = atomic_fetch_add (&pass->next_turn, 1);
-      if (turn >= walk->n_turns)
+      if (turn >= walk->turns.n)
         break;
-      if (walk->cancel != NULL && atomic_load_explicit (walk->cancel, memory_order_relaxed))
-        lns_error_set (&error, LNS_ERROR_CANCELLED, 0, "interrupted");
-      if (error.domain != LNS_ERROR_NONE || !take_turn (pass, worker, &walk->turns[turn], &error))
+      if (!lns_go_on (walk->cancel, &error) ||
+          !take_turn (pass, worker, &walk->turns.items[turn], &error))
         fail (pass, &error);
     }
   return NULL;
@@ -281,7 +239,7 @@ lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, L
   unsigned n_threads = 0;
 
   /* This thread works too; where no other can be had, alone.                                     */
-  while (n_threads + 1 < walk->n_workers && n_threads + 1 < walk->n_turns &&
+  while (n_threads + 1 < walk->n_workers && n_threads + 1 < walk->turns.n &&
          pthread_create (&threads[n_threads], NULL, work, &pass) == 0)
     n_threads++;
   work (&pass);

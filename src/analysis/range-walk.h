@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Walks the chunks of what is summed up, ranges or calls or the GPU's operations, on all cores: a pass. */
+/* Walks the chunks of what is summed up (ranges, calls or the GPU's operations) on all cores. One walk over all of them is
+ * a pass. */
 
 #pragma once
 
 #include "src/analysis/kernel-keys.h"
+#include "src/base/array.h"
 
 typedef enum
 {
@@ -19,11 +21,10 @@ typedef enum
   LNS_STYLE_SET = 1 << 5,
 } LnsRangeStyle;
 
-/* By what calls or kernels are summed up, if not by name. Both borrowed; one of them is NULL. */
+/* Keys by which calls or kernels are summed up, if not by name. Both are borrowed; one of them is NULL. */
 typedef struct
 {
-  const uint32_t *calls; /* keys by string id of the name                                        */
-  uint32_t n_calls;
+  const uint32_t *calls; /* keys by string id of the name, for all of the report's               */
   const LnsKernelKeys *kernels;
 } LnsRangeKeys;
 
@@ -46,28 +47,24 @@ typedef struct
 
 typedef struct LnsRangeWalk LnsRangeWalk;
 
-/* Prepares passes over what QUERY asks of REPORT (both borrowed). CANCEL may be NULL. NULL and ERROR
- * without memory. O(lanes). */
-LnsRangeWalk *lns_range_walk_new (LnsReport *report,
-                                  const LnsRangeQuery *query,
-                                  const atomic_bool *cancel,
-                                  LnsError *error);
+/* Prepares passes over what QUERY asks of REPORT (both borrowed). CANCEL may be NULL. O(lanes × families). */
+LnsRangeWalk *
+lns_range_walk_new (LnsReport *report, const LnsRangeQuery *query, const atomic_bool *cancel);
 void lns_range_walk_free (LnsRangeWalk *walk); /* NULL is fine                                  */
 
 const LnsRangeFamily *lns_range_walk_families (const LnsRangeWalk *walk, uint32_t *ret_n);
 unsigned lns_range_walk_n_workers (const LnsRangeWalk *walk); /* 1 – LNS_RANGE_MAX_WORKERS */
-uint64_t lns_range_walk_n_events (const LnsRangeWalk *walk);
 
 /* Looks at CHUNK (start, duration, name and flags; keys and sizes take the places of names and durations
  * where the query asks for them) of FAMILY. Called by worker WORKER (0 up to
- * n_workers - 1), each of which is a thread. False without memory. */
-typedef bool (*LnsRangeWalkFunc) (void *data,
+ * n_workers - 1), each of which is a thread. */
+typedef void (*LnsRangeWalkFunc) (void *data,
                                   unsigned worker,
                                   uint32_t family,
                                   const LnsChunk *chunk);
 
-/* Has FUNCTION look at each chunk once, in no order, and waits. False and ERROR without memory, where
- * a chunk is damaged, or cancelled. */
+/* Has FUNCTION look at each chunk once, in no order, and waits. False and ERROR where a chunk is damaged, or
+ * cancelled. */
 bool
 lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, LnsError *error);
 

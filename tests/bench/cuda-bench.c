@@ -164,7 +164,7 @@ main (int argc, char **argv)
   LnsRangeQuery query = { .styles = LNS_STYLE_KERNEL };
   good = good && lns_range_stats (report, &query, NULL, &sums, &n_sums, NULL);
   double t3 = seconds ();
-  LnsCudaLinks *links = lns_cuda_links_new (report, NULL);
+  LnsCudaLinks *links = lns_cuda_links_new (report);
   for (uint32_t i = 0; good && i < N_LINKS; i++)
     {
       good = lns_cuda_links_find (links, 0, draw (&state) % n, &runs, &n_runs, NULL) && n_runs == 1;

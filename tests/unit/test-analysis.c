@@ -136,14 +136,13 @@ test_medians_in_little_memory (void)
 {
   LnsReport *report = report_of_values ();
   LnsRangeWalk *walk =
-      lns_range_walk_new (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, NULL, NULL);
+      lns_range_walk_new (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, NULL);
   LnsRangeGroups groups;
   int64_t doubled[N_SETS];
   uint32_t n_families;
 
   LNS_CHECK (lns_range_walk_families (walk, &n_families) != NULL);
   LNS_CHECK_INT (n_families, 1);
-  LNS_CHECK (lns_range_walk_n_events (walk) > N_EVENTS);
   lns_range_groups_init (&groups, 1, lns_report_n_strings (report) + 1);
   for (unsigned set = 0; set < N_SETS; set++)
     {
@@ -301,9 +300,9 @@ test_tables_of_text (void)
       style.no_limit = no_limit;
       LnsStatsTable *table = lns_stats_table_new (stream, &style, columns, 2);
       LnsStatsCell cells[] = { { .number = -12345678 }, { .bytes = wide, .size_bytes = 200 } };
-      LNS_CHECK (lns_stats_table_add (table, cells));
+      lns_stats_table_add (table, cells);
       cells[0].is_empty = true;
-      LNS_CHECK (lns_stats_table_add (table, cells));
+      lns_stats_table_add (table, cells);
       lns_stats_table_finish (table);
       fclose (stream);
       LNS_CHECK (strncmp (text, "  Time (ns)  ", 13) == 0);
@@ -336,7 +335,7 @@ test_groups_of_digits (void)
       FILE *stream = fmemopen (text, sizeof text, "w");
       LNS_CHECK (lns_stats_style_parse (&style, cases[i].format, NULL));
       LnsStatsTable *table = lns_stats_table_new (stream, &style, columns, 2);
-      LNS_CHECK (lns_stats_table_add (table, cells));
+      lns_stats_table_add (table, cells);
       lns_stats_table_finish (table);
       fclose (stream);
       LNS_CHECK_STR (text, cases[i].wanted);

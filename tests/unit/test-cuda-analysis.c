@@ -196,7 +196,7 @@ static void
 test_links_go_both_ways (void)
 {
   LnsReport *report = write_report ();
-  LnsCudaLinks *links = lns_cuda_links_new (report, NULL);
+  LnsCudaLinks *links = lns_cuda_links_new (report);
   LnsEventRun *runs;
   size_t n;
 
@@ -537,13 +537,13 @@ test_kernel_keys (void)
                      shown = naming == LNS_KERNEL_NAME || own == 0 ? names[i] : own,
                      key = lns_kernel_keys_find (&keys, names[i], ids[i]);
             n_unnamed += naming != LNS_KERNEL_NAME && own == 0;
-            n_wrong += key >= keys.n || keys.kinds[key].shown != shown ||
+            n_wrong += key >= keys.kinds.n || keys.kinds.items[key].shown != shown ||
                        lns_kernel_name (launches, N_LAUNCHES, naming, names[i], ids[i]) != shown;
-            for (unsigned j = 0; j < i && key < keys.n; j += 7)
+            for (unsigned j = 0; j < i && key < keys.kinds.n; j += 7)
               {
                 const LnsCudaLaunch *b = ids[j] < N_LAUNCHES ? &launches[ids[j]] : &none;
                 uint32_t other = lns_kernel_keys_find (&keys, names[j], ids[j]);
-                bool alike = other < keys.n && keys.kinds[other].shown == shown &&
+                bool alike = other < keys.kinds.n && keys.kinds.items[other].shown == shown &&
                              (by_shape == 0 || (memcmp (a->grid, b->grid, sizeof a->grid) == 0 &&
                                                 memcmp (a->block, b->block, sizeof a->block) == 0));
                 n_wrong += alike != (key == other);

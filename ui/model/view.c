@@ -532,7 +532,7 @@ lns_view_new (LnsReport *report)
   g_return_val_if_fail (report != NULL, NULL);
   LnsView *self = g_object_new (LNS_TYPE_VIEW, NULL);
   self->report = report;
-  self->links = lns_cuda_links_new (report, NULL);
+  self->links = lns_cuda_links_new (report);
   measure (self);
   fit (self, &self->scale);
   return self;

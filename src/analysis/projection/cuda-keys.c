@@ -8,21 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/hash.h"
-
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory to sum up what CUDA did; close other programs");
-}
-
-void
-lns_cuda_keys_clear (LnsCudaKeys *keys)
-{
-  free (keys->keys);
-  *keys = (LnsCudaKeys){ 0 };
-}
+#include "src/base/memory.h"
+#include "src/base/string-table.h"
 
 size_t
 lns_cuda_call_name_size (const char *name, size_t size)
@@ -34,38 +21,21 @@ lns_cuda_call_name_size (const char *name, size_t size)
   return digits == 4 && size > 6 && memcmp (name + size - 6, "_v", 2) == 0 ? size - 6 : size;
 }
 
-bool
-lns_cuda_call_keys (LnsReport *report, LnsCudaKeys *ret_keys, LnsError *error)
+uint32_t *
+lns_cuda_call_keys (LnsReport *report)
 {
-  uint32_t n = lns_report_n_strings (report);
-  uint64_t mask = 16;
+  const uint32_t n = lns_report_n_strings (report);
+  uint32_t *keys = lns_calloc (n, sizeof *keys);
+  LnsStringTable *table = lns_string_table_new ();
 
-  while (mask < (uint64_t)n * 2)
-    mask *= 2;
-  mask--;
-  uint32_t *slots = calloc (mask + 1, sizeof *slots); /* id + 1 of the first of a name            */
-  *ret_keys = (LnsCudaKeys){ .keys = calloc ((size_t)n + 1, sizeof (uint32_t)), .n = n };
-  for (uint32_t id = 0; slots != NULL && ret_keys->keys != NULL && id < n; id++)
+  if (table == NULL)
+    lns_out_of_memory ();
+  for (uint32_t id = 0; id < n; id++)
     {
-      size_t size, other_size;
+      size_t size;
       const char *name = lns_report_string (report, id, &size);
-      size = lns_cuda_call_name_size (name, size);
-      uint64_t i = lns_hash (name, size) & mask;
-      for (; slots[i] != 0; i = (i + 1) & mask)
-        {
-          const char *other = lns_report_string (report, slots[i] - 1, &other_size);
-          if (lns_cuda_call_name_size (other, other_size) == size &&
-              memcmp (other, name, size) == 0)
-            break;
-        }
-      if (slots[i] == 0)
-        slots[i] = id + 1;
-      ret_keys->keys[id] = slots[i] - 1;
+      keys[id] = lns_string_table_intern (table, name, lns_cuda_call_name_size (name, size), id);
     }
-  bool good = slots != NULL && ret_keys->keys != NULL;
-  free (slots);
-  if (good)
-    return true;
-  lns_cuda_keys_clear (ret_keys);
-  return no_memory (error);
+  lns_string_table_free (table);
+  return keys;
 }

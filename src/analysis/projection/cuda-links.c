@@ -7,27 +7,25 @@
 
 #include <stdlib.h>
 
+#include "src/base/array.h"
+#include "src/base/memory.h"
+
 struct LnsCudaLinks
 {
   LnsReport *report;
   const LnsLane *lanes;
   const LnsTrack *tracks;
-  uint32_t n_lanes, n_tracks;
+  uint32_t n_lanes;
   uint32_t *by_process; /* lanes with correlations, ascending by (process, lane)                 */
   uint32_t n_linked;
 };
 
-typedef struct
-{
-  LnsEventRun *runs;
-  size_t n, n_allocated;
-} Runs;
+typedef LNS_ARRAY (LnsEventRun) Runs;
 
 static uint32_t
 process_of (const LnsCudaLinks *links, uint32_t lane)
 {
-  uint32_t track = links->lanes[lane].track;
-  return track < links->n_tracks ? links->tracks[track].process : LNS_ID_NONE;
+  return links->tracks[links->lanes[lane].track].process;
 }
 
 static int
@@ -42,24 +40,14 @@ compare_lanes (const void *a, const void *b, void *data)
 }
 
 LnsCudaLinks *
-lns_cuda_links_new (LnsReport *report, LnsError *error)
+lns_cuda_links_new (LnsReport *report)
 {
-  LnsCudaLinks *links = calloc (1, sizeof *links);
+  LnsCudaLinks *links = lns_calloc (1, sizeof *links);
 
-  if (links != NULL)
-    {
-      links->report = report;
-      links->lanes = lns_report_lanes (report, &links->n_lanes);
-      links->tracks = lns_report_tracks (report, &links->n_tracks);
-      links->by_process = calloc ((size_t)links->n_lanes + 1, sizeof *links->by_process);
-    }
-  if (links == NULL || links->by_process == NULL)
-    {
-      lns_cuda_links_free (links);
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory to tie calls to their work; close other programs");
-      return NULL;
-    }
+  links->report = report;
+  links->lanes = lns_report_lanes (report, &links->n_lanes);
+  links->tracks = lns_report_tracks (report, NULL);
+  links->by_process = lns_calloc (links->n_lanes, sizeof *links->by_process);
   for (uint32_t i = 0; i < links->n_lanes; i++)
     if (lns_lane_kind_extra (links->lanes[i].kind, LNS_COLUMN_CORRELATION) >= 0)
       links->by_process[links->n_linked++] = i;
@@ -77,27 +65,15 @@ lns_cuda_links_free (LnsCudaLinks *links)
 }
 
 /* Adds ORDINAL of LANE to the last run, or as a new one. */
-static bool
+static void
 add_event (Runs *runs, uint32_t lane, uint64_t ordinal)
 {
-  LnsEventRun *last = runs->n > 0 ? &runs->runs[runs->n - 1] : NULL;
+  LnsEventRun *last = runs->n > 0 ? &runs->items[runs->n - 1] : NULL;
 
   if (last != NULL && last->lane == lane && last->ordinal + last->n == ordinal)
-    {
-      last->n++;
-      return true;
-    }
-  if (runs->n == runs->n_allocated)
-    {
-      size_t n = runs->n_allocated * 2 + 4;
-      LnsEventRun *larger = realloc (runs->runs, n * sizeof *larger);
-      if (larger == NULL)
-        return false;
-      runs->runs = larger;
-      runs->n_allocated = n;
-    }
-  runs->runs[runs->n++] = (LnsEventRun){ lane, ordinal, 1 };
-  return true;
+    last->n++;
+  else
+    *lns_array_add (runs) = (LnsEventRun){ lane, ordinal, 1 };
 }
 
 /* Adds all events of LANE with CORRELATION. */
@@ -113,9 +89,7 @@ add_lane (
         return false;
       if (ordinal == n_events)
         break;
-      if (!add_event (runs, lane, ordinal))
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                              "not enough memory to tie a call to its work; close other programs");
+      add_event (runs, lane, ordinal);
     }
   return true;
 }
@@ -168,10 +142,10 @@ lns_cuda_links_find (const LnsCudaLinks *links,
     }
   if (!good)
     {
-      free (runs.runs);
+      lns_array_clear (&runs);
       return false;
     }
-  *ret_runs = runs.runs;
+  *ret_runs = runs.items;
   *ret_n = runs.n;
   return true;
 }

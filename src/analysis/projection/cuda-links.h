@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which call of the CUDA API began what on the GPU, and back: events of one process that have the same
- * correlation. Replaces: SELECT … FROM RUNTIME JOIN KERNEL USING (globalPid, correlationId). */
+/* Finds what a call of the CUDA API began on the GPU, and the call that began something: events of one process that have
+ * the same correlation. Replaces: SELECT … FROM RUNTIME JOIN KERNEL USING (globalPid, correlationId). */
 
 #pragma once
 
@@ -19,16 +19,16 @@ typedef struct
 
 typedef struct LnsCudaLinks LnsCudaLinks;
 
-/* The links of REPORT, which is borrowed and must outlive the result, which is to be freed. NULL and
- * ERROR without memory. O(lanes). All functions but free may be called from any thread. */
-LnsCudaLinks *lns_cuda_links_new (LnsReport *report, LnsError *error);
+/* The links of REPORT, which is borrowed and must outlive the result, which is to be freed. O(lanes). All functions but
+ * free may be called from any thread. */
+LnsCudaLinks *lns_cuda_links_new (LnsReport *report);
 void lns_cuda_links_free (LnsCudaLinks *links); /* NULL is fine                                 */
 
-/* The other end of event ORDINAL of LANE. Of a call: what it began (kernels, copies, sets, graphs, waits,
- * CUDA events, allocations …: the lane's kind tells), the many kernels of a graph as runs. Of what is not
- * a call: its calls, mostly one. RET_RUNS (to be freed) gets RET_N by lane, then by ordinal; none (NULL)
- * where the event has no correlation or its other end was not recorded. False and ERROR without memory or
- * where a chunk is damaged. O(log n) a lane of the process, plus what is found. */
+/* The other end of event ORDINAL of LANE. For a call, that is what it began: kernels, copies, sets, graphs, waits, CUDA
+ * events, allocations … (the lane's kind tells), with the many kernels of a graph as runs. For anything else, it is its
+ * calls, mostly one. RET_RUNS (to be freed) gets RET_N by lane, then by ordinal; none (NULL) where the event has no
+ * correlation or its other end was not recorded. False and ERROR where a chunk is damaged. O(log n) a lane of the
+ * process, plus what is found. */
 bool lns_cuda_links_find (const LnsCudaLinks *links,
                           uint32_t lane,
                           uint64_t ordinal,

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Kernels with the calls that launched them. Replaces: a join of kernels and calls by process and
- * correlation. Kernels whose call was not recorded are left out. */
+/* Pairs kernels with the calls that launched them. Replaces: a join of kernels and calls by process and correlation.
+ * Kernels whose call was not recorded are left out. */
 
 #pragma once
 
@@ -22,10 +22,9 @@ typedef struct
   uint64_t correlation;
 } LnsLaunch;
 
-/* The launches of REPORT: RET_LAUNCHES (to be freed) gets RET_N by thread, then
- * by start of the call, then of the kernel. Of calls with one correlation the outermost counts. CANCEL
- * may be NULL. False and ERROR without memory, where a chunk is damaged, or cancelled. O(n log n) in time,
- * 40 bytes a call and 72 a kernel. */
+/* The launches of REPORT: RET_LAUNCHES (to be freed) gets RET_N by thread, then by start of the call, then of the
+ * kernel. Of calls with one correlation the outermost counts. CANCEL may be NULL. False and ERROR where a chunk is
+ * damaged, or cancelled. O(n log n) in time, 40 bytes a call and 72 a kernel. */
 bool lns_launches (LnsReport *report,
                    const atomic_bool *cancel,
                    LnsLaunch **ret_launches,

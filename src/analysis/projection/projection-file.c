@@ -12,9 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/analysis/projection/projection.h"
+#include "src/base/array.h"
 #include "src/base/folders.h"
+#include "src/base/memory.h"
 #include "src/store/write/writer.h"
 
 #define DERIVED_FROM     "derived_from"
@@ -35,25 +38,22 @@ typedef struct
 
 typedef struct
 {
+  uint32_t lane;
+  int64_t end_ns; /* of what was last appended to it */
+} Level;
+
+typedef struct
+{
   LnsReport *report;
   LnsWriter *writer;
   const LnsLane *lanes;
   const LnsTrack *tracks;
   const LnsCudaContext *contexts;
   const atomic_bool *cancel;
-  Placed *placed;       /* room for the largest group                                           */
-  Placed **by_place;    /* the same                                                             */
-  uint32_t *level_lane; /* per level of the track under way: its lane …                         */
-  int64_t *level_end_ns; /* … and where it ends                                                 */
-  uint32_t n_levels, n_levels_allocated;
+  Placed *placed;    /* room for the largest group                                           */
+  Placed **by_place; /* the same                                                             */
+  LNS_ARRAY (Level) levels; /* of the track under way */
 } Layout;
-
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory to project so many ranges; close other programs");
-}
 
 /* What a file that was made from REPORT says that it was made from. */
 static void
@@ -119,28 +119,6 @@ find_parents (Placed *placed, uint32_t n)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static bool
-add_level (Layout *self, uint32_t track)
-{
-  if (self->n_levels == self->n_levels_allocated)
-    {
-      uint32_t n = self->n_levels_allocated * 2 + 16;
-      uint32_t *lanes = reallocarray (self->level_lane, n, sizeof *lanes);
-      if (lanes != NULL)
-        self->level_lane = lanes;
-      int64_t *ends = reallocarray (self->level_end_ns, n, sizeof *ends);
-      if (ends != NULL)
-        self->level_end_ns = ends;
-      if (lanes == NULL || ends == NULL)
-        return false;
-      self->n_levels_allocated = n;
-    }
-  const LnsLane lane = { track, self->n_levels, LNS_LANE_NVTX_PROJECTED };
-  self->level_lane[self->n_levels] = lns_writer_add_lane (self->writer, &lane);
-  self->level_end_ns[self->n_levels++] = INT64_MIN;
-  return true;
-}
-
 static void
 append (Layout *self, const Placed *placed)
 {
@@ -156,17 +134,17 @@ append (Layout *self, const Placed *placed)
   SET (LNS_COLUMN_ORIGINAL, range->lane);
   SET (LNS_COLUMN_COPY_COUNT, range->n_operations);
 #undef SET
-  lns_writer_append (self->writer, self->level_lane[placed->level], &event);
-  self->level_end_ns[placed->level] = end_of (placed);
+  Level *level = &self->levels.items[placed->level];
+  lns_writer_append (self->writer, level->lane, &event);
+  level->end_ns = end_of (placed);
 }
 
 static bool
 go_on (Layout *self, LnsError *error)
 {
-  if (self->cancel != NULL && atomic_load_explicit (self->cancel, memory_order_relaxed))
-    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
-  return lns_writer_waiting_bytes (self->writer) < COMMIT_BYTES ||
-         lns_writer_commit (self->writer, lns_report_info (self->report)->end_ns, error);
+  return lns_go_on (self->cancel, error) &&
+         (lns_writer_waiting_bytes (self->writer) < COMMIT_BYTES ||
+          lns_writer_commit (self->writer, lns_report_info (self->report)->end_ns, error));
 }
 
 /* The N ranges of one stream and domain, each on the lowest free level under the range around it. */
@@ -185,7 +163,7 @@ write_track (Layout *self, Placed *placed, uint32_t n, LnsError *error)
   };
   const uint32_t id = lns_writer_add_track (self->writer, &track);
 
-  self->n_levels = 0;
+  self->levels.n = 0;
   find_parents (placed, n);
   lns_order (placed, n, sizeof *placed, compare_on_gpu);
   for (uint32_t i = 0; i < n; i++)
@@ -194,10 +172,14 @@ write_track (Layout *self, Placed *placed, uint32_t n, LnsError *error)
     {
       uint32_t level =
           placed[i].parent != LNS_ID_NONE ? self->by_place[placed[i].parent]->level + 1 : 0;
-      while (level < self->n_levels && self->level_end_ns[level] > placed[i].it->range.start_ns)
+      while (level < self->levels.n &&
+             self->levels.items[level].end_ns > placed[i].it->range.start_ns)
         level++;
-      if (level == self->n_levels && !add_level (self, id))
-        return no_memory (error);
+      if (level == self->levels.n)
+        {
+          const LnsLane lane = { id, level, LNS_LANE_NVTX_PROJECTED };
+          lns_array_add (&self->levels)->lane = lns_writer_add_lane (self->writer, &lane);
+        }
       placed[i].level = level;
       append (self, &placed[i]);
       if (i % CANCEL_LOOK_EACH == 0 && !go_on (self, error))
@@ -262,18 +244,17 @@ write_all (Layout *self, const LnsStreamProjection *ranges, size_t n, LnsError *
   size_t end, most = 0;
 
   if (n >= LNS_ID_NONE)
-    return no_memory (error);
+    return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                          "the report has more ranges on the GPU than can be shown");
   for (size_t first = 0; first < n; first = end)
     {
       for (end = first + 1; end < n && same_group (&ranges[first], &ranges[end]);)
         end++;
       most = end - first > most ? end - first : most;
     }
-  self->placed = calloc (most + 1, sizeof *self->placed);
-  self->by_place = calloc (most + 1, sizeof (Placed *));
-  bool good = self->placed != NULL && self->by_place != NULL;
-  if (!good)
-    no_memory (error);
+  self->placed = lns_calloc (most, sizeof *self->placed);
+  self->by_place = lns_calloc (most, sizeof (Placed *));
+  bool good = true;
   repeat_definitions (self->report, self->writer);
   for (size_t first = 0; good && first < n; first = end)
     {
@@ -283,8 +264,7 @@ write_all (Layout *self, const LnsStreamProjection *ranges, size_t n, LnsError *
     }
   free (self->placed);
   free (self->by_place);
-  free (self->level_lane);
-  free (self->level_end_ns);
+  lns_array_clear (&self->levels);
   return good;
 }
 
@@ -303,11 +283,10 @@ write_file (LnsReport *report,
                                      .t0_realtime_ns = info->t0_realtime_ns,
                                      .t0_tsc = info->t0_tsc };
   static atomic_uint n_written;
-  char key[KEY_SIZE], *beside = NULL;
+  char key[KEY_SIZE],
+      *beside = lns_asprintf ("%s.%d-%u", path, (int)getpid (), atomic_fetch_add (&n_written, 1));
   Layout layout = { .report = report, .cancel = cancel };
 
-  if (asprintf (&beside, "%s.%d-%u", path, (int)getpid (), atomic_fetch_add (&n_written, 1)) < 0)
-    return no_memory (error);
   layout.lanes = lns_report_lanes (report, NULL);
   layout.tracks = lns_report_tracks (report, NULL);
   layout.contexts = lns_report_contexts (report, NULL);
@@ -328,7 +307,7 @@ write_file (LnsReport *report,
     }
   if (good && rename (beside, path) != 0)
     {
-      good = lns_error_set_errno (error, errno, "%s: it cannot be written", path);
+      good = lns_error_set_errno (error, errno, "cannot write %s", path);
       unlink (beside);
     }
   free (beside);
@@ -348,7 +327,7 @@ open_file (LnsReport *report, const char *path, LnsError *error)
   if (derived == NULL || (from != NULL && strcmp (from, key) == 0))
     return derived;
   lns_report_close (derived);
-  lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s: it was made from another report", path);
+  lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s was made from another report", path);
   return NULL;
 }
 
@@ -359,16 +338,12 @@ lns_projection_open (LnsReport *report,
                      atomic_uint *ret_permille,
                      LnsError *error)
 {
-  char key[KEY_SIZE], *path = NULL;
+  char key[KEY_SIZE];
   LnsStreamProjection *ranges = NULL;
   size_t n = 0;
 
   key_of (report, key);
-  if (asprintf (&path, "%s/%s.rep", folder, key) < 0)
-    {
-      no_memory (error);
-      return NULL;
-    }
+  char *path = lns_asprintf ("%s/%s.rep", folder, key);
   LnsReport *derived = open_file (report, path, &(LnsError){ 0 });
   if (derived == NULL && lns_make_folders (path, 0700, error) &&
       lns_projection_by_stream (report, cancel, ret_permille, &ranges, &n, error) &&

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* NVTX ranges on the GPU as lanes: a track for each stream and domain, and for all streams of a context
- * and domain, whose lanes nest as the ranges do. In a derived file (FORMAT.md), which is read like any
- * report once lns_report_attach () has given it to the one that it was made from. */
+/* Keeps NVTX ranges on the GPU as lanes: a track for each stream and domain, and one for all streams of a context and
+ * domain, whose lanes nest as the ranges do. They lie in a derived file (FORMAT.md), which is read like any report once
+ * lns_report_attach () has given it to the one that it was made from. */
 
 #pragma once
 
@@ -15,8 +15,8 @@
 #define LNS_PROJECTION_VERSION 1
 
 /* The projected ranges of REPORT, from their file in FOLDER (made where it is missing) or worked out and
- * written there. Owned by the caller, until it is attached. NULL and ERROR without memory, where a chunk
- * of REPORT is damaged, where FOLDER cannot be written to, or cancelled (CANCEL may be NULL).
+ * written there. Owned by the caller, until it is attached. NULL and ERROR where a chunk of REPORT is damaged, where
+ * FOLDER cannot be written to, or cancelled (CANCEL may be NULL).
  * RET_PERMILLE (may be NULL) tells how far it is. Blocks: for a worker. O(what lns_projection_by_stream ()
  * takes + ranges × their depth). */
 LnsReport *lns_projection_open (LnsReport *report,

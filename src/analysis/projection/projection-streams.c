@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/ordering.h"
+#include "src/base/memory.h"
 
 /* What a range began in one stream, or in the streams of one context. */
 typedef struct
@@ -24,6 +25,7 @@ typedef struct
   uint32_t *n_streams_of; /* per context: streams with work                                      */
   Part *parts;            /* per stream, then per context; n = 0 but in add_range ()             */
   uint32_t *touched;      /* those with n > 0                                                    */
+  LNS_ARRAY (LnsStreamProjection) ranges; /* the result */
 } ByStream;
 
 static void
@@ -42,7 +44,7 @@ add_to_part (ByStream *self, uint32_t at, const LnsProjectionLaunch *launch, uin
 }
 
 /* Adds a result for each stream and context that RANGE began something in. */
-static bool
+static void
 add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
 {
   ByStream *self = (ByStream *)projection; /* whose first member it is */
@@ -50,7 +52,6 @@ add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
   const uint32_t n_streams = self->n_streams;
   int64_t range_end_ns = range->range_start_ns + range->range_duration_ns;
   uint32_t n_touched = 0;
-  bool good = true;
 
   for (size_t i = _lns_projection_first (projection, range->thread, range->range_start_ns);
        i < projection->launches.n && launches[i].thread == range->thread &&
@@ -68,20 +69,14 @@ add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
     {
       const uint32_t at = self->touched[i];
       Part *part = &self->parts[at];
-      LnsStreamProjection *added =
-          good ? _lns_array_add (&projection->ranges, sizeof *added) : NULL;
-      good = added != NULL;
-      if (good)
-        {
-          *added = (LnsStreamProjection){ *range, at < n_streams ? at : LNS_ID_NONE, 0, color };
-          added->context = at < n_streams ? self->streams[at].context : at - n_streams;
-          added->range.start_ns = part->start_ns;
-          added->range.duration_ns = part->end_ns - part->start_ns;
-          added->range.n_operations = part->n;
-        }
+      LnsStreamProjection *added = lns_array_add (&self->ranges);
+      *added = (LnsStreamProjection){ *range, at < n_streams ? at : LNS_ID_NONE, 0, color };
+      added->context = at < n_streams ? self->streams[at].context : at - n_streams;
+      added->range.start_ns = part->start_ns;
+      added->range.duration_ns = part->end_ns - part->start_ns;
+      added->range.n_operations = part->n;
       part->n = 0;
     }
-  return good;
 }
 
 static int
@@ -97,15 +92,15 @@ compare_by_stream (const void *a, const void *b)
 }
 
 /* Counts the streams with work of each context. */
-static bool
+static void
 count_streams (ByStream *self)
 {
   const uint32_t n_streams = self->n_streams;
   uint32_t n_tracks;
   const LnsTrack *tracks = lns_report_tracks (self->base.report, &n_tracks);
-  bool *seen = calloc ((size_t)n_streams + 1, sizeof *seen);
+  bool *seen = lns_calloc (n_streams, sizeof *seen);
 
-  for (uint32_t i = 0; seen != NULL && i < n_tracks; i++)
+  for (uint32_t i = 0; i < n_tracks; i++)
     {
       uint32_t stream = tracks[i].stream;
       if (stream >= n_streams || seen[stream] ||
@@ -117,7 +112,6 @@ count_streams (ByStream *self)
         self->n_streams_of[self->streams[stream].context]++;
     }
   free (seen);
-  return seen != NULL;
 }
 
 bool
@@ -136,24 +130,22 @@ lns_projection_by_stream (LnsReport *report,
 
   lns_report_contexts (report, &self.n_contexts);
   self.streams = lns_report_streams (report, &self.n_streams);
-  const size_t n_parts = (size_t)self.n_streams + self.n_contexts + 1;
-  self.n_streams_of = calloc (n_parts, sizeof (uint32_t));
-  self.touched = calloc (n_parts, sizeof (uint32_t));
-  self.parts = calloc (n_parts, sizeof (Part));
-  bool good = self.n_streams_of != NULL && self.touched != NULL && self.parts != NULL &&
-              count_streams (&self);
-  if (!good)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory to project ranges; close other programs");
-  good = good && _lns_projection_run (&self.base, error);
+  const size_t n_parts = (size_t)self.n_streams + self.n_contexts;
+  self.n_streams_of = lns_calloc (self.n_contexts, sizeof (uint32_t));
+  self.touched = lns_calloc (n_parts, sizeof (uint32_t));
+  self.parts = lns_calloc (n_parts, sizeof (Part));
+  count_streams (&self);
+  const bool good = _lns_projection_run (&self.base, error);
   free (self.n_streams_of);
   free (self.touched);
   free (self.parts);
   if (!good)
-    return false;
-  lns_order (self.base.ranges.items, self.base.ranges.n, sizeof (LnsStreamProjection),
-             compare_by_stream);
-  *ret_ranges = self.base.ranges.items;
-  *ret_n = self.base.ranges.n;
+    {
+      lns_array_clear (&self.ranges);
+      return false;
+    }
+  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, compare_by_stream);
+  *ret_ranges = self.ranges.items;
+  *ret_n = self.ranges.n;
   return true;
 }

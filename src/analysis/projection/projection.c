@@ -7,65 +7,33 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
-
-/* What one correlation began in one stream. */
-typedef struct
-{
-  uint64_t correlation;
-  int64_t start_ns, end_ns;
-  uint32_t n, stream;
-} Work;
-
-/* Looks at CHUNK. False without memory. */
-typedef bool (*ChunkFunc) (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk);
-
-void *
-_lns_array_add (LnsArray *array, size_t size)
-{
-  if (array->n == array->n_allocated)
-    {
-      size_t n = array->n_allocated * 2 + 1024;
-      void *larger = realloc (array->items, n * size);
-      if (larger == NULL)
-        return NULL;
-      array->items = larger;
-      array->n_allocated = n;
-    }
-  return (char *)array->items + array->n++ * size;
-}
-
-static uint64_t
-extra (const LnsChunk *chunk, int column, uint32_t i)
-{
-  return column >= 0 && chunk->extra[column] != NULL ? chunk->extra[column][i] : 0;
-}
+#include "src/base/memory.h"
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
-static bool
-add_work (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
+static void
+add_work (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  int correlation =
+  LnsProjection *projection = data;
+  const int index =
       lns_lane_kind_extra (projection->lanes[chunk->lane].kind, LNS_COLUMN_CORRELATION);
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
-      uint64_t id = extra (chunk, correlation, i);
-      Work *work = id != 0 ? _lns_array_add (&projection->work, sizeof *work) : NULL;
-      if (work != NULL)
-        *work = (Work){ id, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1,
-                        track->stream };
-      else if (id != 0)
-        return false;
+      const uint64_t correlation = lns_chunk_extra (chunk, index, i);
+      if (correlation != 0)
+        *lns_array_add (&projection->work) =
+            (LnsProjectionWork){ correlation, chunk->start_ns[i],
+                                 chunk->start_ns[i] + chunk->duration_ns[i], 1, track->stream };
     }
-  return true;
 }
 
 static int
 compare_work (const void *a, const void *b)
 {
-  const Work *wa = a, *wb = b;
+  const LnsProjectionWork *wa = a, *wb = b;
   if (wa->correlation != wb->correlation)
     return wa->correlation < wb->correlation ? -1 : 1;
   return wa->stream < wb->stream ? -1 : wa->stream > wb->stream;
@@ -73,76 +41,63 @@ compare_work (const void *a, const void *b)
 
 /* Brings what has one correlation and stream together. */
 static void
-merge_work (LnsArray *array)
+merge_work (LnsProjection *projection)
 {
-  Work *work = array->items;
+  LnsProjectionWork *work = projection->work.items;
   size_t n = 0;
 
-  lns_order (work, array->n, sizeof *work, compare_work);
-  for (size_t i = 0; i < array->n; i++)
+  lns_order (work, projection->work.n, sizeof *work, compare_work);
+  for (size_t i = 0; i < projection->work.n; i++)
     if (n == 0 || compare_work (&work[n - 1], &work[i]) != 0)
       work[n++] = work[i];
     else
       {
-        Work *same = &work[n - 1];
+        LnsProjectionWork *same = &work[n - 1];
         same->start_ns = work[i].start_ns < same->start_ns ? work[i].start_ns : same->start_ns;
         same->end_ns = work[i].end_ns > same->end_ns ? work[i].end_ns : same->end_ns;
         same->n++;
       }
-  array->n = n;
+  projection->work.n = n;
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Where the work with CORRELATION begins, or array->n. Ids mostly ascend: AT, the place after the last
- * hit, comes first. */
+/* Where the work with CORRELATION would begin. Ids mostly ascend: AT, the place after the last hit, comes first. */
 static size_t
-find_work (const LnsArray *array, uint64_t correlation, size_t at)
+find_work (const LnsProjection *projection, uint64_t correlation, size_t at)
 {
-  const Work *work = array->items;
-  size_t low = 0, high = array->n;
+  const LnsProjectionWork *work = projection->work.items, wanted = { .correlation = correlation };
+  const size_t n = projection->work.n;
 
-  if (at < array->n && work[at].correlation == correlation)
-    return at;
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (work[middle].correlation < correlation)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low < array->n && work[low].correlation == correlation ? low : array->n;
+  return at < n && work[at].correlation == correlation
+             ? at
+             : lns_lower_bound (work, n, sizeof wanted, &wanted, compare_work);
 }
 
-static bool
-add_launches (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
+static void
+add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  int correlation = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+  LnsProjection *projection = data;
+  const int index = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+  const LnsProjectionWork *work = projection->work.items;
+  const size_t n_work = projection->work.n;
   size_t at = 0;
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
-      uint64_t id = extra (chunk, correlation, i);
-      size_t first = id != 0 ? find_work (&projection->work, id, at) : projection->work.n;
-      for (const Work *work = (const Work *)projection->work.items + first;
-           first < projection->work.n && work->correlation == id; work++, at = ++first)
-        {
-          LnsProjectionLaunch *launch = _lns_array_add (&projection->launches, sizeof *launch);
-          if (launch == NULL)
-            return false;
-          *launch =
-              (LnsProjectionLaunch){ .correlation = id,
-                                     .thread = track->thread,
-                                     .n = work->n,
-                                     .stream = work->stream,
-                                     .call_start_ns = chunk->start_ns[i],
-                                     .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
-                                     .start_ns = work->start_ns,
-                                     .end_ns = work->end_ns };
-        }
+      const uint64_t correlation = lns_chunk_extra (chunk, index, i);
+      size_t w = correlation != 0 ? find_work (projection, correlation, at) : n_work;
+      for (; w < n_work && work[w].correlation == correlation; at = ++w)
+        *lns_array_add (&projection->launches) =
+            (LnsProjectionLaunch){ .correlation = correlation,
+                                   .thread = track->thread,
+                                   .n = work[w].n,
+                                   .stream = work[w].stream,
+                                   .call_start_ns = chunk->start_ns[i],
+                                   .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
+                                   .start_ns = work[w].start_ns,
+                                   .end_ns = work[w].end_ns };
     }
-  return true;
 }
 
 static int
@@ -172,38 +127,29 @@ is_inner (const LnsProjectionLaunch *launches, size_t i)
 
 /* Orders the launches, and drops those that are told by an outer call. */
 static void
-order_launches (LnsArray *array)
+order_launches (LnsProjection *projection)
 {
-  LnsProjectionLaunch *launches = array->items;
+  LnsProjectionLaunch *launches = projection->launches.items;
   size_t n = 0;
 
-  lns_order (launches, array->n, sizeof *launches, compare_launches);
-  for (size_t i = 0; i < array->n; i++)
+  lns_order (launches, projection->launches.n, sizeof *launches, compare_launches);
+  for (size_t i = 0; i < projection->launches.n; i++)
     {
       launches[n] = launches[i];
       n += !is_inner (launches, n);
     }
-  array->n = n;
+  projection->launches.n = n;
 }
 
 size_t
 _lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t start_ns)
 {
-  const LnsProjectionLaunch *launches = projection->launches.items;
   const LnsProjectionLaunch wanted = { .thread = thread,
                                        .call_start_ns = start_ns,
                                        .call_end_ns = INT64_MAX };
-  size_t low = 0, high = projection->launches.n;
 
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (compare_launches (&launches[middle], &wanted) < 0)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low;
+  return lns_lower_bound (projection->launches.items, projection->launches.n, sizeof wanted,
+                          &wanted, compare_launches);
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
@@ -233,41 +179,30 @@ project (const LnsProjection *projection, LnsProjectedRange *range)
   return true;
 }
 
-static bool
-add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
+static void
+add_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  (void)color;
-  if (!project (projection, range))
-    return true;
-  LnsProjectedRange *added = _lns_array_add (&projection->ranges, sizeof *range);
-  if (added != NULL)
-    *added = *range;
-  return added != NULL;
-}
-
-static bool
-add_ranges (LnsProjection *projection, const LnsTrack *track, const LnsChunk *chunk)
-{
-  LnsLaneKind kind = projection->lanes[chunk->lane].kind;
-  int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
-      end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
-      color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
+  LnsProjection *projection = data;
+  const LnsLaneKind kind = projection->lanes[chunk->lane].kind;
+  const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
+            end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
+            color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       if (!lns_event_has_length (chunk->flags[i]) ||
-          extra (chunk, thread, i) != extra (chunk, end_thread, i))
+          lns_chunk_extra (chunk, thread, i) != lns_chunk_extra (chunk, end_thread, i))
         continue;
       LnsProjectedRange range = { .range_start_ns = chunk->start_ns[i],
                                   .range_duration_ns = chunk->duration_ns[i],
                                   .ordinal = chunk->first + i,
                                   .lane = chunk->lane,
-                                  .name = chunk->name[i] };
-      range.thread = thread >= 0 ? (uint32_t)extra (chunk, thread, i) : track->thread;
-      if (!projection->add_range (projection, &range, (uint32_t)extra (chunk, color, i)))
-        return false;
+                                  .name = chunk->name[i],
+                                  .thread = thread >= 0
+                                                ? (uint32_t)lns_chunk_extra (chunk, thread, i)
+                                                : track->thread };
+      projection->add_range (projection, &range, (uint32_t)lns_chunk_extra (chunk, color, i));
     }
-  return true;
 }
 
 int
@@ -289,13 +224,6 @@ _lns_projection_compare (const void *a, const void *b)
 /* ---- Processes ------------------------------------------------------------------------------- */
 
 static bool
-is_work (LnsLaneKind kind)
-{
-  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
-         kind == LNS_LANE_CUDA_MEMSET || kind == LNS_LANE_CUDA_GRAPH;
-}
-
-static bool
 is_call (LnsLaneKind kind)
 {
   return kind == LNS_LANE_CUDA_API;
@@ -307,56 +235,42 @@ is_range (LnsLaneKind kind)
   return kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
 }
 
-static bool
-walk_lane (LnsProjection *projection, uint32_t lane, ChunkFunc function, LnsError *error)
+/* Has the function of this walk look at CHUNK, and tells how far it is. */
+static void
+look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  const LnsColumnMask columns =
-      LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
-      LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
-      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD) | LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
-  LnsChunkWalker *walker = lns_chunk_walker_new (projection->report, lane, columns);
-  const LnsTrack *track = &projection->tracks[projection->lanes[lane].track];
-  const LnsChunk *chunk;
-  LnsError local = { 0 };
-  bool good = walker != NULL;
+  LnsProjection *projection = data;
 
-  while (good && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
-    {
-      good = function (projection, track, chunk);
-      projection->n_chunks_read++;
-      if (projection->permille != NULL)
-        atomic_store_explicit (
-            projection->permille,
-            (unsigned)(projection->n_chunks_read * 1000 / (projection->n_chunks + 1)),
-            memory_order_relaxed);
-      if (projection->cancel != NULL &&
-          atomic_load_explicit (projection->cancel, memory_order_relaxed))
-        lns_error_set (&local, LNS_ERROR_CANCELLED, 0, "interrupted");
-      if (local.domain != LNS_ERROR_NONE)
-        break;
-    }
-  lns_chunk_walker_free (walker);
-  if (!good)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to project so many ranges; close other programs");
-  if (local.domain != LNS_ERROR_NONE)
-    return lns_error_set (error, local.domain, local.code, "%s", local.message);
-  return true;
+  projection->function (projection, track, chunk);
+  projection->n_chunks_read++;
+  if (projection->permille != NULL)
+    atomic_store_explicit (
+        projection->permille,
+        (unsigned)(projection->n_chunks_read * 1000 / (projection->n_chunks + 1)),
+        memory_order_relaxed);
 }
 
-/* Has FUNCTION look at all chunks of the N lanes of by_process from FIRST on that are of a KIND. */
+/* Reads those of the N lanes of by_process from FIRST on that are of a KIND. */
 static bool
 walk (LnsProjection *projection,
       uint32_t first,
       uint32_t n,
       bool (*is_kind) (LnsLaneKind),
-      ChunkFunc function,
+      LnsChunkFunc function,
       LnsError *error)
 {
+  const LnsColumnMask columns =
+      LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+      LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |
+      LNS_COLUMN_BIT (LNS_COLUMN_END_THREAD) | LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
+
+  projection->function = function;
   for (uint32_t i = first; i < first + n; i++)
     {
-      uint32_t lane = projection->by_process[i];
-      if (is_kind (projection->lanes[lane].kind) && !walk_lane (projection, lane, function, error))
+      const uint32_t lane = projection->by_process[i];
+      if (is_kind (projection->lanes[lane].kind) &&
+          !lns_read_lane (projection->report, lane, columns, look_at, projection,
+                          projection->cancel, error))
         return false;
     }
   return true;
@@ -366,14 +280,14 @@ static bool
 project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError *error)
 {
   projection->work.n = projection->launches.n = 0;
-  if (!walk (projection, first, n, is_work, add_work, error))
+  if (!walk (projection, first, n, lns_is_gpu_operation, add_work, error))
     return false;
-  merge_work (&projection->work);
+  merge_work (projection);
   if (projection->work.n == 0)
     return true;
   if (!walk (projection, first, n, is_call, add_launches, error))
     return false;
-  order_launches (&projection->launches);
+  order_launches (projection);
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 
@@ -399,11 +313,9 @@ collect_lanes (LnsProjection *projection)
   for (uint32_t i = 0; i < projection->n_lanes; i++)
     {
       LnsLaneKind kind = projection->lanes[i].kind;
-      if (projection->lanes[i].track >= projection->n_tracks)
-        continue;
       uint32_t stream = projection->tracks[projection->lanes[i].track].stream;
       bool counts = projection->stream == LNS_ID_NONE || projection->stream == stream;
-      if ((!is_work (kind) || !counts) && !is_call (kind) && !is_range (kind))
+      if ((!lns_is_gpu_operation (kind) || !counts) && !is_call (kind) && !is_range (kind))
         continue;
       projection->by_process[n++] = i;
       projection->n_chunks += lns_report_lane_info (projection->report, i)->n_chunks;
@@ -418,11 +330,8 @@ _lns_projection_run (LnsProjection *projection, LnsError *error)
   uint32_t n, end;
 
   projection->lanes = lns_report_lanes (projection->report, &projection->n_lanes);
-  projection->tracks = lns_report_tracks (projection->report, &projection->n_tracks);
-  projection->by_process = calloc ((size_t)projection->n_lanes + 1, sizeof (uint32_t));
-  if (projection->by_process == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory to project ranges; close other programs");
+  projection->tracks = lns_report_tracks (projection->report, NULL);
+  projection->by_process = lns_calloc (projection->n_lanes, sizeof (uint32_t));
   n = collect_lanes (projection);
   bool good = true;
   for (uint32_t first = 0; good && first < n; first = end)
@@ -435,11 +344,25 @@ _lns_projection_run (LnsProjection *projection, LnsError *error)
       good = project_process (projection, first, end - first, error);
     }
   free (projection->by_process);
-  free (projection->work.items);
-  free (projection->launches.items);
-  if (!good)
-    free (projection->ranges.items);
+  lns_array_clear (&projection->work);
+  lns_array_clear (&projection->launches);
   return good;
+}
+
+typedef struct
+{
+  LnsProjection base;
+  LNS_ARRAY (LnsProjectedRange) ranges;
+} WithRanges;
+
+static void
+add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
+{
+  WithRanges *self = (WithRanges *)projection; /* whose first member it is */
+
+  (void)color;
+  if (project (projection, range))
+    *lns_array_add (&self->ranges) = *range;
 }
 
 bool
@@ -450,15 +373,17 @@ lns_projection (LnsReport *report,
                 size_t *ret_n,
                 LnsError *error)
 {
-  LnsProjection projection = {
-    .report = report, .stream = stream, .cancel = cancel, .add_range = add_range
+  WithRanges self = {
+    .base = { .report = report, .stream = stream, .cancel = cancel, .add_range = add_range }
   };
 
-  if (!_lns_projection_run (&projection, error))
-    return false;
-  lns_order (projection.ranges.items, projection.ranges.n, sizeof (LnsProjectedRange),
-             _lns_projection_compare);
-  *ret_ranges = projection.ranges.items;
-  *ret_n = projection.ranges.n;
+  if (!_lns_projection_run (&self.base, error))
+    {
+      lns_array_clear (&self.ranges);
+      return false;
+    }
+  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, _lns_projection_compare);
+  *ret_ranges = self.ranges.items;
+  *ret_n = self.ranges.n;
   return true;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* NVTX ranges on the GPU. A range projects from the first start to the last end of the GPU's operations
+/* Projects NVTX ranges onto the GPU. A range projects from the first start to the last end of the GPU's operations
  * (kernels, copies, sets, graphs) that calls of the CUDA API within it, on its thread, began. Ranges that
  * began nothing have no projection, nor have those that one thread starts and another ends, or that have
  * no end. Operations count in each range around their call; nothing is taken from outer ranges.
@@ -26,10 +26,8 @@ typedef struct
 
 /* Projects the ranges of REPORT. STREAM is a stream id whose operations alone count, or LNS_ID_NONE for
  * all. CANCEL may be NULL. RET_RANGES (to be freed; NULL where there are none) gets RET_N by thread, then
- * by start of the range, outer ones first. False and ERROR without memory, where a chunk is damaged, or
- * cancelled. O(operations + calls + lanes of a thread × its calls) in time where ids ascend, 72 bytes an
- * operation. Any
- * thread. */
+ * by start of the range, outer ones first. False and ERROR where a chunk is damaged, or cancelled. O(operations + calls +
+ * lanes of a thread × its calls) in time where ids ascend, 72 bytes an operation. Any thread. */
 bool lns_projection (LnsReport *report,
                      uint32_t stream,
                      const atomic_bool *cancel,

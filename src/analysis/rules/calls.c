@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
 #include "src/analysis/rules/maker.h"
+#include "src/base/memory.h"
 #include "src/tables/enums.h"
 
 /* To devices such copies are staged, and the call returns at once. */
@@ -51,9 +53,7 @@ typedef bool (*EventFunc) (const Event *event);
 static uint64_t
 value (const Event *event, LnsColumnId column)
 {
-  int index = lns_lane_kind_extra (event->kind, column);
-  return index >= 0 && event->chunk->extra[index] != NULL ? event->chunk->extra[index][event->i]
-                                                          : 0;
+  return lns_chunk_extra (event->chunk, lns_lane_kind_extra (event->kind, column), event->i);
 }
 
 /* The kind of memory that a table shows for KIND of CUPTI. */
@@ -114,6 +114,33 @@ is_wait (const Event *event)
   return event->is_wait[name] == 2;
 }
 
+/* What is looked for in the chunks of lanes. */
+typedef struct
+{
+  LnsRuleResult *result;
+  Event event;
+  EventFunc is_asked;
+} Search;
+
+static void
+look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Search *search = data;
+  Event *event = &search->event;
+
+  (void)track;
+  search->result->has_data = true;
+  event->chunk = chunk;
+  for (event->i = 0; event->i < chunk->n; event->i++)
+    if (search->is_asked (event))
+      *lns_array_add (&search->result->rows) =
+          (LnsRuleRow){ .start_ns = chunk->start_ns[event->i],
+                        .duration_ns = chunk->duration_ns[event->i],
+                        .ordinal = chunk->first + event->i,
+                        .lane = chunk->lane,
+                        .call_name = chunk->name[event->i] };
+}
+
 /* Adds the events of lanes of KIND for which IS_ASKED holds. */
 static bool
 add_events (LnsRuleResult *result,
@@ -123,42 +150,15 @@ add_events (LnsRuleResult *result,
             LnsError *error)
 {
   LnsReport *report = lns_tables_report (result->tables);
-  Event event = { .report = report, .kind = kind };
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  LnsError local = { 0 };
-  bool good = true;
+  Search search = { .result = result,
+                    .event = { .report = report,
+                               .kind = kind,
+                               .is_wait = lns_calloc (lns_report_n_strings (report), 1) },
+                    .is_asked = is_asked };
+  const bool good = lns_read_lanes (report, kind, 0, look_at, &search, cancel, error);
 
-  event.is_wait = calloc ((size_t)lns_report_n_strings (report) + 1, 1);
-  if (event.is_wait == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for rules; close other programs");
-  for (uint32_t lane = 0; good && lane < n_lanes; lane++)
-    {
-      if (lanes[lane].kind != kind)
-        continue;
-      LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, 0);
-      good = walker != NULL || lns_error_set (&local, LNS_ERROR_NO_MEMORY, 0,
-                                              "not enough memory for rules; close other programs");
-      while (good && (event.chunk = lns_chunk_walker_next (walker, &local)) != NULL)
-        {
-          result->has_data = true;
-          good = _lns_rule_go_on (cancel, &local);
-          for (event.i = 0; good && event.i < event.chunk->n; event.i++)
-            if (is_asked (&event))
-              good = _lns_rule_add (result,
-                                    (LnsRuleRow){ .start_ns = event.chunk->start_ns[event.i],
-                                                  .duration_ns = event.chunk->duration_ns[event.i],
-                                                  .ordinal = event.chunk->first + event.i,
-                                                  .lane = lane,
-                                                  .call_name = event.chunk->name[event.i] },
-                                    &local);
-        }
-      good = good && local.domain == LNS_ERROR_NONE;
-      lns_chunk_walker_free (walker);
-    }
-  free (event.is_wait);
-  return good || lns_error_set (error, local.domain, local.code, "%s", local.message);
+  free (search.event.is_wait);
+  return good;
 }
 
 bool
@@ -197,8 +197,8 @@ keep_call (LnsRuleResult *result, LnsRuleRow *row, bool async, bool *ret_keep, L
   size_t n;
 
   *ret_keep = false;
-  if (result->links == NULL && (result->links = lns_cuda_links_new (report, error)) == NULL)
-    return false;
+  if (result->links == NULL)
+    result->links = lns_cuda_links_new (report);
   if (!lns_cuda_links_find (result->links, row->lane, row->ordinal, &calls, &n, error))
     return false;
   bool good = true;
@@ -265,12 +265,11 @@ megabytes (uint64_t bytes)
 
 /* Where the event of ROW ran, and by which call: PID to API Name. */
 static void
-make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cells[6])
+make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cells)
 {
   LnsReport *report = lns_tables_report (result->tables);
-  uint32_t n_tracks, n_devices, n_contexts, n_streams;
-  const LnsTrack *track =
-      &lns_report_tracks (report, &n_tracks)[lns_report_lanes (report, NULL)[row->lane].track];
+  uint32_t n_devices, n_contexts, n_streams;
+  const LnsTrack *track = lns_track_of (report, row->lane);
   const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
   const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
   const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
@@ -300,61 +299,54 @@ event_value (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
 }
 
 bool
-_lns_rule_write_copy (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+_lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  const LnsRuleRow *row = &result->rows[i];
+  const LnsRuleRow *row = &result->rows.items[i];
   LnsEvent event;
 
   if (!lns_report_event (lns_tables_report (result->tables), row->lane, row->ordinal, &event,
                          error))
     return false;
-  uint64_t kinds = event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_MEMORY_KINDS);
-  LnsStatsCell cells[11] = {
-    number (row->duration_ns),
-    number (row->start_ns),
-    memory_label (kinds),
-    memory_label (kinds >> 8),
-    megabytes (event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_BYTES)),
-  };
+  const uint64_t kinds = event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_MEMORY_KINDS);
+  cells[0] = number (row->duration_ns);
+  cells[1] = number (row->start_ns);
+  cells[2] = memory_label (kinds);
+  cells[3] = memory_label (kinds >> 8);
+  cells[4] = megabytes (event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_BYTES));
   make_place (result, row, &cells[5]);
-  return lns_stats_table_add (table, cells);
+  return true;
 }
 
 bool
-_lns_rule_write_set (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+_lns_rule_fill_set (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  const LnsRuleRow *row = &result->rows[i];
+  const LnsRuleRow *row = &result->rows.items[i];
   LnsEvent event;
 
   if (!lns_report_event (lns_tables_report (result->tables), row->lane, row->ordinal, &event,
                          error))
     return false;
-  LnsStatsCell cells[10] = {
-    number (row->duration_ns),
-    number (row->start_ns),
-    memory_label (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_MEMORY_KINDS)),
-    megabytes (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_BYTES)),
-  };
+  cells[0] = number (row->duration_ns);
+  cells[1] = number (row->start_ns);
+  cells[2] = memory_label (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_MEMORY_KINDS));
+  cells[3] = megabytes (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_BYTES));
   make_place (result, row, &cells[4]);
-  return lns_stats_table_add (table, cells);
+  return true;
 }
 
 bool
-_lns_rule_write_wait (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+_lns_rule_fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  const LnsRuleRow *row = &result->rows[i];
+  const LnsRuleRow *row = &result->rows.items[i];
   LnsReport *report = lns_tables_report (result->tables);
-  const LnsTrack *track =
-      &lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[row->lane].track];
-  int64_t tid = lns_tables_global_tid (result->tables, track->thread);
-  LnsStatsCell cells[] = {
-    number (row->duration_ns),
-    number (row->start_ns),
-    number (tid >> 24 & 0xFFFFFF),
-    number (tid & 0xFFFFFF),
-    text (lns_report_string (report, row->call_name, NULL)),
-  };
+  const int64_t tid =
+      lns_tables_global_tid (result->tables, lns_track_of (report, row->lane)->thread);
 
   (void)error;
-  return lns_stats_table_add (table, cells);
+  cells[0] = number (row->duration_ns);
+  cells[1] = number (row->start_ns);
+  cells[2] = number (tid >> 24 & 0xFFFFFF);
+  cells[3] = number (tid & 0xFFFFFF);
+  cells[4] = text (lns_report_string (report, row->call_name, NULL));
+  return true;
 }

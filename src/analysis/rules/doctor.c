@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
+#include "src/base/array.h"
 #include "src/base/format.h"
+#include "src/base/memory.h"
 
 /* Clocks are steady to far less than a thousandth; network time corrects by less than half of it. */
 #define UNSTEADY        1e-3
@@ -31,46 +34,31 @@ typedef struct
   const LnsTrack *tracks;
   const LnsProcess *processes;
   uint32_t n_lanes, n_processes;
-  LnsFinding *findings;
-  size_t n;
+  LNS_ARRAY (LnsFinding) findings;
 } Patient;
 
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory to examine the report; close other programs");
-}
-
-static bool add (Patient *patient,
+static void add (Patient *patient,
                  const char *code,
                  LnsSeverity severity,
                  uint32_t process,
-                 LnsError *error,
                  const char *format,
-                 ...) __attribute__ ((format (printf, 6, 7)));
+                 ...) __attribute__ ((format (printf, 5, 6)));
 
-static bool
+static void
 add (Patient *patient,
      const char *code,
      LnsSeverity severity,
      uint32_t process,
-     LnsError *error,
      const char *format,
      ...)
 {
-  LnsFinding *larger = realloc (patient->findings, (patient->n + 1) * sizeof *larger);
+  LnsFinding *finding = lns_array_add (&patient->findings);
   va_list arguments;
 
-  if (larger == NULL)
-    return no_memory (error);
-  patient->findings = larger;
-  LnsFinding *finding = &larger[patient->n++];
   *finding = (LnsFinding){ .code = code, .severity = severity, .process = process };
   va_start (arguments, format);
   vsnprintf (finding->text, sizeof finding->text, format, arguments);
   va_end (arguments);
-  return true;
 }
 
 /* Whether the report's own diagnostics have a code that begins with one of CODES, which commas divide. */
@@ -93,108 +81,86 @@ is_told (const Patient *patient, const char *codes)
 
 /* ---- What is not there ----------------------------------------------------------------------- */
 
-static bool
-is_operation (LnsLaneKind kind)
-{
-  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
-         kind == LNS_LANE_CUDA_MEMSET || kind == LNS_LANE_CUDA_GRAPH;
-}
-
-/* How many events of KIND there are. */
-static uint64_t
-count_events (const Patient *patient, LnsLaneKind kind)
-{
-  uint64_t n = 0;
-
-  for (uint32_t i = 0; i < patient->n_lanes; i++)
-    if (patient->lanes[i].kind == kind)
-      n += lns_report_lane_info (patient->report, i)->n_events;
-  return n;
-}
-
-static bool
-look_for_events (Patient *patient, LnsError *error)
+static void
+look_for_events (Patient *patient)
 {
   const char *trace = lns_report_meta (patient->report, "trace"),
              *asked = lns_report_meta (patient->report, "trace_asked");
   bool wants_nothing = trace != NULL && strcmp (trace, "none") == 0;
   bool wants_cuda = asked != NULL && strstr (asked, "cuda") != NULL;
-  bool has_cuda = count_events (patient, LNS_LANE_CUDA_API) > 0;
+  bool has_cuda = lns_count_events (patient->report, LNS_LANE_CUDA_API) > 0;
 
   for (uint32_t i = 0; i < patient->n_lanes && !has_cuda; i++)
-    has_cuda = is_operation (patient->lanes[i].kind) &&
+    has_cuda = lns_is_gpu_operation (patient->lanes[i].kind) &&
                lns_report_lane_info (patient->report, i)->n_events > 0;
   if (patient->info->state == LNS_STATE_RECORDING)
-    return true;
+    return;
   if (wants_cuda && !has_cuda && !is_told (patient, "LNS-CUDA-"))
-    return add (patient, "LNS-DOCTOR-001", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-                "CUDA was asked for, and there is nothing of it: the program may have used none by "
-                "then, or dropped CUDA_INJECTION64_PATH from its environment");
-  if (patient->info->n_events == 0 && patient->info->state == LNS_STATE_CUT_OFF &&
-      lns_report_meta (patient->report, "keep_ns") != NULL)
-    return add (patient, "LNS-DOCTOR-009", LNS_SEVERITY_ERROR, LNS_ID_NONE, error,
-                "there are no events: the seconds that --keep holds are in memory until the report "
-                "ends, and the lanescope that recorded them was killed; end it with `lanescope "
-                "stop` or Ctrl-C, or record without --keep");
-  if (patient->info->n_events == 0 && lns_report_meta (patient->report, "imported_from") != NULL)
-    return add (patient, "LNS-DOCTOR-012", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-                "the file that this report was imported from has no events: export or record it "
-                "again with the traces that are wanted");
-  if (patient->info->n_events == 0 && patient->info->n_lost == 0 && !wants_nothing &&
-      !is_told (patient, "LNS-NVTX-00,LNS-CUDA-0,LNS-POOL-00"))
-    return add (patient, "LNS-DOCTOR-008", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-                "there are no events: check that the program does what --trace names (%s), and "
-                "that it does so while data are collected",
-                trace != NULL ? trace : "nvtx, cuda");
-  return true;
+    add (patient, "LNS-DOCTOR-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "CUDA was asked for, and there is nothing of it: the program may have used none by "
+         "then, or dropped CUDA_INJECTION64_PATH from its environment");
+  else if (patient->info->n_events == 0 && patient->info->state == LNS_STATE_CUT_OFF &&
+           lns_report_meta (patient->report, "keep_ns") != NULL)
+    add (patient, "LNS-DOCTOR-009", LNS_SEVERITY_ERROR, LNS_ID_NONE,
+         "there are no events: the seconds that --keep holds are in memory until the report "
+         "ends, and the lanescope that recorded them was killed; end it with `lanescope "
+         "stop` or Ctrl-C, or record without --keep");
+  else if (patient->info->n_events == 0 &&
+           lns_report_meta (patient->report, "imported_from") != NULL)
+    add (patient, "LNS-DOCTOR-012", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "the file that this report was imported from has no events: export or record it "
+         "again with the traces that are wanted");
+  else if (patient->info->n_events == 0 && patient->info->n_lost == 0 && !wants_nothing &&
+           !is_told (patient, "LNS-NVTX-00,LNS-CUDA-0,LNS-POOL-00"))
+    add (patient, "LNS-DOCTOR-008", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "there are no events: check that the program does what --trace names (%s), and "
+         "that it does so while data are collected",
+         trace != NULL ? trace : "nvtx, cuda");
 }
 
-/* A trace that only who asks for it gets. */
-static bool
-look_for_mpi (Patient *patient, LnsError *error)
+/* MPI is recorded only if it is asked for. */
+static void
+look_for_mpi (Patient *patient)
 {
   const char *trace = lns_report_meta (patient->report, "trace");
 
-  if (patient->info->state == LNS_STATE_RECORDING || trace == NULL ||
-      strstr (trace, "mpi") == NULL || patient->info->n_events == 0 ||
-      count_events (patient, LNS_LANE_MPI_CALL) > 0)
-    return true;
-  return add (patient, "LNS-DOCTOR-010", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-              "MPI was asked for, and there is no call of it: the program may use none, have it "
-              "linked into itself, or have dropped LD_PRELOAD from its environment");
+  if (patient->info->state != LNS_STATE_RECORDING && trace != NULL &&
+      strstr (trace, "mpi") != NULL && patient->info->n_events > 0 &&
+      lns_count_events (patient->report, LNS_LANE_MPI_CALL) == 0)
+    add (patient, "LNS-DOCTOR-010", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "MPI was asked for, and there is no call of it: the program may use none, have it "
+         "linked into itself, or have dropped LD_PRELOAD from its environment");
 }
 
-static bool
-look_for_losses (Patient *patient, LnsError *error)
+static void
+look_for_losses (Patient *patient)
 {
   char text[LNS_FORMAT_SIZE];
 
   if (patient->info->n_lost == 0 ||
       is_told (patient, "LNS-POOL-00,LNS-CUDA-013,LNS-REP-002,LNS-NVTX-007,LNS-STORE-001"))
-    return true;
+    return;
   if (patient->info->state == LNS_STATE_INCOMPLETE)
     {
       const char *missing = lns_report_meta (patient->report, "missing");
-      return add (patient, "LNS-DOCTOR-011", LNS_SEVERITY_ERROR, LNS_ID_NONE, error,
-                  "the report lacks %s", missing != NULL ? missing : "what could not be written");
+      add (patient, "LNS-DOCTOR-011", LNS_SEVERITY_ERROR, LNS_ID_NONE, "the report lacks %s",
+           missing != NULL ? missing : "what could not be written");
     }
-  return add (patient, "LNS-DOCTOR-004", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-              "%s %s lost: record with a larger --buffer-size, or to a faster disk",
-              lns_format_unsigned (patient->info->n_lost, text),
-              lns_plural (patient->info->n_lost, "event is", "events are"));
+  else
+    add (patient, "LNS-DOCTOR-004", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "%s %s lost: record with a larger --buffer-size, or to a faster disk",
+         lns_format_unsigned (patient->info->n_lost, text),
+         lns_plural (patient->info->n_lost, "event is", "events are"));
 }
 
 /* Whether a call of LANE begins work on a GPU: RET_ANY. Reads up to the first one. */
 static bool
 begins_work (const Patient *patient, uint32_t lane, bool *ret_any, LnsError *error)
 {
-  LnsChunkWalker *walker =
-      lns_chunk_walker_new (patient->report, lane, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
+  LnsChunkWalker *walker = lns_walk_lane (patient->report, lane, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
   const LnsChunk *chunk;
   LnsError local = { 0 };
 
-  if (walker == NULL)
-    return no_memory (error);
   while (!*ret_any && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     for (uint32_t i = 0; !*ret_any && i < chunk->n; i++)
       {
@@ -210,15 +176,15 @@ begins_work (const Patient *patient, uint32_t lane, bool *ret_any, LnsError *err
 static bool
 look_for_gpu_rows (Patient *patient, LnsError *error)
 {
-  uint8_t *has_work = calloc ((size_t)patient->n_processes + 1, 1);
+  uint8_t *has_work = lns_calloc (patient->n_processes, 1);
   unsigned n_told = 0;
-  bool good = has_work != NULL || no_memory (error);
+  bool good = true;
   bool told = patient->info->state == LNS_STATE_RECORDING || /* they come behind their calls */
               is_told (patient, "LNS-CUDA-00,LNS-CUDA-013,LNS-CUDA-014,LNS-CUDA-020");
   bool is_imported = lns_report_meta (patient->report, "imported_from") != NULL;
 
-  for (uint32_t i = 0; good && i < patient->n_lanes; i++)
-    if (is_operation (patient->lanes[i].kind) &&
+  for (uint32_t i = 0; i < patient->n_lanes; i++)
+    if (lns_is_gpu_operation (patient->lanes[i].kind) &&
         lns_report_lane_info (patient->report, i)->n_events > 0 &&
         patient->tracks[patient->lanes[i].track].process < patient->n_processes)
       has_work[patient->tracks[patient->lanes[i].track].process] = 1;
@@ -234,42 +200,39 @@ look_for_gpu_rows (Patient *patient, LnsError *error)
         continue;
       has_work[process] = 1;
       n_told++;
-      good = good &&
-             add (patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process, error,
-                  is_imported
-                      ? "process %" PRId32
-                        " launched kernels, and the file that was imported holds nothing of what "
-                        "the GPU did; export or record it again with its GPU work"
-                      : "process %" PRId32
-                        " launched kernels, and nothing of what the GPU did is there: it may have "
-                        "been killed before it handed that over (record with "
-                        "--cuda-flush-interval=1000), or another profiler held CUPTI",
-                  patient->processes[process].pid);
+      add (patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process,
+           is_imported ? "process %" PRId32
+                         " launched kernels, and the file that was imported holds nothing of what "
+                         "the GPU did; export or record it again with its GPU work"
+                       : "process %" PRId32
+                         " launched kernels, and nothing of what the GPU did is there: it may have "
+                         "been killed before it handed that over (record with "
+                         "--cuda-flush-interval=1000), or another profiler held CUPTI",
+           patient->processes[process].pid);
     }
   free (has_work);
   return good;
 }
 
-static bool
-look_for_graphs (Patient *patient, LnsError *error)
+static void
+look_for_graphs (Patient *patient)
 {
-  uint64_t n = count_events (patient, LNS_LANE_CUDA_GRAPH);
+  uint64_t n = lns_count_events (patient->report, LNS_LANE_CUDA_GRAPH);
   double graphs_ns = 0, all_ns = 0;
   char text[LNS_FORMAT_SIZE];
 
   for (uint32_t i = 0; i < patient->n_lanes; i++)
     {
       double busy_ns = (double)lns_report_lane_info (patient->report, i)->busy_ns;
-      all_ns += is_operation (patient->lanes[i].kind) ? busy_ns : 0;
+      all_ns += lns_is_gpu_operation (patient->lanes[i].kind) ? busy_ns : 0;
       graphs_ns += patient->lanes[i].kind == LNS_LANE_CUDA_GRAPH ? busy_ns : 0;
     }
-  return n == 0 ||
-         add (
-             patient, "LNS-DOCTOR-003", LNS_SEVERITY_INFO, LNS_ID_NONE, error,
-             "%s launch%s of CUDA graphs, %.1f %% of the GPUs' time, %s recorded as a whole: which "
-             "kernels ran is not known; --cuda-graph-trace=node records each, at a cost",
-             lns_format_unsigned (n, text), lns_plural (n, "", "es"),
-             all_ns > 0 ? 100 * graphs_ns / all_ns : 0, lns_plural (n, "is", "are"));
+  if (n > 0)
+    add (patient, "LNS-DOCTOR-003", LNS_SEVERITY_INFO, LNS_ID_NONE,
+         "%s launch%s of CUDA graphs, %.1f %% of the GPUs' time, %s recorded as a whole: which "
+         "kernels ran is not known; --cuda-graph-trace=node records each, at a cost",
+         lns_format_unsigned (n, text), lns_plural (n, "", "es"),
+         all_ns > 0 ? 100 * graphs_ns / all_ns : 0, lns_plural (n, "is", "are"));
 }
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
@@ -306,10 +269,10 @@ compare_with_call (const Patient *patient,
 static bool
 look_at_gpu_clock (Patient *patient, LnsError *error)
 {
-  LnsCudaLinks *links = lns_cuda_links_new (patient->report, error);
+  LnsCudaLinks *links = lns_cuda_links_new (patient->report);
   unsigned n_lanes = 0, n_seen = 0, n_early = 0;
   int64_t most_ns = 0, early_ns;
-  bool good = links != NULL, any;
+  bool good = true, any;
   char text[LNS_FORMAT_SIZE];
 
   for (uint32_t lane = 0; good && lane < patient->n_lanes && n_lanes < SAMPLED_LANES; lane++)
@@ -329,16 +292,16 @@ look_at_gpu_clock (Patient *patient, LnsError *error)
         }
     }
   lns_cuda_links_free (links);
-  if (!good || n_early * 10 <= n_seen || is_told (patient, "LNS-CUDA-015"))
-    return good;
-  return add (patient, "LNS-DOCTOR-005", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-              "%u of %u %s, up to %s: "
-              "times of the GPU and of the CPU do not agree; a newer driver may help, and under "
-              "WSL nothing but the CPU's times are to be trusted",
-              n_early, n_seen,
-              lns_plural (n_seen, "kernel looked at began before the call that launched it",
-                          "kernels looked at began before the calls that launched them"),
-              lns_format_duration (most_ns, text));
+  if (good && n_early * 10 > n_seen && !is_told (patient, "LNS-CUDA-015"))
+    add (patient, "LNS-DOCTOR-005", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "%u of %u %s, up to %s: "
+         "times of the GPU and of the CPU do not agree; a newer driver may help, and under "
+         "WSL nothing but the CPU's times are to be trusted",
+         n_early, n_seen,
+         lns_plural (n_seen, "kernel looked at began before the call that launched it",
+                     "kernels looked at began before the calls that launched them"),
+         lns_format_duration (most_ns, text));
+  return good;
 }
 
 typedef struct
@@ -359,16 +322,15 @@ read_pair (const Patient *patient, unsigned number, ClockPair *ret_pair)
 }
 
 /* The CPU's clocks, as they were read together while recording. */
-static bool
-look_at_cpu_clock (Patient *patient, LnsError *error)
+static void
+look_at_cpu_clock (Patient *patient)
 {
   ClockPair first, before, pair;
   double least = INFINITY, greatest = 0;
   char text[LNS_FORMAT_SIZE];
-  bool good = true;
 
   if (!read_pair (patient, 0, &first))
-    return true;
+    return;
   before = first;
   for (unsigned i = 1; read_pair (patient, i, &pair); i++, before = pair)
     {
@@ -382,16 +344,15 @@ look_at_cpu_clock (Patient *patient, LnsError *error)
   double set_ns = ((double)before.realtime_ns - (double)first.realtime_ns) -
                   ((double)before.monotonic_ns - (double)first.monotonic_ns);
   if (greatest > least * (1 + UNSTEADY))
-    good = add (patient, "LNS-DOCTOR-006", LNS_SEVERITY_WARNING, LNS_ID_NONE, error,
-                "the processor's time-stamp counter did not run steadily (by %.2f %%): durations "
-                "may be off by that much; a virtual machine that was moved or suspended does this",
-                100 * (greatest / least - 1));
-  if (good && fabs (set_ns) > SET_NS && fabs (set_ns) < 1e18)
-    good = add (patient, "LNS-DOCTOR-007", LNS_SEVERITY_INFO, LNS_ID_NONE, error,
-                "the system's time was set by %s while recording: times of day are those that "
-                "held at its start",
-                lns_format_duration ((int64_t)set_ns, text));
-  return good;
+    add (patient, "LNS-DOCTOR-006", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+         "the processor's time-stamp counter did not run steadily (by %.2f %%): durations "
+         "may be off by that much; a virtual machine that was moved or suspended does this",
+         100 * (greatest / least - 1));
+  if (fabs (set_ns) > SET_NS && fabs (set_ns) < 1e18)
+    add (patient, "LNS-DOCTOR-007", LNS_SEVERITY_INFO, LNS_ID_NONE,
+         "the system's time was set by %s while recording: times of day are those that "
+         "held at its start",
+         lns_format_duration ((int64_t)set_ns, text));
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -415,18 +376,21 @@ lns_doctor_examine (LnsReport *report, LnsFinding **ret_findings, size_t *ret_n,
   patient.lanes = lns_report_lanes (report, &patient.n_lanes);
   patient.tracks = lns_report_tracks (report, NULL);
   patient.processes = lns_report_processes (report, &patient.n_processes);
-  if (!look_for_events (&patient, error) || !look_for_mpi (&patient, error) ||
-      !look_for_losses (&patient, error) || !look_for_gpu_rows (&patient, error) ||
-      !look_for_graphs (&patient, error) || !look_at_gpu_clock (&patient, error) ||
-      !look_at_cpu_clock (&patient, error))
+  look_for_events (&patient);
+  look_for_mpi (&patient);
+  look_for_losses (&patient);
+  look_for_graphs (&patient);
+  look_at_cpu_clock (&patient);
+  if (!look_for_gpu_rows (&patient, error) || !look_at_gpu_clock (&patient, error))
     {
-      free (patient.findings);
+      lns_array_clear (&patient.findings);
       return false;
     }
-  if (patient.n > 0)
-    qsort (patient.findings, patient.n, sizeof *patient.findings, compare_findings);
-  *ret_findings = patient.findings;
-  *ret_n = patient.n;
+  if (patient.findings.n > 0)
+    qsort (patient.findings.items, patient.findings.n, sizeof *patient.findings.items,
+           compare_findings);
+  *ret_findings = patient.findings.items;
+  *ret_n = patient.findings.n;
   return true;
 }
 

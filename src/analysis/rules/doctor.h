@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is wrong with a report as a recording, found in what it holds: beside the diagnostics that were
- * written while it was recorded, and not what those say already. Each finding says what to do.
+/* Finds what is wrong with a report as a recording, from what it holds. Findings come beside the diagnostics that were
+ * written while it was recorded, and do not repeat those. Each finding says what to do.
  *
  *   LNS-DOCTOR-001   CUDA was asked for, and there is nothing of it
  *   LNS-DOCTOR-002   a process began work on a GPU, and nothing of what the GPU did is there
@@ -29,7 +29,7 @@ typedef struct
 } LnsFinding;
 
 /* Examines REPORT: RET_FINDINGS (to be freed; NULL where there are none) gets RET_N, the gravest first.
- * False and ERROR without memory or where a chunk is damaged. O(lanes), and little of what they hold is
+ * False and ERROR where a chunk is damaged. O(lanes), and little of what they hold is
  * read. Any thread. */
 bool
 lns_doctor_examine (LnsReport *report, LnsFinding **ret_findings, size_t *ret_n, LnsError *error);

@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/lanes.h"
+#include "src/analysis/ordering.h"
 #include "src/analysis/rules/maker.h"
+#include "src/base/memory.h"
 
-typedef struct
-{
-  uint32_t *lanes;
-  size_t n;
-} Lanes;
+typedef LNS_ARRAY (uint32_t) Lanes;
 
 /* A GPU as one process used it. */
 typedef struct
@@ -35,98 +34,63 @@ typedef struct
 } Stream;
 
 /* Looks at what lasted from START_NS to END_NS. */
-typedef bool (*SpanFunc) (void *data, int64_t start_ns, int64_t end_ns, LnsError *error);
-
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for rules; close other programs");
-}
+typedef void (*SpanFunc) (void *data, int64_t start_ns, int64_t end_ns);
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-static bool
-is_operation (LnsLaneKind kind)
-{
-  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
-         kind == LNS_LANE_CUDA_MEMSET || kind == LNS_LANE_CUDA_GRAPH;
-}
+typedef LNS_ARRAY (Gpu) Gpus;
 
-/* The GPU of TRACK among the N at GPUS, or a new one behind them. */
+/* The GPU of TRACK among GPUS, or a new one behind them. */
 static Gpu *
-find_gpu (Gpu *gpus, size_t *n, const LnsTrack *track)
+find_gpu (Gpus *gpus, const LnsTrack *track)
 {
-  size_t i = 0;
-
-  while (i < *n && (gpus[i].process != track->process || gpus[i].device != track->device))
-    i++;
-  if (i == *n)
-    gpus[(*n)++] = (Gpu){ .process = track->process,
-                          .device = track->device,
-                          .first_ns = INT64_MAX,
-                          .last_ns = INT64_MIN };
-  return &gpus[i];
+  for (size_t i = 0; i < gpus->n; i++)
+    if (gpus->items[i].process == track->process && gpus->items[i].device == track->device)
+      return &gpus->items[i];
+  Gpu *gpu = lns_array_add (gpus);
+  *gpu = (Gpu){
+    .process = track->process, .device = track->device, .first_ns = INT64_MAX, .last_ns = INT64_MIN
+  };
+  return gpu;
 }
 
+/* Lists the lanes of the report that belong to GPU. */
 static void
-free_lanes (Gpu *gpu)
-{
-  free (gpu->operations.lanes);
-  free (gpu->overhead.lanes);
-  gpu->operations = gpu->overhead = (Lanes){ 0 };
-}
-
-/* Lists the lanes of the report that belong to GPU: there are as many as the report has at most, of each GPU. */
-static bool
 list_lanes (LnsReport *report, Gpu *gpu)
 {
   uint32_t n;
   const LnsLane *lanes = lns_report_lanes (report, &n);
-  const LnsTrack *tracks = lns_report_tracks (report, NULL);
 
-  gpu->operations.lanes = calloc ((size_t)n + 1, sizeof (uint32_t));
-  gpu->overhead.lanes = calloc ((size_t)n + 1, sizeof (uint32_t));
-  if (gpu->operations.lanes == NULL || gpu->overhead.lanes == NULL)
-    return false;
   for (uint32_t i = 0; i < n; i++)
     {
-      const LnsTrack *track = &tracks[lanes[i].track];
+      const LnsTrack *track = lns_track_of (report, i);
       if (track->process != gpu->process)
         continue;
-      if (is_operation (lanes[i].kind) && track->device == gpu->device)
-        gpu->operations.lanes[gpu->operations.n++] = i;
+      if (lns_is_gpu_operation (lanes[i].kind) && track->device == gpu->device)
+        *lns_array_add (&gpu->operations) = i;
       else if (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD)
-        gpu->overhead.lanes[gpu->overhead.n++] = i;
+        *lns_array_add (&gpu->overhead) = i;
     }
-  return true;
 }
 
-/* All GPUs by process, without their lanes: RET_GPUS (to be freed) gets RET_N. O(lanes × GPUs). */
-static bool
-list_gpus (LnsReport *report, Gpu **ret_gpus, size_t *ret_n, LnsError *error)
+/* All GPUs by process, without their lanes. O(lanes × GPUs). */
+static Gpus
+list_gpus (LnsReport *report)
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, NULL);
-  Gpu *gpus = calloc ((size_t)n_lanes + 1, sizeof *gpus);
-  size_t n = 0;
-  bool good = gpus != NULL;
+  Gpus gpus = { 0 };
 
-  for (uint32_t i = 0; good && i < n_lanes; i++)
+  for (uint32_t i = 0; i < n_lanes; i++)
     {
       const LnsLaneInfo *info = lns_report_lane_info (report, i);
-      if (!is_operation (lanes[i].kind) || info->n_events == 0)
+      if (!lns_is_gpu_operation (lanes[i].kind) || info->n_events == 0)
         continue;
-      Gpu *gpu = find_gpu (gpus, &n, &tracks[lanes[i].track]);
+      Gpu *gpu = find_gpu (&gpus, lns_track_of (report, i));
       gpu->first_ns = info->start_ns < gpu->first_ns ? info->start_ns : gpu->first_ns;
       gpu->last_ns = info->end_ns > gpu->last_ns ? info->end_ns : gpu->last_ns;
     }
-  if (!good)
-    return no_memory (error);
-  *ret_gpus = gpus;
-  *ret_n = n;
-  return true;
+  return gpus;
 }
 
 /* ---- Reading lanes together ------------------------------------------------------------------ */
@@ -176,26 +140,25 @@ walk (LnsReport *report,
       const atomic_bool *cancel,
       LnsError *error)
 {
-  Stream *heap = calloc (lanes->n + 1, sizeof *heap);
-  bool good = heap != NULL || no_memory (error);
+  Stream *heap = lns_calloc (lanes->n + 1, sizeof *heap);
+  bool good = true;
   uint32_t n_seen = 0;
 
   for (size_t i = 0; good && i < lanes->n; i++)
     {
-      heap[i].walker =
-          lns_chunk_walker_new (report, lanes->lanes[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
-      good = (heap[i].walker != NULL || no_memory (error)) && step (&heap[i], error);
+      heap[i].walker = lns_walk_lane (report, lanes->items[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
+      good = step (&heap[i], error);
     }
   for (size_t i = lanes->n / 2; good && i-- > 0;)
     sink (heap, lanes->n, i);
   while (good && heap[0].chunk != NULL)
     {
-      int64_t start_ns = heap[0].chunk->start_ns[heap[0].i];
-      good = function (data, start_ns, start_ns + heap[0].chunk->duration_ns[heap[0].i], error) &&
-             step (&heap[0], error) && ((++n_seen & 4095) != 0 || _lns_rule_go_on (cancel, error));
+      const int64_t start_ns = heap[0].chunk->start_ns[heap[0].i];
+      function (data, start_ns, start_ns + heap[0].chunk->duration_ns[heap[0].i]);
+      good = step (&heap[0], error) && ((++n_seen & 4095) != 0 || lns_go_on (cancel, error));
       sink (heap, lanes->n, 0);
     }
-  for (size_t i = 0; heap != NULL && i < lanes->n; i++)
+  for (size_t i = 0; i < lanes->n; i++)
     lns_chunk_walker_free (heap[i].walker);
   free (heap);
   return good;
@@ -211,56 +174,41 @@ typedef struct
 } Overhead;
 
 /* Those of a process: in order, none within another. */
-typedef struct
-{
-  Overhead *spans;
-  size_t n, n_allocated;
-} Overheads;
+typedef LNS_ARRAY (Overhead) Overheads;
 
-static bool
-add_overhead (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
+static void
+add_overhead (void *data, int64_t start_ns, int64_t end_ns)
 {
   Overheads *all = data;
-  Overhead *last = all->n > 0 ? &all->spans[all->n - 1] : NULL;
+  Overhead *last = all->n > 0 ? &all->items[all->n - 1] : NULL;
 
   if (last != NULL && start_ns <= last->end_ns)
+    last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+  else
     {
-      last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
-      return true;
+      const int64_t before_ns =
+          last != NULL ? last->before_ns + (last->end_ns - last->start_ns) : 0;
+      *lns_array_add (all) = (Overhead){ start_ns, end_ns, before_ns };
     }
-  if (all->n == all->n_allocated)
-    {
-      size_t n = 2 * all->n_allocated + 64;
-      Overhead *larger = realloc (all->spans, n * sizeof *larger);
-      if (larger == NULL)
-        return no_memory (error);
-      last = all->n > 0 ? &larger[all->n - 1] : NULL;
-      all->spans = larger;
-      all->n_allocated = n;
-    }
-  all->spans[all->n++] =
-      (Overhead){ start_ns, end_ns,
-                  last != NULL ? last->before_ns + (last->end_ns - last->start_ns) : 0 };
-  return true;
+}
+
+static int
+compare_starts (const void *a, const void *b)
+{
+  const Overhead *oa = a, *ob = b;
+  return oa->start_ns < ob->start_ns ? -1 : oa->start_ns > ob->start_ns;
 }
 
 /* How long the profiler was busy before TIME_NS. */
 static int64_t
 overhead_before (const Overheads *all, int64_t time_ns)
 {
-  size_t low = 0, high = all->n;
+  const Overhead at = { .start_ns = time_ns };
+  const size_t n = lns_lower_bound (all->items, all->n, sizeof at, &at, compare_starts);
 
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (all->spans[middle].start_ns < time_ns)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  if (low == 0)
+  if (n == 0)
     return 0;
-  const Overhead *span = &all->spans[low - 1];
+  const Overhead *span = &all->items[n - 1];
   return span->before_ns + (time_ns < span->end_ns ? time_ns : span->end_ns) - span->start_ns;
 }
 
@@ -273,13 +221,13 @@ tell_overhead (
   bool good =
       walk (lns_tables_report (result->tables), &gpu->overhead, add_overhead, &all, cancel, error);
 
-  for (size_t i = first; good && i < result->n; i++)
+  for (size_t i = first; good && i < result->rows.n; i++)
     {
-      LnsRuleRow *row = &result->rows[i];
+      LnsRuleRow *row = &result->rows.items[i];
       row->overhead_ns = overhead_before (&all, row->start_ns + row->duration_ns) -
                          overhead_before (&all, row->start_ns);
     }
-  free (all.spans);
+  lns_array_clear (&all);
   return good;
 }
 
@@ -290,21 +238,23 @@ for_each_gpu (LnsRuleResult *result,
               const atomic_bool *cancel,
               LnsError *error)
 {
-  Gpu *gpus = NULL;
-  size_t n = 0;
-  bool good = list_gpus (lns_tables_report (result->tables), &gpus, &n, error);
+  LnsReport *report = lns_tables_report (result->tables);
+  Gpus gpus = list_gpus (report);
+  bool good = true;
 
-  result->has_data = n > 0;
-  for (size_t i = 0; good && i < n; i++)
+  result->has_data = gpus.n > 0;
+  for (size_t i = 0; good && i < gpus.n; i++)
     {
-      size_t first = result->n;
-      good = (list_lanes (lns_tables_report (result->tables), &gpus[i]) || no_memory (error)) &&
-             run (result, &gpus[i], cancel, error);
-      if (good && result->n > first)
-        good = tell_overhead (result, &gpus[i], first, cancel, error);
-      free_lanes (&gpus[i]);
+      Gpu *gpu = &gpus.items[i];
+      const size_t first = result->rows.n;
+      list_lanes (report, gpu);
+      good = run (result, gpu, cancel, error);
+      if (good && result->rows.n > first)
+        good = tell_overhead (result, gpu, first, cancel, error);
+      lns_array_clear (&gpu->operations);
+      lns_array_clear (&gpu->overhead);
     }
-  free (gpus);
+  lns_array_clear (&gpus);
   return good;
 }
 
@@ -317,22 +267,18 @@ typedef struct
   int64_t until_ns; /* to here it was busy                                                       */
 } Gaps;
 
-static bool
-look_for_gap (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
+static void
+look_for_gap (void *data, int64_t start_ns, int64_t end_ns)
 {
   Gaps *gaps = data;
-  int64_t duration_ns = start_ns - gaps->until_ns;
-  bool good = true;
+  const int64_t duration_ns = start_ns - gaps->until_ns;
 
   if (duration_ns > gaps->result->options.gap_ns)
-    good = _lns_rule_add (gaps->result,
-                          (LnsRuleRow){ .start_ns = gaps->until_ns,
-                                        .duration_ns = duration_ns,
-                                        .process = gaps->gpu->process,
-                                        .device = gaps->gpu->device },
-                          error);
+    *lns_array_add (&gaps->result->rows) = (LnsRuleRow){ .start_ns = gaps->until_ns,
+                                                         .duration_ns = duration_ns,
+                                                         .process = gaps->gpu->process,
+                                                         .device = gaps->gpu->device };
   gaps->until_ns = end_ns > gaps->until_ns ? end_ns : gaps->until_ns;
-  return good;
 }
 
 static bool
@@ -366,17 +312,16 @@ part_start (const Parts *parts, int64_t i)
          (int64_t)(((__int128)parts->gpu->last_ns - parts->gpu->first_ns) * i / parts->n_parts);
 }
 
-static bool
-add_span (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
+static void
+add_span (void *data, int64_t start_ns, int64_t end_ns)
 {
   const Parts *parts = data;
   int64_t first_ns = parts->gpu->first_ns, last_ns = parts->gpu->last_ns;
 
-  (void)error;
   start_ns = start_ns > first_ns ? start_ns : first_ns;
   end_ns = end_ns < last_ns ? end_ns : last_ns;
   if (end_ns <= start_ns)
-    return true;
+    return;
   int64_t i =
       (int64_t)(((__int128)start_ns - first_ns) * parts->n_parts / ((__int128)last_ns - first_ns));
   for (; i < parts->n_parts && part_start (parts, i) < end_ns; i++)
@@ -386,16 +331,13 @@ add_span (void *data, int64_t start_ns, int64_t end_ns, LnsError *error)
       to_ns = end_ns < to_ns ? end_ns : to_ns;
       parts->busy_ns[i] += to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
     }
-  return true;
 }
 
 /* Adds the parts that are less busy than asked for, neighbours as one. */
-static bool
-add_parts (LnsRuleResult *result, const Parts *parts, LnsError *error)
+static void
+add_parts (LnsRuleResult *result, const Parts *parts)
 {
-  bool good = true;
-
-  for (int64_t from = 0, to; good && from < parts->n_parts; from = to)
+  for (int64_t from = 0, to; from < parts->n_parts; from = to)
     {
       double busy_ns = 0;
       for (to = from; to < parts->n_parts; to++)
@@ -407,32 +349,27 @@ add_parts (LnsRuleResult *result, const Parts *parts, LnsError *error)
         }
       int64_t start_ns = part_start (parts, from), duration_ns = part_start (parts, to) - start_ns;
       if (duration_ns > 0)
-        good = _lns_rule_add (result,
-                              (LnsRuleRow){ .start_ns = start_ns,
-                                            .duration_ns = duration_ns,
-                                            .process = parts->gpu->process,
-                                            .device = parts->gpu->device,
-                                            .percent = 100 * busy_ns / (double)duration_ns },
-                              error);
+        *lns_array_add (&result->rows) =
+            (LnsRuleRow){ .start_ns = start_ns,
+                          .duration_ns = duration_ns,
+                          .process = parts->gpu->process,
+                          .device = parts->gpu->device,
+                          .percent = 100 * busy_ns / (double)duration_ns };
       to += to == from;
     }
-  return good;
 }
 
 static bool
 find_idle_parts (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, LnsError *error)
 {
-  Parts parts = { gpu, result->options.n_chunks, NULL };
-  bool good = gpu->last_ns <= gpu->first_ns;
-
-  if (good)
+  if (gpu->last_ns <= gpu->first_ns)
     return true;
-  parts.busy_ns = calloc ((size_t)parts.n_parts, sizeof *parts.busy_ns);
-  good = parts.busy_ns != NULL || no_memory (error);
-  good = good &&
-         walk (lns_tables_report (result->tables), &gpu->operations, add_span, &parts, cancel,
-               error) &&
-         add_parts (result, &parts, error);
+  Parts parts = { gpu, result->options.n_chunks,
+                  lns_calloc ((size_t)result->options.n_chunks, sizeof *parts.busy_ns) };
+  const bool good =
+      walk (lns_tables_report (result->tables), &gpu->operations, add_span, &parts, cancel, error);
+  if (good)
+    add_parts (result, &parts);
   free (parts.busy_ns);
   return good;
 }
@@ -457,7 +394,7 @@ _lns_rule_compare_percents (const void *a, const void *b)
 
 /* Duration, start, process, device and overhead. */
 static void
-make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cells[5])
+make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cells)
 {
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (lns_tables_report (result->tables), &n);
@@ -473,25 +410,23 @@ make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell cell
 }
 
 bool
-_lns_rule_write_gap (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error)
+_lns_rule_fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  LnsStatsCell cells[6] = { { .number = (int64_t)i + 1 } };
-
   (void)error;
-  make_span (result, &result->rows[i], &cells[1]);
-  return lns_stats_table_add (table, cells);
+  cells[0] = (LnsStatsCell){ .number = (int64_t)i + 1 };
+  make_span (result, &result->rows.items[i], &cells[1]);
+  return true;
 }
 
 bool
-_lns_rule_write_utilization (const LnsRuleResult *result,
-                             size_t i,
-                             LnsStatsTable *table,
-                             LnsError *error)
+_lns_rule_fill_utilization (const LnsRuleResult *result,
+                            size_t i,
+                            LnsStatsCell *cells,
+                            LnsError *error)
 {
-  LnsStatsCell cells[7] = { { .number = (int64_t)i + 1 },
-                            { .number = llround (result->rows[i].percent * 10) } };
-
   (void)error;
-  make_span (result, &result->rows[i], &cells[2]);
-  return lns_stats_table_add (table, cells);
+  cells[0] = (LnsStatsCell){ .number = (int64_t)i + 1 };
+  cells[1] = (LnsStatsCell){ .number = llround (result->rows.items[i].percent * 10) };
+  make_span (result, &result->rows.items[i], &cells[2]);
+  return true;
 }

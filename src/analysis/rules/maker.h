@@ -3,11 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How each rule of rule.h is made: shared by the files of this room alone. */
+/* Shared by the files in which the rules of rule.h are made. */
 
 #pragma once
 
 #include "src/analysis/rules/rule.h"
+#include "src/base/array.h"
+
+#define LNS_RULE_MAX_COLUMNS 11
 
 /* A finding: an event, or a span of a GPU. */
 typedef struct
@@ -32,7 +35,8 @@ typedef struct
   bool (*keep) (LnsRuleResult *result, LnsRuleRow *row, bool *ret_keep, LnsError *error);
   const LnsStatsColumn *columns;
   unsigned n_columns;
-  bool (*write) (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error);
+  /* Fills a cell for each column, of row I. False and ERROR where a chunk is damaged. */
+  bool (*fill) (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
 } LnsRuleMaker;
 
 struct LnsRuleResult
@@ -42,18 +46,8 @@ struct LnsRuleResult
   LnsTables *tables;
   struct LnsCudaLinks *links; /* or NULL                                                        */
   bool has_data;
-  LnsRuleRow *rows;
-  size_t n, n_allocated;
+  LNS_ARRAY (LnsRuleRow) rows;
 };
-
-/* Adds ROW. False and ERROR without memory. */
-bool _lns_rule_add (LnsRuleResult *result, LnsRuleRow row, LnsError *error);
-
-/* False and ERROR where CANCEL is set. */
-bool _lns_rule_go_on (const atomic_bool *cancel, LnsError *error);
-
-/* By duration, the longest first, then by start. */
-int _lns_rule_compare_durations (const void *a, const void *b);
 
 /* calls.c */
 bool _lns_rule_run_copies (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
@@ -63,19 +57,19 @@ bool _lns_rule_run_waits (LnsRuleResult *result, const atomic_bool *cancel, LnsE
 bool _lns_rule_keep_async (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error);
 bool _lns_rule_keep_sync (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error);
 bool
-_lns_rule_write_copy (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error);
+_lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
 bool
-_lns_rule_write_set (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error);
+_lns_rule_fill_set (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
 bool
-_lns_rule_write_wait (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error);
+_lns_rule_fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
 
 /* gpu.c */
 bool _lns_rule_run_gaps (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
 bool _lns_rule_run_utilization (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
 int _lns_rule_compare_percents (const void *a, const void *b);
 bool
-_lns_rule_write_gap (const LnsRuleResult *result, size_t i, LnsStatsTable *table, LnsError *error);
-bool _lns_rule_write_utilization (const LnsRuleResult *result,
-                                  size_t i,
-                                  LnsStatsTable *table,
-                                  LnsError *error);
+_lns_rule_fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
+bool _lns_rule_fill_utilization (const LnsRuleResult *result,
+                                 size_t i,
+                                 LnsStatsCell *cells,
+                                 LnsError *error);

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
+#include "src/base/memory.h"
 
 #define PLACE                                                                                      \
  { "PID" }, { "Device ID" }, { "Context ID" }, { "Green Context ID" }, { "Stream ID" },            \
@@ -51,6 +53,19 @@ static const LnsStatsColumn utilization_columns[] = {
 
 #define N(array) sizeof array / sizeof *array
 
+/* The longest first. */
+static int
+compare_durations (const void *a, const void *b)
+{
+  const LnsRuleRow *ra = a, *rb = b;
+
+  if (ra->duration_ns != rb->duration_ns)
+    return ra->duration_ns > rb->duration_ns ? -1 : 1;
+  if (ra->start_ns != rb->start_ns)
+    return ra->start_ns < rb->start_ns ? -1 : 1;
+  return ra->lane < rb->lane ? -1 : ra->lane > rb->lane;
+}
+
 static const LnsRuleMaker makers[] = {
   { { "cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", "[:rows=N]",
       "These copies were asked for asynchronously, but their host memory is pageable: the driver "
@@ -58,42 +73,42 @@ static const LnsRuleMaker makers[] = {
       "(cudaMallocHost, cudaHostRegister; in PyTorch pin_memory).",
       "No asynchronous copy used pageable memory.", "copy memory with CUDA" },
     _lns_rule_run_pageable,
-    _lns_rule_compare_durations,
+    compare_durations,
     _lns_rule_keep_async,
     copy_columns,
     N (copy_columns),
-    _lns_rule_write_copy },
+    _lns_rule_fill_copy },
   { { "cuda_memcpy_sync", "CUDA Synchronous Memcpy", "[:rows=N]",
       "These copies block the host until they are done (those of 64 KiB or less to a device do "
       "not, "
       "and are left out). Use cudaMemcpyAsync in a stream, from pinned memory.",
       "No synchronous copy blocked the host.", "copy memory with CUDA" },
     _lns_rule_run_copies,
-    _lns_rule_compare_durations,
+    compare_durations,
     _lns_rule_keep_sync,
     copy_columns,
     N (copy_columns),
-    _lns_rule_write_copy },
+    _lns_rule_fill_copy },
   { { "cuda_memset_sync", "CUDA Synchronous Memset", "[:rows=N]",
       "These memsets of pinned or managed memory block the host until they are done. Use "
       "cudaMemsetAsync in a stream.",
       "No synchronous memset blocked the host.", "set memory with CUDA" },
     _lns_rule_run_sets,
-    _lns_rule_compare_durations,
+    compare_durations,
     _lns_rule_keep_sync,
     set_columns,
     N (set_columns),
-    _lns_rule_write_set },
+    _lns_rule_fill_set },
   { { "cuda_api_sync", "CUDA Synchronization APIs", "[:rows=N]",
       "These calls block the host until all work of a device or stream is done. Call them less "
       "often; let one stream wait for another by events (cudaStreamWaitEvent).",
       "No call waited for all work of a device or stream.", "call CUDA" },
     _lns_rule_run_waits,
-    _lns_rule_compare_durations,
+    compare_durations,
     NULL,
     wait_columns,
     N (wait_columns),
-    _lns_rule_write_wait },
+    _lns_rule_fill_wait },
   { { "gpu_gaps", "GPU Gaps", "[:gap=MILLISECONDS][:rows=N]",
       "In these times a GPU had nothing to do, between its first and its last operation. Look at "
       "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
@@ -101,11 +116,11 @@ static const LnsRuleMaker makers[] = {
       "profiler was busy in the process: without it the gap may be shorter by as much.",
       "No GPU was idle for long.", "use a GPU with CUDA" },
     _lns_rule_run_gaps,
-    _lns_rule_compare_durations,
+    compare_durations,
     NULL,
     gap_columns,
     N (gap_columns),
-    _lns_rule_write_gap },
+    _lns_rule_fill_gap },
   { { "gpu_time_util", "GPU Time Utilization", "[:threshold=PERCENT][:chunks=N][:rows=N]",
       "In these times a GPU was busy for a small part only. Look at what the CPU did meanwhile; "
       "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps. Overhead is "
@@ -116,7 +131,7 @@ static const LnsRuleMaker makers[] = {
     NULL,
     utilization_columns,
     N (utilization_columns),
-    _lns_rule_write_utilization },
+    _lns_rule_fill_utilization },
 };
 
 const LnsRule *
@@ -185,22 +200,24 @@ static bool
 choose (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
 {
   const LnsRuleMaker *maker = result->maker;
+  LnsRuleRow *rows = result->rows.items;
+  const size_t n_rows = result->rows.n;
   size_t n = 0;
   bool keep = true;
 
-  if (result->n > 0)
-    qsort (result->rows, result->n, sizeof *result->rows, maker->compare);
+  if (n_rows > 0)
+    qsort (rows, n_rows, sizeof *rows, maker->compare);
   for (size_t i = 0;
-       i < result->n && (result->options.n_rows < 0 || n < (uint64_t)result->options.n_rows); i++)
+       i < n_rows && (result->options.n_rows < 0 || n < (uint64_t)result->options.n_rows); i++)
     {
-      LnsRuleRow row = result->rows[i];
-      if (!_lns_rule_go_on (cancel, error) ||
+      LnsRuleRow row = rows[i];
+      if (!lns_go_on (cancel, error) ||
           (maker->keep != NULL && !maker->keep (result, &row, &keep, error)))
         return false;
       if (keep)
-        result->rows[n++] = row;
+        rows[n++] = row;
     }
-  result->n = n;
+  result->rows.n = n;
   return true;
 }
 
@@ -211,14 +228,8 @@ lns_rule_run (const LnsRule *rule,
               const atomic_bool *cancel,
               LnsError *error)
 {
-  LnsRuleResult *result = calloc (1, sizeof *result);
+  LnsRuleResult *result = lns_calloc (1, sizeof *result);
 
-  if (result == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory for rules; close other programs");
-      return NULL;
-    }
   result->maker = (const LnsRuleMaker *)rule; /* its first member                                */
   result->options = *options;
   result->tables = tables;
@@ -234,7 +245,7 @@ lns_rule_result_free (LnsRuleResult *result)
   if (result == NULL)
     return;
   lns_cuda_links_free (result->links);
-  free (result->rows);
+  lns_array_clear (&result->rows);
   free (result);
 }
 
@@ -247,7 +258,7 @@ lns_rule_result_has_data (const LnsRuleResult *result)
 size_t
 lns_rule_result_n_rows (const LnsRuleResult *result)
 {
-  return result->n;
+  return result->rows.n;
 }
 
 bool
@@ -258,12 +269,15 @@ lns_rule_result_write (const LnsRuleResult *result,
 {
   const LnsRuleMaker *maker = result->maker;
   LnsStatsTable *table = lns_stats_table_new (stream, style, maker->columns, maker->n_columns);
-  bool good = table != NULL;
+  LnsStatsCell cells[LNS_RULE_MAX_COLUMNS];
+  bool good = true;
 
-  for (size_t i = 0; good && i < result->n; i++)
-    good = maker->write (result, i, table, error);
+  for (size_t i = 0; good && i < result->rows.n; i++)
+    {
+      good = maker->fill (result, i, cells, error);
+      if (good)
+        lns_stats_table_add (table, cells);
+    }
   lns_stats_table_finish (table);
-  return good ||
-         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory to write %s; close other programs", maker->rule.name);
+  return good;
 }

@@ -41,8 +41,8 @@ const LnsRule *lns_rule_find (const char *name, LnsRuleOptions *options, LnsErro
 
 typedef struct LnsRuleResult LnsRuleResult;
 
-/* Looks for what RULE is about in TABLES (borrowed until the result is freed). CANCEL may be NULL. NULL and
- * ERROR without memory, where a chunk is damaged, or cancelled. O(events it is about). */
+/* Looks for what RULE is about in TABLES (borrowed until the result is freed). CANCEL may be NULL. NULL and ERROR where a
+ * chunk is damaged, or cancelled. O(events it is about). */
 LnsRuleResult *lns_rule_run (const LnsRule *rule,
                              const LnsRuleOptions *options,
                              LnsTables *tables,
@@ -54,7 +54,7 @@ void lns_rule_result_free (LnsRuleResult *result); /* NULL is fine              
 bool lns_rule_result_has_data (const LnsRuleResult *result);
 size_t lns_rule_result_n_rows (const LnsRuleResult *result);
 
-/* Writes the rows, the worst first. False and ERROR without memory or where a chunk is damaged. */
+/* Writes the rows, the worst first. False and ERROR where a chunk is damaged. */
 bool lns_rule_result_write (const LnsRuleResult *result,
                             FILE *stream,
                             const LnsStatsStyle *style,

@@ -50,8 +50,8 @@ count_rows (const LnsStatsResult *result, const char *table)
 
 #define CALLS "CUPTI_ACTIVITY_KIND_RUNTIME"
 
-bool
-_lns_stats_run_calls (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+static bool
+run_calls (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
   (void)cancel;
   (void)error;
@@ -64,79 +64,69 @@ static LnsStatsCell
 thread_name (const LnsStatsResult *result, uint32_t lane)
 {
   LnsReport *report = lns_tables_report (result->tables);
-  uint32_t n_lanes, n_tracks, n_threads, n_processes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  uint32_t n_threads, n_processes;
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
-  uint32_t thread = tracks[lanes[lane].track].thread;
+  const uint32_t thread = lns_track_of (report, lane)->thread;
 
   if (thread >= n_threads)
     return (LnsStatsCell){ .is_empty = true };
-  uint32_t name = threads[thread].name, process = threads[thread].process;
+  uint32_t name = threads[thread].name;
+  const uint32_t process = threads[thread].process;
   if (name == 0 && process < n_processes)
     name = processes[process].name;
   return name != 0 ? _lns_stats_string (result, name) : (LnsStatsCell){ .is_empty = true };
 }
 
-static bool
+static void
 add_call (const LnsStatsResult *result,
           LnsStatsTable *out,
           LnsRowCursor *rows,
           const LnsTable *table)
 {
-  int64_t start_ns = integer (rows, table, "start"), tid = integer (rows, table, "globalTid");
-  LnsStatsCell name = _lns_stats_string (result, (uint32_t)integer (rows, table, "nameId"));
-
-  name.size_bytes = lns_cuda_call_name_size (name.bytes, name.size_bytes);
-  LnsStatsCell cells[] = {
+  const int64_t start_ns = integer (rows, table, "start"), tid = integer (rows, table, "globalTid");
+  const LnsStatsCell cells[] = {
     _lns_stats_number (start_ns),
     _lns_stats_number (lns_difference (integer (rows, table, "end"), start_ns)),
-    name,
+    _lns_stats_call_name (result, (uint32_t)integer (rows, table, "nameId")),
     number (rows, table, "returnValue"),
     number (rows, table, "correlationId"),
-    _lns_stats_number (tid >> 24 & 0xFFFFFF),
-    _lns_stats_number (tid & 0xFFFFFF),
+    _lns_stats_pid (tid),
+    _lns_stats_tid (tid),
     { .is_empty = true },
     thread_name (result, lns_row_cursor_lane (rows)),
   };
-  return lns_stats_table_add (out, cells);
+
+  lns_stats_table_add (out, cells);
 }
 
-bool
-_lns_stats_write_calls (const LnsStatsResult *result,
-                        FILE *stream,
-                        const LnsStatsStyle *style,
-                        LnsError *error)
+static bool
+write_calls (const LnsStatsResult *result, LnsStatsTable *out, LnsError *error)
 {
-  static const LnsStatsColumn columns[] = {
-    { "Start", .is_time = true },
-    { "Duration", .is_time = true },
-    { "Name", .is_text = true },
-    { "Result" },
-    { "CorrID" },
-    { "Pid" },
-    { "Tid" },
-    { "T-Pri" },
-    { "Thread Name", .is_text = true },
-  };
   const LnsTable *table = lns_table_find (CALLS);
   LnsRowCursor *rows = lns_row_cursor_new (result->tables, table, error);
-  LnsStatsTable *out =
-      lns_stats_table_new (stream, style, columns, sizeof columns / sizeof columns[0]);
-  bool good = rows != NULL && out != NULL && lns_row_cursor_start (rows, NULL, 0, true, error),
-       row = true;
+  bool good = rows != NULL && lns_row_cursor_start (rows, NULL, 0, true, error), row = true;
 
-  while (good && row)
-    {
-      good = lns_row_cursor_next (rows, &row, error);
-      if (good && row)
-        good = add_call (result, out, rows, table);
-    }
+  while (good && (good = lns_row_cursor_next (rows, &row, error)) && row)
+    add_call (result, out, rows, table);
   lns_row_cursor_free (rows);
-  lns_stats_table_finish (out);
   return good;
 }
+
+static const LnsStatsColumn columns[] = {
+  { "Start", .is_time = true },
+  { "Duration", .is_time = true },
+  { "Name", .is_text = true },
+  { "Result" },
+  { "CorrID" },
+  { "Pid" },
+  { "Tid" },
+  { "T-Pri" },
+  { "Thread Name", .is_text = true },
+};
+
+const LnsStatsWay _lns_stats_cuda_calls = { run_calls, write_calls, columns,
+                                            sizeof columns / sizeof *columns };
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
@@ -159,8 +149,8 @@ typedef struct
   bool row;
 } Source;
 
-bool
-_lns_stats_run_gpu (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+static bool
+run_operations (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
   (void)cancel;
   (void)error;
@@ -185,11 +175,9 @@ static LnsStatsCell
 device_name (const LnsStatsResult *result, uint32_t lane, char text[160])
 {
   LnsReport *report = lns_tables_report (result->tables);
-  uint32_t n_lanes, n_tracks, n_devices;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  uint32_t n_devices;
   const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
-  uint32_t device = tracks[lanes[lane].track].device;
+  const uint32_t device = lns_track_of (report, lane)->device;
 
   if (device >= n_devices)
     return (LnsStatsCell){ .is_empty = true };
@@ -203,29 +191,17 @@ device_name (const LnsStatsResult *result, uint32_t lane, char text[160])
 static LnsStatsCell
 megabytes (LnsRowCursor *rows, const LnsTable *table, const char *column)
 {
-  LnsStatsCell cell = number (rows, table, column);
+  const LnsStatsCell cell = number (rows, table, column);
 
-  cell.number = _lns_stats_rounded ((double)cell.number / 1e6, 3);
-  return cell;
+  return cell.is_empty ? cell : _lns_stats_megabytes ((double)cell.number);
 }
 
-/* The process of the row of SOURCE. */
-static uint32_t
-process_of (const LnsStatsResult *result, const Source *source)
-{
-  LnsReport *report = lns_tables_report (result->tables);
-  return lns_report_tracks (
-             report,
-             NULL)[lns_report_lanes (report, NULL)[lns_row_cursor_lane (source->rows)].track]
-      .process;
-}
-
-/* RET_TEXT gets what is to be freed when the cells are written. False without memory. */
-static bool
+/* TEXT gets the name that goes by a range, too. */
+static void
 fill_kernel (const LnsStatsResult *result,
              const Source *source,
              LnsStatsCell cells[21],
-             char **ret_text)
+             LnsBuffer *text)
 {
   static const char *const shape[] = {
     "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread"
@@ -233,6 +209,7 @@ fill_kernel (const LnsStatsResult *result,
   const char *name = result->arguments.is_base      ? "shortName"
                      : result->arguments.is_mangled ? "mangledName"
                                                     : "demangledName";
+  const LnsCallRange *range = NULL;
 
   for (unsigned i = 0; i < 7; i++)
     cells[3 + i] = number (source->rows, source->table, shape[i]);
@@ -241,18 +218,22 @@ fill_kernel (const LnsStatsResult *result,
   uint32_t id = (uint32_t)integer (source->rows, source->table, name);
   if (id == 0)
     id = (uint32_t)integer (source->rows, source->table, "demangledName");
-  const LnsCallRange *range =
-      result->call_ranges != NULL
-          ? lns_call_ranges_find (result->call_ranges, process_of (result, source),
-                                  (uint64_t)integer (source->rows, source->table, "correlationId"))
-          : NULL;
-  return _lns_stats_name_in_range (result, range, id, &cells[20], ret_text);
+  if (result->call_ranges != NULL)
+    range = lns_call_ranges_find (
+        result->call_ranges,
+        lns_track_of (lns_tables_report (result->tables), lns_row_cursor_lane (source->rows))
+            ->process,
+        (uint64_t)integer (source->rows, source->table, "correlationId"));
+  cells[20] = _lns_stats_name_in_range (result, range, id, text);
 }
 
 static void
-fill_memory (const Source *source, bool is_copy, int64_t duration_ns, LnsStatsCell cells[21])
+fill_memory (const Source *source,
+             bool is_copy,
+             int64_t duration_ns,
+             LnsStatsCell cells[21],
+             char ret_name[96])
 {
-  static __thread char name[96];
   const int64_t bytes = integer (source->rows, source->table, "bytes");
   LnsStatsCell kind = { .is_empty = true };
 
@@ -266,39 +247,41 @@ fill_memory (const Source *source, bool is_copy, int64_t duration_ns, LnsStatsCe
       cells[15] = label ("ENUM_CUDA_MEM_KIND", source, "dstKind");
       kind = label ("ENUM_CUDA_MEMCPY_OPER", source, "copyKind");
     }
-  int size = is_copy ? snprintf (name, sizeof name, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
-                                 kind.is_empty ? "" : kind.bytes)
-                     : snprintf (name, sizeof name, "[CUDA memset]");
-  cells[20] = _lns_stats_text (name, (size_t)size);
+  const int size = is_copy ? snprintf (ret_name, 96, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
+                                       kind.is_empty ? "" : kind.bytes)
+                           : snprintf (ret_name, 96, "[CUDA memset]");
+  cells[20] = _lns_stats_text (ret_name, (size_t)size);
 }
 
-static bool
-add_operation (const LnsStatsResult *result, LnsStatsTable *out, const Source *source, unsigned i)
+static void
+add_operation (const LnsStatsResult *result,
+               LnsStatsTable *out,
+               const Source *source,
+               unsigned i,
+               LnsBuffer *text)
 {
   LnsStatsCell cells[21];
-  int64_t start_ns = integer (source->rows, source->table, "start"),
-          duration_ns = lns_difference (integer (source->rows, source->table, "end"), start_ns);
-  char device[160], *text = NULL;
+  const int64_t start_ns = integer (source->rows, source->table, "start"),
+                duration_ns =
+                    lns_difference (integer (source->rows, source->table, "end"), start_ns),
+                green = integer (source->rows, source->table, "greenContextId");
+  char device[160], name[96];
 
   for (unsigned c = 0; c < 21; c++)
     cells[c] = (LnsStatsCell){ .is_empty = true };
   cells[0] = _lns_stats_number (start_ns);
   cells[1] = _lns_stats_number (duration_ns);
   cells[2] = number (source->rows, source->table, "correlationId");
-  bool good = true;
   if (i == KERNELS)
-    good = fill_kernel (result, source, cells, &text);
+    fill_kernel (result, source, cells, text);
   else
-    fill_memory (source, i == COPIES, duration_ns, cells);
+    fill_memory (source, i == COPIES, duration_ns, cells, name);
   cells[16] = device_name (result, lns_row_cursor_lane (source->rows), device);
   cells[17] = number (source->rows, source->table, "contextId");
-  int64_t green = integer (source->rows, source->table, "greenContextId");
   if (green != 0)
     cells[18] = _lns_stats_number (green);
   cells[19] = number (source->rows, source->table, "streamId");
-  good = good && lns_stats_table_add (out, cells);
-  free (text);
-  return good;
+  lns_stats_table_add (out, cells);
 }
 
 static bool
@@ -321,38 +304,12 @@ first_source (const Source from[N_SOURCES])
   return first;
 }
 
-bool
-_lns_stats_write_gpu (const LnsStatsResult *result,
-                      FILE *stream,
-                      const LnsStatsStyle *style,
-                      LnsError *error)
+static bool
+write_operations (const LnsStatsResult *result, LnsStatsTable *out, LnsError *error)
 {
-  static const LnsStatsColumn columns[21] = {
-    { "Start", .is_time = true },
-    { "Duration", .is_time = true },
-    { "CorrId" },
-    { "GrdX" },
-    { "GrdY" },
-    { "GrdZ" },
-    { "BlkX" },
-    { "BlkY" },
-    { "BlkZ" },
-    { "Reg/Trd" },
-    { "StcSMem (MB)", .decimals = 3 },
-    { "DymSMem (MB)", .decimals = 3 },
-    { "Bytes (MB)", .decimals = 3 },
-    { "Throughput (MB/s)", .decimals = 3 },
-    { "SrcMemKd", .is_text = true },
-    { "DstMemKd", .is_text = true },
-    { "Device", .is_text = true },
-    { "Ctx" },
-    { "GreenCtx" },
-    { "Strm" },
-    { "Name", .is_text = true },
-  };
   Source from[N_SOURCES] = { 0 };
-  LnsStatsTable *out = lns_stats_table_new (stream, style, columns, 21);
-  bool good = out != NULL;
+  LnsBuffer text = { 0 };
+  bool good = true;
   unsigned i;
 
   for (i = 0; i < N_SOURCES && good; i++)
@@ -363,9 +320,39 @@ _lns_stats_write_gpu (const LnsStatsResult *result,
              step (&from[i], error);
     }
   while (good && (i = first_source (from)) != N_SOURCES)
-    good = add_operation (result, out, &from[i], i) && step (&from[i], error);
+    {
+      add_operation (result, out, &from[i], i, &text);
+      good = step (&from[i], error);
+    }
   for (i = 0; i < N_SOURCES; i++)
     lns_row_cursor_free (from[i].rows);
-  lns_stats_table_finish (out);
+  lns_buffer_clear (&text);
   return good;
 }
+
+static const LnsStatsColumn operation_columns[21] = {
+  { "Start", .is_time = true },
+  { "Duration", .is_time = true },
+  { "CorrId" },
+  { "GrdX" },
+  { "GrdY" },
+  { "GrdZ" },
+  { "BlkX" },
+  { "BlkY" },
+  { "BlkZ" },
+  { "Reg/Trd" },
+  { "StcSMem (MB)", .decimals = 3 },
+  { "DymSMem (MB)", .decimals = 3 },
+  { "Bytes (MB)", .decimals = 3 },
+  { "Throughput (MB/s)", .decimals = 3 },
+  { "SrcMemKd", .is_text = true },
+  { "DstMemKd", .is_text = true },
+  { "Device", .is_text = true },
+  { "Ctx" },
+  { "GreenCtx" },
+  { "Strm" },
+  { "Name", .is_text = true },
+};
+
+const LnsStatsWay _lns_stats_cuda_operations = { run_operations, write_operations,
+                                                 operation_columns, 21 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/memory.h"
 #include "src/base/saturate.h"
 
 static int
@@ -26,10 +27,10 @@ _lns_stats_groups (const void *items,
                    int64_t (*value_ns) (const void *item),
                    size_t *ret_n)
 {
-  LnsStatsGroup *groups = calloc (n + 1, sizeof *groups);
+  LnsStatsGroup *groups = lns_calloc (n, sizeof *groups);
   size_t n_groups = 0;
 
-  for (size_t i = 0; groups != NULL && i < n; i++)
+  for (size_t i = 0; i < n; i++)
     {
       const char *item = (const char *)items + i * size;
       if (i == 0 || compare (item - size, item) != 0)
@@ -37,8 +38,7 @@ _lns_stats_groups (const void *items,
       groups[n_groups - 1].n++;
       groups[n_groups - 1].total_ns = lns_sum (groups[n_groups - 1].total_ns, value_ns (item));
     }
-  if (groups != NULL)
-    qsort (groups, n_groups, sizeof *groups, compare_groups);
+  qsort (groups, n_groups, sizeof *groups, compare_groups);
   *ret_n = n_groups;
   return groups;
 }

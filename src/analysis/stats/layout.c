@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/stats/table-private.h"
+#include "src/base/memory.h"
 #include "src/base/visible.h"
 
 #define N_MEASURED_ROWS 100
@@ -168,87 +169,71 @@ measure (LnsStatsTable *table)
     write_row (table, &layout->kept[(size_t)row * table->n_columns]);
 }
 
-static bool
+static void
 begin_layout (LnsStatsTable *table)
 {
-  LnsStatsLayout *layout = table->layout = calloc (1, sizeof *layout);
+  LnsStatsLayout *layout = table->layout = lns_calloc (1, sizeof *layout);
 
-  if (layout == NULL)
-    return false;
-  layout->kept = calloc ((size_t)table->n_columns * N_MEASURED_ROWS, sizeof *layout->kept);
-  layout->widths = calloc (table->n_columns, sizeof *layout->widths);
-  layout->shown = calloc (table->n_columns, sizeof *layout->shown);
-  layout->made = calloc (table->n_columns, sizeof *layout->made);
-  return layout->kept != NULL && layout->widths != NULL && layout->shown != NULL &&
-         layout->made != NULL;
+  layout->kept = lns_calloc ((size_t)table->n_columns * N_MEASURED_ROWS, sizeof *layout->kept);
+  layout->widths = lns_calloc (table->n_columns, sizeof *layout->widths);
+  layout->shown = lns_calloc (table->n_columns, sizeof *layout->shown);
+  layout->made = lns_calloc (table->n_columns, sizeof *layout->made);
 }
 
-/* TEXT so that it does not break the row: what cannot be shown is escaped for a terminal; on files and pipes,
- * which get the bytes, only newlines are. RET_SHOWN is TEXT itself where nothing is, else it borrows RET_MADE, which
- * is to be freed. False without memory. */
-static bool
-show_text (const LnsStatsTable *table,
-           const LnsStatsText *text,
-           LnsStatsText *ret_shown,
-           char **ret_made)
+/* TEXT so that it does not break the row. For a terminal, what cannot be shown is escaped; files and pipes get the bytes,
+ * with newlines alone escaped. The result is TEXT itself where nothing is escaped, else it borrows RET_MADE, which is to
+ * be freed. */
+static LnsStatsText
+show_text (const LnsStatsTable *table, const LnsStatsText *text, char **ret_made)
 {
+  LnsStatsText shown = *text;
   size_t n_newlines = 0, n = 0;
-  char *bytes;
 
-  *ret_shown = *text;
   *ret_made = NULL;
   if (table->style->is_terminal)
     {
-      *ret_made = bytes = lns_visible_text (text->bytes, text->size);
-      ret_shown->bytes = bytes;
-      ret_shown->size = bytes != NULL ? strlen (bytes) : 0;
-      return bytes != NULL;
+      shown.bytes = *ret_made = lns_visible_text (text->bytes, text->size);
+      if (shown.bytes == NULL)
+        lns_out_of_memory ();
+      shown.size = strlen (shown.bytes);
+      return shown;
     }
   for (size_t i = 0; i < text->size; i++)
     n_newlines += text->bytes[i] == '\n';
   if (n_newlines == 0)
-    return true;
-  *ret_made = bytes = malloc (text->size + n_newlines);
-  for (size_t i = 0; bytes != NULL && i < text->size; i++)
+    return shown;
+  char *bytes = *ret_made = lns_realloc (NULL, text->size + n_newlines, 1);
+  for (size_t i = 0; i < text->size; i++)
     {
-      bool is_newline = text->bytes[i] == '\n';
+      const bool is_newline = text->bytes[i] == '\n';
       if (is_newline)
         bytes[n++] = '\\';
       bytes[n++] = is_newline ? 'n' : text->bytes[i];
     }
-  ret_shown->bytes = bytes;
-  ret_shown->size = n;
-  return bytes != NULL;
+  shown.bytes = bytes;
+  shown.size = n;
+  return shown;
 }
 
-static bool
+static void
 keep_row (LnsStatsTable *table, const LnsStatsText *texts)
 {
   LnsStatsLayout *layout = table->layout;
   LnsStatsText *kept = &layout->kept[(size_t)layout->n_rows * table->n_columns];
-  bool good = true;
 
-  for (unsigned i = 0; good && i < table->n_columns; i++)
+  for (unsigned i = 0; i < table->n_columns; i++)
     {
-      char *made;
-      good = show_text (table, &texts[i], &layout->shown[i], &made);
       free (layout->made[i]);
-      layout->made[i] = made;
-      if (layout->measured || !good)
+      layout->shown[i] = show_text (table, &texts[i], &layout->made[i]);
+      if (layout->measured)
         continue;
-      char *bytes = malloc (layout->shown[i].size + 1);
       kept[i] = layout->shown[i];
-      kept[i].bytes =
-          bytes != NULL ? memcpy (bytes, layout->shown[i].bytes, layout->shown[i].size) : NULL;
-      good = bytes != NULL;
+      kept[i].bytes = lns_memdup (kept[i].bytes, kept[i].size);
     }
-  if (!good)
-    return false;
   if (layout->measured)
     write_row (table, layout->shown);
   else if (++layout->n_rows == N_MEASURED_ROWS)
     measure (table);
-  return true;
 }
 
 static void
@@ -256,18 +241,13 @@ end_layout (LnsStatsTable *table)
 {
   LnsStatsLayout *layout = table->layout;
 
-  if (layout == NULL)
-    return;
-  if (layout->kept != NULL && layout->widths != NULL)
-    {
-      if (!layout->measured)
-        measure (table);
-      if (table->style->format == LNS_STATS_TABLE)
-        write_rule (table);
-    }
-  for (size_t i = 0; layout->kept != NULL && i < (size_t)table->n_columns * N_MEASURED_ROWS; i++)
+  if (!layout->measured)
+    measure (table);
+  if (table->style->format == LNS_STATS_TABLE)
+    write_rule (table);
+  for (size_t i = 0; i < (size_t)table->n_columns * N_MEASURED_ROWS; i++)
     free ((void *)layout->kept[i].bytes);
-  for (unsigned i = 0; layout->made != NULL && i < table->n_columns; i++)
+  for (unsigned i = 0; i < table->n_columns; i++)
     free (layout->made[i]);
   free (layout->kept);
   free (layout->made);

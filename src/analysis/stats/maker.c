@@ -7,7 +7,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/saturate.h"
 
 LnsKernelName
 _lns_stats_naming (const LnsStatsResult *result)
@@ -16,8 +20,6 @@ _lns_stats_naming (const LnsStatsResult *result)
          : result->arguments.is_mangled ? LNS_KERNEL_MANGLED_NAME
                                         : LNS_KERNEL_NAME;
 }
-
-/* ---- What makers share ----------------------------------------------------------------------- */
 
 bool
 _lns_stats_is_called (const LnsStatsResult *result, const char *name)
@@ -43,6 +45,16 @@ _lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t la
   return lns_kernel_name (launches, n, _lns_stats_naming (result), name, launch);
 }
 
+const LnsCudaLaunch *
+_lns_stats_launch (const LnsStatsResult *result, uint64_t launch)
+{
+  static const LnsCudaLaunch unknown = { 0 };
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
+
+  return launch < n ? &launches[launch] : &unknown;
+}
+
 LnsStatsCell
 _lns_stats_string (const LnsStatsResult *result, uint32_t id)
 {
@@ -63,57 +75,131 @@ _lns_stats_rounded (double value, unsigned decimals)
   return (int64_t)roundl (fminl (scaled, 9e18L));
 }
 
-bool
-_lns_stats_name_in_range (const LnsStatsResult *result,
-                          const LnsCallRange *range,
-                          uint32_t name,
-                          LnsStatsCell *ret_cell,
-                          char **ret_text)
+LnsStatsCell
+_lns_stats_megabytes (double bytes)
 {
-  size_t size;
-
-  *ret_cell = _lns_stats_string (result, name);
-  *ret_text = NULL;
-  if (range == NULL)
-    return true;
-  LnsStatsCell domain = _lns_stats_string (result, range->domain_name),
-               text = _lns_stats_string (result, range->name);
-  FILE *stream = open_memstream (ret_text, &size);
-  if (stream == NULL)
-    return false;
-  fwrite (domain.bytes, 1, domain.size_bytes, stream);
-  fputs (domain.size_bytes > 0 ? ":" : "", stream);
-  fwrite (text.bytes, 1, text.size_bytes, stream);
-  putc ('/', stream);
-  fwrite (ret_cell->bytes, 1, ret_cell->size_bytes, stream);
-  if (fclose (stream) != 0)
-    return false;
-  *ret_cell = _lns_stats_text (*ret_text, size);
-  return true;
+  return _lns_stats_number (_lns_stats_rounded (bytes / 1e6, 3));
 }
 
-static uint32_t
-domain_name (LnsReport *report, uint32_t lane)
-{
-  uint32_t n_lanes, n_tracks, n_domains;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
-  const LnsDomain *domains = lns_report_domains (report, &n_domains);
-  uint32_t domain = lane < n_lanes && lanes[lane].track < n_tracks
-                        ? tracks[lanes[lane].track].domain
-                        : LNS_ID_NONE;
+/* ---- Names ----------------------------------------------------------------------------------- */
 
-  return domain < n_domains ? domains[domain].name : 0;
+LnsStatsCell
+_lns_stats_call_name (const LnsStatsResult *result, uint32_t id)
+{
+  LnsStatsCell cell = _lns_stats_string (result, id);
+
+  cell.size_bytes = lns_cuda_call_name_size (cell.bytes, cell.size_bytes);
+  return cell;
+}
+
+LnsStatsCell
+_lns_stats_pid (int64_t tid)
+{
+  return _lns_stats_number (tid >> 24 & 0xFFFFFF);
+}
+
+LnsStatsCell
+_lns_stats_tid (int64_t tid)
+{
+  return _lns_stats_number (tid & 0xFFFFFF);
+}
+
+static void
+append (LnsBuffer *text, LnsStatsCell cell)
+{
+  lns_buffer_append (text, cell.bytes, cell.size_bytes);
 }
 
 void
-_lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lane, uint32_t name)
+_lns_stats_append_range (const LnsStatsResult *result,
+                         LnsBuffer *text,
+                         uint32_t domain_name,
+                         uint32_t name)
 {
-  LnsReport *report = lns_tables_report (result->tables);
-  LnsStatsCell domain = _lns_stats_string (result, domain_name (report, lane)),
-               text = _lns_stats_string (result, name);
+  append (text, _lns_stats_string (result, domain_name));
+  lns_buffer_append (text, ":", 1);
+  append (text, _lns_stats_string (result, name));
+}
 
-  fwrite (domain.bytes, 1, domain.size_bytes, stream);
-  putc (':', stream);
-  fwrite (text.bytes, 1, text.size_bytes, stream);
+LnsStatsCell
+_lns_stats_appended (const LnsBuffer *text, size_t from)
+{
+  if (text->failed)
+    lns_out_of_memory ();
+  return _lns_stats_text ((const char *)text->bytes + from, text->size_bytes - from);
+}
+
+LnsStatsCell
+_lns_stats_name_in_range (const LnsStatsResult *result,
+                          const LnsCallRange *range,
+                          uint32_t name,
+                          LnsBuffer *text)
+{
+  if (range == NULL)
+    return _lns_stats_string (result, name);
+  lns_buffer_reset (text);
+  if (_lns_stats_string (result, range->domain_name).size_bytes > 0)
+    _lns_stats_append_range (result, text, range->domain_name, range->name);
+  else
+    append (text, _lns_stats_string (result, range->name));
+  lns_buffer_append (text, "/", 1);
+  append (text, _lns_stats_string (result, name));
+  return _lns_stats_appended (text, 0);
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+LnsRangeStat
+_lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyle style)
+{
+#define DURATION(i) (*(const int64_t *)((const char *)first_ns + (i)*stride_bytes))
+  LnsRangeStat sum = { .style = style,
+                       .n = n,
+                       .min_ns = DURATION (0),
+                       .max_ns = DURATION (n - 1),
+                       .doubled_median_ns = lns_sum (DURATION ((n - 1) / 2), DURATION (n / 2)) };
+  long double total = 0, squares = 0;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      sum.total_ns += (uint64_t)DURATION (i);
+      total += (long double)DURATION (i);
+    }
+  for (size_t i = 0; i < n; i++)
+    {
+      const long double distance = (long double)DURATION (i) - total / (long double)n;
+      squares += distance * distance;
+    }
+  sum.deviation_ns = n > 1 ? (double)sqrtl (squares / (long double)(n - 1)) : 0;
+  return sum;
+#undef DURATION
+}
+
+void
+_lns_stats_fill (const LnsRangeStat *sum, double total, LnsStatsCell cells[5])
+{
+  cells[0] = _lns_stats_number (_lns_stats_rounded (total / (double)sum->n, 1));
+  cells[1] = _lns_stats_number (_lns_stats_rounded ((double)sum->doubled_median_ns / 2, 1));
+  cells[2] = _lns_stats_number (sum->min_ns);
+  cells[3] = _lns_stats_number (sum->max_ns);
+  cells[4] = _lns_stats_number (_lns_stats_rounded (sum->deviation_ns, 1));
+}
+
+static int
+compare_values (const void *a, const void *b)
+{
+  const int64_t va = *(const int64_t *)a, vb = *(const int64_t *)b;
+  return va < vb ? -1 : va > vb;
+}
+
+void
+_lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5])
+{
+  for (unsigned i = 0; i < 5; i++)
+    cells[i] = (LnsStatsCell){ .is_empty = true };
+  if (n == 0)
+    return;
+  qsort (values, n, sizeof *values, compare_values);
+  const LnsRangeStat sum = _lns_stats_sum_sorted (values, sizeof *values, n, LNS_STYLE_KERNEL);
+  _lns_stats_fill (&sum, (double)(int64_t)sum.total_ns, cells);
 }

@@ -3,44 +3,53 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How each report of report.h is made. Functions without a file name above them are those of maker.c, which all
- * makers share; report.c, which lists the makers, lies above them. */
+/* Shared by the ways in which the reports of report.h are made. Functions without a file name above them are those of
+ * maker.c; report.c, which lists the reports, lies above all. */
 
 #pragma once
 
+#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-keys.h"
 #include "src/analysis/projection/launches.h"
 #include "src/analysis/projection/projection.h"
 #include "src/analysis/stats/pushpop-trace.h"
+#include "src/analysis/stats/query.h"
 #include "src/analysis/stats/range-stats.h"
 #include "src/analysis/stats/report.h"
+#include "src/base/buffer.h"
 
 #define LNS_STATS_DEFAULT_ROWS INT64_MIN
 
 /* What follows a report's name. */
 typedef struct
 {
-  bool by_range; /* kernels by the innermost range that launched them, too                      */
-  bool is_base;  /* kernels go by their short names …                                           */
+  bool by_range;   /* kernels by the innermost range that launched them, too                    */
+  bool is_base;    /* kernels go by their short names …                                         */
   bool is_mangled; /* … or by those of their symbols                                            */
-  int64_t n_rows;  /* -1 = all                                                                    */
+  int64_t n_rows;  /* -1 = all                                                                  */
 } LnsStatsArguments;
 
-/* Of rows that rows.c sums up: no style of range-walk.h. */
+/* What only queries find, and range-walk.h does not. */
 #define LNS_STYLE_ROW (1u << 31)
+
+/* How a report is made. */
+typedef struct
+{
+  /* Computes the rows, RESULT->n not 0 where there are any. False and ERROR where a chunk is damaged, or cancelled. */
+  bool (*run) (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+  /* Adds them to TABLE. False and ERROR where a chunk that is read only now is damaged, or cancelled. */
+  bool (*write) (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
+  const LnsStatsColumn *columns; /* NULL = those of sums.c */
+  unsigned n_columns;
+  const char *sql; /* of reports that are queries; a value a column, in sums as rows.c has it */
+  const char *const *sources; /* of sums of queries: what each is called, or NULL */
+} LnsStatsWay;
 
 typedef struct
 {
   LnsStatsReport report;
+  const LnsStatsWay *way;
   unsigned styles; /* of sums: mask of LnsRangeStyle                                             */
-  /* Computes what there is to be written, RESULT->n not 0 where there is any. False and ERROR without
-   * memory, where a chunk is damaged, or cancelled. */
-  bool (*run) (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-  /* Writes it. False, and ERROR where it is not for memory. */
-  bool (*write) (const LnsStatsResult *result,
-                 FILE *stream,
-                 const LnsStatsStyle *style,
-                 LnsError *error);
 } LnsStatsMaker;
 
 struct LnsStatsResult
@@ -49,15 +58,25 @@ struct LnsStatsResult
   LnsStatsArguments arguments;
   LnsTables *tables;
   size_t n;
-  /* What the makers keep; freed with the result.                                                 */
+  /* What the ways keep; freed with the result.                                                  */
   LnsRangeStat *sums;
   LnsCallRanges *call_ranges; /* where kernels go by them, too                                  */
   LnsKernelKeys kernels; /* where kernels go by more or other than their names                   */
   LnsTraceRange *ranges;
   LnsProjectedRange *projected;
+  LnsStatsQuery *query;
+  sqlite3_stmt *statement;
   void *rows;
   size_t n_items; /* of which `rows` are made                                                   */
 };
+
+/* Average, median, least, greatest and standard deviation, as _lns_stats_spread () fills them; PREFIX is a literal. */
+#define LNS_STATS_SPREAD_COLUMNS(prefix)                                                           \
+ { prefix "Avg", true, false, 1 }, { prefix "Med", true, false, 1 }, { prefix "Min", true },       \
+     { prefix "Max", true },                                                                       \
+ {                                                                                                 \
+  prefix "StdDev", true, false, 1                                                                  \
+ }
 
 static inline LnsStatsCell
 _lns_stats_number (int64_t value)
@@ -77,7 +96,7 @@ _lns_stats_text (const char *bytes, size_t size_bytes)
  * is launched on a grid of 0. */
 LnsStatsCell _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE]);
 
-/* What the report's arguments want kernels to be called. */
+/* The name of kernels that the report's arguments ask for. */
 LnsKernelName _lns_stats_naming (const LnsStatsResult *result);
 
 /* Whether RESULT is of the report called NAME. */
@@ -86,36 +105,63 @@ bool _lns_stats_is_called (const LnsStatsResult *result, const char *name);
 /* The string ID of the report. */
 LnsStatsCell _lns_stats_string (const LnsStatsResult *result, uint32_t id);
 
-/* VALUE in tenths, or in 10^-DECIMALS, as the reference rounds. */
+/* The same for the name of a call of the CUDA API, without its version. */
+LnsStatsCell _lns_stats_call_name (const LnsStatsResult *result, uint32_t id);
+
+/* The process and the thread of the packed id TID. */
+LnsStatsCell _lns_stats_pid (int64_t tid);
+LnsStatsCell _lns_stats_tid (int64_t tid);
+
+/* VALUE in tenths, or in 10^-DECIMALS, as nsys rounds. */
 int64_t _lns_stats_rounded (double value, unsigned decimals);
 
-/* "domain:name" of a range of LANE to STREAM. */
-void
-_lns_stats_write_range (const LnsStatsResult *result, FILE *stream, uint32_t lane, uint32_t name);
+/* BYTES in thousandths of a MB. */
+LnsStatsCell _lns_stats_megabytes (double bytes);
 
-/* What a kernel called NAME (a string id) is called where it goes by RANGE, too: "range/name", or
- * "domain:range/name"; its name alone where RANGE is NULL. TEXT gets what is to be freed, or NULL. False
- * without memory. */
-bool _lns_stats_name_in_range (const LnsStatsResult *result,
-                               const LnsCallRange *range,
-                               uint32_t name,
-                               LnsStatsCell *ret_cell,
-                               char **ret_text);
+/* Appends "domain:name" (both string ids) to TEXT. */
+void _lns_stats_append_range (const LnsStatsResult *result,
+                              LnsBuffer *text,
+                              uint32_t domain_name,
+                              uint32_t name);
 
-/* The sum of N durations, the shortest first, STRIDE_BYTES apart. */
+/* What TEXT holds from FROM on. */
+LnsStatsCell _lns_stats_appended (const LnsBuffer *text, size_t from);
+
+/* What a kernel called NAME (a string id) is called where it goes by RANGE, too: "range/name", or "domain:range/name",
+ * which TEXT gets; its name alone where RANGE is NULL. */
+LnsStatsCell _lns_stats_name_in_range (const LnsStatsResult *result,
+                                       const LnsCallRange *range,
+                                       uint32_t name,
+                                       LnsBuffer *text);
+
+/* The numbers of N durations, the shortest first, STRIDE_BYTES apart. */
 LnsRangeStat
 _lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyle style);
 
-/* Sorts the N VALUES and writes average, median, least, greatest and standard deviation into CELLS, of
- * which the first, second and fifth have one decimal; nothing where there are none. O(n log n). */
+/* Writes average, median, least, greatest and standard deviation of SUM, whose total is TOTAL, into CELLS, of which the
+ * first, second and fifth have one decimal. */
+void _lns_stats_fill (const LnsRangeStat *sum, double total, LnsStatsCell cells[5]);
+
+/* The same of the N VALUES, which it sorts; empty cells where there are none. O(n log n). */
 void _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5]);
 
-/* The string id of what the report's arguments want an event called NAME (a string id) with the launch
- * LAUNCH to be called. */
+/* The string id of the name that the report's arguments ask for, of an event called NAME (a string id) with the launch
+ * LAUNCH. */
 uint32_t _lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t launch);
 
-/* Finds nothing: for what is neither recorded nor imported. */
-bool _lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+/* The shape of LAUNCH; all zero where the report does not have it. */
+const LnsCudaLaunch *_lns_stats_launch (const LnsStatsResult *result, uint64_t launch);
+
+/* By domain, then by name; kernels without a range (NULL) come last. Sorting calls it often. */
+static inline int
+_lns_stats_compare_ranges (const LnsCallRange *a, const LnsCallRange *b)
+{
+  if (a == NULL || b == NULL)
+    return (a == NULL) - (b == NULL);
+  if (a->domain_name != b->domain_name)
+    return a->domain_name < b->domain_name ? -1 : 1;
+  return a->name < b->name ? -1 : a->name > b->name;
+}
 
 /* kernels.c: adds the sums of kernels by range and name to the result's. */
 bool
@@ -129,7 +175,7 @@ typedef struct
 } LnsStatsGroup;
 
 /* The groups of N ITEMS of SIZE bytes each, which are sorted so that those of one group, for which COMPARE is 0,
- * lie together: the largest group first; to be freed. NULL without memory. O(n log n). */
+ * lie together: the largest group first; to be freed. O(n log n). */
 LnsStatsGroup *_lns_stats_groups (const void *items,
                                   size_t n,
                                   size_t size,
@@ -137,92 +183,22 @@ LnsStatsGroup *_lns_stats_groups (const void *items,
                                   int64_t (*value_ns) (const void *item),
                                   size_t *ret_n);
 
-/* mpi.c */
-bool _lns_stats_run_mpi (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_mpi (const LnsStatsResult *result,
-                           FILE *stream,
-                           const LnsStatsStyle *style,
-                           LnsError *error);
-bool _lns_stats_write_mpi_sums (const LnsStatsResult *result,
-                                FILE *stream,
-                                const LnsStatsStyle *style,
-                                LnsError *error);
-bool _lns_stats_write_mpi_sizes (const LnsStatsResult *result,
-                                 FILE *stream,
-                                 const LnsStatsStyle *style,
-                                 LnsError *error);
-
-/* rows.c */
+/* rows.c: the rows of a query (`sql`), written as they come, or summed up. */
+bool _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
+bool _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 bool _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 
 /* sums.c */
 bool _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_sums (const LnsStatsResult *result,
-                            FILE *stream,
-                            const LnsStatsStyle *style,
-                            LnsError *error);
+unsigned _lns_stats_sum_columns (const LnsStatsResult *result, LnsStatsColumn ret_columns[12]);
+bool _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
 
-/* ranges.c */
-bool _lns_stats_run_ranges (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_ranges (const LnsStatsResult *result,
-                              FILE *stream,
-                              const LnsStatsStyle *style,
-                              LnsError *error);
-
-/* cuda-trace.c */
-bool _lns_stats_run_calls (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_calls (const LnsStatsResult *result,
-                             FILE *stream,
-                             const LnsStatsStyle *style,
-                             LnsError *error);
-bool _lns_stats_run_gpu (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_gpu (const LnsStatsResult *result,
-                           FILE *stream,
-                           const LnsStatsStyle *style,
-                           LnsError *error);
-
-/* launches.c */
-bool _lns_stats_run_launches (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_launches (const LnsStatsResult *result,
-                                FILE *stream,
-                                const LnsStatsStyle *style,
-                                LnsError *error);
-bool
-_lns_stats_run_launch_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_launch_sums (const LnsStatsResult *result,
-                                   FILE *stream,
-                                   const LnsStatsStyle *style,
-                                   LnsError *error);
-
-/* projection.c */
-bool _lns_stats_run_projection (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_projection (const LnsStatsResult *result,
-                                  FILE *stream,
-                                  const LnsStatsStyle *style,
-                                  LnsError *error);
-bool _lns_stats_write_projection_sums (const LnsStatsResult *result,
-                                       FILE *stream,
-                                       const LnsStatsStyle *style,
-                                       LnsError *error);
-bool
-_lns_stats_run_range_kernels (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_range_kernels (const LnsStatsResult *result,
-                                     FILE *stream,
-                                     const LnsStatsStyle *style,
-                                     LnsError *error);
-
-/* memory.c */
-bool _lns_stats_run_memory (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_run_faults (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_stats_write_memory (const LnsStatsResult *result,
-                              FILE *stream,
-                              const LnsStatsStyle *style,
-                              LnsError *error);
-bool _lns_stats_write_memory_total (const LnsStatsResult *result,
-                                    FILE *stream,
-                                    const LnsStatsStyle *style,
-                                    LnsError *error);
-bool _lns_stats_write_faults (const LnsStatsResult *result,
-                              FILE *stream,
-                              const LnsStatsStyle *style,
-                              LnsError *error);
+/* The ways, each in the file of its name: ranges.c, cuda-trace.c, launches.c, projection.c, mpi.c, memory.c. */
+extern const LnsStatsWay _lns_stats_ranges;
+extern const LnsStatsWay _lns_stats_cuda_calls, _lns_stats_cuda_operations;
+extern const LnsStatsWay _lns_stats_launches, _lns_stats_launch_sums;
+extern const LnsStatsWay _lns_stats_projection, _lns_stats_projection_sums,
+    _lns_stats_projection_kernels;
+extern const LnsStatsWay _lns_stats_mpi, _lns_stats_mpi_sums, _lns_stats_mpi_sizes;
+extern const LnsStatsWay _lns_stats_memory, _lns_stats_memory_total, _lns_stats_faults;

@@ -72,41 +72,36 @@ write_value (LnsStatsTable *table, unsigned column, const char *bytes, size_t si
     putc ('\n', table->stream);
 }
 
-static bool
+static void
 begin_lines (LnsStatsTable *table)
 {
-
   for (unsigned i = 0; !table->style->no_header && i < table->n_columns; i++)
     {
       const char *title = table->titles[i];
       write_value (table, i, title, strlen (title));
     }
-  return true;
 }
 
-static bool
+static void
 write_line (LnsStatsTable *table, const LnsStatsText *texts)
 {
   for (unsigned i = 0; i < table->n_columns; i++)
     write_value (table, i, texts[i].bytes, texts[i].size);
-  return true;
 }
 
 const LnsStatsWriter _lns_stats_lines_writer = { begin_lines, write_line, end_nothing };
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static bool
+static void
 begin_json (LnsStatsTable *table)
 {
   putc ('[', table->stream);
-  return true;
 }
 
-static bool
+static void
 write_object (LnsStatsTable *table, const LnsStatsText *texts)
 {
-
   fputs (table->n_rows > 0 ? ",\n{" : "{", table->stream);
   for (unsigned i = 0; i < table->n_columns; i++)
     {
@@ -122,7 +117,6 @@ write_object (LnsStatsTable *table, const LnsStatsText *texts)
         lns_json_write_string (table->stream, texts[i].bytes, texts[i].size);
     }
   putc ('}', table->stream);
-  return true;
 }
 
 static void
@@ -152,7 +146,7 @@ write_html (FILE *stream, const char *bytes, size_t size)
     }
 }
 
-static bool
+static void
 begin_html (LnsStatsTable *table)
 {
   const LnsStatsStyle *style = table->style;
@@ -180,10 +174,9 @@ begin_html (LnsStatsTable *table)
       fputs ("</th>", table->stream);
     }
   fputs ("</tr></thead>\n<tbody>\n", table->stream);
-  return true;
 }
 
-static bool
+static void
 write_html_row (LnsStatsTable *table, const LnsStatsText *texts)
 {
   fputs ("<tr>", table->stream);
@@ -194,7 +187,6 @@ write_html_row (LnsStatsTable *table, const LnsStatsText *texts)
       fputs ("</td>", table->stream);
     }
   fputs ("</tr>\n", table->stream);
-  return true;
 }
 
 static void

@@ -3,58 +3,19 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include <stdlib.h>
-
+#include "src/analysis/lanes.h"
 #include "src/analysis/stats/pushpop-trace.h"
+#include "src/base/array.h"
+#include "src/base/id-map.h"
 #include "src/base/saturate.h"
 #include "src/tables/row-cursor.h"
-
-/* The innermost open range of each thread: ascending by thread. */
-typedef struct
-{
-  int64_t global_tid;
-  uint32_t top;
-} Stack;
 
 typedef struct
 {
   const LnsLane *lanes;
-  LnsTraceRange *ranges;
-  uint32_t n, n_allocated;
-  Stack *stacks;
-  uint32_t n_stacks, n_stacks_allocated;
+  LNS_ARRAY (LnsTraceRange) ranges;
+  LnsIdMap tops; /* the innermost open range of each thread, by globalTid: its number, and 1 */
 } Trace;
-
-/* The stack of GLOBAL_TID, made if need be; NULL without memory. */
-static Stack *
-stack_of (Trace *trace, int64_t global_tid)
-{
-  uint32_t low = 0, high = trace->n_stacks;
-
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (trace->stacks[middle].global_tid < global_tid)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  if (low < trace->n_stacks && trace->stacks[low].global_tid == global_tid)
-    return &trace->stacks[low];
-  if (trace->n_stacks == trace->n_stacks_allocated)
-    {
-      uint32_t n = trace->n_stacks_allocated * 2 + 16;
-      Stack *larger = realloc (trace->stacks, n * sizeof *larger);
-      if (larger == NULL)
-        return NULL;
-      trace->stacks = larger;
-      trace->n_stacks_allocated = n;
-    }
-  for (uint32_t i = trace->n_stacks++; i > low; i--)
-    trace->stacks[i] = trace->stacks[i - 1];
-  trace->stacks[low] = (Stack){ global_tid, LNS_TRACE_NO_PARENT };
-  return &trace->stacks[low];
-}
 
 /* Whether INNER, which does not start before OUTER, is within it. Within a track the depths tell,
  * also for ranges of no length. */
@@ -69,36 +30,23 @@ encloses (const Trace *trace, const LnsTraceRange *outer, const LnsTraceRange *i
 }
 
 /* Appends RANGE, whose start is not before that of any other, below its parent. */
-static bool
+static void
 add_range (Trace *trace, LnsTraceRange range)
 {
-  Stack *stack = stack_of (trace, range.global_tid);
+  uint32_t parent = (uint32_t)lns_id_map_number (&trace->tops, (uint64_t)range.global_tid) - 1;
 
-  if (trace->n == trace->n_allocated)
-    {
-      uint32_t n = trace->n_allocated < UINT32_MAX / 4 ? trace->n_allocated * 2 + 1024 : 0;
-      LnsTraceRange *larger = n > 0 ? realloc (trace->ranges, (size_t)n * sizeof *larger) : NULL;
-      if (larger == NULL)
-        return false;
-      trace->ranges = larger;
-      trace->n_allocated = n;
-    }
-  if (stack == NULL)
-    return false;
-  uint32_t parent = stack->top;
-  while (parent != LNS_TRACE_NO_PARENT && !encloses (trace, &trace->ranges[parent], &range))
-    parent = trace->ranges[parent].parent;
+  while (parent != LNS_TRACE_NO_PARENT && !encloses (trace, &trace->ranges.items[parent], &range))
+    parent = trace->ranges.items[parent].parent;
   range.parent = parent;
   if (parent != LNS_TRACE_NO_PARENT)
     {
-      range.level = trace->ranges[parent].level + 1;
-      trace->ranges[parent].n_children++;
-      trace->ranges[parent].children_ns =
-          lns_sum (trace->ranges[parent].children_ns, range.duration_ns);
+      LnsTraceRange *around = &trace->ranges.items[parent];
+      range.level = around->level + 1;
+      around->n_children++;
+      around->children_ns = lns_sum (around->children_ns, range.duration_ns);
     }
-  stack->top = trace->n;
-  trace->ranges[trace->n++] = range;
-  return true;
+  *lns_array_add (&trace->ranges) = range;
+  lns_id_map_set_number (&trace->tops, (uint64_t)range.global_tid, trace->ranges.n);
 }
 
 static bool
@@ -128,13 +76,12 @@ read_ranges (Trace *trace,
       range.global_tid = lns_row_cursor_value (cursor, LNS_NVTX_GLOBAL_TID).integer;
       range.name = lns_row_cursor_name (cursor);
       range.lane = lns_row_cursor_lane (cursor);
-      if (!add_range (trace, range))
-        return lns_error_set (
-            error, LNS_ERROR_NO_MEMORY, 0,
-            "not enough memory to trace so many ranges one by one; close other programs");
-      if (trace->n % 65536 == 0 && cancel != NULL &&
-          atomic_load_explicit (cancel, memory_order_relaxed))
-        return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
+      if (trace->ranges.n == LNS_TRACE_NO_PARENT)
+        return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                              "the report has more ranges than can be traced one by one");
+      add_range (trace, range);
+      if (trace->ranges.n % 65536 == 0 && !lns_go_on (cancel, error))
+        return false;
     }
   return false;
 }
@@ -152,13 +99,13 @@ lns_pushpop_trace (LnsTables *tables,
   bool good = cursor != NULL && read_ranges (&trace, tables, cursor, cancel, error);
 
   lns_row_cursor_free (cursor);
-  free (trace.stacks);
+  lns_id_map_clear (&trace.tops);
   if (!good)
     {
-      free (trace.ranges);
+      lns_array_clear (&trace.ranges);
       return false;
     }
-  *ret_ranges = trace.ranges;
-  *ret_n = trace.n;
+  *ret_ranges = trace.ranges.items;
+  *ret_n = (uint32_t)trace.ranges.n;
   return true;
 }

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Push/pop ranges one by one with their place in the stack: by start, and on each thread under the
- * innermost range, of whatever domain, that encloses them. Ranges without an end are left out. */
+/* Lists push/pop ranges one by one with their place in the stack: by start, and on each thread under the innermost range
+ * of any domain that encloses them. Ranges without an end are left out. */
 
 #pragma once
 
@@ -25,9 +25,8 @@ typedef struct
   uint32_t n_children; /* direct ones                                                          */
 } LnsTraceRange;
 
-/* The trace of TABLES' report: RET_RANGES (to be freed) gets RET_N of them. False and ERROR without
- * memory, where a chunk is damaged, or CANCEL (may be NULL) turned true. O(n log lanes) in time,
- * 56 bytes a range. */
+/* The trace of TABLES' report: RET_RANGES (to be freed) gets RET_N of them. False and ERROR where a chunk is damaged, or
+ * CANCEL (may be NULL) turned true. O(n log lanes) in time, 56 bytes a range. */
 bool lns_pushpop_trace (LnsTables *tables,
                         const atomic_bool *cancel,
                         LnsTraceRange **ret_ranges,

@@ -157,7 +157,7 @@ look_at_value (Search *search, unsigned worker, Selection *selection, int64_t va
                           (uint32_t)((value - selection->low) >> selection->shift)]++;
 }
 
-static bool
+static void
 look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
   Search *search = data;
@@ -172,7 +172,6 @@ look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
           lns_range_is_whole (chunk, i))
         look_at_value (search, worker, &search->selections[group], chunk->duration_ns[i]);
     }
-  return true;
 }
 
 /* Moves the K-th least of N values to VALUES[K], with none greater before it (Hoare's selection). */

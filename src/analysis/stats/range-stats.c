@@ -52,7 +52,7 @@ prefetch_count (const LnsRangeGroups *groups, uint32_t index, int64_t duration)
     __builtin_prefetch (&group->bins[bin], 1);
 }
 
-static bool
+static void
 count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
 {
   Sums *sums = data;
@@ -76,7 +76,6 @@ count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk
       for (uint32_t i = 0; i < n; i++)
         count_duration (&groups->array.items[indices[i]], durations[i]);
     }
-  return true;
 }
 
 /* Brings the workers' groups together. */
@@ -124,8 +123,8 @@ static uint32_t
 name_of (const LnsRangeQuery *query, const LnsRangeStat *stat)
 {
   const LnsKernelKeys *kernels = query->keys.kernels;
-  return kernels != NULL && stat->style == LNS_STYLE_KERNEL && stat->name < kernels->n
-             ? kernels->kinds[stat->name].shown
+  return kernels != NULL && stat->style == LNS_STYLE_KERNEL && stat->name < kernels->kinds.n
+             ? kernels->kinds.items[stat->name].shown
              : stat->name;
 }
 
@@ -196,13 +195,11 @@ lns_range_stats (LnsReport *report,
 {
   Sums sums = { .report = report,
                 .query = query,
-                .walk = lns_range_walk_new (report, query, cancel, error) };
+                .walk = lns_range_walk_new (report, query, cancel) };
   uint32_t n_families, n_names = lns_report_n_strings (report) + 1;
 
-  if (sums.walk == NULL)
-    return false;
-  if (query->keys.kernels != NULL && query->keys.kernels->n > n_names)
-    n_names = query->keys.kernels->n;
+  if (query->keys.kernels != NULL && query->keys.kernels->kinds.n > n_names)
+    n_names = (uint32_t)query->keys.kernels->kinds.n;
   lns_range_walk_families (sums.walk, &n_families);
   lns_range_groups_init (&sums.groups, n_families, n_names);
   sums.n_workers = lns_range_walk_n_workers (sums.walk);

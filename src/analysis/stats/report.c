@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/memory.h"
 
 #define NO_NVTX      "NV Tools Extension (NVTX) data"
 #define NO_CUDA      "CUDA trace data"
@@ -21,10 +20,23 @@
 #define NAMES        "[:nvtx-name][:base|:mangled]"
 #define ONLY_NAMES   "[:base|:mangled]"
 
-#define SUMS(styles) styles, _lns_stats_run_sums, _lns_stats_write_sums
-#define ROW_SUMS     LNS_STYLE_ROW, _lns_stats_run_row_sums, _lns_stats_write_sums
-/* What neither we record nor the tables hold: scripts that ask for it are told so. */
-#define NOTHING LNS_STYLE_ROW, _lns_stats_run_nothing, _lns_stats_write_sums
+/* Finds nothing: what is neither recorded nor imported. Scripts that ask for it are told so. */
+static bool
+run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  (void)result;
+  (void)cancel;
+  (void)error;
+  return true;
+}
+
+static const LnsStatsWay sums = { _lns_stats_run_sums, _lns_stats_write_sums },
+                         row_sums = { _lns_stats_run_row_sums, _lns_stats_write_sums },
+                         nothing = { run_nothing, _lns_stats_write_sums };
+
+#define SUMS(styles) &sums, styles
+#define ROW_SUMS     &row_sums, LNS_STYLE_ROW
+#define NOTHING      &nothing, LNS_STYLE_ROW
 
 /* The default ones come first, in the order in which the reference prints them. */
 static const LnsStatsMaker makers[] = {
@@ -73,19 +85,13 @@ static const LnsStatsMaker makers[] = {
     NOTHING },
   { { "um_sum", "Unified Memory Analysis Summary", NO_FAULTS,
       "pages that moved or were missing, by address", "[:rows=N]", true },
-    0,
-    _lns_stats_run_memory,
-    _lns_stats_write_memory },
+    &_lns_stats_memory },
   { { "um_total_sum", "Unified Memory Totals Summary", NO_FAULTS,
       "pages that moved or were missing, all together", "", true },
-    0,
-    _lns_stats_run_memory,
-    _lns_stats_write_memory_total },
+    &_lns_stats_memory_total },
   { { "um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary", NO_FAULTS,
       "pages that were missing, by instruction", "", true },
-    0,
-    _lns_stats_run_faults,
-    _lns_stats_write_faults },
+    &_lns_stats_faults },
   { { "openacc_sum", "OpenACC Summary", "OpenACC event data", "OpenACC constructs by name", "",
       true },
     ROW_SUMS },
@@ -99,13 +105,9 @@ static const LnsStatsMaker makers[] = {
     SUMS (LNS_STYLE_START_END) },
   { { "nvtx_pushpop_trace", "NVTX Push/Pop Range Trace", NO_NVTX,
       "push/pop ranges one by one, with their parents", "", false },
-    0,
-    _lns_stats_run_ranges,
-    _lns_stats_write_ranges },
+    &_lns_stats_ranges },
   { { "cuda_api_trace", "CUDA API Trace", NO_CUDA, "calls of the CUDA API one by one", "", false },
-    0,
-    _lns_stats_run_calls,
-    _lns_stats_write_calls },
+    &_lns_stats_cuda_calls },
   { { "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary", NO_KERNELS,
       "kernels by name, grid and block", NAMES, false },
     SUMS (LNS_STYLE_KERNEL) },
@@ -113,51 +115,35 @@ static const LnsStatsMaker makers[] = {
       NAMES, false },
     SUMS (GPU_STYLES) },
   { { "cuda_gpu_trace", "CUDA GPU Trace", NO_CUDA, "all that GPUs did one by one", NAMES, false },
-    0,
-    _lns_stats_run_gpu,
-    _lns_stats_write_gpu },
+    &_lns_stats_cuda_operations },
   { { "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", NO_CUDA,
       "calls of the CUDA API and all that GPUs did by name", NAMES, false },
     SUMS (LNS_STYLE_CALL | GPU_STYLES) },
   { { "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", NO_KERNELS,
       "calls, queues and kernels by thread, device and name", NAMES, false },
-    0,
-    _lns_stats_run_launch_sums,
-    _lns_stats_write_launch_sums },
+    &_lns_stats_launch_sums },
   { { "cuda_kern_exec_trace", "CUDA Kernel Launch & Exec Time Trace", NO_KERNELS,
       "calls, queues and kernels one by one", NAMES, false },
-    0,
-    _lns_stats_run_launches,
-    _lns_stats_write_launches },
+    &_lns_stats_launches },
   { { "nvtx_kern_sum", "NVTX Range Kernel Summary", NO_NVTX_CUDA,
       "kernels by the ranges that launched them", ONLY_NAMES, false },
-    0,
-    _lns_stats_run_range_kernels,
-    _lns_stats_write_range_kernels },
+    &_lns_stats_projection_kernels },
   { { "nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", NO_NVTX_CUDA,
       "ranges by name, as long as what they launched", "", false },
-    0,
-    _lns_stats_run_projection,
-    _lns_stats_write_projection_sums },
+    &_lns_stats_projection_sums },
   { { "nvtx_gpu_proj_trace", "NVTX GPU Projection Trace", NO_NVTX_CUDA, "the same one by one", "",
       false },
-    0,
-    _lns_stats_run_projection,
-    _lns_stats_write_projection },
+    &_lns_stats_projection },
   { { "mpi_event_sum", "MPI Event Summary", "MPI event data", "calls of MPI by name", "", false },
-    0,
-    _lns_stats_run_mpi,
-    _lns_stats_write_mpi_sums },
+    &_lns_stats_mpi_sums,
+    LNS_STYLE_ROW },
   { { "mpi_event_trace", "MPI Event Trace", "MPI event data", "calls of MPI one by one", "",
       false },
-    0,
-    _lns_stats_run_mpi,
-    _lns_stats_write_mpi },
+    &_lns_stats_mpi },
   { { "mpi_msg_size_sum", "MPI Message Size Summary", "MPI event data",
       "messages of MPI by their sizes", "", false },
-    0,
-    _lns_stats_run_mpi,
-    _lns_stats_write_mpi_sizes },
+    &_lns_stats_mpi_sizes,
+    LNS_STYLE_ROW },
   { { "network_congestion", "Network Devices Congestion", "network metrics",
       "times in which network devices had to wait", "[:ticks_threshold=N]", false },
     NOTHING },
@@ -287,14 +273,8 @@ lns_stats_report_run (const LnsStatsReport *stats,
                       const atomic_bool *cancel,
                       LnsError *error)
 {
-  LnsStatsResult *result = calloc (1, sizeof *result);
+  LnsStatsResult *result = lns_calloc (1, sizeof *result);
 
-  if (result == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                     "not enough memory for statistics; close other programs");
-      return NULL;
-    }
   result->maker = (const LnsStatsMaker *)stats; /* its first member                               */
   result->tables = tables;
   bool good = read_arguments (stats, name, &result->arguments, error);
@@ -306,7 +286,7 @@ lns_stats_report_run (const LnsStatsReport *stats,
   if (good && (by_shape || naming != LNS_KERNEL_NAME))
     good = lns_kernel_keys_init (&result->kernels, lns_tables_report (tables), naming, by_shape,
                                  cancel, error);
-  if (good && result->maker->run (result, cancel, error))
+  if (good && result->maker->way->run (result, cancel, error))
     return result;
   lns_stats_result_free (result);
   return NULL;
@@ -322,6 +302,7 @@ lns_stats_result_free (LnsStatsResult *result)
   free (result->sums);
   free (result->ranges);
   free (result->projected);
+  _lns_stats_query_free (result->query);
   free (result->rows);
   free (result);
 }
@@ -350,7 +331,7 @@ lns_stats_result_unread (const LnsStatsResult *result)
   unsigned n;
   const LnsTable *tables = lns_tables_all (result->tables, &n);
 
-  if (result->maker->run != _lns_stats_run_nothing)
+  if (result->maker->way != &nothing)
     return NULL;
   for (size_t k = 0; k < sizeof places / sizeof *places; k++)
     for (unsigned i = 0; i < n; i++)
@@ -368,7 +349,7 @@ lns_stats_result_lacks (const LnsStatsResult *result)
   const LnsLane *lanes = lns_report_lanes (lns_tables_report (result->tables), &n);
 
   /* Without any copy it is those that unified memory's pages would be among. */
-  if (result->maker->run != _lns_stats_run_memory)
+  if (result->maker->way != &_lns_stats_memory && result->maker->way != &_lns_stats_memory_total)
     return result->maker->report.lacks;
   for (uint32_t i = 0; i < n; i++)
     if (lanes[i].kind == LNS_LANE_CUDA_MEMCPY)
@@ -377,22 +358,19 @@ lns_stats_result_lacks (const LnsStatsResult *result)
 }
 
 bool
-_lns_stats_run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
-{
-  (void)result;
-  (void)cancel;
-  (void)error;
-  return true;
-}
-
-bool
 lns_stats_result_write (const LnsStatsResult *result,
                         FILE *stream,
                         const LnsStatsStyle *style,
                         LnsError *error)
 {
-  return result->maker->write (result, stream, style, error) ||
-         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory to write %s; close other programs",
-                        result->maker->report.name);
+  const LnsStatsWay *way = result->maker->way;
+  LnsStatsColumn columns[12];
+  const unsigned n_columns =
+      way->columns != NULL ? way->n_columns : _lns_stats_sum_columns (result, columns);
+  LnsStatsTable *table =
+      lns_stats_table_new (stream, style, way->columns != NULL ? way->columns : columns, n_columns);
+  const bool good = way->write (result, table, error);
+
+  lns_stats_table_finish (table);
+  return good;
 }

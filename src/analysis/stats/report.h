@@ -30,8 +30,8 @@ const LnsStatsReport *lns_stats_report_find (const char *name, LnsError *error);
 /* What a report has computed, ready to be written. */
 typedef struct LnsStatsResult LnsStatsResult;
 
-/* Computes STATS over TABLES (borrowed until the result is freed), with the arguments that follow NAME.
- * CANCEL may be NULL. NULL and ERROR without memory, where a chunk is damaged, or cancelled. */
+/* Computes STATS over TABLES, with the arguments that follow NAME. TABLES and CANCEL (may be NULL) are borrowed until the
+ * result is freed. NULL and ERROR where a chunk is damaged, or cancelled. */
 LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
                                       const char *name,
                                       LnsTables *tables,
@@ -39,7 +39,7 @@ LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
                                       LnsError *error);
 void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine                            */
 
-/* 0 where there is nothing to write; else how many rows there are, at most. */
+/* 0 where there is nothing to write; else how many rows there are, at most (SIZE_MAX where that is not known yet). */
 size_t lns_stats_result_n_rows (const LnsStatsResult *result);
 
 /* What the file of a result without rows "does not contain". Static. */
@@ -53,8 +53,8 @@ const char *lns_stats_result_unread (const LnsStatsResult *result);
  * go by their demangled names. */
 uint64_t lns_stats_result_n_unnamed (const LnsStatsResult *result);
 
-/* Writes the table to STREAM. False and ERROR without memory, or where a chunk that is read only now is
- * damaged; errors of STREAM stay with it. */
+/* Writes the table to STREAM, once. False and ERROR where a chunk that is read only now is damaged, or cancelled; errors
+ * of STREAM stay with it. */
 bool lns_stats_result_write (const LnsStatsResult *result,
                              FILE *stream,
                              const LnsStatsStyle *style,

@@ -3,173 +3,215 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Sums by name of what only tables tell apart: calls of the operating system's libraries. */
+/* Reports that are queries: their rows as they come, or sums by name. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
-#include "src/base/saturate.h"
-#include "src/tables/row-cursor.h"
+#include "src/base/memory.h"
 
-/* Which rows of which tables a report sums up. */
-typedef struct
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+bool
+_lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  const char *report;
-  const char *prefix; /* what the names of its tables begin with                                */
-  const char *filter; /* a column, or NULL                                                      */
-  int64_t passes;     /* its value                                                              */
-} RowSource;
+  const int64_t n_rows = result->arguments.n_rows;
+  bool row;
 
-static const RowSource sources[] = {
-  /* Rows of other classes say when the tracing began and ended: nobody called anything. */
-  { "osrt_sum", "OSRT_API", "eventClass", 27 },
-  { "openacc_sum", "CUPTI_ACTIVITY_KIND_OPENACC_", NULL, 0 },
-  { "openmp_sum", "OPENMP_EVENT_KIND_", NULL, 0 },
-  { "syscall_sum", "SYSCALL", NULL, 0 },
-};
-
-typedef struct
-{
-  uint32_t name;
-  int64_t duration_ns;
-} Call;
-
-typedef struct
-{
-  Call *calls;
-  size_t n, n_allocated;
-} Calls;
-
-static const RowSource *
-source_of (const LnsStatsResult *result)
-{
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-    if (strcmp (sources[i].report, result->maker->report.name) == 0)
-      return &sources[i];
-  return NULL;
-}
-
-/* The position of the column called NAME, or -1. */
-static int
-find_column (const LnsTable *table, const char *name)
-{
-  for (unsigned i = 0; name != NULL && i < table->n_columns; i++)
-    if (strcmp (table->columns[i].name, name) == 0)
-      return (int)i;
-  return -1;
-}
-
-static bool
-add_call (Calls *calls, Call call)
-{
-  if (calls->n == calls->n_allocated)
-    {
-      size_t n = 2 * calls->n_allocated + 1024;
-      Call *larger = realloc (calls->calls, n * sizeof *larger);
-      if (larger == NULL)
-        return false;
-      calls->calls = larger;
-      calls->n_allocated = n;
-    }
-  calls->calls[calls->n++] = call;
+  result->query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
+  if (result->query == NULL)
+    return false;
+  result->statement = _lns_stats_query_start (result->query, result->maker->way->sql, error);
+  if (result->statement == NULL)
+    return false;
+  if (n_rows != LNS_STATS_DEFAULT_ROWS)
+    sqlite3_bind_int64 (result->statement,
+                        sqlite3_bind_parameter_index (result->statement, ":rows"), n_rows);
+  if (!_lns_stats_query_next (result->query, &row, error))
+    return false;
+  result->n = row ? SIZE_MAX : 0;
   return true;
 }
 
-static bool
-read_calls (const LnsStatsResult *result,
-            const RowSource *source,
-            const LnsTable *table,
-            Calls *calls,
-            const atomic_bool *cancel,
-            LnsError *error)
+/* The value of column I of the row. */
+static LnsStatsCell
+cell_of (sqlite3_stmt *statement, int i, const LnsStatsColumn *column)
 {
-  int start = find_column (table, "start"), end = find_column (table, "end"),
-      name = find_column (table, "nameId"), filter = find_column (table, source->filter);
-  if (start < 0 || end < 0 || name < 0)
-    return true;
-  LnsRowCursor *rows = lns_row_cursor_new (result->tables, table, error);
-  bool row = true;
+  if (sqlite3_column_type (statement, i) == SQLITE_NULL)
+    return (LnsStatsCell){ .is_empty = true };
+  if (column->decimals > 0)
+    return _lns_stats_number (
+        _lns_stats_rounded (sqlite3_column_double (statement, i), column->decimals));
+  if (!column->is_text)
+    return _lns_stats_number (sqlite3_column_int64 (statement, i));
+  const char *bytes = (const char *)sqlite3_column_text (statement, i);
+  if (bytes == NULL)
+    lns_out_of_memory ();
+  return _lns_stats_text (bytes, (size_t)sqlite3_column_bytes (statement, i));
+}
 
-  if (rows != NULL)
-    lns_row_cursor_set_columns (rows, UINT64_C (1) << start | UINT64_C (1) << end |
-                                          UINT64_C (1) << name |
-                                          (filter >= 0 ? UINT64_C (1) << filter : 0));
-  bool good = rows != NULL && lns_row_cursor_start (rows, NULL, 0, false, error);
-  while (good && row && (good = lns_row_cursor_next (rows, &row, error)) && row)
+bool
+_lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
+{
+  const LnsStatsWay *way = result->maker->way;
+  LnsStatsCell *cells = lns_calloc (way->n_columns, sizeof *cells);
+  bool good = true, row = result->n > 0; /* which run () is at */
+
+  while (good && row)
     {
-      LnsValue until = lns_row_cursor_value (rows, (unsigned)end);
-      if (cancel != NULL && atomic_load_explicit (cancel, memory_order_relaxed))
-        good = lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
-      if (until.type != LNS_VALUE_INTEGER ||
-          (filter >= 0 && lns_row_cursor_value (rows, (unsigned)filter).integer != source->passes))
-        continue;
-      Call call = { (uint32_t)lns_row_cursor_value (rows, (unsigned)name).integer,
-                    lns_difference (until.integer,
-                                    lns_row_cursor_value (rows, (unsigned)start).integer) };
-      good = good && (add_call (calls, call) ||
-                      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                                     "not enough memory for statistics; close other programs"));
+      for (unsigned i = 0; i < way->n_columns; i++)
+        cells[i] = cell_of (result->statement, (int)i, &way->columns[i]);
+      lns_stats_table_add (table, cells);
+      good = _lns_stats_query_next (result->query, &row, error);
     }
-  lns_row_cursor_free (rows);
+  free (cells);
+  return good;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+typedef struct
+{
+  uint32_t source, name;
+  int64_t value;
+} Value;
+
+typedef LNS_ARRAY (Value) Values;
+
+/* Adds the rows of SQL: the number of a source, a string id, and a value. */
+static bool
+add_values (LnsStatsQuery *query, const char *sql, Values *values, LnsError *error)
+{
+  sqlite3_stmt *statement = _lns_stats_query_start (query, sql, error);
+  bool row = statement != NULL, good = row;
+
+  while (good && row && (good = _lns_stats_query_next (query, &row, error)) && row)
+    *lns_array_add (values) = (Value){ (uint32_t)sqlite3_column_int64 (statement, 0),
+                                       (uint32_t)sqlite3_column_int64 (statement, 1),
+                                       sqlite3_column_int64 (statement, 2) };
   return good;
 }
 
 static int
-compare_calls (const void *a, const void *b)
+compare_values (const void *a, const void *b)
 {
-  const Call *ca = a, *cb = b;
+  const Value *va = a, *vb = b;
 
-  if (ca->name != cb->name)
-    return ca->name < cb->name ? -1 : 1;
-  return ca->duration_ns < cb->duration_ns ? -1 : ca->duration_ns > cb->duration_ns;
+  if (va->source != vb->source)
+    return va->source < vb->source ? -1 : 1;
+  if (va->name != vb->name)
+    return va->name < vb->name ? -1 : 1;
+  return va->value < vb->value ? -1 : va->value > vb->value;
 }
 
 static int
-compare_totals (const void *a, const void *b)
+compare_sums (const void *a, const void *b)
 {
   const LnsRangeStat *sa = a, *sb = b;
 
   if (sa->total_ns != sb->total_ns)
     return sa->total_ns > sb->total_ns ? -1 : 1;
+  if (sa->source != sb->source)
+    return sa->source < sb->source ? -1 : 1;
   return sa->name < sb->name ? -1 : sa->name > sb->name;
+}
+
+/* Makes the sums of VALUES, by source and name, those of the result. */
+static void
+sum_up (LnsStatsResult *result, Values *values)
+{
+  const size_t n = values->n;
+  Value *items = values->items;
+  LNS_ARRAY (LnsRangeStat) sums = { 0 };
+
+  if (n > 0)
+    qsort (items, n, sizeof *items, compare_values);
+  for (size_t from = 0, to; from < n; from = to)
+    {
+      for (to = from + 1;
+           to < n && items[to].source == items[from].source && items[to].name == items[from].name;)
+        to++;
+      LnsRangeStat *sum = lns_array_add (&sums);
+      *sum = _lns_stats_sum_sorted (&items[from].value, sizeof *items, to - from, LNS_STYLE_ROW);
+      sum->source = items[from].source;
+      sum->name = items[from].name;
+    }
+  if (sums.n > 0)
+    qsort (sums.items, sums.n, sizeof *sums.items, compare_sums);
+  result->sums = sums.items;
+  result->n = sums.n;
+}
+
+bool
+_lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  LnsStatsQuery *query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
+  Values values = { 0 };
+  const bool good = query != NULL && add_values (query, result->maker->way->sql, &values, error);
+
+  if (good)
+    sum_up (result, &values);
+  lns_array_clear (&values);
+  _lns_stats_query_free (query);
+  return good;
+}
+
+/* ---- Sums of tables that only some files have ------------------------------------------------ */
+
+/* Which rows of which tables a report sums up. */
+static const struct
+{
+  const char *report;
+  const char *prefix;    /* what the names of its tables begin with                             */
+  const char *condition; /* of SQL */
+} sources[] = {
+  /* Rows of other classes say when the tracing began and ended: nobody called anything. */
+  { "osrt_sum", "OSRT_API", " AND eventClass = 27" },
+  { "openacc_sum", "CUPTI_ACTIVITY_KIND_OPENACC_", "" },
+  { "openmp_sum", "OPENMP_EVENT_KIND_", "" },
+  { "syscall_sum", "SYSCALL", "" },
+};
+
+static bool
+has_column (const LnsTable *table, const char *name)
+{
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (strcmp (table->columns[i].name, name) == 0)
+      return true;
+  return false;
 }
 
 bool
 _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  const RowSource *source = source_of (result);
-  unsigned n_tables;
+  unsigned n_tables, source = 0;
   const LnsTable *tables = lns_tables_all (result->tables, &n_tables);
-  Calls calls = { 0 };
+  LnsStatsQuery *query = NULL;
+  Values values = { 0 };
   bool good = true;
 
+  while (!_lns_stats_is_called (result, sources[source].report))
+    source++;
   for (unsigned i = 0; good && i < n_tables; i++)
-    if (strncmp (tables[i].name, source->prefix, strlen (source->prefix)) == 0)
-      good = read_calls (result, source, &tables[i], &calls, cancel, error);
-  if (!good)
     {
-      free (calls.calls);
-      return false;
+      if (strncmp (tables[i].name, sources[source].prefix, strlen (sources[source].prefix)) != 0 ||
+          !has_column (&tables[i], "start") || !has_column (&tables[i], "end") ||
+          !has_column (&tables[i], "nameId"))
+        continue;
+      char *sql = sqlite3_mprintf ("SELECT 0, nameId, difference(end, start) FROM \"%w\""
+                                   " WHERE typeof(end) = 'integer'%s",
+                                   tables[i].name, sources[source].condition);
+      if (query == NULL)
+        query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
+      if (sql == NULL)
+        lns_out_of_memory ();
+      good = query != NULL && add_values (query, sql, &values, error);
+      sqlite3_free (sql);
     }
-  if (calls.n > 0)
-    qsort (calls.calls, calls.n, sizeof *calls.calls, compare_calls);
-  size_t n_names = 0;
-  for (size_t i = 0; i < calls.n; i++)
-    n_names += i == 0 || calls.calls[i].name != calls.calls[i - 1].name;
-  result->sums = calloc (n_names + 1, sizeof *result->sums);
-  for (size_t from = 0, to; result->sums != NULL && from < calls.n; from = to)
-    {
-      for (to = from + 1; to < calls.n && calls.calls[to].name == calls.calls[from].name; to++)
-        ;
-      result->sums[result->n] = _lns_stats_sum_sorted (
-          &calls.calls[from].duration_ns, sizeof *calls.calls, to - from, LNS_STYLE_ROW);
-      result->sums[result->n++].name = calls.calls[from].name;
-    }
-  free (calls.calls);
-  if (result->sums == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for statistics; close other programs");
-  qsort (result->sums, result->n, sizeof *result->sums, compare_totals);
-  return true;
+  if (good)
+    sum_up (result, &values);
+  lns_array_clear (&values);
+  _lns_stats_query_free (query);
+  return good;
 }

@@ -5,11 +5,11 @@
 
 /* Reports that sum up: ranges, calls and what GPUs did, by name. */
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/memory.h"
 
 #define MEMORY_STYLES (LNS_STYLE_COPY | LNS_STYLE_SET)
 #define RANGE_STYLES  (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END)
@@ -28,16 +28,11 @@ add_sums (LnsStatsResult *result,
 
   if (!lns_range_stats (lns_tables_report (result->tables), query, cancel, &sums, &n, error))
     return false;
-  LnsRangeStat *all = realloc (result->sums, (result->n + n + 1) * sizeof *all);
-  if (all != NULL)
-    {
-      memcpy (all + result->n, sums, n * sizeof *all);
-      result->sums = all;
-      result->n += n;
-    }
+  result->sums = lns_realloc (result->sums, result->n + n, sizeof *sums);
+  memcpy (result->sums + result->n, sums, n * sizeof *sums);
+  result->n += n;
   free (sums);
-  return all != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                                       "not enough memory for statistics; close other programs");
+  return true;
 }
 
 static int
@@ -57,13 +52,11 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
   /* Calls go by other keys than kernels do: they are summed up apart.                            */
   if ((styles & LNS_STYLE_CALL) != 0)
     {
-      LnsCudaKeys keys;
-      if (!lns_cuda_call_keys (report, &keys, error))
-        return false;
+      uint32_t *keys = lns_cuda_call_keys (report);
       query.styles = LNS_STYLE_CALL;
-      query.keys = (LnsRangeKeys){ .calls = keys.keys, .n_calls = keys.n };
-      bool good = add_sums (result, &query, cancel, error);
-      lns_cuda_keys_clear (&keys);
+      query.keys.calls = keys;
+      const bool good = add_sums (result, &query, cancel, error);
+      free (keys);
       if (!good)
         return false;
     }
@@ -72,7 +65,7 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
   query.keys = (LnsRangeKeys){ 0 };
   if (query.styles == 0)
     return true;
-  if (result->kernels.n > 0)
+  if (result->kernels.kinds.n > 0)
     query.keys.kernels = &result->kernels;
   bool by_range = result->arguments.by_range;
   if (by_range && (query.styles & LNS_STYLE_KERNEL) != 0)
@@ -91,78 +84,82 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Which columns stand before the name, and what it is called. */
+/* The columns of a report, and their titles. */
 typedef struct
 {
-  const char *count; /* title                                                                   */
-  const char *name;  /* title                                                                   */
-  bool style, category, shape, size;
+  const char *const *values; /* titles of total, average, median, least, greatest and deviation */
+  const unsigned *decimals;  /* of these */
+  bool is_time, is_in_megabytes;
+  const char *count, *name; /* titles */
+  const char *kind;         /* title of the column that tells kinds apart, or NULL */
+  bool shape;
 } Layout;
 
 static Layout
 layout_of (const LnsStatsResult *result)
 {
-  unsigned styles = result->maker->styles;
-  bool both = (styles & MEMORY_STYLES) != 0 && (styles & LNS_STYLE_KERNEL) != 0;
+  static const char *const times[] = { "Total Time", "Avg", "Med", "Min", "Max", "StdDev" },
+                           *const megabytes[] = { "Total (MB)", "Avg (MB)", "Med (MB)",
+                                                  "Min (MB)",   "Max (MB)", "StdDev (MB)" },
+                           *const messages[] = { "Total Message Volume (B)",
+                                                 "Avg (B)",
+                                                 "Med (B)",
+                                                 "Min (B)",
+                                                 "Max (B)",
+                                                 "StdDev (B)" };
+  static const unsigned tenths[] = { 0, 1, 1, 0, 0, 1 }, thousandths[] = { 3, 3, 3, 3, 3, 3 };
+  const unsigned styles = result->maker->styles;
+  const bool both = (styles & MEMORY_STYLES) != 0 && (styles & LNS_STYLE_KERNEL) != 0,
+             has_sources = result->maker->way->sources != NULL,
+             is_of_sizes = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum"),
+             is_of_messages = _lns_stats_is_called (result, "mpi_msg_size_sum"),
+             is_of_calls = styles == LNS_STYLE_CALL || (styles == LNS_STYLE_ROW && !has_sources);
 
   return (Layout){
-    .count = styles == LNS_STYLE_CALL || styles == LNS_STYLE_ROW ? "Num Calls"
-             : styles == MEMORY_STYLES                           ? "Count"
-                                                                 : "Instances",
+    .values = is_of_sizes      ? megabytes
+              : is_of_messages ? messages
+                               : times,
+    .decimals = is_of_sizes ? thousandths : tenths,
+    .is_time = !is_of_sizes && !is_of_messages,
+    .is_in_megabytes = is_of_sizes,
+    .count = is_of_calls               ? "Num Calls"
+             : styles == MEMORY_STYLES ? "Count"
+                                       : "Instances",
     .name = (styles & RANGE_STYLES) != 0    ? "Range"
             : (styles & MEMORY_STYLES) != 0 ? "Operation"
                                             : "Name",
-    .style = styles == RANGE_STYLES,
-    .category = both,
+    .kind = styles == RANGE_STYLES ? "Style"
+            : both                 ? "Category"
+            : has_sources          ? "Source"
+                                   : NULL,
     .shape = _lns_stats_is_called (result, "cuda_gpu_kern_gb_sum"),
-    .size = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum"),
   };
 }
 
-/* Fills COLUMNS. Returns how many there are. */
-static unsigned
-make_columns (const Layout *layout, LnsStatsColumn columns[12])
+unsigned
+_lns_stats_sum_columns (const LnsStatsResult *result, LnsStatsColumn ret_columns[12])
 {
-  static const char *const titles[] = { "Total", "Avg", "Med", "Min", "Max", "StdDev" };
-  static const char *const sizes[] = { "Total (MB)", "Avg (MB)", "Med (MB)",
-                                       "Min (MB)",   "Max (MB)", "StdDev (MB)" };
+  const Layout layout = layout_of (result);
   unsigned n = 0;
 
-  if (!layout->size)
-    columns[n++] = (LnsStatsColumn){ "Time (%)", .decimals = 1 };
+  if (layout.is_time)
+    ret_columns[n++] = (LnsStatsColumn){ "Time (%)", .decimals = 1 };
   for (unsigned i = 0; i < 6; i++)
     {
-      bool whole = i == 0 || i == 3 || i == 4;
-      columns[n++] = layout->size ? (LnsStatsColumn){ sizes[i], .decimals = 3 }
-                                  : (LnsStatsColumn){ i == 0 ? "Total Time" : titles[i], true,
-                                                      false, whole ? 0 : 1 };
+      ret_columns[n++] =
+          (LnsStatsColumn){ layout.values[i], layout.is_time, false, layout.decimals[i] };
       if (i == 0)
-        columns[n++] = (LnsStatsColumn){ layout->count };
+        ret_columns[n++] = (LnsStatsColumn){ layout.count };
     }
-  if (layout->style)
-    columns[n++] = (LnsStatsColumn){ "Style", .is_text = true };
-  if (layout->category)
-    columns[n++] = (LnsStatsColumn){ "Category", .is_text = true };
-  if (layout->shape)
+  if (layout.kind != NULL)
+    ret_columns[n++] = (LnsStatsColumn){ layout.kind, .is_text = true };
+  if (layout.shape)
     {
-      columns[n++] = (LnsStatsColumn){ "GridXYZ", .is_text = true };
-      columns[n++] = (LnsStatsColumn){ "BlockXYZ", .is_text = true };
+      ret_columns[n++] = (LnsStatsColumn){ "GridXYZ", .is_text = true };
+      ret_columns[n++] = (LnsStatsColumn){ "BlockXYZ", .is_text = true };
     }
-  columns[n++] = (LnsStatsColumn){ layout->name, .is_text = true };
+  ret_columns[n++] = (LnsStatsColumn){ layout.name, .is_text = true };
   return n;
-}
-
-static LnsStatsCell
-constant (const char *text)
-{
-  return _lns_stats_text (text, strlen (text));
-}
-
-/* A size in thousandths of a MB. */
-static LnsStatsCell
-megabytes (double bytes)
-{
-  return _lns_stats_number (_lns_stats_rounded (bytes / 1e6, 3));
 }
 
 /* The numbers of SUM; returns how many cells they take. */
@@ -172,131 +169,104 @@ make_numbers (const Layout *layout,
               unsigned __int128 all,
               LnsStatsCell cells[12])
 {
-  double total = (double)sum->total_ns, average = total / (double)sum->n,
-         median = (double)sum->doubled_median_ns / 2;
+  const double total = (double)sum->total_ns;
   unsigned n = 0;
 
-  if (layout->size)
-    {
-      cells[n++] = megabytes (total);
-      cells[n++] = _lns_stats_number ((int64_t)sum->n);
-      cells[n++] = megabytes (average);
-      cells[n++] = megabytes (median);
-      cells[n++] = megabytes ((double)sum->min_ns);
-      cells[n++] = megabytes ((double)sum->max_ns);
-      cells[n++] = megabytes (sum->deviation_ns);
-      return n;
-    }
-  cells[n++] =
-      _lns_stats_number (all == 0 ? 0 : _lns_stats_rounded (100.0 * total / (double)all, 1));
-  cells[n++] = _lns_stats_number ((int64_t)sum->total_ns);
+  if (layout->is_time)
+    cells[n++] =
+        _lns_stats_number (all == 0 ? 0 : _lns_stats_rounded (100.0 * total / (double)all, 1));
+  cells[n++] = layout->is_in_megabytes ? _lns_stats_megabytes (total)
+                                       : _lns_stats_number ((int64_t)sum->total_ns);
   cells[n++] = _lns_stats_number ((int64_t)sum->n);
-  cells[n++] = _lns_stats_number (_lns_stats_rounded (average, 1));
-  cells[n++] = _lns_stats_number (_lns_stats_rounded (median, 1));
-  cells[n++] = _lns_stats_number (sum->min_ns);
-  cells[n++] = _lns_stats_number (sum->max_ns);
-  cells[n++] = _lns_stats_number (_lns_stats_rounded (sum->deviation_ns, 1));
-  return n;
+  if (!layout->is_in_megabytes)
+    _lns_stats_fill (sum, total, &cells[n]);
+  else
+    {
+      cells[n] = _lns_stats_megabytes (total / (double)sum->n);
+      cells[n + 1] = _lns_stats_megabytes ((double)sum->doubled_median_ns / 2);
+      cells[n + 2] = _lns_stats_megabytes ((double)sum->min_ns);
+      cells[n + 3] = _lns_stats_megabytes ((double)sum->max_ns);
+      cells[n + 4] = _lns_stats_megabytes (sum->deviation_ns);
+    }
+  return n + 5;
 }
 
 /* The string id of what SUM is of. */
 static uint32_t
 kernel_name (const LnsStatsResult *result, const LnsRangeStat *sum)
 {
-  return sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.n
-             ? result->kernels.kinds[sum->name].shown
+  return sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.kinds.n
+             ? result->kernels.kinds.items[sum->name].shown
              : sum->name;
 }
 
-/* The name of what SUM is of. */
+/* What the name of SUM is; texts that are put together go into TEXT. */
 static LnsStatsCell
-make_name (const LnsStatsResult *result, const LnsRangeStat *sum)
+make_name (const LnsStatsResult *result, const LnsRangeStat *sum, LnsBuffer *text)
 {
-  LnsStatsCell cell = _lns_stats_string (result, kernel_name (result, sum));
   if (sum->style == LNS_STYLE_CALL)
-    cell.size_bytes = lns_cuda_call_name_size (cell.bytes, cell.size_bytes);
-  return cell;
+    return _lns_stats_call_name (result, sum->name);
+  if ((result->maker->styles & RANGE_STYLES) == 0)
+    return _lns_stats_name_in_range (result, sum->range, kernel_name (result, sum), text);
+  lns_buffer_reset (text);
+  _lns_stats_append_range (result, text, sum->domain_name, sum->name);
+  return _lns_stats_appended (text, 0);
 }
 
-/* The shape of the launches that SUM is of. */
-static const LnsCudaLaunch *
-shape_of (const LnsStatsResult *result, const LnsRangeStat *sum)
+/* What tells SUM from others of its name. */
+static const char *
+kind_of (const LnsStatsResult *result, const LnsRangeStat *sum)
 {
-  static const LnsCudaLaunch unknown = { 0 };
-  uint32_t n;
-  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
-  const bool has_key = sum->style == LNS_STYLE_KERNEL && sum->name < result->kernels.n;
-  const uint32_t launch = has_key ? result->kernels.kinds[sum->name].launch : n;
-
-  return launch < n ? &launches[launch] : &unknown;
-}
-
-static bool
-add_row (const LnsStatsResult *result,
-         LnsStatsTable *table,
-         const Layout *layout,
-         const LnsRangeStat *sum,
-         unsigned __int128 all)
-{
-  LnsStatsCell cells[12];
-  unsigned n = make_numbers (layout, sum, all, cells);
-  char grid[LNS_STATS_SHAPE_SIZE], block[LNS_STATS_SHAPE_SIZE], *range = NULL;
-  size_t size;
-  LnsStatsCell name = make_name (result, sum);
-
-  if (sum->range != NULL &&
-      !_lns_stats_name_in_range (result, sum->range, kernel_name (result, sum), &name, &range))
-    return false;
-
-  if ((result->maker->styles & RANGE_STYLES) != 0)
+  switch (sum->style)
     {
-      LnsStatsCell domain = _lns_stats_string (result, sum->domain_name);
-      FILE *stream = open_memstream (&range, &size);
-      if (stream == NULL)
-        return false;
-      fwrite (domain.bytes, 1, domain.size_bytes, stream);
-      putc (':', stream);
-      fwrite (name.bytes, 1, name.size_bytes, stream);
-      if (fclose (stream) != 0)
-        return false;
-      name = _lns_stats_text (range, size);
+    case LNS_STYLE_PUSH_POP:
+      return "PushPop";
+    case LNS_STYLE_START_END:
+      return "StartEnd";
+    case LNS_STYLE_CALL:
+      return "CUDA_API";
+    case LNS_STYLE_KERNEL:
+      return "CUDA_KERNEL";
+    case LNS_STYLE_COPY:
+    case LNS_STYLE_SET:
+      return "MEMORY_OPER";
+    default:
+      return result->maker->way->sources[sum->source];
     }
-  if (layout->style)
-    cells[n++] = constant (sum->style == LNS_STYLE_PUSH_POP ? "PushPop" : "StartEnd");
-  if (layout->category)
-    cells[n++] = constant (sum->style == LNS_STYLE_CALL     ? "CUDA_API"
-                           : sum->style == LNS_STYLE_KERNEL ? "CUDA_KERNEL"
-                                                            : "MEMORY_OPER");
-  if (layout->shape)
-    {
-      const LnsCudaLaunch *shape = shape_of (result, sum);
-      cells[n++] = _lns_stats_shape (shape->grid, grid);
-      cells[n++] = _lns_stats_shape (shape->block, block);
-    }
-  cells[n++] = name;
-  bool good = lns_stats_table_add (table, cells);
-  free (range);
-  return good;
 }
 
 bool
-_lns_stats_write_sums (const LnsStatsResult *result,
-                       FILE *stream,
-                       const LnsStatsStyle *style,
-                       LnsError *error)
+_lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
 {
-  Layout layout = layout_of (result);
-  LnsStatsColumn columns[12];
-  unsigned n_columns = make_columns (&layout, columns);
-  LnsStatsTable *table = lns_stats_table_new (stream, style, columns, n_columns);
+  const Layout layout = layout_of (result);
   unsigned __int128 all = 0;
-  bool good = table != NULL;
+  LnsBuffer text = { 0 };
 
   (void)error;
   for (size_t i = 0; i < result->n; i++)
     all += result->sums[i].total_ns;
-  for (size_t i = 0; good && i < result->n; i++)
-    good = add_row (result, table, &layout, &result->sums[i], all);
-  lns_stats_table_finish (table);
-  return good;
+  for (size_t i = 0; i < result->n; i++)
+    {
+      const LnsRangeStat *sum = &result->sums[i];
+      LnsStatsCell cells[12];
+      unsigned n = make_numbers (&layout, sum, all, cells);
+      char grid[LNS_STATS_SHAPE_SIZE], block[LNS_STATS_SHAPE_SIZE];
+      if (layout.kind != NULL)
+        {
+          const char *kind = kind_of (result, sum);
+          cells[n++] = _lns_stats_text (kind, strlen (kind));
+        }
+      if (layout.shape)
+        {
+          const bool has_key = sum->name < result->kernels.kinds.n;
+          const LnsCudaLaunch *launch = _lns_stats_launch (
+              result, has_key ? result->kernels.kinds.items[sum->name].launch : LNS_ID_NONE);
+          cells[n++] = _lns_stats_shape (launch->grid, grid);
+          cells[n++] = _lns_stats_shape (launch->block, block);
+        }
+      cells[n++] = make_name (result, sum, &text);
+      lns_stats_table_add (table, cells);
+    }
+  lns_buffer_clear (&text);
+  return true;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the formats of tables share: table.c, layout.c and markup.c. */
+/* Shared by the formats of tables: table.c, layout.c and markup.c. */
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #define LNS_STATS_NUMBER_SIZE 96
 
-/* A cell as it is to be written, but for what a format has to escape. */
+/* A cell as it is to be written, before a format escapes what it must. */
 typedef struct
 {
   const char *bytes;
@@ -22,11 +22,11 @@ typedef struct
 /* A format. */
 typedef struct
 {
-  /* Before the first row. False without memory. */
-  bool (*begin) (LnsStatsTable *table);
-  /* N_COLUMNS texts. False without memory. */
-  bool (*row) (LnsStatsTable *table, const LnsStatsText *texts);
-  /* After the last one, also where `begin` or a row failed. */
+  /* Before the first row. */
+  void (*begin) (LnsStatsTable *table);
+  /* N_COLUMNS texts. */
+  void (*row) (LnsStatsTable *table, const LnsStatsText *texts);
+  /* After the last one. */
   void (*end) (LnsStatsTable *table);
 } LnsStatsWriter;
 
@@ -43,7 +43,6 @@ struct LnsStatsTable
   LnsStatsText *texts;                    /* of the row being added                               */
   char (*numbers)[LNS_STATS_NUMBER_SIZE]; /* where its numbers stand                              */
   uint64_t n_rows;
-  bool is_ready;          /* all of the above is there: the writer has begun, or tried to */
   LnsStatsLayout *layout; /* of column and table, or NULL                                       */
 };
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
+
 static const LnsStatsWriter *const writers[LNS_STATS_N_FORMATS] = {
   [LNS_STATS_COLUMN] = &_lns_stats_layout_writer, [LNS_STATS_TABLE] = &_lns_stats_layout_writer,
   [LNS_STATS_CSV] = &_lns_stats_lines_writer,     [LNS_STATS_TSV] = &_lns_stats_lines_writer,
@@ -16,8 +18,8 @@ static const LnsStatsWriter *const writers[LNS_STATS_N_FORMATS] = {
   [LNS_STATS_HTABLE] = &_lns_stats_html_writer,
 };
 
-/* The titles of the columns with their units. False without memory. */
-static bool
+/* The titles of the columns with their units. */
+static void
 make_titles (LnsStatsTable *table)
 {
   static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -25,15 +27,10 @@ make_titles (LnsStatsTable *table)
   for (unsigned i = 0; i < table->n_columns; i++)
     {
       const LnsStatsColumn *column = &table->columns[i];
-      if (column->is_time &&
-          asprintf (&table->titles[i], "%s (%s)", column->title, units[table->style->unit]) < 0)
-        table->titles[i] = NULL;
-      if (!column->is_time)
-        table->titles[i] = strdup (column->title);
-      if (table->titles[i] == NULL)
-        return false;
+      table->titles[i] = column->is_time
+                             ? lns_asprintf ("%s (%s)", column->title, units[table->style->unit])
+                             : lns_strdup (column->title);
     }
-  return true;
 }
 
 LnsStatsTable *
@@ -42,24 +39,19 @@ lns_stats_table_new (FILE *stream,
                      const LnsStatsColumn *columns,
                      unsigned n_columns)
 {
-  LnsStatsTable *table = calloc (1, sizeof *table);
+  LnsStatsTable *table = lns_calloc (1, sizeof *table);
 
-  if (table == NULL)
-    return NULL;
   *table = (LnsStatsTable){ .stream = stream,
                             .style = style,
                             .columns = columns,
                             .n_columns = n_columns,
-                            .writer = writers[style->format] };
-  table->titles = calloc (n_columns, sizeof *table->titles);
-  table->texts = calloc (n_columns, sizeof *table->texts);
-  table->numbers = calloc (n_columns, sizeof *table->numbers);
-  table->is_ready = table->titles != NULL && table->texts != NULL && table->numbers != NULL &&
-                    make_titles (table);
-  if (table->is_ready && table->writer->begin (table))
-    return table;
-  lns_stats_table_finish (table);
-  return NULL;
+                            .writer = writers[style->format],
+                            .titles = lns_calloc (n_columns, sizeof *table->titles),
+                            .texts = lns_calloc (n_columns, sizeof *table->texts),
+                            .numbers = lns_calloc (n_columns, sizeof *table->numbers) };
+  make_titles (table);
+  table->writer->begin (table);
+  return table;
 }
 
 /* Copies the number of SIZE characters at DIGITS with SEPARATOR between groups of three digits before
@@ -131,24 +123,20 @@ make_text (const LnsStatsTable *table, unsigned i, const LnsStatsCell *cell)
   return text;
 }
 
-bool
+void
 lns_stats_table_add (LnsStatsTable *table, const LnsStatsCell *cells)
 {
   for (unsigned i = 0; i < table->n_columns; i++)
     table->texts[i] = make_text (table, i, &cells[i]);
-  bool good = table->writer->row (table, table->texts);
+  table->writer->row (table, table->texts);
   table->n_rows++;
-  return good;
 }
 
 void
 lns_stats_table_finish (LnsStatsTable *table)
 {
-  if (table == NULL)
-    return;
-  if (table->is_ready)
-    table->writer->end (table);
-  for (unsigned i = 0; table->titles != NULL && i < table->n_columns; i++)
+  table->writer->end (table);
+  for (unsigned i = 0; i < table->n_columns; i++)
     free (table->titles[i]);
   free (table->titles);
   free (table->texts);

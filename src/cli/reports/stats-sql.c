@@ -307,7 +307,9 @@ add_row (LnsStatsSql *sql, LnsStatsTable *table, LnsBuffer texts[MAX_COLUMNS])
       cells[i] = make_cell (sql->statement, i, &texts[i]);
       good = good && (cells[i].is_empty || cells[i].bytes != NULL);
     }
-  return good && lns_stats_table_add (table, cells);
+  if (good)
+    lns_stats_table_add (table, cells);
+  return good;
 }
 
 bool
@@ -323,8 +325,7 @@ lns_stats_sql_write (LnsStatsSql *sql, FILE *stream, const LnsStatsStyle *style,
         (LnsStatsColumn){ .title = sqlite3_column_name (sql->statement, i), .is_text = true };
   LnsStatsTable *table = lns_stats_table_new (stream, style, columns, (unsigned)n);
   while (good && sql->has_rows && !ferror (stream))
-    good =
-        ((table != NULL && add_row (sql, table, texts)) || no_memory (error)) && step (sql, error);
+    good = (add_row (sql, table, texts) || no_memory (error)) && step (sql, error);
   lns_stats_table_finish (table);
   for (int i = 0; i < n; i++)
     lns_buffer_clear (&texts[i]);

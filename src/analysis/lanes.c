@@ -1,0 +1,93 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/lanes.h"
+
+#include "src/base/memory.h"
+
+bool
+lns_go_on (const atomic_bool *cancel, LnsError *error)
+{
+  return cancel == NULL || !atomic_load_explicit (cancel, memory_order_relaxed) ||
+         lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
+}
+
+LnsChunkWalker *
+lns_walk_lane (LnsReport *report, uint32_t lane, LnsColumnMask columns)
+{
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
+
+  if (walker == NULL)
+    lns_out_of_memory ();
+  return walker;
+}
+
+bool
+lns_read_lane (LnsReport *report,
+               uint32_t lane,
+               LnsColumnMask columns,
+               LnsChunkFunc function,
+               void *data,
+               const atomic_bool *cancel,
+               LnsError *error)
+{
+  LnsChunkWalker *walker = lns_walk_lane (report, lane, columns);
+  const LnsTrack *track = lns_track_of (report, lane);
+  const LnsChunk *chunk;
+  LnsError local = { 0 };
+
+  while (lns_go_on (cancel, &local) && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
+    function (data, track, chunk);
+  lns_chunk_walker_free (walker);
+  return local.domain == LNS_ERROR_NONE ||
+         lns_error_set (error, local.domain, local.code, "%s", local.message);
+}
+
+bool
+lns_read_lanes (LnsReport *report,
+                LnsLaneKind kind,
+                LnsColumnMask columns,
+                LnsChunkFunc function,
+                void *data,
+                const atomic_bool *cancel,
+                LnsError *error)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (lanes[i].kind == kind && !lns_read_lane (report, i, columns, function, data, cancel, error))
+      return false;
+  return true;
+}
+
+uint64_t
+lns_count_events (LnsReport *report, LnsLaneKind kind)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  uint64_t n = 0;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (lanes[i].kind == kind)
+      n += lns_report_lane_info (report, i)->n_events;
+  return n;
+}
+
+const LnsTrack *
+lns_track_of (LnsReport *report, uint32_t lane)
+{
+  return &lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[lane].track];
+}
+
+uint32_t
+lns_domain_name_of (LnsReport *report, uint32_t lane)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+  const uint32_t domain = lns_track_of (report, lane)->domain;
+
+  return domain < n ? domains[domain].name : 0;
+}

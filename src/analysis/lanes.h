@@ -1,0 +1,62 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Reads whole lanes, chunk by chunk. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+/* Looks at CHUNK of a lane of TRACK. */
+typedef void (*LnsChunkFunc) (void *data, const LnsTrack *track, const LnsChunk *chunk);
+
+/* False and ERROR where CANCEL (may be NULL) is set. */
+bool lns_go_on (const atomic_bool *cancel, LnsError *error);
+
+/* A walker over LANE, as lns_chunk_walker_new () makes it. */
+LnsChunkWalker *lns_walk_lane (LnsReport *report, uint32_t lane, LnsColumnMask columns);
+
+/* Has FUNCTION look at each chunk of LANE, with the columns that COLUMNS names (0 = all), in order. False and ERROR
+ * where a chunk is damaged, or CANCEL (may be NULL) turned true. */
+bool lns_read_lane (LnsReport *report,
+                    uint32_t lane,
+                    LnsColumnMask columns,
+                    LnsChunkFunc function,
+                    void *data,
+                    const atomic_bool *cancel,
+                    LnsError *error);
+
+/* The same for all lanes of KIND. */
+bool lns_read_lanes (LnsReport *report,
+                     LnsLaneKind kind,
+                     LnsColumnMask columns,
+                     LnsChunkFunc function,
+                     void *data,
+                     const atomic_bool *cancel,
+                     LnsError *error);
+
+/* How many events the lanes of KIND hold. O(lanes). */
+uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
+
+/* The track of LANE. */
+const LnsTrack *lns_track_of (LnsReport *report, uint32_t lane);
+
+/* The name (a string id) of the domain of LANE; 0 is the default domain's. */
+uint32_t lns_domain_name_of (LnsReport *report, uint32_t lane);
+
+/* Whether lanes of KIND hold what a GPU did: kernels, copies, sets and graphs. */
+static inline bool
+lns_is_gpu_operation (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||
+         kind == LNS_LANE_CUDA_MEMSET || kind == LNS_LANE_CUDA_GRAPH;
+}
+
+/* Event I of CHUNK in column INDEX, as lns_lane_kind_extra () gives it; 0 where there is no such column. */
+static inline uint64_t
+lns_chunk_extra (const LnsChunk *chunk, int index, uint32_t i)
+{
+  return index >= 0 && chunk->extra[index] != NULL ? chunk->extra[index][i] : 0;
+}
