@@ -5,6 +5,8 @@
 
 #include "src/analysis/lanes.h"
 
+#include <stdlib.h>
+
 #include "src/base/memory.h"
 
 bool
@@ -74,6 +76,35 @@ lns_count_events (LnsReport *report, LnsLaneKind kind)
     if (lanes[i].kind == kind)
       n += lns_report_lane_info (report, i)->n_events;
   return n;
+}
+
+static int
+compare_lanes (const void *a, const void *b, void *report)
+{
+  const uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
+  const uint32_t pa = lns_track_of (report, la)->process, pb = lns_track_of (report, lb)->process;
+
+  if (pa != pb)
+    return pa < pb ? -1 : 1;
+  return la < lb ? -1 : la > lb;
+}
+
+uint32_t *
+lns_lanes_by_process (LnsReport *report,
+                      bool (*is_asked) (const void *data, uint32_t lane),
+                      const void *data,
+                      uint32_t *ret_n)
+{
+  uint32_t n_lanes;
+
+  lns_report_lanes (report, &n_lanes);
+  uint32_t *lanes = lns_calloc (n_lanes, sizeof *lanes);
+  *ret_n = 0;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (is_asked (data, i))
+      lanes[(*ret_n)++] = i;
+  qsort_r (lanes, *ret_n, sizeof *lanes, compare_lanes, report);
+  return lanes;
 }
 
 const LnsTrack *

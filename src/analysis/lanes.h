@@ -40,6 +40,12 @@ bool lns_read_lanes (LnsReport *report,
 /* How many events the lanes of KIND hold. O(lanes). */
 uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
 
+/* The lanes of REPORT for which IS_ASKED (of DATA) holds, by process and then by lane: RET_N of them, to be freed. */
+uint32_t *lns_lanes_by_process (LnsReport *report,
+                                bool (*is_asked) (const void *data, uint32_t lane),
+                                const void *data,
+                                uint32_t *ret_n);
+
 /* The track of LANE. */
 const LnsTrack *lns_track_of (LnsReport *report, uint32_t lane);
 

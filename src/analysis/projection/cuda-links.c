@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/lanes.h"
 #include "src/base/array.h"
 #include "src/base/memory.h"
 
@@ -14,8 +15,6 @@ struct LnsCudaLinks
 {
   LnsReport *report;
   const LnsLane *lanes;
-  const LnsTrack *tracks;
-  uint32_t n_lanes;
   uint32_t *by_process; /* lanes with correlations, ascending by (process, lane)                 */
   uint32_t n_linked;
 };
@@ -25,18 +24,15 @@ typedef LNS_ARRAY (LnsEventRun) Runs;
 static uint32_t
 process_of (const LnsCudaLinks *links, uint32_t lane)
 {
-  return links->tracks[links->lanes[lane].track].process;
+  return lns_track_of (links->report, lane)->process;
 }
 
-static int
-compare_lanes (const void *a, const void *b, void *data)
+static bool
+is_linked (const void *links, uint32_t lane)
 {
-  uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
-  uint32_t pa = process_of (data, la), pb = process_of (data, lb);
+  const LnsLaneKind kind = ((const LnsCudaLinks *)links)->lanes[lane].kind;
 
-  if (pa != pb)
-    return pa < pb ? -1 : 1;
-  return la < lb ? -1 : la > lb;
+  return lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION) >= 0;
 }
 
 LnsCudaLinks *
@@ -45,13 +41,8 @@ lns_cuda_links_new (LnsReport *report)
   LnsCudaLinks *links = lns_calloc (1, sizeof *links);
 
   links->report = report;
-  links->lanes = lns_report_lanes (report, &links->n_lanes);
-  links->tracks = lns_report_tracks (report, NULL);
-  links->by_process = lns_calloc (links->n_lanes, sizeof *links->by_process);
-  for (uint32_t i = 0; i < links->n_lanes; i++)
-    if (lns_lane_kind_extra (links->lanes[i].kind, LNS_COLUMN_CORRELATION) >= 0)
-      links->by_process[links->n_linked++] = i;
-  qsort_r (links->by_process, links->n_linked, sizeof *links->by_process, compare_lanes, links);
+  links->lanes = lns_report_lanes (report, NULL);
+  links->by_process = lns_lanes_by_process (report, is_linked, links, &links->n_linked);
   return links;
 }
 

@@ -34,8 +34,6 @@ struct LnsProjection
 {
   LnsReport *report;
   const LnsLane *lanes;
-  const LnsTrack *tracks;
-  uint32_t n_lanes;
   uint32_t stream;
   const atomic_bool *cancel;
   atomic_uint *permille; /* or NULL                                                              */

@@ -291,37 +291,17 @@ project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 
-static int
-compare_lanes (const void *a, const void *b, void *data)
+/* Whether LANE matters. */
+static bool
+is_asked (const void *data, uint32_t lane)
 {
   const LnsProjection *projection = data;
-  uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
-  uint32_t pa = projection->tracks[projection->lanes[la].track].process,
-           pb = projection->tracks[projection->lanes[lb].track].process;
+  const LnsLaneKind kind = projection->lanes[lane].kind;
 
-  if (pa != pb)
-    return pa < pb ? -1 : 1;
-  return la < lb ? -1 : la > lb;
-}
-
-/* The lanes that matter, by process. Returns how many. */
-static uint32_t
-collect_lanes (LnsProjection *projection)
-{
-  uint32_t n = 0;
-
-  for (uint32_t i = 0; i < projection->n_lanes; i++)
-    {
-      LnsLaneKind kind = projection->lanes[i].kind;
-      uint32_t stream = projection->tracks[projection->lanes[i].track].stream;
-      bool counts = projection->stream == LNS_ID_NONE || projection->stream == stream;
-      if ((!lns_is_gpu_operation (kind) || !counts) && !is_call (kind) && !is_range (kind))
-        continue;
-      projection->by_process[n++] = i;
-      projection->n_chunks += lns_report_lane_info (projection->report, i)->n_chunks;
-    }
-  qsort_r (projection->by_process, n, sizeof *projection->by_process, compare_lanes, projection);
-  return n;
+  if (lns_is_gpu_operation (kind))
+    return projection->stream == LNS_ID_NONE ||
+           projection->stream == lns_track_of (projection->report, lane)->stream;
+  return is_call (kind) || is_range (kind);
 }
 
 bool
@@ -329,17 +309,18 @@ _lns_projection_run (LnsProjection *projection, LnsError *error)
 {
   uint32_t n, end;
 
-  projection->lanes = lns_report_lanes (projection->report, &projection->n_lanes);
-  projection->tracks = lns_report_tracks (projection->report, NULL);
-  projection->by_process = lns_calloc (projection->n_lanes, sizeof (uint32_t));
-  n = collect_lanes (projection);
+  projection->lanes = lns_report_lanes (projection->report, NULL);
+  projection->by_process = lns_lanes_by_process (projection->report, is_asked, projection, &n);
+  for (uint32_t i = 0; i < n; i++)
+    projection->n_chunks +=
+        lns_report_lane_info (projection->report, projection->by_process[i])->n_chunks;
   bool good = true;
   for (uint32_t first = 0; good && first < n; first = end)
     {
-      uint32_t *lanes = projection->by_process,
-               process = projection->tracks[projection->lanes[lanes[first]].track].process;
+      const uint32_t *lanes = projection->by_process,
+                     process = lns_track_of (projection->report, lanes[first])->process;
       for (end = first + 1; end < n; end++)
-        if (projection->tracks[projection->lanes[lanes[end]].track].process != process)
+        if (lns_track_of (projection->report, lanes[end])->process != process)
           break;
       good = project_process (projection, first, end - first, error);
     }

@@ -298,8 +298,10 @@ event_value (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
   return index >= 0 ? event->extra[index] : 0;
 }
 
-bool
-_lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+/* Fills the cells of a row of KIND: copies have two kinds of memory. */
+static bool
+fill_memory (
+    const LnsRuleResult *result, LnsLaneKind kind, size_t i, LnsStatsCell *cells, LnsError *error)
 {
   const LnsRuleRow *row = &result->rows.items[i];
   LnsEvent event;
@@ -307,31 +309,27 @@ _lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells,
   if (!lns_report_event (lns_tables_report (result->tables), row->lane, row->ordinal, &event,
                          error))
     return false;
-  const uint64_t kinds = event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_MEMORY_KINDS);
-  cells[0] = number (row->duration_ns);
-  cells[1] = number (row->start_ns);
-  cells[2] = memory_label (kinds);
-  cells[3] = memory_label (kinds >> 8);
-  cells[4] = megabytes (event_value (&event, LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_BYTES));
-  make_place (result, row, &cells[5]);
+  const uint64_t kinds = event_value (&event, kind, LNS_COLUMN_MEMORY_KINDS);
+  *cells++ = number (row->duration_ns);
+  *cells++ = number (row->start_ns);
+  *cells++ = memory_label (kinds);
+  if (kind == LNS_LANE_CUDA_MEMCPY)
+    *cells++ = memory_label (kinds >> 8);
+  *cells++ = megabytes (event_value (&event, kind, LNS_COLUMN_BYTES));
+  make_place (result, row, cells);
   return true;
+}
+
+bool
+_lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+{
+  return fill_memory (result, LNS_LANE_CUDA_MEMCPY, i, cells, error);
 }
 
 bool
 _lns_rule_fill_set (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  const LnsRuleRow *row = &result->rows.items[i];
-  LnsEvent event;
-
-  if (!lns_report_event (lns_tables_report (result->tables), row->lane, row->ordinal, &event,
-                         error))
-    return false;
-  cells[0] = number (row->duration_ns);
-  cells[1] = number (row->start_ns);
-  cells[2] = memory_label (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_MEMORY_KINDS));
-  cells[3] = megabytes (event_value (&event, LNS_LANE_CUDA_MEMSET, LNS_COLUMN_BYTES));
-  make_place (result, row, &cells[4]);
-  return true;
+  return fill_memory (result, LNS_LANE_CUDA_MEMSET, i, cells, error);
 }
 
 bool

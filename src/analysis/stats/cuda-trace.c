@@ -187,70 +187,85 @@ device_name (const LnsStatsResult *result, uint32_t lane, char text[160])
   return _lns_stats_text (text, (size_t)size);
 }
 
-/* The size in COLUMN in thousandths of a MB; likewise. */
-static LnsStatsCell
-megabytes (LnsRowCursor *rows, const LnsTable *table, const char *column)
-{
-  const LnsStatsCell cell = number (rows, table, column);
+static const LnsStatsColumn operation_columns[] = {
+  { "Start", .is_time = true },
+  { "Duration", .is_time = true },
+  { "CorrId" },
+  { "GrdX" },
+  { "GrdY" },
+  { "GrdZ" },
+  { "BlkX" },
+  { "BlkY" },
+  { "BlkZ" },
+  { "Reg/Trd" },
+  { "StcSMem (MB)", .decimals = 3 },
+  { "DymSMem (MB)", .decimals = 3 },
+  { "Bytes (MB)", .decimals = 3 },
+  { "Throughput (MB/s)", .decimals = 3 },
+  { "SrcMemKd", .is_text = true },
+  { "DstMemKd", .is_text = true },
+  { "Device", .is_text = true },
+  { "Ctx" },
+  { "GreenCtx" },
+  { "Strm" },
+  { "Name", .is_text = true },
+};
+#define N_COLUMNS (sizeof operation_columns / sizeof *operation_columns)
 
-  return cell.is_empty ? cell : _lns_stats_megabytes ((double)cell.number);
+/* The columns of the sources that these show, by number; the others are worked out. */
+static const char *const values[N_COLUMNS][N_SOURCES] = {
+  [0] = { "start", "start", "start" },
+  [2] = { "correlationId", "correlationId", "correlationId" },
+  [3] = { "gridX" },
+  [4] = { "gridY" },
+  [5] = { "gridZ" },
+  [6] = { "blockX" },
+  [7] = { "blockY" },
+  [8] = { "blockZ" },
+  [9] = { "registersPerThread" },
+  [10] = { "staticSharedMemory" },
+  [11] = { "dynamicSharedMemory" },
+  [12] = { NULL, "bytes", "bytes" },
+  [14] = { NULL, "srcKind", "memKind" },
+  [15] = { NULL, "dstKind" },
+  [17] = { "contextId", "contextId", "contextId" },
+  [19] = { "streamId", "streamId", "streamId" },
+};
+
+/* The cell of column C for a row of source I. */
+static LnsStatsCell
+simple_cell (const Source *source, unsigned i, unsigned c)
+{
+  const char *column = values[c][i];
+
+  if (column == NULL)
+    return (LnsStatsCell){ .is_empty = true };
+  if (operation_columns[c].is_text)
+    return label ("ENUM_CUDA_MEM_KIND", source, column);
+  const LnsStatsCell cell = number (source->rows, source->table, column);
+  return operation_columns[c].decimals > 0 && !cell.is_empty
+             ? _lns_stats_megabytes ((double)cell.number)
+             : cell;
 }
 
-/* TEXT gets the name that goes by a range, too. */
-static void
-fill_kernel (const LnsStatsResult *result,
-             const Source *source,
-             LnsStatsCell cells[21],
-             LnsBuffer *text)
+/* What the kernel of SOURCE's row is called; TEXT gets a name that goes by a range, too. */
+static LnsStatsCell
+kernel_name (const LnsStatsResult *result, const Source *source, LnsBuffer *text)
 {
-  static const char *const shape[] = {
-    "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread"
-  };
-  const char *name = result->arguments.is_base      ? "shortName"
-                     : result->arguments.is_mangled ? "mangledName"
-                                                    : "demangledName";
+  const char *column = result->arguments.is_base      ? "shortName"
+                       : result->arguments.is_mangled ? "mangledName"
+                                                      : "demangledName";
+  const LnsTrack *track =
+      lns_track_of (lns_tables_report (result->tables), lns_row_cursor_lane (source->rows));
+  uint32_t id = (uint32_t)integer (source->rows, source->table, column);
   const LnsCallRange *range = NULL;
 
-  for (unsigned i = 0; i < 7; i++)
-    cells[3 + i] = number (source->rows, source->table, shape[i]);
-  cells[10] = megabytes (source->rows, source->table, "staticSharedMemory");
-  cells[11] = megabytes (source->rows, source->table, "dynamicSharedMemory");
-  uint32_t id = (uint32_t)integer (source->rows, source->table, name);
   if (id == 0)
     id = (uint32_t)integer (source->rows, source->table, "demangledName");
   if (result->call_ranges != NULL)
-    range = lns_call_ranges_find (
-        result->call_ranges,
-        lns_track_of (lns_tables_report (result->tables), lns_row_cursor_lane (source->rows))
-            ->process,
-        (uint64_t)integer (source->rows, source->table, "correlationId"));
-  cells[20] = _lns_stats_name_in_range (result, range, id, text);
-}
-
-static void
-fill_memory (const Source *source,
-             bool is_copy,
-             int64_t duration_ns,
-             LnsStatsCell cells[21],
-             char ret_name[96])
-{
-  const int64_t bytes = integer (source->rows, source->table, "bytes");
-  LnsStatsCell kind = { .is_empty = true };
-
-  cells[12] = megabytes (source->rows, source->table, "bytes");
-  if (duration_ns > 0 && !cells[12].is_empty)
-    cells[13] =
-        _lns_stats_number (_lns_stats_rounded ((double)bytes * 1000 / (double)duration_ns, 3));
-  cells[14] = label ("ENUM_CUDA_MEM_KIND", source, is_copy ? "srcKind" : "memKind");
-  if (is_copy)
-    {
-      cells[15] = label ("ENUM_CUDA_MEM_KIND", source, "dstKind");
-      kind = label ("ENUM_CUDA_MEMCPY_OPER", source, "copyKind");
-    }
-  const int size = is_copy ? snprintf (ret_name, 96, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
-                                       kind.is_empty ? "" : kind.bytes)
-                           : snprintf (ret_name, 96, "[CUDA memset]");
-  cells[20] = _lns_stats_text (ret_name, (size_t)size);
+    range = lns_call_ranges_find (result->call_ranges, track->process,
+                                  (uint64_t)integer (source->rows, source->table, "correlationId"));
+  return _lns_stats_name_in_range (result, range, id, text);
 }
 
 static void
@@ -260,27 +275,30 @@ add_operation (const LnsStatsResult *result,
                unsigned i,
                LnsBuffer *text)
 {
-  LnsStatsCell cells[21];
+  LnsStatsCell cells[N_COLUMNS], kind;
   const int64_t start_ns = integer (source->rows, source->table, "start"),
                 duration_ns =
                     lns_difference (integer (source->rows, source->table, "end"), start_ns),
                 green = integer (source->rows, source->table, "greenContextId");
-  char device[160], name[96];
+  char device[160], name[96] = "[CUDA memset]";
 
-  for (unsigned c = 0; c < 21; c++)
-    cells[c] = (LnsStatsCell){ .is_empty = true };
-  cells[0] = _lns_stats_number (start_ns);
+  for (unsigned c = 0; c < N_COLUMNS; c++)
+    cells[c] = simple_cell (source, i, c);
   cells[1] = _lns_stats_number (duration_ns);
-  cells[2] = number (source->rows, source->table, "correlationId");
-  if (i == KERNELS)
-    fill_kernel (result, source, cells, text);
-  else
-    fill_memory (source, i == COPIES, duration_ns, cells, name);
+  if (duration_ns > 0 && !cells[12].is_empty)
+    cells[13] = _lns_stats_number (_lns_stats_rounded (
+        (double)integer (source->rows, source->table, "bytes") * 1000 / (double)duration_ns, 3));
   cells[16] = device_name (result, lns_row_cursor_lane (source->rows), device);
-  cells[17] = number (source->rows, source->table, "contextId");
   if (green != 0)
     cells[18] = _lns_stats_number (green);
-  cells[19] = number (source->rows, source->table, "streamId");
+  if (i == COPIES)
+    {
+      kind = label ("ENUM_CUDA_MEMCPY_OPER", source, "copyKind");
+      snprintf (name, sizeof name, "[CUDA memcpy %.*s]", (int)kind.size_bytes,
+                kind.is_empty ? "" : kind.bytes);
+    }
+  cells[20] =
+      i == KERNELS ? kernel_name (result, source, text) : _lns_stats_text (name, strlen (name));
   lns_stats_table_add (out, cells);
 }
 
@@ -330,29 +348,5 @@ write_operations (const LnsStatsResult *result, LnsStatsTable *out, LnsError *er
   return good;
 }
 
-static const LnsStatsColumn operation_columns[21] = {
-  { "Start", .is_time = true },
-  { "Duration", .is_time = true },
-  { "CorrId" },
-  { "GrdX" },
-  { "GrdY" },
-  { "GrdZ" },
-  { "BlkX" },
-  { "BlkY" },
-  { "BlkZ" },
-  { "Reg/Trd" },
-  { "StcSMem (MB)", .decimals = 3 },
-  { "DymSMem (MB)", .decimals = 3 },
-  { "Bytes (MB)", .decimals = 3 },
-  { "Throughput (MB/s)", .decimals = 3 },
-  { "SrcMemKd", .is_text = true },
-  { "DstMemKd", .is_text = true },
-  { "Device", .is_text = true },
-  { "Ctx" },
-  { "GreenCtx" },
-  { "Strm" },
-  { "Name", .is_text = true },
-};
-
 const LnsStatsWay _lns_stats_cuda_operations = { run_operations, write_operations,
-                                                 operation_columns, 21 };
+                                                 operation_columns, N_COLUMNS };

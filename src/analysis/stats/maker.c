@@ -149,8 +149,9 @@ _lns_stats_name_in_range (const LnsStatsResult *result,
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-LnsRangeStat
-_lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyle style)
+/* The numbers of N durations, the shortest first, STRIDE_BYTES apart. */
+static LnsRangeStat
+sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyle style)
 {
 #define DURATION(i) (*(const int64_t *)((const char *)first_ns + (i)*stride_bytes))
   LnsRangeStat sum = { .style = style,
@@ -173,6 +174,50 @@ _lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, L
   sum.deviation_ns = n > 1 ? (double)sqrtl (squares / (long double)(n - 1)) : 0;
   return sum;
 #undef DURATION
+}
+
+static int
+compare_keys (const LnsStatsValue *a, const LnsStatsValue *b)
+{
+  const int order = _lns_stats_compare_ranges (a->range, b->range);
+
+  if (order != 0)
+    return order;
+  if (a->source != b->source)
+    return a->source < b->source ? -1 : 1;
+  return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static int
+compare_keyed (const void *a, const void *b)
+{
+  const LnsStatsValue *va = a, *vb = b;
+  const int order = compare_keys (va, vb);
+
+  return order != 0 ? order : (va->value > vb->value) - (va->value < vb->value);
+}
+
+void
+_lns_stats_add_sums (LnsStatsResult *result, LnsStatsValues *values, LnsRangeStyle style)
+{
+  LnsStatsValue *items = values->items;
+  size_t n_sums = 0;
+
+  if (values->n > 0)
+    qsort (items, values->n, sizeof *items, compare_keyed);
+  for (size_t i = 0; i < values->n; i++)
+    n_sums += i == 0 || compare_keys (&items[i - 1], &items[i]) != 0;
+  result->sums = lns_realloc (result->sums, result->n + n_sums, sizeof *result->sums);
+  for (size_t from = 0, to; from < values->n; from = to)
+    {
+      for (to = from + 1; to < values->n && compare_keys (&items[from], &items[to]) == 0;)
+        to++;
+      LnsRangeStat *sum = &result->sums[result->n++];
+      *sum = sum_sorted (&items[from].value, sizeof *items, to - from, style);
+      sum->range = items[from].range;
+      sum->source = items[from].source;
+      sum->name = items[from].name;
+    }
 }
 
 void
@@ -200,6 +245,6 @@ _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5])
   if (n == 0)
     return;
   qsort (values, n, sizeof *values, compare_values);
-  const LnsRangeStat sum = _lns_stats_sum_sorted (values, sizeof *values, n, LNS_STYLE_KERNEL);
+  const LnsRangeStat sum = sum_sorted (values, sizeof *values, n, LNS_STYLE_KERNEL);
   _lns_stats_fill (&sum, (double)(int64_t)sum.total_ns, cells);
 }

@@ -67,7 +67,6 @@ struct LnsStatsResult
   LnsStatsQuery *query;
   sqlite3_stmt *statement;
   void *rows;
-  size_t n_items; /* of which `rows` are made                                                   */
 };
 
 /* Average, median, least, greatest and standard deviation, as _lns_stats_spread () fills them; PREFIX is a literal. */
@@ -134,10 +133,6 @@ LnsStatsCell _lns_stats_name_in_range (const LnsStatsResult *result,
                                        uint32_t name,
                                        LnsBuffer *text);
 
-/* The numbers of N durations, the shortest first, STRIDE_BYTES apart. */
-LnsRangeStat
-_lns_stats_sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyle style);
-
 /* Writes average, median, least, greatest and standard deviation of SUM, whose total is TOTAL, into CELLS, of which the
  * first, second and fifth have one decimal. */
 void _lns_stats_fill (const LnsRangeStat *sum, double total, LnsStatsCell cells[5]);
@@ -162,6 +157,19 @@ _lns_stats_compare_ranges (const LnsCallRange *a, const LnsCallRange *b)
     return a->domain_name < b->domain_name ? -1 : 1;
   return a->name < b->name ? -1 : a->name > b->name;
 }
+
+/* A value to be summed up. */
+typedef struct
+{
+  const LnsCallRange *range; /* or NULL                                                         */
+  uint32_t source, name;
+  int64_t value;
+} LnsStatsValue;
+
+typedef LNS_ARRAY (LnsStatsValue) LnsStatsValues;
+
+/* Sorts VALUES and adds their sums by range, source and name, in this order, to the result's. O(n log n). */
+void _lns_stats_add_sums (LnsStatsResult *result, LnsStatsValues *values, LnsRangeStyle style);
 
 /* kernels.c: adds the sums of kernels by range and name to the result's. */
 bool

@@ -71,38 +71,19 @@ _lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsE
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-typedef struct
-{
-  uint32_t source, name;
-  int64_t value;
-} Value;
-
-typedef LNS_ARRAY (Value) Values;
-
 /* Adds the rows of SQL: the number of a source, a string id, and a value. */
 static bool
-add_values (LnsStatsQuery *query, const char *sql, Values *values, LnsError *error)
+add_values (LnsStatsQuery *query, const char *sql, LnsStatsValues *values, LnsError *error)
 {
   sqlite3_stmt *statement = _lns_stats_query_start (query, sql, error);
   bool row = statement != NULL, good = row;
 
   while (good && row && (good = _lns_stats_query_next (query, &row, error)) && row)
-    *lns_array_add (values) = (Value){ (uint32_t)sqlite3_column_int64 (statement, 0),
-                                       (uint32_t)sqlite3_column_int64 (statement, 1),
-                                       sqlite3_column_int64 (statement, 2) };
+    *lns_array_add (values) =
+        (LnsStatsValue){ .source = (uint32_t)sqlite3_column_int64 (statement, 0),
+                         .name = (uint32_t)sqlite3_column_int64 (statement, 1),
+                         .value = sqlite3_column_int64 (statement, 2) };
   return good;
-}
-
-static int
-compare_values (const void *a, const void *b)
-{
-  const Value *va = a, *vb = b;
-
-  if (va->source != vb->source)
-    return va->source < vb->source ? -1 : 1;
-  if (va->name != vb->name)
-    return va->name < vb->name ? -1 : 1;
-  return va->value < vb->value ? -1 : va->value > vb->value;
 }
 
 static int
@@ -117,37 +98,19 @@ compare_sums (const void *a, const void *b)
   return sa->name < sb->name ? -1 : sa->name > sb->name;
 }
 
-/* Makes the sums of VALUES, by source and name, those of the result. */
+/* Makes the sums of VALUES those of the result, the largest first. */
 static void
-sum_up (LnsStatsResult *result, Values *values)
+sum_up (LnsStatsResult *result, LnsStatsValues *values)
 {
-  const size_t n = values->n;
-  Value *items = values->items;
-  LNS_ARRAY (LnsRangeStat) sums = { 0 };
-
-  if (n > 0)
-    qsort (items, n, sizeof *items, compare_values);
-  for (size_t from = 0, to; from < n; from = to)
-    {
-      for (to = from + 1;
-           to < n && items[to].source == items[from].source && items[to].name == items[from].name;)
-        to++;
-      LnsRangeStat *sum = lns_array_add (&sums);
-      *sum = _lns_stats_sum_sorted (&items[from].value, sizeof *items, to - from, LNS_STYLE_ROW);
-      sum->source = items[from].source;
-      sum->name = items[from].name;
-    }
-  if (sums.n > 0)
-    qsort (sums.items, sums.n, sizeof *sums.items, compare_sums);
-  result->sums = sums.items;
-  result->n = sums.n;
+  _lns_stats_add_sums (result, values, LNS_STYLE_ROW);
+  qsort (result->sums, result->n, sizeof *result->sums, compare_sums);
 }
 
 bool
 _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
   LnsStatsQuery *query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
-  Values values = { 0 };
+  LnsStatsValues values = { 0 };
   const bool good = query != NULL && add_values (query, result->maker->way->sql, &values, error);
 
   if (good)
@@ -188,7 +151,7 @@ _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsE
   unsigned n_tables, source = 0;
   const LnsTable *tables = lns_tables_all (result->tables, &n_tables);
   LnsStatsQuery *query = NULL;
-  Values values = { 0 };
+  LnsStatsValues values = { 0 };
   bool good = true;
 
   while (!_lns_stats_is_called (result, sources[source].report))
