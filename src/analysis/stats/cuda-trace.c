@@ -125,7 +125,7 @@ static const LnsStatsColumn columns[] = {
   { "Thread Name", .is_text = true },
 };
 
-const LnsStatsWay _lns_stats_cuda_calls = { run_calls, write_calls, columns,
+const LnsStatsWay _lns_stats_cuda_calls = { run_calls, NULL, write_calls, columns,
                                             sizeof columns / sizeof *columns };
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -348,5 +348,5 @@ write_operations (const LnsStatsResult *result, LnsStatsTable *out, LnsError *er
   return good;
 }
 
-const LnsStatsWay _lns_stats_cuda_operations = { run_operations, write_operations,
+const LnsStatsWay _lns_stats_cuda_operations = { run_operations, NULL, write_operations,
                                                  operation_columns, N_COLUMNS };

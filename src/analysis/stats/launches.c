@@ -61,11 +61,9 @@ run_launches (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error
 }
 
 static void
-add_launch (const LnsStatsResult *result,
-            LnsStatsTable *table,
-            const LnsLaunch *launch,
-            LnsBuffer *text)
+add_launch (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
 {
+  const LnsLaunch *launch = (const LnsLaunch *)result->rows + i;
   const LnsCudaLaunch *shape = _lns_stats_launch (result, launch->launch);
   const uint32_t name = _lns_stats_kernel_name (result, launch->name, launch->launch);
   const int64_t tid = lns_tables_global_tid (result->tables, launch->thread),
@@ -91,18 +89,6 @@ add_launch (const LnsStatsResult *result,
   lns_stats_table_add (table, cells);
 }
 
-static bool
-write_launches (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
-{
-  LnsBuffer text = { 0 };
-
-  (void)error;
-  for (size_t i = 0; i < result->n; i++)
-    add_launch (result, table, (const LnsLaunch *)result->rows + i, &text);
-  lns_buffer_clear (&text);
-  return true;
-}
-
 static const LnsStatsColumn columns[] = {
   { "API Start", .is_time = true },
   { "API Dur", .is_time = true },
@@ -120,7 +106,7 @@ static const LnsStatsColumn columns[] = {
   { "Kernel Name", .is_text = true },
 };
 
-const LnsStatsWay _lns_stats_launches = { run_launches, write_launches, columns,
+const LnsStatsWay _lns_stats_launches = { run_launches, add_launch, NULL, columns,
                                           sizeof columns / sizeof *columns };
 
 /* ---- Summed up ------------------------------------------------------------------------------- */
@@ -261,5 +247,5 @@ static const LnsStatsColumn sum_columns[] = { { "PID" },
                                               { "API Name", .is_text = true },
                                               { "Kernel Name", .is_text = true } };
 
-const LnsStatsWay _lns_stats_launch_sums = { run_sums, write_sums, sum_columns,
+const LnsStatsWay _lns_stats_launch_sums = { run_sums, NULL, write_sums, sum_columns,
                                              sizeof sum_columns / sizeof *sum_columns };

@@ -37,7 +37,9 @@ typedef struct
 {
   /* Computes the rows, RESULT->n not 0 where there are any. False and ERROR where a chunk is damaged, or cancelled. */
   bool (*run) (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-  /* Adds them to TABLE. False and ERROR where a chunk that is read only now is damaged, or cancelled. */
+  /* Adds row I to TABLE; TEXT is room for texts, empty at first. Or NULL, and … */
+  void (*add) (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text);
+  /* … this adds all. False and ERROR where a chunk that is read only now is damaged, or cancelled. */
   bool (*write) (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
   const LnsStatsColumn *columns; /* NULL = those of sums.c */
   unsigned n_columns;

@@ -34,6 +34,7 @@ static const LnsStatsColumn columns[] = {
 /* What moved most comes first, then where most was missing. */
 const LnsStatsWay _lns_stats_memory = {
   _lns_stats_run_query,
+  NULL,
   _lns_stats_write_query,
   columns,
   sizeof columns / sizeof *columns,
@@ -54,6 +55,7 @@ static const LnsStatsColumn total_columns[] = {
 
 const LnsStatsWay _lns_stats_memory_total = {
   _lns_stats_run_query,
+  NULL,
   _lns_stats_write_query,
   total_columns,
   sizeof total_columns / sizeof *total_columns,
@@ -72,6 +74,7 @@ static const LnsStatsColumn fault_columns[] = {
 
 const LnsStatsWay _lns_stats_faults = {
   _lns_stats_run_query,
+  NULL,
   _lns_stats_write_query,
   fault_columns,
   sizeof fault_columns / sizeof *fault_columns,

@@ -29,6 +29,7 @@ static const LnsStatsColumn columns[] = {
 /* Only files of programs that used MPI have MPI_RANKS. */
 const LnsStatsWay _lns_stats_mpi = {
   _lns_stats_run_query,
+  NULL,
   _lns_stats_write_query,
   columns,
   sizeof columns / sizeof *columns,
@@ -55,6 +56,7 @@ static const char *const tables[] = { "p2p", "coll", "start_wait", "other" };
 
 const LnsStatsWay _lns_stats_mpi_sums = {
   _lns_stats_run_query_sums,
+  NULL,
   _lns_stats_write_sums,
   .sql = "SELECT 0, textId, difference(end, start) FROM MPI_P2P_EVENTS WHERE " ENDED
          " UNION ALL SELECT 1, textId, difference(end, start) FROM MPI_COLLECTIVES_EVENTS"
@@ -69,6 +71,7 @@ static const char *const directions[] = { "p2p", "coll_send", "coll_recv" };
 
 const LnsStatsWay _lns_stats_mpi_sizes = {
   _lns_stats_run_query_sums,
+  NULL,
   _lns_stats_write_sums,
   .sql = "SELECT 0, textId, size FROM MPI_P2P_EVENTS"
          " WHERE " ENDED " AND typeof(size) = 'integer'"

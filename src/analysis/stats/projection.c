@@ -128,14 +128,13 @@ domain_of (const LnsStatsResult *result, uint32_t lane)
 }
 
 static void
-add_projected (const LnsStatsResult *result, LnsStatsTable *table, uint32_t i, LnsBuffer *text)
+add_projected (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
 {
   const LnsProjectedRange *range = &result->projected[i];
   const Place *place = (const Place *)result->rows + i;
   const int64_t tid = lns_tables_global_tid (result->tables, range->thread);
 
-  lns_buffer_reset (text);
-  append_stack (result, text, i);
+  append_stack (result, text, (uint32_t)i);
   const size_t name_at = text->size_bytes;
   _lns_stats_append_range (result, text, domain_of (result, range->lane), range->name);
   LnsStatsCell stack = _lns_stats_appended (text, 0);
@@ -161,18 +160,6 @@ add_projected (const LnsStatsResult *result, LnsStatsTable *table, uint32_t i, L
   lns_stats_table_add (table, cells);
 }
 
-static bool
-write (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
-{
-  LnsBuffer text = { 0 };
-
-  (void)error;
-  for (uint32_t i = 0; i < result->n; i++)
-    add_projected (result, table, i, &text);
-  lns_buffer_clear (&text);
-  return true;
-}
-
 static const LnsStatsColumn columns[] = {
   { "Name", .is_text = true },
   { "Projected Start", .is_time = true },
@@ -190,7 +177,8 @@ static const LnsStatsColumn columns[] = {
   { "RangeStack", .is_text = true },
 };
 
-const LnsStatsWay _lns_stats_projection = { run, write, columns, sizeof columns / sizeof *columns };
+const LnsStatsWay _lns_stats_projection = { run, add_projected, NULL, columns,
+                                            sizeof columns / sizeof *columns };
 
 /* ---- Summed up by name ----------------------------------------------------------------------- */
 
@@ -321,7 +309,7 @@ static const LnsStatsColumn sum_columns[] = {
   { "Avg Num Child", .decimals = 1 },
 };
 
-const LnsStatsWay _lns_stats_projection_sums = { run, write_sums, sum_columns,
+const LnsStatsWay _lns_stats_projection_sums = { run, NULL, write_sums, sum_columns,
                                                  sizeof sum_columns / sizeof *sum_columns };
 
 /* ---- Kernels of ranges ----------------------------------------------------------------------- */
@@ -421,5 +409,5 @@ static const LnsStatsColumn kernel_columns[] = {
 };
 
 const LnsStatsWay _lns_stats_projection_kernels = {
-  run_kernels, write_kernels, kernel_columns, sizeof kernel_columns / sizeof *kernel_columns
+  run_kernels, NULL, write_kernels, kernel_columns, sizeof kernel_columns / sizeof *kernel_columns
 };

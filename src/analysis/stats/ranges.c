@@ -22,15 +22,13 @@ append_stack (const LnsStatsResult *result, LnsBuffer *text, const LnsTraceRange
 }
 
 static void
-add_range (const LnsStatsResult *result,
-           LnsStatsTable *table,
-           const LnsTraceRange *range,
-           LnsBuffer *text)
+add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
 {
-  lns_buffer_reset (text);
+  const LnsTraceRange *range = &result->ranges[i];
+
   append_stack (result, text, range);
   const size_t tree_at = text->size_bytes, name_at = tree_at + 2 * (size_t)range->level;
-  for (uint32_t i = 0; i < range->level; i++)
+  for (uint32_t level = 0; level < range->level; level++)
     lns_buffer_append (text, "--", 2);
   _lns_stats_append_range (result, text,
                            lns_domain_name_of (lns_tables_report (result->tables), range->lane),
@@ -67,18 +65,6 @@ run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
   return good;
 }
 
-static bool
-write (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
-{
-  LnsBuffer text = { 0 };
-
-  (void)error;
-  for (size_t i = 0; i < result->n; i++)
-    add_range (result, table, &result->ranges[i], &text);
-  lns_buffer_clear (&text);
-  return true;
-}
-
 static const LnsStatsColumn columns[] = {
   { "Start", .is_time = true },
   { "End", .is_time = true },
@@ -96,4 +82,5 @@ static const LnsStatsColumn columns[] = {
   { "NameTree", .is_text = true },
 };
 
-const LnsStatsWay _lns_stats_ranges = { run, write, columns, sizeof columns / sizeof *columns };
+const LnsStatsWay _lns_stats_ranges = { run, add_range, NULL, columns,
+                                        sizeof columns / sizeof *columns };

@@ -30,9 +30,9 @@ run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
   return true;
 }
 
-static const LnsStatsWay sums = { _lns_stats_run_sums, _lns_stats_write_sums },
-                         row_sums = { _lns_stats_run_row_sums, _lns_stats_write_sums },
-                         nothing = { run_nothing, _lns_stats_write_sums };
+static const LnsStatsWay sums = { _lns_stats_run_sums, NULL, _lns_stats_write_sums },
+                         row_sums = { _lns_stats_run_row_sums, NULL, _lns_stats_write_sums },
+                         nothing = { run_nothing, NULL, _lns_stats_write_sums };
 
 #define SUMS(styles) &sums, styles
 #define ROW_SUMS     &row_sums, LNS_STYLE_ROW
@@ -369,7 +369,17 @@ lns_stats_result_write (const LnsStatsResult *result,
       way->columns != NULL ? way->n_columns : _lns_stats_sum_columns (result, columns);
   LnsStatsTable *table =
       lns_stats_table_new (stream, style, way->columns != NULL ? way->columns : columns, n_columns);
-  const bool good = way->write (result, table, error);
+  LnsBuffer text = { 0 };
+  bool good = true;
+
+  for (size_t i = 0; way->add != NULL && i < result->n; i++)
+    {
+      lns_buffer_reset (&text);
+      way->add (result, i, table, &text);
+    }
+  if (way->add == NULL)
+    good = way->write (result, table, error);
+  lns_buffer_clear (&text);
 
   lns_stats_table_finish (table);
   return good;
