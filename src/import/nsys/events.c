@@ -3,12 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tables of events. What a row says and its event does not, is kept beside it (LNS_COLUMN_REMAINDER). */
+/* Imports tables of events row by row. Values that no column of the lane holds are kept beside the event
+ * (LNS_COLUMN_REMAINDER). */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "src/import/nsys/call-times.h"
 #include "src/import/nsys/remainder.h"
 #include "src/import/nsys/row.h"
 
@@ -29,24 +26,95 @@ typedef struct
   LnsImportRow row;
   LnsImportRemainder beside;
   LnsImportOwners owners;
-  LnsImportCallTimes calls; /* where rows have no starts                                         */
+  LnsIdMap call_times; /* of call_key (), where rows have no starts                              */
 } Rows;
+
+/* ---- Rows without starts --------------------------------------------------------------------- */
+
+/* Exports of schemas before 3.24 do not tell when CUDA events were recorded, but which call recorded them. */
+
+/* What a call is looked up by: GLOBAL_ID is that of its process or thread. */
+static uint64_t
+call_key (LnsImport *import, int64_t global_id, int64_t correlation)
+{
+  return (uint64_t)_lns_import_process (import, global_id) << 32 | (uint32_t)correlation;
+}
+
+/* Times of calls are kept with this bit turned over: the map has no 0, and no time gives CALL_UNSEEN. */
+#define CALL_TIME_BIT (UINT64_C (1) << 63)
+#define CALL_UNSEEN   1
+
+static bool
+wanted_cb (void *data, const LnsKeptValue *values)
+{
+  Rows *rows = data;
+  const uint64_t key =
+      call_key (rows->import, _lns_import_number (&values[0]), _lns_import_number (&values[1]));
+
+  lns_id_map_set_number (&rows->call_times, key, CALL_UNSEEN);
+  return true;
+}
+
+static bool
+call_cb (void *data, const LnsKeptValue *values)
+{
+  Rows *rows = data;
+  const uint64_t key =
+      call_key (rows->import, _lns_import_number (&values[0]), _lns_import_number (&values[1]));
+  int64_t start_ns;
+
+  if (lns_id_map_number (&rows->call_times, key) != 0 && _lns_import_time (&values[2], &start_ns))
+    lns_id_map_set_number (&rows->call_times, key, (uint64_t)start_ns ^ CALL_TIME_BIT);
+  return true;
+}
+
+/* Reads when the calls of TABLE's rows began. */
+static bool
+read_call_times (Rows *rows, LnsForeignTable *table)
+{
+  static const char *const wanted[] = { "globalPid", "correlationId" };
+  static const char *const told[] = { "globalTid", "correlationId", "start" };
+  LnsImport *import = rows->import;
+  LnsForeignTable *calls = lns_foreign_find (import->foreign, "CUPTI_ACTIVITY_KIND_RUNTIME");
+
+  return calls == NULL ||
+         (lns_foreign_read (import->foreign, table, wanted, 2, LNS_FOREIGN_AS_IT_LIES, wanted_cb,
+                            rows, import->error) &&
+          lns_foreign_read (import->foreign, calls, told, 3, LNS_FOREIGN_AS_IT_LIES, call_cb, rows,
+                            import->error));
+}
+
+/* Lets the row start when its call began; at 0 where that is not known. */
+static void
+set_start_of_call (Rows *rows)
+{
+  LnsEvent *event = &rows->row.event;
+  const int correlation = lns_lane_kind_extra (rows->kind, LNS_COLUMN_CORRELATION);
+
+  if (correlation < 0)
+    return;
+  const uint64_t found =
+      lns_id_map_number (&rows->call_times, call_key (rows->import, rows->row.process,
+                                                      (int64_t)event->extra[correlation]));
+  if (found > CALL_UNSEEN)
+    event->start_ns = (int64_t)(found ^ CALL_TIME_BIT);
+}
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* A context in which a row is of a green one is green itself. */
+/* Marks the context as green: one of its rows has a green-context id. */
 static void
 note_green (LnsImport *import, uint32_t id)
 {
-  LnsCudaContext *context = id < import->n_contexts ? &import->context_list[id] : NULL;
+  LnsCudaContext *context = &import->contexts.items[id];
 
-  if (context == NULL || context->is_green)
+  if (context->is_green)
     return;
   context->is_green = 1;
   lns_writer_set_context (import->writer, id, context);
 }
 
-/* Whose row it is. */
+/* The track of the row. */
 static LnsTrack
 track_of (Rows *rows)
 {
@@ -62,8 +130,8 @@ track_of (Rows *rows)
 
   if (rows->of_thread)
     track.thread = _lns_import_thread (import, row->thread);
-  track.process = track.thread < import->n_threads ? import->thread_list[track.thread].process
-                                                   : _lns_import_process (import, row->process);
+  track.process = rows->of_thread ? import->threads.items[track.thread].process
+                                  : _lns_import_process (import, row->process);
   if (rows->of_device)
     track.device = _lns_import_device (import, track.process, row->device);
   if (rows->of_stream)
@@ -115,17 +183,6 @@ set_times (Rows *rows)
     event->flags |= LNS_EVENT_END_UNKNOWN;
 }
 
-/* For rows that do not tell when: as their calls. */
-static int64_t
-call_time (const Rows *rows)
-{
-  const int correlation = lns_lane_kind_extra (rows->kind, LNS_COLUMN_CORRELATION);
-
-  return correlation >= 0 ? _lns_import_call_time (&rows->calls, rows->row.process,
-                                                   rows->row.event.extra[correlation])
-                          : 0;
-}
-
 static bool
 row_cb (void *data, const LnsKeptValue *values)
 {
@@ -142,7 +199,7 @@ row_cb (void *data, const LnsKeptValue *values)
     if (!_lns_import_row_put (row, &rows->cells[i], &values[i]))
       _lns_import_remainder_tell (&rows->beside, i, &values[i]);
   if (!rows->has_starts)
-    row->event.start_ns = call_time (rows);
+    set_start_of_call (rows);
   if (!row->has_start && rows->has_starts)
     {
       import->n_bad++;
@@ -165,7 +222,7 @@ row_cb (void *data, const LnsKeptValue *values)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Start and end first, by which rows may have to be sorted. */
+/* Start and end come first: rows are sorted by them. */
 static unsigned
 place_of (LnsCellRule rule)
 {
@@ -179,7 +236,7 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   const char *columns[COLUMNS_MAX], *start = "", *end = "";
   Rows rows = { .import = import, .how = how, .schema = schema, .row.import = import };
 
-  /* Of several kinds the last, which has all columns of the others.                               */
+  /* Where there are several kinds, the last one has all columns of the others.                    */
   rows.kind = (LnsLaneKind)(31 - __builtin_clz (schema->kinds));
   rows.remainder = lns_lane_kind_extra (rows.kind, LNS_COLUMN_REMAINDER);
   rows.filter = schema->filter.rule == LNS_CELL_BITS && __builtin_popcountll (schema->passes) == 1
@@ -206,24 +263,23 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
         rows.of_device |= rule == LNS_CELL_DEVICE;
         rows.of_stream |= rule == LNS_CELL_STREAM || rule == LNS_CELL_STREAM_OR_ALL;
       }
-  /* What the schema does not know, or no more, is kept beside it under its own name.              */
+  /* A column that the schema does not know is kept beside the event under its own name.           */
   static const LnsTableColumn unknown = { .cell = { .rule = LNS_CELL_NONE } };
-  for (unsigned i = 0; i < table->n_columns && rows.n_cells < COLUMNS_MAX; i++)
-    if (!table->is_used[i] && lns_foreign_use_column (table, table->columns[i]))
+  for (unsigned i = 0; i < table->columns.n && rows.n_cells < COLUMNS_MAX; i++)
+    if (!table->columns.items[i].is_used)
       {
-        columns[rows.n_cells] = table->columns[i];
+        columns[rows.n_cells] = table->columns.items[i].name;
         rows.cells[rows.n_cells++] = _lns_import_cell (&unknown, rows.kind);
       }
   _lns_import_remainder_init (&rows.beside, import, schema->name, columns, rows.n_cells, table);
-  _lns_import_remainder_define (&rows.beside);
   rows.has_starts = lns_foreign_use_column (table, start);
   const LnsForeignOrder order = !rows.has_starts                      ? LNS_FOREIGN_AS_IT_LIES
                                 : lns_foreign_use_column (table, end) ? LNS_FOREIGN_BY_START_AND_END
                                                                       : LNS_FOREIGN_BY_START;
-  bool good = (rows.has_starts || _lns_import_call_times_read (&rows.calls, import, table)) &&
+  bool good = (rows.has_starts || read_call_times (&rows, table)) &&
               lns_foreign_read (import->foreign, table, columns, rows.n_cells, order, row_cb, &rows,
                                 import->error);
   _lns_import_remainder_clear (&rows.beside);
-  _lns_import_call_times_clear (&rows.calls);
+  lns_id_map_clear (&rows.call_times);
   return good;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/import/nsys/foreign-record.h"
 
 /* The file's header, and what it says in files that are read here. */
@@ -56,8 +57,8 @@ enter_page (LnsForeignPages *pages, uint64_t number)
   if (pages->n_levels == LNS_PAGES_LEVELS_MAX)
     return SQLITE_CORRUPT;
   LnsForeignPage *page = &pages->levels[pages->n_levels];
-  if (page->bytes == NULL && (page->bytes = malloc (pages->page_bytes)) == NULL)
-    return SQLITE_NOMEM;
+  if (page->bytes == NULL)
+    page->bytes = lns_calloc (1, pages->page_bytes);
   int code = read_page (pages, number, page->bytes);
   if (code != SQLITE_OK)
     return code;
@@ -95,7 +96,7 @@ gather (LnsForeignPages *pages, const uint8_t *here, size_t n_here, uint64_t siz
                      n = left < pages->usable_bytes - 4 ? left : pages->usable_bytes - 4;
       uint8_t *to = lns_buffer_reserve (&pages->whole, pages->page_bytes);
       if (to == NULL)
-        return SQLITE_NOMEM;
+        lns_out_of_memory ();
       int code = read_page (pages, number, to);
       if (code != SQLITE_OK)
         return code;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Shared by the files that read a foreign file. */
+/* What the files that read a foreign file share. */
 
 #pragma once
 
@@ -19,8 +19,7 @@ struct LnsForeign
   sqlite3 *db;
   char *name; /* in errors                                                                       */
   const atomic_bool *cancel;
-  LnsForeignTable *tables;
-  unsigned n_tables;
+  LNS_ARRAY (LnsForeignTable) tables;
 };
 
 bool _lns_foreign_is_cancelled (const LnsForeign *foreign);

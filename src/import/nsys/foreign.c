@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/import/nsys/foreign-record.h"
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
@@ -42,13 +43,12 @@ _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsErro
   if (_lns_foreign_is_cancelled (foreign))
     return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", foreign->name);
   if (code == SQLITE_NOMEM)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory to read it; close other programs", foreign->name);
+    lns_out_of_memory ();
   if (code == SQLITE_BUSY)
     return lns_error_set (error, LNS_ERROR_IO, 0,
                           "%s: another program is writing it; try again when that has ended",
                           foreign->name);
-  /* SQLite would have to roll back what that had begun, in the file.                               */
+  /* SQLite would have to roll back, in the file, what that program had begun.                      */
   if (code == SQLITE_READONLY)
     return lns_error_set (
         error, LNS_ERROR_FORMAT, 0,
@@ -89,17 +89,6 @@ distrust (LnsForeign *foreign)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Room for one more of N items of *LIST. */
-static bool
-grow (void *list_at, unsigned n, size_t item_bytes)
-{
-  void **list = list_at, *grown = reallocarray (*list, n + 1, item_bytes);
-
-  if (grown != NULL)
-    *list = grown;
-  return grown != NULL;
-}
-
 /* Whether a column declared as TYPE makes real numbers of whole ones (https://www.sqlite.org/datatype3.html). */
 static bool
 is_of_reals (const char *type)
@@ -126,60 +115,48 @@ enum
   COLUMN_HAS_DEFAULT
 };
 
-static bool
+static void
 add_column (LnsForeignTable *table, sqlite3_stmt *row)
 {
-  const unsigned n = table->n_columns;
   const char *name = (const char *)sqlite3_column_text (row, COLUMN_NAME),
              *type = (const char *)sqlite3_column_text (row, COLUMN_TYPE);
 
   /* Computed columns are not in the tree, nor are defaults of columns that were added later.      */
   table->is_plain &= sqlite3_column_int (row, COLUMN_HIDDEN) == 0 &&
-                     sqlite3_column_int (row, COLUMN_HAS_DEFAULT) == 0 && n < LNS_RECORD_VALUES_MAX;
+                     sqlite3_column_int (row, COLUMN_HAS_DEFAULT) == 0 &&
+                     table->columns.n < LNS_RECORD_VALUES_MAX;
   if (name == NULL || sqlite3_column_int (row, COLUMN_HIDDEN) != 0)
-    return true;
-  if (!grow (&table->columns, n, sizeof *table->columns) ||
-      !grow (&table->types, n, sizeof *table->types) ||
-      !grow (&table->is_not_null, n, sizeof *table->is_not_null) ||
-      !grow (&table->is_real, n, sizeof *table->is_real) ||
-      !grow (&table->is_rowid, n, sizeof *table->is_rowid) ||
-      !grow (&table->is_used, n, sizeof *table->is_used))
-    return false;
+    return;
   type = type != NULL ? type : "";
-  table->columns[n] = strdup (name);
-  table->types[n] = strdup (type);
-  table->is_not_null[n] = sqlite3_column_int (row, COLUMN_NOT_NULL) != 0;
-  table->is_real[n] = is_of_reals (type);
-  table->is_rowid[n] =
-      sqlite3_column_int (row, COLUMN_KEY) == 1 && strcasecmp (type, "INTEGER") == 0;
-  table->is_used[n] = false;
-  table->n_columns++;
-  return table->columns[n] != NULL && table->types[n] != NULL;
+  *lns_array_add (&table->columns) = (LnsForeignColumn){
+    .name = lns_strdup (name),
+    .type = lns_strdup (type),
+    .is_not_null = sqlite3_column_int (row, COLUMN_NOT_NULL) != 0,
+    .is_real = is_of_reals (type),
+    .is_rowid = sqlite3_column_int (row, COLUMN_KEY) == 1 && strcasecmp (type, "INTEGER") == 0,
+  };
 }
 
-/* The table of ROW, which has one column of it; NULL without memory. */
+/* The table of ROW, which has one column of it. */
 static LnsForeignTable *
 table_of (LnsForeign *foreign, sqlite3_stmt *row)
 {
   const char *name = (const char *)sqlite3_column_text (row, TABLE_NAME);
-  const unsigned n = foreign->n_tables;
+  const size_t n = foreign->tables.n;
 
-  if (name != NULL && n > 0 && strcmp (foreign->tables[n - 1].name, name) == 0)
-    return &foreign->tables[n - 1];
-  if (name == NULL || !grow (&foreign->tables, n, sizeof *foreign->tables))
-    return NULL;
-  foreign->tables[n] =
-      (LnsForeignTable){ .name = strdup (name),
-                         .root_page = (uint32_t)sqlite3_column_int64 (row, TABLE_ROOT),
-                         .is_plain = true,
-                         .n_rows = UINT64_MAX };
-  if (foreign->tables[n].name == NULL)
-    return NULL;
-  foreign->n_tables++;
-  return &foreign->tables[n];
+  if (name == NULL)
+    lns_out_of_memory ();
+  if (n > 0 && strcmp (foreign->tables.items[n - 1].name, name) == 0)
+    return &foreign->tables.items[n - 1];
+  LnsForeignTable *table = lns_array_add (&foreign->tables);
+  *table = (LnsForeignTable){ .name = lns_strdup (name),
+                              .root_page = (uint32_t)sqlite3_column_int64 (row, TABLE_ROOT),
+                              .is_plain = true,
+                              .n_rows = UINT64_MAX };
+  return table;
 }
 
-/* The columns of all true tables, in one query. */
+/* Lists the columns of all tables but virtual ones, in one query. */
 static bool
 list_tables (LnsForeign *foreign, LnsError *error)
 {
@@ -191,22 +168,14 @@ list_tables (LnsForeign *foreign, LnsError *error)
       "WHERE m.type = 'table' AND m.rootpage > 0 AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
       "ORDER BY m.rowid, c.cid",
       -1, &rows, NULL);
-  bool good = code == SQLITE_OK;
 
-  while (good && (code = sqlite3_step (rows)) == SQLITE_ROW)
-    {
-      LnsForeignTable *table = table_of (foreign, rows);
-      if (table == NULL || !add_column (table, rows))
-        break;
-    }
-  good = good && code == SQLITE_DONE;
-  if (!good && code == SQLITE_ROW)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                   foreign->name);
-  else if (!good)
+  while (code == SQLITE_OK || code == SQLITE_ROW)
+    if ((code = sqlite3_step (rows)) == SQLITE_ROW)
+      add_column (table_of (foreign, rows), rows);
+  if (code != SQLITE_DONE)
     _lns_foreign_fail (foreign, error);
   sqlite3_finalize (rows);
-  return good;
+  return code == SQLITE_DONE;
 }
 
 /* Whether the file at PATH is one with a write-ahead log, and the log is not there: SQLite would make one
@@ -229,22 +198,23 @@ is_without_its_log (const char *path)
 LnsForeign *
 lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel, LnsError *error)
 {
-  LnsForeign *foreign = calloc (1, sizeof *foreign);
-  char *folder = strdup (path), *uri = lns_sql_immutable_uri (path);
-  bool good = foreign != NULL && folder != NULL && (foreign->name = strdup (name)) != NULL;
+  LnsForeign *foreign = lns_calloc (1, sizeof *foreign);
+  char *folder = lns_strdup (path), *slash = strrchr (folder, '/'),
+       *uri = lns_sql_immutable_uri (path);
+  bool good = true;
 
-  if (good && access (path, R_OK) != 0)
+  foreign->name = lns_strdup (name);
+  foreign->cancel = cancel;
+  if (access (path, R_OK) != 0)
     good = lns_error_set_errno (error, errno, "%s: it cannot be read", name);
-  else if (good)
+  else
     {
-      char *slash = strrchr (folder, '/');
       if (slash != NULL)
         slash[1] = '\0';
-      /* Where no journal can be rolled back and no lock be had, none is waited for; and nothing is made
+      /* Where no journal can be rolled back and no lock can be had, none is waited for, and nothing is created
        * beside the file. */
       bool is_fixed = uri != NULL && (access (slash != NULL ? folder : ".", W_OK) != 0 ||
                                       is_without_its_log (path) || !lns_sql_can_lock (path));
-      foreign->cancel = cancel;
       int code = sqlite3_open_v2 (is_fixed ? uri : path, &foreign->db,
                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
                                       (is_fixed ? SQLITE_OPEN_URI : 0),
@@ -252,8 +222,6 @@ lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel,
       good = (code == SQLITE_OK && distrust (foreign)) || _lns_foreign_fail (foreign, error);
       good = good && list_tables (foreign, error);
     }
-  else
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", name);
   free (folder);
   free (uri);
   if (good)
@@ -267,22 +235,18 @@ lns_foreign_close (LnsForeign *foreign)
 {
   if (foreign == NULL)
     return;
-  for (unsigned i = 0; i < foreign->n_tables; i++)
+  for (size_t i = 0; i < foreign->tables.n; i++)
     {
-      for (unsigned c = 0; c < foreign->tables[i].n_columns; c++)
+      LnsForeignTable *table = &foreign->tables.items[i];
+      for (size_t c = 0; c < table->columns.n; c++)
         {
-          free (foreign->tables[i].columns[c]);
-          free (foreign->tables[i].types[c]);
+          free (table->columns.items[c].name);
+          free (table->columns.items[c].type);
         }
-      free (foreign->tables[i].columns);
-      free (foreign->tables[i].types);
-      free (foreign->tables[i].is_not_null);
-      free (foreign->tables[i].is_real);
-      free (foreign->tables[i].is_rowid);
-      free (foreign->tables[i].is_used);
-      free (foreign->tables[i].name);
+      lns_array_clear (&table->columns);
+      free (table->name);
     }
-  free (foreign->tables);
+  lns_array_clear (&foreign->tables);
   sqlite3_close (foreign->db);
   free (foreign->name);
   free (foreign);
@@ -291,25 +255,25 @@ lns_foreign_close (LnsForeign *foreign)
 LnsForeignTable *
 lns_foreign_tables (LnsForeign *foreign, unsigned *ret_n)
 {
-  *ret_n = foreign->n_tables;
-  return foreign->tables;
+  *ret_n = (unsigned)foreign->tables.n;
+  return foreign->tables.items;
 }
 
 LnsForeignTable *
 lns_foreign_find (LnsForeign *foreign, const char *name)
 {
-  for (unsigned i = 0; i < foreign->n_tables; i++)
-    if (strcasecmp (foreign->tables[i].name, name) == 0)
-      return &foreign->tables[i];
+  for (size_t i = 0; i < foreign->tables.n; i++)
+    if (strcasecmp (foreign->tables.items[i].name, name) == 0)
+      return &foreign->tables.items[i];
   return NULL;
 }
 
 bool
 lns_foreign_use_column (LnsForeignTable *table, const char *column)
 {
-  for (unsigned i = 0; table != NULL && i < table->n_columns; i++)
-    if (strcasecmp (table->columns[i], column) == 0)
-      return table->is_used[i] = true;
+  for (size_t i = 0; i < table->columns.n; i++)
+    if (strcasecmp (table->columns.items[i].name, column) == 0)
+      return table->columns.items[i].is_used = true;
   return false;
 }
 

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* An SQLite file that another program wrote, read with distrust: opened read-only, its views, triggers
- * and functions never run, its tables and columns looked up before they are asked for. One thread
- * owns it. */
+/* Reads an SQLite file that another program wrote, with distrust: read-only, without running its views, triggers and
+ * functions, and only tables and columns that the file is known to have. One thread owns it. */
 
 #pragma once
 
@@ -13,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/base/array.h"
 #include "src/base/error.h"
 #include "src/store/format/kept-codec.h"
 
@@ -20,35 +20,39 @@ typedef struct LnsForeign LnsForeign;
 
 typedef struct
 {
-  char *name;
-  char **columns;
-  char **types;      /* of the columns, as declared; "" where none is                            */
-  bool *is_not_null; /* the columns, as declared                                                 */
-  bool *is_real;     /* the columns: whole numbers in them are real ones                        */
-  bool *is_rowid;    /* the columns: the row's id                                               */
-  bool *is_used;     /* by column: set by who reads it                                          */
-  unsigned n_columns;
+  char *name;       /* owned                                                                     */
+  char *type;       /* owned; as declared; "" where none is                                      */
+  bool is_not_null; /* as declared                                                               */
+  bool is_real;     /* whole numbers in it are real ones                                         */
+  bool is_rowid;    /* it is the row's id                                                        */
+  bool is_used;     /* set where it is read                                                      */
+} LnsForeignColumn;
+
+typedef struct
+{
+  char *name; /* owned                                                                           */
+  LNS_ARRAY (LnsForeignColumn) columns;
   uint32_t root_page;
-  bool is_plain;   /* all that its rows have lies in its tree                                   */
-  bool is_known;   /* set by who reads it                                                       */
-  uint64_t n_rows; /* UINT64_MAX: not known yet                                                 */
+  bool is_plain;   /* its tree holds all values of its rows                                     */
+  bool is_known;   /* set where it is read                                                       */
+  uint64_t n_rows; /* UINT64_MAX: not known yet                                                  */
 } LnsForeignTable;
 
-/* NULL and ERROR where PATH is no SQLite file or cannot be read; errors call it NAME. CANCEL (may be NULL) ends
- * whatever reads with LNS_ERROR_CANCELLED. */
+/* Opens PATH, which errors call NAME. NULL and ERROR where it is not an SQLite file or cannot be read. CANCEL (may be
+ * NULL) ends every reading with LNS_ERROR_CANCELLED. */
 LnsForeign *
 lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel, LnsError *error)
     __attribute__ ((warn_unused_result));
 void lns_foreign_close (LnsForeign *foreign); /* NULL is fine                                   */
 
-/* Its tables, in its own order; those of SQLite itself left out. O(1). */
+/* Its tables in the file's order, without those of SQLite itself. O(1). */
 LnsForeignTable *lns_foreign_tables (LnsForeign *foreign, unsigned *ret_n);
 
 /* The table called NAME, or NULL. O(tables). */
 LnsForeignTable *lns_foreign_find (LnsForeign *foreign, const char *name);
 
-/* Marks the column as used, so that it is not told of as unknown. False where TABLE (may be NULL) does not have
- * it. O(columns). */
+/* Marks the column as used, so that the import does not list it as unknown. False where TABLE does not have it.
+ * O(columns). */
 bool lns_foreign_use_column (LnsForeignTable *table, const char *column);
 
 /* Gets a row: as many values as columns were asked for; text and blobs live until it returns. False ends

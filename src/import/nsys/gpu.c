@@ -3,15 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is told of GPUs, contexts and streams. */
+/* Imports the tables that describe GPUs, contexts and streams. */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/import/nsys/import-private.h"
 
-/* A number of TARGET_INFO_GPU and where it goes. */
+/* A number of TARGET_INFO_GPU, and the member that gets it. */
 typedef struct
 {
   const char *column;
@@ -72,7 +71,7 @@ put_fact (LnsCudaDevice *device, const Fact *fact, int64_t number)
           fact->size_bytes == sizeof wide ? (const void *)&wide : &narrow, fact->size_bytes);
 }
 
-/* "8f2c…" of there is "GPU-8f2c…" here. */
+/* nsys writes a UUID without the "GPU-" with which reports begin it. */
 static uint32_t
 uuid_of (LnsImport *import, const LnsKeptValue *value)
 {
@@ -89,27 +88,23 @@ static bool
 gpu_cb (void *data, const LnsKeptValue *values)
 {
   LnsImport *import = data;
-  LnsImportGpu gpu = { .id = _lns_import_number (&values[GPU_ID]) };
-  LnsImportGpu *list = reallocarray (import->gpu_list, import->n_gpus + 1, sizeof *list);
+  LnsImportGpu *gpu = lns_array_add (&import->gpus);
 
-  if (list == NULL)
-    return true;
-  import->gpu_list = list;
-  if (!_lns_import_integer (&values[GPU_CU_DEVICE], &gpu.number))
-    gpu.number = gpu.id;
-  gpu.device.name = _lns_import_text (import, &values[GPU_NAME]);
-  gpu.device.bus = _lns_import_text (import, &values[GPU_BUS]);
-  gpu.device.uuid = uuid_of (import, &values[GPU_UUID]);
+  gpu->id = _lns_import_number (&values[GPU_ID]);
+  if (!_lns_import_integer (&values[GPU_CU_DEVICE], &gpu->number))
+    gpu->number = gpu->id;
+  gpu->device.name = _lns_import_text (import, &values[GPU_NAME]);
+  gpu->device.bus = _lns_import_text (import, &values[GPU_BUS]);
+  gpu->device.uuid = uuid_of (import, &values[GPU_UUID]);
   for (unsigned i = 0; i < N_FACTS; i++)
-    put_fact (&gpu.device, &facts[i], _lns_import_number (&values[N_GPU_COLUMNS + i]));
-  list[import->n_gpus++] = gpu;
+    put_fact (&gpu->device, &facts[i], _lns_import_number (&values[N_GPU_COLUMNS + i]));
   return true;
 }
 
 bool
 _lns_import_gpus (LnsImport *import, LnsForeignTable *table)
 {
-  /* Exports of 2020 call the id otherwise.                                                          */
+  /* Exports of 2020 call the id "deviceId".                                                        */
   const char *columns[N_GPU_COLUMNS + N_FACTS] = { lns_foreign_use_column (table, "id")
                                                        ? "id"
                                                        : "deviceId",
@@ -121,9 +116,9 @@ _lns_import_gpus (LnsImport *import, LnsForeignTable *table)
                            LNS_FOREIGN_AS_IT_LIES, gpu_cb, import, import->error);
 }
 
-/* ---- What is of a process -------------------------------------------------------------------- */
+/* ---- Objects of a process ---------------------------------------------------------------------- */
 
-/* Of a pid, which is told with the machine beside it. */
+/* The process of a row whose first columns tell the machine (hwId, vmId) and the pid. */
 static uint32_t
 process_of (LnsImport *import, const LnsKeptValue *values)
 {
@@ -135,130 +130,71 @@ process_of (LnsImport *import, const LnsKeptValue *values)
 }
 
 /* CUDA's number of a GPU in one process. */
-static bool
-device_cb (void *data, const LnsKeptValue *values)
+void
+_lns_import_device_row (LnsImport *import, const LnsKeptValue *values)
 {
-  LnsImport *import = data;
-  int64_t gpu = _lns_import_number (&values[0]), number = _lns_import_number (&values[1]),
-          pid = _lns_import_number (&values[2]);
+  const int64_t gpu = _lns_import_number (&values[0]), number = _lns_import_number (&values[1]),
+                pid = _lns_import_number (&values[2]);
 
-  for (uint32_t p = 0; p < import->n_processes; p++)
-    for (uint32_t i = 0; import->process_list[p].pid == pid && i < import->n_gpus; i++)
-      if (import->gpu_list[i].id == gpu)
+  for (uint32_t p = 0; p < import->processes.n; p++)
+    for (size_t i = 0; import->processes.items[p].pid == pid && i < import->gpus.n; i++)
+      if (import->gpus.items[i].id == gpu)
         {
-          uint32_t id = _lns_import_device (import, p, number);
-          if (id >= import->n_devices)
-            continue;
-          import->device_list[id] = import->gpu_list[i].device;
-          import->device_list[id].process = p;
-          import->device_list[id].number = (uint32_t)number;
-          lns_writer_set_device (import->writer, id, &import->device_list[id]);
+          const uint32_t id = _lns_import_device (import, p, number);
+          LnsCudaDevice *device = &import->devices.items[id];
+          *device = import->gpus.items[i].device;
+          device->process = p;
+          device->number = (uint32_t)number;
+          lns_writer_set_device (import->writer, id, device);
         }
-  return true;
 }
 
-bool
-_lns_import_devices (LnsImport *import, LnsForeignTable *table)
+void
+_lns_import_context_row (LnsImport *import, const LnsKeptValue *values)
 {
-  static const char *const columns[] = { "gpuId", "cudaId", "pid", "uuid", "numMultiprocessors" };
-  return lns_foreign_read (import->foreign, table, columns, 5, LNS_FOREIGN_AS_IT_LIES, device_cb,
-                           import, import->error);
-}
+  const uint32_t process = process_of (import, values),
+                 device = _lns_import_device (import, process, _lns_import_number (&values[3])),
+                 id =
+                     _lns_import_context (import, process, device, _lns_import_number (&values[4]));
+  LnsCudaContext *context = &import->contexts.items[id];
 
-static bool
-context_cb (void *data, const LnsKeptValue *values)
-{
-  LnsImport *import = data;
-  uint32_t process = process_of (import, values),
-           device = _lns_import_device (import, process, _lns_import_number (&values[3])),
-           id = _lns_import_context (import, process, device, _lns_import_number (&values[4]));
-  LnsCudaContext *context = id < import->n_contexts ? &import->context_list[id] : NULL;
-
-  if (context == NULL)
-    return true;
   context->null_stream = (uint32_t)_lns_import_number (&values[5]);
   context->parent = (uint32_t)_lns_import_number (&values[6]);
   context->is_green = _lns_import_number (&values[7]) != 0;
   context->n_multiprocessors = (uint32_t)_lns_import_number (&values[8]);
   lns_writer_set_context (import->writer, id, context);
-  return true;
 }
 
-bool
-_lns_import_contexts (LnsImport *import, LnsForeignTable *table)
-{
-  /* TARGET_INFO_CUDA_NULL_STREAM, as it was before, calls one column otherwise.                    */
-  const char *columns[] = {
-    "hwId",
-    "vmId",
-    "processId",
-    "deviceId",
-    "contextId",
-    lns_foreign_use_column (table, "nullStreamId") ? "nullStreamId" : "streamId",
-    "parentContextId",
-    "isGreenContext",
-    "numMultiprocessors",
-  };
-  return lns_foreign_read (import->foreign, table, columns, 9, LNS_FOREIGN_AS_IT_LIES, context_cb,
-                           import, import->error);
-}
-
-/* The stream of a row; its context must be known by now, or is of device 0. */
+/* The stream of a row whose context, unless it is known by now, is of DEVICE. */
 static uint32_t
 stream_of (LnsImport *import, const LnsKeptValue *values, const LnsKeptValue *device)
 {
-  uint32_t process = process_of (import, values),
-           device_id = _lns_import_device (import, process, _lns_import_number (device)),
-           context =
-               _lns_import_context (import, process, device_id, _lns_import_number (&values[3]));
+  const uint32_t process = process_of (import, values),
+                 device_id = _lns_import_device (import, process, _lns_import_number (device)),
+                 context = _lns_import_context (import, process, device_id,
+                                                _lns_import_number (&values[3]));
 
   return _lns_import_stream (import, context, _lns_import_number (&values[4]));
 }
 
-static bool
-stream_cb (void *data, const LnsKeptValue *values)
+void
+_lns_import_stream_row (LnsImport *import, const LnsKeptValue *values)
 {
-  LnsImport *import = data;
-  uint32_t id = stream_of (import, values, &values[7]);
-  LnsCudaStream *stream = id < import->n_streams ? &import->stream_list[id] : NULL;
+  const uint32_t id = stream_of (import, values, &values[7]);
+  LnsCudaStream *stream = &import->streams.items[id];
 
-  if (stream == NULL)
-    return true;
-  stream->priority =
-      (int32_t)_lns_import_number (&values[5]); /* a negative one is a large number */
+  /* A negative priority is written as a large number.                                             */
+  stream->priority = (int32_t)_lns_import_number (&values[5]);
   stream->flags = (uint32_t)_lns_import_number (&values[6]);
   lns_writer_set_stream (import->writer, id, stream);
-  return true;
 }
 
-bool
-_lns_import_streams (LnsImport *import, LnsForeignTable *table)
+void
+_lns_import_stream_name_row (LnsImport *import, const LnsKeptValue *values)
 {
-  static const char *const columns[] = { "hwId",     "vmId",     "processId", "contextId",
-                                         "streamId", "priority", "flag",      "deviceId" };
-  return lns_foreign_read (import->foreign, table, columns, 8, LNS_FOREIGN_AS_IT_LIES, stream_cb,
-                           import, import->error);
-}
+  const uint32_t id = stream_of (import, values, &values[6]);
+  LnsCudaStream *stream = &import->streams.items[id];
 
-static bool
-stream_name_cb (void *data, const LnsKeptValue *values)
-{
-  LnsImport *import = data;
-  uint32_t id = stream_of (import, values, &values[6]);
-  LnsCudaStream *stream = id < import->n_streams ? &import->stream_list[id] : NULL;
-
-  if (stream == NULL)
-    return true;
   stream->name = _lns_import_text (import, &values[5]);
   lns_writer_set_stream (import->writer, id, stream);
-  return true;
-}
-
-bool
-_lns_import_stream_names (LnsImport *import, LnsForeignTable *table)
-{
-  static const char *const columns[] = { "hwId",     "vmId", "processId", "contextId",
-                                         "streamId", "name", "deviceId" };
-  return lns_foreign_read (import->foreign, table, columns, 7, LNS_FOREIGN_AS_IT_LIES,
-                           stream_name_cb, import, import->error);
 }

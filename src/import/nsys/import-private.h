@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the importers of tables share: the report in the making, and which of its objects stand for the
- * ids of the foreign file. */
+/* State that the importers of tables share: the report that is written, and which of its objects stand for the ids of
+ * the foreign file. */
 
 #pragma once
 
+#include "src/base/array.h"
 #include "src/base/buffer.h"
+#include "src/base/id-map.h"
 #include "src/base/string-table.h"
 #include "src/import/nsys/foreign.h"
 #include "src/import/nsys/import.h"
@@ -17,7 +19,7 @@
 #include "src/store/write/overlap.h"
 #include "src/store/write/writer.h"
 
-/* Times beyond ±146 years are no times: sums and differences of the others fit into 64 bits. */
+/* Times beyond ±146 years are rejected, so that sums and differences of the others fit into 64 bits. */
 #define LNS_IMPORT_TIME_MAX (INT64_C (1) << 62)
 
 /* A track, and the lanes that the table being imported has given it so far. */
@@ -27,9 +29,8 @@ typedef struct
   LnsLaneKind kind;
   uint32_t id;
   uint32_t n_lanes_before; /* of tables imported before                                         */
-  uint32_t n_lanes;        /* in `lanes`                                                        */
-  uint32_t *lanes;         /* owned; by ordinal - n_lanes_before                                */
-  bool is_held;            /* LNS_LANE_SCHED: `held` waits, for `held_lane`                     */
+  LNS_ARRAY (uint32_t) lanes; /* by ordinal - n_lanes_before                                    */
+  bool is_held; /* LNS_LANE_SCHED: `held` waits, for `held_lane`                     */
   uint32_t held_lane;
   LnsEvent held;
   LnsOverlap overlap;
@@ -49,24 +50,23 @@ typedef struct
   const LnsImportOptions *options;
   LnsError *error;
   /* Keys of the foreign file → ids of the report. */
-  uint32_t *string_list; /* of StringIds by id, as far as ids are small; owned                  */
-  uint32_t n_string_list;
-  LnsStringTable *texts; /* that came last, by their bytes                                      */
-  size_t text_bytes;     /* in it                                                               */
-  LnsStringTable *strings, *processes, *threads, *domains, *devices, *contexts, *streams, *launches,
-      *tracks, *metrics, *leaves;
-  LnsStringTable *public_calls; /* string ids of public names, by those of entry points           */
-  LnsProcess *process_list; /* as they were written, by id; owned                               */
-  LnsThread *thread_list;
-  LnsDomain *domain_list;
-  LnsCudaDevice *device_list;
-  LnsCudaContext *context_list;
-  LnsCudaStream *stream_list;
-  uint32_t n_processes, n_threads, n_domains, n_devices, n_contexts, n_streams, n_launches;
-  LnsImportGpu *gpu_list;
-  uint32_t n_gpus;
-  LnsImportTrack *track_list;
-  uint32_t n_tracks, n_lanes;
+  LNS_ARRAY (uint32_t) strings; /* of StringIds by id, as far as ids are small                  */
+  LnsIdMap large_strings;       /* of other ids                                                 */
+  LnsStringTable *texts;        /* that came last, by their bytes                               */
+  size_t text_bytes;            /* in it                                                        */
+  LnsIdMap process_ids, thread_ids, device_ids, context_ids, stream_ids;
+  LnsIdMap leaves;       /* call chain → string of its innermost function                       */
+  LnsIdMap public_calls; /* string of an entry point → string of its public name                */
+  LnsStringTable *domain_ids, *launch_ids, *track_ids, *metrics;
+  LNS_ARRAY (LnsProcess) processes; /* as they were written, by id                              */
+  LNS_ARRAY (LnsThread) threads;
+  LNS_ARRAY (LnsDomain) domains;
+  LNS_ARRAY (LnsCudaDevice) devices;
+  LNS_ARRAY (LnsCudaContext) contexts;
+  LNS_ARRAY (LnsCudaStream) streams;
+  LNS_ARRAY (LnsImportGpu) gpus;
+  LNS_ARRAY (LnsImportTrack) tracks;
+  uint32_t n_launches, n_lanes;
   int64_t last_thread_key; /* the thread asked for last                                          */
   uint32_t last_thread;
   int64_t end_ns; /* the largest time of any row                                          */
@@ -74,9 +74,31 @@ typedef struct
   LnsBuffer left_out; /* LnsImportResult.left_out                                             */
 } LnsImport;
 
+/* ---- Maps of ids ----------------------------------------------------------------------------- */
+
+/* The number of KEY; OTHERWISE where it has none. */
+static inline uint32_t
+_lns_import_find (const LnsIdMap *map, uint64_t key, uint32_t otherwise)
+{
+  const uint64_t found = lns_id_map_number (map, key);
+  return found > 0 ? (uint32_t)(found - 1) : otherwise;
+}
+
+/* The number that KEY has, or else NUMBER, which it has from now on. */
+static inline uint32_t
+_lns_import_intern (LnsIdMap *map, uint64_t key, size_t number)
+{
+  const uint64_t found = lns_id_map_number (map, key);
+
+  if (found > 0)
+    return (uint32_t)(found - 1);
+  lns_id_map_set_number (map, key, number + 1);
+  return (uint32_t)number;
+}
+
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* The whole number in VALUE; false where it has none (NULL, text, a fraction). */
+/* Reads the whole number in VALUE; false where it has none (NULL, text, a fraction). */
 bool _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number);
 
 /* The same, 0 where there is none. */
@@ -88,7 +110,7 @@ double _lns_import_real (const LnsKeptValue *value);
 /* Notes that row ID of StringIds is STRING. */
 void _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string);
 
-/* VALUE as a time of at most LNS_IMPORT_TIME_MAX. */
+/* Reads VALUE as a time of at most LNS_IMPORT_TIME_MAX. */
 bool _lns_import_time (const LnsKeptValue *value, int64_t *ret_ns);
 
 /* The text in VALUE as a string of the report; 0 for NULL. */
@@ -113,8 +135,8 @@ uint32_t _lns_import_domain (LnsImport *import, uint32_t process, int64_t number
 uint32_t _lns_import_device (LnsImport *import, uint32_t process, int64_t number);
 uint32_t _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number);
 
-/* The device that the context NUMBER is known to be of, else OTHERWISE: nsys tells device 0 for all that waited for a
- * GPU. */
+/* The device of the context NUMBER if that is known, else OTHERWISE: nsys writes device 0 in every row of
+ * synchronization. */
 uint32_t _lns_import_context_device (const LnsImport *import,
                                      uint32_t process,
                                      int64_t number,
@@ -130,11 +152,10 @@ typedef struct
   uint32_t track, lane, ordinal;
 } LnsImportPlace;
 
-/* The place of TRACK with lanes of KIND in `track_list`; LNS_ID_NONE without memory. */
+/* The place of TRACK with lanes of KIND in `tracks`. */
 uint32_t _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind);
 
-/* Finds the lowest lane of TRACK (which may be LNS_ID_NONE) that is free from START_NS on, for
- * _lns_import_append () next. Each track's events come by start, those of equal starts the longest
+/* Finds the lowest lane of TRACK that is free from START_NS on, for _lns_import_append () next. Each track's events come by start, those of equal starts the longest
  * first. False (and counted) where there would be too many lanes. */
 bool _lns_import_take_place (LnsImport *import,
                              uint32_t track,
@@ -186,6 +207,9 @@ typedef struct LnsImportTable
   /* Finishes an event: names it where no column does, and may put it on a track and lane of other kinds.
    * NULL = nothing to do. */
   void (*finish) (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane);
+  /* Imports a row with the values of `columns`; NULL = as `import` says. */
+  void (*row) (LnsImport *import, const LnsKeptValue *values);
+  const char *columns[10]; /* up to a NULL                                                      */
   /* Imports the table in its own way; NULL = row by row, as the schema's cells say. */
   bool (*import) (LnsImport *import, LnsForeignTable *table);
 } LnsImportTable;
@@ -199,25 +223,27 @@ bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImp
 /* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
 void _lns_import_name_metric (LnsImport *import, LnsTrack *track);
 
-/* Every table that is no events, as it is. */
+/* Keeps every table that does not hold events, as it is. */
 bool _lns_import_keep_tables (LnsImport *import);
 
-/* Now and then: progress, and what waits goes into the file. False and import->error where it cannot. */
+/* Reports progress and writes waiting events to the file, now and then. False and import->error where it cannot. */
 bool _lns_import_look_up (LnsImport *import);
 
-/* Imported in ways of their own. */
+/* Tables that are imported in ways of their own. */
 bool _lns_import_counters (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_diagnostics (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_metric_names (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_leaves (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_string_ids (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_process_names (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_mpi_ranks (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_thread_names (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_details (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_gpus (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_devices (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_contexts (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_streams (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_stream_names (LnsImport *import, LnsForeignTable *table);
 bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);
+
+/* Rows of other tables; their columns stand in tables.c. */
+void _lns_import_string_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_process_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_thread_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_rank_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_device_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_context_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_stream_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_stream_name_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_diagnostic_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_details_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_metric_row (LnsImport *import, const LnsKeptValue *values);
+void _lns_import_leaf_row (LnsImport *import, const LnsKeptValue *values);

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/import/nsys/import-private.h"
 
 static bool
@@ -33,7 +34,7 @@ read_start (LnsImport *import, LnsWriterOptions *options)
                            options, import->error);
 }
 
-/* Whether there is anything that a profiler would write. */
+/* Whether the file has a table that nsys writes. */
 static bool
 has_known_table (LnsImport *import, const char *path)
 {
@@ -53,10 +54,8 @@ has_known_table (LnsImport *import, const char *path)
 static bool
 open_all (LnsImport *import, const char *path, const char *out_path)
 {
-  LnsStringTable **maps[] = { &import->strings, &import->processes, &import->threads,
-                              &import->domains, &import->devices,   &import->contexts,
-                              &import->streams, &import->launches,  &import->tracks,
-                              &import->metrics, &import->leaves,    &import->public_calls };
+  LnsStringTable **maps[] = { &import->domain_ids, &import->launch_ids, &import->track_ids,
+                              &import->metrics };
   const char *name = import->options->origin != NULL ? import->options->origin : path;
   LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
 
@@ -65,8 +64,7 @@ open_all (LnsImport *import, const char *path, const char *out_path)
     return false;
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
     if ((*maps[i] = lns_string_table_new ()) == NULL)
-      return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0,
-                            "%s: not enough memory to import it", path);
+      lns_out_of_memory ();
   unsigned n;
   const LnsForeignTable *tables = lns_foreign_tables (import->foreign, &n);
   for (unsigned i = 0; i < n && import->options->progress != NULL; i++)
@@ -78,33 +76,62 @@ open_all (LnsImport *import, const char *path, const char *out_path)
 static void
 free_all (LnsImport *import)
 {
-  lns_string_table_free (import->strings);
-  lns_string_table_free (import->texts);
-  lns_string_table_free (import->processes);
-  lns_string_table_free (import->threads);
-  lns_string_table_free (import->domains);
-  lns_string_table_free (import->devices);
-  lns_string_table_free (import->contexts);
-  lns_string_table_free (import->streams);
-  lns_string_table_free (import->launches);
-  lns_string_table_free (import->tracks);
-  lns_string_table_free (import->metrics);
-  lns_string_table_free (import->leaves);
-  lns_string_table_free (import->public_calls);
-  free (import->string_list);
-  free (import->process_list);
-  free (import->thread_list);
-  free (import->domain_list);
-  free (import->device_list);
-  free (import->context_list);
-  free (import->stream_list);
-  free (import->gpu_list);
-  free (import->track_list);
+  LnsStringTable *tables[] = { import->texts, import->domain_ids, import->launch_ids,
+                               import->track_ids, import->metrics };
+  LnsIdMap *maps[] = { &import->large_strings, &import->process_ids, &import->thread_ids,
+                       &import->device_ids,    &import->context_ids, &import->stream_ids,
+                       &import->leaves,        &import->public_calls };
+
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    lns_string_table_free (tables[i]);
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+    lns_id_map_clear (maps[i]);
+  lns_array_clear (&import->strings);
+  lns_array_clear (&import->processes);
+  lns_array_clear (&import->threads);
+  lns_array_clear (&import->domains);
+  lns_array_clear (&import->devices);
+  lns_array_clear (&import->contexts);
+  lns_array_clear (&import->streams);
+  lns_array_clear (&import->gpus);
+  lns_array_clear (&import->tracks);
   lns_buffer_clear (&import->left_out);
   lns_foreign_close (import->foreign);
 }
 
-/* The tables that are there, one after the other. */
+typedef struct
+{
+  LnsImport *import;
+  const LnsImportTable *how;
+} Rows;
+
+static bool
+row_cb (void *data, const LnsKeptValue *values)
+{
+  const Rows *rows = data;
+
+  rows->import->n_done++;
+  rows->how->row (rows->import, values);
+  return _lns_import_look_up (rows->import);
+}
+
+static bool
+import_table (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how)
+{
+  Rows rows = { import, how };
+  unsigned n_columns = 0;
+
+  if (how->import != NULL)
+    return how->import (import, table);
+  if (how->row == NULL)
+    return _lns_import_events (import, table, how);
+  while (how->columns[n_columns] != NULL)
+    n_columns++;
+  return lns_foreign_read (import->foreign, table, how->columns, n_columns, LNS_FOREIGN_AS_IT_LIES,
+                           row_cb, &rows, import->error);
+}
+
+/* Imports the tables that the file has, one after the other. */
 static bool
 import_tables (LnsImport *import)
 {
@@ -117,15 +144,14 @@ import_tables (LnsImport *import)
       if (table == NULL)
         continue;
       table->is_known = true;
-      if (!(tables[i].import != NULL ? tables[i].import (import, table)
-                                     : _lns_import_events (import, table, &tables[i])))
+      if (!import_table (import, table, &tables[i]))
         return false;
       _lns_import_end_table (import);
     }
   return true;
 }
 
-/* Notes the tables that nobody asked for, and columns of them that hold something. */
+/* Notes the tables that nothing read, and the unknown columns of the others. */
 static bool
 list_rest (LnsImport *import)
 {
@@ -142,10 +168,10 @@ list_rest (LnsImport *import)
       if (n_rows > 0 && !tables[i].is_known)
         _lns_import_leave_out (import, "%s: %llu %s", tables[i].name, (unsigned long long)n_rows,
                                lns_plural (n_rows, "row", "rows"));
-      for (unsigned c = 0; n_rows > 0 && tables[i].is_known && c < tables[i].n_columns; c++)
-        if (!tables[i].is_used[c])
+      for (unsigned c = 0; n_rows > 0 && tables[i].is_known && c < tables[i].columns.n; c++)
+        if (!tables[i].columns.items[c].is_used)
           _lns_import_leave_out (import, "%s.%s: unknown column", tables[i].name,
-                                 tables[i].columns[c]);
+                                 tables[i].columns.items[c].name);
     }
   return true;
 }
@@ -202,9 +228,10 @@ lns_import_sqlite (const char *path,
     lns_writer_abandon (import.writer);
   if (good && ret_result != NULL)
     {
-      *ret_result = (LnsImportResult){ .n_rows = import.n_rows,
-                                       .n_bad = import.n_bad,
-                                       .left_out = strdup ((const char *)import.left_out.bytes) };
+      *ret_result =
+          (LnsImportResult){ .n_rows = import.n_rows,
+                             .n_bad = import.n_bad,
+                             .left_out = lns_strdup ((const char *)import.left_out.bytes) };
       if (is_cut_off)
         snprintf (ret_result->complaint, sizeof ret_result->complaint, "%s",
                   import.options->complaint);

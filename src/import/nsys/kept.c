@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tables that are no events: kept as they are (LnsKeptTable), whether or not definitions are made of them
- * too, so that an export has all that the file had. */
+/* Tables that do not hold events are kept as they are (LnsKeptTable), even if definitions are made of them too, so that
+ * an export has everything that the file had. */
 
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/memory.h"
 #include "src/import/nsys/remainder.h"
 #include "src/tables/enums.h"
 
@@ -23,7 +24,7 @@ typedef struct
   bool is_string[LNS_KEPT_MAX_COLUMNS]; /* the column holds ids of StringIds                    */
 } Rows;
 
-/* Whether columns called NAME hold ids of StringIds, in whatever table. */
+/* Whether columns called NAME hold ids of StringIds, in any table. */
 static bool
 is_string_id (const char *name)
 {
@@ -40,8 +41,8 @@ is_string_id (const char *name)
   return false;
 }
 
-/* The string that ID of StringIds is. One that the file lacks stays the number it was, which nobody will take
- * for a string of the report: all of these are there already. */
+/* The string of ID in StringIds. An id that the file lacks stays a number, and -1 where the number would be taken for a
+ * string of the report. */
 static LnsKeptValue
 keep_string (LnsImport *import, int64_t id)
 {
@@ -73,23 +74,25 @@ static bool
 keep_table (LnsImport *import, LnsForeignTable *table)
 {
   LnsKeptColumn columns[LNS_KEPT_MAX_COLUMNS];
-  Rows rows = { .import = import, .n_columns = table->n_columns };
+  const char *names[LNS_KEPT_MAX_COLUMNS];
+  Rows rows = { .import = import, .n_columns = (unsigned)table->columns.n };
 
-  if (table->n_columns > LNS_KEPT_MAX_COLUMNS)
+  if (table->columns.n > LNS_KEPT_MAX_COLUMNS)
     return true;
-  for (unsigned i = 0; i < table->n_columns; i++)
+  for (unsigned i = 0; i < rows.n_columns; i++)
     {
-      columns[i] = (LnsKeptColumn){ table->columns[i], table->types[i], table->is_not_null[i] };
-      rows.is_string[i] = is_string_id (table->columns[i]);
+      const LnsForeignColumn *column = &table->columns.items[i];
+      names[i] = column->name;
+      columns[i] = (LnsKeptColumn){ column->name, column->type, column->is_not_null };
+      rows.is_string[i] = is_string_id (column->name);
     }
   rows.maker =
-      lns_kept_table_maker_new (import->writer, table->name, columns, table->n_columns, false);
+      lns_kept_table_maker_new (import->writer, table->name, columns, rows.n_columns, false);
   if (rows.maker == NULL)
-    return lns_error_set (import->error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to import");
+    lns_out_of_memory ();
   table->is_known = true;
-  bool good =
-      lns_foreign_read (import->foreign, table, (const char *const *)table->columns,
-                        table->n_columns, LNS_FOREIGN_AS_IT_LIES, row_cb, &rows, import->error);
+  bool good = lns_foreign_read (import->foreign, table, names, rows.n_columns,
+                                LNS_FOREIGN_AS_IT_LIES, row_cb, &rows, import->error);
   lns_kept_table_maker_free (rows.maker);
   return good;
 }

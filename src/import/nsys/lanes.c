@@ -3,22 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Events, each put on the lowest lane of its track that is free: so calls and ranges of a thread lie
- * by depth. */
+/* Puts each event on the lowest free lane of its track, so that calls and ranges of a thread lie by depth. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/import/nsys/import-private.h"
 
-/* What a file may open, so that one whose rows all overlap does not take all memory. */
+/* Limits on lanes, so that a file whose rows all overlap does not take all memory. */
 #define TRACK_LANES_MAX 4096
 #define LANES_MAX       65536
 
 #define COMMIT_BYTES  ((size_t)16 << 20)
 #define ROWS_PER_LOOK 4096
 
-/* What tells tracks apart. */
+/* Identifies a track. */
 typedef struct
 {
   uint32_t kind, lane_kind, process, thread, domain, device, stream, value_type, metric, name;
@@ -31,24 +29,18 @@ _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
   const Key key = { track->kind,   kind,          track->process, track->thread,
                     track->domain, track->device, track->stream,  track->value_type,
                     track->metric, track->name,   track->number };
-  uint32_t i = lns_string_table_intern (import->tracks, &key, sizeof key, import->n_tracks);
+  const uint32_t i =
+      lns_string_table_intern (import->track_ids, &key, sizeof key, (uint32_t)import->tracks.n);
 
-  if (i < import->n_tracks)
+  if (i < import->tracks.n)
     return i;
-  if ((import->n_tracks & (import->n_tracks - 1)) == 0)
-    {
-      LnsImportTrack *grown = reallocarray (
-          import->track_list, import->n_tracks == 0 ? 1 : 2 * import->n_tracks, sizeof *grown);
-      if (grown == NULL)
-        return LNS_ID_NONE;
-      import->track_list = grown;
-    }
-  LnsImportTrack *result = &import->track_list[import->n_tracks];
-  *result = (LnsImportTrack){ .track = *track, .kind = kind };
+  LnsImportTrack *result = lns_array_add (&import->tracks);
+  result->track = *track;
+  result->kind = kind;
   if (track->kind == LNS_TRACK_GPU_METRIC)
     _lns_import_name_metric (import, &result->track);
   result->id = lns_writer_add_track (import->writer, &result->track);
-  return import->n_tracks++;
+  return i;
 }
 
 uint32_t *
@@ -72,19 +64,14 @@ take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
 {
   uint32_t ordinal = lns_overlap_take (&track->overlap, start_ns);
 
-  if (ordinal == LNS_ID_NONE || ordinal < track->n_lanes)
+  if (ordinal == LNS_ID_NONE || ordinal < track->lanes.n)
     return ordinal;
-  uint32_t *lanes = ordinal < TRACK_LANES_MAX && import->n_lanes < LANES_MAX
-                        ? reallocarray (track->lanes, ordinal + 1, sizeof *lanes)
-                        : NULL;
-  if (lanes == NULL)
+  if (ordinal >= TRACK_LANES_MAX || import->n_lanes == LANES_MAX)
     return LNS_ID_NONE; /* taken for good: it is never looked at again                             */
-  track->lanes = lanes;
-  lanes[ordinal] =
+  *lns_array_add (&track->lanes) =
       lns_writer_add_lane (import->writer, &(LnsLane){ .track = track->id,
                                                        .ordinal = track->n_lanes_before + ordinal,
                                                        .kind = track->kind });
-  track->n_lanes = ordinal + 1;
   import->n_lanes++;
   return ordinal;
 }
@@ -112,15 +99,15 @@ _lns_import_take_place (LnsImport *import,
                         int64_t start_ns,
                         LnsImportPlace *ret_place)
 {
-  LnsImportTrack *found = track != LNS_ID_NONE ? &import->track_list[track] : NULL;
-  uint32_t ordinal = found != NULL ? take_lane (import, found, start_ns) : LNS_ID_NONE;
+  LnsImportTrack *found = &import->tracks.items[track];
+  const uint32_t ordinal = take_lane (import, found, start_ns);
 
   if (ordinal == LNS_ID_NONE)
     {
       import->n_bad++;
       return false;
     }
-  *ret_place = (LnsImportPlace){ track, found->lanes[ordinal], ordinal };
+  *ret_place = (LnsImportPlace){ track, found->lanes.items[ordinal], ordinal };
   return true;
 }
 
@@ -140,7 +127,7 @@ bool
 _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event)
 {
   const int64_t end_ns = event->start_ns + event->duration_ns;
-  LnsImportTrack *track = &import->track_list[place->track];
+  LnsImportTrack *track = &import->tracks.items[place->track];
 
   lns_overlap_release (&track->overlap, place->ordinal, end_ns);
   if (track->kind == LNS_LANE_SCHED)
@@ -160,16 +147,14 @@ _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEve
 void
 _lns_import_end_table (LnsImport *import)
 {
-  for (uint32_t i = 0; i < import->n_tracks; i++)
+  for (size_t i = 0; i < import->tracks.n; i++)
     {
-      LnsImportTrack *track = &import->track_list[i];
+      LnsImportTrack *track = &import->tracks.items[i];
       append_held (import, track, track->held.start_ns);
-      for (uint32_t lane = 0; lane < track->n_lanes; lane++)
-        lns_writer_close_lane (import->writer, track->lanes[lane]);
+      for (size_t lane = 0; lane < track->lanes.n; lane++)
+        lns_writer_close_lane (import->writer, track->lanes.items[lane]);
       lns_overlap_clear (&track->overlap);
-      free (track->lanes);
-      track->lanes = NULL;
-      track->n_lanes_before += track->n_lanes;
-      track->n_lanes = 0;
+      track->n_lanes_before += (uint32_t)track->lanes.n;
+      lns_array_clear (&track->lanes);
     }
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* NVTX_EVENTS: ranges and marks, and the rows among them that name domains, categories and threads. */
+/* Imports NVTX_EVENTS: ranges and marks, and rows that name domains, categories and threads. */
 
 #include <string.h>
 
@@ -37,10 +37,10 @@ static const char *const columns[] = {
 typedef struct
 {
   LnsImport *import;
-  uint64_t n_unknown;  /* rows of types that nobody knows                                        */
+  uint64_t n_unknown;  /* rows of unknown types                                                  */
   uint64_t n_repeated; /* rows that create or destroy a domain once more                        */
   bool is_there[N_COLUMNS];
-  /* What the source has of the columns, and where in it each of them is. */
+  /* The columns that the source has, and where in it each of them is. */
   const char *present[N_COLUMNS];
   unsigned place[N_COLUMNS];
   LnsImportRemainder beside;
@@ -152,7 +152,7 @@ set (LnsEvent *event, LnsLaneKind kind, LnsColumnId column, int64_t number)
   event->extra[lns_lane_kind_extra (kind, column)] = (uint64_t)number;
 }
 
-/* What began before the file ends and does not end in it, ends with it. */
+/* A range that has no end ends with the report. */
 static bool
 set_times (LnsImport *import, const LnsKeptValue *values, LnsEvent *event)
 {
@@ -173,7 +173,7 @@ set_times (LnsImport *import, const LnsKeptValue *values, LnsEvent *event)
   return true;
 }
 
-/* A number of which the event says that it is not there where it is 0. */
+/* The number of COLUMN, where 0 in the event stands for NULL. */
 static int64_t
 number_of (Rows *rows, const LnsKeptValue *values, unsigned column)
 {
@@ -185,7 +185,7 @@ number_of (Rows *rows, const LnsKeptValue *values, unsigned column)
   return number;
 }
 
-/* Keeps what a row of KIND says and EVENT, which is otherwise complete, does not. */
+/* Keeps the values of a row of KIND that EVENT, which is otherwise complete, does not hold. */
 static void
 tell_rest (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, const LnsEvent *event)
 {
@@ -235,7 +235,7 @@ find_track (Rows *rows,
     {
       LnsTrack track = {
         .kind = track_kind,
-        .process = thread < import->n_threads ? import->thread_list[thread].process : 0,
+        .process = import->threads.items[thread].process,
         .thread = kind == LNS_LANE_NVTX_START_END ? LNS_ID_NONE : thread,
         .device = LNS_ID_NONE,
         .stream = LNS_ID_NONE,
@@ -293,10 +293,8 @@ name_thread (LnsImport *import, const LnsKeptValue *values)
 {
   uint32_t flags = 0,
            id = _lns_import_thread (import, _lns_import_number (&values[LNS_NVTX_GLOBAL_TID]));
+  LnsThread *thread = &import->threads.items[id];
 
-  if (id >= import->n_threads)
-    return;
-  LnsThread *thread = &import->thread_list[id];
   thread->name = text_of (import, values, &flags);
   thread->is_named = 1;
   if (!_lns_import_time (&values[LNS_NVTX_START], &thread->start_ns))
@@ -310,13 +308,10 @@ name_domain (Rows *rows, const LnsKeptValue *values, int64_t type)
   LnsImport *import = rows->import;
   uint32_t flags = 0,
            thread = _lns_import_thread (import, _lns_import_number (&values[LNS_NVTX_GLOBAL_TID])),
-           process = thread < import->n_threads ? import->thread_list[thread].process : 0,
-           id = _lns_import_domain (import, process,
+           id = _lns_import_domain (import, import->threads.items[thread].process,
                                     _lns_import_number (&values[LNS_NVTX_DOMAIN_ID]));
-  LnsDomain *domain = id < import->n_domains ? &import->domain_list[id] : NULL;
+  LnsDomain *domain = &import->domains.items[id];
 
-  if (domain == NULL)
-    return;
   if (type == LNS_EVENT_TYPE_CATEGORY)
     {
       lns_writer_add_category (
@@ -374,7 +369,6 @@ bool
 _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
 {
   Rows rows = { .import = import };
-
   unsigned n_present = 0;
 
   for (unsigned i = 0; i < N_COLUMNS; i++)
@@ -384,7 +378,6 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
         rows.present[n_present++] = columns[i];
       }
   _lns_import_remainder_init (&rows.beside, import, table->name, rows.present, n_present, table);
-  _lns_import_remainder_define (&rows.beside);
   bool good = lns_foreign_read (import->foreign, table, columns, N_COLUMNS,
                                 rows.is_there[LNS_NVTX_START] ? LNS_FOREIGN_BY_START_AND_END
                                                               : LNS_FOREIGN_AS_IT_LIES,

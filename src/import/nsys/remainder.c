@@ -7,12 +7,27 @@
 
 #include <strings.h>
 
+#include "src/base/memory.h"
+
 static void
 forget (LnsImportRemainder *remainder)
 {
   for (unsigned i = 0; i < remainder->n_columns; i++)
     remainder->told[i] = (LnsKeptValue){ .type = LNS_KEPT_UNSET };
   remainder->has_told = false;
+}
+
+/* The column called NAME as SOURCE declares it. One that it does not have is never told.            */
+static LnsKeptColumn
+describe (const LnsForeignTable *source, const char *name)
+{
+  for (size_t i = 0; i < source->columns.n; i++)
+    {
+      const LnsForeignColumn *column = &source->columns.items[i];
+      if (strcasecmp (column->name, name) == 0)
+        return (LnsKeptColumn){ name, column->type, column->is_not_null };
+    }
+  return (LnsKeptColumn){ name, "", true };
 }
 
 void
@@ -23,9 +38,15 @@ _lns_import_remainder_init (LnsImportRemainder *remainder,
                             unsigned n_columns,
                             const LnsForeignTable *source)
 {
-  *remainder = (LnsImportRemainder){
-    .import = import, .table = table, .columns = columns, .n_columns = n_columns, .source = source
-  };
+  LnsKeptColumn kept[LNS_KEPT_MAX_COLUMNS] = { 0 };
+
+  for (unsigned i = 0; i < n_columns; i++)
+    kept[i] = describe (source, columns[i]);
+  *remainder = (LnsImportRemainder){ .n_columns = n_columns,
+                                     .maker = lns_kept_table_maker_new (import->writer, table, kept,
+                                                                        n_columns, true) };
+  if (remainder->maker == NULL)
+    lns_out_of_memory ();
   forget (remainder);
 }
 
@@ -51,36 +72,9 @@ _lns_import_remainder_tell (LnsImportRemainder *remainder,
   remainder->has_told = true;
 }
 
-/* The column called NAME as SOURCE declares it. One that it does not have is never told.            */
-static LnsKeptColumn
-describe (const LnsForeignTable *source, const char *name)
-{
-  for (unsigned i = 0; i < source->n_columns; i++)
-    if (strcasecmp (source->columns[i], name) == 0)
-      return (LnsKeptColumn){ name, source->types[i], source->is_not_null[i] };
-  return (LnsKeptColumn){ name, "", true };
-}
-
-void
-_lns_import_remainder_define (LnsImportRemainder *remainder)
-{
-  LnsKeptColumn columns[LNS_KEPT_MAX_COLUMNS];
-
-  if (remainder->maker != NULL)
-    return;
-  for (unsigned i = 0; i < remainder->n_columns; i++)
-    columns[i] = describe (remainder->source, remainder->columns[i]);
-  remainder->maker = lns_kept_table_maker_new (remainder->import->writer, remainder->table, columns,
-                                               remainder->n_columns, true);
-}
-
 uint64_t
 _lns_import_remainder_id (LnsImportRemainder *remainder)
 {
-  if (!remainder->has_told)
-    return 0;
-  _lns_import_remainder_define (remainder);
-  return remainder->maker != NULL
-             ? lns_kept_table_maker_remainder (remainder->maker, remainder->told)
-             : 0;
+  return remainder->has_told ? lns_kept_table_maker_remainder (remainder->maker, remainder->told)
+                             : 0;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What rows of a table say and their events do not: kept beside them (LNS_COLUMN_REMAINDER). */
+/* Values of rows that their events do not hold: they are kept beside the events (LNS_COLUMN_REMAINDER). */
 
 #pragma once
 
@@ -12,18 +12,14 @@
 
 typedef struct
 {
-  LnsImport *import;
-  const char *table;
-  const char *const *columns; /* borrowed                                                       */
-  const LnsForeignTable *source;
   unsigned n_columns;
-  LnsKeptTableMaker *maker; /* NULL until one is needed                                          */
+  LnsKeptTableMaker *maker; /* owned                                                             */
   LnsKeptValue told[LNS_KEPT_MAX_COLUMNS];
   bool has_told;
 } LnsImportRemainder;
 
-/* For rows of the schema's TABLE, which come from SOURCE, with N_COLUMNS COLUMNS; these must stay as long as
- * it does. */
+/* Begins the remainders of the schema's TABLE: rows come from SOURCE with N_COLUMNS COLUMNS. An export knows from them
+ * which columns the source had, even where no row has a remainder. */
 void _lns_import_remainder_init (LnsImportRemainder *remainder,
                                  LnsImport *import,
                                  const char *table,
@@ -32,13 +28,10 @@ void _lns_import_remainder_init (LnsImportRemainder *remainder,
                                  const LnsForeignTable *source);
 void _lns_import_remainder_clear (LnsImportRemainder *remainder);
 
-/* Makes the columns known, though no row may say anything in them: what else the table has is NULL. */
-void _lns_import_remainder_define (LnsImportRemainder *remainder);
-
 /* Begins a row. */
 void _lns_import_remainder_begin (LnsImportRemainder *remainder);
 
-/* Keeps VALUE of COLUMN, which lives until the row's end. */
+/* Keeps VALUE of COLUMN. Its bytes are read when the row ends. */
 void _lns_import_remainder_tell (LnsImportRemainder *remainder,
                                  unsigned column,
                                  const LnsKeptValue *value);

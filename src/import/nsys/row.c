@@ -258,8 +258,8 @@ graph_class (const LnsEvent *event)
 static int64_t
 device_of (const LnsImport *import, uint32_t track)
 {
-  const uint32_t device = import->track_list[track].track.device;
-  return device < import->n_devices ? import->device_list[device].number : 0;
+  const uint32_t device = import->tracks.items[track].track.device;
+  return device < import->devices.n ? import->devices.items[device].number : 0;
 }
 
 bool

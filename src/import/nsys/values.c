@@ -5,13 +5,12 @@
 
 #include "src/import/nsys/import-private.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "src/base/memory.h"
 
 /* Ids of StringIds below it are looked up in a list, of at most 32 MB. */
 #define SMALL_IDS (INT64_C (1) << 23)
 
-/* So much text is known again when it comes again, with what a table takes for each. */
+/* Texts are interned until the table holds this much, including SLOT_BYTES for each; then it begins anew. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 #define SLOT_BYTES     64
 
@@ -23,7 +22,7 @@ _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number)
       *ret_number = value->integer;
       return true;
     }
-  /* Programs that rewrite tables turn columns with NULLs into these.                              */
+  /* Programs that rewrite tables turn integer columns with NULLs into real ones.                  */
   if (value->type != LNS_KEPT_REAL || !(value->real >= -0x1p62 && value->real <= 0x1p62))
     return false;
   *ret_number = (int64_t)value->real;
@@ -63,9 +62,9 @@ _lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes)
       import->texts = NULL;
       import->text_bytes = 0;
     }
-  if (import->texts == NULL)
-    import->texts = lns_string_table_new ();
-  if (size_bytes == 0 || import->texts == NULL)
+  if (import->texts == NULL && (import->texts = lns_string_table_new ()) == NULL)
+    lns_out_of_memory ();
+  if (size_bytes == 0)
     return lns_writer_bytes (import->writer, bytes, size_bytes);
   const uint32_t next = lns_writer_n_strings (import->writer),
                  id = lns_string_table_intern (import->texts, bytes, size_bytes, next);
@@ -83,40 +82,25 @@ _lns_import_text (LnsImport *import, const LnsKeptValue *value)
              : 0;
 }
 
-/* Room for ID in the list of small ids. */
-static bool
-grow_list (LnsImport *import, int64_t id)
-{
-  uint32_t n = import->n_string_list > 0 ? import->n_string_list : 1024;
-
-  while (n <= id)
-    n *= 2;
-  uint32_t *list = reallocarray (import->string_list, n, sizeof *list);
-  if (list == NULL)
-    return false;
-  memset (list + import->n_string_list, 0xFF, (n - import->n_string_list) * sizeof *list);
-  import->string_list = list;
-  import->n_string_list = n;
-  return true;
-}
-
 void
 _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string)
 {
-  bool is_small = id >= 0 && id < SMALL_IDS;
-
-  if (is_small && (id < import->n_string_list || grow_list (import, id)))
-    import->string_list[id] = string;
-  else if (!is_small)
-    lns_string_table_intern (import->strings, &id, sizeof id, string);
+  if (id < 0 || id >= SMALL_IDS)
+    {
+      _lns_import_intern (&import->large_strings, (uint64_t)id, string);
+      return;
+    }
+  while (import->strings.n <= (size_t)id)
+    *lns_array_add (&import->strings) = LNS_ID_NONE;
+  import->strings.items[id] = string;
 }
 
 uint32_t
 _lns_import_find_string (LnsImport *import, int64_t id)
 {
-  if (id >= 0 && id < SMALL_IDS)
-    return id < import->n_string_list ? import->string_list[id] : LNS_ID_NONE;
-  return lns_string_table_intern (import->strings, &id, sizeof id, LNS_ID_NONE);
+  if (id < 0 || id >= SMALL_IDS)
+    return _lns_import_find (&import->large_strings, (uint64_t)id, LNS_ID_NONE);
+  return (size_t)id < import->strings.n ? import->strings.items[id] : LNS_ID_NONE;
 }
 
 uint32_t
