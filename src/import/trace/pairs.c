@@ -5,12 +5,88 @@
 
 #include "src/import/trace/pairs.h"
 
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+
 /* Of the column "kind" */
 enum
 {
   IS_END = 1,
   IS_ARROW = 2
 };
+
+/* A range or arrow that has begun and not ended. */
+typedef struct OpenRange
+{
+  LnsTraceMoment begin;
+  int64_t row;
+  int64_t last_ns;         /* when the last range of its key began or ended                      */
+  struct OpenRange *below; /* the one of its key that began before                               */
+} OpenRange;
+
+/* ---- Open ranges ----------------------------------------------------------------------------- */
+
+static void
+set_last (LnsTracePairs *pairs, uint64_t key, OpenRange *range)
+{
+  if (!lns_id_map_set (&pairs->open, key, range))
+    lns_out_of_memory ();
+}
+
+/* Takes the open range of KEY that began last. False where there is none. */
+static bool
+take_last (LnsTracePairs *pairs, uint64_t key, OpenRange *ret_range)
+{
+  OpenRange *last = lns_id_map_get (&pairs->open, key);
+
+  if (last == NULL)
+    return false;
+  if (last->below != NULL)
+    set_last (pairs, key, last->below);
+  else
+    lns_id_map_take (&pairs->open, key);
+  *ret_range = *last;
+  free (last);
+  pairs->n_open--;
+  return true;
+}
+
+/* Takes any open range, from *PLACE of the map on, which begins at 0. */
+static bool
+take_any (LnsTracePairs *pairs, size_t *place, OpenRange *ret_range)
+{
+  while (*place < pairs->open.n_places && pairs->open.entries[*place].value == NULL)
+    ++*place;
+  return *place < pairs->open.n_places &&
+         take_last (pairs, pairs->open.entries[*place].key, ret_range);
+}
+
+/* Whether nothing more is paired. Counts what is not. */
+static bool
+is_full (LnsTracePairs *pairs)
+{
+  const bool is_full = pairs->n_unpaired > 0 || pairs->n_open >= LNS_TRACE_OPEN_MAX;
+
+  pairs->n_unpaired += is_full;
+  return is_full;
+}
+
+static void
+open_range (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row)
+{
+  if (is_full (pairs))
+    return;
+  OpenRange *range = lns_calloc (1, sizeof *range);
+  *range = (OpenRange){ .begin = *moment,
+                        .row = row,
+                        .last_ns = moment->time_ns,
+                        .below = lns_id_map_get (&pairs->open, moment->key) };
+  set_last (pairs, moment->key, range);
+  pairs->n_open++;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Puts a row into the table WHERE of moments. */
 static bool
@@ -28,46 +104,38 @@ note (LnsTracePairs *pairs,
                              row,
                              moment->tid };
 
-  pairs->is_noted = true;
   return lns_trace_put (pairs->tables, where, values, 6, error);
 }
 
-static LnsTraceMoment
-begin_of (const LnsOpenRange *range)
+/* Takes a moment that found no partner in its process: it is noted under the key of all processes, or counted where it
+ * has none or IS_LAST is set. */
+static bool
+leave (LnsTracePairs *pairs,
+       const LnsTraceMoment *moment,
+       bool is_end,
+       int64_t row,
+       bool is_last,
+       LnsError *error)
 {
-  return (LnsTraceMoment){ .time_ns = range->start_ns,
-                           .key = range->key,
-                           .any_key = range->any_key,
-                           .tid = range->tid,
-                           .is_arrow = range->is_arrow };
+  LnsTraceMoment shared = *moment;
+
+  shared.key = moment->any_key;
+  if (!is_last && moment->any_key != moment->key)
+    return note (pairs, LNS_TRACE_ROW_LONE_MOMENT, &shared, is_end, row, error);
+  pairs->n_lone_arrows += moment->is_arrow;
+  pairs->n_lone_ends += is_end && !moment->is_arrow;
+  return true;
 }
 
-/* Whether nothing more is paired; counts what is not. */
 static bool
-is_full (LnsTracePairs *pairs)
+leave_open (LnsTracePairs *pairs, bool is_last, LnsError *error)
 {
-  const bool is_full = pairs->n_unpaired > 0 || pairs->open.n_open >= LNS_TRACE_OPEN_MAX;
+  OpenRange range;
 
-  pairs->n_unpaired += is_full;
-  return is_full;
-}
-
-static bool
-open_range (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row, LnsError *error)
-{
-  const LnsOpenRange range = { .key = moment->key,
-                               .any_key = moment->any_key,
-                               .row = row,
-                               .start_ns = moment->time_ns,
-                               .last_ns = moment->time_ns,
-                               .tid = moment->tid,
-                               .is_arrow = moment->is_arrow };
-
-  if (is_full (pairs))
-    return true;
-  return _lns_open_ranges_add (&pairs->open, &range) ||
-         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
-                        pairs->tables->path);
+  for (size_t place = 0; take_any (pairs, &place, &range);)
+    if (!leave (pairs, &range.begin, false, range.row, is_last, error))
+      return false;
+  return true;
 }
 
 static bool
@@ -85,64 +153,46 @@ lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsEr
 
   if (pairs->sorts)
     return note (pairs, LNS_TRACE_ROW_MOMENT, moment, false, row, error);
-  const LnsOpenRange *last = _lns_open_ranges_last (&pairs->open, moment->key);
-  /* It may be what an end that came before is of.                                                 */
+  const OpenRange *last = lns_id_map_get (&pairs->open, moment->key);
+  /* An end that came before may belong to it.                                                     */
   pairs->is_unordered |= (last != NULL && moment->time_ns < last->last_ns) ||
                          (pairs->has_lone && moment->time_ns < pairs->last_lone_ns);
-  return !pairs->is_unordered && open_range (pairs, moment, row, error);
+  if (!pairs->is_unordered)
+    open_range (pairs, moment, row);
+  return !pairs->is_unordered;
 }
 
 bool
 lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error)
 {
-  LnsOpenRange range;
+  OpenRange range;
 
   if (pairs->sorts)
     return note (pairs, LNS_TRACE_ROW_MOMENT, moment, true, 0, error);
   if (pairs->n_unpaired > 0)
     return is_full (pairs);
-  if (!_lns_open_ranges_take (&pairs->open, moment->key, &range))
+  if (!take_last (pairs, moment->key, &range))
     {
       if (!pairs->has_lone || moment->time_ns > pairs->last_lone_ns)
         pairs->last_lone_ns = moment->time_ns;
       pairs->has_lone = true;
-      return note (pairs, LNS_TRACE_ROW_MOMENT, moment, true, 0, error);
+      return leave (pairs, moment, true, 0, false, error);
     }
   pairs->is_unordered |= moment->time_ns < range.last_ns;
-  LnsOpenRange *below = _lns_open_ranges_last (&pairs->open, moment->key);
-  if (below != NULL)
-    below->last_ns = moment->time_ns;
+  if (range.below != NULL)
+    range.below->last_ns = moment->time_ns;
   return !pairs->is_unordered && end_row (pairs, moment, range.row, error);
 }
 
 /* ---- What is left ---------------------------------------------------------------------------- */
 
-/* Counts what found no partner; the FIRST time, it is noted once more, by the key that all processes share. */
-static bool
-leave (LnsTracePairs *pairs,
-       const LnsTraceMoment *moment,
-       bool is_end,
-       int64_t row,
-       bool first,
-       LnsError *error)
-{
-  LnsTraceMoment shared = *moment;
-
-  shared.key = moment->any_key;
-  if (first && moment->any_key != moment->key)
-    return note (pairs, LNS_TRACE_ROW_LONE_MOMENT, &shared, is_end, row, error);
-  pairs->n_lone_arrows += moment->is_arrow;
-  pairs->n_lone_ends += is_end && !moment->is_arrow;
-  return true;
-}
-
 /* Pairs the moments that QUESTION gives in order. */
 static bool
-pair_all (LnsTracePairs *pairs, const char *question, bool first, LnsError *error)
+pair_all (LnsTracePairs *pairs, const char *question, bool is_last, LnsError *error)
 {
   sqlite3_stmt *rows = NULL;
   int code = sqlite3_prepare_v2 (pairs->tables->db, question, -1, &rows, NULL);
-  LnsOpenRange range;
+  OpenRange range;
   bool good = true;
 
   while (good && rows != NULL && (code = sqlite3_step (rows)) == SQLITE_ROW)
@@ -156,48 +206,42 @@ pair_all (LnsTracePairs *pairs, const char *question, bool first, LnsError *erro
       if (pairs->n_unpaired > 0)
         pairs->n_unpaired++;
       else if ((kind & IS_END) == 0)
-        good = open_range (pairs, &moment, sqlite3_column_int64 (rows, 4), error);
-      else if (_lns_open_ranges_take (&pairs->open, moment.key, &range))
+        open_range (pairs, &moment, sqlite3_column_int64 (rows, 4));
+      else if (take_last (pairs, moment.key, &range))
         good = end_row (pairs, &moment, range.row, error);
       else
-        good = leave (pairs, &moment, true, 0, first, error);
+        good = leave (pairs, &moment, true, 0, is_last, error);
     }
   if (good && code != SQLITE_DONE)
     good = lns_trace_fail (pairs->tables, error);
   sqlite3_finalize (rows);
-  while (good && _lns_open_ranges_take_any (&pairs->open, &range))
-    {
-      const LnsTraceMoment begin = begin_of (&range);
-      good = leave (pairs, &begin, false, range.row, first, error);
-    }
-  return good;
+  return good && leave_open (pairs, is_last, error);
 }
 
 bool
 lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error)
 {
   static const char drop_open[] = "DELETE FROM LNS_FLOWS WHERE end IS NULL";
-  LnsOpenRange range;
 
-  if (pairs->n_unpaired > 0) /* what is open stays open                                           */
-    return lns_trace_run (pairs->tables, error, drop_open);
-  while (_lns_open_ranges_take_any (&pairs->open, &range))
-    {
-      const LnsTraceMoment begin = begin_of (&range);
-      if (!note (pairs, LNS_TRACE_ROW_MOMENT, &begin, false, range.row, error))
-        return false;
-    }
-  if (!pairs->is_noted)
-    return true;
-  /* Of equal times the one that the file has first comes first.                                   */
-  return pair_all (pairs, "SELECT * FROM temp.MOMENTS ORDER BY time, rowid", true, error) &&
-         pair_all (pairs, "SELECT * FROM temp.LONE_MOMENTS ORDER BY time, kind & 1, rowid", false,
-                   error) &&
-         lns_trace_run (pairs->tables, error, drop_open);
+  /* Where pairing was given up, open ranges stay open. Of equal times the one that the file has first comes first. */
+  const bool good =
+      pairs->n_unpaired > 0 ||
+      ((pairs->sorts
+            ? pair_all (pairs, "SELECT * FROM temp.MOMENTS ORDER BY time, rowid", false, error)
+            : leave_open (pairs, false, error)) &&
+       pair_all (pairs, "SELECT * FROM temp.LONE_MOMENTS ORDER BY time, kind & 1, rowid", true,
+                 error));
+
+  return good && ((pairs->n_unpaired == 0 && pairs->n_lone_arrows == 0) ||
+                  lns_trace_run (pairs->tables, error, drop_open));
 }
 
 void
 lns_trace_pairs_clear (LnsTracePairs *pairs)
 {
-  _lns_open_ranges_clear (&pairs->open);
+  OpenRange range;
+
+  for (size_t place = 0; take_any (pairs, &place, &range);)
+    ;
+  lns_id_map_clear (&pairs->open);
 }

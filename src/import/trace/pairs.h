@@ -3,18 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Beginnings and ends that a trace tells as events of their own. An end belongs to the last beginning before it with the
- * same key. Where ids hold for all processes, one in the end's own process comes first: many programs count such ids
- * from 1 in each process.
+/* Pairs beginnings and ends that are events of their own. An end belongs to the last beginning before it with the same
+ * key. Where ids hold for all processes, one in the end's own process comes first: many programs count such ids from 1
+ * in each process.
  *
- * Most files have them in order: they are paired as they come, and what finds no partner is paired by time at the end.
- * A file that turns out to have them in another order (`is_unordered`) is to be read again with `sorts`: all are noted
- * in a table and paired by time once they are there. Memory is that of the ranges that are open at one time, of which
- * there are LNS_TRACE_OPEN_MAX: a compressed file says many more for nothing. From there on nothing is paired. */
+ * Most files have them in order: they are paired as they come. Those that find no partner in their process are paired
+ * across processes by time at the end. A file whose order turns out to be another one (`is_unordered`) must be read
+ * again with `sorts`: all are noted in a table and paired by time at the end.
+ *
+ * Memory is that of the ranges that are open at one time. After LNS_TRACE_OPEN_MAX of them, which a small compressed
+ * file may have, nothing more is paired. */
 
 #pragma once
 
-#include "src/import/trace/open-ranges.h"
+#include "src/base/id-map.h"
 #include "src/import/trace/tables.h"
 
 #define LNS_TRACE_OPEN_MAX (1u << 20)
@@ -36,12 +38,12 @@ typedef struct
   bool is_unordered;
   uint64_t n_lone_ends;   /* at the end: of ranges; beginnings without an end are open ranges     */
   uint64_t n_lone_arrows; /* at the end: ends and beginnings                                      */
-  uint64_t n_unpaired; /* beginnings and ends from where LNS_TRACE_OPEN_MAX were open           */
+  uint64_t n_unpaired; /* beginnings and ends after LNS_TRACE_OPEN_MAX were open                */
   /* Private. */
-  LnsOpenRanges open;
+  LnsIdMap open; /* key → the open range of it that began last                                  */
+  uint32_t n_open;
   bool has_lone;
   int64_t last_lone_ns; /* the latest end that found no beginning yet                           */
-  bool is_noted;        /* there are rows in the table                                          */
 } LnsTracePairs;
 
 /* Begins at MOMENT what was put into TABLES last. False, and ERROR unless the file is_unordered, where the reading
@@ -51,7 +53,7 @@ bool lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment, 
 /* Ends something at MOMENT. Likewise. */
 bool lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error);
 
-/* Pairs what is left, when all is there. O(n log n) where `sorts`, in the temporary folder. */
+/* Pairs what is left, when all is there. O(n log n), in the temporary folder. */
 bool lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error);
 
 /* Frees what it holds; before the tables are closed or after. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/hash.h"
+#include "src/base/memory.h"
 #include "src/store/format/definitions.h"
 
 /* Ids of our own begin here. */
@@ -169,19 +170,17 @@ find_text (LnsTraceTables *tables, const char *text, size_t size_bytes)
 bool
 lns_trace_admit (LnsTraceTables *tables, uint64_t key)
 {
-  const bool has_room = tables->n_tracks < LNS_TRACE_TRACKS_MAX;
-
-  if (tables->n_tracks > 0 && key == tables->last_track)
+  if (tables->tracks.n > 0 && key == tables->last_track)
     return true;
-  const uint32_t id =
-      has_room ? lns_string_table_intern (tables->tracks, &key, sizeof key, tables->n_tracks)
-               : lns_string_table_find (tables->tracks, &key, sizeof key, UINT32_MAX);
-  if (id == UINT32_MAX)
+  if (lns_id_map_number (&tables->tracks, key) == 0)
     {
-      tables->n_crowded_out++;
-      return false;
+      if (tables->tracks.n == LNS_TRACE_TRACKS_MAX)
+        {
+          tables->n_crowded_out++;
+          return false;
+        }
+      lns_id_map_set_number (&tables->tracks, key, 1);
     }
-  tables->n_tracks += id == tables->n_tracks;
   tables->last_track = key;
   return true;
 }
@@ -264,18 +263,17 @@ lns_trace_thread (
   const uint32_t process = lns_trace_id (tables, pid), thread = lns_trace_id (tables, tid);
   int64_t name;
   *ret_tid = (int64_t)process << LNS_TRACE_ID_BITS | thread;
-  if (tables->n_threads > 0 && *ret_tid == tables->last_tid)
+  if (tables->threads.n > 0 && *ret_tid == tables->last_tid)
     return true;
   tables->last_tid = *ret_tid;
-  if (tables->n_threads >=
-      LNS_TRACE_TRACKS_MAX) /* they need no names: their events have no place  */
+  /* Further threads need no names: their events are left out.                                     */
+  if (tables->threads.n >= LNS_TRACE_TRACKS_MAX)
     return true;
   if (!note_process (tables, process, pid, error))
     return false;
-  if (lns_string_table_intern (tables->threads, ret_tid, sizeof *ret_tid, tables->n_threads) !=
-      tables->n_threads)
+  if (lns_id_map_number (&tables->threads, (uint64_t)*ret_tid) != 0)
     return true;
-  tables->n_threads++;
+  lns_id_map_set_number (&tables->threads, (uint64_t)*ret_tid, 1);
   return !is_text (thread, tid) || (lns_trace_intern_value (tables, tid, &name, error) &&
                                     lns_trace_put (tables, LNS_TRACE_ROW_THREAD_NAME,
                                                    (int64_t[]){ name, *ret_tid }, 2, error));
@@ -297,7 +295,7 @@ lns_trace_count_call (LnsTraceTables *tables, int64_t tid)
 bool
 lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error)
 {
-  /* The size of pages first: by it the cache's is counted.                                          */
+  /* The page size comes first: the cache is counted in pages.                                     */
   static const char settings[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -32768;"
                                  "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                                  "PRAGMA temp.journal_mode = OFF; PRAGMA temp_store = FILE;"
@@ -307,12 +305,8 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
   tables->strings = lns_string_table_new ();
   tables->ids = lns_string_table_new ();
   tables->domains = lns_string_table_new ();
-  tables->threads = lns_string_table_new ();
-  tables->tracks = lns_string_table_new ();
-  if (tables->strings == NULL || tables->ids == NULL || tables->domains == NULL ||
-      tables->threads == NULL || tables->tracks == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
-                          path);
+  if (tables->strings == NULL || tables->ids == NULL || tables->domains == NULL)
+    lns_out_of_memory ();
   if (sqlite3_open_v2 (file, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
           SQLITE_OK ||
       sqlite3_exec (tables->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
@@ -336,11 +330,10 @@ is_thread (sqlite3_context *context, int n, sqlite3_value **values)
   const uint32_t number = (uint32_t)(tid & ((1 << LNS_TRACE_ID_BITS) - 1));
 
   sqlite3_result_int (context, number < OWN_FIRST_ID ||
-                                   lns_string_table_find (tables->threads, &tid, sizeof tid,
-                                                          UINT32_MAX) != UINT32_MAX);
+                                   lns_id_map_number (&tables->threads, (uint64_t)tid) != 0);
 }
 
-/* Forgets the names of processes that have no events, and of what is no thread. */
+/* Drops the names of processes and threads that have no events. */
 static bool
 drop_names (LnsTraceTables *tables, LnsError *error)
 {
@@ -394,7 +387,7 @@ lns_trace_tables_close (LnsTraceTables *tables)
   lns_string_table_free (tables->strings);
   lns_string_table_free (tables->ids);
   lns_string_table_free (tables->domains);
-  lns_string_table_free (tables->threads);
-  lns_string_table_free (tables->tracks);
+  lns_id_map_clear (&tables->threads);
+  lns_id_map_clear (&tables->tracks);
   *tables = (LnsTraceTables){ 0 };
 }

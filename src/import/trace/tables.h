@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The nsys tables that a trace's events become on their way to a report: an SQLite file for the time being, with
- * what rows have in common (texts, processes, threads). Every function that returns false has filled ERROR. One
- * thread owns them. */
+/* The nsys tables that a trace's events become on their way to a report: a temporary SQLite file, and the texts,
+ * processes and threads that rows share. Every function that returns false has filled ERROR. One thread owns the
+ * tables. */
 
 #pragma once
 
@@ -13,20 +13,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/base/id-map.h"
 #include "src/base/string-table.h"
 #include "src/import/trace/json.h"
 
-/* Ids of processes and threads have so many bits; those that are texts, or too large, get one of our own. */
+/* Ids of processes and threads have so many bits. A text, or a number that is too large, gets an id of our own. */
 #define LNS_TRACE_ID_BITS 24
 
-/* Names of more processes, and calls of more, are not told apart. */
+/* Names and calls of this many processes are kept apart. */
 #define LNS_TRACE_PROCESSES_MAX 256
 
-/* Tracks of a report, such as a thread's ranges of one domain, or a counter. Each takes a kilobyte until the report is
- * whole, and a compressed file says millions of them for nothing: events of further ones are left out. */
+/* The most tracks of a report, such as a thread's ranges of one domain, or a counter. Each takes a kilobyte until the
+ * report is whole, and a small compressed file may have millions of them: events of further tracks are left out. */
 #define LNS_TRACE_TRACKS_MAX (1u << 15)
 
-/* Among integers of a row: NULL. */
+/* Stands for NULL among the integers of a row. */
 #define LNS_TRACE_NULL INT64_MIN
 
 /* Rows of nsys that an event can become. */
@@ -75,11 +76,12 @@ typedef struct
   sqlite3 *db;
   sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
   LnsTraceOwnTable own[LNS_TRACE_N_OWN_TABLES];
-  LnsStringTable *strings, *ids, *domains, *threads, *tracks;
-  uint32_t n_strings, n_ids, n_domains, n_threads, n_tracks;
-  uint64_t last_track;    /* that was let in */
-  uint64_t n_crowded_out; /* events of tracks beyond LNS_TRACE_TRACKS_MAX */
-  int64_t last_tid;       /* that had an event */
+  LnsStringTable *strings, *ids, *domains;
+  uint32_t n_strings, n_ids, n_domains;
+  LnsIdMap threads, tracks; /* sets of globalTids, and of keys that were let in */
+  uint64_t last_track;      /* that was let in */
+  uint64_t n_crowded_out;   /* events of tracks beyond LNS_TRACE_TRACKS_MAX */
+  int64_t last_tid;         /* that had an event */
   struct
   {
     uint32_t id;
@@ -88,12 +90,12 @@ typedef struct
   unsigned n_processes;
 } LnsTraceTables;
 
-/* Creates them in FILE, which exists and is empty. To be closed also where that fails. */
+/* Creates the tables in FILE, which exists and is empty. They must be closed even if that fails. */
 bool
 lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error);
 
-/* Ends them: the GPUs' work goes to the process with the most calls; what is called only as GPUs and streams are
- * loses its name; the trace began at START_NS since 1970. */
+/* Completes the tables: work on GPUs goes to the process with the most calls, and names of processes and threads without
+ * events are dropped. The trace began at START_NS since 1970. */
 bool lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error);
 void lns_trace_tables_close (LnsTraceTables *tables);
 
