@@ -57,7 +57,7 @@ def thread(_build):
 
 def mutations(build):
     for name, said in (("mutate-report", " of 10000 opened"), ("mutate-export", " of 100"),
-                       ("mutate-trace", " of 10000 imported")):
+                       ("mutate-trace", " of 10000 imported"), ("mutate-json", " of 10000 valid")):
         program = os.path.join(build, "tests", "fuzz", name)
         print("+ LNS_MUTATIONS=10000 " + program, flush=True)
         environment = dict(os.environ, LNS_MUTATIONS="10000", LNS_SOURCE_ROOT=os.path.dirname(TESTS))
@@ -109,7 +109,7 @@ def mutate(_build):
 STAGES = {
     "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
     "thread": (thread, "unit tests under the thread sanitizer"),
-    "mutations": (mutations, "10,000 mutated reports, as many exports of nsys and as many traces, under sanitizers"),
+    "mutations": (mutations, "10,000 mutated reports, as many exports of nsys, traces and JSON texts, under sanitizers"),
     "structure": (structure, "300 well-formed, hostile files through all that reads files, under sanitizers"),
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),

@@ -27,7 +27,7 @@ import tempfile
 
 # Each room's own tests: they are fast, and most breakages end here.
 OWN_TESTS = {
-    "src/base": ["base", "kernel-name", "golden-info", "golden-kernel_names"],
+    "src/base": ["base", "json-reader", "golden-json", "kernel-name", "golden-info", "golden-kernel_names"],
     "src/store": ["codec", "chunk-format", "definition-codec", "levels", "overlap", "writer", "writer-file",
                   "writer-failures", "pixels", "recover", "report", "report-bytes", "report-errors", "report-threads"],
     "capture/wire": ["records", "clock", "pool", "pool-memory", "pool-model", "decoder"],
