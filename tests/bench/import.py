@@ -2,9 +2,10 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Speed and memory of importing an nsys export: ./run bench import [ROWS [ordered|nearly|shuffled]…] makes one of so
+"""Speed and memory of importing: ./run bench import [ROWS [ordered|nearly|shuffled|trace]…] makes an nsys export of so
 many rows (3,000,000; 41,000,000 are 2 GB) with calls, kernels, copies and ranges of eight threads, and imports it with
-its rows in order, with one in a thousand before its time, as nsys writes them, and shuffled.
+its rows in order, with one in a thousand before its time, as nsys writes them, and shuffled. "trace" makes a trace as
+PyTorch's profiler writes it, with so many events of operators, calls and kernels (5,500,000 are 2.1 GB).
 """
 
 import json
@@ -74,6 +75,51 @@ def make(path, rows, kind):
     database.close()
 
 
+OPERATOR = """  {
+    "ph": "X", "cat": "cpu_op", "name": "aten::op_%d", "pid": 4711, "tid": %d,
+    "ts": %d.%03d, "dur": 4.125,
+    "args": {
+      "External id": %d,"Record function id": 0, "Concrete Inputs": ["", "\\"a\\""], "Input type": ["float", "Scalar"], "Input Dims": [[300, 2048], []]
+    }
+  },
+"""
+CALL = """  {
+    "ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4711, "tid": %d,
+    "ts": %d.%03d, "dur": 2,
+    "args": {
+      "External id": %d,
+      "cbid": 211, "correlation": %d
+    }
+  },
+"""
+KERNEL = """  {
+    "ph": "X", "cat": "kernel", "name": "void at::native::vectorized_elementwise_kernel<%d, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)", "pid": 0, "tid": 7,
+    "ts": %d.%03d, "dur": 3,
+    "args": {
+      "External id": %d,
+      "queued": 0, "device": 0, "context": 1,
+      "stream": 7, "correlation": %d,
+      "registers per thread": 20,
+      "shared memory": 0,
+      "blocks per SM": 3.2,
+      "warps per SM": 12.8,
+      "grid": [%d, 1, 1],
+      "block": [128, 1, 1],
+      "est. achieved occupancy %%": 20
+    }
+  }"""
+
+
+def make_trace(path, events):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{\n  "schemaVersion": 1,\n  "traceEvents": [\n')
+        for i in range(events // 3):
+            us, ns, thread = 1682725898079484 + i * 10, i % 1000, 4711 + i % 8
+            file.write((",\n" if i > 0 else "") + OPERATOR % (i % 80, thread, us, ns, i % 5000) + CALL % (thread, us + 1, ns, i % 5000, i)
+                       + KERNEL % (i % 40, us + 5, ns, i % 5000, i, i % 500 + 1))
+        file.write("\n]}\n")
+
+
 def measure(source, report):
     start = time.monotonic()
     process = subprocess.Popen([tap.LANESCOPE, "import", "-q", "-f", "true", "-o", report, source])
@@ -87,9 +133,12 @@ def main():
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 3000000
     figures = {"rows": rows}
     with tempfile.TemporaryDirectory(prefix="lanescope-bench-") as folder:
-        for kind in sys.argv[2:] or ORDERS:
+        for kind in sys.argv[2:] or [*ORDERS, "trace"]:
             source, report = os.path.join(folder, kind + ".sqlite"), os.path.join(folder, kind + ".rep")
-            make(source, rows, kind)
+            if kind == "trace":
+                make_trace(source, rows)
+            else:
+                make(source, rows, kind)
             best = min((measure(source, report) for _ in range(3 if rows < 10000000 else 1)), key=lambda figure: figure[0])
             figures[kind] = {"source_mb": round(os.path.getsize(source) / 1e6), "report_mb": round(os.path.getsize(report) / 1e6),
                              "seconds": round(best[0], 2), "cpu_seconds": round(best[1], 2), "mrows_per_second": round(rows / best[0] / 1e6, 2),

@@ -426,7 +426,9 @@ def test_traces_that_are_cut_off():
     events = [{"ph": "X", "pid": 1, "tid": 2, "ts": i, "dur": 1, "name": "n%d" % random.randrange(1 << 30)} for i in range(10000)]
     texts = json.dumps({"traceEvents": events}), json.dumps(events)
     with tempfile.TemporaryDirectory() as source:
-        cut = [write(source, "cut.json", texts[0][:len(texts[0]) // 2]), write(source, "wrong.json", texts[0][:len(texts[0]) // 2] + " oops " + texts[0][len(texts[0]) // 2:])]
+        # Between two events: within a name it would be part of that.
+        wrong = texts[0].index(", {", len(texts[0]) // 2) + 1
+        cut = [write(source, "cut.json", texts[0][:len(texts[0]) // 2]), write(source, "wrong.json", texts[0][:wrong] + " oops " + texts[0][wrong:])]
         for i, text in enumerate(texts):
             with open(write(source, "whole.json.gz", text), "rb") as file:
                 packed = file.read()
@@ -445,6 +447,8 @@ def test_traces_that_are_cut_off():
                 assert 0 < int(count[0]) <= len(events), (path, count)
                 told = subprocess.run([tap.LANESCOPE, "info", report], capture_output=True, text=True).stdout
                 assert "LNS-IMPORT-002" in told and "\nstate: recovered\nmissing: what follows in " + path in told, told
+                if path.endswith("/wrong.json"):
+                    assert f'{path}: invalid value "oops" at byte {wrong + 1}\n' in told, told
 
 
 def test_long_texts_are_left_out_and_told():

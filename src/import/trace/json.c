@@ -9,48 +9,30 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <yajl/yajl_gen.h>
-#include <yajl/yajl_parse.h>
 #include <zlib.h>
 
+#include "src/base/json-reader.h"
 #include "src/import/nsys/queue.h"
-#include "src/import/trace/mend.h"
-#include "src/import/trace/text.h"
 
 /* A thread of its own reads, inflates and parses, while the caller works on the events that came before. */
 
-/* The chunk grows while one token fills it: the parser looks at a token from its beginning again with each chunk, which
- * would make a long one's cost quadratic. */
-#define CHUNK_BYTES     ((size_t)256 << 10)
-#define CHUNK_MAX_BYTES ((size_t)8 << 20)
-#define BATCH_BYTES     ((size_t)128 << 10) /* of texts, and of items */
+#define ZLIB_BYTES  ((size_t)256 << 10)
+#define BATCH_BYTES ((size_t)128 << 10) /* of texts, and of items */
 
-/* The parser takes a byte for each list or object that is open, and a compressed file says "[" for nothing. */
-#define MAX_DEPTH 10000
-
-/* The generator of "args" writes nothing deeper (YAJL_MAX_DEPTH, less one), and the commas that follow all the same. */
+/* "args" with more lists and objects in each other are left out. */
 #define ARGUMENTS_MAX_DEPTH 127
 
-typedef enum
+/* What else a name can stand for, besides an LnsTraceField. */
+enum
 {
-  IN_NOTHING, /* that is looked at */
-  IN_EVENT,
-  IN_GPU
-} Where;
-
-/* What the next value is, as its key tells. */
-typedef enum
-{
-  NEXT_NOTHING, /* that is looked at */
-  NEXT_ARGUMENTS,
-  NEXT_ID, /* "id2" */
-  NEXT_EVENTS,
-  NEXT_GPUS,
-  NEXT_BASE
-} Next;
+  ARGUMENTS = LNS_TRACE_N_FIELDS,
+  ID2,
+  EVENTS,
+  GPUS,
+  BASE
+};
 
 /* A text in a batch; at 0 none is. */
 typedef struct
@@ -58,10 +40,10 @@ typedef struct
   uint32_t at, size_bytes;
 } Text;
 
-/* An event, or a GPU. */
+/* An event or a GPU. */
 typedef struct
 {
-  Where where;
+  bool is_gpu;
   Text fields[LNS_TRACE_N_FIELDS];
   Text arguments;
 } Item;
@@ -79,31 +61,20 @@ typedef struct
   const char *path;
   uint64_t size_bytes; /* of the file */
   gzFile file;
-  LnsTraceMend mend;
-  LnsBuffer mended;
-  yajl_handle json;
   LnsTraceEnd *end;
-  LnsError error;     /* of the thread that parses */
-  yajl_gen generator; /* of "args" */
+  LnsError error; /* of the thread that parses */
+  LnsJsonReader json;
   LnsQueue queue;
   Batch batches[LNS_QUEUE_SLOTS];
   Batch *filling;
-  bool has_begun;
-  Item item;        /* this one */
-  size_t begins_at; /* in the batch's texts */
-  int depth;        /* open lists and objects */
-  int events_depth; /* of the list of events; 0: not in it */
-  int gpus_depth;
-  Where where;
-  int field; /* the next value is that; -1: of no interest */
-  Next next;
-  bool in_arguments, has_arguments, in_id;
-  bool is_too_long;  /* what `item` is of */
-  bool is_too_deep;  /* its "args" */
-  LnsTraceText text; /* what the bytes that were parsed end in */
-  bool is_skipping;  /* the rest of that text is not parsed */
-  bool has_heard;    /* of these bytes */
-  size_t heard_at;   /* so many of them when it did last */
+  bool is_ended; /* the caller wants no more */
+  bool is_list;  /* the file is the list of events alone */
+
+  Item item;           /* the one that is read */
+  size_t begins_at;    /* in the batch's texts */
+  LnsBuffer arguments; /* its "args", as JSON */
+  bool is_too_long;    /* it is left out */
+  bool is_too_deep;    /* its "args" are left out */
 } Parser;
 
 typedef struct
@@ -113,20 +84,34 @@ typedef struct
   int field;
 } Name;
 
+#define NO_NAME                                                                                    \
+ {                                                                                                 \
+  NULL, 0, -1                                                                                      \
+ }
 #define NAME(text, field)                                                                          \
  {                                                                                                 \
   text, sizeof text - 1, field                                                                     \
  }
 
-/* Fields of an event, of its "args", and of a GPU, which share the room. */
+/* The fields of an event, of its "id2" and "args", and of a GPU, whose fields lie in the same array. */
 static const Name event_names[] = {
-  NAME ("ph", LNS_TRACE_PHASE),     NAME ("name", LNS_TRACE_NAME), NAME ("cat", LNS_TRACE_CATEGORY),
-  NAME ("pid", LNS_TRACE_PID),      NAME ("tid", LNS_TRACE_TID),   NAME ("ts", LNS_TRACE_START),
-  NAME ("dur", LNS_TRACE_DURATION), NAME ("id", LNS_TRACE_ID),     NAME ("scope", LNS_TRACE_SCOPE),
+  NAME ("ph", LNS_TRACE_PHASE),
+  NAME ("name", LNS_TRACE_NAME),
+  NAME ("cat", LNS_TRACE_CATEGORY),
+  NAME ("pid", LNS_TRACE_PID),
+  NAME ("tid", LNS_TRACE_TID),
+  NAME ("ts", LNS_TRACE_START),
+  NAME ("dur", LNS_TRACE_DURATION),
+  NAME ("id", LNS_TRACE_ID),
+  NAME ("scope", LNS_TRACE_SCOPE),
+  NAME ("args", ARGUMENTS),
+  NAME ("id2", ID2),
+  NO_NAME,
 };
 static const Name id_names[] = {
   NAME ("local", LNS_TRACE_ID_LOCAL),
   NAME ("global", LNS_TRACE_ID),
+  NO_NAME,
 };
 static const Name argument_names[] = {
   NAME ("correlation", LNS_TRACE_CORRELATION),
@@ -137,7 +122,7 @@ static const Name argument_names[] = {
   NAME ("grid", LNS_TRACE_GRID),
   NAME ("block", LNS_TRACE_BLOCK),
   NAME ("registers per thread", LNS_TRACE_REGISTERS),
-  /* As our own export calls them: by the columns of the tables.                                  */
+  /* The names in our own export are those of the tables' columns.                                 */
   NAME ("correlationId", LNS_TRACE_CORRELATION),
   NAME ("deviceId", LNS_TRACE_OWN_DEVICE),
   NAME ("contextId", LNS_TRACE_CONTEXT),
@@ -164,30 +149,35 @@ static const Name argument_names[] = {
   NAME ("table", LNS_TRACE_TABLE),
   NAME ("domain", LNS_TRACE_DOMAIN),
   NAME ("eventClass", LNS_TRACE_CLASS),
+  NO_NAME,
 };
 static const Name gpu_names[] = {
-  NAME ("id", 0),           NAME ("name", 1),         NAME ("totalGlobalMem", 2),
-  NAME ("computeMajor", 3), NAME ("computeMinor", 4), NAME ("numSms", 5),
+  NAME ("id", 0),
+  NAME ("name", 1),
+  NAME ("totalGlobalMem", 2),
+  NAME ("computeMajor", 3),
+  NAME ("computeMinor", 4),
+  NAME ("numSms", 5),
+  NO_NAME,
 };
-#define N_NAMES(names) (sizeof names / sizeof *names)
+static const Name file_names[] = {
+  NAME ("traceEvents", EVENTS),
+  NAME ("deviceProperties", GPUS),
+  NAME ("baseTimeNanoseconds", BASE),
+  NO_NAME,
+};
 
-/* The field that KEY names, -1 for none. */
+/* What the key stands for among NAMES, which end with NO_NAME; -1 for nothing. */
 static int
-find_name (const Name *names, size_t n, const unsigned char *key, size_t size_bytes)
+find_name (const Name *names, const LnsJsonReader *json)
 {
-  for (size_t i = 0; i < n; i++)
-    if (names[i].size_bytes == size_bytes && memcmp (names[i].name, key, size_bytes) == 0)
-      return names[i].field;
-  return -1;
+  while (names->name != NULL && (names->size_bytes != json->size_bytes ||
+                                 memcmp (names->name, json->text, json->size_bytes) != 0))
+    names++;
+  return names->field;
 }
 
-static bool
-equal (const unsigned char *text, size_t size_bytes, const char *other)
-{
-  return strlen (other) == size_bytes && memcmp (text, other, size_bytes) == 0;
-}
-
-/* --- One event -------------------------------------------------------------------------------- */
+/* --- Events and GPUs -------------------------------------------------------------------------- */
 
 static void
 begin_batch (Parser *parser)
@@ -199,14 +189,11 @@ begin_batch (Parser *parser)
 }
 
 static void
-begin (Parser *parser, Where where)
+begin (Parser *parser, bool is_gpu)
 {
-  parser->item = (Item){ .where = where };
+  parser->item = (Item){ .is_gpu = is_gpu };
   parser->begins_at = parser->filling->texts.size_bytes;
-  yajl_gen_reset (parser->generator, NULL);
-  yajl_gen_clear (parser->generator);
-  parser->where = where;
-  parser->in_arguments = parser->has_arguments = parser->in_id = false;
+  lns_buffer_reset (&parser->arguments);
   parser->is_too_long = parser->is_too_deep = false;
 }
 
@@ -222,292 +209,182 @@ put_text (Parser *parser, const void *text, size_t size_bytes)
   return result;
 }
 
-/* The event or GPU has ended. */
-static bool
+/* Hands over the event or GPU, which has ended. */
+static void
 finish (Parser *parser)
 {
   Batch *batch = parser->filling;
-  const unsigned char *json = NULL;
-  size_t size_bytes = 0;
 
-  parser->where = IN_NOTHING;
   if (parser->is_too_long)
     {
       parser->end->n_too_long++;
-      return true;
+      return;
     }
   parser->end->n_too_deep += parser->is_too_deep;
-  if (parser->has_arguments && !parser->is_too_deep &&
-      yajl_gen_get_buf (parser->generator, &json, &size_bytes) == 0)
-    parser->item.arguments = put_text (parser, json, size_bytes);
+  if (parser->arguments.size_bytes > 0)
+    parser->item.arguments =
+        put_text (parser, parser->arguments.bytes, parser->arguments.size_bytes);
   lns_buffer_append (&batch->items, &parser->item, sizeof parser->item);
-  if (batch->texts.failed || batch->items.failed)
-    return lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory to read it", parser->path);
-  if (batch->texts.size_bytes < BATCH_BYTES && batch->items.size_bytes < BATCH_BYTES)
-    return true;
-  const bool goes_on = _lns_queue_fill (&parser->queue);
-  begin_batch (parser);
-  return goes_on;
+  if (batch->texts.failed || batch->items.failed || parser->arguments.failed)
+    {
+      lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                     parser->path);
+      parser->is_ended = true;
+    }
+  else if (batch->texts.size_bytes >= BATCH_BYTES || batch->items.size_bytes >= BATCH_BYTES)
+    {
+      parser->is_ended = !_lns_queue_fill (&parser->queue);
+      begin_batch (parser);
+    }
 }
 
-/* Notes that what `item` is of has more text than is kept: all of it is left out. */
-static void
-drop_item (Parser *parser)
-{
-  parser->is_too_long = true;
-  parser->filling->texts.size_bytes = parser->begins_at;
-  yajl_gen_reset (parser->generator, NULL);
-  yajl_gen_clear (parser->generator);
-}
-
-/* Looks whether what is kept of `item`, with N_MORE bytes, is too much. */
-static void
-check_length (Parser *parser, size_t n_more)
-{
-  const unsigned char *json;
-  size_t n = 0;
-
-  if (parser->where == IN_NOTHING || parser->is_too_long)
-    return;
-  if (parser->in_arguments)
-    yajl_gen_get_buf (parser->generator, &json, &n);
-  if (parser->filling->texts.size_bytes - parser->begins_at + n + n_more >
-      LNS_TRACE_EVENT_MAX_BYTES)
-    drop_item (parser);
-}
-
-/* The time that the file's times count from. */
-static void
-take_base (Parser *parser, const char *text, size_t size_bytes)
-{
-  char copy[32];
-  const int n =
-      snprintf (copy, sizeof copy, "%.*s", (int)(size_bytes < 31 ? size_bytes : 31), text);
-
-  (void)lns_trace_integer ((LnsTraceValue){ copy, (size_t)n }, &parser->end->base_ns);
-}
-
-/* A number, text or true of the file. */
-static void
-take (Parser *parser, const char *text, size_t size_bytes)
-{
-  const int at = parser->where == IN_EVENT ? parser->events_depth + 1 : parser->gpus_depth + 1;
-  if (parser->where == IN_NOTHING && parser->next == NEXT_BASE)
-    take_base (parser, text, size_bytes);
-  parser->next = NEXT_NOTHING;
-  check_length (parser, parser->field >= 0 ? size_bytes : 0);
-  if (parser->where == IN_NOTHING || parser->field < 0 || parser->is_too_long)
-    return;
-  const bool is_list = parser->depth == at + 2 && parser->in_arguments &&
-                       (parser->field >= LNS_TRACE_GRID && parser->field < LNS_TRACE_REGISTERS);
-  if (parser->depth != at + (parser->in_arguments || parser->in_id) && !is_list)
-    return;
-  const int field = parser->field;
-  parser->item.fields[field] = put_text (parser, text, size_bytes);
-  /* The second and third of a list are fields of their own. */
-  parser->field =
-      is_list && field != LNS_TRACE_GRID + 2 && field != LNS_TRACE_BLOCK + 2 ? field + 1 : -1;
-}
-
-/* --- What the parser hears -------------------------------------------------------------------- */
-
-/* Notes that a token has ended. Whether it belongs to "args" that are kept. */
+/* Whether the last token can be kept too. Where the item's texts become too long, all of it is left out. */
 static bool
-hear (Parser *parser)
+has_room (Parser *parser)
 {
-  parser->has_heard = true;
-  parser->heard_at = yajl_get_bytes_consumed (parser->json);
-  return parser->in_arguments && !parser->is_too_long && !parser->is_too_deep;
-}
+  LnsBuffer *texts = &parser->filling->texts;
 
-static int
-hear_null (void *data)
-{
-  Parser *parser = data;
-  parser->field = -1;
-  parser->next = NEXT_NOTHING;
-  if (hear (parser))
-    yajl_gen_null (parser->generator);
-  check_length (parser, 0);
-  return 1;
-}
-
-static int
-hear_boolean (void *data, int value)
-{
-  Parser *parser = data;
-  if (hear (parser))
-    yajl_gen_bool (parser->generator, value);
-  take (parser, value ? "1" : "0", 1);
-  return 1;
-}
-
-static int
-hear_number (void *data, const char *text, size_t size_bytes)
-{
-  Parser *parser = data;
-  if (hear (parser))
-    yajl_gen_number (parser->generator, text, size_bytes);
-  take (parser, text, size_bytes);
-  return 1;
-}
-
-static int
-hear_string (void *data, const unsigned char *text, size_t size_bytes)
-{
-  Parser *parser = data;
-  if (hear (parser))
-    yajl_gen_string (parser->generator, text, size_bytes);
-  take (parser, (const char *)text, size_bytes);
-  return 1;
-}
-
-static int
-hear_key (void *data, const unsigned char *key, size_t size_bytes)
-{
-  Parser *parser = data;
-  const bool is_kept = hear (parser);
-  parser->field = -1;
-  parser->next = NEXT_NOTHING;
-  if (parser->where == IN_NOTHING)
+  if (!parser->is_too_long &&
+      (parser->json.is_too_long || texts->size_bytes - parser->begins_at +
+                                           parser->arguments.size_bytes + parser->json.size_bytes >
+                                       LNS_TRACE_EVENT_MAX_BYTES))
     {
-      if (parser->depth == 1 && parser->events_depth == 0)
-        parser->next = equal (key, size_bytes, "traceEvents")           ? NEXT_EVENTS
-                       : equal (key, size_bytes, "deviceProperties")    ? NEXT_GPUS
-                       : equal (key, size_bytes, "baseTimeNanoseconds") ? NEXT_BASE
-                                                                        : NEXT_NOTHING;
+      parser->is_too_long = true;
+      texts->size_bytes = parser->begins_at;
+      lns_buffer_reset (&parser->arguments);
     }
-  else if (parser->where == IN_GPU && parser->depth == parser->gpus_depth + 1)
-    parser->field = find_name (gpu_names, N_NAMES (gpu_names), key, size_bytes);
-  else if (parser->in_arguments)
-    {
-      if (is_kept)
-        yajl_gen_string (parser->generator, key, size_bytes);
-      check_length (parser, 0);
-      if (parser->depth == parser->events_depth + 2)
-        parser->field = find_name (argument_names, N_NAMES (argument_names), key, size_bytes);
-    }
-  else if (parser->in_id && parser->depth == parser->events_depth + 2)
-    parser->field = find_name (id_names, N_NAMES (id_names), key, size_bytes);
-  else if (parser->where == IN_EVENT && parser->depth == parser->events_depth + 1)
-    {
-      parser->next = equal (key, size_bytes, "args")  ? NEXT_ARGUMENTS
-                     : equal (key, size_bytes, "id2") ? NEXT_ID
-                                                      : NEXT_NOTHING;
-      parser->field = find_name (event_names, N_NAMES (event_names), key, size_bytes);
-    }
-  return 1;
+  return !parser->is_too_long;
 }
 
-/* Counts a list or an object that opens. 0, which ends the parsing, where there are too many. */
-static int
-deepen (Parser *parser)
+/* Keeps TOKEN, the last one, as FIELD. False where it is none that a field has. */
+static bool
+put_field (Parser *parser, int field, LnsJsonToken token)
 {
-  if (++parser->depth <= MAX_DEPTH)
-    return 1;
-  parser->end->is_cut_off = true;
-  snprintf (parser->end->complaint, sizeof parser->end->complaint,
-            "more than %d lists and objects are open in it", MAX_DEPTH);
-  return 0;
+  const LnsJsonReader *json = &parser->json;
+  const bool is_boolean = token == LNS_JSON_TRUE || token == LNS_JSON_FALSE;
+
+  if (!is_boolean && token != LNS_JSON_NUMBER && token != LNS_JSON_STRING)
+    return false;
+  if (has_room (parser))
+    parser->item.fields[field] = is_boolean
+                                     ? put_text (parser, token == LNS_JSON_TRUE ? "1" : "0", 1)
+                                     : put_text (parser, json->text, json->size_bytes);
+  return true;
 }
 
-/* Opens a list or an object in "args"; what is too deep is left out as a whole. */
+/* Keeps TOKEN, in N_OPEN lists and objects of "args", as FIELD where it is one that fields have. Returns the field of the
+ * token that comes next, -1 for none: the second and third number of a list have fields of their own. */
+static int
+put_argument (Parser *parser, int field, LnsJsonToken token, unsigned n_open)
+{
+  const bool is_list = field >= LNS_TRACE_GRID && field < LNS_TRACE_REGISTERS && n_open == 1;
+
+  if (is_list && token == LNS_JSON_LIST)
+    return field;
+  if (field < 0 || !put_field (parser, field, token) || !is_list)
+    return -1;
+  return field != LNS_TRACE_GRID + 2 && field != LNS_TRACE_BLOCK + 2 ? field + 1 : -1;
+}
+
+/* Reads "args", all of which is kept as JSON, with fields besides. */
 static void
-open_argument (Parser *parser, yajl_gen_status (*open) (yajl_gen))
+read_arguments (Parser *parser)
 {
-  if (!parser->in_arguments || parser->is_too_long || parser->is_too_deep)
-    return;
-  parser->is_too_deep = parser->depth - parser->events_depth - 1 > ARGUMENTS_MAX_DEPTH;
+  LnsJsonReader *json = &parser->json;
+  const unsigned depth = json->depth;
+  int field = -1;
+
+  lns_buffer_reset (&parser->arguments);
+  for (LnsJsonToken token = LNS_JSON_OBJECT; token != LNS_JSON_END; token = lns_json_next (json))
+    {
+      parser->is_too_deep |= json->depth >= depth + ARGUMENTS_MAX_DEPTH;
+      if (has_room (parser) && !parser->is_too_deep)
+        lns_json_append (json, token, &parser->arguments);
+      if (json->depth < depth)
+        break;
+      if (token == LNS_JSON_KEY && json->depth == depth)
+        field = find_name (argument_names, json);
+      else
+        field = put_argument (parser, field, token, json->depth - depth);
+    }
   if (parser->is_too_deep)
-    yajl_gen_clear (parser->generator);
-  else
-    open (parser->generator);
+    lns_buffer_reset (&parser->arguments);
 }
 
-static int
-hear_object (void *data)
+/* Reads the rest of an object, and keeps what NAMES name. */
+static void
+read_object (Parser *parser, const Name *names)
 {
-  Parser *parser = data;
-  hear (parser);
-  if (!deepen (parser))
-    return 0;
-  if (parser->where == IN_NOTHING && parser->events_depth != 0 &&
-      parser->depth == parser->events_depth + 1)
-    begin (parser, IN_EVENT);
-  else if (parser->where == IN_NOTHING && parser->gpus_depth != 0 &&
-           parser->depth == parser->gpus_depth + 1)
-    begin (parser, IN_GPU);
-  else if (parser->where == IN_EVENT && parser->next == NEXT_ARGUMENTS)
-    parser->in_arguments = parser->has_arguments = true;
-  else if (parser->where == IN_EVENT && parser->next == NEXT_ID)
-    parser->in_id = true;
-  parser->next = NEXT_NOTHING;
-  open_argument (parser, yajl_gen_map_open);
-  check_length (parser, 0);
-  return 1;
+  LnsJsonReader *json = &parser->json;
+
+  while (lns_json_next (json) == LNS_JSON_KEY)
+    {
+      const int field = find_name (names, json);
+      const LnsJsonToken token = lns_json_next (json);
+      if (field == ARGUMENTS && token == LNS_JSON_OBJECT)
+        read_arguments (parser);
+      else if (field == ID2 && token == LNS_JSON_OBJECT)
+        read_object (parser, id_names);
+      else
+        {
+          if (field >= 0 && field < LNS_TRACE_N_FIELDS)
+            put_field (parser, field, token);
+          lns_json_skip (json, token);
+        }
+    }
 }
 
-static int
-hear_object_end (void *data)
+/* Reads the rest of a list whose objects are events or GPUs. */
+static void
+read_list (Parser *parser, bool is_of_gpus)
 {
-  Parser *parser = data;
-  parser->field = -1;
-  if (hear (parser))
-    yajl_gen_map_close (parser->generator);
-  if (parser->depth == parser->events_depth + 2)
-    parser->in_arguments = parser->in_id = false;
-  parser->depth--;
-  return parser->where == IN_NOTHING ||
-         parser->depth != (parser->where == IN_EVENT ? parser->events_depth : parser->gpus_depth) ||
-         finish (parser);
-}
+  LnsJsonReader *json = &parser->json;
+  LnsJsonToken token;
 
-static int
-hear_list (void *data)
-{
-  Parser *parser = data;
-  hear (parser);
-  if (!deepen (parser))
-    return 0;
-  if (parser->depth == 1 || parser->next == NEXT_EVENTS)
-    parser->events_depth = parser->depth;
-  else if (parser->next == NEXT_GPUS)
-    parser->gpus_depth = parser->depth;
-  parser->next = NEXT_NOTHING;
-  open_argument (parser, yajl_gen_array_open);
-  check_length (parser, 0);
-  return 1;
+  while (!parser->is_ended && (token = lns_json_next (json)) != LNS_JSON_LIST_END &&
+         token != LNS_JSON_END)
+    if (token == LNS_JSON_OBJECT)
+      {
+        begin (parser, is_of_gpus);
+        read_object (parser, is_of_gpus ? gpu_names : event_names);
+        if (json->end == LNS_JSON_READING)
+          finish (parser);
+      }
+    else
+      lns_json_skip (json, token);
 }
-
-static int
-hear_list_end (void *data)
-{
-  Parser *parser = data;
-  parser->field = -1;
-  if (hear (parser))
-    yajl_gen_array_close (parser->generator);
-  if (parser->depth == parser->events_depth)
-    parser->events_depth = 0;
-  if (parser->depth == parser->gpus_depth)
-    parser->gpus_depth = 0;
-  parser->depth--;
-  return 1;
-}
-
-static const yajl_callbacks callbacks = {
-  .yajl_null = hear_null,
-  .yajl_boolean = hear_boolean,
-  .yajl_number = hear_number,
-  .yajl_string = hear_string,
-  .yajl_start_map = hear_object,
-  .yajl_map_key = hear_key,
-  .yajl_end_map = hear_object_end,
-  .yajl_start_array = hear_list,
-  .yajl_end_array = hear_list_end,
-};
 
 /* --- The file --------------------------------------------------------------------------------- */
+
+/* Reads the file to its end, also behind what is of interest. */
+static void
+read_file (Parser *parser)
+{
+  LnsJsonReader *json = &parser->json;
+  const LnsJsonToken first = lns_json_next (json);
+
+  parser->is_list = first == LNS_JSON_LIST;
+  if (parser->is_list)
+    read_list (parser, false);
+  while (!parser->is_ended && lns_json_next (json) == LNS_JSON_KEY)
+    {
+      const int field = find_name (file_names, json);
+      const LnsJsonToken token = lns_json_next (json);
+      if (field == EVENTS && token == LNS_JSON_LIST)
+        read_list (parser, false);
+      else if (field == GPUS && token == LNS_JSON_LIST)
+        read_list (parser, true);
+      else
+        {
+          if (field == BASE)
+            (void)lns_trace_integer ((LnsTraceValue){ json->text, json->size_bytes },
+                                     &parser->end->base_ns);
+          lns_json_skip (json, token);
+        }
+    }
+  if (!parser->is_ended)
+    lns_json_next (json);
+}
 
 bool
 lns_trace_is_one (const char *path)
@@ -525,148 +402,48 @@ lns_trace_is_one (const char *path)
   return at < n && (head[at] == '{' || head[at] == '[');
 }
 
-/* What is wrong with the JSON, in the words of its parser: one line. */
-static void
-complain (yajl_handle json, LnsTraceEnd *end)
+/* Gives the reader of JSON more of the file. */
+static size_t
+read_bytes (void *data, uint8_t *bytes, size_t size_bytes)
 {
-  unsigned char *text = yajl_get_error (json, 0, NULL, 0);
-  end->is_cut_off = true;
-  end->is_mendable = text != NULL && strstr ((const char *)text, "lexical error") != NULL;
-  snprintf (end->complaint, sizeof end->complaint, "%s",
-            text == NULL ? "it is no JSON" : (const char *)text);
-  end->complaint[strcspn (end->complaint, "\n")] = '\0';
-  yajl_free_error (json, text);
-}
+  Parser *parser = data;
+  const atomic_bool *cancel = parser->reader->cancel;
 
-/* Parses the N BYTES, but for the rest of a text that is too long to be kept. */
-static yajl_status
-parse_bytes (Parser *parser, const uint8_t *bytes, size_t n)
-{
-  if (parser->is_skipping)
+  if (cancel != NULL && atomic_load (cancel))
     {
-      const size_t n_rest = _lns_trace_text_rest (&parser->text, bytes, n);
-      bytes += n_rest;
-      n -= n_rest;
-      if (n == 0)
-        return yajl_status_ok;
-      parser->is_skipping = false;
+      lns_error_set (&parser->error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", parser->path);
+      return 0;
     }
-  parser->has_heard = false;
-  parser->heard_at = 0;
-  yajl_status status = yajl_parse (parser->json, bytes, n);
-  if (status != yajl_status_ok)
-    return status;
-  if (parser->has_heard)
-    parser->text = (LnsTraceText){ 0 };
-  _lns_trace_text_follow (&parser->text, bytes + parser->heard_at, n - parser->heard_at);
-  if (!parser->text.in_text || parser->text.n_bytes <= LNS_TRACE_EVENT_MAX_BYTES)
-    return status;
-  if (parser->where != IN_NOTHING && !parser->is_too_long)
-    drop_item (parser);
-  const char *end = _lns_trace_text_escape_end (&parser->text);
-  parser->is_skipping = true;
-  return end[0] != '\0' ? yajl_parse (parser->json, (const uint8_t *)end, strlen (end)) : status;
-}
-
-/* Parses the next N bytes of the file. */
-static yajl_status
-parse (Parser *parser, const uint8_t *bytes, size_t n)
-{
-  static const uint8_t mark[] = { 0xEF, 0xBB, 0xBF }; /* of UTF-8, as Windows writes it           */
-  const bool is_marked =
-      !parser->has_begun && n >= sizeof mark && memcmp (bytes, mark, sizeof mark) == 0;
-
-  parser->has_begun = true;
-  bytes += is_marked ? sizeof mark : 0;
-  n -= is_marked ? sizeof mark : 0;
-  if (!parser->reader->mends)
-    return parse_bytes (parser, bytes, n);
-  lns_buffer_reset (&parser->mended);
-  _lns_trace_mend (&parser->mend, bytes, n, &parser->mended);
-  return parse_bytes (parser, parser->mended.bytes, parser->mended.size_bytes);
-}
-
-/* Reads the next bytes of the file into *CHUNK, which grows while a single token fills it. The number of bytes; 0 at
- * the end; -1 where they cannot be read. */
-static int
-read_chunk (Parser *parser, uint8_t **chunk, size_t *chunk_bytes)
-{
-  const size_t wanted = parser->text.n_bytes <= CHUNK_BYTES       ? CHUNK_BYTES
-                        : parser->text.n_bytes >= CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES
-                                                                  : parser->text.n_bytes;
-  uint8_t *larger = wanted > *chunk_bytes ? realloc (*chunk, wanted) : NULL;
-
-  if (larger != NULL)
-    {
-      *chunk = larger;
-      *chunk_bytes = wanted;
-    }
-  const int n =
-      gzread (parser->file, *chunk, (unsigned)(wanted < *chunk_bytes ? wanted : *chunk_bytes));
+  const int n = gzread (parser->file, bytes, (unsigned)size_bytes);
   if (parser->size_bytes > 0)
     parser->filling->fraction =
         fmin ((double)gzoffset (parser->file) / (double)parser->size_bytes, 1);
-  return n;
+  return n > 0 ? (size_t)n : 0;
 }
 
-/* Notes what keeps the file from being read to its end. N is what gzread () returned last. */
+/* Notes what keeps the file from being read to its end. */
 static void
-note_end (Parser *parser, int n, yajl_status status)
+note_end (Parser *parser)
 {
+  const LnsJsonReader *json = &parser->json;
   LnsTraceEnd *end = parser->end;
   int code;
 
   gzerror (parser->file, &code);
-  if (status == yajl_status_ok && (n < 0 || code == Z_BUF_ERROR))
-    {
-      /* gzread () tells of a stream without an end only here: it returns what was there, then 0.    */
-      end->is_cut_off = true;
-      snprintf (end->complaint, sizeof end->complaint, "its compressed data %s",
-                code == Z_BUF_ERROR ? "end early" : "are damaged");
-      return;
-    }
-  /* A list of events alone needs no end.                                                          */
-  if (status == yajl_status_ok && (parser->depth != 1 || parser->events_depth != 1 ||
-                                   parser->where != IN_NOTHING || parser->text.n_bytes > 0))
-    status = yajl_complete_parse (parser->json);
-  if (status != yajl_status_ok)
-    complain (parser->json, end);
-}
-
-/* Feeds the file to JSON to its end. Leaves the parser's error where it cannot be read. */
-static void
-feed (Parser *parser)
-{
-  const atomic_bool *cancel = parser->reader->cancel;
-  yajl_status status = yajl_status_ok;
-  size_t chunk_bytes = CHUNK_BYTES;
-  uint8_t *chunk = malloc (chunk_bytes);
-  int n = chunk != NULL ? 1 : 0;
-
-  if (chunk == NULL)
+  if (json->end == LNS_JSON_NO_MEMORY)
     lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
                    parser->path);
-  while (n > 0 && status == yajl_status_ok)
-    {
-      if (cancel != NULL && atomic_load (cancel))
-        {
-          lns_error_set (&parser->error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", parser->path);
-          break;
-        }
-      n = read_chunk (parser, &chunk, &chunk_bytes);
-      if (n > 0)
-        status = parse (parser, chunk, (size_t)n);
-      if (!parser->text.in_text && parser->text.n_bytes > LNS_TRACE_EVENT_MAX_BYTES)
-        {
-          parser->end->is_cut_off = true;
-          snprintf (parser->end->complaint, sizeof parser->end->complaint,
-                    "it holds a number of more than %zu MiB", LNS_TRACE_EVENT_MAX_BYTES >> 20);
-          break;
-        }
-      if (n <= 0 || (status != yajl_status_ok && status != yajl_status_client_canceled))
-        note_end (parser, n, status);
-    }
-  free (chunk);
+  /* A list of events alone needs no end.                                                          */
+  const bool is_whole = json->end == LNS_JSON_COMPLETE ||
+                        (json->end == LNS_JSON_CUT_OFF && parser->is_list && json->depth == 1);
+  /* zlib tells of a stream without an end only here: it gives what was there, then nothing.        */
+  const bool is_damaged = code < 0 && json->end != LNS_JSON_INVALID;
+  end->is_cut_off = is_damaged || !is_whole;
+  if (is_damaged)
+    snprintf (end->complaint, sizeof end->complaint, "its compressed data %s",
+              code == Z_BUF_ERROR ? "end early" : "are damaged");
+  else if (!is_whole)
+    snprintf (end->complaint, sizeof end->complaint, "%s", json->complaint);
 }
 
 static void *
@@ -674,7 +451,9 @@ parse_thread (void *data)
 {
   Parser *parser = data;
 
-  feed (parser);
+  read_file (parser);
+  if (!parser->is_ended && parser->error.domain == LNS_ERROR_NONE)
+    note_end (parser);
   _lns_queue_end (&parser->queue, parser->filling->items.size_bytes > 0);
   return NULL;
 }
@@ -697,7 +476,7 @@ give_item (const LnsTraceReader *reader, const Batch *batch, const Item *item, L
   for (int i = 0; i < LNS_TRACE_N_FIELDS; i++)
     event.fields[i] = value_of (batch, item->fields[i]);
   event.arguments = value_of (batch, item->arguments);
-  if (item->where == IN_EVENT)
+  if (!item->is_gpu)
     return reader->event (&event, reader->data, error);
   const LnsTraceValue *fields = event.fields;
   const LnsTraceGpu gpu = { fields[0], fields[1], fields[2], fields[3], fields[4], fields[5] };
@@ -717,7 +496,7 @@ give_all (Parser *parser, LnsError *error)
       const size_t n = batch->items.size_bytes / sizeof *items;
       for (size_t i = 0; i < n && goes_on; i++)
         {
-          parser->end->n_events += items[i].where == IN_EVENT;
+          parser->end->n_events += !items[i].is_gpu;
           goes_on = give_item (parser->reader, batch, &items[i], error);
         }
       if (parser->reader->progress != NULL && batch->fraction > 0)
@@ -760,36 +539,24 @@ lns_trace_read (const char *path,
                 LnsError *error)
 {
   struct stat status;
-  Parser parser = { .reader = reader, .path = path, .end = ret_end, .field = -1 };
+  Parser parser = { .reader = reader, .path = path, .end = ret_end };
 
   *ret_end = (LnsTraceEnd){ 0 };
   parser.file = gzopen (path, "rbe");
   if (parser.file == NULL)
     return lns_error_set_errno (error, errno, "%s cannot be read", path);
-  gzbuffer (parser.file, CHUNK_BYTES);
+  gzbuffer (parser.file, ZLIB_BYTES);
   parser.size_bytes = stat (path, &status) == 0 ? (uint64_t)status.st_size : 0;
-  parser.generator = yajl_gen_alloc (NULL);
-  parser.json = yajl_alloc (&callbacks, NULL, &parser);
-  bool good = parser.generator != NULL && parser.json != NULL;
-  if (good)
-    {
-      yajl_config (parser.json, yajl_dont_validate_strings, 1); /* names may hold any bytes */
-      yajl_gen_config (parser.generator, yajl_gen_validate_utf8, 0);
-      good = read_all (&parser, error);
-    }
-  else
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", path);
+  lns_json_reader_init (&parser.json, read_bytes, &parser, LNS_TRACE_EVENT_MAX_BYTES);
+  bool good = read_all (&parser, error);
   if (good && ret_end->n_events == 0)
     good =
         lns_error_set (error, LNS_ERROR_FORMAT, 0,
                        "%s: no trace events are in it%s%s; give a trace that PyTorch's profiler or "
                        "Chrome wrote",
                        path, ret_end->is_cut_off ? ": " : "", ret_end->complaint);
-  if (parser.json != NULL)
-    yajl_free (parser.json);
-  if (parser.generator != NULL)
-    yajl_gen_free (parser.generator);
-  lns_buffer_clear (&parser.mended);
+  lns_json_reader_clear (&parser.json);
+  lns_buffer_clear (&parser.arguments);
   gzclose (parser.file);
   return good;
 }

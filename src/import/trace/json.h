@@ -78,7 +78,6 @@ typedef struct
   void (*progress) (double fraction, void *data); /* or NULL; 0 to 1 */
   void *data;
   const atomic_bool *cancel; /* or NULL */
-  bool mends;                /* what JSON does not know is mended (mend.h); slower */
 } LnsTraceReader;
 
 typedef struct
@@ -90,7 +89,6 @@ typedef struct
       n_too_deep; /* of them: whose "args" are left out, as they nest more than 127 lists and objects */
   bool is_cut_off;     /* the file ends, or goes wrong, in the middle: what came before was read */
   char complaint[200]; /* what is wrong then */
-  bool is_mendable;    /* and what LnsTraceReader.mends may help against */
 } LnsTraceEnd;
 
 /* Whether the file at PATH begins as such a trace does. */

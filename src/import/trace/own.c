@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <yajl/yajl_tree.h>
 
 #include "src/tables/table.h"
 
@@ -86,39 +85,42 @@ prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema
          lns_trace_fail (tables, error);
 }
 
-/* Gives the table the columns that ALL, the "args", tell. */
+/* Gives the table the columns that ARGUMENTS tell. */
 static bool
 add_told (LnsTraceTables *tables,
           LnsTraceOwnTable *table,
           const LnsTable *schema,
-          yajl_val all,
+          LnsTraceValue arguments,
           LnsError *error)
 {
+  LnsJsonReader json;
   bool good = true;
 
-  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
+  lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
+  for (lns_json_next (&json); good && lns_json_next (&json) == LNS_JSON_KEY;)
     {
-      const int column = column_of (schema, YAJL_GET_OBJECT (all)->keys[i]);
+      const int column = column_of (schema, json.text);
+      lns_json_skip (&json, lns_json_next (&json));
       good = column < 0 || add_column (tables, table, schema, column, error);
     }
+  lns_json_reader_clear (&json);
   return good;
 }
 
 static void
-bind_told (LnsTraceOwnTable *table, const LnsTable *schema, yajl_val all)
+bind_told (LnsTraceOwnTable *table, const LnsTable *schema, LnsTraceValue arguments)
 {
-  for (size_t i = 0; i < YAJL_GET_OBJECT (all)->len; i++)
+  LnsJsonReader json;
+
+  lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
+  for (lns_json_next (&json); lns_json_next (&json) == LNS_JSON_KEY;)
     {
-      const yajl_val value = YAJL_GET_OBJECT (all)->values[i];
-      const int column = column_of (schema, YAJL_GET_OBJECT (all)->keys[i]);
-      if (column >= 0 && YAJL_IS_INTEGER (value))
-        sqlite3_bind_int64 (table->row, table->place[column], YAJL_GET_INTEGER (value));
-      else if (column >= 0 && YAJL_IS_NUMBER (value))
-        sqlite3_bind_double (table->row, table->place[column], YAJL_GET_DOUBLE (value));
-      else if (column >= 0 && YAJL_IS_STRING (value))
-        sqlite3_bind_text (table->row, table->place[column], YAJL_GET_STRING (value), -1,
-                           SQLITE_TRANSIENT);
+      const int column = column_of (schema, json.text);
+      const LnsJsonToken token = lns_json_next (&json);
+      lns_trace_bind (table->row, column >= 0 ? table->place[column] : 0, &json, token);
+      lns_json_skip (&json, token);
     }
+  lns_json_reader_clear (&json);
 }
 
 /* What the event itself tells: columns and values. */
@@ -133,7 +135,7 @@ put_row (LnsTraceTables *tables,
          unsigned which,
          const LnsTable *schema,
          const Cell cells[4],
-         yajl_val all,
+         LnsTraceValue arguments,
          LnsError *error)
 {
   LnsTraceOwnTable *table = &tables->own[which];
@@ -141,12 +143,11 @@ put_row (LnsTraceTables *tables,
   for (unsigned i = 0; i < 4; i++)
     if (cells[i].column >= 0 && !add_column (tables, table, schema, cells[i].column, error))
       return false;
-  if ((YAJL_IS_OBJECT (all) && !add_told (tables, table, schema, all, error)) ||
+  if (!add_told (tables, table, schema, arguments, error) ||
       !prepare (tables, table, schema, error))
     return false;
   sqlite3_clear_bindings (table->row);
-  if (YAJL_IS_OBJECT (all))
-    bind_told (table, schema, all);
+  bind_told (table, schema, arguments);
   for (unsigned i = 0; i < 4; i++)
     if (cells[i].column >= 0 && cells[i].value != LNS_TRACE_NULL)
       sqlite3_bind_int64 (table->row, table->place[cells[i].column], cells[i].value);
@@ -168,7 +169,6 @@ _lns_trace_put_own (LnsTraceTables *tables,
   const int thread = column_of (schema, "globalTid"), call = column_of (schema, "nameId"),
             text = column_of (schema, "textId"), name = call >= 0 ? call : text;
   int64_t tid, name_id;
-  char message[8];
   /* Work on a GPU has no thread: its row in the trace is not one.                                 */
   if (!lns_trace_thread (tables, fields[LNS_TRACE_PID],
                          fields[thread >= 0 ? LNS_TRACE_TID : LNS_TRACE_PID], &tid, error) ||
@@ -181,10 +181,5 @@ _lns_trace_put_own (LnsTraceTables *tables,
       thread >= 0 ? tid : tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS },
     { name, name_id },
   };
-  yajl_val all = event->arguments.text != NULL
-                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
-                     : NULL;
-  const bool good = put_row (tables, which, schema, cells, all, error);
-  yajl_tree_free (all);
-  return good;
+  return put_row (tables, which, schema, cells, event->arguments, error);
 }

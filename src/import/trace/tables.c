@@ -5,8 +5,10 @@
 
 #include "src/import/trace/tables.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/hash.h"
@@ -89,6 +91,26 @@ static const char *const statements[LNS_TRACE_N_ROWS] = {
 };
 
 /* --- Rows ------------------------------------------------------------------------------------- */
+
+void
+lns_trace_bind (sqlite3_stmt *row, int place, const LnsJsonReader *json, LnsJsonToken token)
+{
+  char *end;
+
+  if (place == 0 || (token != LNS_JSON_STRING && token != LNS_JSON_NUMBER))
+    return;
+  if (token == LNS_JSON_STRING)
+    {
+      sqlite3_bind_text (row, place, json->text, -1, SQLITE_TRANSIENT);
+      return;
+    }
+  errno = 0;
+  const long long number = strtoll (json->text, &end, 10);
+  if (errno == 0 && *end == '\0')
+    sqlite3_bind_int64 (row, place, number);
+  else
+    sqlite3_bind_double (row, place, strtod (json->text, NULL));
+}
 
 bool
 lns_trace_fail (LnsTraceTables *tables, LnsError *error)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "src/base/id-map.h"
+#include "src/base/json-reader.h"
 #include "src/base/string-table.h"
 #include "src/import/trace/json.h"
 
@@ -102,6 +103,9 @@ void lns_trace_tables_close (LnsTraceTables *tables);
 /* Writes a row of KIND of the N integers VALUES; the values beyond are as they were bound. */
 bool lns_trace_put (
     LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error);
+
+/* Binds TOKEN, the last one of JSON, to PLACE of ROW: an integer, a real or a text. Others, and place 0, are left out. */
+void lns_trace_bind (sqlite3_stmt *row, int place, const LnsJsonReader *json, LnsJsonToken token);
 
 /* Fills ERROR for what SQLite says of the tables. False. */
 bool lns_trace_fail (LnsTraceTables *tables, LnsError *error);

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-#include <yajl/yajl_tree.h>
 
 #include "src/import/nsys/import.h"
 #include "src/import/trace/kind.h"
@@ -162,56 +161,37 @@ find_column (const char *name)
   return i;
 }
 
-/* What "args" of EVENT say of columns, to be freed; NULL where they say anything else, as those of other programs'
- * ranges do: such are kept as they are. */
-static yajl_val
-columns_of (const LnsTraceEvent *event)
+/* Whether "args" of EVENT say nothing but columns. Those of other programs' ranges say other things, and are kept as they
+ * are. */
+static bool
+has_columns (const LnsTraceEvent *event)
 {
-  char message[8];
-  yajl_val all = event->arguments.text != NULL
-                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
-                     : NULL;
-  bool good = YAJL_IS_OBJECT (all);
-  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
-    {
-      const yajl_val value = YAJL_GET_OBJECT (all)->values[i];
-      const size_t column = find_column (YAJL_GET_OBJECT (all)->keys[i]);
-      good = column < N_NVTX_COLUMNS && (YAJL_IS_NUMBER (value) || YAJL_IS_STRING (value));
-    }
-  if (good)
-    return all;
-  yajl_tree_free (all);
-  return NULL;
-}
+  LnsJsonReader json;
 
-/* The name of the domain in COLUMNS, in ROOM; nothing for the default one. */
-static LnsTraceValue
-said_domain (yajl_val columns, char room[256])
-{
-  const char *path[] = { "domain", NULL };
-  const char *name = YAJL_GET_STRING (yajl_tree_get (columns, path, yajl_t_string));
-  if (columns == NULL || name == NULL)
-    return (LnsTraceValue){ NULL, 0 };
-  const int n = snprintf (room, 256, "%s", name);
-  return (LnsTraceValue){ room, (size_t)(n < 256 ? n : 255) };
+  lns_json_reader_init_text (&json, event->arguments.text, event->arguments.size_bytes);
+  bool good = lns_json_next (&json) == LNS_JSON_OBJECT;
+  while (good && lns_json_next (&json) == LNS_JSON_KEY)
+    {
+      good = find_column (json.text) < N_NVTX_COLUMNS;
+      const LnsJsonToken token = lns_json_next (&json);
+      good &= token == LNS_JSON_NUMBER || token == LNS_JSON_STRING;
+    }
+  lns_json_reader_clear (&json);
+  return good;
 }
 
 static void
-bind_columns (sqlite3_stmt *row, yajl_val columns)
+bind_columns (sqlite3_stmt *row, const LnsTraceEvent *event)
 {
-  for (size_t i = 0; i < YAJL_GET_OBJECT (columns)->len; i++)
+  LnsJsonReader json;
+
+  lns_json_reader_init_text (&json, event->arguments.text, event->arguments.size_bytes);
+  for (lns_json_next (&json); lns_json_next (&json) == LNS_JSON_KEY;)
     {
-      const yajl_val value = YAJL_GET_OBJECT (columns)->values[i];
-      const int place = nvtx_columns[find_column (YAJL_GET_OBJECT (columns)->keys[i])].place;
-      if (place == 0)
-        continue;
-      if (YAJL_IS_STRING (value))
-        sqlite3_bind_text (row, place, YAJL_GET_STRING (value), -1, SQLITE_TRANSIENT);
-      else if (YAJL_IS_INTEGER (value))
-        sqlite3_bind_int64 (row, place, YAJL_GET_INTEGER (value));
-      else
-        sqlite3_bind_double (row, place, YAJL_GET_DOUBLE (value));
+      const int place = nvtx_columns[find_column (json.text)].place;
+      lns_trace_bind (row, place, &json, lns_json_next (&json));
     }
+  lns_json_reader_clear (&json);
 }
 
 /* Which of a trace's ids an event has: the one of its process, or the one of all. */
@@ -235,18 +215,16 @@ put_range (Trace *trace,
 {
   int64_t tid, domain, name_id, payload;
   const bool is_nvtx = _lns_trace_kind (event) == LNS_TRACE_IS_NVTX;
-  yajl_val columns = is_nvtx ? columns_of (event) : NULL;
-  char said[256];
+  const bool is_own = is_nvtx && has_columns (event);
+  const LnsTraceValue domain_name = is_own    ? event->fields[LNS_TRACE_DOMAIN]
+                                    : is_nvtx ? (LnsTraceValue){ NULL, 0 }
+                                              : event->fields[LNS_TRACE_CATEGORY];
   if (!thread_of (trace, event, &tid, error) ||
-      !domain_of (trace, is_nvtx ? said_domain (columns, said) : event->fields[LNS_TRACE_CATEGORY],
-                  tid, &domain, error) ||
+      !domain_of (trace, domain_name, tid, &domain, error) ||
       !lns_trace_intern_value (&trace->tables, name, &name_id, error) ||
-      (columns != NULL && !lns_trace_widen (&trace->tables, error)))
-    {
-      yajl_tree_free (columns);
-      return false;
-    }
-  const LnsTraceRow kind = columns != NULL ? LNS_TRACE_ROW_OWN_RANGE : LNS_TRACE_ROW_RANGE;
+      (is_own && !lns_trace_widen (&trace->tables, error)))
+    return false;
+  const LnsTraceRow kind = is_own ? LNS_TRACE_ROW_OWN_RANGE : LNS_TRACE_ROW_RANGE;
   sqlite3_stmt *row = trace->tables.statements[kind];
   sqlite3_clear_bindings (row);
   sqlite3_bind_int64 (row, 1, start_ns);
@@ -256,17 +234,15 @@ put_range (Trace *trace,
   sqlite3_bind_int64 (row, 5, tid);
   sqlite3_bind_int64 (row, 6, name_id);
   sqlite3_bind_int64 (row, 7, domain);
-  if (columns != NULL)
-    bind_columns (row, columns);
+  if (is_own)
+    bind_columns (row, event);
   else if (event->arguments.size_bytes > 2)
     sqlite3_bind_text64 (row, 8, event->arguments.text, event->arguments.size_bytes, SQLITE_STATIC,
                          SQLITE_UTF8);
   if (!is_nvtx && type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
     sqlite3_bind_int64 (row, 9, payload);
   trace->n_kept++;
-  const bool good = lns_trace_put (&trace->tables, kind, NULL, 0, error);
-  yajl_tree_free (columns);
-  return good;
+  return lns_trace_put (&trace->tables, kind, NULL, 0, error);
 }
 
 /* A mark called as EVENT and, where that has one, its step. */
@@ -375,8 +351,8 @@ put_sample (
     Trace *trace,
     const LnsTraceEvent *event,
     const char *key,
-    yajl_val value,
-    const int64_t *values, /* time, process, domain                                        */
+    const LnsJsonReader *json, /* at its value                                             */
+    const int64_t *values,     /* time, process, domain                                    */
     LnsError *error)
 {
   char text[640];
@@ -390,10 +366,7 @@ put_sample (
     return true;
   sqlite3_bind_int64 (row, 1, values[0]);
   sqlite3_bind_text (row, 2, text, n, SQLITE_STATIC);
-  if (YAJL_IS_INTEGER (value))
-    sqlite3_bind_int64 (row, 3, YAJL_GET_INTEGER (value));
-  else
-    sqlite3_bind_double (row, 3, YAJL_GET_DOUBLE (value));
+  lns_trace_bind (row, 3, json, LNS_JSON_NUMBER);
   sqlite3_bind_int64 (row, 4, values[1]);
   sqlite3_bind_int64 (row, 5, values[2]);
   trace->n_kept++;
@@ -404,30 +377,30 @@ put_sample (
 static bool
 put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError *error)
 {
-  const LnsTraceValue name = event->fields[LNS_TRACE_NAME];
+  const LnsTraceValue *fields = event->fields, arguments = event->arguments;
   int64_t tid, domain;
-  char message[8];
-  yajl_val all = event->arguments.text != NULL
-                     ? yajl_tree_parse (event->arguments.text, message, sizeof message)
-                     : NULL;
-  if (name.text == NULL || !YAJL_IS_OBJECT (all) || !admit (trace, event, track_of (event)))
-    {
-      yajl_tree_free (all);
-      return true;
-    }
+  LnsJsonReader json;
+
+  if (fields[LNS_TRACE_NAME].text == NULL || arguments.text == NULL ||
+      !admit (trace, event, track_of (event)))
+    return true;
   /* "counter" is what our own export calls all of them.                                          */
-  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
+  const LnsTraceValue category = fields[LNS_TRACE_CATEGORY];
   const bool is_own = category.text != NULL && strcmp (category.text, "counter") == 0;
-  bool good =
-      thread_of (trace, event, &tid, error) &&
-      domain_of (trace, is_own ? (LnsTraceValue){ NULL, 0 } : category, tid, &domain, error);
-  const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
-  for (size_t i = 0; good && i < YAJL_GET_OBJECT (all)->len; i++)
-    if (YAJL_IS_NUMBER (YAJL_GET_OBJECT (all)->values[i]))
-      good = put_sample (trace, event, YAJL_GET_OBJECT (all)->keys[i],
-                         YAJL_GET_OBJECT (all)->values[i], (int64_t[]){ time_ns, process, domain },
-                         error);
-  yajl_tree_free (all);
+  if (!thread_of (trace, event, &tid, error) ||
+      !domain_of (trace, is_own ? (LnsTraceValue){ NULL, 0 } : category, tid, &domain, error))
+    return false;
+  const int64_t values[] = { time_ns, tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS, domain };
+  bool good = true;
+  lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
+  for (lns_json_next (&json); good && lns_json_next (&json) == LNS_JSON_KEY;)
+    {
+      const char *key = json.text;
+      const LnsJsonToken token = lns_json_next (&json);
+      good = token != LNS_JSON_NUMBER || put_sample (trace, event, key, &json, values, error);
+      lns_json_skip (&json, token);
+    }
+  lns_json_reader_clear (&json);
   return good;
 }
 
@@ -694,7 +667,6 @@ static bool
 make_tables (Trace *trace,
              const char *path,
              const char *file,
-             bool mends,
              bool sorts,
              bool links,
              LnsTraceEnd *ret_end,
@@ -704,8 +676,7 @@ make_tables (Trace *trace,
                                   .gpu = take_gpu,
                                   .progress = report_reading,
                                   .data = trace,
-                                  .cancel = trace->options->cancel,
-                                  .mends = mends };
+                                  .cancel = trace->options->cancel };
   trace->pairs = (LnsTracePairs){ .tables = &trace->tables, .sorts = sorts };
   trace->links = (LnsTraceLinks){ .tables = &trace->tables, .takes = links };
   trace->has_first = false;
@@ -752,17 +723,15 @@ lns_import_trace (const char *path,
       return false;
     }
   close (fd);
-  bool good, mends = false, sorts = false, links = false;
+  bool good, sorts = false, links = false;
   for (bool again = true; again;)
     {
       local = (LnsError){ 0 };
-      good = make_tables (&trace, path, file, mends, sorts, links, &end, &local);
+      good = make_tables (&trace, path, file, sorts, links, &end, &local);
       /* What most files need not is done only for those that do.                                  */
       const bool is_unlinked = _lns_trace_links_are_needed (&trace.links);
-      again = (end.is_mendable && !mends) || (trace.pairs.is_unordered && !sorts) ||
-              (good && is_unlinked);
+      again = (trace.pairs.is_unordered && !sorts) || (good && is_unlinked);
       links |= is_unlinked;
-      mends |= end.is_mendable;
       sorts |= trace.pairs.is_unordered;
     }
   if (good)
