@@ -403,20 +403,6 @@ lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
   return done;
 }
 
-uint32_t
-lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free)
-{
-  uint32_t n = 0;
-  for (uint32_t i = pool->limit;
-       i-- > 0 && pool->free_weight_bytes > (uint64_t)max_free * pool->view.chunk_bytes;)
-    {
-      if (pool->chunks[i].state != LNS_WIRE_CHUNK_FREE || !withdraw (pool, i))
-        continue; /* just claimed: the next scan sees it */
-      n++;
-    }
-  return n;
-}
-
 uint64_t
 lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffer_bytes)
 {
@@ -572,23 +558,6 @@ lns_wire_pool_reclaim (LnsWirePool *pool, const LnsWireChunk *chunk, bool gone, 
     return -EBUSY;
   take_back (pool, chunk->index, lend_again);
   return 0;
-}
-
-uint32_t
-lns_wire_pool_reclaim_unnamed (LnsWirePool *pool)
-{
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < pool->limit; i++)
-    {
-      const LnsWireLine *line = &pool->view.lines[i];
-      uint32_t state = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE);
-      if (pool->chunks[i].state == LNS_WIRE_CHUNK_NONE || state == LNS_WIRE_CHUNK_FREE ||
-          __atomic_load_n (&line->stream, __ATOMIC_ACQUIRE) != 0)
-        continue;
-      take_back (pool, i, false);
-      n++;
-    }
-  return n;
 }
 
 void

@@ -120,14 +120,6 @@ lns_wire_pool_read (LnsWirePool *pool, const LnsWireChunk *chunk, void *buffer, 
  * Returns 0; -EBUSY while it is owned or holds unread bytes; -ESTALE when it came back before. */
 int lns_wire_pool_reclaim (LnsWirePool *pool, const LnsWireChunk *chunk, bool gone, bool lend);
 
-/* With all processes gone: takes back the chunks that were claimed but never named by a stream.
- * Returns how many. */
-uint32_t lns_wire_pool_reclaim_unnamed (LnsWirePool *pool);
-
-/* Withdraws free chunks, the highest first, until they count at most MAX_FREE whole ones. Returns how
- * many were withdrawn. */
-uint32_t lns_wire_pool_withdraw (LnsWirePool *pool, uint32_t max_free);
-
 /* Gives memory back to the system until chunks hold at most KEEP_BYTES and buffers KEEP_BUFFER_BYTES: that
  * of chunks that are free or not lent and of buffers that are free. Free ones stay free. Returns the
  * bytes given back. 58 µs a MiB. */

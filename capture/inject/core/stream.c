@@ -560,13 +560,6 @@ lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, si
   return 0;
 }
 
-int
-lns_inject_stream_write_record (LnsInjectStream *stream, const void *record, size_t n_bytes)
-{
-  LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
-  return lns_inject_stream_write_parts (stream, &whole, 1);
-}
-
 void
 lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size_t n_bytes)
 {
@@ -585,7 +578,8 @@ lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size_t n_
 static bool
 write_definition (void *stream, const void *record, size_t n_bytes)
 {
-  return lns_inject_stream_write_record (stream, record, n_bytes) == 0;
+  LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
+  return lns_inject_stream_write_parts (stream, &whole, 1) == 0;
 }
 
 void

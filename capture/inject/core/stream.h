@@ -192,12 +192,9 @@ lns_inject_stream_write_event (LnsInjectStream *stream, LnsWireHead event)
   return true;
 }
 
-/* Writes the record of N_BYTES (a multiple of 16) at RECORD, in pieces if it must be.
- * 0; -ENOSPC: there is no room, and a part of it may have been written for nothing. */
-int lns_inject_stream_write_record (LnsInjectStream *stream, const void *record, size_t n_bytes);
-
-/* The same for a record made of PARTS and padding, at most LNS_WIRE_RECORD_MAX_BYTES long; its size
- * goes to where long records have it. */
+/* Writes a record made of PARTS and padding, at most LNS_WIRE_RECORD_MAX_BYTES long, in pieces if need be; its
+ * size goes to where long records have it. Returns 0, or -ENOSPC if there is no room; a part of the record may
+ * have been written for nothing then. */
 int lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts);
 
 /* Counts an event of KIND and N_BYTES as lost; the names that the stream has told are void. */

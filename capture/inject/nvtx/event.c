@@ -60,8 +60,9 @@ add_payloads (const LnsNvtxEvent *event, LnsWireBlobBytes *heads, LnsPart *parts
   return n;
 }
 
-bool
-lns_nvtx_write (LnsInjectStream *stream, const LnsNvtxEvent *event)
+/* Writes EVENT at the present time, as a short record if that can hold it. Returns false if there is no room. */
+static bool
+write_event (LnsInjectStream *stream, const LnsNvtxEvent *event)
 {
   LnsWireHead head = {
     .ticks = lns_wire_clock_ticks (lns_process.clock),
@@ -133,7 +134,7 @@ lns_nvtx_write (LnsInjectStream *stream, const LnsNvtxEvent *event)
 static void
 write_or_lose (LnsInjectStream *stream, const LnsNvtxEvent *event, LnsWireLossKind kind)
 {
-  if (__builtin_expect (event->string == LNS_STRINGS_NO_ROOM || !lns_nvtx_write (stream, event), 0))
+  if (__builtin_expect (event->string == LNS_STRINGS_NO_ROOM || !write_event (stream, event), 0))
     lns_inject_stream_lose (stream, kind, sizeof (LnsWireHead));
   lns_inject_stream_leave (stream);
 }

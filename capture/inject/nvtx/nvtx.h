@@ -33,9 +33,6 @@ typedef struct
 /* The number of DOMAIN: handles are made of it. */
 uint32_t lns_nvtx_domain (const void *handle);
 
-/* Writes EVENT, at this time, as a short record where that can hold it. False: there is no room. */
-bool lns_nvtx_write (LnsInjectStream *stream, const LnsNvtxEvent *event);
-
 /* One event of each kind. EVENT's type, depth and range are filled in; its string is
  * LNS_STRINGS_NO_ROOM where the name could not be told: it is lost then. STREAM was entered and is
  * left. They return what the NVTX call does. */

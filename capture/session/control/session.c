@@ -284,6 +284,19 @@ lns_session_start_report (LnsSession *session)
   session->is_started = true;
 }
 
+/* Puts a diagnostic into the report. CODE is static. */
+static void
+diagnose (LnsSession *session, const char *code, LnsSeverity severity, const char *text)
+{
+  char *copy = strdup (text);
+  if (copy != NULL)
+    post (session, (LnsBatchEvent){ .kind = LNS_BATCH_DIAGNOSTIC,
+                                    .process = LNS_ID_NONE,
+                                    .code = code,
+                                    .severity = severity,
+                                    .text = copy });
+}
+
 /* Says how many processes are not recorded that have no diagnostic of their own. */
 static void
 tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
@@ -297,14 +310,14 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
           "%" PRIu64 " process%s forked, as lanescope may open "
           "no more files: raise `ulimit -n` and record again",
           n, lns_plural (n, " is not recorded, nor what it", "es are not recorded, nor what they"));
-      lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
+      diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
     }
   n = processes->n_untold - session->told.n_untold;
   if (n > 0)
     {
       snprintf (text, sizeof text, "%" PRIu64 " more process%s not recorded, for the same reasons",
                 n, lns_plural (n, " is", "es are"));
-      lns_session_diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
+      diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
     }
   session->told = *processes;
 }
@@ -320,7 +333,7 @@ finish_processes (LnsSession *session)
   snprintf (text, sizeof text,
             "%u process%s did not hand over the last GPU records in %d s, which may be missing", n,
             lns_plural (n, "", "es"), FINISH_MS / 1000);
-  lns_session_diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
+  diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
 }
 
 /* What of the time until now a report holds that keeps only its last part: that counts from the end of the
@@ -420,18 +433,6 @@ lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, i
                                   .process = process,
                                   .exit_code = exit_code,
                                   .exit_signal = exit_signal });
-}
-
-void
-lns_session_diagnose (LnsSession *session, const char *code, LnsSeverity severity, const char *text)
-{
-  char *copy = strdup (text);
-  if (copy != NULL)
-    post (session, (LnsBatchEvent){ .kind = LNS_BATCH_DIAGNOSTIC,
-                                    .process = LNS_ID_NONE,
-                                    .code = code,
-                                    .severity = severity,
-                                    .text = copy });
 }
 
 unsigned

@@ -147,12 +147,6 @@ void lns_session_root_runs (LnsSession *session);
 void
 lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal);
 
-/* Puts a diagnostic into the report. CODE is static. */
-void lns_session_diagnose (LnsSession *session,
-                           const char *code,
-                           LnsSeverity severity,
-                           const char *text);
-
 /* See lns_collector_signal (). */
 unsigned lns_session_signal (LnsSession *session, int signal_number, int32_t spare);
 

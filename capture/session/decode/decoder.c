@@ -109,7 +109,7 @@ lns_decoder_free (LnsDecoder *decoder)
     return;
   decoder->writer = NULL;
   for (uint32_t i = 0; i < decoder->processes.n; i++)
-    lns_decoder_end_process (decoder, i, lns_decoder_now_ns (decoder), NULL);
+    lns_decoder_end_process (decoder, i, lns_clock_line_last_ns (&decoder->clock), NULL);
   CALL_SOURCES (free_session, decoder);
   for (int i = 0; i < LNS_N_SOURCES; i++)
     free (decoder->state[i]);
@@ -133,12 +133,6 @@ int64_t
 lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks)
 {
   return lns_clock_line_ns (&decoder->clock, ticks);
-}
-
-int64_t
-lns_decoder_now_ns (const LnsDecoder *decoder)
-{
-  return lns_clock_line_last_ns (&decoder->clock);
 }
 
 LnsDecoderCounters

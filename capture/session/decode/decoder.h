@@ -39,9 +39,6 @@ void lns_decoder_free (LnsDecoder *decoder); /* accepts NULL; the writer is the 
 /* Adds a pair of clock readings; all records of batches up to now are before it. */
 void lns_decoder_add_pair (LnsDecoder *decoder, const LnsWireClockPair *pair);
 
-/* Report time of the last pair. */
-int64_t lns_decoder_now_ns (const LnsDecoder *decoder);
-
 /* Report time of TICKS. */
 int64_t lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks);
 

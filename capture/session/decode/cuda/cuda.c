@@ -416,8 +416,8 @@ play_library (LnsDecoder *decoder, LnsStream *stream, const LnsWireLibraryCallBy
   break;                                                                                           \
  }
 
-void
-_lns_cuda_play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
+static void
+play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
   LnsDecodedProcess *process = stream->process;
   if (record->type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH)
@@ -540,7 +540,7 @@ const LnsDecoderOps _lns_cuda_ops = {
   .session_bytes = sizeof (LnsCudaSession),
   .process_bytes = sizeof (LnsCudaProcess),
   .define = _lns_cuda_define,
-  .play = _lns_cuda_play,
+  .play = play,
   .settle = settle,
   .begin_report = begin_report,
   .begin_process = begin_process,

@@ -13,5 +13,3 @@
 extern const LnsDecoderOps _lns_cuda_ops;
 
 LnsCudaState _lns_cuda_state (const LnsDecoder *decoder);
-
-void _lns_cuda_play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
