@@ -99,7 +99,7 @@ test_packed_batches_come_back (void)
     {
       starts[i] = n_copied;
       batches[i] = new_noise (i, copy, &n_copied);
-      n_pieces[i] = batches[i]->n_pieces;
+      n_pieces[i] = batches[i]->pieces.n;
       n_wrong += !lns_batch_pack (batches[i], packer, &queue) || batches[i]->blocks != NULL;
     }
   LNS_CHECK (queue.n_bytes <= n_copied + n_copied / 50 && queue.n_bytes > n_copied / 2);
@@ -111,10 +111,12 @@ test_packed_batches_come_back (void)
       LnsBatch *batch = batches[k];
       size_t at = starts[k];
       n_wrong += lns_batch_unpack (batch, packer, &queue) == (k == 5) ||
-                 batch->n_packed_bytes != 0 || batch->n_pieces != n_pieces[k];
-      for (size_t i = 0; i < batch->n_pieces; at += batch->pieces[i++].n_bytes)
-        n_wrong += batch->pieces[i].source.stream != i || batch->pieces[i].source.process != 3 ||
-                   memcmp (batch->pieces[i].bytes, copy + at, batch->pieces[i].n_bytes) != 0;
+                 batch->n_packed_bytes != 0 || batch->pieces.n != n_pieces[k];
+      for (size_t i = 0; i < batch->pieces.n; at += batch->pieces.items[i++].n_bytes)
+        n_wrong +=
+            batch->pieces.items[i].source.stream != i ||
+            batch->pieces.items[i].source.process != 3 ||
+            memcmp (batch->pieces.items[i].bytes, copy + at, batch->pieces.items[i].n_bytes) != 0;
       lns_batch_free (batch);
     }
   LNS_CHECK_INT (n_wrong, 0);

@@ -226,9 +226,9 @@ batches_hold_pieces (void)
     }
   LNS_CHECK (lns_batch_reserve (batch, LNS_BLOCK_BYTES + 1) == NULL);
   LNS_CHECK_INT (batch->n_bytes, 6000000);
-  LNS_CHECK_INT (batch->n_pieces, 100);
+  LNS_CHECK_INT (batch->pieces.n, 100);
   for (int i = 0; i < 100; i++)
-    LNS_CHECK (batch->pieces[i].bytes[0] == i && batch->pieces[i].bytes[59999] == i);
+    LNS_CHECK (batch->pieces.items[i].bytes[0] == i && batch->pieces.items[i].bytes[59999] == i);
   lns_batch_free (batch);
   lns_batch_free (NULL);
 }

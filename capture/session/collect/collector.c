@@ -80,10 +80,10 @@ static void
 tell_made (LnsCollector *collector, int64_t now_ns)
 {
   uint64_t n_begun = collector->n_begun_before, n_lost = collector->n_lost_before;
-  for (size_t i = 0; i < collector->peers.n; i++)
+  for (size_t i = 0; i < collector->peers.all.n; i++)
     {
-      n_begun += collector->peers.peers[i]->n_begun;
-      n_lost += lns_peer_n_lost (collector->peers.peers[i]);
+      n_begun += collector->peers.all.items[i]->n_begun;
+      n_lost += lns_peer_n_lost (collector->peers.all.items[i]);
     }
   pthread_mutex_lock (&collector->peers.lock);
   collector->peers.counters.n_lost = n_lost;
@@ -96,17 +96,17 @@ lend (LnsCollector *collector, int64_t now_ns)
 {
   uint64_t held_bytes = 0;
   size_t n_alive = 0;
-  for (size_t i = 0; i < collector->peers.n; i++)
+  for (size_t i = 0; i < collector->peers.all.n; i++)
     {
-      n_alive += !collector->peers.peers[i]->is_gone;
-      held_bytes += lns_peer_held_bytes (collector->peers.peers[i]);
+      n_alive += !collector->peers.all.items[i]->is_gone;
+      held_bytes += lns_peer_held_bytes (collector->peers.all.items[i]);
     }
   if (n_alive == 0)
     return;
   uint64_t share = collector->options.session_bytes / n_alive;
-  for (size_t i = 0; i < collector->peers.n; i++)
+  for (size_t i = 0; i < collector->peers.all.n; i++)
     {
-      LnsPeer *peer = collector->peers.peers[i];
+      LnsPeer *peer = collector->peers.all.items[i];
       uint64_t own = lns_peer_held_bytes (peer);
       uint64_t others = held_bytes - own;
       uint64_t cap = collector->options.process_bytes;
@@ -147,10 +147,10 @@ drain (LnsCollector *collector)
   lns_mailbox_empty (&collector->mailbox, batch);
 
   bool is_urgent = false, is_stop = false;
-  for (size_t i = 0; i < batch->n_events; i++)
+  for (size_t i = 0; i < batch->events.n; i++)
     {
-      is_urgent |= batch->events[i].kind >= LNS_BATCH_START;
-      is_stop |= batch->events[i].kind >= LNS_BATCH_STOP;
+      is_urgent |= batch->events.items[i].kind >= LNS_BATCH_START;
+      is_stop |= batch->events.items[i].kind >= LNS_BATCH_STOP;
     }
   /* What the recorder has not done yet is bounded as a pool is: together they are less than a second
    * of its work, by which a report can be late. */
@@ -159,9 +159,9 @@ drain (LnsCollector *collector)
       !is_urgent;
   int64_t now_ns = lns_monotonic_ns ();
   lns_peers_check_hushed (&collector->peers);
-  for (size_t i = collector->peers.n; i-- > 0;)
+  for (size_t i = collector->peers.all.n; i-- > 0;)
     {
-      LnsPeer *peer = collector->peers.peers[i];
+      LnsPeer *peer = collector->peers.all.items[i];
       if (is_behind)
         {
           lns_peer_look (peer);
@@ -217,8 +217,8 @@ static bool
 is_end_urgent (const LnsCollector *collector)
 {
   bool is_any_alive = false;
-  for (size_t i = collector->peers.n; i-- > 0 && !is_any_alive;)
-    is_any_alive = !collector->peers.peers[i]->is_gone;
+  for (size_t i = collector->peers.all.n; i-- > 0 && !is_any_alive;)
+    is_any_alive = !collector->peers.all.items[i]->is_gone;
   return !is_any_alive || lns_door_is_short (&collector->door);
 }
 
@@ -256,7 +256,7 @@ static void
 make_pool_ready (LnsCollector *collector)
 {
   const LnsAsked asked = lns_peers_asked (&collector->peers);
-  lns_pools_make_ready (&collector->pools, &asked, collector->peers.n);
+  lns_pools_make_ready (&collector->pools, &asked, collector->peers.all.n);
 }
 
 static void *
@@ -270,7 +270,7 @@ run (void *data)
   while (!atomic_load (&collector->is_ending))
     {
       struct epoll_event events[64];
-      int64_t period_ms = collector->peers.n > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
+      int64_t period_ms = collector->peers.all.n > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
       if (is_wanted || collector->door.is_full || collector->has_news)
         period_ms = LOW_DRAIN_MS;
       int64_t due_ms = drained_ms + period_ms;

@@ -67,10 +67,10 @@ lns_commands_send (LnsCommands *commands, const LnsWatches *watches)
   if (!is_due)
     return;
   unsigned n_sent = 0;
-  for (size_t i = 0; i < watches->n; i++)
+  for (size_t i = 0; i < watches->all.n; i++)
     {
-      LnsPeer *peer = watches->watches[i]->peer;
-      if (peer == NULL || peer->is_gone || !lns_watch_send (watches->watches[i], &command))
+      LnsPeer *peer = watches->all.items[i]->peer;
+      if (peer == NULL || peer->is_gone || !lns_watch_send (watches->all.items[i], &command))
         continue;
       peer->awaited = command.serial;
       n_sent++;

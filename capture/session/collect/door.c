@@ -109,7 +109,7 @@ new_peer (LnsDoor *door, LnsWatch *connection, bool forked, LnsNewPool *ret_pool
   lns_peers_end_former (door->peers, connection->pid);
   const LnsAsked asked = lns_peers_asked (door->peers);
   int failed =
-      lns_pools_take (door->pools, &asked, door->peers->n, connection->pid, forked, ret_pool);
+      lns_pools_take (door->pools, &asked, door->peers->all.n, connection->pid, forked, ret_pool);
   LnsPeer *peer = failed == 0 ? lns_peer_new (connection->pid, ret_pool->pool) : NULL;
   if (peer == NULL)
     {
@@ -199,11 +199,11 @@ hush_some (LnsDoor *door)
   pthread_mutex_lock (&peers->lock);
   const bool has_ranges = peers->asked.target.range_kind != LNS_WIRE_RANGE_NONE;
   unsigned n = 0;
-  for (size_t i = 0; i < peers->n && n < N_HUSHED && !has_ranges; i++)
-    if (may_be_hushed (door, peers->peers[i]))
+  for (size_t i = 0; i < peers->all.n && n < N_HUSHED && !has_ranges; i++)
+    if (may_be_hushed (door, peers->all.items[i]))
       {
-        lns_watches_drop_peer (door->watches, peers->peers[i]);
-        lns_peer_hush (peers->peers[i]);
+        lns_watches_drop_peer (door->watches, peers->all.items[i]);
+        lns_peer_hush (peers->all.items[i]);
         n++;
       }
   pthread_mutex_unlock (&peers->lock);
@@ -224,9 +224,9 @@ static bool
 is_one_joining (const LnsDoor *door)
 {
   int64_t since_ns = lns_monotonic_ns () - LNS_WIRE_HANDSHAKE_MS * INT64_C (1000000);
-  for (size_t i = 0; i < door->watches->n; i++)
+  for (size_t i = 0; i < door->watches->all.n; i++)
     {
-      const LnsWatch *watch = door->watches->watches[i];
+      const LnsWatch *watch = door->watches->all.items[i];
       if (watch->kind == LNS_WATCH_CONNECTION && watch->fd >= 0 && watch->since_ns > since_ns &&
           (watch->peer == NULL || !lns_wire_pool_is_joined (watch->peer->pool)))
         return true;

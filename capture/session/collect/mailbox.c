@@ -5,7 +5,6 @@
 
 #include "capture/session/collect/mailbox.h"
 
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -20,9 +19,7 @@ lns_mailbox_open (LnsMailbox *mailbox)
 void
 lns_mailbox_close (LnsMailbox *mailbox)
 {
-  for (size_t i = 0; i < mailbox->n_events; i++)
-    lns_batch_event_clear (&mailbox->events[i]);
-  free (mailbox->events);
+  lns_batch_events_clear (&mailbox->events);
   if (mailbox->fd >= 0)
     close (mailbox->fd);
   pthread_mutex_destroy (&mailbox->lock);
@@ -32,15 +29,8 @@ void
 lns_mailbox_add (LnsMailbox *mailbox, LnsBatchEvent *event)
 {
   pthread_mutex_lock (&mailbox->lock);
-  LnsBatchEvent *events = realloc (mailbox->events, (mailbox->n_events + 1) * sizeof *events);
-  if (events != NULL)
-    {
-      mailbox->events = events;
-      events[mailbox->n_events++] = *event;
-    }
+  lns_batch_events_add (&mailbox->events, event);
   pthread_mutex_unlock (&mailbox->lock);
-  if (events == NULL)
-    lns_batch_event_clear (event);
 }
 
 void
@@ -61,8 +51,6 @@ lns_mailbox_empty (LnsMailbox *mailbox, LnsBatch *batch)
 {
   pthread_mutex_lock (&mailbox->lock);
   batch->events = mailbox->events;
-  batch->n_events = mailbox->n_events;
-  mailbox->events = NULL;
-  mailbox->n_events = 0;
+  mailbox->events = (LnsBatchEvents){ 0 };
   pthread_mutex_unlock (&mailbox->lock);
 }

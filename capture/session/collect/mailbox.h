@@ -15,8 +15,7 @@ typedef struct
 {
   int fd; /* an eventfd; readable after lns_mailbox_wake (), until it is read */
   pthread_mutex_t lock;
-  LnsBatchEvent *events; /* under the lock */
-  size_t n_events;
+  LnsBatchEvents events; /* under the lock */
 } LnsMailbox;
 
 /* Returns false and sets errno if there is no descriptor left. Close MAILBOX in either case. */

@@ -50,7 +50,7 @@ lns_peer_free (LnsPeer *peer)
   lns_process_info_clear (&peer->info);
   lns_id_map_clear (&peer->next_sequence);
   free (peer->chunks);
-  free (peer->counted);
+  lns_array_clear (&peer->counted);
   free (peer);
 }
 
@@ -126,22 +126,15 @@ next_sequence (const LnsPeer *peer, uint32_t stream)
 }
 
 /* Up to where the events of CHUNK are counted; NULL if memory is short. */
-static struct LnsCountedChunk *
+static LnsCountedChunk *
 counted (LnsPeer *peer, const LnsWireChunk *chunk)
 {
-  if (chunk->index >= peer->n_counted_allocated)
-    {
-      const uint32_t n = chunk->index + chunk->index / 2 + 16;
-      struct LnsCountedChunk *all = realloc (peer->counted, n * sizeof *all);
-      if (all == NULL)
-        return NULL;
-      memset (all + peer->n_counted_allocated, 0, (n - peer->n_counted_allocated) * sizeof *all);
-      peer->counted = all;
-      peer->n_counted_allocated = n;
-    }
-  struct LnsCountedChunk *one = &peer->counted[chunk->index];
+  while (peer->counted.n <= chunk->index)
+    if (lns_array_try_add (&peer->counted) == NULL)
+      return NULL;
+  LnsCountedChunk *one = &peer->counted.items[chunk->index];
   if (one->generation != chunk->generation)
-    *one = (struct LnsCountedChunk){ .generation = chunk->generation };
+    *one = (LnsCountedChunk){ .generation = chunk->generation };
   return one;
 }
 
@@ -151,7 +144,7 @@ static LnsBegun
 count_begun (
     LnsPeer *peer, const LnsWireChunk *chunk, uint32_t from, const uint8_t *bytes, size_t n_bytes)
 {
-  struct LnsCountedChunk *done = counted (peer, chunk);
+  LnsCountedChunk *done = counted (peer, chunk);
   size_t n_known = done != NULL && done->n_bytes > from ? done->n_bytes - from : 0;
   if (n_known > n_bytes)
     n_known = n_bytes;
@@ -170,7 +163,7 @@ lns_peer_look (LnsPeer *peer)
   for (size_t i = 0; i < n; i++)
     {
       const LnsWireChunk *chunk = &peer->chunks[i];
-      const struct LnsCountedChunk *done = counted (peer, chunk);
+      const LnsCountedChunk *done = counted (peer, chunk);
       uint32_t from = chunk->drained;
       if (done != NULL && done->n_bytes > from)
         from = done->n_bytes;
@@ -239,7 +232,7 @@ lns_peer_give_up (LnsPeer *peer)
     {
       const LnsWireChunk *chunk = &peer->chunks[i];
       /* Where there is no memory for that either, an event is counted once more rather than never. */
-      struct LnsCountedChunk *done = counted (peer, chunk);
+      LnsCountedChunk *done = counted (peer, chunk);
       uint32_t from = chunk->drained;
       if (done != NULL && done->n_given_up > from)
         from = done->n_given_up;

@@ -11,6 +11,15 @@
 #include "src/base/id-map.h"
 #include "capture/session/system/process-info.h"
 #include "capture/wire/pool-session.h"
+#include "src/base/array.h"
+
+/* How far a chunk's events are counted. */
+typedef struct
+{
+  uint32_t generation;
+  uint32_t n_bytes;    /* up to where its events are in n_begun */
+  uint32_t n_given_up; /* up to where they are read or counted as lost */
+} LnsCountedChunk;
 
 typedef struct
 {
@@ -37,15 +46,9 @@ typedef struct
   uint64_t most_bytes;     /* that one drain has found since then */
   LnsWireLosses losses;    /* as of the last drain or look */
   uint64_t n_begun;        /* events that have begun by then, in the pool or out of it */
-  struct LnsCountedChunk
-  {
-    uint32_t generation;
-    uint32_t n_bytes;    /* up to where its events are in n_begun */
-    uint32_t n_given_up; /* up to where they are read or counted as lost */
-  } * counted;           /* by chunk; n_counted_allocated of them */
-  uint32_t n_counted_allocated;
-  LnsWireStrays told;  /* of its strays */
-  LnsProcessInfo info; /* owned: for those that it forks */
+  LNS_ARRAY (LnsCountedChunk) counted; /* by chunk */
+  LnsWireStrays told;                  /* of its strays */
+  LnsProcessInfo info;                 /* owned: for those that it forks */
 } LnsPeer;
 
 /* A peer with POOL, which is taken over. NULL if memory is short. */

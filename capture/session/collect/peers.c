@@ -26,10 +26,10 @@ lns_peers_init (LnsPeers *peers, LnsMailbox *mailbox, const LnsWireOptions *targ
 void
 lns_peers_clear (LnsPeers *peers)
 {
-  for (size_t i = 0; i < peers->n; i++)
-    lns_peer_free (peers->peers[i]);
-  free (peers->peers);
-  free (peers->pids);
+  for (size_t i = 0; i < peers->all.n; i++)
+    lns_peer_free (peers->all.items[i]);
+  lns_array_clear (&peers->all);
+  lns_array_clear (&peers->pids);
   pthread_mutex_destroy (&peers->lock);
 }
 
@@ -39,12 +39,11 @@ lns_peers_clear (LnsPeers *peers)
 static uint32_t
 new_instance (LnsPeers *peers, int32_t pid)
 {
-  int32_t *pids = realloc (peers->pids, (peers->n_instances + 1) * sizeof *pids);
-  if (pids == NULL)
+  int32_t *added = lns_array_try_add (&peers->pids);
+  if (added == NULL)
     return LNS_ID_NONE;
-  peers->pids = pids;
-  pids[peers->n_instances] = pid;
-  return peers->n_instances++;
+  *added = pid;
+  return (uint32_t)(peers->pids.n - 1);
 }
 
 uint32_t
@@ -92,9 +91,9 @@ lns_peers_find_ancestor (LnsPeers *peers, const LnsProcessInfo *info)
   for (int i = 0; i < ANCESTORS_MAX && pid > 1 && found == LNS_ID_NONE; i++)
     {
       pthread_mutex_lock (&peers->lock);
-      for (uint32_t process = peers->n_instances; process-- > 0 && found == LNS_ID_NONE;)
-        if (peers->pids[process] == pid)
-          found = process;
+      for (size_t process = peers->pids.n; process-- > 0 && found == LNS_ID_NONE;)
+        if (peers->pids.items[process] == pid)
+          found = (uint32_t)process;
       pthread_mutex_unlock (&peers->lock);
       if (found == LNS_ID_NONE)
         pid = lns_process_parent (pid);
@@ -123,24 +122,23 @@ bool
 lns_peers_add (LnsPeers *peers, LnsPeer *peer, LnsNewPool *made)
 {
   pthread_mutex_lock (&peers->lock);
-  LnsPeer **all = realloc (peers->peers, (peers->n + 1) * sizeof *all);
-  if (all != NULL)
+  LnsPeer **added = lns_array_try_add (&peers->all);
+  if (added != NULL)
     {
-      peers->peers = all;
-      all[peers->n++] = peer;
+      *added = peer;
       /* What is asked may have changed since its pool was made, and it was not among those that were told. */
       lns_new_pool_tell (made, &peers->asked);
     }
   pthread_mutex_unlock (&peers->lock);
-  return all != NULL;
+  return added != NULL;
 }
 
 LnsPeer *
 lns_peers_remove (LnsPeers *peers, size_t at)
 {
-  LnsPeer *peer = peers->peers[at];
+  LnsPeer *peer = peers->all.items[at];
   pthread_mutex_lock (&peers->lock);
-  peers->peers[at] = peers->peers[--peers->n];
+  peers->all.items[at] = peers->all.items[--peers->all.n];
   pthread_mutex_unlock (&peers->lock);
   return peer;
 }
@@ -148,28 +146,28 @@ lns_peers_remove (LnsPeers *peers, size_t at)
 const LnsPeer *
 lns_peers_find_parent (const LnsPeers *peers, const LnsProcessInfo *info)
 {
-  for (size_t i = peers->n; i-- > 0;)
-    if (peers->peers[i]->pid == info->parent_pid && info->parent_pid > 0 &&
-        !peers->peers[i]->is_gone)
-      return peers->peers[i];
+  for (size_t i = peers->all.n; i-- > 0;)
+    if (peers->all.items[i]->pid == info->parent_pid && info->parent_pid > 0 &&
+        !peers->all.items[i]->is_gone)
+      return peers->all.items[i];
   return NULL;
 }
 
 void
 lns_peers_end_former (LnsPeers *peers, int32_t pid)
 {
-  for (size_t i = 0; i < peers->n && pid != 0; i++)
-    if (peers->peers[i]->pid == pid)
-      lns_peer_mark_gone (peers->peers[i]);
+  for (size_t i = 0; i < peers->all.n && pid != 0; i++)
+    if (peers->all.items[i]->pid == pid)
+      lns_peer_mark_gone (peers->all.items[i]);
 }
 
 void
 lns_peers_check_hushed (LnsPeers *peers)
 {
-  for (size_t i = 0; i < peers->n; i++)
-    if (peers->peers[i]->is_hushed && !peers->peers[i]->is_gone &&
-        lns_peer_has_ended (peers->peers[i]))
-      lns_peer_mark_gone (peers->peers[i]);
+  for (size_t i = 0; i < peers->all.n; i++)
+    if (peers->all.items[i]->is_hushed && !peers->all.items[i]->is_gone &&
+        lns_peer_has_ended (peers->all.items[i]))
+      lns_peer_mark_gone (peers->all.items[i]);
 }
 
 /* --- All at once ------------------------------------------------------------------------------ */
@@ -188,8 +186,8 @@ lns_peers_set_recording (LnsPeers *peers, bool recording)
 {
   pthread_mutex_lock (&peers->lock);
   peers->asked.recording = recording;
-  for (size_t i = 0; i < peers->n; i++)
-    lns_wire_pool_set_recording (peers->peers[i]->pool, recording);
+  for (size_t i = 0; i < peers->all.n; i++)
+    lns_wire_pool_set_recording (peers->all.items[i]->pool, recording);
   pthread_mutex_unlock (&peers->lock);
 }
 
@@ -198,9 +196,9 @@ lns_peers_signal (LnsPeers *peers, int signal_number, int32_t spare)
 {
   unsigned n = 0;
   pthread_mutex_lock (&peers->lock);
-  for (size_t i = 0; i < peers->n; i++)
+  for (size_t i = 0; i < peers->all.n; i++)
     {
-      const LnsPeer *peer = peers->peers[i];
+      const LnsPeer *peer = peers->all.items[i];
       if (peer->pid == spare || peer->is_gone)
         continue;
       if (peer->pid_fd >= 0)
@@ -226,7 +224,7 @@ lns_peers_counters (LnsPeers *peers)
 {
   pthread_mutex_lock (&peers->lock);
   LnsCollectorCounters counters = peers->counters;
-  counters.n_processes = peers->n_instances;
+  counters.n_processes = peers->pids.n;
   pthread_mutex_unlock (&peers->lock);
   return counters;
 }

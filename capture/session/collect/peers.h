@@ -21,11 +21,9 @@ typedef struct
   LnsMailbox *mailbox;
   pthread_mutex_t lock; /* may be held when the mailbox's is taken, not the other way round */
   /* Under the lock: */
-  LnsPeer **peers; /* changed by the thread alone, which may read them without the lock */
-  size_t n;
-  int32_t *pids; /* by instance */
-  uint32_t n_instances;
-  int32_t root_pid; /* 0: there is none, or it has said hello */
+  LNS_ARRAY (LnsPeer *) all; /* changed by the thread alone, which may read it without the lock */
+  LNS_ARRAY (int32_t) pids;  /* by instance */
+  int32_t root_pid;          /* 0: there is none, or it has said hello */
   uint32_t root_process;
   LnsAsked asked;
   LnsCollectorCounters counters;

@@ -5,7 +5,6 @@
 
 #include "capture/session/collect/range-control.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/monotonic.h"
@@ -25,7 +24,7 @@
 void
 lns_range_control_clear (LnsRangeControl *control)
 {
-  free (control->flushes);
+  lns_array_clear (&control->flushes);
 }
 
 void
@@ -43,9 +42,9 @@ lns_range_control_set (LnsRangeControl *control, const LnsWireOptions *asked)
   control->n_in_range = 0;
   if (asked->range_kind != LNS_WIRE_RANGE_NONE)
     peers->asked.recording = false;
-  for (size_t i = 0; i < peers->n; i++)
+  for (size_t i = 0; i < peers->all.n; i++)
     {
-      LnsPeer *peer = peers->peers[i];
+      LnsPeer *peer = peers->all.items[i];
       peer->is_in_range = false;
       peer->n_range_edges = 0;
       lns_wire_pool_set_range (peer->pool, target);
@@ -65,12 +64,12 @@ set_others_recording (LnsRangeControl *control, const LnsPeer *peer, bool record
     .kind = recording ? LNS_WIRE_COMMAND_START : LNS_WIRE_COMMAND_STOP,
   };
   control->peers->asked.recording = recording;
-  for (size_t i = 0; i < control->peers->n; i++)
-    if (control->peers->peers[i] != peer || !recording) /* others' ranges may have let it */
-      lns_wire_pool_let_record (control->peers->peers[i]->pool, recording);
-  for (size_t i = 0; is_news && i < control->watches->n; i++)
-    if (control->watches->watches[i]->peer != peer)
-      lns_watch_send (control->watches->watches[i], &command);
+  for (size_t i = 0; i < control->peers->all.n; i++)
+    if (control->peers->all.items[i] != peer || !recording) /* others' ranges may have let it */
+      lns_wire_pool_let_record (control->peers->all.items[i]->pool, recording);
+  for (size_t i = 0; is_news && i < control->watches->all.n; i++)
+    if (control->watches->all.items[i]->peer != peer)
+      lns_watch_send (control->watches->all.items[i], &command);
 }
 
 static void
@@ -97,6 +96,14 @@ leave_range (LnsRangeControl *control, LnsPeer *peer)
   return is_last;
 }
 
+/* Tells the recorder that no more records of the range of PROCESS are waited for. */
+static void
+tell_flushed (LnsRangeControl *control, uint32_t process)
+{
+  LnsBatchEvent event = { .kind = LNS_BATCH_FLUSHED, .process = process };
+  lns_mailbox_post (control->peers->mailbox, &event);
+}
+
 static void
 end_range (LnsRangeControl *control, LnsPeer *peer)
 {
@@ -106,25 +113,20 @@ end_range (LnsRangeControl *control, LnsPeer *peer)
                                    .kind = LNS_WIRE_COMMAND_FLUSH,
                                    .serial = FLUSH_SERIAL | ++control->flush_serial };
   LnsFlush flush = { .serial = command.serial, .process = peer->process };
-  for (size_t i = 0; i < control->watches->n; i++)
+  for (size_t i = 0; i < control->watches->all.n; i++)
     {
-      LnsPeer *asked = control->watches->watches[i]->peer;
-      if ((asked != peer && !is_over) || !lns_watch_send (control->watches->watches[i], &command))
+      LnsPeer *asked = control->watches->all.items[i]->peer;
+      if ((asked != peer && !is_over) || !lns_watch_send (control->watches->all.items[i], &command))
         continue;
       asked->flush_asked = command.serial;
       flush.is_asked |= asked == peer;
     }
   flush.until_ns = lns_monotonic_ns () + (flush.is_asked ? FLUSH_NS : UNASKED_FLUSH_NS);
-  LnsFlush *flushes =
-      realloc (control->flushes, (control->n_flushes + 1) * sizeof *control->flushes);
-  if (flushes == NULL)
-    {
-      lns_mailbox_post (control->peers->mailbox,
-                        &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = peer->process });
-      return;
-    }
-  control->flushes = flushes;
-  flushes[control->n_flushes++] = flush;
+  LnsFlush *added = lns_array_try_add (&control->flushes);
+  if (added != NULL)
+    *added = flush;
+  else
+    tell_flushed (control, peer->process);
 }
 
 void
@@ -157,9 +159,9 @@ is_done (const LnsRangeControl *control, const LnsFlush *flush, int64_t now_ns)
 {
   if (now_ns > flush->until_ns)
     return true;
-  for (size_t i = 0; i < control->peers->n; i++)
+  for (size_t i = 0; i < control->peers->all.n; i++)
     {
-      const LnsPeer *peer = control->peers->peers[i];
+      const LnsPeer *peer = control->peers->all.items[i];
       if (peer->process == flush->process && peer->is_gone)
         return true;
       /* Each answers in the order in which it was asked. */
@@ -172,19 +174,17 @@ is_done (const LnsRangeControl *control, const LnsFlush *flush, int64_t now_ns)
 void
 lns_range_control_tick (LnsRangeControl *control, int64_t now_ns)
 {
-  for (size_t i = 0; i < control->peers->n; i++)
+  for (size_t i = 0; i < control->peers->all.n; i++)
     {
-      LnsPeer *peer = control->peers->peers[i];
+      LnsPeer *peer = control->peers->all.items[i];
       lns_range_control_follow (control, peer); /* its notices may be lost */
       if (peer->is_gone)
         leave_range (control, peer);
     }
-  while (control->n_flushes > 0 && is_done (control, &control->flushes[0], now_ns))
+  while (control->flushes.n > 0 && is_done (control, &control->flushes.items[0], now_ns))
     {
-      const uint32_t process = control->flushes[0].process;
-      memmove (control->flushes, control->flushes + 1,
-               --control->n_flushes * sizeof *control->flushes);
-      lns_mailbox_post (control->peers->mailbox,
-                        &(LnsBatchEvent){ .kind = LNS_BATCH_FLUSHED, .process = process });
+      tell_flushed (control, control->flushes.items[0].process);
+      memmove (control->flushes.items, control->flushes.items + 1,
+               --control->flushes.n * sizeof *control->flushes.items);
     }
 }

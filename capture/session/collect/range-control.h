@@ -27,8 +27,7 @@ typedef struct
   const LnsWatches *watches;
   unsigned n_in_range; /* processes in a range; under the lock of the peers */
   uint32_t flush_serial;
-  LnsFlush *flushes; /* the oldest first */
-  size_t n_flushes;
+  LNS_ARRAY (LnsFlush) flushes; /* the oldest first */
 } LnsRangeControl;
 
 void lns_range_control_clear (LnsRangeControl *control);

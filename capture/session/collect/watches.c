@@ -20,10 +20,10 @@ lns_watches_open (LnsWatches *watches)
 void
 lns_watches_close (LnsWatches *watches)
 {
-  for (size_t i = 0; i < watches->n; i++)
-    lns_watches_drop (watches, watches->watches[i]);
+  for (size_t i = 0; i < watches->all.n; i++)
+    lns_watches_drop (watches, watches->all.items[i]);
   lns_watches_free_dropped (watches);
-  free (watches->watches);
+  lns_array_clear (&watches->all);
   if (watches->epoll_fd >= 0)
     close (watches->epoll_fd);
 }
@@ -31,21 +31,17 @@ lns_watches_close (LnsWatches *watches)
 LnsWatch *
 lns_watches_add (LnsWatches *watches, LnsWatch item)
 {
-  LnsWatch **all = realloc (watches->watches, (watches->n + 1) * sizeof *all);
-  if (all != NULL)
-    watches->watches = all;
-  LnsWatch *watch = all != NULL ? malloc (sizeof *watch) : NULL;
+  LnsWatch *watch = malloc (sizeof *watch);
   if (watch == NULL)
     return NULL;
   *watch = item;
   struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
-  if (epoll_ctl (watches->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) != 0)
-    {
-      free (watch);
-      return NULL;
-    }
-  all[watches->n++] = watch;
-  return watch;
+  LnsWatch **added = lns_array_try_add (&watches->all);
+  if (added != NULL && epoll_ctl (watches->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) == 0)
+    return *added = watch;
+  watches->all.n -= added != NULL;
+  free (watch);
+  return NULL;
 }
 
 void
@@ -62,30 +58,30 @@ lns_watches_drop (LnsWatches *watches, LnsWatch *watch)
 void
 lns_watches_drop_peer (LnsWatches *watches, const LnsPeer *peer)
 {
-  for (size_t i = 0; i < watches->n; i++)
-    if (watches->watches[i]->peer == peer)
-      lns_watches_drop (watches, watches->watches[i]);
+  for (size_t i = 0; i < watches->all.n; i++)
+    if (watches->all.items[i]->peer == peer)
+      lns_watches_drop (watches, watches->all.items[i]);
 }
 
 void
 lns_watches_free_dropped (LnsWatches *watches)
 {
   size_t n_kept = 0;
-  for (size_t i = 0; i < watches->n; i++)
-    if (watches->watches[i]->fd < 0)
-      free (watches->watches[i]);
+  for (size_t i = 0; i < watches->all.n; i++)
+    if (watches->all.items[i]->fd < 0)
+      free (watches->all.items[i]);
     else
-      watches->watches[n_kept++] = watches->watches[i];
-  watches->n = n_kept;
+      watches->all.items[n_kept++] = watches->all.items[i];
+  watches->all.n = n_kept;
 }
 
 LnsWatch *
 lns_watches_connection (const LnsWatches *watches, const LnsPeer *peer)
 {
-  for (size_t i = 0; i < watches->n; i++)
-    if (watches->watches[i]->peer == peer && watches->watches[i]->fd >= 0 &&
-        watches->watches[i]->kind == LNS_WATCH_CONNECTION)
-      return watches->watches[i];
+  for (size_t i = 0; i < watches->all.n; i++)
+    if (watches->all.items[i]->peer == peer && watches->all.items[i]->fd >= 0 &&
+        watches->all.items[i]->kind == LNS_WATCH_CONNECTION)
+      return watches->all.items[i];
   return NULL;
 }
 

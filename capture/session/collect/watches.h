@@ -9,6 +9,7 @@
 
 #include "capture/session/collect/peer.h"
 #include "capture/wire/protocol.h"
+#include "src/base/array.h"
 
 typedef enum
 {
@@ -30,9 +31,8 @@ typedef struct
 
 typedef struct
 {
-  int epoll_fd; /* its events point to the watches */
-  LnsWatch **watches;
-  size_t n;
+  int epoll_fd;               /* its events point to the watches */
+  LNS_ARRAY (LnsWatch *) all; /* owned each */
 } LnsWatches;
 
 /* Returns false and sets errno if there is no descriptor left. Close WATCHES in either case. */

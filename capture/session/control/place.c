@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
+
 #define MAGIC 0x32534e4cu /* LNS2: changes with the entry */
 
 /* How long it is known what became of a session, and of how many. */
@@ -193,27 +195,26 @@ by_age (const void *a, const void *b)
 static LnsSessionEntry *
 list (const char *folder_path, size_t *ret_n)
 {
-  LnsSessionEntry *entries = NULL;
+  LNS_ARRAY (LnsSessionEntry) entries = { 0 };
   DIR *folder = opendir (folder_path);
   struct dirent *file;
-  *ret_n = 0;
   while (folder != NULL && (file = readdir (folder)) != NULL)
     {
       char *end;
       unsigned long id = strtoul (file->d_name, &end, 10);
       if (end == file->d_name || strcmp (end, ".session") != 0 || id > UINT32_MAX)
         continue;
-      LnsSessionEntry *more = realloc (entries, (*ret_n + 1) * sizeof *more);
-      if (more == NULL)
+      LnsSessionEntry *entry = lns_array_try_add (&entries);
+      if (entry == NULL)
         break;
-      entries = more;
-      *ret_n += read_entry (folder_path, (uint32_t)id, &entries[*ret_n]);
+      entries.n -= !read_entry (folder_path, (uint32_t)id, entry);
     }
   if (folder != NULL)
     closedir (folder);
-  if (*ret_n > 0)
-    qsort (entries, *ret_n, sizeof *entries, by_age);
-  return entries;
+  if (entries.n > 0)
+    qsort (entries.items, entries.n, sizeof *entries.items, by_age);
+  *ret_n = entries.n;
+  return entries.items;
 }
 
 bool

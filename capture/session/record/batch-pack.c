@@ -105,19 +105,20 @@ add (LnsPacker *packer, const LnsBatchPiece *piece, LnsByteQueue *queue)
 bool
 lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
 {
-  const size_t before = queue->n_bytes, n_pieces = batch->n_pieces;
+  const size_t before = queue->n_bytes, n_pieces = batch->pieces.n;
   if (n_pieces == 0)
     return true;
   for (size_t i = 0; i < n_pieces; i++)
     {
-      batch->n_packed_begun += batch->pieces[i].begun.n;
-      batch->pieces[i].begun = (LnsBegun){ 0 };
+      batch->n_packed_begun += batch->pieces.items[i].begun.n;
+      batch->pieces.items[i].begun = (LnsBegun){ 0 };
     }
-  bool done = lns_byte_queue_push (queue, &n_pieces, sizeof n_pieces) &&
-              lns_byte_queue_push (queue, batch->pieces, n_pieces * sizeof *batch->pieces);
+  bool done =
+      lns_byte_queue_push (queue, &n_pieces, sizeof n_pieces) &&
+      lns_byte_queue_push (queue, batch->pieces.items, n_pieces * sizeof *batch->pieces.items);
   packer->n_plain = 0;
   for (size_t i = 0; i < n_pieces && done; i++)
-    done = add (packer, &batch->pieces[i], queue);
+    done = add (packer, &batch->pieces.items[i], queue);
   done = done && (packer->n_plain == 0 || end_slice (packer, queue));
   lns_batch_free_records (batch);
   batch->n_packed_bytes = queue->n_bytes - before;
@@ -128,10 +129,10 @@ lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
 size_t
 lns_batch_unpacked_bytes (const LnsBatch *batch)
 {
-  size_t n = sizeof *batch + batch->n_bytes + batch->n_events * sizeof *batch->events;
-  for (size_t i = 0; i < batch->n_events; i++)
-    if (batch->events[i].salvage != NULL)
-      n += batch->events[i].salvage->n_bytes;
+  size_t n = sizeof *batch + batch->n_bytes + batch->events.n * sizeof *batch->events.items;
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].salvage != NULL)
+      n += batch->events.items[i].salvage->n_bytes;
   return n;
 }
 

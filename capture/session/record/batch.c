@@ -32,6 +32,14 @@ lns_batch_event_clear (LnsBatchEvent *event)
 }
 
 void
+lns_batch_events_clear (LnsBatchEvents *events)
+{
+  for (size_t i = 0; i < events->n; i++)
+    lns_batch_event_clear (&events->items[i]);
+  lns_array_clear (events);
+}
+
+void
 lns_batch_free_records (LnsBatch *batch)
 {
   for (LnsBlock *block = batch->blocks, *next; block != NULL; block = next)
@@ -40,9 +48,8 @@ lns_batch_free_records (LnsBatch *batch)
       munmap (block, sizeof *block);
     }
   batch->blocks = NULL;
-  free (batch->pieces);
-  batch->pieces = NULL;
-  batch->n_pieces = batch->n_pieces_allocated = batch->n_bytes = 0;
+  lns_array_clear (&batch->pieces);
+  batch->n_bytes = 0;
 }
 
 void
@@ -50,10 +57,8 @@ lns_batch_free (LnsBatch *batch)
 {
   if (batch == NULL)
     return;
-  for (size_t i = 0; i < batch->n_events; i++)
-    lns_batch_event_clear (&batch->events[i]);
+  lns_batch_events_clear (&batch->events);
   lns_batch_free_records (batch);
-  free (batch->events);
   free (batch);
 }
 
@@ -80,34 +85,32 @@ lns_batch_reserve (LnsBatch *batch, size_t n_bytes)
 bool
 lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun)
 {
-  if (batch->n_pieces == batch->n_pieces_allocated)
-    {
-      size_t n = batch->n_pieces_allocated == 0 ? 64 : batch->n_pieces_allocated * 2;
-      LnsBatchPiece *pieces = realloc (batch->pieces, n * sizeof *pieces);
-      if (pieces == NULL)
-        return false;
-      batch->pieces = pieces;
-      batch->n_pieces_allocated = n;
-    }
+  LnsBatchPiece *piece = lns_array_try_add (&batch->pieces);
+  if (piece == NULL)
+    return false;
   LnsBlock *block = batch->blocks;
-  batch->pieces[batch->n_pieces++] =
-      (LnsBatchPiece){ *source, begun, block->bytes + block->n_bytes, n_bytes };
+  *piece = (LnsBatchPiece){ *source, begun, block->bytes + block->n_bytes, n_bytes };
   block->n_bytes += n_bytes;
   batch->n_bytes += n_bytes;
   return true;
 }
 
 bool
-lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event)
+lns_batch_events_add (LnsBatchEvents *events, LnsBatchEvent *event)
 {
-  LnsBatchEvent *events = realloc (batch->events, (batch->n_events + 1) * sizeof *events);
-  if (events == NULL)
+  LnsBatchEvent *added = lns_array_try_add (events);
+  if (added == NULL)
     {
       lns_batch_event_clear (event);
       return false;
     }
-  batch->events = events;
-  batch->events[batch->n_events++] = *event;
+  *added = *event;
   *event = (LnsBatchEvent){ 0 };
   return true;
+}
+
+bool
+lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event)
+{
+  return lns_batch_events_add (&batch->events, event);
 }

@@ -14,6 +14,7 @@
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
+#include "src/base/array.h"
 #include "src/store/write/writer.h"
 
 #define LNS_BLOCK_BYTES (1u << 20)
@@ -93,16 +94,16 @@ typedef struct
   int64_t keep_ns;        /* START, STOP: the report holds only its last keep_ns; 0: all of it */
 } LnsBatchEvent;
 
+typedef LNS_ARRAY (LnsBatchEvent) LnsBatchEvents;
+
 typedef struct LnsBatch LnsBatch;
 
 struct LnsBatch
 {
   LnsBatch *next;
   LnsWireClockPair pair; /* read after the records were committed */
-  LnsBatchPiece *pieces;
-  size_t n_pieces, n_pieces_allocated;
-  LnsBatchEvent *events;
-  size_t n_events;
+  LNS_ARRAY (LnsBatchPiece) pieces;
+  LnsBatchEvents events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
   size_t n_queued_bytes;   /* of them, that count as not done yet */
@@ -128,6 +129,8 @@ uint8_t *lns_batch_reserve (LnsBatch *batch, size_t n_bytes);
 bool
 lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun);
 
-/* Takes over EVENT; where memory is short, frees what it owns and returns false. */
+/* Takes over EVENT. If memory is short, frees what EVENT owns and returns false. */
+bool lns_batch_events_add (LnsBatchEvents *events, LnsBatchEvent *event);
 bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);
+void lns_batch_events_clear (LnsBatchEvents *events);
 void lns_batch_event_clear (LnsBatchEvent *event);

@@ -28,9 +28,9 @@
 static LnsBatchEvent *
 find_event (LnsBatch *batch, LnsBatchEventKind kind)
 {
-  for (size_t i = 0; i < batch->n_events; i++)
-    if (batch->events[i].kind == kind)
-      return &batch->events[i];
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].kind == kind)
+      return &batch->events.items[i];
   return NULL;
 }
 
@@ -126,7 +126,7 @@ static void
 put_off (LnsKept *kept, LnsBatch *batch)
 {
   int64_t from_ns = batch->pair.monotonic_ns - kept->keep_ns;
-  if (batch->n_pieces == 0 && batch->n_events == 0)
+  if (batch->pieces.n == 0 && batch->events.n == 0)
     {
       /* While nothing comes nothing leaves either: the last seconds of a program that has ended are to be
        * there when that is seen. */

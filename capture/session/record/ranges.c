@@ -23,7 +23,7 @@ void
 _lns_ranges_set (LnsCaptureRanges *ranges, const LnsRangeReports *reports)
 {
   ranges->reports = *reports;
-  ranges->n_edges = 0;
+  ranges->edges.n = 0;
   ranges->n_begun = ranges->n_early_ready = 0;
   ranges->is_over = false;
   lns_id_map_clear (&ranges->open);
@@ -36,14 +36,11 @@ static void
 tell (LnsCaptureRanges *ranges, LnsRangeNews *news)
 {
   pthread_mutex_lock (&ranges->lock);
-  LnsRangeNews *all = realloc (ranges->news, (ranges->n_news + 1) * sizeof *all);
-  if (all != NULL)
-    {
-      ranges->news = all;
-      all[ranges->n_news++] = *news;
-    }
+  LnsRangeNews *added = lns_array_try_add (&ranges->news);
+  if (added != NULL)
+    *added = *news;
   pthread_mutex_unlock (&ranges->lock);
-  if (all == NULL)
+  if (added == NULL)
     {
       free (news->path);
       lns_report_result_clear (&news->result);
@@ -55,11 +52,12 @@ bool
 _lns_ranges_next (LnsCaptureRanges *ranges, LnsRangeNews *ret_news)
 {
   pthread_mutex_lock (&ranges->lock);
-  const bool is_there = ranges->n_news > 0;
+  const bool is_there = ranges->news.n > 0;
   if (is_there)
     {
-      *ret_news = ranges->news[0];
-      memmove (ranges->news, ranges->news + 1, --ranges->n_news * sizeof *ranges->news);
+      *ret_news = ranges->news.items[0];
+      memmove (ranges->news.items, ranges->news.items + 1,
+               --ranges->news.n * sizeof *ranges->news.items);
     }
   pthread_mutex_unlock (&ranges->lock);
   return is_there;
@@ -74,8 +72,8 @@ _lns_ranges_free (LnsCaptureRanges *ranges)
       free (news.path);
       lns_report_result_clear (&news.result);
     }
-  free (ranges->news);
-  free (ranges->edges);
+  lns_array_clear (&ranges->news);
+  lns_array_clear (&ranges->edges);
   lns_id_map_clear (&ranges->open);
 }
 
@@ -178,9 +176,9 @@ play_all_until (LnsCaptureRanges *ranges, uint64_t ticks)
   LnsIdMap later = { 0 };
   for (LnsBatch *batch = *ranges->waiting; batch != NULL && batch->next != NULL;
        batch = batch->next)
-    for (size_t i = 0; i < batch->n_pieces; i++)
+    for (size_t i = 0; i < batch->pieces.n; i++)
       {
-        LnsBatchPiece *piece = &batch->pieces[i];
+        LnsBatchPiece *piece = &batch->pieces.items[i];
         const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
         if (lns_id_map_get (&later, key) == NULL && !play_until (ranges, piece, ticks))
           lns_id_map_set (&later, key, piece);
@@ -248,21 +246,21 @@ play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t proce
   Belonging range = { .end_ticks = edge->ticks,
                       .next_ticks = UINT64_MAX,
                       .correlation = UINT32_MAX };
-  for (size_t i = ranges->n_edges; i-- > 0;)
-    if ((ranges->edges[i].process == process || process != edge->process) &&
-        !ranges->edges[i].is_end && ranges->edges[i].ticks >= edge->ticks)
-      range.next_ticks = ranges->edges[i].ticks;
+  for (size_t i = ranges->edges.n; i-- > 0;)
+    if ((ranges->edges.items[i].process == process || process != edge->process) &&
+        !ranges->edges.items[i].is_end && ranges->edges.items[i].ticks >= edge->ticks)
+      range.next_ticks = ranges->edges.items[i].ticks;
   for (LnsBatch *batch = *ranges->waiting; batch != NULL; batch = batch->next)
-    for (size_t i = 0; i < batch->n_pieces; i++)
-      if (batch->pieces[i].source.process == process)
+    for (size_t i = 0; i < batch->pieces.n; i++)
+      if (batch->pieces.items[i].source.process == process)
         {
-          const uint32_t first = first_call_after (&batch->pieces[i], edge->ticks);
+          const uint32_t first = first_call_after (&batch->pieces.items[i], edge->ticks);
           range.correlation = first < range.correlation ? first : range.correlation;
         }
   for (LnsBatch *batch = *ranges->waiting; batch != edge->ready->next; batch = batch->next)
-    for (size_t i = 0; i < batch->n_pieces; i++)
+    for (size_t i = 0; i < batch->pieces.n; i++)
       {
-        LnsBatchPiece *piece = &batch->pieces[i];
+        LnsBatchPiece *piece = &batch->pieces.items[i];
         /* The batch's own memory. */
         if (piece->source.process == process)
           piece->n_bytes = lns_decoder_take_cuda (ranges->recording->decoder, &piece->source,
@@ -282,9 +280,9 @@ play_all_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
   lns_id_map_set (&done, edge->process, ranges);
   for (LnsBatch *batch = *ranges->waiting; is_last && batch != edge->ready->next;
        batch = batch->next)
-    for (size_t i = 0; i < batch->n_pieces; i++)
+    for (size_t i = 0; i < batch->pieces.n; i++)
       {
-        const uint32_t process = batch->pieces[i].source.process;
+        const uint32_t process = batch->pieces.items[i].source.process;
         if (lns_id_map_get (&done, process) == NULL && lns_id_map_set (&done, process, ranges))
           play_work_of (ranges, edge, process);
       }
@@ -301,11 +299,10 @@ add_edge (LnsCaptureRanges *ranges,
 {
   LnsWireRangeBytes said;
   memcpy (&said, bytes, sizeof said);
-  LnsRangeEdge *edges = realloc (ranges->edges, (ranges->n_edges + 1) * sizeof *edges);
-  if (edges == NULL)
+  if (lns_array_try_add (&ranges->edges) == NULL)
     return;
-  ranges->edges = edges;
-  size_t at = ranges->n_edges++;
+  LnsRangeEdge *edges = ranges->edges.items;
+  size_t at = ranges->edges.n - 1;
   for (; at > 0 && edges[at - 1].ticks > said.head.ticks; at--)
     edges[at] = edges[at - 1];
   edges[at] = (LnsRangeEdge){ .ticks = said.head.ticks,
@@ -323,9 +320,9 @@ add_edge (LnsCaptureRanges *ranges,
 static void
 make_ready (LnsCaptureRanges *ranges, uint32_t process, const LnsBatch *batch, bool is_all)
 {
-  for (size_t i = 0; i < ranges->n_edges; i++)
+  for (size_t i = 0; i < ranges->edges.n; i++)
     {
-      LnsRangeEdge *edge = &ranges->edges[i];
+      LnsRangeEdge *edge = &ranges->edges.items[i];
       if (!edge->is_end || edge->ready != NULL ||
           (process != LNS_ID_NONE && edge->process != process))
         continue;
@@ -342,18 +339,18 @@ _lns_ranges_find_edges (LnsCaptureRanges *ranges, const LnsBatch *batch)
 {
   if (ranges->reports.create == NULL)
     return;
-  for (size_t i = 0; i < batch->n_pieces; i++)
+  for (size_t i = 0; i < batch->pieces.n; i++)
     {
-      const LnsBatchPiece *piece = &batch->pieces[i];
+      const LnsBatchPiece *piece = &batch->pieces.items[i];
       LnsWireRecord record;
       for (size_t at = 0, next = 0;
            lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
         if (record.type == (LnsWireType)LNS_WIRE_RANGE && next - at >= sizeof (LnsWireRangeBytes))
           add_edge (ranges, piece, batch, piece->bytes + at);
     }
-  for (size_t i = 0; i < batch->n_events; i++)
+  for (size_t i = 0; i < batch->events.n; i++)
     {
-      const LnsBatchEvent *event = &batch->events[i];
+      const LnsBatchEvent *event = &batch->events.items[i];
       if (event->kind == LNS_BATCH_FLUSHED)
         make_ready (ranges, event->process, batch, false);
       else if (event->kind == LNS_BATCH_PROCESS_GONE)
@@ -366,9 +363,9 @@ _lns_ranges_find_edges (LnsCaptureRanges *ranges, const LnsBatch *batch)
 bool
 _lns_ranges_pass_edges (LnsCaptureRanges *ranges)
 {
-  while (ranges->n_edges > 0)
+  while (ranges->edges.n > 0)
     {
-      const LnsRangeEdge edge = ranges->edges[0];
+      const LnsRangeEdge edge = ranges->edges.items[0];
       if (edge.batch->next == NULL)
         return true; /* of the newest batch, which is not played now either */
       if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
@@ -377,7 +374,7 @@ _lns_ranges_pass_edges (LnsCaptureRanges *ranges)
       if (edge.is_end)
         play_all_work_of (ranges, &edge);
       pass (ranges, &edge);
-      memmove (ranges->edges, ranges->edges + 1, --ranges->n_edges * sizeof edge);
+      memmove (ranges->edges.items, ranges->edges.items + 1, --ranges->edges.n * sizeof edge);
     }
   return true;
 }

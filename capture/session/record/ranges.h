@@ -26,15 +26,13 @@ typedef struct
   LnsRecording *recording;
   LnsBatch **waiting; /* batches that are known, the oldest first */
   pthread_mutex_t lock;
-  LnsRangeReports reports; /* create is NULL: there are no ranges */
-  LnsRangeEdge *edges;     /* not passed yet */
-  size_t n_edges;
-  LnsIdMap open;          /* by process: its range is open */
-  unsigned n_begun;       /* reports */
-  bool is_over;           /* none will begin any more */
-  unsigned n_early_ready; /* words that an end is ready which came before it */
-  LnsRangeNews *news;     /* under the lock, as the next */
-  size_t n_news;
+  LnsRangeReports reports;        /* create is NULL: there are no ranges */
+  LNS_ARRAY (LnsRangeEdge) edges; /* not passed yet */
+  LnsIdMap open;                  /* by process: its range is open */
+  unsigned n_begun;               /* reports */
+  bool is_over;                   /* none will begin any more */
+  unsigned n_early_ready;         /* words that an end is ready which came before it */
+  LNS_ARRAY (LnsRangeNews) news;  /* under the lock */
 } LnsCaptureRanges;
 
 /* From here on reports begin and end where the ranges of REPORTS do. */

@@ -66,16 +66,16 @@ static void
 define (LnsRecorder *recorder, LnsBatch *batch)
 {
   lns_decoder_add_pair (recorder->recording.decoder, &batch->pair);
-  for (size_t i = 0; i < batch->n_events; i++)
-    if (batch->events[i].kind == LNS_BATCH_PROCESS)
-      lns_decoder_set_process (recorder->recording.decoder, batch->events[i].process,
-                               &batch->events[i].info);
-    else if (batch->events[i].kind == LNS_BATCH_RANGES)
-      _lns_ranges_set (&recorder->ranges, &batch->events[i].ranges);
-  for (size_t i = 0; i < batch->n_pieces; i++)
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].kind == LNS_BATCH_PROCESS)
+      lns_decoder_set_process (recorder->recording.decoder, batch->events.items[i].process,
+                               &batch->events.items[i].info);
+    else if (batch->events.items[i].kind == LNS_BATCH_RANGES)
+      _lns_ranges_set (&recorder->ranges, &batch->events.items[i].ranges);
+  for (size_t i = 0; i < batch->pieces.n; i++)
     {
-      lns_decoder_define (recorder->recording.decoder, &batch->pieces[i].source,
-                          batch->pieces[i].bytes, batch->pieces[i].n_bytes);
+      lns_decoder_define (recorder->recording.decoder, &batch->pieces.items[i].source,
+                          batch->pieces.items[i].bytes, batch->pieces.items[i].n_bytes);
       _lns_recording_commit_if_due (&recorder->recording);
     }
 }
@@ -84,17 +84,18 @@ define (LnsRecorder *recorder, LnsBatch *batch)
 static void
 play (LnsRecorder *recorder, LnsBatch *batch)
 {
-  for (size_t i = 0; i < batch->n_events; i++)
-    if (batch->events[i].kind == LNS_BATCH_START)
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].kind == LNS_BATCH_START)
       {
-        _lns_recording_start (&recorder->recording, batch->events[i].writer,
-                              batch->events[i].time_ns - recorder->recording.t0_ns, &batch->pair);
-        batch->events[i].writer = NULL;
+        _lns_recording_start (&recorder->recording, batch->events.items[i].writer,
+                              batch->events.items[i].time_ns - recorder->recording.t0_ns,
+                              &batch->pair);
+        batch->events.items[i].writer = NULL;
       }
   uint64_t n_late = batch->n_packed_begun;
-  for (size_t i = 0; i < batch->n_pieces; i++)
+  for (size_t i = 0; i < batch->pieces.n; i++)
     {
-      const LnsBatchPiece *piece = &batch->pieces[i];
+      const LnsBatchPiece *piece = &batch->pieces.items[i];
       lns_decoder_play (recorder->recording.decoder, &piece->source, piece->bytes, piece->n_bytes);
       recorder->recording.n_played += piece->begun.n - piece->begun.n_late;
       n_late += piece->begun.n_late;
@@ -103,13 +104,14 @@ play (LnsRecorder *recorder, LnsBatch *batch)
     }
   lns_decoder_settle (recorder->recording.decoder);
   recorder->recording.n_played += n_late;
-  for (size_t i = 0; i < batch->n_events; i++)
-    apply (recorder, &batch->events[i]);
-  for (size_t i = 0; i < batch->n_events; i++)
-    if (batch->events[i].kind == LNS_BATCH_STOP || batch->events[i].kind == LNS_BATCH_CANCEL)
+  for (size_t i = 0; i < batch->events.n; i++)
+    apply (recorder, &batch->events.items[i]);
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].kind == LNS_BATCH_STOP ||
+        batch->events.items[i].kind == LNS_BATCH_CANCEL)
       {
         LnsReportResult result;
-        _lns_recording_stop (&recorder->recording, &batch->events[i],
+        _lns_recording_stop (&recorder->recording, &batch->events.items[i],
                              batch->pair.monotonic_ns - recorder->recording.t0_ns, &batch->pair,
                              &recorder->kept.outcome, &result);
         recorder->kept.outcome = (LnsKeptOutcome){ 0 };
@@ -233,8 +235,8 @@ lns_recorder_free (LnsRecorder *recorder)
   pthread_join (recorder->thread, NULL);
   if (recorder->recording.writer != NULL)
     lns_writer_abandon (recorder->recording.writer);
-  recorder->result.diagnostics = recorder->recording.diagnostics;
-  recorder->result.n_diagnostics = recorder->recording.n_diagnostics;
+  recorder->result.diagnostics = recorder->recording.diagnostics.items;
+  recorder->result.n_diagnostics = recorder->recording.diagnostics.n;
   lns_report_result_clear (&recorder->result);
   _lns_ranges_free (&recorder->ranges);
   _lns_kept_free (&recorder->kept);

@@ -117,13 +117,10 @@ _lns_recording_diagnose (LnsRecording *recording,
                          const char *text)
 {
   lns_decoder_diagnose (recording->decoder, code, severity, process, text);
-  LnsReportDiagnostic *diagnostics =
-      realloc (recording->diagnostics, (recording->n_diagnostics + 1) * sizeof *diagnostics);
   char *copy = strdup (text);
-  if (diagnostics != NULL)
-    recording->diagnostics = diagnostics;
-  if (diagnostics != NULL && copy != NULL)
-    diagnostics[recording->n_diagnostics++] = (LnsReportDiagnostic){ code, severity, copy };
+  LnsReportDiagnostic *added = copy != NULL ? lns_array_try_add (&recording->diagnostics) : NULL;
+  if (added != NULL)
+    *added = (LnsReportDiagnostic){ code, severity, copy };
   else
     free (copy);
 }
@@ -368,10 +365,9 @@ _lns_recording_stop (LnsRecording *recording,
     }
   else if (event->kind == LNS_BATCH_STOP)
     tell_between (recording, 0);
-  result.diagnostics = recording->diagnostics;
-  result.n_diagnostics = recording->n_diagnostics;
-  recording->diagnostics = NULL;
-  recording->n_diagnostics = 0;
+  result.diagnostics = recording->diagnostics.items;
+  result.n_diagnostics = recording->diagnostics.n;
+  recording->diagnostics = (LnsReportDiagnostics){ 0 };
   *ret_result = result;
 }
 

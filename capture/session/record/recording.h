@@ -14,6 +14,8 @@
 #include "capture/session/record/batch.h"
 #include "capture/session/record/result.h"
 
+typedef LNS_ARRAY (LnsReportDiagnostic) LnsReportDiagnostics;
+
 typedef struct
 {
   /* For other threads. */
@@ -29,8 +31,7 @@ typedef struct
   bool has_told_trouble; /* of this report */
   LnsError
       commit_error; /* the first that a later commit made good, as the next two of the report */
-  LnsReportDiagnostic *diagnostics;
-  size_t n_diagnostics;
+  LnsReportDiagnostics diagnostics;
   int64_t t0_ns, committed_at_ns, pair_at_ns;
   int64_t commit_took_ns;
   int64_t reached_ns; /* report time up to which all is in the writer */

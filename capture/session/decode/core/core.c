@@ -13,16 +13,10 @@
 bool
 _lns_pointers_add (LnsPointers *pointers, void *item)
 {
-  if (pointers->n == pointers->n_allocated)
-    {
-      size_t n = pointers->n_allocated == 0 ? 16 : pointers->n_allocated * 2;
-      void **items = realloc (pointers->items, n * sizeof *items);
-      if (items == NULL)
-        return false;
-      pointers->items = items;
-      pointers->n_allocated = n;
-    }
-  pointers->items[pointers->n++] = item;
+  void **added = lns_array_try_add (pointers);
+  if (added == NULL)
+    return false;
+  *added = item;
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "capture/session/decode/core/clock-line.h"
 #include "capture/session/decode/core/counters.h"
+#include "src/base/array.h"
 #include "src/base/id-map.h"
 #include "capture/session/decode/core/name.h"
 #include "capture/session/system/process-info.h"
@@ -34,11 +35,7 @@ typedef struct
   uint32_t id;
 } LnsReportRef;
 
-typedef struct
-{
-  void **items;
-  size_t n, n_allocated;
-} LnsPointers;
+typedef LNS_ARRAY (void *) LnsPointers;
 
 typedef struct
 {
@@ -76,7 +73,7 @@ struct LnsDecoder
   LnsClockLine clock;
 };
 
-/* Adds ITEM; false if memory is short. */
+/* Adds ITEM. Returns false if memory is short. */
 bool _lns_pointers_add (LnsPointers *pointers, void *item);
 
 /* Puts ITEM, just made, on the list of its kind and into MAP. False, and ITEM freed, if memory is

@@ -32,11 +32,9 @@ _lns_decoder_find_stream (LnsDecoder *decoder, const LnsDecoderSource *source)
 static void
 forget_names (LnsStream *stream)
 {
-  for (uint32_t i = 0; i < stream->n_names; i++)
-    lns_name_unref (stream->names[i]);
-  free (stream->names);
-  stream->names = NULL;
-  stream->n_names = 0;
+  for (size_t i = 0; i < stream->names.n; i++)
+    lns_name_unref (stream->names.items[i]);
+  lns_array_clear (&stream->names);
 }
 
 void
@@ -53,7 +51,7 @@ _lns_stream_name (const LnsStream *stream, uint32_t string)
 {
   if (string & LNS_WIRE_STRING_REGISTERED)
     return lns_id_map_get (&stream->process->registered, string);
-  return string < stream->n_names ? stream->names[string] : NULL;
+  return string < stream->names.n ? stream->names.items[string] : NULL;
 }
 
 void
@@ -61,23 +59,14 @@ _lns_stream_set_name (LnsDecoder *decoder, LnsStream *stream, const LnsWireNamed
 {
   if (named->id == 0 || named->id >= LNS_WIRE_STREAM_STRINGS)
     return;
-  if (named->id >= stream->n_names)
-    {
-      uint32_t n = stream->n_names < 16 ? 16 : stream->n_names;
-      while (n <= named->id)
-        n *= 2;
-      LnsName **names = realloc (stream->names, n * sizeof *names);
-      if (names == NULL)
-        {
-          decoder->counters.n_refused++;
-          return;
-        }
-      memset (names + stream->n_names, 0, (n - stream->n_names) * sizeof *names);
-      stream->names = names;
-      stream->n_names = n;
-    }
-  lns_name_unref (stream->names[named->id]);
-  stream->names[named->id] = lns_name_new (named->text.bytes, named->text.n_bytes);
+  while (stream->names.n <= named->id)
+    if (lns_array_try_add (&stream->names) == NULL)
+      {
+        decoder->counters.n_refused++;
+        return;
+      }
+  lns_name_unref (stream->names.items[named->id]);
+  stream->names.items[named->id] = lns_name_new (named->text.bytes, named->text.n_bytes);
 }
 
 bool

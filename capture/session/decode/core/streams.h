@@ -13,11 +13,10 @@ typedef struct
 {
   LnsDecodedProcess *process;
   uint32_t serial;
-  uint32_t tid;             /* of the one who claimed the chunk that is played */
-  LnsDecodedThread *thread; /* who writes it; NULL: not known yet */
-  bool lost_before;         /* of the next event */
-  uint32_t n_names;
-  LnsName **names; /* by stream string id */
+  uint32_t tid;                /* of the one who claimed the chunk that is played */
+  LnsDecodedThread *thread;    /* who writes it; NULL: not known yet */
+  bool lost_before;            /* of the next event */
+  LNS_ARRAY (LnsName *) names; /* by stream string id */
   LnsWireAssembler events, definitions;
   void *state[LNS_N_SOURCES]; /* what each source has read in it */
 } LnsStream;

@@ -106,22 +106,15 @@ track_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedTrack *trac
 static uint32_t
 lane_of (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedTrack *track, uint32_t ordinal)
 {
-  if (ordinal >= track->n_lanes)
-    {
-      uint32_t n = ordinal + 4;
-      LnsReportRef *lanes = realloc (track->lanes, n * sizeof *lanes);
-      if (lanes == NULL)
-        {
-          decoder->counters.n_refused++;
-          return LNS_ID_NONE;
-        }
-      memset (lanes + track->n_lanes, 0, (n - track->n_lanes) * sizeof *lanes);
-      track->lanes = lanes;
-      track->n_lanes = n;
-    }
-  _lns_decoder_lane (decoder, &track->lanes[ordinal], track_id (decoder, process, track), ordinal,
-                     track->lane_kind);
-  return track->lanes[ordinal].id;
+  while (track->lanes.n <= ordinal)
+    if (lns_array_try_add (&track->lanes) == NULL)
+      {
+        decoder->counters.n_refused++;
+        return LNS_ID_NONE;
+      }
+  _lns_decoder_lane (decoder, &track->lanes.items[ordinal], track_id (decoder, process, track),
+                     ordinal, track->lane_kind);
+  return track->lanes.items[ordinal].id;
 }
 
 static void
@@ -177,7 +170,7 @@ _lns_tracks_clear (LnsIdMap *tracks)
       if (track == NULL)
         continue;
       lns_reorder_free (track->reorder);
-      free (track->lanes);
+      lns_array_clear (&track->lanes);
       free (track);
     }
   lns_id_map_clear (tracks);

@@ -23,8 +23,7 @@ typedef struct
   void *on;                 /* what else it is of, as its source knows it, or NULL */
   LnsReorder *reorder;
   LnsReportRef track;
-  LnsReportRef *lanes; /* by ordinal */
-  uint32_t n_lanes;
+  LNS_ARRAY (LnsReportRef) lanes; /* by ordinal */
 } LnsDecodedTrack;
 
 /* What a source does about its tracks. All functions may be NULL. */

@@ -282,7 +282,7 @@ free_domain (LnsDecodedDomain *domain)
   lns_id_map_clear (&domain->enums);
   lns_id_map_clear (&domain->clocks);
   lns_overlap_clear (&domain->lanes);
-  free (domain->lane_refs);
+  lns_array_clear (&domain->lane_refs);
   free (domain);
 }
 

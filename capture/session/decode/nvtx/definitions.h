@@ -41,12 +41,11 @@ typedef struct
   LnsName *name;
   bool is_left_out; /* its events are not for reports */
   int64_t created_ns, destroyed_ns;
-  LnsReportRef track;      /* of start/end ranges */
-  LnsOverlap lanes;        /* of start/end ranges */
-  LnsReportRef *lane_refs; /* one for each */
-  uint32_t n_lane_refs;    /* that there is room for */
-  LnsIdMap categories;     /* LnsDecodedCategory by number */
-  LnsIdMap schemas;        /* LnsDecodedSchema by id */
+  LnsReportRef track;                 /* of start/end ranges */
+  LnsOverlap lanes;                   /* of start/end ranges */
+  LNS_ARRAY (LnsReportRef) lane_refs; /* one for each */
+  LnsIdMap categories;                /* LnsDecodedCategory by number */
+  LnsIdMap schemas;                   /* LnsDecodedSchema by id */
   LnsIdMap enums;
   LnsIdMap clocks;   /* NVTX_TIMESTAMP_TYPE_… by time domain id */
   LnsIdMap counters; /* LnsDecodedCounter by id; see counters.c */

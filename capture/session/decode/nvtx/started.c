@@ -60,18 +60,12 @@ static uint32_t
 take_lane (LnsDecodedDomain *domain, int64_t start_ns)
 {
   uint32_t lane = lns_overlap_take (&domain->lanes, start_ns);
-  if (lane == LNS_ID_NONE || lane < domain->n_lane_refs)
-    return lane;
-  uint32_t n = domain->n_lane_refs == 0 ? 8 : domain->n_lane_refs * 2;
-  LnsReportRef *refs = realloc (domain->lane_refs, n * sizeof *refs);
-  if (refs == NULL)
-    {
-      lns_overlap_release (&domain->lanes, lane, start_ns);
-      return LNS_ID_NONE;
-    }
-  memset (refs + domain->n_lane_refs, 0, (n - domain->n_lane_refs) * sizeof *refs);
-  domain->lane_refs = refs;
-  domain->n_lane_refs = n;
+  while (lane != LNS_ID_NONE && domain->lane_refs.n <= lane)
+    if (lns_array_try_add (&domain->lane_refs) == NULL)
+      {
+        lns_overlap_release (&domain->lanes, lane, start_ns);
+        return LNS_ID_NONE;
+      }
   return lane;
 }
 
@@ -79,7 +73,7 @@ static uint32_t
 lane_of (LnsDecoder *decoder, LnsStartedRange *range)
 {
   LnsDecodedDomain *domain = range->domain;
-  LnsReportRef *lane = &domain->lane_refs[range->lane];
+  LnsReportRef *lane = &domain->lane_refs.items[range->lane];
   if (lane->report == decoder->report)
     return lane->id;
   if (domain->track.report != decoder->report)
