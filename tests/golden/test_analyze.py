@@ -2,15 +2,16 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope analyze: each rule on each public export, against plain SQL over it; switches and looks."""
+"""lanescope analyze: each rule on each export, against plain SQL over it; switches and looks."""
 
 import csv
 import io
 import json
 import os
+import shutil
 import sqlite3
 
-import cuda_corpus
+import exports
 import golden
 import tap
 
@@ -20,7 +21,7 @@ KINDS = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "M
 
 def rows(name, rule, *switches):
     """What RULE finds in the report of export NAME: None where it lacks what it needs."""
-    out, err = golden.run("analyze", "-r", rule, "-f", "csv", *switches, cuda_corpus.report(name))
+    out, err = golden.run("analyze", "-r", rule, "-f", "csv", *switches, exports.report(name))
     if out == b"":
         assert b"SKIPPED: " in err and b"does not contain the required CUDA data" in err, err
         return None
@@ -65,7 +66,7 @@ COPY = ["Duration (ns)", "Start (ns)", "Src Kind", "Dst Kind", "Bytes (MB)", "PI
 
 def copies(name, is_asked):
     """Copies of which IS_ASKED (copyKind, bytes, srcKind, dstKind, name of the call) holds."""
-    database = cuda_corpus.source(name)
+    database = exports.source(name)
     by = calls(database)
     found = select(database, "SELECT end - start, start, srcKind, dstKind, bytes, globalPid, deviceId, contextId, streamId, correlationId, copyKind"
                    " FROM CUPTI_ACTIVITY_KIND_MEMCPY")
@@ -75,33 +76,31 @@ def copies(name, is_asked):
                       if is_asked(kind, size, source, target, by.get((pid >> 24 & 0xFFFFFF, correlation), ""))]
 
 
-def test_asynchronous_copies_of_pageable_memory():
-    cuda_corpus.need()
+@exports.on_each(least=(60, 350))
+def test_asynchronous_copies_of_pageable_memory(names, least):
     n = sum(check(name, "cuda_memcpy_async", copies(name, lambda kind, size, source, target, call:
                                                     0 in (source, target) and "emcpy" in call and "Async" in call), COPY)
-            for name in cuda_corpus.names())
-    assert n > 350, n
+            for name in names)
+    assert n > least, n
 
 
-def test_synchronous_copies():
-    cuda_corpus.need()
+@exports.on_each(least=(50, 200))
+def test_synchronous_copies(names, least):
     n = sum(check(name, "cuda_memcpy_sync", copies(name, lambda kind, size, source, target, call:
                                                    kind in (1, 2, 3, 4, 9) and "emcpy" in call and "Async" not in call
                                                    and (kind != 1 or size > 65536)), COPY)
-            for name in cuda_corpus.names())
-    assert n > 200, n
+            for name in names)
+    assert n > least, n
 
 
-def test_synchronous_memsets():
-    """No export has one: a report where the memory of all memsets is managed, and their calls synchronous, does."""
-    cuda_corpus.need()
-    for name in cuda_corpus.names():
-        found = select(cuda_corpus.source(name), "SELECT memKind FROM CUPTI_ACTIVITY_KIND_MEMSET")
-        assert not [kind for kind, in found or [] if kind in (1, 4, 6)], name
+@exports.on_each(["pair"], ["h100x2-nccl"])
+def test_synchronous_memsets(names, _):
+    """No export has one: a file where the memory of every second memset is managed, and their calls synchronous, does."""
+    for name in exports.OWN + exports.corpus():
+        found = select(exports.source(name), "SELECT memKind FROM CUPTI_ACTIVITY_KIND_MEMSET")
         check(name, "cuda_memset_sync", [] if found else None, COPY)
-    changed = golden.path("memset.sqlite")
-    with open(f"{cuda_corpus.FOLDER}/h100x2-nccl.sqlite", "rb") as source, open(changed, "wb") as target:
-        target.write(source.read())
+    changed = golden.path(names[0] + "-memset.sqlite")
+    shutil.copy(exports.path(names[0]), changed)
     database = sqlite3.connect(changed)
     database.execute("UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET memKind = 4 WHERE rowid % 2")
     database.execute("UPDATE StringIds SET value = 'cudaMemset_v3020' WHERE value LIKE 'cudaMemsetAsync%'")
@@ -111,23 +110,23 @@ def test_synchronous_memsets():
                     for duration, start, size, pid, correlation in
                     database.execute("SELECT end - start, start, bytes, globalPid, correlationId FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE memKind = 4")
                     if by.get((pid >> 24 & 0xFFFFFF, correlation)) == "cudaMemset_v3020")
-    cuda_corpus.make(changed, golden.path("memset.rep"))
-    out = golden.run("analyze", "-r", "cuda_memset_sync:rows=-1", "-f", "csv", golden.path("memset.rep"))[0]
+    exports.make(changed, changed + ".rep")
+    out = golden.run("analyze", "-r", "cuda_memset_sync:rows=-1", "-f", "csv", changed + ".rep")[0]
     ours = list(csv.DictReader(io.StringIO(out.decode())))
     assert {(r["Memory Kind"], r["API Name"]) for r in ours} == {("Managed", "cudaMemset_v3020")}
     assert sorted((int(r["Duration (ns)"]), int(r["Start (ns)"]), r["Bytes (MB)"], int(r["PID"])) for r in ours) == wanted and len(wanted) > 5
 
 
-def test_waits():
-    cuda_corpus.need()
+@exports.on_each(least=(150, 1000))
+def test_waits(names, least):
     n = 0
-    for name in cuda_corpus.names():
-        found = select(cuda_corpus.source(name), "SELECT end - start, start, globalTid, value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId")
+    for name in names:
+        found = select(exports.source(name), "SELECT end - start, start, globalTid, value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId")
         wanted = found and [(duration, start, tid >> 24 & 0xFFFFFF, tid & 0xFFFFFF, call) for duration, start, tid, call in found
                             if call.startswith(("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaThreadSynchronize",
                                                 "cuCtxSynchronize", "cuStreamSynchronize"))]
         n += check(name, "cuda_api_sync", wanted, ["Duration (ns)", "Start (ns)", "PID", "TID", "API Name"])
-    assert n > 1000, n
+    assert n > least, n
 
 
 SPAN = ("Duration (ns)", "Start (ns)", "PID", "Device ID", "Overhead (ns)")
@@ -135,7 +134,7 @@ SPAN = ("Duration (ns)", "Start (ns)", "PID", "Device ID", "Overhead (ns)")
 
 def gpus(name):
     """By (pid, device): (start, end) of its operations, and of the profiler's overhead."""
-    database, found = cuda_corpus.source(name), {}
+    database, found = exports.source(name), {}
     for table in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"):
         for pid, device, start, end in select(database, f"SELECT globalPid, deviceId, start, end FROM CUPTI_ACTIVITY_KIND_{table}") or []:
             found.setdefault((pid >> 24 & 0xFFFFFF, device), ([], []))[0].append((start, end))
@@ -163,11 +162,11 @@ def within(spans, start, end):
     return sum(max(0, min(b, end) - max(a, start)) for a, b in spans)
 
 
-def test_gaps():
+@exports.on_each(least=((40, 2), (40, 2)))
+def test_gaps(names, least):
     """A gap is as long as the GPU had nothing to do, whatever the profiler did meanwhile: that is told beside it."""
-    cuda_corpus.need()
     n = told = 0
-    for name in cuda_corpus.names():
+    for name in names:
         for limit_ms in (500, 1):
             wanted = []
             for (pid, device), (operations, overhead) in gpus(name).items():
@@ -184,14 +183,14 @@ def test_gaps():
             assert found == rows(name, "gpu_gaps", f"--gap={limit_ms}", "--rows=0")
             n += len(ours or [])
             told += sum(row[4] > 0 for row in ours or [])
-    assert n > 40 and told > 2, (n, told)
+    assert n > least[0] and told > least[1], (n, told)
 
 
-def test_little_use():
+@exports.on_each(least=((20, 5), (50, 5)))
+def test_little_use(names, least):
     """How busy a GPU was, of which the profiler's overhead is no part."""
-    cuda_corpus.need()
     n = told = 0
-    for name in cuda_corpus.names():
+    for name in names:
         for percent, parts in ((50, 30), (90, 100)):
             wanted = []
             for (pid, device), (operations, overhead) in gpus(name).items():
@@ -215,16 +214,15 @@ def test_little_use():
             assert found == (rows(name, "gpu_time_util", f"--threshold={percent}", f"--chunks={parts}", "--rows=0") or [])
             n += len(wanted)
             told += sum(w[5] > 0 for w in wanted)
-    assert n > 50 and told > 5, (n, told)
+    assert n > least[0] and told > least[1], (n, told)
 
 
 def test_looks():
-    cuda_corpus.need()
-    report = cuda_corpus.report("a100-pytorch-lm")
+    report = exports.report("old")
     out = golden.run("analyze", "--rows=1", report)[0].decode()
     titles = [line[:-2].rpartition("(")[2] for line in out.splitlines() if line.startswith(" ** ")]
     assert titles == [r for r in RULES if r != "cuda_memset_sync"], titles
-    assert "Nothing is wrong with this report." in golden.run("analyze", "-r", "doctor", cuda_corpus.report("h100x2-after"))[0].decode()
+    assert "Nothing is wrong with this report." in golden.run("analyze", "-r", "doctor", exports.report("tiny"))[0].decode()
     assert out.count("Processing [") == 7 and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
     assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for long." in out
     assert max(len(line) for line in out.splitlines() if not line.startswith((" ", "Processing", "SKIPPED"))) <= 80
@@ -232,22 +230,21 @@ def test_looks():
 
 
 def test_outputs():
-    cuda_corpus.need()
-    report = cuda_corpus.report("a100-pytorch-lm")
-    golden.run("analyze", "-r", "gpu_gaps,cuda_api_sync", "-f", "json,csv", "-o", golden.path("rule"), report)
-    assert json.load(open(golden.path("rule_gpu_gaps.json"), encoding="utf-8")) == []
+    report = exports.report("loop")
+    golden.run("analyze", "-r", "gpu_gaps:gap=5000,cuda_api_sync", "-f", "json,csv", "-o", golden.path("rule"), report)
+    assert json.load(open(golden.path("rule_gpu_gaps_gap=5000.json"), encoding="utf-8")) == []
     with open(golden.path("rule_cuda_api_sync.csv"), encoding="utf-8") as file:
         assert len(file.readlines()) == 51
     assert b"Duration (ms)" in golden.run("analyze", "-r", "cuda_api_sync", "-f", "csv", "--timeunit=msec", report)[0]
 
 
-def test_what_is_wrong_with_reports():
+@exports.on_each(least=(1, 0))
+def test_what_is_wrong_with_reports(names, least):
     """Each export: launches of graphs that hide their kernels, and processes of which the GPU's side is missing."""
-    cuda_corpus.need()
     n = 0
-    for name in cuda_corpus.names():
-        database = cuda_corpus.source(name)
-        out = golden.run("analyze", "-r", "doctor", "-f", "json", cuda_corpus.report(name))[0]
+    for name in names:
+        database = exports.source(name)
+        out = golden.run("analyze", "-r", "doctor", "-f", "json", exports.report(name))[0]
         found = {row["Code"]: row for row in json.loads(out) if row["Code"].startswith("LNS-DOCTOR")}
         wanted = set()
         graphs = select(database, "SELECT count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE")
@@ -265,10 +262,10 @@ def test_what_is_wrong_with_reports():
             wanted.add("LNS-DOCTOR-002")
             assert found["LNS-DOCTOR-002"]["PID"] in launching - working
         assert set(found) == wanted, (name, found, wanted)
-        info = golden.run("info", cuda_corpus.report(name))[0].decode()
+        info = golden.run("info", exports.report(name))[0].decode()
         assert f"findings: {len(found)}\n" in info and all(f"  {code} {row['Severity']}: {row['Finding']}\n" in info for code, row in found.items())
         n += len(found)
-    assert n > 0
+    assert n > least, n
 
 
 def test_its_own_diagnostics_are_findings():
@@ -277,12 +274,12 @@ def test_its_own_diagnostics_are_findings():
     assert rows[1]["Finding"].startswith("4 events are lost: record with a larger --buffer-size"), rows
 
 
-def test_what_another_tool_said():
+@exports.on_each(["loop", "system"], ["a100-pytorch-lm", "a100-julia-cg"])
+def test_what_another_tool_said(names, _):
     """Warnings and errors of an export's own, each once, the gravest first."""
-    cuda_corpus.need()
-    for name in ("a100-pytorch-lm", "a100-julia-cg"):
-        wanted = cuda_corpus.source(name).execute("SELECT DISTINCT severity, text FROM DIAGNOSTIC_EVENT WHERE severity > 1").fetchall()
-        out = golden.run("analyze", "-r", "doctor", "-f", "json", cuda_corpus.report(name))[0]
+    for name in names:
+        wanted = exports.source(name).execute("SELECT DISTINCT severity, text FROM DIAGNOSTIC_EVENT WHERE severity > 1").fetchall()
+        out = golden.run("analyze", "-r", "doctor", "-f", "json", exports.report(name))[0]
         rows = [row for row in json.loads(out) if row["Code"] == "NSYS"]
         assert sorted(row["Finding"] for row in rows) == sorted(text for _, text in wanted) and len(rows) > 1, (name, rows, wanted)
         order = ["error", "warning"]

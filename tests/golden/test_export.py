@@ -14,12 +14,13 @@ import sqlite3
 import subprocess
 import time
 
+import export_layout
+import exports
 import golden
 import tap
 
 REPORT = golden.make_report()
 PYTHON = "/usr/bin/python3"
-CORPUS = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
 csv.field_size_limit(1 << 20)
 
 
@@ -114,14 +115,28 @@ def test_it_holds_what_was_recorded():
     assert exported().execute("SELECT e.start, s.value FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId").fetchall() == [(3000, b"load")]
 
 
-def test_layout_is_that_of_real_exports():
+def test_layout_is_the_newest():
+    """Names, types, NOT NULL and order of columns are exactly those that export_layout.py states; files of 2026 state version 3.25."""
+    ours, compared = exported(), 0
+    for name in export_layout.LAYOUT:
+        got = ours.execute(f"SELECT CAST(name AS TEXT), type, \"notnull\", pk FROM pragma_table_info('{name}')").fetchall()
+        got = [(a.decode(), b.decode(), c, d) for a, b, c, d in got]
+        if name == "NVTX_EVENTS":
+            assert got.pop() == ("eventId", "INTEGER", 1, 1)
+        assert not got or got == export_layout.columns(name, 2026), (name, got, export_layout.columns(name, 2026))
+        compared += len(got) > 0
+    assert compared > 30, compared
+    version, = ours.execute("SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'").fetchone()
+    assert version == b"3.25.0", version
+
+
+def test_layout_is_that_of_the_corpus():
     """Names, types, NOT NULL and order of columns are exactly those of schema 3.25; an older file may lack the last ones."""
-    if not os.path.isdir(CORPUS):
-        raise tap.Skip("../shared/corpus is not there")
+    exports.need()
     ours = exported()
     compared = 0
-    for file, is_newest in [("rtx3080-tiny.sqlite", False), ("h100x2-nccl.sqlite", True)]:
-        theirs = sqlite3.connect(f"file:{CORPUS}/{file}?immutable=1", uri=True)
+    for file, is_newest in [("rtx3080-tiny", False), ("h100x2-nccl", True)]:
+        theirs = exports.source(file)
         for (name,) in theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             wanted = theirs.execute(f"SELECT name, type, \"notnull\", pk FROM pragma_table_info('{name}')").fetchall()
             got = ours.execute(f"SELECT CAST(name AS TEXT), type, \"notnull\", pk FROM pragma_table_info('{name}')").fetchall()

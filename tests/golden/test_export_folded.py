@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope export --type folded and svg on real exports: the stacks that comparing all with all gives, and a
+"""lanescope export --type folded and svg on exports: the stacks that comparing all with all gives, and a
 picture that a browser takes, whose frames add up to them."""
 
 import collections
@@ -11,26 +11,21 @@ import re
 import sqlite3
 import xml.etree.ElementTree as ET
 
+import exports
 import golden
 import tap
 
-CORPUS = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def need():
-    if not os.path.isdir(CORPUS):
-        raise tap.Skip("../shared/corpus is not there")
-
-
 def folded(name, *switches):
-    out, _ = golden.run("export", "-t", "folded", "-o", "-", *switches, os.path.join(CORPUS, name + ".sqlite"))
+    out, _ = golden.run("export", "-t", "folded", "-o", "-", *switches, exports.path(name))
     return [(line.rsplit(" ", 1)[0], int(line.rsplit(" ", 1)[1])) for line in out.decode().splitlines()]
 
 
 def expected(name):
     """Each call with its thread's ranges that are open from its start to its end, and what it began."""
-    database = sqlite3.connect(f"file:{CORPUS}/{name}.sqlite?immutable=1", uri=True)
+    database = exports.source(name)
     strings = dict(database.execute("SELECT id, value FROM StringIds"))
     ranges = collections.defaultdict(list)
     for row in database.execute("SELECT globalTid, start, end, COALESCE(text, (SELECT value FROM StringIds WHERE id = textId))"
@@ -50,34 +45,37 @@ def expected(name):
     return stacks
 
 
-def test_stacks_are_those_of_all_with_all():
-    need()
+@exports.on_each(["pair", "old"], ["h100x2-nccl", "h100x2-before"], least=(300, 100))
+def test_stacks_are_those_of_all_with_all(names, least):
     n_deep = 0
-    for name in ("h100x2-nccl", "h100x2-before"):
+    for name in names:
         got, wanted = folded(name, "--filter-out=none"), expected(name)
         assert collections.Counter(got) == collections.Counter(wanted), (name, got[:2], wanted[:2], len(got), len(wanted))
         n_deep += sum(stack.count(";") > 2 for stack, _ in got)
-    assert n_deep > 100, n_deep
+    assert n_deep > least, n_deep
 
 
-def test_switches():
-    need()
-    everything = folded("h100x2-nccl", "--filter-out=none")
-    assert folded("h100x2-nccl", "--filter-out", "aten::copy_|^memcpy$") == [
-        (s, n) for s, n in everything if not any(re.search("aten::copy_|^memcpy$", part) for part in s.split(";"))]
-    _, err = golden.run("export", "-t", "svg", "--filter-out", "[", "-o", "x.svg", os.path.join(CORPUS, "h100x2-nccl.sqlite"), code=125)
+@exports.on_each([("pair", "all_reduce|layer 3|^memcpy$")], [("h100x2-nccl", "aten::copy_|^memcpy$")])
+def test_switches(names, _):
+    (name, pattern), = names
+    everything = folded(name, "--filter-out=none")
+    left = [(s, n) for s, n in everything if not any(re.search(pattern, part) for part in s.split(";"))]
+    assert folded(name, "--filter-out", pattern) == left and 0 < len(left) < len(everything)
+    _, err = golden.run("export", "-t", "svg", "--filter-out", "[", "-o", "x.svg", exports.path(name), code=125)
     assert b"regular expression" in err and not os.path.exists(golden.path("x.svg")), err
 
 
-def test_the_picture():
-    need()
-    out, _ = golden.run("export", "-t", "svg", "-o", "-", "--filter-out=none", os.path.join(CORPUS, "h100x2-nccl.sqlite"))
+@exports.on_each(["pair"], ["h100x2-nccl"])
+def test_the_picture(names, _):
+    name, = names
+    out, _ = golden.run("export", "-t", "svg", "-o", "-", "--filter-out=none", exports.path(name))
     root = ET.fromstring(out.decode())
     assert not [e for e in root.iter() if "href" in "".join(e.keys())] and b"http" not in out.replace(b"http://www.w3.org/2000/svg", b"")
     frames = [(int(g.get("data-depth")), float(g.get("data-x")), float(g.get("data-width")), g.find(SVG + "title").text)
               for g in root.iter(SVG + "g") if g.get("data-depth")]
     frames.sort()
-    stacks, whole = folded("h100x2-nccl", "--filter-out=none"), sum(n for _, n in folded("h100x2-nccl", "--filter-out=none"))
+    stacks = folded(name, "--filter-out=none")
+    whole = sum(n for _, n in stacks)
     assert frames[0][:3] == (0, 0.0, 1180.0) and frames[0][3].startswith("all (")
     by_depth = collections.Counter()
     for stack, n in stacks:
@@ -125,8 +123,7 @@ def test_what_is_missing_is_told():
         assert type_ == "svg" or os.path.getsize(made) == 0
         out, err = golden.run("export", "-q", "--type", type_, "-o", "-", ranges)
         assert err.startswith(b"lanescope: warning: the output is empty: ") and (type_ == "svg") == (out != b""), err
-    need()
-    source = os.path.join(CORPUS, "h100x2-nccl.sqlite")
+    source = exports.path("pair")
     for words, told in ((["--filter-out", "."], b"--filter-out leaves out every stack"), (["--times", "0/1ns"], b"--times or --tables leave out every kernel"),
                         (["--tables", "NVTX_EVENTS"], b"--times or --tables leave out every kernel"), ([], b"")):
         out, err = golden.run("export", "-q", "--type", "folded", *words, "-o", "-", source)

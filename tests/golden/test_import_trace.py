@@ -17,9 +17,12 @@ import re
 import subprocess
 import tempfile
 
+import make_traces
 import tap
 
 KINETO = os.path.join(tap.SHARED, "corpus", "kineto")
+OWN = tempfile.TemporaryDirectory(prefix="lanescope-traces-")
+OWN_FILES = make_traces.make(OWN.name)
 GPU = {"kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "gpu_memcpy": "CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memset": "CUPTI_ACTIVITY_KIND_MEMSET",
        "cuda_sync": "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"}
 
@@ -98,10 +101,25 @@ def check_ranges(report, events, base):
     assert got == expected, (list((expected - got).items())[:3], list((got - expected).items())[:3])
 
 
-def test_traces_of_pytorch():
-    files = sorted(glob.glob(os.path.join(KINETO, "*.json.gz")))
+def corpus(name="*"):
+    """The paths of the public traces of that name."""
+    files = sorted(glob.glob(os.path.join(KINETO, name + ".json.gz")))
     if not files:
-        raise tap.Skip("no corpus beside the project")
+        raise tap.Skip("../shared/corpus is not there")
+    return files
+
+
+def test_traces_of_pytorch():
+    assert check_traces(OWN_FILES) > 400
+
+
+def test_traces_of_pytorch_of_the_corpus():
+    assert check_traces(corpus()) > 5000
+
+
+def check_traces(files):
+    """Compares all of each; how many kernels are tied to their calls."""
+    n_linked = 0
     for path in files:
         with tempfile.TemporaryDirectory() as work:
             events, report = load(path), convert(work, path)
@@ -115,12 +133,19 @@ def test_traces_of_pytorch():
             linked = rows(report, "SELECT count(DISTINCT k.correlationId) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
                                   "JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.correlationId = k.correlationId AND r.globalTid >> 24 = k.globalPid >> 24")
             assert linked == [(str(len(launched)),)], (path, linked, len(launched))
+            n_linked += len(launched)
+    return n_linked
 
 
 def test_copies_tell_where_from_and_to():
-    path = os.path.join(KINETO, "sampled_rank-1.json.gz")
-    if not os.path.exists(path):
-        raise tap.Skip("no corpus beside the project")
+    assert sum(check_copies(OWN_FILES[0]).values()) == 8
+
+
+def test_copies_tell_where_from_and_to_of_the_corpus():
+    assert sum(check_copies(*corpus("sampled_rank-1")).values()) == 40
+
+
+def check_copies(path):
     with tempfile.TemporaryDirectory() as work:
         report = convert(work, path)
         kinds = {"HtoD": 1, "DtoH": 2, "DtoD": 8}
@@ -133,6 +158,7 @@ def test_copies_tell_where_from_and_to():
                 expected[str(event["args"]["bytes"]), str(kinds[oper]), str(memory[source]), str(memory[target])] += 1
         got = collections.Counter(rows(report, "SELECT bytes, copyKind, srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY"))
         assert got == expected, (got, expected)
+        return got
 
 
 def test_what_a_trace_does_not_tell_is_empty():
@@ -409,16 +435,26 @@ def test_arrows_are_rows_from_end_to_end():
         assert rows(report, "SELECT start, end, globalTid >> 24, endGlobalTid >> 24, category, flowId FROM LNS_FLOWS ORDER BY start") == \
             [("0", "10000", "1", "2", "ipc", "3"), ("10000", "30000", "2", "1", "ipc", "3")]
         assert rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34") == [("0",)]
-    path = os.path.join(KINETO, "rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz")
-    if os.path.exists(path):
-        with tempfile.TemporaryDirectory() as work:
-            report, events = convert(work, path), load(path)
-            ends = {event["id"]: event for event in events if event["ph"] == "f" and event["cat"] == "fwdbwd"}
-            base = first_ns(events)
-            expected = sorted((str(ns(event["ts"]) - base), str(ns(ends[event["id"]]["ts"]) - base), str(event["id"]))
-                              for event in events if event["ph"] == "s" and event["cat"] == "fwdbwd")
-            assert len(expected) == 905 and sorted(rows(report, "SELECT start, end, flowId FROM LNS_FLOWS")) == expected
-            assert rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34") == [("2",)]
+
+
+def check_arrows(path, n, n_marks):
+    """That the N arrows from forward to backward are rows, and that no mark but the file's own N_MARKS came of them."""
+    with tempfile.TemporaryDirectory() as work:
+        report, events = convert(work, path), load(path)
+        ends = {event["id"]: event for event in events if event["ph"] == "f" and event["cat"] == "fwdbwd"}
+        base = first_ns(events)
+        expected = sorted((str(ns(event["ts"]) - base), str(ns(ends[event["id"]]["ts"]) - base), str(event["id"]))
+                          for event in events if event["ph"] == "s" and event["cat"] == "fwdbwd")
+        assert len(expected) == n and sorted(rows(report, "SELECT start, end, flowId FROM LNS_FLOWS")) == expected
+        assert rows(report, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34") == [(str(n_marks),)]
+
+
+def test_arrows_from_forward_to_backward():
+    check_arrows(OWN_FILES[0], 8 * 4, 1)
+
+
+def test_arrows_from_forward_to_backward_of_the_corpus():
+    check_arrows(*corpus("rank-0.Apr_03_18_51_38.1102.pt.trace"), 905, 2)
 
 
 def test_traces_that_are_cut_off():
@@ -604,13 +640,10 @@ def test_what_is_no_trace():
 
 
 def test_stats_opens_one():
-    path = os.path.join(KINETO, "step_based_trace_2543932.json.gz")
-    if not os.path.exists(path):
-        raise tap.Skip("no corpus beside the project")
     with tempfile.TemporaryDirectory() as work:
-        run = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", "cuda_gpu_kern_sum", "--format", "csv", path], capture_output=True, text=True,
+        run = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", "cuda_gpu_kern_sum", "--format", "csv", OWN_FILES[0]], capture_output=True, text=True,
                              env={**os.environ, "XDG_CACHE_HOME": work})
-        assert run.returncode == 0 and "vectorized_elementwise_kernel" in run.stdout, run
+        assert run.returncode == 0 and "void lane::reduce<256>(float*, int)" in run.stdout, run
 
 
 tap.main(globals())

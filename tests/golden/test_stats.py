@@ -10,18 +10,19 @@ import html.parser
 import io
 import json
 import os
+import random
 import re
 import shutil
 import sqlite3
 import statistics
 import subprocess
 
+import exports
 import golden
 import tap
 
 REPORT = golden.make_report()
 STATS = os.path.join(tap.SHARED, "corpus", "nsys-stats")
-SQLITE = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
 FORMAT_TABLE = os.path.join(tap.BUILD, "tests", "golden", "format-table")
 
 SUM = """\
@@ -141,10 +142,24 @@ def test_trace_against_sql():
         assert row["NameTree"] == "--" * len(around) + row["Name"] and row["RangeStack"].endswith(f":{rowid}")
 
 
-def test_tables_look_as_the_reference_prints_them():
+def test_tables_of_any_cells():
+    """Columns as wide as their longest cell, titles in the middle, numbers at the right, names at the left."""
+    seed = random.Random(5)
+    for _ in range(20):
+        n_columns = seed.randrange(2, 9)
+        title = ["".join(seed.choices("abc (d)", k=seed.randrange(3, 14))).strip() or "x" for _ in range(n_columns)]
+        rows = [[str(seed.randrange(10 ** seed.randrange(1, 15))) for _ in range(n_columns - 1)] + ["name" + "é" * seed.randrange(20)]
+                for _ in range(seed.randrange(1, 60))]
+        widths = [max(map(len, column)) for column in zip(title, *rows)]
+        lines = [[f"{text:^{w}}" for text, w in zip(title, widths)], ["-" * w for w in widths]]
+        lines += [[f"{text:>{w}}" for text, w in zip(row[:-1], widths)] + [f"{row[-1]:<{widths[-1]}}"] for row in rows]
+        done = subprocess.run([FORMAT_TABLE], input="\n".join("\t".join(row) for row in [title] + rows) + "\n", capture_output=True, text=True, check=True)
+        golden.check(done.stdout.encode(), "".join(" " + "  ".join(line) + "\n" for line in lines).encode())
+
+
+def test_tables_look_as_the_reference_prints_them_of_the_corpus():
     """The tables of its own outputs, taken apart and written again by our formatter."""
-    if not os.path.isdir(STATS):
-        raise tap.Skip("../shared/corpus is not there")
+    exports.need()
     compared = 0
     for file in ["a100-cuda-graphs.txt", "a100-pytorch-lm.txt"]:
         lines = open(os.path.join(STATS, file), encoding="utf-8").read().split("\n")
@@ -191,14 +206,13 @@ def reference_table(lines, report, names):
         [row[:cut] + f"{text:<{width}}" for row, text in zip(rows, texts)]
 
 
-def test_numbers_are_those_that_the_reference_printed():
+def test_numbers_are_those_that_the_reference_printed_of_the_corpus():
     """Calls and kernels of its own files as ranges of ours: rows, order, rounding and layout, character by character."""
-    if not os.path.isdir(STATS):
-        raise tap.Skip("../shared/corpus is not there")
+    exports.need()
     compared = 0
     for name in ["a100-cuda-graphs", "a100-pytorch-lm"]:
         lines = open(os.path.join(STATS, name + ".txt"), encoding="utf-8").read().split("\n")
-        database = sqlite3.connect(f"file:{SQLITE}/{name}.sqlite?immutable=1", uri=True)
+        database = exports.source(name)
         for report, select in REFERENCE.items():
             rows = [(start, end, re.sub(r"_v\d{4}$", "", text) if report == "cuda_api_sum" else text)
                     for start, end, text in database.execute(select)]

@@ -9,10 +9,11 @@ import csv
 import decimal
 import functools
 import io
+import shutil
 import sqlite3
 import statistics
 
-import cuda_corpus
+import exports
 import golden
 import tap
 
@@ -39,25 +40,24 @@ def check(rows, groups, keys, unit=" (ns)", count="Num Calls", total="Total Time
         assert "Time (%)" not in row or row["Time (%)"] == half_up(100 * sum(values) / whole), row
 
 
-def test_os_runtime_of_each_export():
-    cuda_corpus.need()
+@exports.on_each(least=(9, 80))
+def test_os_runtime_of_each_export(names, least):
     n = 0
-    for name in cuda_corpus.names():
-        database, groups = cuda_corpus.source(name), collections.defaultdict(list)
-        if database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'OSRT_API'").fetchone()[0]:
+    for name in names:
+        database, groups = exports.source(name), collections.defaultdict(list)
+        if exports.has(database, "OSRT_API"):
             for value, duration in database.execute("SELECT value, end - start FROM OSRT_API JOIN StringIds ON id = nameId WHERE eventClass = 27"):
                 groups[value,].append(duration)
-        check(stats(cuda_corpus.report(name), "osrt_sum"), groups, ["Name"])
+        check(stats(exports.report(name), "osrt_sum"), groups, ["Name"])
         n += len(groups)
-    assert n > 80, n
+    assert n > least, n
 
 
 @functools.cache
 def made():
     """An export with MPI and OpenACC tables that no public one has."""
     path = golden.path("mpi.sqlite")
-    with open(f"{cuda_corpus.FOLDER}/rtx3080-tiny.sqlite", "rb") as source, open(path, "wb") as target:
-        target.write(source.read())
+    shutil.copy(exports.path("tiny"), path)
     database = sqlite3.connect(path)
     tid, = database.execute("SELECT globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1").fetchone()
     last, = database.execute("SELECT max(id) FROM StringIds").fetchone()
@@ -83,7 +83,7 @@ def made():
     for i in range(5):
         database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH VALUES (?, ?, ?, 0, ?)", (at + i, at + 2 * i + 5, names["Compute Construct"], tid))
     database.commit()
-    cuda_corpus.make(path, golden.path("mpi.rep"))
+    exports.make(path, golden.path("mpi.rep"))
     return database, golden.path("mpi.rep"), tid
 
 
@@ -91,7 +91,6 @@ MPI = (("p2p", "MPI_P2P_EVENTS"), ("coll", "MPI_COLLECTIVES_EVENTS"), ("start_wa
 
 
 def test_mpi():
-    cuda_corpus.need()
     database, report, tid = made()
     times, sizes, wanted = collections.defaultdict(list), collections.defaultdict(list), []
     for source, table in MPI:
@@ -110,17 +109,14 @@ def test_mpi():
 
 
 def test_openacc():
-    cuda_corpus.need()
     database, report, _ = made()
     groups = {("Compute Construct",): [end - start for start, end in database.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH")]}
     check(stats(report, "openacc_sum"), groups, ["Name"])
 
 
 def test_what_is_there_but_not_summed_up():
-    cuda_corpus.need()
     path = golden.path("vulkan.sqlite")
-    with open(f"{cuda_corpus.FOLDER}/rtx3080-tiny.sqlite", "rb") as source, open(path, "wb") as target:
-        target.write(source.read())
+    shutil.copy(exports.path("tiny"), path)
     database = sqlite3.connect(path)
     database.executescript("CREATE TABLE VULKAN_API (start INT, end INT); INSERT INTO VULKAN_API VALUES (1, 2)")
     database.close()

@@ -10,7 +10,7 @@ import io
 import os
 import re
 
-import cuda_corpus
+import exports
 import golden
 import tap
 
@@ -29,7 +29,7 @@ TABLES = {"KERNEL": ("cuda_gpu_kern_sum", "globalPid", "demangledName"), "RUNTIM
 
 def check(name, start, end, pid, *switches):
     """That what is summed up of export NAME overlaps START to END, and is of PID where that is not None."""
-    database, n = cuda_corpus.source(name), 0
+    database, n = exports.source(name), 0
     for table, (report, process, text) in TABLES.items():
         groups = collections.defaultdict(list)
         for value, duration in database.execute(
@@ -37,18 +37,19 @@ def check(name, start, end, pid, *switches):
                 " WHERE k.end >= ? AND k.start <= ?" + (f" AND {process} >> 24 & 16777215 = {pid}" if pid is not None else "") +
                 (" AND eventClass < 2" if table == "RUNTIME" else ""), (start, end)):
             groups[re.sub(r"_v\d{4}$", "", value) if table == "RUNTIME" else value].append(duration)
-        rows = stats(cuda_corpus.report(name), report, *switches)
+        rows = stats(exports.report(name), report, *switches)
         assert {r["Name"]: int(r["Total Time (ns)"]) for r in rows} == {k: sum(v) for k, v in groups.items()}, (name, report, switches)
         n += sum(map(len, groups.values()))
     return n
 
 
-def test_ranges():
+@exports.on_each([("pair", "%r%"), ("old", "%"), ("graphs", "%")],
+                 [("h100x2-nccl", "aten::%"), ("h100x2-after", "%"), ("h100x2-before", "%")], least=(200, 300))
+def test_ranges(names, least):
     """Each by name, domain and number, among those of its name by start."""
-    cuda_corpus.need()
     n = 0
-    for name, pattern in (("h100x2-nccl", "aten::%"), ("h100x2-after", "%"), ("h100x2-before", "%")):
-        database = cuda_corpus.source(name)
+    for name, pattern in names:
+        database = exports.source(name)
         text = "coalesce(text, (SELECT value FROM StringIds WHERE id = textId))"
         domains = {(tid >> 24, domain): value for tid, domain, value in
                    database.execute(f"SELECT globalTid, domainId, {text} FROM NVTX_EVENTS WHERE eventType = 75")}
@@ -65,22 +66,22 @@ def test_ranges():
             for number, (start, end, pid) in list(enumerate(found[value, domain]))[:2]:
                 n += check(name, start, end, pid, f"--filter-nvtx={word}/{number}")
                 if number == 0:
-                    assert stats(cuda_corpus.report(name), "cuda_api_sum", "--filter-nvtx", word) == \
-                        stats(cuda_corpus.report(name), "cuda_api_sum", f"--filter-nvtx={word}/0")
-    assert n > 300, n
+                    assert stats(exports.report(name), "cuda_api_sum", "--filter-nvtx", word) == \
+                        stats(exports.report(name), "cuda_api_sum", f"--filter-nvtx={word}/0")
+    assert n > least, n
 
 
-def test_times():
-    cuda_corpus.need()
+@exports.on_each(["loop", "system", "pair"], ["a100-pytorch-lm", "a100x4-cloverleaf"], least=(1500, 10000))
+def test_times(names, least):
     n = 0
-    for name in ("a100-pytorch-lm", "a100x4-cloverleaf"):
-        first, last = cuda_corpus.source(name).execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+    for name in names:
+        first, last = exports.source(name).execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
         for start, end in ((first, first + (last - first) // 7), (first + (last - first) // 3, last), (last + 10 ** 6, last + 10 ** 9)):
             n += check(name, start, end, None, f"--filter-time={start}/{end}")
         middle = (first + last) // 2000000 * 1000000
         n += check(name, middle, 1 << 62, None, f"--filter-time={middle // 1000000}ms/")
         n += check(name, -1 << 62, middle, None, f"--filter-time=/{middle / 1e9:.3f}s")
-    assert n > 10000, n
+    assert n > least, n
 
 
 def test_all_reports_see_the_part():
@@ -111,14 +112,14 @@ def test_what_is_no_part():
             assert out == b"" and len(err.splitlines()) == 1 and b"--filter-" in err, (words, err)
 
 
-def test_rules_see_the_part():
-    cuda_corpus.need()
-    report = cuda_corpus.report("a100-pytorch-lm")
-    first, last = cuda_corpus.source("a100-pytorch-lm").execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
+@exports.on_each(["loop"], ["a100-pytorch-lm"])
+def test_rules_see_the_part(names, _):
+    report, database = exports.report(names[0]), exports.source(names[0])
+    first, last = database.execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
     middle = (first + last) // 2
-    wanted = cuda_corpus.source("a100-pytorch-lm").execute(
+    wanted = database.execute(
         "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE end >= ? AND start <= ? AND"
-        " (value LIKE 'cudaDeviceSync%' OR value LIKE 'cudaStreamSynchronize%')", (middle, last)).fetchone()[0]
+        " (value LIKE 'cudaDeviceSync%' OR value LIKE 'cu%StreamSynchronize%')", (middle, last)).fetchone()[0]
     out = golden.run("analyze", "-r", "cuda_api_sync", "--rows=0", "-f", "csv:nohdr", f"--filter-time={middle}/{last}", report)[0]
     assert 0 < len(out.splitlines()) == wanted, (len(out.splitlines()), wanted)
 
