@@ -3,8 +3,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""./run bench NAME [ARGS]: runs tests/bench/NAME.py. Each bench prints what it measures as it goes and
-one JSON object as its last line; figures that are compared come from one run."""
+"""./run bench NAME [ARGS]: runs tests/bench/NAME.py. Each bench prints its figures as it measures them, and
+one JSON object as its last line. Figures that are compared come from one run."""
 
 import argparse
 import os

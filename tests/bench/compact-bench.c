@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Nanoseconds that the target spends on each of CUPTI's records: compact-bench [ROUNDS]. Buffers of 1 MiB, of
- * kernels of 64 names in 3 shapes each, as a training loop launches them, and of calls of the runtime, go
- * into memory that stands for a stream; the best of ROUNDS. Prints one JSON object. Times are of the processor. */
+/* compact-bench [ROUNDS]: measures the nanoseconds that the program spends on each CUPTI record. Compacts buffers of
+ * 1 MiB (kernels of 64 names in 3 shapes each, as a training loop launches them, and runtime calls) into memory that
+ * stands for a stream. Prints the best of ROUNDS, in processor time, as one JSON object. */
 
 #include "capture/wire/compact.h"
 
@@ -51,7 +51,7 @@ lose (void *context, size_t n_bytes)
   abort ();
 }
 
-/* As the engine's: found by its address in a table. */
+/* Finds a name by its address in a table, as the capture engine does. */
 static uint32_t
 text (void *context, uint64_t address, bool is_lasting)
 {

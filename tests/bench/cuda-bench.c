@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Operations a second of what ties calls, GPUs and ranges together: cuda-bench FOLDER [OPERATIONS].
- * Writes a report of one thread whose calls each launch a kernel on one of four streams, within ranges
- * nested eight deep; prints one JSON object. Times are of the processor, so that others may run beside. */
+/* cuda-bench FOLDER [OPERATIONS]: measures the analyses that connect calls, GPU operations and ranges, in operations
+ * per second. Writes a report of one thread whose calls each launch a kernel on one of four streams, inside ranges nested
+ * eight deep. Prints one JSON object. Times are processor time, so that other programs may run meanwhile. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ write_operations (LnsWriter *writer, uint64_t n, const uint32_t *names)
       event.extra[kernel] = i + 1;
       event.extra[launch] = which;
       lns_writer_append (writer, kernels[stream], &event);
-      /* The range at each depth holds four of those below it, the innermost four calls.          */
+      /* A range holds four ranges of the next depth; the innermost ones hold four calls.       */
       for (uint64_t depth = DEPTH, held = 4; depth-- > 0 && (i + 1) % held == 0; held *= 4)
         {
           lns_writer_append (writer, ranges[depth],

@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Speed and memory of `lanescope export`, each type on a report of ranges and one of CUDA calls, kernels and
-ranges: ./run bench export [EVENTS]. Rates are of processor time; rows are those that the type writes."""
+"""Measures speed and memory of `lanescope export`: each type on a report of ranges, and on one of CUDA calls, kernels
+and ranges. ./run bench export [EVENTS]. Rates are rows that the type writes per second of processor time."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lanescope-bench-") as folder:
         ranges = os.path.join(folder, "ranges.rep")
         subprocess.run([os.path.join(bench, "store-bench"), str(events), ranges, "--irregular"], check=True, stdout=subprocess.DEVNULL)
-        # A range to three operations, each a call and a kernel.
+        # One range for every three operations, each of which is a call and a kernel.
         subprocess.run([os.path.join(bench, "cuda-bench"), folder, str(events * 3 // 7)], check=True, stdout=subprocess.DEVNULL)
         for name, report in [("ranges", ranges), ("cuda", os.path.join(folder, "cuda-bench.rep"))]:
             rows = rows_of(report, ["NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"])

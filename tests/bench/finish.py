@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""How long after a program's end its report is whole: eight processes record at full rate for some
-seconds; then the time from the last process's end to the moment when another process can open the
-finished report. ./run bench finish [PAIRS-PER-PROCESS]
+"""Measures how long a report takes to be complete after its program ends: eight processes record at full rate
+for some seconds; the time counts from the end of the last process until another process can open the finished
+report. ./run bench finish [PAIRS-PER-PROCESS]
 """
 
 import json
@@ -41,7 +41,7 @@ def main():
             for line in pipe:
                 message = json.loads(line)
                 if message["type"] == "started":
-                    # The shell waits for its children, so its own end is the last one.
+                    # The shell waits for its children, so it ends last.
                     pidfd = os.pidfd_open(message["pid"])
                 elif message["type"] == "tick" and ended is None and select.select([pidfd], [], [], 0)[0]:
                     ended = time.monotonic()

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The floor that the injection is measured against: an injected library whose handlers do the least
- * that any recorder of named ranges must do, and keep nothing. It is fixed: changing it changes what
- * the budgets in README.md mean.
+/* The floor of the bench `nvtx`: an injected library whose handlers do the least that any recorder of named
+ * ranges must do, and keep nothing. Do not change it: the budgets in README.md are relative to it.
  *
  *   push          rdtsc, strlen, 64-bit multiply hash, memcmp with a cached copy, 16-byte store
  *   push, registered name                            rdtsc, 16-byte store
@@ -26,7 +25,7 @@ typedef struct
   uint64_t name;
 } Record;
 
-#define N_RECORDS 4096u /* 64 KiB, used round and round */
+#define N_RECORDS 4096u /* 64 KiB, a ring */
 
 typedef struct
 {
@@ -35,8 +34,8 @@ typedef struct
   char copy[64];
 } Thread;
 
-/* A pointer only: what is larger finds no room in the static TLS of a program that runs already, and
- * NVTX then says nothing and calls nobody. */
+/* Only a pointer: a larger variable does not fit into the static TLS of a program that already runs, and NVTX then
+ * loads no tool, without a message. */
 static __thread Thread *self;
 
 static inline uint64_t
@@ -63,7 +62,7 @@ static inline void
 store (Thread *thread, uint64_t ticks, uint64_t name)
 {
   thread->records[thread->at++ % N_RECORDS] = (Record){ ticks, name };
-  /* Keeps the store: nobody reads what is stored. */
+  /* Keeps the compiler from removing the store, which nothing reads. */
   __asm__ volatile("" ::: "memory");
 }
 

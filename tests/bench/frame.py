@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a frame of the real window costs, painted in software: ./run bench frame [EVENTS]. `blank` is
-a window of the same size in one colour, in the same run; `pan`, `zoom` and `hover` are frames of a
-moving view or pointer, `jump` is from a jump to a place not seen before to its exact picture.
+"""Measures what a frame of the viewer's window costs with software rendering: ./run bench frame [EVENTS].
+`blank` is a window of the same size in one colour, in the same run. `pan`, `zoom` and `hover` are frames of a moving
+view or pointer. `jump` is the time from a jump to a place not seen before to its exact picture.
 """
 
 import json
@@ -16,7 +16,7 @@ import tempfile
 import harness
 import tap
 
-# High enough for 60 strips of rows.
+# The display is high enough for 60 rows.
 harness.SCREEN = (1920, 1440)
 SETTINGS = """[io/github/lanescope/Lanescope]
 window-width=1920
@@ -27,7 +27,7 @@ show-details=false
 
 
 def settle():
-    """Writes the settings that leave the window to the timeline."""
+    """Writes settings with which the timeline fills the window."""
     folder = os.path.join(os.environ["XDG_CONFIG_HOME"], "glib-2.0", "settings")
     os.makedirs(folder)
     with open(os.path.join(folder, "keyfile"), "w") as file:

@@ -2,10 +2,10 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Speed and memory of importing: ./run bench import [ROWS [ordered|nearly|shuffled|trace]…] makes an nsys export of so
-many rows (3,000,000; 41,000,000 are 2 GB) with calls, kernels, copies and ranges of eight threads, and imports it with
-its rows in order, with one in a thousand before its time, as nsys writes them, and shuffled. "trace" makes a trace as
-PyTorch's profiler writes it, with so many events of operators, calls and kernels (5,500,000 are 2.1 GB).
+"""Measures speed and memory of importing: ./run bench import [ROWS [ordered|nearly|shuffled|trace]…]. Makes an nsys export
+of ROWS rows (default 3,000,000; 41,000,000 rows are 2 GB) with calls, kernels, copies and ranges of eight threads. Imports it
+with its rows in order, with one row in a thousand out of order (as nsys writes them), and shuffled. "trace" makes a trace as
+PyTorch's profiler writes it, with ROWS events of operators, calls and kernels (5,500,000 events are 2.1 GB).
 """
 
 import json
@@ -54,7 +54,7 @@ TABLES = {
 }
 
 
-# Each visits every number below N once; a step that has no divisor in common with N does.
+# Orders of the numbers below N. A step that is coprime to N visits each of them once.
 ORDERS = {"ordered": "k", "shuffled": "k * 1000003 % {n}",
           "nearly": "CASE WHEN k % 1000 = 7 AND k + 20 < {n} THEN k + 20 WHEN k % 1000 = 27 THEN k - 20 ELSE k END"}
 

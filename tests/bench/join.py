@@ -2,11 +2,10 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The join that scripts write over an nsys export, on a report's virtual tables: each range with its
-name, thread's name, process and domain, over a million ranges. ./run bench join [EVENTS]
+"""Measures a join that scripts run on nsys exports, on a report's virtual tables: a million ranges, each with its
+name and its thread's name. ./run bench join [EVENTS]
 
-The CUDA tables take part in the join too; they are empty until CUDA is recorded, so that they are
-joined from the left.
+The CUDA tables of this report are empty, so a LEFT JOIN includes them.
 """
 
 import json

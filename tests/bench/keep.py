@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""--keep as a ring: a program that makes a million ranges a second for ten minutes, of which a report keeps
-the last ten seconds. The bound is what those seconds take: of memory, what the tool holds when they have passed
-once; of disk, the report. Neither may go beyond 1.2 times that, and the seconds that are kept are whole.
+"""Measures the ring of --keep: a program makes a million ranges a second for ten minutes, and the report keeps the last
+ten seconds. Memory may reach 1.2 times what Lanescope uses when the ring is full for the first time; disk may reach 1.2
+times the size of the report. The seconds that are kept must be complete.
 ./run bench keep [SECONDS [RANGES-PER-SECOND [KEPT-SECONDS]]]
 """
 
@@ -22,7 +22,7 @@ RATE = os.path.join(tap.BUILD, "tests", "programs", "nvtx-rate")
 
 
 def resident_kb(pid):
-    """What the tool holds itself, and what of the pool, which it shares with the program, it has seen."""
+    """MiB of the recorder's own memory, and of the pages of the shared pool that it has touched."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         text = file.read()
     return [int(re.search(rf"Rss{kind}:\s+(\d+)", text).group(1)) for kind in ("Anon", "Shmem")]
@@ -57,7 +57,7 @@ def main():
                 memory.append((time.monotonic() - began, *resident_kb(tool.pid)))
                 disk.append(disk_bytes(work))
                 cpu = cpu_seconds(tool.pid)
-            except (AttributeError, OSError):  # it has just ended
+            except (AttributeError, OSError):  # the process has just ended
                 break
             if len(memory) % 120 == 0:
                 print(f"{memory[-1][0]:.0f} s: {memory[-1][1] / 1024:.1f} MiB in memory and "

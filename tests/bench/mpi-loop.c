@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* mpi-loop CALLS: makes CALLS calls of MPI_Barrier and as many of MPI_Allreduce with itself alone, and prints what
- * one of each took in nanoseconds: the least of five rounds. bench/mpi.py compiles it for each MPI that is here. */
+/* mpi-loop CALLS: calls MPI_Barrier and MPI_Allreduce CALLS times each, in one process, and prints how many
+ * nanoseconds a call of each took: the least of five rounds. bench/mpi.py compiles it for each installed MPI. */
 
 #include <mpi.h>
 

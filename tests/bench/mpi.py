@@ -2,11 +2,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What recording costs a call of MPI, by Open MPI and MPICH.
+"""Measures what recording adds to an MPI call, with Open MPI and MPICH.
 ./run bench mpi [CALLS]
 
-A loop of calls that move nothing (mpi-loop.c) runs without and with lanescope in turn, in ROUNDS pairs. What a pair differs
-by is one sample: least, median and greatest are printed. The report must hold every call."""
+A loop of calls without data (mpi-loop.c) runs without and with lanescope in turn, in ROUNDS pairs. The difference of a
+pair is one sample; the bench prints the least, the median and the greatest. The report must hold every call."""
 
 import json
 import os

@@ -3,14 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Pushes and pops a range of 18 letters and prints what a pair costs; what it costs depends on the
- * library that NVTX finds in NVTX_INJECTION64_PATH: none, the floor, or the injection.
+/* Pushes and pops a range with a name of 18 letters and prints what a pair costs. The cost depends on the library
+ * that NVTX_INJECTION64_PATH names: none, the floor, or Lanescope's.
  *
  *   nvtx-loop [--threads N] [--pairs N] [--rounds N] [--registered] [--pause-ms N]
  *
- * Each of the threads does all pairs in each round; between rounds all wait and pause, so that what
- * was recorded can be drained. Prints one JSON object: ns of a pair in the best round, and how many
- * pairs were made by all threads. */
+ * Each thread makes all pairs in each round. Between rounds, all threads pause, so that the records can be drained.
+ * Prints one JSON object: the ns per pair in the best round, and the number of pairs that all threads made. */
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -60,7 +59,7 @@ push_registered (void)
     }
 }
 
-/* Stores the ns of this thread's best round in *ARGUMENT. */
+/* Stores the ns per pair of this thread's best round in *ARGUMENT. */
 static void *
 run_thread (void *argument)
 {

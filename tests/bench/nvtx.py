@@ -2,10 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an NVTX range costs the calling thread: without a tool, with the floor (the least that any
-recorder must do), and with the injection, loaded by `lanescope profile` into a program that includes
-NVIDIA's header, while the drain writes a real report. Best of nine runs each, taken in turn, so that
-the machine's moods hit all alike. Fails unless every pair is in the report, or is counted as lost.
+"""Measures what an NVTX range costs the calling thread: without a tool, with the floor (the least that any
+recorder must do), and recorded by `lanescope profile`, which writes a report meanwhile. The best of nine runs of each,
+run in turn, so that noise of the machine affects all of them. Fails unless every pair is in the report or counted as lost.
 """
 
 import json
@@ -22,7 +21,7 @@ RUNS = 9
 
 
 def plain(arguments, injection):
-    """ns a pair of one run without the tool; INJECTION is a library's path or None."""
+    """The ns per pair of one run without Lanescope; INJECTION is the path of a library, or None."""
     environment = {k: v for k, v in os.environ.items() if k != "NVTX_INJECTION64_PATH"}
     if injection:
         environment["NVTX_INJECTION64_PATH"] = injection
@@ -31,7 +30,7 @@ def plain(arguments, injection):
 
 
 def profiled(arguments, report):
-    """(ns a pair, lost pairs) of one run under `lanescope profile`."""
+    """(ns per pair, lost pairs) of one run under `lanescope profile`."""
     if os.path.exists(report):
         os.remove(report)
     run = subprocess.run([tap.LANESCOPE, "profile", "-t", "nvtx", "-o", report, LOOP] + arguments,
@@ -51,7 +50,7 @@ def main():
     figures = {"none": [], "floor": [], "ours": [], "floor_registered": [], "ours_registered": [],
                "floor_two": [], "ours_two": []}
     lost = 0
-    # Short rounds, so that some fall between what else the machine does, and time to drain them.
+    # Short rounds, so that some are undisturbed, with pauses in which they are drained.
     one = ["--rounds", "20", "--pairs", "100000", "--pause-ms", "50"]
     with tempfile.TemporaryDirectory() as work:
         report = os.path.join(work, "bench.rep")

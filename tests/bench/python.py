@@ -2,12 +2,12 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tracing a Python function costs a call, and the functions beside it, on each CPython that is here.
+"""Measures what tracing a Python function adds to its calls, and to calls of other functions, on each CPython found.
 ./run bench python [CALLS]
 
 A loop of calls of an empty function runs without and with lanescope in turn, in ROUNDS pairs; a second loop calls a function
-that is not traced, in the same process. What a pair differs by is one sample: least, median and greatest are printed. The
-report must hold every call."""
+that is not traced, in the same process. The difference of a pair is one sample; the bench prints the least, the
+median and the greatest. The report must hold every call."""
 
 import json
 import os
@@ -18,7 +18,7 @@ import tempfile
 import tap
 
 ROUNDS = 5
-VERSIONS = ((3, 9), (3, 15))  # those that can be traced
+VERSIONS = ((3, 9), (3, 15))  # versions that can be traced
 PROGRAM = """
 import sys, time
 import traced

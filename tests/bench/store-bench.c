@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* store-bench EVENTS OUT.rep [--irregular]: writes a report through the public writer, reads it back
- * through the public reader, and prints one JSON object. Data: threads with ranges nested to depth
- * 8, one lane a depth; log-normal durations and gaps, to the nanosecond; 6,000 names of uneven
- * frequency. --irregular adds bursts, long gaps, colors, categories and payloads. */
+/* store-bench EVENTS OUT.rep [--irregular]: writes a report with the public writer, reads it with the public reader,
+ * and prints one JSON object. The events are ranges of several threads, nested 8 deep with one lane per depth, with
+ * log-normal durations and gaps and 6,000 names of uneven frequency. --irregular adds bursts, long gaps, colors,
+ * categories and payloads. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -41,7 +41,7 @@ typedef struct
 typedef struct
 {
   LnsWriter *writer;
-  double write_s; /* in the writer, the making of events left out                               */
+  double write_s; /* in the writer, without making the events                                   */
   unsigned n_made;
   Made made[BATCH];
   uint64_t n_left;
@@ -70,7 +70,7 @@ next_random (Generator *generator)
   return generator->random = x;
 }
 
-/* A log-normal time around MEDIAN_NS, by interpolation between quantiles. */
+/* Draws a log-normal time with median MEDIAN_NS, by interpolation between quantiles. */
 static int64_t
 random_ns (Generator *generator, double median_ns)
 {
@@ -81,7 +81,7 @@ random_ns (Generator *generator, double median_ns)
   return 1 + (int64_t)(median_ns * (low + (high - low) * part));
 }
 
-/* The inverse of the normal distribution by bisection: only QUANTILES of them are needed. */
+/* Inverts the normal distribution by bisection; only QUANTILES values are needed. */
 static double
 normal_quantile (double share)
 {
@@ -170,7 +170,7 @@ write_batch (Generator *generator)
   generator->write_s += now_s () - begin_s;
 }
 
-/* A range of thread T at DEPTH from START_NS, with all that is in it. Its end. */
+/* Writes a range of thread T at DEPTH from START_NS, and the ranges inside it. Returns its end. */
 static int64_t
 make_range (Generator *generator, unsigned t, unsigned depth, int64_t start_ns)
 {
@@ -228,7 +228,7 @@ generate (Generator *generator, LnsError *error)
   return finished;
 }
 
-/* Decodes every column of every lane; the number of events, or 0 where a chunk is damaged. */
+/* Decodes every column of every lane. Returns the number of events, or 0 if a chunk is damaged. */
 static uint64_t
 decode_all (const char *path, double *ret_seconds, LnsError *error)
 {

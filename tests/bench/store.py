@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Size and speed of the report file: written through the public writer, walked through the public
-reader, opened by the viewer as a process of its own (viewer-bench). ./run bench store [EVENTS] leaves its file in
-the temporary folder, for inspection.
+"""Measures size and speed of the report file: written with the public writer, read with the public reader, and
+opened by the viewer in its own process (viewer-bench). ./run bench store [EVENTS] leaves the file in the temporary
+folder for inspection.
 """
 
 import json
@@ -21,7 +21,7 @@ OPENINGS = 5
 
 
 def open_ms(report):
-    """The best of a few runs of `info`, which opens the report and reads its definitions."""
+    """The best time of several runs of `info`, which opens the report and reads its definitions."""
     best = float("inf")
     for _ in range(OPENINGS):
         start = time.monotonic()
@@ -31,7 +31,7 @@ def open_ms(report):
 
 
 def first_frames(report):
-    """(ms from exec to the end of the first full paint, peak MB) of the viewer, best of a few."""
+    """The best of several runs of the viewer: (ms from exec to the first full frame, peak MB)."""
     frames, peaks = [], []
     for _ in range(OPENINGS):
         process = subprocess.Popen([os.path.join(tap.BUILD, "tests", "bench", "viewer-bench"), "first-frame", report], stdout=subprocess.PIPE, text=True)

@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Drives the real window without a person, prints what that cost as one JSON object, and ends.
+/* Drives the viewer's window by program, prints what that cost as one JSON object, and exits.
  *
  * usage: viewer-bench MODE REPORT
  *
- *   first-frame   when the first full picture was painted
- *   frame         how long a frame takes: of a window in one colour, of a pan, of a zoom, with the
- *                 pointer moving; and how long after a jump the exact picture is there */
+ *   first-frame   time until the first full frame was painted
+ *   frame         time of a frame: of a window in one colour, while panning, while zooming, and while the pointer
+ *                 moves; and the time from a jump to its exact picture */
 
 #include <locale.h>
 #include <math.h>
@@ -27,9 +27,9 @@
 #define PAN_PX      13
 #define ZOOM_STEP   1.04
 #define SETTLE_USEC (3 * G_USEC_PER_SEC)
-#define PAN_DEPTH   200   /* the view is this part of the report while it pans                  */
-#define ZOOM_DEPTH  20000 /* as deep as a zoom goes                                             */
-#define JUMP_DEPTH  20    /* the depth where a jump has most to read: measured                  */
+#define PAN_DEPTH   200   /* while panning, the view shows this part of the report              */
+#define ZOOM_DEPTH  20000 /* the deepest zoom                                                   */
+#define JUMP_DEPTH  20    /* the depth at which a jump reads most, as measured                  */
 
 typedef enum
 {
@@ -47,17 +47,17 @@ typedef struct
 {
   LnsTimeline *timeline;
   GtkWidget *window;
-  GtkWidget *blank; /* a window in one colour, over the other; or NULL */
+  GtkWidget *blank; /* a window in one colour, above the other one; or NULL */
   Phase phase;
-  gboolean settling; /* before a phase: until everything is painted */
+  gboolean settling; /* before a phase, until everything is painted */
   gint64 settle_usec;
   guint step;
   int direction;
   gint64 jumped_usec;
-  gboolean moved; /* this frame has something to paint */
+  gboolean moved; /* this frame paints something new */
   double begun_ms, begun_cpu_ms;
-  GArray *msec[N_PHASES];     /* of double: frames, or what a jump took                       */
-  GArray *cpu_msec[N_PHASES]; /* of double: what a frame took of this thread's processor time */
+  GArray *msec[N_PHASES];     /* of double: times of frames or of jumps                       */
+  GArray *cpu_msec[N_PHASES]; /* of double: processor time that this thread spent on a frame  */
   GRand *random;
 } Bench;
 
@@ -145,14 +145,14 @@ print_and_quit (Bench *self)
   exit (0);
 }
 
-/* Milliseconds since this process was begun, to the kernel's tick of 10 ms; 0 if it does not say. */
+/* Returns the milliseconds since this process started, in the kernel's ticks of 10 ms; 0 if they are not known. */
 static double
 age_ms (void)
 {
   g_autofree char *stat = NULL;
   if (!g_file_get_contents ("/proc/self/stat", &stat, NULL, NULL))
     return 0;
-  /* The second field may hold anything but ends with the last parenthesis; the start is the 22nd. */
+  /* The second field may hold any character and ends with the last parenthesis; the start time is field 22. */
   const char *field = strrchr (stat, ')');
   for (int i = 0; field != NULL && i < 20; i++)
     field = strchr (field + 1, ' ');
@@ -240,7 +240,7 @@ step_hover (Bench *self)
   lns_timeline_pointer_point (&self->timeline->pointer, x, y);
 }
 
-/* A jump is over when everything is exact; then comes the next one. */
+/* Waits until everything is exact, which ends a jump, and makes the next one. */
 static void
 step_jump (Bench *self)
 {
@@ -345,7 +345,7 @@ watch (Bench *self, GtkWidget *widget)
   g_signal_connect_after (clock, "after-paint", G_CALLBACK (after_paint_cb), self);
 }
 
-/* The floor: what it costs to push a window of this size to the screen at all. */
+/* The floor: what it costs to show a window of this size at all. */
 static void
 begin_blank (Bench *self)
 {
@@ -399,7 +399,7 @@ shown_cb (GtkWidget *widget)
   gtk_widget_add_tick_callback (widget, begin_cb, self, NULL);
 }
 
-/* The timeline is shown as soon as the report is open. */
+/* The window shows the timeline as soon as the report is open. */
 static gboolean
 realized_cb (GSignalInvocationHint *hint, guint n_values, const GValue *values, gpointer data)
 {
@@ -413,7 +413,7 @@ realized_cb (GSignalInvocationHint *hint, guint n_values, const GValue *values, 
 static void
 startup_cb (GApplication *application, gpointer data)
 {
-  g_type_class_unref (g_type_class_ref (GTK_TYPE_WIDGET)); /* which has the signal */
+  g_type_class_unref (g_type_class_ref (GTK_TYPE_WIDGET)); /* loads the class that has the signal */
   g_signal_add_emission_hook (g_signal_lookup ("realize", GTK_TYPE_WIDGET), 0, realized_cb, NULL,
                               NULL);
 }
@@ -426,7 +426,7 @@ main (int argc, char **argv)
       g_printerr ("usage: viewer-bench first-frame|frame REPORT\n");
       return 125;
     }
-  /* As shell/main.c does: it is the viewer that is measured. */
+  /* As shell/main.c does, because the bench measures the viewer. */
   g_setenv ("GSK_RENDERER", "cairo", FALSE);
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What recording cannot cost less than: a CUPTI client for CUDA_INJECTION64_PATH that has the kinds
- * recorded which `lanescope profile -t cuda` asks for, and throws the buffers away. Without
- * a libcupti of CUDA 13 or 12 it ends the program, so that nobody takes its absence for its cost. */
+/* The least that recording can cost: a CUPTI client for CUDA_INJECTION64_PATH that enables the same kinds as
+ * `lanescope profile -t cuda` and discards the buffers. Without a libcupti of CUDA 12 or 13 it ends the program,
+ * because a run without it would look as if it cost nothing. */
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -46,11 +46,11 @@ flush_at_exit (void)
 
 int InitializeInjection (void);
 
-/* The CUDA driver calls it in each process that uses it. 1: stay loaded. */
+/* The CUDA driver calls this in each process that uses CUDA. Returns 1: stay loaded. */
 __attribute__ ((visibility ("default"))) int
 InitializeInjection (void)
 {
-  /* That which the program has, first: PyTorch brings its own. */
+  /* The library that the program has loaded comes first: PyTorch brings its own. */
   static const char *const names[] = { "libcupti.so.13", "libcupti.so.12" };
   void *library = NULL;
   for (int i = 0; i < 4 && library == NULL; i++)

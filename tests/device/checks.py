@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The checks: what must be in a report is computed from the source of the program that was recorded."""
+"""The checks. What a report must hold follows from the source of the recorded program."""
 
 import collections
 import os
@@ -25,17 +25,17 @@ def process_of(thread):
 
 
 def called(report):
-    """The calls, by process and correlation."""
+    """CUDA calls by process and correlation."""
     return {(process_of(call["globalTid"]), call["correlationId"]): call
             for call in report.rows("RUNTIME", "start, end, globalTid, correlationId")}
 
 
 def expect_links(report):
-    """Each thing a GPU did has the call that asked for it, which began before it."""
+    """Checks that each GPU operation has the call that requested it, and that the call began first."""
     calls = called(report)
     n = 0
     for kind in WORK:
-        unified = "WHERE copyKind < 11" if kind == "MEMCPY" else ""  # the driver moves pages unasked
+        unified = "WHERE copyKind < 11" if kind == "MEMCPY" else ""  # the driver moves pages by itself
         for row in report.rows(kind, "start, globalPid, correlationId", unified):
             call = calls.get((row["globalPid"], row["correlationId"]))
             assert call is not None, f"no call for {kind.lower()} {row['correlationId']}"
@@ -45,7 +45,7 @@ def expect_links(report):
 
 
 def expect_order(report):
-    """No stream runs two kernels at once; a graph's nodes are its own matter."""
+    """Checks that no stream runs two kernels at once. Nodes of a graph may overlap."""
     ends = collections.defaultdict(int)
     for kernel in report.kernels():
         assert kernel["end"] > kernel["start"], f"kernel {kernel['correlationId']} takes {kernel['end'] - kernel['start']} ns"
@@ -56,8 +56,8 @@ def expect_order(report):
 
 
 def expect_whole(report, kernels):
-    """A complete report without losses, of so many KERNELS by name, in order; of a library's kernels, which may
-    begin while the one before them ends, KERNELS is None."""
+    """Checks that the report is complete, lost nothing, and has the KERNELS expected by name, in order. KERNELS is None
+    for a library's kernels, which may begin before the previous kernel ends."""
     troubles = [line.strip() for line in report.info.splitlines() if re.match(r"  LNS-\S+ (warning|error): ", line)]
     assert not troubles, " ".join(troubles)
     assert (report.fact("state"), report.fact("lost")) == ("complete", "0"), f"{report.fact('state')}, {report.fact('lost')} lost"
@@ -127,7 +127,7 @@ def graphs_by_node(machine):
 def pools(machine):
     report, _ = machine.record("cuda-memory-pools", [machine.program("cuda-memory"), "pools"], "--cuda-memory-usage=true")
     expect_whole(report, {"touch": 1})
-    # cudaMalloc and the driver's own are there too; these are the program's, from pools.
+    # Allocations of cudaMalloc and of the driver are there too; these are the program's, from pools.
     memory = collections.defaultdict(list)
     for row in report.sql("SELECT memoryOperationType, bytes FROM CUDA_GPU_MEMORY_USAGE_EVENTS WHERE localMemoryPoolAddress > 0"):
         memory[row["memoryOperationType"]].append(row["bytes"])
@@ -141,7 +141,7 @@ def managed(machine):
                                "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true")
     expect_whole(report, {"touch": 1})
     moved = sum(c["bytes"] for c in report.rows("MEMCPY", rest=f"WHERE copyKind = {UM_HTOD}"))
-    # A driver may move whole blocks around what is touched.
+    # A driver may move more than the pages that are touched.
     assert 3 * MIB <= moved <= (3 if machine.is_double else 8) * MIB, f"{moved} bytes of managed memory went to the device, not {3 * MIB}"
     return f"{moved / MIB:g} MiB moved to the device"
 
@@ -187,7 +187,7 @@ def ranges_ahead(machine):
     for number in (1, 2, 3):
         report = Recording(machine, f"cuda-ranges-ahead.{number}")
         blocks = collections.Counter((k["name"], k["gridX"]) for k in report.kernels())
-        # On a busy machine the last ones may come when nobody waits any more: then the report counts them.
+        # On a busy machine the last records may come too late for the report, which then counts them as lost.
         missing = sum(int(n) for n in re.findall(r"LNS-CUDA-014 \w+: (\d+) ", report.info))
         assert blocks == {("inside", (1 << 18) + number): 10 - missing} or missing == 10 and not blocks, \
             f"range {number} has {dict(blocks)}, and says that {missing} are missing"
@@ -233,7 +233,7 @@ def killed(machine):
     watchdog.start()
     try:
         assert tool.stdout.readline() == "ready\n", tail(tool.stderr.read())
-        time.sleep(0.5)  # so that some records are stored, some in shared memory, some under way
+        time.sleep(0.5)  # by then some records are in the report, some in shared memory, and some still in CUPTI's buffers
         target, = children(tool.pid)
         os.kill(target, signal.SIGKILL)
         _, err = tool.communicate()
@@ -242,7 +242,7 @@ def killed(machine):
     assert tool.returncode == -signal.SIGKILL, f"{tool.returncode}: {tail(err)}"
     report = Recording(machine, "cuda-killed")
     kernels = report.kernels()
-    # 21 rounds of 20 were waited for before the program said "ready".
+    # The program waits for 21 rounds of 20 before it prints "ready".
     assert {k["name"] for k in kernels} == {"step"} and len(kernels) >= 420, len(kernels)
     expect_links(report)
     expect_order(report)
@@ -273,7 +273,7 @@ def training(machine):
     for name in ("step", "forward", "backward", "optimizer"):
         assert len(spans[name]) == steps + warm, f"{len(spans[name])} ranges `{name}`, not {steps + warm}"
         inside = [sum(start <= t <= end for t in at) for start, end in spans[name][warm:]]
-        # The same work in each step is the same number of kernels.
+        # Each step does the same work, so it has the same number of kernels.
         assert inside[0] > 0 and len(set(inside)) == 1, f"kernels launched in `{name}`: {inside}"
     return f"{len(kernels)} kernels, {inside[0]} of them in each `optimizer`"
 

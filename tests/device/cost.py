@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What recording costs: without us, with us, with a client of CUPTI that throws all away, and with PyTorch's
-profiler, by turns; the best of each. A figure from the double means nothing and is not kept."""
+"""Measures what recording costs: without a tool, with Lanescope, with a CUPTI client that discards its records, and with
+PyTorch's profiler, in turn; keeps the best of each. Figures from the double mean nothing and are not kept."""
 
 import os
 
@@ -14,7 +14,7 @@ WAYS = ("base", "us", "bare", "kineto")
 
 
 def command_of(machine, way, report, command):
-    """COMMAND as WAY runs it, and the variables for it."""
+    """The command line and the environment that run COMMAND in WAY."""
     if way == "us":
         return machine.profile_command(report) + command, {}
     if way == "kineto":
@@ -28,7 +28,7 @@ def command_of(machine, way, report, command):
 
 
 def measure(machine, name, command, turns, ways, env=None):
-    """The best of TURNS figures that COMMAND prints, by way."""
+    """The best of TURNS figures that COMMAND prints, for each way."""
     best = {}
     for _ in range(turns):
         for way in ways:

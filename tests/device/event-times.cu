@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* KERNELS kernels of growing length, each between two CUDA events; prints what cudaEventElapsedTime
- * says of each, in microseconds. They take milliseconds, beside which an event is short. */
+/* Launches KERNELS kernels of growing length, each between two CUDA events, and prints the time that
+ * cudaEventElapsedTime gives for each, in microseconds. They take milliseconds: an event is short beside that. */
 
 #include "tests/programs/cuda-program.h"
 

@@ -2,14 +2,14 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""launch_cost.py LIBRARY ROUNDS [kineto]: prints the nanoseconds a launch of an empty kernel takes, the
-median of ROUNDS rounds; with `kineto` while PyTorch's profiler records."""
+"""launch_cost.py LIBRARY ROUNDS [kineto]: prints how many nanoseconds a launch of an empty kernel takes: the
+median of ROUNDS rounds. With `kineto`, PyTorch's profiler records meanwhile."""
 
 import ctypes
 import statistics
 import sys
 
-LAUNCHES = 500  # a round; fewer than a device's queue holds
+LAUNCHES = 500  # in one round; a device's queue has room for more
 
 
 def measure(library, rounds):

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A library of one function, so that a program, a worker and a profiler inside Python launch alike. */
+/* A library of one function, so that programs, workers and a profiler in Python launch kernels in the same way. */
 
 #include "tests/programs/cuda-program.h"
 
@@ -14,8 +14,8 @@ empty (void)
 {
 }
 
-/* Launches N empty kernels and waits for them; nanoseconds that the launches alone took. N beyond a
- * device's queue, about a thousand, would measure the device. */
+/* Launches N empty kernels and waits for them. Returns the nanoseconds that the launches took, without the wait.
+ * If N exceeds the device's queue, about a thousand, this measures the device instead. */
 extern "C" __attribute__ ((visibility ("default"))) long long
 lns_launches (int n)
 {

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The machine that tests/device/run is on: its GPU, its programs, and how they are recorded."""
+"""The machine that tests/device/run uses: its GPU, its programs, and how they are recorded."""
 
 import ctypes
 import glob
@@ -18,8 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("LNS_BUILD_ROOT") or os.environ.get("LNS_BUILD_DIR") or os.path.join(ROOT, "build")
 LANESCOPE = os.path.join(BUILD, "src", "cli", "lanescope")
-LIMIT_S = 430  # after which nothing more is begun
-END_S = 470    # when what still runs is ended
+LIMIT_S = 430  # after this time no further check begins
+END_S = 470    # at this time a program that still runs is ended
 NVCC_ARGUMENTS = {
     "cuda-threads": ["--default-stream", "per-thread"],
     "liblaunches.so": ["-shared", "-Xcompiler", "-fPIC"],
@@ -29,11 +29,11 @@ SOURCES = {"liblaunches.so": "tests/device/launches.cu", "vectoradd-static": "te
 
 
 class CouldNot(Exception):
-    """Ends a check that this machine has no way to try; the argument says why."""
+    """Ends a check that cannot run on this machine; the argument says why."""
 
 
 def wheels():
-    """Where NVIDIA's wheels have their libraries, for a machine that has no toolkit; as patterns."""
+    """Patterns for the folders of NVIDIA's wheels, for machines without the CUDA toolkit."""
     asked = subprocess.run(["python3", "-c", "import sys; print(*filter(None, sys.path), sep='\\n')"], capture_output=True, text=True,
                            check=False)
     return [os.path.join(folder, "nvidia", *kind) for folder in asked.stdout.splitlines()
@@ -58,12 +58,12 @@ class Machine:
             folders = [folder for place in ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64", *wheels())
                        for folder in glob.glob(place)]
             self.env["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH", ""), *folders]))
-        # PyTorch brings CUDA's libraries of its own.
+        # PyTorch brings its own CUDA libraries.
         self.torch_env = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
         self.torch = self._ask_torch()
 
     def _ask_driver(self):
-        """The version of CUDA that libcuda tells, the first GPU's name, and whether that is the double's; empty without."""
+        """The CUDA version of libcuda, the name of the first GPU, and whether it is the double's; empty without a GPU."""
         version, name, uuid = ctypes.c_int(0), ctypes.create_string_buffer(256), ctypes.create_string_buffer(16)
         try:
             cuda = ctypes.CDLL("libcuda.so.1")
@@ -97,7 +97,7 @@ class Machine:
                 "nvcc": self.nvcc or "none", "processors": os.cpu_count()}
 
     def left_s(self):
-        """For one command: none may keep the others from their turn."""
+        """Seconds that one command may take, so that it cannot block the others."""
         return min(100, max(1, self.begin + END_S - time.monotonic()))
 
     def expect_time(self):
@@ -111,7 +111,7 @@ class Machine:
             raise CouldNot(f"PyTorch {self.torch}")
 
     def program(self, name):
-        """Its path: built on the spot where nvcc can build for this very GPU, else what the tree has."""
+        """The path of the program: built here if nvcc can build for this GPU, else taken from the build folder."""
         built = os.path.join(BUILD, "tests", "programs" if name.startswith("cuda-") else "device", name)
         path = self.file(os.path.join("programs", name))
         why = "there is no nvcc here"
@@ -124,7 +124,7 @@ class Machine:
         return built
 
     def _compile(self, name, path):
-        """Why it cannot be; None where it was."""
+        """Why the program could not be built here, or None if it was."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         folder = "tests/programs" if name.startswith("cuda-") else "tests/device"
         source = os.path.join(ROOT, SOURCES.get(name, f"{folder}/{name}.cu"))
@@ -134,14 +134,14 @@ class Machine:
         return f"nvcc says: {tail(done.stderr)}" if done.returncode != 0 else None
 
     def execute(self, command, env=None, before=(), code=0):
-        """What COMMAND printed. It fails the check unless it ends with CODE, and in time."""
+        """What COMMAND prints. The check fails unless it exits with CODE in time."""
         limit_s = self.left_s()
         process = subprocess.Popen([*before, *command], env={**self.env, **(env or {})}, cwd=HERE, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
             out, err = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # what it started would keep the GPU and the pipes
+            os.killpg(process.pid, signal.SIGKILL)  # its children would keep the GPU and the pipes open
             process.communicate()
             raise AssertionError(f"{os.path.basename(command[0])} took more than {limit_s:.0f} s") from None
         assert process.returncode == code, f"{os.path.basename(command[0])} ended with {process.returncode}: {tail(err)}"
@@ -151,13 +151,13 @@ class Machine:
         return [LANESCOPE, "profile", "-t", trace, "-f", "true", "-o", self.file(name), *switches]
 
     def record(self, name, command, *switches, trace="cuda,nvtx", env=None, code=0):
-        """The report NAME of COMMAND, which ends with CODE, and what it printed."""
+        """Records COMMAND, which must exit with CODE, as the report NAME; the report, and what the program printed."""
         out = self.execute(command, env=env, before=self.profile_command(name, *switches, trace=trace), code=code)
         return Recording(self, name), out
 
 
 class Recording:
-    """A report, asked as a user asks it: by `lanescope info` and `lanescope sql`."""
+    """A report, read with `lanescope info` and `lanescope sql`."""
 
     def __init__(self, machine, name):
         self.path = machine.file(f"{name}.rep")
@@ -170,7 +170,7 @@ class Recording:
         return found[1] if found else None
 
     def sql(self, statement):
-        """The rows, each a dictionary."""
+        """The rows as dictionaries."""
         asked = subprocess.run([LANESCOPE, "sql", "-j", self.path, statement], capture_output=True, text=True, check=False)
         assert asked.returncode == 0, asked.stderr
         return json.loads(asked.stdout)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* PRODUCTS products of N × N matrices by cuBLAS, whose result is checked. */
+/* Multiplies N × N matrices with cuBLAS, PRODUCTS times, and checks the result. */
 
 #include "tests/programs/cuda-program.h"
 

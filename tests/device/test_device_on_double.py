@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""tests/device/run from start to end on the double, so that it does not fail for the first time on a GPU."""
+"""Runs tests/device/run from start to end on the double, so that its own faults show before it runs on a GPU."""
 
 import json
 import os

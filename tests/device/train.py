@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""train.py STEPS [kineto]: trains a small residual network in PyTorch for STEPS steps after WARM ones, each
-within NVTX ranges `step` and in it `forward`, `backward` and `optimizer`, and with one kernel of
-torch.cuda._sleep in each. Prints the nanoseconds of the median step."""
+"""train.py STEPS [kineto]: trains a small residual network in PyTorch for STEPS steps, after WARM steps that do not
+count. Each step is an NVTX range `step` with `forward`, `backward` and `optimizer` inside, and one kernel of
+torch.cuda._sleep in each of these. Prints the median time of a step in nanoseconds."""
 
 import contextlib
 import statistics

@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""python3 -m workers LIBRARY: WORKERS processes of multiprocessing; worker N launches LAUNCHES × (N + 1)
-empty kernels by LIBRARY, launches.cu."""
+"""python3 -m workers LIBRARY: starts WORKERS processes with multiprocessing. Worker N launches LAUNCHES × (N + 1)
+empty kernels through LIBRARY, which launches.cu builds."""
 
 import ctypes
 import multiprocessing

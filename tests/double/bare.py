@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs a program on the double under the bare client, and reads what the client wrote."""
+"""Runs a program on the double with the client of client.c, and reads what the client wrote."""
 
 import json
 import os

@@ -3,19 +3,19 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The barest CUPTI client, for CUDA_INJECTION64_PATH: enables kinds, writes what comes as JSON, one
- * object a line, and the buffers as they are. It knows nothing of the double.
+/* A minimal CUPTI client for CUDA_INJECTION64_PATH: enables activity kinds, writes each record as a line of
+ * JSON, and writes the buffers as they are. It works with NVIDIA's libraries too.
  *
- * LNS_CLIENT_OUT=FILE       the lines; without it the client does nothing
+ * LNS_CLIENT_OUT=FILE       where the lines go; unset: the client does nothing
  * LNS_CLIENT_BUFFERS=FILE   each buffer: its size as a uint64_t, then its bytes
- * LNS_CLIENT_KINDS=A,B,…    kinds to enable, in place of all
- * LNS_CLIENT_CUPTI=NAME     the library, libcupti.so.13 without
- * LNS_CLIENT_BUFFER_BYTES=N size of a buffer, 64 KiB without
+ * LNS_CLIENT_KINDS=A,B,…    kinds to enable; unset: all
+ * LNS_CLIENT_CUPTI=NAME     the library; unset: libcupti.so.13
+ * LNS_CLIENT_BUFFER_BYTES=N size of a buffer; unset: 64 KiB
  * LNS_CLIENT_PERIOD_MS=N    period of cuptiActivityFlushPeriod
  * LNS_CLIENT_MAX_RECORDS=N  at most N records a buffer
  * LNS_CLIENT_CALLBACKS=0    no callbacks
- * LNS_CLIENT_RANGE=1        kinds are enabled from cudaProfilerStart to cudaProfilerStop alone
- * LNS_CLIENT_FLUSH=no       nothing is flushed when the program exits */
+ * LNS_CLIENT_RANGE=1        enables kinds only from cudaProfilerStart to cudaProfilerStop
+ * LNS_CLIENT_FLUSH=no       does not flush when the program exits */
 
 #include <cupti.h>
 
@@ -232,7 +232,7 @@ static const Field fields[] = {
  F (cuptiActivityEnableCudaEventDeviceTimestamps)                                                  \
  F (cuptiActivityConfigureUnifiedMemoryCounter)
 
-/* What a library lacks stays NULL. */
+/* Functions that the library lacks stay NULL. */
 static struct
 {
 #define MEMBER(NAME) __typeof__ (NAME) *NAME;

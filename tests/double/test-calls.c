@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What CUPTI's entry points answer, and what they change in the records, over the driver's API. */
+/* Tests of CUPTI's entry points, one by one, through the driver API: what they return, and what they change in
+ * the records. */
 
 #include "tests/tap.h"
 
@@ -18,7 +19,7 @@
 
 static const char ptx[] = ".visible .entry work()\n{\n ret;\n}\n";
 
-/* The records of the case, the largest kind's size each. */
+/* The records of the test case; each has room for the largest kind. */
 static union
 {
   CUpti_Activity head;
@@ -62,7 +63,7 @@ callback_cb (void *data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, con
   n_callbacks++;
 }
 
-/* A clock that nobody else has: the monotonic one, 1000 s ahead. */
+/* A clock of the test's own: the monotonic clock, 1000 s ahead. */
 static uint64_t
 clock_cb (void)
 {
@@ -292,7 +293,7 @@ test_queries_that_are_refused (void)
   for (uint8_t all = 0; all < 2; all++)
     {
       LNS_CHECK_INT (cuptiActivityEnableAllSyncRecords (all), CUPTI_SUCCESS);
-      /* 249 waves: a quarter of a millisecond, within which the query mostly comes. */
+      /* 249 waves last a quarter of a millisecond: the query usually comes before their end. */
       LNS_CHECK_INT (cuLaunchKernel (function, 1 << 20, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL),
                      CUDA_SUCCESS);
       LNS_CHECK_INT (cuEventRecord (event, NULL), CUDA_SUCCESS);
@@ -322,7 +323,7 @@ test_latency_and_a_clock (void)
              records[0].kernel.submitted <= records[0].kernel.start);
 }
 
-/* The null stream waits for blocking streams and they for it; a non-blocking one starts at once. */
+/* The null stream and blocking streams wait for each other; a non-blocking stream starts at once. */
 static void
 test_the_null_stream (void)
 {

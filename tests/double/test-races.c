@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The double under many threads, its sources compiled with the thread sanitizer: launches, pools,
- * flushes, and kinds that come and go. What is always on is counted to the last record. */
+/* Runs the double with many threads, compiled with the thread sanitizer: launches, pools, flushes, and kinds
+ * that are enabled and disabled. Of the kinds that stay enabled, every record is counted. */
 
 #include "tests/double/gpu/gpu.h"
 #include "tests/tap.h"
@@ -54,7 +54,7 @@ typedef struct
   int failures;
 } Work;
 
-/* As a runtime does: each operation between an entry and an exit. */
+/* Calls as the runtime makes them: each operation lies between an entry and an exit. */
 static void *
 work_cb (void *data)
 {
@@ -81,7 +81,7 @@ work_cb (void *data)
   return NULL;
 }
 
-/* The tool meanwhile: flushes, asks, and changes what comes. */
+/* The tool, in another thread: flushes, queries, and enables other kinds. */
 static void *
 meddle_cb (void *data)
 {

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The double of CUPTI: generations, drops, errors and what the variables of README.md change."""
+"""Tests the stand-in for CUPTI: versions, dropped records, errors, and the variables that README.md lists."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ import tap
 REAL = [os.path.join(folder, "libcupti.so.13") for folder in
         ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64")]
 
-# Bytes of the records of each version, from NVIDIA's headers of that time.
+# Sizes of the records of each version in bytes, from NVIDIA's headers.
 GENERATIONS = {
     # CUPTI_API_VERSION: (library, kernel, copy, peer copy, set, context, synchronisation, event)
     13: ("libcupti.so.11.0", 160, 72, 80, 72, 16, 40, 24),

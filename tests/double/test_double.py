@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the double records is what the programs did: counts, shapes and bytes from their sources."""
+"""Compares the double's records with what the programs do: counts, shapes and bytes follow from their sources."""
 
 import bare
 import tap

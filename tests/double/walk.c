@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* walk LIBRARY FILE: walks the buffers that the client kept in FILE with the
- * cuptiActivityGetNextRecord of LIBRARY, and prints buffer, offset and kind of each record, how the
- * walk of each buffer ended, and how many bytes it left. */
+/* walk LIBRARY FILE: reads the buffers that the client wrote to FILE with LIBRARY's cuptiActivityGetNextRecord.
+ * Prints the buffer, offset and kind of each record, and for each buffer how the walk ended and how many bytes
+ * were left. */
 
 #include <cupti.h>
 

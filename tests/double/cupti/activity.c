@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is recorded, and the entry points that say so. */
+/* Which kinds are recorded, and the entry points that enable and disable them. */
 
 #include "tests/double/cupti/cupti.h"
 
@@ -204,7 +204,7 @@ cuptiGetThreadIdType (CUpti_ActivityThreadIdType *type)
   return CUPTI_SUCCESS;
 }
 
-/* As the real one does, answers without a driver too. */
+/* Works without a driver, as in NVIDIA's library. */
 LNS_CUPTI_API CUptiResult
 cuptiGetTimestamp (uint64_t *result)
 {
@@ -230,7 +230,7 @@ SWITCH (cuptiActivityEnableAllocationSource, allocation_source)
 SWITCH (cuptiActivityEnableAllSyncRecords, wants_all_syncs)
 SWITCH (cuptiActivityEnableCudaEventDeviceTimestamps, wants_event_times)
 
-/* Hardware events need a GPU that the double does not play. */
+/* The double does not simulate hardware events. */
 LNS_CUPTI_API CUptiResult
 cuptiActivityEnableHWTrace (uint8_t on)
 {
@@ -262,7 +262,7 @@ cuptiActivityPopExternalCorrelationId (CUpti_ExternalCorrelationKind kind, uint6
   return CUPTI_SUCCESS;
 }
 
-/* The driver must be up, as the real one demands. */
+/* Requires an initialised driver, as NVIDIA's library does. */
 LNS_CUPTI_API CUptiResult
 cuptiActivityConfigureUnifiedMemoryCounter (CUpti_ActivityUnifiedMemoryCounterConfig *config,
                                             uint32_t count)

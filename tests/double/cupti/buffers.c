@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Activity buffers: asked for, filled, handed back, by the worker or by who flushes.
+/* Activity buffers: requests them from the client, fills them and returns them.
  *
- * No lock is held while the client is called. The worker delivers full buffers; a flush delivers
- * in the calling thread, and returns when the worker has none of its own under way. */
+ * The worker thread delivers full buffers. A flush delivers in the calling thread, and returns only when the
+ * worker is not delivering a buffer. No lock is held while the client's callbacks run. */
 
 #include "tests/double/cupti/cupti.h"
 
@@ -25,11 +25,11 @@ typedef struct Buffer
   struct Buffer *next;
 } Buffer;
 
-/* Where a thread, or the GPU, writes. Slots stay when their thread ends: a flush empties them. */
+/* Where a thread or the GPU writes records. A slot outlives its thread, so that a flush can empty it. */
 typedef struct Slot
 {
   Buffer *buffer;
-  Buffer *spare; /* came while another thread got one as well */
+  Buffer *spare; /* received while another thread also requested one */
   struct Slot *next;
 } Slot;
 
@@ -88,7 +88,7 @@ fits (const Buffer *buffer, size_t bytes)
          (buffer->max_records == 0 || buffer->n_records < buffer->max_records);
 }
 
-/* Asks the client for a buffer, with the lock let go meanwhile. FALSE where it gave none. */
+/* Requests a buffer from the client, without the lock. Returns false if the client gave none. */
 static bool
 request_locked (Slot *slot)
 {
@@ -185,7 +185,7 @@ _lns_cupti_deliver (bool flush)
   pthread_mutex_unlock (&lock);
 }
 
-/* Collects what has ended each period, or each 10 ms, and delivers what is full. */
+/* Collects operations that have ended, each period or every 10 ms, and delivers full buffers. */
 static void *
 work_cb (void *data)
 {
@@ -289,7 +289,7 @@ cuptiActivityGetNumDroppedRecords (CUcontext context, uint32_t streamId, size_t 
   return CUPTI_SUCCESS;
 }
 
-/* Attributes by number: those after the semaphore pools came later. Sizes in bytes. */
+/* Sizes of attributes in bytes, by number; the attributes after the semaphore pools are newer. */
 typedef struct
 {
   uint8_t size;
@@ -313,7 +313,7 @@ static Attribute attributes[] = {
 static CUptiResult
 find_attribute (uint32_t attribute, const size_t *size, const void *value, Attribute **ret_found)
 {
-  /* Those of 11.0 end with the limit of semaphores' pools. */
+  /* In CUDA 11.0 the last attribute is the limit of semaphore pools. */
   const size_t n_known = _lns_cupti_options ()->version < 15
                              ? CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_POOL_LIMIT + 1
                              : sizeof attributes / sizeof attributes[0];

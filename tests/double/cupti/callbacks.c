@@ -31,7 +31,7 @@ _lns_cupti_wants (CUpti_CallbackDomain domain, uint32_t cbid)
          __atomic_load_n (&wanted[domain][cbid], __ATOMIC_RELAXED) != 0;
 }
 
-/* Callbacks may run meanwhile: each flag changes by itself. */
+/* Callbacks may run while flags change; each flag is atomic by itself. */
 static void
 want (uint32_t domain, uint32_t first, uint32_t n, bool on)
 {
@@ -172,7 +172,7 @@ cuptiSupportedDomains (size_t *domainCount, CUpti_DomainTable *domainTable)
   return CUPTI_SUCCESS;
 }
 
-/* --- names: these answer without a driver, as the real ones do ---------------------------------- */
+/* --- names: these work without a driver, as NVIDIA's do ---------------------------------- */
 
 LNS_CUPTI_API CUptiResult
 cuptiGetVersion (uint32_t *version)

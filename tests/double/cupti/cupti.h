@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the files of the double of libcupti share. */
+/* Shared by the files of the stand-in for libcupti. */
 
 #pragma once
 
@@ -17,8 +17,8 @@
 
 #define LNS_CUPTI_KINDS 64 /* more than any version knows */
 
-/* Returns what every entry point returns first: the wanted failure, or CUPTI_ERROR_UNKNOWN where
- * no driver of ours is loaded, as the real library does; CUPTI_SUCCESS otherwise. */
+/* Every entry point calls this first. Returns the failure that LNS_DOUBLE_FAIL asks for, CUPTI_ERROR_UNKNOWN
+ * if the stand-in for libcuda is not loaded (NVIDIA's library does the same), and CUPTI_SUCCESS otherwise. */
 CUptiResult _lns_cupti_enter (const char *function, long argument);
 
 #define LNS_CUPTI_ENTER(ARGUMENT)                                                                  \
@@ -30,13 +30,13 @@ CUptiResult _lns_cupti_enter (const char *function, long argument);
   }                                                                                                \
  while (0)
 
-/* What the environment asks for, read once: a program may change its environment meanwhile. */
+/* Settings from the environment. They are read once, because a program may change its environment. */
 typedef struct
 {
   uint32_t version;
-  int per_thread;  /* buffers: 1, 0, or -1 as the client's attribute says */
-  size_t drop;     /* every how manyeth record is dropped, 0: none */
-  size_t together; /* how many records wait for each other, and come in reverse */
+  int per_thread;  /* buffers by thread: 1, 0, or -1: as the client's attribute says */
+  size_t drop;     /* drop every Nth record; 0: none */
+  size_t together; /* deliver records in groups of this size, in reverse order */
   int64_t late_ns;
   size_t held;
   long gpu_offset_ns;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Operations of the GPU: kept until they have ended, then written as records. */
+/* GPU operations: kept until they end, then written as records. */
 
 #include "tests/double/cupti/cupti.h"
 
@@ -16,7 +16,7 @@ static bool collecting;
 static __thread bool in_collection;
 static LnsGpuOp *heap; /* by end */
 static size_t n_heap, heap_room;
-static LnsGpuOp *held; /* ended, and told of at the end alone */
+static LnsGpuOp *held; /* ended, but not delivered before a forced flush */
 static size_t n_held;
 
 static void
@@ -59,7 +59,7 @@ pop_locked (void)
   return first;
 }
 
-/* Takes OP back if it is one of those that nobody hears of before everything is asked for. */
+/* Holds OP back if LNS_DOUBLE_HELD selects it: it is delivered by a forced flush only. */
 static bool
 hold_back_locked (const LnsGpuOp *op)
 {
@@ -72,7 +72,7 @@ hold_back_locked (const LnsGpuOp *op)
   return true;
 }
 
-/* Takes what has ended, or everything; how many of it have ended goes to RET_N_COMPLETE. */
+/* Takes the operations that have ended, or all of them. Returns in RET_N_COMPLETE how many have ended. */
 static size_t
 take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
 {
@@ -98,8 +98,8 @@ take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
   return n;
 }
 
-/* One thread at a time, so that records keep their order. The lock is not held while they are
- * written, since that may call the client. */
+/* Only one thread at a time, which keeps the order of records. Writing records may call the client, so the lock
+ * is not held meanwhile. */
 void
 _lns_cupti_collect (LnsCuptiCollect how)
 {

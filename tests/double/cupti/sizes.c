@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the environment asks of CUPTI; the version that is played, and the size of each record in it. Structs only ever grew at their
- * tails, so an older record is the newest one, cut off. */
+/* Settings from the environment, and the size of each record in the CUPTI version that is simulated. NVIDIA has
+ * only ever added fields at the end of a struct, so an older record is a prefix of the newest one. */
 
 #include "tests/double/cupti/cupti.h"
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The client's clock. It may count nanoseconds from another beginning, or anything else, such as the
- * processor's ticks: then a time lies on the line between the two readings of both clocks around it. */
+/* Converts times to the client's clock. That clock may count nanoseconds from any origin, or another unit such as
+ * processor ticks: a time is then interpolated between the readings of both clocks before and after it. */
 
 #include "tests/double/cupti/cupti.h"
 
@@ -14,7 +14,7 @@
 
 #define READINGS_MAX 65536
 
-/* Two clocks whose rates differ by less are taken to count the same unit. */
+/* Clocks whose rates differ by less are assumed to count the same unit. */
 #define SAME_RATE 0.01
 
 #define DRIFT_PERIOD_NS 1000000000
@@ -25,14 +25,15 @@ typedef struct
 } Reading;
 
 static CUpti_TimestampCallbackFunc timestamp;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* no other is taken under it */
-static Reading readings[READINGS_MAX];                   /* under the lock, as the next */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER;         /* a leaf: no other lock is taken while it is held */
+static Reading readings[READINGS_MAX]; /* guarded by the lock, like the next */
 static size_t n_readings;
 static bool is_same_rate;
 static int64_t own_start_ns, own_offset_ns;
 
-/* The library's own clock at TIME_NS of CLOCK_MONOTONIC: it starts as CLOCK_REALTIME, but for the error
- * that is asked for. Half of the drift's periods it runs too fast, the others too slowly. */
+/* Returns the library's own clock at TIME_NS of CLOCK_MONOTONIC. It starts as CLOCK_REALTIME plus the configured
+ * error; in alternating periods it runs too fast and too slowly. */
 static uint64_t
 own_time (int64_t time_ns)
 {
@@ -63,7 +64,7 @@ _lns_cupti_now (void)
   return own_time (lns_gpu_now ());
 }
 
-/* The closest of some readings of both clocks. */
+/* Reads both clocks several times and returns the closest pair. */
 static Reading
 read_clocks (void)
 {
@@ -79,7 +80,7 @@ read_clocks (void)
       best_ns = after_ns - before_ns;
       best = (Reading){ before_ns + best_ns / 2, client };
     }
-  /* The same clock, read between itself and itself. */
+  /* The client's clock is this clock. */
   if (llabs (best.client - best.host_ns) <= best_ns)
     best.client = best.host_ns;
   return best;
@@ -102,7 +103,7 @@ _lns_cupti_set_clock (CUpti_TimestampCallbackFunc callback)
   pthread_mutex_unlock (&lock);
 }
 
-/* Adds a reading of now, where it is later than the last; the lock is held. */
+/* Adds a reading if it is later than the last one; the caller holds the lock. */
 static void
 add_reading (void)
 {
@@ -119,7 +120,7 @@ add_reading (void)
   readings[n_readings++] = now;
 }
 
-/* TIME_NS on the line through the readings around it; the lock is held. */
+/* Interpolates TIME_NS between the readings around it; the caller holds the lock. */
 static int64_t
 convert (int64_t time_ns)
 {

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the simulated GPU tells: calls, resources, synchronisation, memory, modules. */
+/* Turns what the simulated GPU reports (calls, resources, synchronisation, memory, modules) into callbacks and
+ * records. */
 
 #include "tests/double/cupti/cupti.h"
 
@@ -52,7 +53,7 @@ write_call (const LnsGpuCall *call)
   _lns_cupti_write (&record, false);
 }
 
-/* A fork's child has the parent's hooks, but no buffers of its own. */
+/* A forked child inherits the parent's hooks, but has no buffers of its own. */
 static void
 call_cb (LnsGpuCall *call, bool is_exit)
 {
@@ -82,7 +83,7 @@ call_cb (LnsGpuCall *call, bool is_exit)
     }
   if (!is_exit || is_child)
     return;
-  /* Enabled in between: the record begins before it was asked for, so there is none. */
+  /* The kind was enabled during the call, so there is no record of it. */
   if (recorded && call->start != 0)
     write_call (call);
   _lns_cupti_collect (LNS_CUPTI_COLLECT_IF_FREE);

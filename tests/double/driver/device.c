@@ -187,7 +187,7 @@ LNS_DRIVER_VOID (cuCtxSynchronize, lns_gpu_context_synchronize (lns_gpu_context_
 LNS_DRIVER_VOID (cuProfilerStart, 0)
 LNS_DRIVER_VOID (cuProfilerStop, 0)
 
-/* --- what is asked without a callback ------------------------------------------------------------- */
+/* --- queries without a callback ------------------------------------------------------------- */
 
 static const struct
 {
@@ -236,7 +236,7 @@ cuGetErrorString (CUresult error, const char **pStr)
   return describe (error, &name, pStr);
 }
 
-/* The newest of the function's versions that the double has. */
+/* Finds the newest version of the function that the double has. */
 LNS_DRIVER_API CUresult
 cuGetProcAddress_v2 (const char *symbol,
                      void **pfn,
@@ -262,7 +262,7 @@ cuGetProcAddress_v2 (const char *symbol,
   return *pfn != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-/* The private tables of the real driver: a static runtime asks for them, and gives up without. */
+/* The driver's private tables: a static runtime asks for them, and gives up because they are missing. */
 LNS_DRIVER_API CUresult
 cuGetExportTable (const void **ppExportTable, const CUuuid *pExportTableId)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How the double of libcuda writes its functions; see runtime/runtime.h, its sister. */
+/* Macros that define the functions of the stand-in for libcuda; runtime/runtime.h does the same for libcudart. */
 
 #pragma once
 
@@ -15,7 +15,7 @@
 #define LNS_DRIVER_API  __attribute__ ((visibility ("default")))
 #define LNS_UNPACK(...) __VA_ARGS__
 
-/* Begins CALL. Returns the error to return instead of the work, or 0. */
+/* Begins CALL. Returns 0, or the error that the function must return instead of doing its work. */
 int _lns_driver_enter (LnsGpuCall *call, bool needs_context);
 
 #define LNS_DRIVER_FULL(NAME, CBID, PARAMS, NEEDS_CONTEXT, ARGUMENTS, EXPRESSION)                  \
@@ -37,7 +37,7 @@ int _lns_driver_enter (LnsGpuCall *call, bool needs_context);
  NAME##_params values = { LNS_UNPACK VALUES };                                                     \
  const void *params = &values
 
-/* NAME as the library exports it (cuMemAlloc_v2), in a context; and what needs none. */
+/* Defines NAME as the library exports it (cuMemAlloc_v2): with a current context, and without. */
 #define LNS_DRIVER(NAME, ARGUMENTS, VALUES, EXPRESSION)                                            \
  LNS_DRIVER_FULL (NAME, NAME, LNS_DRIVER_PARAMS (NAME, VALUES), true, ARGUMENTS, EXPRESSION)
 #define LNS_DRIVER_BARE(NAME, ARGUMENTS, VALUES, EXPRESSION)                                       \
@@ -45,7 +45,7 @@ int _lns_driver_enter (LnsGpuCall *call, bool needs_context);
 #define LNS_DRIVER_VOID(NAME, EXPRESSION)                                                          \
  LNS_DRIVER_FULL (NAME, NAME, const void *params = NULL, true, (void), EXPRESSION)
 
-/* NAME, and its namesake for programs whose default stream is one per thread. */
+/* Defines NAME and its variant for programs that use a default stream per thread. */
 #define LNS_DRIVER_STREAM(NAME, SUFFIX, ARGUMENTS, VALUES, EXPRESSION)                             \
  static int NAME##_work (LNS_UNPACK ARGUMENTS, bool per_thread) { return (int)(EXPRESSION); }      \
  LNS_DRIVER (NAME, ARGUMENTS, VALUES, NAME##_work (LNS_UNPACK VALUES, false))                      \

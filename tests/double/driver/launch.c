@@ -52,7 +52,7 @@ attribute (int *ret_value, CUfunction_attribute wanted, CUfunction function)
   return 0;
 }
 
-/* A library is a module, a kernel its function: the handles are the same. */
+/* Libraries share their handles with modules, kernels with functions. */
 static int
 get_function (CUfunction *ret_function, CUkernel kernel)
 {
@@ -127,7 +127,7 @@ LNS_DRIVER (cuKernelGetAttribute,
 
 /* --- launches ------------------------------------------------------------------------------------ */
 
-/* Between the callbacks, which know the kernel's name on entry already. */
+/* Launches between the callbacks; the entry callback already has the kernel's name. */
 static CUresult
 run (LnsGpuCall *call, LnsGpuKernel kernel, CUstream handle, bool per_thread)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The process: initialisation with its injection, calls with their correlation, fork. */
+/* The process: initialisation, which loads the injected library; correlation ids of calls; fork. */
 
 #include "tests/double/gpu/private.h"
 
@@ -15,7 +15,7 @@
 
 pthread_mutex_t _lns_gpu_lock = PTHREAD_MUTEX_INITIALIZER;
 const LnsGpuTracer *_lns_gpu_tracer;
-static const LnsGpuTracer *parents_tracer; /* in a fork's child: told of calls alone */
+static const LnsGpuTracer *parents_tracer; /* in a forked child: receives calls only */
 
 enum
 {
@@ -54,7 +54,7 @@ forked_cb (void)
 {
   forked = state != STATE_NEW;
   current_call = NULL;
-  /* The parent's lock may have been held by a thread that is not here. */
+  /* A thread of the parent that does not exist here may have held the lock. */
   pthread_mutex_init (&_lns_gpu_lock, NULL);
   pthread_mutexattr_t recursive;
   pthread_mutexattr_init (&recursive);
@@ -73,7 +73,7 @@ tell_call (LnsGpuCall *call, bool is_exit)
     parents_tracer->call (call, is_exit);
 }
 
-/* As the driver does: the tool is loaded inside cuInit, before it returns. */
+/* Loads the tool inside cuInit, as NVIDIA's driver does. */
 static void
 load_injection (void)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Contexts, and which one each thread works with. */
+/* Contexts, and the current context of each thread. */
 
 #include "tests/double/gpu/private.h"
 
@@ -55,7 +55,7 @@ lns_gpu_context_pop (CUcontext *ret_context)
   return 0;
 }
 
-/* Contexts are never freed: a record or a thread may still name a destroyed one. */
+/* Contexts are never freed: records and threads may refer to a destroyed one. */
 static CUcontext
 context_new (int device, bool primary)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The devices that the environment asks for. */
+/* The devices, as the environment configures them. */
 
 #include "tests/double/gpu/private.h"
 
@@ -17,7 +17,7 @@ static LnsGpuDevice devices[MAX_DEVICES];
 static int n_devices;
 static pthread_once_t devices_once = PTHREAD_ONCE_INIT;
 
-/* LNS_DOUBLE_NAMES is a list by semicolons; its last name serves all further devices. */
+/* LNS_DOUBLE_NAMES lists names separated by semicolons; all further devices have the last one. */
 static void
 read_devices (void)
 {

@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The simulated GPU that the doubles of libcuda, libcudart and libcupti share.
+/* The simulated GPU, which the stand-ins for libcuda, libcudart and libcupti share.
  *
- * Work is queued in virtual time: submitting an operation computes at once when it starts and ends,
- * on the host's CLOCK_MONOTONIC; waiting for it really waits until then. Data move when the
- * operation is submitted; kernels compute nothing. README.md states the durations.
+ * Work is queued in virtual time: submitting an operation computes when it starts and ends, on the host's
+ * CLOCK_MONOTONIC. Waiting for an operation waits until that time. Data are copied when the operation is
+ * submitted; kernels compute nothing. README.md lists the durations.
  *
- * Functions return 0 or a CUresult (whose values a cudaError_t shares). All are thread-safe; none
- * may be called with the tracer's locks held, but for lns_gpu_now(). */
+ * Functions return 0 or a CUresult (cudaError_t has the same values). They are thread-safe. Only lns_gpu_now()
+ * may be called while a lock of the tracer is held. */
 
 #pragma once
 
@@ -23,7 +23,7 @@
 
 #define LNS_GPU_API __attribute__ ((visibility ("default")))
 
-/* What an API function was called with, from its entry to its return. */
+/* A call of an API function, from its entry to its return. */
 typedef struct LnsGpuCall
 {
   uint32_t domain; /* CUPTI_CB_DOMAIN_RUNTIME_API or CUPTI_CB_DOMAIN_DRIVER_API */
@@ -32,7 +32,7 @@ typedef struct LnsGpuCall
   const void *params;
   const char *symbol;       /* the kernel's mangled name in launches, else NULL */
   uint32_t correlation;     /* unique in the process, from 1 */
-  uint64_t correlation_tag; /* the tracer's to use between entry and exit */
+  uint64_t correlation_tag; /* for the tracer, between entry and exit */
   uint64_t start;           /* the tracer's clock */
   int result;
   struct LnsGpuCall *outer;

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Graphs: captured from streams or built by hand, instantiated, launched.
+/* Graphs: captured from streams or built node by node, instantiated, launched.
  *
- * Graphs, nodes and instances stay when the program destroys them: records and events name them. */
+ * Graphs, nodes and instances are never freed, because records and events refer to them. */
 
 #include "tests/double/gpu/private.h"
 
@@ -34,7 +34,7 @@ struct CUgraphNode_st
   CUgraphNode clone;    /* in the instance being made */
   CUgraphNode *inlined; /* of a child graph: the clones of its nodes */
   size_t n_inlined;
-  int64_t end_ns; /* of the launch under way */
+  int64_t end_ns; /* of the current launch */
 };
 
 struct CUgraph_st
@@ -49,7 +49,7 @@ struct CUgraph_st
 struct CUgraphExec_st
 {
   uint32_t id;
-  CUgraph graph; /* a copy, its nodes in an order that can be run */
+  CUgraph graph; /* a copy, with its nodes in topological order */
 };
 
 static uint32_t last_graph;
@@ -218,7 +218,7 @@ lns_gpu_capture_end (CUstream stream, CUgraph *ret_graph)
   return 0;
 }
 
-/* A stream that waits for an event of a capture becomes part of it. */
+/* A stream that waits for an event of a captured stream joins the capture. */
 bool
 _lns_gpu_joins_capture (CUstream stream, const LnsGpuOp *op)
 {
@@ -260,7 +260,7 @@ _lns_gpu_capture (CUstream stream, const LnsGpuOp *op)
 
 /* --- instances ---------------------------------------------------------------------------------- */
 
-/* Points CLONE's dependencies at the clones of NODE's; those on a child graph are on all of it. */
+/* Gives CLONE the clones of NODE's dependencies; a dependency on a child graph becomes one on all its nodes. */
 static void
 link_clone (CUgraphNode clone, const struct CUgraphNode_st *node)
 {
@@ -282,8 +282,8 @@ is_ready (const struct CUgraphNode_st *node)
   return node->clone == NULL;
 }
 
-/* Copies the nodes of GRAPH into INTO, each after what it depends on; FALSE where that is a circle.
- * Child graphs are copied in place, behind PARENT. */
+/* Copies the nodes of GRAPH into INTO in topological order. Child graphs are copied in place, after PARENT.
+ * Returns false if the graph has a cycle. */
 static bool
 clone_into (CUgraph into, CUgraph graph, CUgraphNode parent)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Memory: what the program allocated, of which kind, and where managed pages are. */
+/* Memory: allocations of each kind, and where managed memory is. */
 
 #include "tests/double/gpu/private.h"
 
@@ -15,9 +15,10 @@
 
 static void *tree; /* of LnsGpuAllocation by address */
 static uint64_t used_bytes[16];
-static bool managed_on_host; /* maybe: a launch looks, and clears it when there is none */
+static bool
+    managed_on_host; /* may be out of date: a launch checks, and clears it if there is none */
 
-/* Equal when one lies inside the other: finds the allocation that holds an address. */
+/* Treats an allocation and an address inside it as equal, which finds the allocation of an address. */
 static int
 compare_cb (const void *a, const void *b)
 {
@@ -47,7 +48,7 @@ lns_gpu_find_allocation (const void *address, LnsGpuAllocation *ret_allocation)
   return found != NULL;
 }
 
-/* Device memory counts against the device's size; nothing is touched before the program does. */
+/* Device memory counts towards the device's size; pages are not touched before the program touches them. */
 int
 _lns_gpu_allocate (const LnsGpuAllocation *wanted, LnsGpuAllocation *ret_made)
 {
@@ -120,7 +121,7 @@ lns_gpu_allocate (LnsGpuMemoryKind kind, size_t size, void **ret_address)
   return 0;
 }
 
-/* As cudaFree does, waits for all work of the context. */
+/* Waits for all work of the context, as cudaFree does. */
 int
 lns_gpu_release (void *address)
 {
@@ -204,7 +205,7 @@ migrate (LnsGpuAllocation *allocation, bool to_device, bool is_fault, int64_t st
   LNS_GPU_TELL (migration, allocation, to_device, is_fault, start_ns, end_ns);
 }
 
-/* Work for twalk_r: which context's managed memory goes to its device, and what was found. */
+/* For twalk_r: the context whose managed memory moves to its device, and what was found. */
 typedef struct
 {
   uint32_t context;
@@ -225,8 +226,7 @@ search_cb (const void *node, VISIT visit, void *data)
     search->found = allocation;
 }
 
-/* The GPU faults on managed memory that the host holds: all of it comes over, as it did before
- * pages could move one by one. */
+/* Moves all managed memory that is on the host to the device, as GPUs did before pages could migrate one by one. */
 void
 _lns_gpu_migrate_managed (CUcontext context, int64_t start_ns)
 {
@@ -271,7 +271,7 @@ lns_gpu_prefetch (const void *address, size_t size, int device, CUstream stream)
   return 0;
 }
 
-/* The lock is held: a context that goes takes its device memory along. */
+/* Frees the device memory of a context that is destroyed. The caller holds the lock. */
 void
 _lns_gpu_release_context_memory (uint32_t context)
 {

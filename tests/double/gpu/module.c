@@ -13,7 +13,7 @@
 
 static uint32_t last_module;
 
-/* What NVIDIA's images begin with; all others are read as PTX, a text that ends with a zero. */
+/* How NVIDIA's binary images begin; every other image is read as PTX, a zero-terminated text. */
 static bool
 is_text (const void *image)
 {
@@ -34,7 +34,7 @@ lns_gpu_module_new (const void *image)
   return module;
 }
 
-/* Functions stay: records name them by pointer. */
+/* Functions are never freed: records refer to them by pointer. */
 void
 lns_gpu_module_free (CUmodule module)
 {
@@ -56,7 +56,7 @@ has_entry (const char *text, const char *name)
   return false;
 }
 
-/* Resources come from the length of the name, so that a test can compute them: README.md. */
+/* Resources follow from the length of the name, so that tests can compute them; see README.md. */
 CUfunction
 lns_gpu_module_function (CUmodule module, const char *name)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the environment asks of the double: README.md has the table. */
+/* Settings from the environment; README.md lists them. */
 
 #include "tests/double/gpu/private.h"
 
@@ -17,7 +17,7 @@ typedef struct
 {
   char function[64];
   long argument; /* -1: any */
-  long call;     /* which call fails, from 1; 0: each */
+  long call;     /* the call that fails, counted from 1; 0: every call */
   int result;
   long seen;
 } Failure;

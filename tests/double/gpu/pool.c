@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Memory pools: allocation in the order of a stream. */
+/* Memory pools: stream-ordered allocation. */
 
 #include "tests/double/gpu/private.h"
 
 #include <stdlib.h>
 
 #define MAX_DEVICES   16
-#define GRANULE_BYTES (2u << 20) /* a pool grows by whole ones */
+#define GRANULE_BYTES (2u << 20) /* pools grow in multiples of it */
 
 #define POOL_CREATED   1 /* CUpti_ActivityMemoryPoolOperationType */
 #define POOL_DESTROYED 2
@@ -52,7 +52,7 @@ lns_gpu_pool_create (int device, CUmemoryPool *ret_pool)
   return 0;
 }
 
-/* Its memory stays: an allocation may still name it. */
+/* The pool is not freed: an allocation may refer to it. */
 int
 lns_gpu_pool_destroy (CUmemoryPool pool)
 {

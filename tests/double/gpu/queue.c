@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Work in virtual time: when each operation starts and ends, and what it does to memory. */
+/* Virtual time: computes when each operation starts and ends, and what it does to memory. */
 
 #include "tests/double/gpu/private.h"
 
@@ -30,7 +30,7 @@
 #define COPY_HTOH 9
 #define COPY_PTOP 10
 
-/* A device copies in each direction with one engine: such copies queue behind each other. */
+/* A device has one copy engine for each direction, on which copies wait for each other. */
 typedef enum
 {
   ENGINE_TO_DEVICE,
@@ -63,7 +63,7 @@ copy_duration (const LnsGpuCopy *copy)
   return COPY_BASE_NS + (int64_t)(bytes / rate);
 }
 
-/* Kernels: as many waves as blocks times threads need of 2,048 threads a multiprocessor. */
+/* A kernel takes as many waves as its threads need at 2,048 threads per multiprocessor. */
 int64_t
 _lns_gpu_duration (const LnsGpuOp *op, const LnsGpuDevice *device)
 {
@@ -109,7 +109,7 @@ later (int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-/* A blocking stream waits for the null stream, and the null stream for all blocking ones. */
+/* Blocking streams and the null stream wait for each other. */
 static int64_t
 stream_free_at (CUstream stream)
 {
@@ -125,7 +125,7 @@ stream_free_at (CUstream stream)
   return free_ns;
 }
 
-/* Sets the ids and the times of OP, which is next on STREAM. */
+/* Sets the ids and the times of OP, the next operation on STREAM. */
 void
 _lns_gpu_schedule (CUstream stream, LnsGpuOp *op)
 {
@@ -154,7 +154,7 @@ _lns_gpu_schedule (CUstream stream, LnsGpuOp *op)
     }
 }
 
-/* The same for a node of a graph, whose stream is taken: it starts when what it depends on ended. */
+/* The same for a node of a graph: it starts when the nodes that it depends on have ended. */
 void
 _lns_gpu_schedule_node (CUstream stream, LnsGpuOp *op, int64_t earliest_ns)
 {
@@ -206,7 +206,7 @@ _lns_gpu_hold_back (const LnsGpuOp *op)
   LNS_GPU_TELL (full, start_ns);
 }
 
-/* A kernel that faults never ends: its context is lost, and with it what was queued behind. */
+/* A kernel that faults never ends. Its context is lost, with everything queued after the kernel. */
 void
 _lns_gpu_lose_context (CUcontext context, int result)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Streams and events, and waiting for them. */
+/* Streams, events, and waiting for both. */
 
 #include "tests/double/gpu/private.h"
 
@@ -82,7 +82,7 @@ lns_gpu_stream_create (unsigned flags, int priority, CUstream *ret_stream)
   return 0;
 }
 
-/* The stream's memory stays: an event or a record may still name it. */
+/* The stream is not freed: an event or a record may refer to it. */
 int
 lns_gpu_stream_destroy (CUstream stream)
 {
@@ -175,7 +175,7 @@ lns_gpu_event_create (unsigned flags, CUevent *ret_event)
   return 0;
 }
 
-/* Graphs may still hold it: kept, as streams are. */
+/* The event is not freed: a graph may refer to it. */
 int
 lns_gpu_event_destroy (CUevent event)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The process as libcudart sees it: the driver, contexts, errors, devices, the profiler's range. */
+/* The process, as libcudart sees it: driver, contexts, errors, devices, profiler range. */
 
 #include "tests/double/runtime/runtime.h"
 
@@ -84,7 +84,7 @@ reset (void)
   return lns_gpu_primary_reset (lns_gpu_runtime_device ());
 }
 
-/* Fills what programs and tools read of the properties. */
+/* Fills those properties that programs and tools read. */
 static int
 properties (struct cudaDeviceProp *prop, int device)
 {
@@ -170,7 +170,7 @@ LNS_RUNTIME_VOID (cudaDeviceSynchronize, v3020, true, synchronize ())
 LNS_RUNTIME_VOID (cudaDeviceReset, v3020, false, reset ())
 LNS_RUNTIME_VOID (cudaGetLastError, v3020, false, _lns_runtime_take_last_error (true))
 LNS_RUNTIME_VOID (cudaPeekAtLastError, v3020, false, _lns_runtime_take_last_error (false))
-/* Their header is missing from NVIDIA's wheels. */
+/* NVIDIA's wheels lack the header that declares these. */
 cudaError_t cudaProfilerStart (void);
 cudaError_t cudaProfilerStop (void);
 LNS_RUNTIME_VOID (cudaProfilerStart, v4000, true, 0)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Kernel launches of the runtime, in all the ways that programs spell them. */
+/* Kernel launches of the runtime, through each of its launch functions. */
 
 #include "tests/double/runtime/runtime.h"
 
@@ -12,7 +12,7 @@
 #define LAUNCH_REGULAR     0 /* CUpti_ActivityLaunchType */
 #define LAUNCH_COOPERATIVE 1
 
-/* No header describes these two arguments' block: the order is that of the function. */
+/* No header declares the parameter block of these two functions: the order is that of their arguments. */
 typedef struct
 {
   cudaKernel_t kernel;
@@ -58,7 +58,7 @@ read_nested (void)
   is_nested = lns_gpu_option ("LNS_DOUBLE_NESTED_DRIVER", 0) != 0;
 }
 
-/* By cuLaunchKernel, which some drivers report inside the runtime's call. */
+/* Launches through cuLaunchKernel: some drivers report it inside the runtime's call. */
 static int
 submit_by_driver (const Launch *launch, CUstream stream)
 {
@@ -93,7 +93,7 @@ resolve_and_submit (const Launch *launch)
   return is_nested ? submit_by_driver (launch, stream) : submit (launch, stream);
 }
 
-/* Between the callbacks, which know the kernel's name on entry already. */
+/* Launches between the callbacks; the entry callback already has the kernel's name. */
 static cudaError_t
 run (LnsGpuCall *call, const Launch *launch)
 {

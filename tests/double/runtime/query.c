@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What programs ask the runtime about kernels, streams and memory, and hints that change nothing. */
+/* Queries about kernels, streams and memory, and hints, which have no effect. */
 
 #include "tests/double/runtime/runtime.h"
 

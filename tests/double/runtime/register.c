@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What code that nvcc built calls to register its kernels and variables, and to launch. */
+/* Functions that code built by nvcc calls to register its kernels and variables, and to launch kernels. */
 
 #include "tests/double/runtime/runtime.h"
 
@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  const void *host; /* what the program names it by */
+  const void *host; /* its address on the host, by which the program refers to it */
   CUfunction function;
   void *address; /* of a variable */
   size_t size;
@@ -80,7 +80,7 @@ _lns_runtime_symbol (const void *symbol, void **ret_address, size_t *ret_size)
   return true;
 }
 
-/* What nvcc wraps a program's images in. */
+/* The struct in which nvcc wraps a program's images. */
 typedef struct
 {
   int magic;
@@ -227,7 +227,7 @@ __cudaPopCallConfiguration (dim3 *grid, dim3 *block, size_t *shared, void *strea
   return cudaSuccess;
 }
 
-/* A kernel's handle is its function. */
+/* Kernels share their handles with functions. */
 LNS_RUNTIME_API cudaError_t
 __cudaGetKernel (cudaKernel_t *kernel, const void *function)
 {

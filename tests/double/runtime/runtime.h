@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How the double of libcudart writes its functions: each is a line that names its arguments and
- * the expression that does the work, between the callbacks that CUPTI would see. */
+/* Macros that define the functions of the stand-in for libcudart. Each function is one line: its arguments, and
+ * the expression that does the work between CUPTI's two callbacks. */
 
 #pragma once
 
@@ -15,18 +15,18 @@
 
 #define LNS_RUNTIME_API __attribute__ ((visibility ("default")))
 
-/* Loads libcuda.so.1 and initialises it, once; cudaErrorInsufficientDriver where there is none. */
+/* Loads and initialises libcuda.so.1, once. Returns cudaErrorInsufficientDriver if there is none. */
 int _lns_runtime_initialize (void);
 
-/* Begins CALL; makes sure of a context where NEEDS_CONTEXT. Returns the error to return, or 0. */
+/* Begins CALL, with a current context if NEEDS_CONTEXT. Returns 0, or the error that the function must return. */
 int _lns_runtime_enter (LnsGpuCall *call, bool needs_context);
 
-/* Ends CALL with RESULT, which becomes the thread's last error unless it is a plain answer. */
+/* Ends CALL with RESULT, which becomes the thread's last error unless it is a status, not an error. */
 cudaError_t _lns_runtime_exit (LnsGpuCall *call, int result);
 
 int _lns_runtime_take_last_error (bool clear);
 
-/* What was registered for the host address FUNCTION. */
+/* Finds what was registered for the host address FUNCTION. */
 CUfunction _lns_runtime_function (const void *function);
 bool _lns_runtime_symbol (const void *symbol, void **ret_address, size_t *ret_size);
 
@@ -50,7 +50,7 @@ bool _lns_runtime_symbol (const void *symbol, void **ret_address, size_t *ret_si
  TYPE##_params values = { LNS_UNPACK VALUES };                                                     \
  const void *params = &values
 
-/* NAME (VERSION) with ARGUMENTS; VALUES are their names, in brackets too. */
+/* Defines NAME (VERSION) with ARGUMENTS; VALUES are their names. Both are in parentheses. */
 #define LNS_RUNTIME(NAME, VERSION, ARGUMENTS, VALUES, EXPRESSION)                                  \
  LNS_RUNTIME_FULL (NAME, NAME##_##VERSION, LNS_RUNTIME_PARAMS (NAME##_##VERSION, VALUES), true,    \
                    ARGUMENTS, EXPRESSION)
@@ -63,8 +63,8 @@ bool _lns_runtime_symbol (const void *symbol, void **ret_address, size_t *ret_si
  LNS_RUNTIME_FULL (NAME, NAME##_##VERSION, const void *params = NULL, NEEDS_CONTEXT, (void),       \
                    EXPRESSION)
 
-/* NAME, and its namesake for programs whose default stream is one per thread: there `per_thread`
- * is true, and the callback id another. */
+/* Defines NAME and its variant for programs that use a default stream per thread, in which `per_thread` is true
+ * and the callback id differs. */
 #define LNS_RUNTIME_STREAM(NAME, VERSION, SUFFIX, SUFFIX_VERSION, ARGUMENTS, VALUES, EXPRESSION)   \
  static int NAME##_work ARGUMENTS_OF_WORK (ARGUMENTS) { return (EXPRESSION); }                     \
  LNS_RUNTIME (NAME, VERSION, ARGUMENTS, VALUES, NAME##_work WORK_VALUES (VALUES, false))           \

@@ -7,7 +7,7 @@
 
 #include "tests/double/runtime/runtime.h"
 
-/* Resolves HANDLE into the variable `stream`, and does EXPRESSION with it. */
+/* Looks HANDLE up as the variable `stream` and evaluates EXPRESSION with it. */
 #define WITH_STREAM(HANDLE, PER_THREAD, EXPRESSION)                                                \
  CUstream stream;                                                                                  \
  int result = lns_gpu_stream_resolve (HANDLE, PER_THREAD, &stream);                                \
