@@ -3,9 +3,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What takes too long for every change: run by people with `./run test --full`, or one stage by name
-with `./run test --stage NAME`. Prints a table of stages at the end; fails if one failed.
-"""
+"""Runs the stages that take too long for every change: all with `./run test --full`, one with `./run test --stage
+NAME`. Prints a table of stages at the end; fails if one failed."""
 
 import argparse
 import json

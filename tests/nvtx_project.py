@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The NVTX project's own tests, at a pinned commit: each program once as it is, once under an injection
-that only counts, once under ours. Exit and output must be the same, nothing lost, and what the counting
-injection saw must be in the report. Without nvcc the two programs in CUDA are left out."""
+"""Runs the NVTX project's own tests, at a pinned commit: each program alone, with a library that only counts, and
+with Lanescope's. Exit code and output must be the same, nothing may be lost, and the report must hold what was
+counted. Without nvcc, the two CUDA programs are left out."""
 
 import os
 import re

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Preloaded into a program: Lanescope's injection cannot start its thread there, as where `ulimit -u` is used up.
- * Such a process hears none of the session's commands. */
+/* Preloaded into a program to keep Lanescope's library from starting its thread, as when `ulimit
+ * -u` is used up. Such a process does not receive the session's commands. */
 
 #include <dlfcn.h>
 #include <errno.h>

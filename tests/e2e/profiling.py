@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tests of `lanescope profile` share: running it, and looking into its report."""
+"""Shared by the tests of `lanescope profile`: runs it, and reads its reports."""
 
 import collections
 import json

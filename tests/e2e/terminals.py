@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tests of sessions share: commands as other terminals give them."""
+"""Shared by the tests of sessions: runs commands as other terminals do."""
 
 import json
 import os

@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bad days of CUDA programs on the double: the program's own output and end are those it has without
-Lanescope, the report opens, and one sentence says what is missing. Nothing is shown about a real GPU."""
+"""Tests CUDA programs that fail, on the double: their output and exit are those they have without Lanescope, the
+report opens, and one sentence says what is missing. This shows nothing about a real GPU."""
 
 import collections
 import os

@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `lanescope profile -t cuda` records of the programs cuda-* on the double. What is expected is
-computed from the programs' own sources; nothing is shown about a real GPU or its driver."""
+"""Tests what `lanescope profile -t cuda` records of the programs cuda-* on the double. Expected values follow from
+the programs' sources. This shows nothing about a real GPU or its driver."""
 
 import collections
 import json

@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""kill -9 of the program, of lanescope, or of both, at random moments. LNS_KILL_ROUNDS says how often
-(`./run test --stage kills`: 200); LNS_KILL_SEED makes the moments those of an earlier run."""
+"""Ends the program, lanescope, or both with kill -9 at random moments. LNS_KILL_ROUNDS sets how often (`./run test
+--stage kills`: 200); LNS_KILL_SEED repeats the moments of an earlier run."""
 
 import concurrent.futures
 import ctypes

@@ -2,7 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Calls of MPI, by Open MPI and MPICH, from C and Fortran: what is recorded follows from the sources of programs/mpi-*."""
+"""Tests calls of MPI, with Open MPI and MPICH, from C and Fortran. Expected values follow from the sources of
+programs/mpi-*."""
 
 import collections
 import csv

@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The nvtx Python package, which nobody here wrote: its own tests run under our injection, and every
-call that an independent counting injection sees in the same run is in the report."""
+"""Runs the own tests of the nvtx Python package while it is recorded. Every call that an independent library counts
+in the same run must be in the report."""
 
 import collections
 import os

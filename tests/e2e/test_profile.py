@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""`lanescope profile`: switches, names, sentences and exit codes."""
+"""Tests `lanescope profile`: switches, names, sentences and exit codes."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `profile` makes of a report once it is written, and what it prints meanwhile."""
+"""Tests what `profile` does with a report that is written, and what it prints meanwhile."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the disk does to a recording: it fills, somebody else reads the file, the tool dies early."""
+"""Tests recording on a difficult disk: it fills, another program reads the file, the tool is killed."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lives and deaths under `lanescope profile`: children, signals, kills, times, control."""
+"""Tests the life of programs under `lanescope profile`: children, signals, kills, times, control."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""A report that is being recorded: each command reads it, and what it says agrees with itself."""
+"""Tests that each command reads a report that is still being recorded, and that its numbers agree with each other."""
 
 import csv
 import os

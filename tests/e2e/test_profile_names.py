@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What --output means: macros, numbers, folders, and names that are taken."""
+"""Tests --output: macros, numbers, folders, and names that are taken."""
 
 import json
 import os

@@ -2,8 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a program tells NVTX besides its ranges, as it stands in the report: names, resources, and what
-is not recorded."""
+"""Tests what a program tells NVTX besides its ranges: names, resources, and what is not recorded."""
 
 import os
 import re

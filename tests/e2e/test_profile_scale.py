@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Much of everything under `lanescope profile`: what was made is kept, or counted as lost."""
+"""Tests large numbers of everything under `lanescope profile`: each event is kept or counted as lost."""
 
 import contextlib
 import os

@@ -2,7 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""--python-functions-trace on each CPython that is here: every call is a range, and the program is what it is without us."""
+"""Tests --python-functions-trace on each CPython found: every call is a range, and the program behaves as without
+Lanescope."""
 
 import collections
 import glob

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Capture ranges that ranges of NVTX begin and end."""
+"""Tests capture ranges that NVTX ranges begin and end."""
 
 import itertools
 import os

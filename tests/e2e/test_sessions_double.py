@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports of CUDA that other terminals begin and end, on the double: nothing is shown about a real GPU."""
+"""Tests CUDA reports that other terminals begin and end, on the double. This shows nothing about a real GPU."""
 
 import os
 import signal

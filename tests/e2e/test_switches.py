@@ -2,7 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every switch of `lanescope profile`: it has an effect that a test sees, or says in one line what it does not do."""
+"""Tests every switch of `lanescope profile`: a test sees its effect, or the command says in one line that it has
+none."""
 
 import json
 import os

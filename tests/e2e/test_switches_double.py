@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Switches of CUDA's whose effect is seen on the double."""
+"""Tests the CUDA switches whose effect shows on the double."""
 
 import os
 import time

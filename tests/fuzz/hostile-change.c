@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Changes inside a report: rows, headers, values of columns and fields of definitions, each with the
- * checksum made right, as anybody can who has read FORMAT.md. */
+/* Changes the inside of a report: rows, headers, values of columns and fields of definitions. Each
+ * checksum is corrected, as anybody can do who has read FORMAT.md. */
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Files of others: an SQLite export as nsys writes it, and traces as PyTorch and Chrome do. */
+/* Writes hostile files of other programs: SQLite exports as nsys writes them, and traces as
+ * PyTorch and Chrome write them. */
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that the writer makes of hostile values: their structure is right, so that readers get past it. */
+/* Writes reports with hostile values through the public writer: their structure is right, so that
+ * readers accept it and reach the values. */
 
 #include <stdio.h>
 #include <stdlib.h>

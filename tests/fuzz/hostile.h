@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Files that are valid as far as every checksum and parser can tell, and hostile in what they say: counts
- * that nothing in the file bears out, ids of what is not there, times at the ends of int64, strings of
- * odd lengths. Every file follows from a seed. Not thread-safe. */
+/* Writes files that every checksum and parser accepts and whose content is hostile: counts that
+ * nothing in the file supports, ids of things that do not exist, times at the ends of int64,
+ * strings of odd lengths. A seed determines each file. Not thread-safe. */
 
 #pragma once
 

@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* mutate-report [MUTATIONS [SEED]]: breaks a report in random ways and asks the reader everything
- * about each. Any answer will do but a crash, a leak, a hang of 20 s, or pixels that are not there.
- * Built with the address and undefined-behaviour sanitizers, which end the program at the first
- * finding; the file that did it stays in the folder that is named then. */
+/* mutate-report [MUTATIONS [SEED]]: breaks a report in random ways and calls every function of the
+ * reader on it. The reader may return data or fail with a sentence; it may not crash, leak, take
+ * 20 s or return pixels that do not exist. Built with the address and undefined-behaviour
+ * sanitizers, which end the program at the first finding. The file that caused it stays in the
+ * folder that the program then names. */
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* mutate-trace [MUTATIONS [SEED]]: breaks a trace in random ways, imports each, and looks at what came of it. Any
- * answer will do but a crash, a leak, a hang of a minute, a report that does not open, or a refusal without a sentence. */
+/* mutate-trace [MUTATIONS [SEED]]: breaks a trace in random ways and imports each. The import may
+ * succeed or fail with a sentence; it may not crash, leak, take a minute or write a report that
+ * does not open. */
 
 #include <fcntl.h>
 #include <unistd.h>

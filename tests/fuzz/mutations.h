@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How often a fuzzer tries each of its mutations, and where its random numbers begin. */
+/* Reads the arguments of a fuzzer: how often it tries each kind of mutation, and the seed of its
+ * random numbers. */
 
 #pragma once
 

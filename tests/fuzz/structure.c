@@ -3,11 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* structure [FILES [SEED]]: hands files that are well-formed and hostile to all that reads files: the commands,
- * and what the viewer does before it draws. Each runs in a process of its own, under the address and
- * undefined-behaviour sanitizers, with at most 256 MiB of memory and 20 s of processor time for a file of
- * about 1 MiB. It may succeed, or say in a line why it does not. The files are told by their seeds: `structure
- * 1 SEED` makes one again, and with LNS_KEEP=FOLDER leaves it there. */
+/* structure [FILES [SEED]]: passes well-formed hostile files to everything that reads files: the
+ * commands, and what the viewer does before it draws. Each runs in its own process under the
+ * address and undefined-behaviour sanitizers, with at most 256 MiB of memory and 20 s of processor
+ * time for a file of about 1 MiB. It may succeed or say in one line why it does not. Files are
+ * identified by their seeds: `structure 1 SEED` makes one again, and LNS_KEEP=FOLDER keeps it in
+ * FOLDER. */
 
 #include <errno.h>
 #include <fcntl.h>

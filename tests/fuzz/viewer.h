@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the viewer asks of a report between opening and drawing it. */
+/* The viewer's requests to a report between opening and drawing it. */
 
 #pragma once
 

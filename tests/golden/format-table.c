@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes a table from stdin as `stats` does: a line of titles, then lines of values, all between
- * tabs. Columns whose title ends in " (ns)" are times; values of the last column are text. */
+/* Formats the table on stdin as `stats` does. The first line has the titles, the others the
+ * values, separated by tabs. A title that ends in " (ns)" makes its column a time; the last column
+ * is text. */
 
 #include <stdio.h>
 #include <stdlib.h>

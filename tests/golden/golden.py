@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the golden tests share: a report of fixed content, and running commands on it."""
+"""Shared by the golden tests: writes a report of fixed content, and runs commands."""
 
 import atexit
 import os

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Prints the short name of each mangled one that is a line of stdin. */
+/* Prints the short name of each mangled name on stdin, one per line. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes a report of fixed content: make-report OUT.rep. The tests in this folder know what is in it. Also
- * make-report OUT.rep EVENTS: that many nested ranges of 4 threads; and make-report OUT.rep none. */
+/* make-report OUT.rep [EVENTS|none]: writes a report of fixed content, which the tests in this
+ * folder know. With EVENTS, it writes that many nested ranges of 4 threads; with `none`, a report
+ * without events. */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope analyze: each rule on each export, against plain SQL over it; switches and looks."""
+"""lanescope analyze: compares each rule on each export with plain SQL; tests switches and layout."""
 
 import csv
 import io

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Manual pages and completions: made of the tables of switches, they are whole, and programs read them."""
+"""Manual pages and completions, which are made from the tables of switches, are complete, and programs read them."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What commands say of files that are no reports: one sentence each, different ones, exit code 125."""
+"""Each command says of files that are not reports in one sentence why it cannot read them, and exits with 125."""
 
 import os
 import shutil

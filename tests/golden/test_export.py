@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope export: what is in the file, how it is laid out, and that it is all or nothing."""
+"""lanescope export: tests the content and the layout of the file, and that a failed export leaves nothing."""
 
 import csv
 import json

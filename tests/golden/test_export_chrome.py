@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope export --type chrome: what Perfetto and chrome://tracing ask of a trace, and that it holds what the
-tables hold."""
+"""lanescope export --type chrome: the trace is what Perfetto and chrome://tracing require, and holds what the tables
+hold."""
 
 import collections
 import decimal

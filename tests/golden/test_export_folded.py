@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope export --type folded and svg on exports: the stacks that comparing all with all gives, and a
-picture that a browser takes, whose frames add up to them."""
+"""lanescope export --type folded and svg: compares the stacks with a comparison of every pair; the picture is valid
+SVG whose frames add up to the stacks."""
 
 import collections
 import os

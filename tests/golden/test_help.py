@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""--help of each command tells all that --capabilities=json knows, and slips of the pen are understood."""
+"""--help of each command lists everything that --capabilities=json knows; tests what is said about mistyped words."""
 
 import json
 import re

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""nsys exports → .rep → export again: the tables that are no events of NVTX or CUDA. Each row comes back, field by
+"""nsys exports → .rep → export again: tables other than the events of NVTX and CUDA. Each row comes back, field by
 field; names are compared as text, rows as multisets."""
 
 import collections

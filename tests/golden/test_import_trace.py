@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traces of PyTorch and Chrome: what is in a report made of one, against the JSON as Python reads it."""
+"""Traces of PyTorch and Chrome: compares the report of a trace with the JSON as Python reads it."""
 
 import collections
 import csv

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope info and recover: what they say of whole, broken and open reports."""
+"""lanescope info and recover: what they print about complete, broken and open reports."""
 
 import os
 import shutil

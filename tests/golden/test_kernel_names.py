@@ -2,8 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Mangled names of kernels become the names that g++ and c++filt tell, and short ones the identifier in the source; with
-the corpus, the short names that Nsight Systems gave the same kernels."""
+"""Short names of kernels are the identifiers in their sources and, with the corpus, the short names of nsys."""
 
 import os
 import subprocess

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""`lanescope profile`: its help and what it says of a run, byte for byte."""
+"""`lanescope profile`: its help and what it prints about a run, byte for byte."""
 
 import json
 

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope sql: rows byte for byte, what it refuses, and that queries agree with a plain copy."""
+"""lanescope sql: rows byte for byte, refused statements, and queries compared with a plain copy."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The CUDA tables: exports become reports and exports again, field by field, and SQL agrees."""
+"""The CUDA tables: exports are imported and exported again, field by field, and SQL returns the same rows."""
 
 import exports
 import golden

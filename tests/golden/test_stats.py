@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope stats: the look, the numbers against independent SQL, and the switches."""
+"""lanescope stats: tests the layout, compares the numbers with independent SQL, and tests the switches."""
 
 import csv
 import decimal

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope stats about calls that imported files hold: OS runtime, OpenACC, MPI; each against plain Python and SQL."""
+"""lanescope stats of calls in imported files (OS runtime, OpenACC, MPI), compared with plain Python and SQL."""
 
 import collections
 import csv

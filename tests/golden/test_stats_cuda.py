@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope stats about CUDA: what the reference printed, character by character, and independent SQL."""
+"""lanescope stats about CUDA, compared with independent SQL and, with the corpus, with what nsys printed."""
 
 import csv
 import decimal

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope stats --filter-nvtx and --filter-time: what overlaps a range or a time, against plain SQL."""
+"""lanescope stats --filter-nvtx and --filter-time: what overlaps a range or a time, compared with plain SQL."""
 
 import collections
 import csv

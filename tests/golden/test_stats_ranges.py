@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope stats REPORT:nvtx-name: kernels by the innermost range around their call, against plain SQL."""
+"""lanescope stats REPORT:nvtx-name: kernels by the innermost range around their call, compared with plain SQL."""
 
 import bisect
 import collections

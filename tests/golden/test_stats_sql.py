@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports of a person's own: queries in files, over the tables of a report; and that no query runs for ever."""
+"""Reports that users write as SQL files over a report's tables; no query runs for ever."""
 
 import json
 import os

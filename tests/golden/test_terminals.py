@@ -2,7 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Names come from strangers: what commands print to a terminal shows control characters, and sends none; pipes get the bytes."""
+"""Names come from recorded programs: on a terminal, commands show control characters and never send them; pipes get
+the bytes."""
 
 import csv
 import io

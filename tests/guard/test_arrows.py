@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which house and which room may include which. Read from the #include lines."""
+"""Which house and which room may include which, read from the #include lines."""
 
 import os
 import re

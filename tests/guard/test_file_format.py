@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""FORMAT.md tells every number that stands in a report: those of the headers, and no others."""
+"""FORMAT.md lists the numbers in a report that the headers define, and no others."""
 
 import os
 import re

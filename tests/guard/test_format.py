@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every C file is as clang-format leaves it."""
+"""Every C file is formatted by clang-format."""
 
 import os
 import shutil

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the library that is loaded into programs is made of: what it needs, exports and takes."""
+"""What the library that is loaded into programs needs, exports and uses."""
 
 import os
 import re

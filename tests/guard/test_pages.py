@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The pages (*.md) lead somewhere: each link, its heading, and each file that they name is in the repository."""
+"""Each link, heading and file that a page (*.md) names exists in the repository."""
 
 import os
 import re

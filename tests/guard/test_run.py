@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""`./run` as the tool: what it passes through, and where it finds its tree. The tool and ninja are doubles."""
+"""`./run` as the tool: the arguments that it passes on, and how it finds its tree. The tool and ninja are stand-ins."""
 
 import os
 import shutil

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every text for people can be translated, and the translations that exist are complete."""
+"""Every text that users see can be translated, and the translations are complete."""
 
 import os
 import re

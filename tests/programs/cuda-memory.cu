@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Memory: `copies` of every kind with their data checked, `pools`, or `managed` memory. */
+/* Tests memory, by its argument: `copies` of every kind, whose data are checked, `pools`, or
+ * `managed` memory. */
 
 #include "cuda-program.h"
 

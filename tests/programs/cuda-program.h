@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the CUDA test programs share. */
+/* Shared by the CUDA test programs. */
 
 #pragma once
 

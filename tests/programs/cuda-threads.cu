@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Built for one default stream per thread. THREADS threads launch LAUNCHES kernels each there, with
- * grids of their own size, between a copy in and a copy out. */
+/* Built with one default stream per thread. Each of THREADS threads launches LAUNCHES kernels on
+ * it, with grid sizes of its own, between a copy to the device and a copy back. */
 
 #include "cuda-program.h"
 

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a training loop does, for a report to look at: STEPS steps of LAYERS layers forward and backward,
- * with the next batch copied on a stream of its own, and ranges of NVTX around all of it. */
+/* Does what a training loop does, for a report to look at: STEPS steps, LAYERS layers forward and
+ * backward in each, the next batch copied on a stream of its own, and NVTX ranges around
+ * everything. */
 
 #include "cuda-program.h"
 

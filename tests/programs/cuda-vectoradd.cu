@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The sum of two vectors: REPEATS launches between two copies to the device and one back. */
+/* Adds two vectors: REPEATS launches between two copies to the device and one copy back. */
 
 #include "cuda-program.h"
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Makes communicators in all ways, waits at a barrier of each a number of times that is its own, and says who is
- * in it, as the members tell one another: lines of "NAME BARRIERS MEMBERS". */
+/* Creates communicators in every way, calls MPI_Barrier on each a number of times that no other
+ * has, and prints the members, as they tell each other: lines of "NAME BARRIERS MEMBERS". */
 
 #include <mpi.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls of MPI whose number, sizes and peers follow from the number of processes alone: mpi-ring ROUNDS. */
+/* mpi-ring ROUNDS: makes MPI calls whose number, sizes and peers follow from the number of
+ * processes and ROUNDS. */
 
 #include <mpi.h>
 #include <stdio.h>

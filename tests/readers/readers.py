@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Other people's programs that read nsys exports, as tests/readers/fetch brings them: how each is run on a
-file, and what it must have made of it. A reader's function raises Failed with the program's own last words."""
+"""Other people's programs that read nsys exports, as tests/readers/fetch brings them: how to run each on a file, and
+what it must produce. A reader's function raises Failed with the last line that the program printed."""
 
 import json
 import os

@@ -3,8 +3,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""table.py REPORT… [CORPUS.sqlite…]: a table of each reader on each file, as Markdown. Files that are exports
-already are read as they are and, imported, as our export of them."""
+"""table.py REPORT… [EXPORT.sqlite…]: prints a Markdown table of each reader on each file. An export is read as it is
+and, imported, as our export of it."""
 
 import os
 import subprocess

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What known-cuda.c writes and its tests expect. */
+/* The content of the report that known-cuda.c writes, for the tests that expect it. */
 
 #pragma once
 

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The launch dialog's command line: words as a shell makes them, byte for byte. */
+/* Tests the launch dialog's command line: it must be split into words exactly as a shell splits
+ * it. */
 
 #include "ui/launch/launch-command.h"
 

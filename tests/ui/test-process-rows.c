@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Processes of foreign files: which stands first, what they are called, what of the recording is in view, and what
- * shares their work has. */
+/* Tests the rows of processes of imported files: their order, their names, which part of the
+ * recording is in view, and the rows of their threads and GPUs. */
 
 #include <sqlite3.h>
 

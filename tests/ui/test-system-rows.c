@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which rows calls of the OS and MPI, times on CPUs, samples and metrics get, and what the details pane says of
- * them. */
+/* Tests which rows calls of the OS runtime and MPI, times on CPUs, samples and metrics get, and
+ * what the details pane shows of them. */
 
 #include "src/import/nsys/import.h"
 #include "ui/details/details-fields.h"

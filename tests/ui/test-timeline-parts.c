@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The pure parts of the timeline: time on the screen, colours, ticks, text. */
+/* Tests the parts of the timeline that need no window: time on the screen, colours, ticks, text. */
 
 #include <string.h>
 

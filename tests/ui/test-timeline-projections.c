@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Ranges on the GPU over the report of known-cuda.c: where they lie, what is said of them and how they
- * are tied to the program's. What is expected is worked out from that file's rules. */
+/* Tests ranges on the GPU with the report of known-cuda.c: where they lie, what is shown of them
+ * and how they are linked to the program's ranges. Expected values follow from the rules of that
+ * file. */
 
 #include "ui/details/details-fields.h"
 #include "ui/events/event-cell.h"

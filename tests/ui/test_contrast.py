@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Text can be read: in each state of the window and in both themes, the pixels of every label on the
-screen have a contrast of at least 4.5 to 1 (WCAG 2.1, 1.4.3; what is insensitive is exempt)."""
+"""Text is readable: in each state of the window and in both themes, the pixels of every label have a contrast of at
+least 4.5 to 1 (WCAG 2.1, 1.4.3; insensitive text is exempt)."""
 
 import os
 import subprocess

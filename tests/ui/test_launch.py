@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The launch dialog against a recorder that the test plays itself, so that every figure and failure
-is known: what it is started with, what it says, what the dialog shows and tells it."""
+"""Tests the launch dialog with a recorder that the test plays, so that every figure and failure is known: how the
+recorder is started, and what both tell each other."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The launch dialog with the real recorder and a real program: from Start to the open report."""
+"""Tests the launch dialog with the real recorder and a real program, from Start to the open report."""
 
 import os
 import re

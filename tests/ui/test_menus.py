@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every item of the menu bar does something that can be seen; the list is read from the running
-program, so an item without a check fails here."""
+"""Every item of the menu bar does something visible. The list is read from the running program, so an item without a
+check fails here."""
 
 import os
 import subprocess

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The window around a report: start page, opening, what cannot be opened, menus, themes, panes."""
+"""Tests the window around a report: start page, opening, files that cannot be opened, menus, themes, panes."""
 
 import gzip
 import json

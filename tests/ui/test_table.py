@@ -2,11 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The Events View, the details pane and the find bar, in the whole viewer.
-
-Cells are read through the accessible tree, which lists rows that nobody can see: what is on the
-screen is judged by extents and pixels beside it.
-"""
+"""Tests the Events View, the details pane and the find bar in the whole viewer. Cells are read through the accessible
+tree, which also lists rows that are not visible; extents and pixels tell what is on the screen."""
 
 import json
 import os

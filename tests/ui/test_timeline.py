@@ -2,9 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""The timeline in the whole viewer: what assistive technology is told, what the mouse and keys do,
-and whether the pixels on the screen are where the report's ranges are (known-report.c).
-"""
+"""Tests the timeline in the whole viewer: what assistive technology reads, what the mouse and keys do, and whether
+the pixels are where the report's ranges are (known-report.c)."""
 
 import os
 import re

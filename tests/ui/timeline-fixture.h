@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A timeline in a window of its own, for the tests of its parts. */
+/* Shows a timeline in its own window, for the tests of its parts. */
 
 #pragma once
 

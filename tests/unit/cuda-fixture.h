@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Runs scenes that use CUDA on the double, with the injection loaded, and keeps what it records. A
- * scene is a function of the test itself, which is started anew for it: the loader looks at
- * LD_LIBRARY_PATH when a program starts. */
+/* Runs scenes that use CUDA on the double, with the injected library loaded, and keeps the
+ * records. A scene is a function of the test program, which is started again for it, because the
+ * loader reads LD_LIBRARY_PATH only when a program starts. */
 
 #pragma once
 

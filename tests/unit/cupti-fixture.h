@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Compacts records that a test has made by hand, and finds what has become of them. Included by one
- * source of each test. */
+/* Compacts CUPTI records that a test writes by hand, and finds the resulting records. One source
+ * file of each test includes this. */
 
 #pragma once
 

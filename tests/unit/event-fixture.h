@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A report for the tests of what the viewer shows of events: two threads and a process with ranges
- * and marks, random but the same each time, some with odd names, categories or payloads. */
+/* Writes a report for the tests of what the viewer shows of events: two threads and a process with
+ * ranges and marks. They are random, but the same each time; some have odd names, categories or
+ * payloads. */
 
 #pragma once
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Stands in for libcublas.so in test-inject-libraries.c: what comes through is told by what it
- * returns. */
+/* Stands in for libcublas.so in test-inject-libraries.c. Return values show which calls reached
+ * it. */
 
 int cublasGetStream_v2 (void *handle, void **stream);
 int cublasScopy_v2 (void *handle, int n, const float *x, int incx, float *y, int incy);

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A module of a program, linked with libcublas, that nobody else sees. */
+/* A module that a program loads with dlopen and that is linked with libcublas, so that only the
+ * module sees that library. */
 
 int cublasScopy_v2 (void *handle, int n, const float *x, int incx, float *y, int incy);
 int plugin_copy (float *to);

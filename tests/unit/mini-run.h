@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What tests of processes share: runs that must go well, and what the targets do. */
+/* Shared by tests that start processes: runs that must succeed, and what their target processes
+ * do. */
 
 #pragma once
 

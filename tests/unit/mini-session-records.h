@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The part of the test session that reads records. */
+/* Reads the records that the test session receives. */
 
 #pragma once
 

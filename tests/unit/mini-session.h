@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A session for tests of the injection: it listens, hands out pools, drains them until all processes
- * that it started are gone, and checks every record on the way. Everything a real session must do to
+/* A session for tests of the injected library: it listens, hands out pools, drains them until all
+ * processes that it started have ended, and checks every record. It does what a session must do to
  * lose nothing, and nothing else. */
 
 #pragma once

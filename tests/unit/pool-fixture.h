@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What tests of the pool share: a small one, and a record in it. */
+/* Shared by the tests of the pool: a small pool, and a record in it. */
 
 #pragma once
 

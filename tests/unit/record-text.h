@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Records as a target would write them, for tests of those who read them. */
+/* Writes records as a recorded process does, for the tests of their readers. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports for the reader's tests: random lanes of known events, made with the public writer. */
+/* Writes reports for the reader's tests with the public writer: random lanes of known events. */
 
 #pragma once
 

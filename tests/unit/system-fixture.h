@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* An export with a few rows of each table about the operating system, GPU metrics and MPI, imported. */
+/* Writes and imports an export with a few rows of each table about the operating system, GPU
+ * metrics and MPI. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Events made column by column, and the rows of tables as text, for the tests of tables. */
+/* Writes events column by column, and formats rows of tables as text, for the tests of tables. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Sums of ranges against sorting; the pieces that they stand on. */
+/* Compares sums of ranges with sums over sorted events, and tests the functions that they use. */
 
 #include <math.h>
 

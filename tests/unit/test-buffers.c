@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The buffers of a pool that CUPTI fills: their way between target and session. */
+/* Tests the buffers of a pool that CUPTI fills: their way from the recorded process to the
+ * session. */
 
 #include "capture/wire/pool-session.h"
 #include "tests/tap.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A writer that is killed at each write to its file, one after the other, before the write or in the
- * middle of it: the file alone, copied without its journal, holds what was committed before. */
+/* Kills a writer at each write to its file, before the write or in the middle of it. A copy of the
+ * file without its journal must hold everything that was committed before. */
 
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"

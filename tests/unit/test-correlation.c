@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Correlation ids are found through the spans that chunks' rows keep, reading few chunks. */
+/* Tests that events are found by their correlation ids with few chunks read, through the spans
+ * that the chunks' index rows have. */
 
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls, their work and the ranges around them, on random reports against comparing all with all. */
+/* Compares the analyses of calls, their GPU work and the ranges around them with a comparison of
+ * every pair, on random reports. */
 
 #include "src/analysis/projection/cuda-links.h"
 #include "src/analysis/kernel-keys.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tables of CUDA that no public export has rows of: each column from one event, and what statistics
- * say of unified memory. */
+/* Tests the CUDA tables of which no public export has rows: each column from one event, and the
+ * statistics of unified memory. */
 
 #include "src/analysis/stats/report.h"
 #include "src/tables/row-cursor.h"

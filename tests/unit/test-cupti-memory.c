@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* CUPTI's records as records of the wire: memory, definitions and what lies around, in every generation. */
+/* Tests how CUPTI records of memory, definitions and everything else but GPU operations become
+ * wire records, in every CUPTI version. */
 
 #include "tests/unit/cupti-fixture.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* CUPTI's records as records of the wire: what a device does, in every generation. */
+/* Tests how CUPTI records of GPU operations become wire records, in every CUPTI version. */
 
 #include "tests/unit/cupti-fixture.h"
 

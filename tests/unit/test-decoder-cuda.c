@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The decoder, fed with what the CUDA engine writes, or nearly, and looked at through the report. Ticks
- * are ns. */
+/* Plays records into the decoder as the CUDA engine writes them, and damaged ones, and checks the
+ * report. Ticks are ns. */
 
 #include "capture/session/decode/decoder.h"
 #include "capture/wire/cuda-layout.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The decoder, fed with records and looked at through the report that it writes. Ticks are ns. */
+/* Plays records into the decoder and checks the report that it writes. Ticks are ns. */
 
 #include "capture/session/decode/decoder.h"
 #include "src/store/read/report.h"

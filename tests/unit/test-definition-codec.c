@@ -19,7 +19,8 @@ next_random (void)
   return random_state = x;
 }
 
-/* Every byte of every struct comes back, whatever its value; padding aside. */
+/* Tests that every byte of every struct survives writing and reading, whatever its value; padding
+ * does not count. */
 static void
 check_round_trip (LnsDefinitionKind kind, const LnsDefinition *definition)
 {

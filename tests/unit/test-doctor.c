@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Each finding of the doctor on a report that has what it is about, and on one that has not. */
+/* Tests each finding of the doctor on a report that has the problem, and on one that does not. */
 
 #include "src/analysis/rules/doctor.h"
 #include "tests/tap.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The events table's data, against plain loops over the report. */
+/* Compares the data of the events table with plain loops over the report. */
 
 #include <glib/gstdio.h>
 

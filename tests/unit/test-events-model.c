@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The list that the events table shows: what it holds, and what it tells GTK of changes. */
+/* Tests the list model of the events table: its items, and the changes that it announces to GTK. */
 
 #include "tests/tap.h"
 #include "tests/unit/event-fixture.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Facets against the plain query that they replace: for each pixel, all events of the name. */
+/* Compares facets with the plain query that they replace: for each pixel, all events of the name. */
 
 #include "src/store/read/facet.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Finding events by name, and counting them in a span of time, against plain loops. */
+/* Compares searching events by name, and counting them in a span of time, with plain loops. */
 
 #include "tests/tap.h"
 #include "tests/unit/event-fixture.h"

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows of foreign SQLite files: what is read off their pages is what SQLite itself says, and in the order that was
- * asked for, whatever lies in memory and whatever in the temporary folder. */
+/* Tests the reader of other programs' SQLite files: the rows that it reads from the pages must be
+ * those that SQLite reads, in the order that was requested, whether they fit in memory or need the
+ * temporary folder. */
 
 #include <fcntl.h>
 #include <sqlite3.h>

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* GPU time by stacks of ranges: which ranges are around which call, in a small training step whose stacks
- * a person can tell. */
+/* Tests GPU time by stacks of ranges, in a training step that is small enough to work the stacks
+ * out by hand. */
 
 #include "src/export/export.h"
 #include "tests/tap.h"

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What lanes, names and diagnostics become of the tables about the operating system and GPU metrics. */
+/* Tests which lanes, names and diagnostics an import makes of the tables about the operating
+ * system and GPU metrics. */
 
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What capture/inject/core/nvtx-abi.h says, against NVIDIA's own headers. All of it is decided
- * by the compiler: what differs does not build. */
+/* Compares capture/inject/core/nvtx-abi.h with NVIDIA's own headers. The compiler decides: if they
+ * differ, this file does not build. */
 
 #include "capture/inject/core/nvtx-abi.h"
 #include "tests/tap.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* tests/programs/calls, which includes NVIDIA's headers, under the injection: each of its calls, down
- * to the values of typed payloads and counters. */
+/* Runs tests/programs/calls, which includes NVIDIA's headers, with the injected library, and
+ * checks each of its calls, including the values of typed payloads and counters. */
 
 #include "tests/tap.h"
 #include "tests/unit/mini-session.h"

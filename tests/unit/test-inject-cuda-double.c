@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The CUDA engine on the double: what programs do arrives as records in the pool. */
+/* Tests the CUDA engine on the double: what programs do must arrive as records in the pool. */
 
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"

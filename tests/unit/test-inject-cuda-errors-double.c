@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What fails in CUPTI leaves the program alone and one problem behind. */
+/* Tests failures of CUPTI: the program must not notice them, and each must be reported once. */
 
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Programs that use CUDA and end badly, or fork, or start over, on the double: the program's own
- * result is what it would be without us, and nothing is lost that need not be. */
+/* Tests programs that use CUDA and crash, fork or execute another program, on the double. The
+ * program's own result must be the same as without Lanescope, and no record may be lost that could
+ * be kept. */
 
 #include "capture/wire/compact.h"
 #include "tests/tap.h"

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Capture ranges and commands, on the double: what lies in them is recorded, and nothing else. */
+/* Tests capture ranges and commands on the double: exactly the events inside them must be
+ * recorded. */
 
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Graphs, memory, events and devices on the double: what the options ask for is recorded. */
+/* Tests graphs, memory, events and devices on the double: each option must record what it names. */
 
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Moments that programs rarely meet: an event inside an event, threads that come while the session
- * is slow to answer, definitions when there is no room. Each is brought about on purpose. */
+/* Tests rare situations, each of which is brought about on purpose: an event inside an event,
+ * threads that start while the session is slow to answer, definitions for which there is no room. */
 
 #include "tests/tap.h"
 #include "tests/unit/mini-session.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What each NVTX call becomes. */
+/* Tests the record that each NVTX call becomes. */
 
 #include "tests/tap.h"
 #include "tests/unit/mini-session.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What programs do with themselves: fork in every way and execute others. Each process's events are
- * its own, and each behaves as without us. */
+/* Tests processes that fork in every way and execute other programs. Each process must have its
+ * own events, and behave as without Lanescope. */
 
 #include "tests/unit/mini-run.h"
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls of cuBLAS as events, with a stand-in for the library: who calls it gets what it would have
- * got, however it was found. */
+/* Tests calls of cuBLAS with a stand-in for the library. Callers must get what they would get
+ * without Lanescope, however they found the function. */
 
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"

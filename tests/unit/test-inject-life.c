@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What happens to a process: descriptors closed over its head, death, signals, no session or none that
- * answers, denied system calls, recording turned off and on. It runs as without us. */
+/* Tests the life of a process: closed descriptors, its death, signals, a session that does not
+ * exist or does not answer, denied system calls, recording that is switched off and on. The
+ * process must run as without Lanescope. */
 
 #include "tests/unit/mini-run.h"
 

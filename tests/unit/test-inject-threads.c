@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Threads: many at full rate, many at once, many one after the other; and what is lost when the pool
- * is small. */
+/* Tests threads: at full rate, many at once, many one after the other; and what is lost if the
+ * pool is small. */
 
 #include "tests/tap.h"
 #include "tests/unit/mini-session.h"

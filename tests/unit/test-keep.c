@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that hold only their last seconds, or whose disk is full for some: ten minutes of batches, as the
- * collector makes them, on a clock of the test's own. */
+/* Tests reports that keep only their last seconds, and reports whose disk is full for a while: ten
+ * minutes of batches, as the collector makes them, on the test's own clock. */
 
 #include "capture/session/record/recorder-parts.h"
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tables kept as they came, and what rows of events say beside their lanes: in SQL's tables, after a
- * recovery, and from damaged files. */
+/* Tests tables that are kept as they were imported, and the values of rows that their events have
+ * no column for: through SQL, after a recovery, and in damaged files. */
 
 #include <inttypes.h>
 #include <malloc.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Kernels' names: demangled whole, and short. */
+/* Tests demangling and shortening of kernel names. */
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The level of detail in the file, node by node, against the events that each node stands for. */
+/* Compares each node of a report's level of detail with the events that it stands for. */
 
 #include <math.h>
 #include <sqlite3.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches: every kind of value, every spelling, every way to be wrong. */
+/* Tests switches: every kind of value, every spelling, every error. */
 
 #include <stdlib.h>
 #include <unistd.h>

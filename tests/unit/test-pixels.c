@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Pixel queries against the plain query that they replace: for each pixel, all events. */
+/* Compares pixel queries with the plain query that they replace: for each pixel, all events. */
 
 #include "src/store/read/pixels.h"
 

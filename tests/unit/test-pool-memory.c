@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How much memory a pool takes: what is lent within a cap, what comes back to the system. */
+/* Tests how much memory a pool uses: what it lends up to a limit, and what it returns to the
+ * system. */
 
 #include "capture/wire/pool-session.h"
 #include "tests/tap.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Each function of the pool, both sides of it played in one process. */
+/* Tests each function of the pool, with both of its sides in one process. */
 
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"

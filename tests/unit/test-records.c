@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The records' decoder: every type as it is written, and bytes that are no records. */
+/* Tests the decoder of records: every type as it is written, and bytes that are not records. */
 
 #include "capture/wire/record.h"
 #include "tests/tap.h"

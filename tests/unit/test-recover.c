@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that were broken come back: by SQLite's journal, or from their bytes alone. */
+/* Tests recovery of broken reports: with SQLite's journal, and from their bytes alone. */
 
 #include "src/store/recover/recover.h"
 

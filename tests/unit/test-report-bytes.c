@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What opening costs, as the kernel counts it: a few pages, however many events there are; and that
- * nothing makes up for a level of detail that is gone. LNS_EVENTS in the environment sets the size:
- * 100 million make a file of more than 1 GB. */
+/* Tests what opening a report costs, as the kernel counts it: a few pages, for any number of
+ * events. A level of detail that is missing may not be computed. LNS_EVENTS in the environment
+ * sets the number of events: 100 million make a file of more than 1 GB. */
 
 #include <malloc.h>
 #include <sqlite3.h>

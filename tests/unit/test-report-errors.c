@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is no report, or no longer a whole one, is refused with a sentence of its own. */
+/* Tests that files which are not reports, or are no longer complete, are refused, each with its
+ * own sentence. */
 
 #include <errno.h>
 #include <fcntl.h>

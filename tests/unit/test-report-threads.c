@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* One report, many threads: every one gets the same answers. Worth most under -Db_sanitize=thread.
- */
+/* Tests that all threads that read one report get the same answers. Most useful with
+ * -Db_sanitize=thread. */
 
 #include <pthread.h>
 #include <sys/wait.h>

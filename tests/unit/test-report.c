@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the writer put in comes out of the reader: definitions, strings, events, and lookups. */
+/* Compares what the reader returns with what was written: definitions, strings, events, and
+ * lookups. */
 
 #include "src/store/read/report.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The folder of copies of what cannot be opened where it is. */
+/* Tests the folder that holds copies of files that cannot be opened where they are. */
 
 #include "src/store/read/report-rescue.h"
 

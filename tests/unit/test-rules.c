@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rules, filters and the ranges of calls, on a report that is counted by hand. */
+/* Tests rules, filters and the ranges of calls on a report that is counted by hand. */
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tables, cursors and typed payloads. Rows and constraints are tested through SQL too, against a
- * plain copy: tests/golden/test_sql.py. */
+/* Tests tables, cursors and typed payloads. tests/golden/test_sql.py compares rows and constraints
+ * with a plain copy, through SQL. */
 
 #include "src/base/json.h"
 #include "src/tables/enums.h"

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The small parts of the session: the clock's lines, maps of ids, environments, /proc, batches. */
+/* Tests the small parts of the session: lines of the clock, maps of ids, environments, /proc,
+ * batches. */
 
 #include <stdio.h>
 #include <string.h>

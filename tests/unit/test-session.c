@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A session, with this very process as the target: it says hello on the socket and writes records
- * into its pool by the target's side of capture/wire. */
+/* Tests a session whose target is the test process itself: it greets the session on the socket and
+ * writes records into its pool with the target's side of capture/wire. */
 
 #include <errno.h>
 #include <sys/socket.h>

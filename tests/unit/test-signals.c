@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Signals that are taken where the program waits for them: none is lost. */
+/* Tests that no signal is lost of those that the program handles where it waits. */
 
 #include "src/cli/terminal/signals.h"
 #include "tests/tap.h"

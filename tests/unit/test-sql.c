@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Virtual tables and the export over one report: what golden tests cannot see from outside. */
+/* Tests the virtual tables and the export of one report, as far as golden tests cannot see them. */
 
 #include <sqlite3.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tables about the operating system, CPUs, GPU metrics and MPI, column by column. */
+/* Tests the tables about the operating system, CPUs, GPU metrics and MPI, column by column. */
 
 #include <string.h>
 

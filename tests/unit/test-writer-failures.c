@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Recordings that cannot be written to their end: what is in the file is whole, and the rest is
- * counted. */
+/* Tests recordings that cannot be written to their end: the file must be valid, and everything
+ * that is missing must be counted. */
 
 #include <errno.h>
 #include <signal.h>

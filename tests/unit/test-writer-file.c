@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The writer and the file system: what was there before, locks, failures. */
+/* Tests the writer and the file system: files that existed before, locks, failures. */
 
 #include "src/store/write/writer.h"
 

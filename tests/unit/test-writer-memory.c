@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The writer when memory runs out: one allocation after the other is refused. Whatever it does then,
- * the file is whole, and what is not in it was told. */
+/* Tests the writer when memory runs out, by refusing one allocation after the other. The file must
+ * be valid, and everything that is missing must be reported. */
 
 #include <errno.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The writer, judged by what the reader gets back. */
+/* Compares what was given to the writer with what the reader returns. */
 
 #include "src/store/write/writer.h"
 
