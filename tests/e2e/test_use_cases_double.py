@@ -143,15 +143,35 @@ def test_000_a_range_and_functions_of_python():
         assert counts.get("local_func", counts.get("training.local_func")) == 2, counts
 
 
+# A file of functions as people print one to explain it: notes in the values, and an ellipsis.
+FUNCTIONS = """[
+\t{
+\t\t"domain": "demo: groups the rows",
+\t\t"color": "any: 0x804000",
+\t\t"module": "your.module",
+\t\t"functions": ["local_func"]
+\t},
+\t{...}
+]
+"""
+
+
+def test_the_file_of_functions_as_it_is_printed():
+    check_printed_functions(FUNCTIONS, "any: ", "your.module")
+
+
 def test_000_the_file_of_functions_as_it_is_printed():
-    """Its notes are in the values, and an ellipsis at its end: what stands in the way is told, one by one."""
-    printed = block("000.txt", "json")
+    check_printed_functions(block("000.txt", "json"), "(Optionsal) ", "torch.utils.dummy_func")
+
+
+def check_printed_functions(printed, note, module):
+    """What stands in the way is told, one by one; without the NOTE about the colour, and with the program's module for MODULE, it is taken."""
     with Desk() as desk:
         for text, told in ((printed, "is not JSON that can be read: line "), (printed.replace(",\n\t{...}", ""), "entry 1: “color” must be like")):
             desk.write("printed.json", text)
             run = desk.line("nsys profile --python-functions-trace=printed.json python test.py", code=125)
             assert told in run.err and len(run.err.splitlines()) == 1 and run.out == "", run
-        desk.write("printed.json", text.replace("(Optionsal) ", "").replace("torch.utils.dummy_func", "training"))
+        desk.write("printed.json", text.replace(note, "").replace(module, "training"))
         desk.line("nsys profile --python-functions-trace=printed.json python test.py")
         counts = desk.counts("report1.rep")
         assert counts.get("local_func", counts.get("training.local_func")) == 5, counts
@@ -256,10 +276,26 @@ def test_003_the_command_of_the_tour():
         assert report.named("Total Elapsed Time") and report.of("cuda-memory"), {event["event"] for event in report.events}
 
 
+# A command whose lines are explained, as people write it in notes.
+TOUR = """nsys profile \\
+    -f true \\      # replace what is there
+    -o baseline \\  # the report's name
+    python ./main.py
+"""
+
+
+def test_a_block_as_it_is_pasted():
+    check_pasted(TOUR)
+
+
 def test_003_the_block_as_it_is_pasted():
-    """Its remarks stand behind the backslashes, so that a shell makes a program of the blank between."""
+    check_pasted(block("003.txt", "bash").split("\n\n")[0])
+
+
+def check_pasted(text):
+    """The remarks stand behind the backslashes, so that a shell makes a program of the blank between."""
     with Desk() as desk:
-        desk.write("tour.sh", block("003.txt", "bash").split("\n\n")[0].replace("nsys", "lanescope"))
+        desk.write("tour.sh", text.replace("nsys", "lanescope"))
         run = desk.line("bash tour.sh; rm -f report*", code=0)
         assert "“ ” cannot be the name of a program: behind the backslash" in run.err and not os.path.exists(desk.file("baseline.rep")), run
 
@@ -284,10 +320,18 @@ def test_003_each_further_switch():
 # --- 004: Kubernetes ----------------------------------------------------------------------------------
 
 
+def test_arguments_as_an_injector_passes_them():
+    check_injector("profile --trace cuda,nvtx --force-overwrite true --delay 0.3 --duration 0.5 "
+                   "-o fsx_shared/fsdp/auto_{PROCESS_NAME}_%{POD_FULLNAME}_%{CONTAINER_NAME}_{TIMESTAMP}_{UID}.nsys-rep")
+
+
 def test_004_the_arguments_of_the_injector():
     arguments = re.search(r'devtoolArgs: "(.*?)"', block("004.txt", " yaml"), re.S)[1].replace("\\\n", " ")
+    check_injector(arguments.replace("150", "0.3").replace("180", "0.5").replace("/fsx_shared", "fsx_shared"))
+
+
+def check_injector(arguments):
     with Desk() as desk:
-        arguments = arguments.replace("150", "0.3").replace("180", "0.5").replace("/fsx_shared", "fsx_shared")
         run = desk.line(f"nsys {arguments} python ./main.py", code=143, PAUSE="20", POD_FULLNAME="default_fsdp-worker-7", CONTAINER_NAME="pytorch")
         made, = os.listdir(desk.file("fsx_shared/fsdp"))
         assert re.fullmatch(r"auto_python_default_fsdp-worker-7_pytorch_\d{13}_[0-9a-f]{8}\.rep", made), made
