@@ -2,9 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Other people's programs on our exports. They are brought by tests/readers/fetch, never kept in the tree;
-what is not there is skipped. CUDA is recorded on the double: nothing about a real GPU is shown. Real exports
-that others made are read by tests/readers/table.py, which prints what each program made of each."""
+"""Runs other people's programs on our exports. tests/readers/fetch brings them; without them the tests skip. CUDA is
+recorded on the double, which shows nothing about a real GPU. tests/readers/table.py prints what each program makes
+of exports of other machines."""
 
 import atexit
 import json
@@ -114,11 +114,20 @@ def test_folded_is_what_the_script_of_llm_c_prints():
     """The script has one stack for all threads: programs that call CUDA from one are those it is right for."""
     if not readers.is_here("collapse"):
         raise tap.Skip("llm.c's script is not here: tests/readers/fetch brings it")
-    n_lines = 0
-    paths = [report(program) for program in ("cuda-training", "cuda-ranges", "cuda-streams", "cuda-memory", "cuda-launches")]
+    check_folded([report(program) for program in ("cuda-training", "cuda-ranges", "cuda-streams", "cuda-memory", "cuda-launches")])
+
+
+def test_folded_is_what_the_script_of_llm_c_prints_of_the_corpus():
     corpus = os.path.join(tap.SHARED, "corpus", "nsys-sqlite")
-    if os.path.isdir(corpus):
-        paths += [os.path.join(corpus, name + ".sqlite") for name in ("rtx3080-tiny", "a100-cuda-graphs", "a100x4-cloverleaf")]
+    if not os.path.isdir(corpus):
+        raise tap.Skip("../shared/corpus is not there")
+    if not readers.is_here("collapse"):
+        raise tap.Skip("llm.c's script is not here: tests/readers/fetch brings it")
+    check_folded([os.path.join(corpus, name + ".sqlite") for name in ("rtx3080-tiny", "a100-cuda-graphs", "a100x4-cloverleaf")])
+
+
+def check_folded(paths):
+    n_lines = 0
     for path in paths:
         script = readers.collapse(None, path, None)
         assert folded(path, "--doubled=true") == script, path
