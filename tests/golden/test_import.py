@@ -22,7 +22,7 @@ import golden
 import tap
 
 # Columns that hold ids of StringIds.
-NAMES = {"nameId", "textId", "jsonTextId", "shortName", "demangledName", "mangledName"}
+NAMES = {"nameId", "textId", "jsonTextId", "shortName", "demangledName", "mangledName", "CpuInstruction", "module"}
 
 # Columns that follow from others where a file lacks them: where the row lies, and when its call was.
 FOLLOWING = {"eventId", "timestamp"}
@@ -31,7 +31,8 @@ TABLES = ["PROCESSES", "ThreadNames", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIM
           "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
           "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA_GRAPH_EVENTS",
           "CUDA_GRAPH_NODE_EVENTS", "PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD", "CUPTI_ACTIVITY_KIND_JIT", "OSRT_API",
-          "SCHED_EVENTS", "COMPOSITE_EVENTS", "CUBLAS_EVENTS", "CUDNN_EVENTS", "CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS"]
+          "SCHED_EVENTS", "COMPOSITE_EVENTS", "CUBLAS_EVENTS", "CUDNN_EVENTS", "CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+          "CUDA_UM_GPU_PAGE_FAULT_EVENTS"]
 
 
 def tables_of(database):

@@ -126,6 +126,13 @@ uint32_t _lns_import_find_string (LnsImport *import, int64_t id);
 /* The string of StringIds row VALUE; 0 where there is none. */
 uint32_t _lns_import_string (LnsImport *import, const LnsKeptValue *value);
 
+/* Returns whether columns called NAME hold ids of StringIds, in any table. */
+bool _lns_import_is_string_id (const char *name);
+
+/* Returns the string that ID of StringIds stands for. An id that the file lacks stays a number, one that no reader
+ * takes for a string of the report. */
+LnsKeptValue _lns_import_keep_string (LnsImport *import, int64_t id);
+
 /* ---- Objects, made when first asked for ------------------------------------------------------ */
 
 /* Of a globalPid or globalTid. */

@@ -24,37 +24,6 @@ typedef struct
   bool is_string[LNS_KEPT_MAX_COLUMNS]; /* the column holds ids of StringIds                    */
 } Rows;
 
-/* Whether columns called NAME hold ids of StringIds, in any table. */
-static bool
-is_string_id (const char *name)
-{
-  static const char *const names[] = {
-    "nameId",     "shortName",  "demangledName", "mangledName", "textId",
-    "jsonTextId", "filenameId", "contentId",     "symbol",      "module",
-    "srcFile",    "funcName",   "varName",       "kernelName",  "endNameId",
-    "sourceFile", "taskName",   "providerName",  "description",
-  };
-
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcasecmp (names[i], name) == 0)
-      return true;
-  return false;
-}
-
-/* The string of ID in StringIds. An id that the file lacks stays a number, and -1 where the number would be taken for a
- * string of the report. */
-static LnsKeptValue
-keep_string (LnsImport *import, int64_t id)
-{
-  uint32_t string = _lns_import_find_string (import, id);
-  bool is_known = string != UINT32_MAX;
-
-  if (!is_known && id >= 0 && id < lns_writer_n_strings (import->writer))
-    id = -1;
-  return (LnsKeptValue){ .type = is_known ? LNS_KEPT_STRING : LNS_KEPT_INTEGER,
-                         .integer = is_known ? (int64_t)string : id };
-}
-
 static bool
 row_cb (void *data, const LnsKeptValue *values)
 {
@@ -63,7 +32,7 @@ row_cb (void *data, const LnsKeptValue *values)
 
   for (unsigned i = 0; i < rows->n_columns; i++)
     kept[i] = rows->is_string[i] && values[i].type == LNS_KEPT_INTEGER
-                  ? keep_string (rows->import, values[i].integer)
+                  ? _lns_import_keep_string (rows->import, values[i].integer)
                   : values[i];
   lns_kept_table_maker_add (rows->maker, kept);
   rows->import->n_done++;
@@ -84,7 +53,7 @@ keep_table (LnsImport *import, LnsForeignTable *table)
       const LnsForeignColumn *column = &table->columns.items[i];
       names[i] = column->name;
       columns[i] = (LnsKeptColumn){ column->name, column->type, column->is_not_null };
-      rows.is_string[i] = is_string_id (column->name);
+      rows.is_string[i] = _lns_import_is_string_id (column->name);
     }
   rows.maker =
       lns_kept_table_maker_new (import->writer, table->name, columns, rows.n_columns, false);

@@ -42,11 +42,14 @@ _lns_import_remainder_init (LnsImportRemainder *remainder,
 
   for (unsigned i = 0; i < n_columns; i++)
     kept[i] = describe (source, columns[i]);
-  *remainder = (LnsImportRemainder){ .n_columns = n_columns,
+  *remainder = (LnsImportRemainder){ .import = import,
+                                     .n_columns = n_columns,
                                      .maker = lns_kept_table_maker_new (import->writer, table, kept,
                                                                         n_columns, true) };
   if (remainder->maker == NULL)
     lns_out_of_memory ();
+  for (unsigned i = 0; i < n_columns; i++)
+    remainder->is_string[i] = _lns_import_is_string_id (columns[i]);
   forget (remainder);
 }
 
@@ -68,7 +71,9 @@ _lns_import_remainder_tell (LnsImportRemainder *remainder,
                             unsigned column,
                             const LnsKeptValue *value)
 {
-  remainder->told[column] = *value;
+  remainder->told[column] = remainder->is_string[column] && value->type == LNS_KEPT_INTEGER
+                                ? _lns_import_keep_string (remainder->import, value->integer)
+                                : *value;
   remainder->has_told = true;
 }
 

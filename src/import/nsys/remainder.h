@@ -12,9 +12,11 @@
 
 typedef struct
 {
+  LnsImport *import; /* borrowed                                                                 */
   unsigned n_columns;
   LnsKeptTableMaker *maker; /* owned                                                             */
   LnsKeptValue told[LNS_KEPT_MAX_COLUMNS];
+  bool is_string[LNS_KEPT_MAX_COLUMNS]; /* the column holds ids of StringIds                    */
   bool has_told;
 } LnsImportRemainder;
 

@@ -5,6 +5,8 @@
 
 #include "src/import/nsys/import-private.h"
 
+#include <strings.h>
+
 #include "src/base/memory.h"
 
 /* Ids of StringIds below it are looked up in a list, of at most 32 MB. */
@@ -111,4 +113,32 @@ _lns_import_string (LnsImport *import, const LnsKeptValue *value)
       _lns_import_integer (value, &id) ? _lns_import_find_string (import, id) : LNS_ID_NONE;
 
   return string != LNS_ID_NONE ? string : 0;
+}
+
+bool
+_lns_import_is_string_id (const char *name)
+{
+  static const char *const names[] = {
+    "nameId",     "shortName",  "demangledName", "mangledName", "textId",
+    "jsonTextId", "filenameId", "contentId",     "symbol",      "module",
+    "srcFile",    "funcName",   "varName",       "kernelName",  "endNameId",
+    "sourceFile", "taskName",   "providerName",  "description", "CpuInstruction",
+  };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcasecmp (names[i], name) == 0)
+      return true;
+  return false;
+}
+
+LnsKeptValue
+_lns_import_keep_string (LnsImport *import, int64_t id)
+{
+  uint32_t string = _lns_import_find_string (import, id);
+  bool is_known = string != UINT32_MAX;
+
+  if (!is_known && id >= 0 && id < lns_writer_n_strings (import->writer))
+    id = -1;
+  return (LnsKeptValue){ .type = is_known ? LNS_KEPT_STRING : LNS_KEPT_INTEGER,
+                         .integer = is_known ? (int64_t)string : id };
 }
