@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/memory.h"
+
 #define CHUNK_BYTES ((size_t)256 << 10) /* that are asked for at a time */
 
 /* Zeros behind the bytes: no text, word or white space goes beyond one, so that loops need not compare with the end. As
@@ -51,12 +53,7 @@ void
 lns_json_reader_init_text (LnsJsonReader *reader, const char *text, size_t size_bytes)
 {
   *reader = (LnsJsonReader){ .text_max_bytes = SIZE_MAX };
-  reader->bytes = malloc (size_bytes + PADDING_BYTES);
-  if (reader->bytes == NULL)
-    {
-      reader->end = LNS_JSON_NO_MEMORY;
-      return;
-    }
+  reader->bytes = lns_realloc (NULL, size_bytes + PADDING_BYTES, 1);
   if (size_bytes > 0)
     memcpy (reader->bytes, text, size_bytes);
   memset (reader->bytes + size_bytes, 0, PADDING_BYTES);
@@ -96,8 +93,8 @@ stop_at (LnsJsonReader *reader, size_t at, const char *what)
                (unsigned long long)(reader->n_filled - (reader->n_bytes - at)));
 }
 
-/* Gets more bytes, behind the text of this token and what is not read yet, which move to the front. False at the end
- * and without memory. */
+/* Gets more bytes, behind the text of this token and what is not read yet, which move to the front. False at
+ * the end. */
 static bool
 fill (LnsJsonReader *reader)
 {
@@ -116,16 +113,9 @@ fill (LnsJsonReader *reader)
   if (reader->allocated_bytes < needed)
     {
       /* Twice as much each time, so that the cost of a long text is linear.                         */
-      const size_t wanted =
+      reader->allocated_bytes =
           needed < 2 * reader->allocated_bytes ? 2 * reader->allocated_bytes : needed;
-      uint8_t *larger = realloc (reader->bytes, wanted);
-      if (larger == NULL)
-        {
-          stop (reader, LNS_JSON_NO_MEMORY, "memory is short");
-          return false;
-        }
-      reader->bytes = larger;
-      reader->allocated_bytes = wanted;
+      reader->bytes = lns_realloc (reader->bytes, reader->allocated_bytes, 1);
     }
   const size_t n = reader->fill (reader->data, reader->bytes + reader->n_bytes, CHUNK_BYTES);
   reader->is_at_end = n == 0;
@@ -166,9 +156,9 @@ peek (LnsJsonReader *reader)
 
 #define ONES (~UINT64_C (0) / 255)
 
-/* How many of BYTES stand for themselves before a quote, a backslash or a control character, such as the padding. Looks at
- * eight bytes together: a byte less than N has its top bit set in (word - ONES * N) & ~word. Bytes behind the first one
- * found may be wrong, as it borrows from them. */
+/* How many of BYTES stand for themselves before a quote, a backslash or a control character, such as the padding.
+ * Looks at eight bytes together: a byte less than N has its top bit set in (word - ONES * N) & ~word. Bytes behind
+ * the first one found may be wrong, as it borrows from them. */
 static size_t
 plain_length (const uint8_t *bytes)
 {

@@ -43,8 +43,7 @@ typedef enum
   LNS_JSON_COMPLETE,
   LNS_JSON_CUT_OFF,          /* the source ends between two tokens, before the value does */
   LNS_JSON_CUT_OFF_IN_TOKEN, /* the source ends in a text, a number or a word */
-  LNS_JSON_INVALID,
-  LNS_JSON_NO_MEMORY
+  LNS_JSON_INVALID
 } LnsJsonEnd;
 
 /* Writes up to SIZE_BYTES more bytes of the source to BYTES. Returns how many; 0 at the end, also where the source
@@ -88,7 +87,7 @@ typedef struct
 void
 lns_json_reader_init (LnsJsonReader *reader, LnsJsonFill fill, void *data, size_t text_max_bytes);
 
-/* Prepares to read a copy of SIZE_BYTES of TEXT. The texts of keys and strings are valid until the reader is cleared. */
+/* Prepares to read a copy of SIZE_BYTES of TEXT. Texts of keys and strings are valid until the reader is cleared. */
 void lns_json_reader_init_text (LnsJsonReader *reader, const char *text, size_t size_bytes);
 
 void lns_json_reader_clear (LnsJsonReader *reader);

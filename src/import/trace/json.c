@@ -430,9 +430,6 @@ note_end (Parser *parser)
   int code;
 
   gzerror (parser->file, &code);
-  if (json->end == LNS_JSON_NO_MEMORY)
-    lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                   parser->path);
   /* A list of events alone needs no end.                                                          */
   const bool is_whole = json->end == LNS_JSON_COMPLETE ||
                         (json->end == LNS_JSON_CUT_OFF && parser->is_list && json->depth == 1);
