@@ -16,7 +16,7 @@
 #include "src/base/json-reader.h"
 #include "src/import/nsys/queue.h"
 
-/* A thread of its own reads, inflates and parses, while the caller works on the events that came before. */
+/* A second thread reads, inflates and parses the file, while the caller's thread works on the events before. */
 
 #define ZLIB_BYTES  ((size_t)256 << 10)
 #define BATCH_BYTES ((size_t)128 << 10) /* of texts, and of items */
@@ -272,8 +272,8 @@ put_field (Parser *parser, int field, LnsJsonToken token)
   return true;
 }
 
-/* Keeps TOKEN, in N_OPEN lists and objects of "args", as FIELD where it is one that fields have. Returns the field of the
- * token that comes next, -1 for none: the second and third number of a list have fields of their own. */
+/* Keeps TOKEN, in N_OPEN lists and objects of "args", as FIELD where it is one that fields have. Returns the field of
+ * the token that comes next, -1 for none: the second and third number of a list have fields of their own. */
 static int
 put_argument (Parser *parser, int field, LnsJsonToken token, unsigned n_open)
 {
@@ -513,8 +513,8 @@ read_all (Parser *parser, LnsError *error)
   begin_batch (parser);
   const int code = pthread_create (&thread, NULL, parse_thread, parser);
   bool good = code == 0 ? give_all (parser, error)
-                        : lns_error_set_errno (
-                              error, code, "%s: no thread can be started to read it", parser->path);
+                        : lns_error_set_errno (error, code, "cannot start a thread to read %s",
+                                               parser->path);
   if (code == 0)
     pthread_join (thread, NULL);
   _lns_queue_clear (&parser->queue);
@@ -547,11 +547,10 @@ lns_trace_read (const char *path,
   lns_json_reader_init (&parser.json, read_bytes, &parser, LNS_TRACE_EVENT_MAX_BYTES);
   bool good = read_all (&parser, error);
   if (good && ret_end->n_events == 0)
-    good =
-        lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                       "%s: no trace events are in it%s%s; give a trace that PyTorch's profiler or "
-                       "Chrome wrote",
-                       path, ret_end->is_cut_off ? ": " : "", ret_end->complaint);
+    good = lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s has no trace events%s%s; give a trace that PyTorch's profiler or "
+                          "Chrome wrote",
+                          path, ret_end->is_cut_off ? ": " : "", ret_end->complaint);
   lns_json_reader_clear (&parser.json);
   lns_buffer_clear (&parser.arguments);
   gzclose (parser.file);

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Chrome's trace format, as PyTorch and others write it: JSON, plain or gzipped, an object with
- * "traceEvents" or the list of events alone. Read as a stream: memory is that of the largest event. */
+/* Reads Chrome's trace format, which PyTorch and others write: JSON, plain or gzipped, either an object with
+ * "traceEvents" or the list of events alone. The file is read as a stream, so memory depends on the largest event,
+ * not on the file. */
 
 #pragma once
 
@@ -16,10 +17,10 @@
 #include "src/base/error.h"
 #include "src/import/trace/value.h"
 
-/* An event with more text than that is left out. */
+/* Events with more text than this are left out. */
 #define LNS_TRACE_EVENT_MAX_BYTES ((size_t)16 << 20)
 
-/* What is looked at of an event; those from LNS_TRACE_CORRELATION on stand in its "args". */
+/* The fields of an event that are read. Those from LNS_TRACE_CORRELATION on are members of its "args". */
 typedef enum
 {
   LNS_TRACE_PHASE,
@@ -29,8 +30,8 @@ typedef enum
   LNS_TRACE_TID,
   LNS_TRACE_START, /* µs */
   LNS_TRACE_DURATION,
-  LNS_TRACE_ID, /* of all processes, unless it is in LNS_TRACE_ID_LOCAL */
-  LNS_TRACE_ID_LOCAL,
+  LNS_TRACE_ID,       /* unique in all processes */
+  LNS_TRACE_ID_LOCAL, /* unique in one process */
   LNS_TRACE_SCOPE,
   LNS_TRACE_CORRELATION,
   LNS_TRACE_DEVICE,
@@ -48,13 +49,13 @@ typedef enum
   LNS_TRACE_MEMORY_KIND,
   LNS_TRACE_SYNC_TYPE,
   LNS_TRACE_RESULT,
-  LNS_TRACE_OWN_DEVICE, /* where "pid" is a process, as our own export has it: LNS_TRACE_DEVICE otherwise */
+  LNS_TRACE_OWN_DEVICE, /* the device in our own export, whose "pid" is a process; others use LNS_TRACE_DEVICE */
   LNS_TRACE_ARG_NAME,
   LNS_TRACE_STEP,
   LNS_TRACE_LABELS,
-  LNS_TRACE_CLASS,  /* of a call of CUDA: ENUM_NSYS_EVENT_CLASS */
-  LNS_TRACE_DOMAIN, /* of NVTX, as our own export has it */
-  LNS_TRACE_TABLE,  /* that our own export says an event is of */
+  LNS_TRACE_CLASS,  /* the class of a CUDA call: ENUM_NSYS_EVENT_CLASS */
+  LNS_TRACE_DOMAIN, /* the NVTX domain in our own export */
+  LNS_TRACE_TABLE,  /* the table that an event of our own export belongs to */
   LNS_TRACE_N_FIELDS
 } LnsTraceField;
 
@@ -64,7 +65,7 @@ typedef struct
   LnsTraceValue arguments; /* all of "args", as JSON */
 } LnsTraceEvent;
 
-/* A GPU that the file describes. */
+/* A GPU, as "deviceProperties" describes it. */
 typedef struct
 {
   LnsTraceValue id, name, total_bytes, major, minor, n_processors;
@@ -72,7 +73,7 @@ typedef struct
 
 typedef struct
 {
-  /* Called in the thread that reads. False, and the error set, ends the reading. */
+  /* Both are called in the caller's thread. Return false and set the error to stop reading. */
   bool (*event) (const LnsTraceEvent *event, void *data, LnsError *error);
   bool (*gpu) (const LnsTraceGpu *gpu, void *data, LnsError *error);
   void (*progress) (double fraction, void *data); /* or NULL; 0 to 1 */
@@ -82,19 +83,18 @@ typedef struct
 
 typedef struct
 {
-  int64_t base_ns; /* what the file's times count from, since 1970; 0: not said */
+  int64_t base_ns; /* the time that the file's times count from, in ns since 1970; 0: unknown */
   uint64_t n_events;
-  uint64_t n_too_long; /* besides: with more than LNS_TRACE_EVENT_MAX_BYTES of text */
-  uint64_t
-      n_too_deep; /* of them: whose "args" are left out, as they nest more than 127 lists and objects */
-  bool is_cut_off;     /* the file ends, or goes wrong, in the middle: what came before was read */
-  char complaint[200]; /* what is wrong then */
+  uint64_t n_too_long; /* events left out: they have more than LNS_TRACE_EVENT_MAX_BYTES of text */
+  uint64_t n_too_deep; /* events without their "args", which nest more than 127 lists and objects */
+  bool is_cut_off;     /* the file ends early or is damaged; the events before that were read */
+  char complaint[200]; /* what is wrong with it */
 } LnsTraceEnd;
 
-/* Whether the file at PATH begins as such a trace does. */
+/* Returns whether the file at PATH begins as a trace does. */
 bool lns_trace_is_one (const char *path);
 
-/* Reads the trace at PATH. False and ERROR where it cannot be read or holds no event. */
+/* Reads the trace at PATH. Returns false and fills ERROR if it cannot be read or has no events. */
 bool lns_trace_read (const char *path,
                      const LnsTraceReader *reader,
                      LnsTraceEnd *ret_end,

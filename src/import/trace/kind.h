@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a trace's events are, by the categories that PyTorch gives them. */
+/* Tells the kind of an event from the category that PyTorch gives it. */
 
 #pragma once
 
 #include "src/import/trace/json.h"
 
-/* Categories that are no ranges, or no arrows of their own. */
+/* The categories that become something other than ranges and arrows. */
 typedef enum
 {
   LNS_TRACE_IS_OTHER,
@@ -21,8 +21,8 @@ typedef enum
   LNS_TRACE_IS_DRIVER_CALL,
   LNS_TRACE_IS_GPU_ANNOTATION,
   LNS_TRACE_IS_CORRELATION,
-  LNS_TRACE_IS_NVTX /* what "args" say of it stands under the names of NVTX_EVENTS' columns       */
+  LNS_TRACE_IS_NVTX /* the members of "args" have the names of NVTX_EVENTS' columns               */
 } LnsTraceKind;
 
-/* That of EVENT, in whatever case it is written. */
+/* Returns the kind of EVENT. The case of its category does not matter. */
 LnsTraceKind _lns_trace_kind (const LnsTraceEvent *event);

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Arrows from calls of CUDA to what they began on GPUs ("ac2g"). In most traces they say once more what the common
- * correlation of both says, and are not kept. Where work has none, they are all that ties it to its call: such a
- * file is read again, and these arrows give both ends a correlation. Where it is not certain which call or which work
- * an arrow means, it stays an arrow, a row of LNS_FLOWS. */
+/* Handles the arrows from CUDA calls to the GPU work that they launched ("ac2g"). In most traces the call and its work
+ * also share a correlation id, and the arrow is dropped as redundant. If some work has no correlation id, the file is
+ * read again, and its arrows give both ends one. An arrow whose call or work is ambiguous stays an arrow, a row of
+ * LNS_FLOWS. */
 
 #pragma once
 
@@ -15,15 +15,15 @@
 typedef struct
 {
   LnsTraceTables *tables;
-  bool takes;       /* the arrows; otherwise, they are only counted */
-  bool has_arrows;  /* there was one */
-  uint64_t n_loose; /* kernels, copies and sets that tell no correlation */
+  bool takes;       /* keep the arrows; otherwise only note that there are some */
+  bool has_arrows;  /* the trace has such arrows */
+  uint64_t n_loose; /* kernels, copies and sets without a correlation id */
 } LnsTraceLinks;
 
-/* Notes the work on a GPU that EVENT is. */
+/* Notes whether EVENT, a kernel, copy or set, has a correlation id. */
 void _lns_trace_links_see_work (LnsTraceLinks *links, const LnsTraceEvent *event);
 
-/* Takes an end of an arrow: an event of phase "s", "t" or "f", with the ID that its ends have in common. */
+/* Takes one end of an arrow: an event of phase "s", "t" or "f". Both ends have the same ID. */
 bool _lns_trace_links_take (LnsTraceLinks *links,
                             const LnsTraceEvent *event,
                             LnsTraceValue id,
@@ -31,8 +31,8 @@ bool _lns_trace_links_take (LnsTraceLinks *links,
                             int64_t time_ns,
                             LnsError *error);
 
-/* Whether the file has to be read again, with `takes`. */
+/* Returns whether the file must be read again with `takes`. */
 bool _lns_trace_links_are_needed (const LnsTraceLinks *links);
 
-/* Gives calls and work their correlations, when all is there. O(n log n). */
+/* Gives calls and work their correlation ids, after the last event. O(n log n). */
 bool _lns_trace_links_finish (LnsTraceLinks *links, LnsError *error);

@@ -25,10 +25,10 @@
 typedef struct
 {
   int64_t time_ns;
-  uint64_t key;     /* in its process                                                           */
-  uint64_t any_key; /* in all processes; the same as `key` where ids hold in one process only   */
+  uint64_t key;     /* unique in its process                                                    */
+  uint64_t any_key; /* unique in all processes; equal to `key` if ids are unique in one process */
   int64_t tid;      /* globalTid                                                                */
-  bool is_arrow;    /* its row is one of LNS_TRACE_ROW_ARROW, not of LNS_TRACE_ROW_RANGE        */
+  bool is_arrow;    /* its row is an LNS_TRACE_ROW_ARROW, not an LNS_TRACE_ROW_RANGE            */
 } LnsTraceMoment;
 
 typedef struct
@@ -46,15 +46,15 @@ typedef struct
   int64_t last_lone_ns; /* the latest end that found no beginning yet                           */
 } LnsTracePairs;
 
-/* Begins at MOMENT what was put into TABLES last. False, and ERROR unless the file is_unordered, where the reading
- * cannot go on. */
+/* Notes that the range or arrow written to TABLES last begins at MOMENT. Returns false if reading cannot go on: the
+ * file `is_unordered`, or ERROR is filled. */
 bool lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error);
 
-/* Ends something at MOMENT. Likewise. */
+/* Notes that a range or arrow ends at MOMENT. Returns false as lns_trace_pairs_begin () does. */
 bool lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error);
 
 /* Pairs what is left, when all is there. O(n log n), in the temporary folder. */
 bool lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error);
 
-/* Frees what it holds; before the tables are closed or after. */
+/* Frees what PAIRS holds, before or after the tables are closed. */
 void lns_trace_pairs_clear (LnsTracePairs *pairs);

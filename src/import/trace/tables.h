@@ -100,24 +100,25 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
 bool lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error);
 void lns_trace_tables_close (LnsTraceTables *tables);
 
-/* Writes a row of KIND of the N integers VALUES; the values beyond are as they were bound. */
+/* Writes a row of KIND. Its first N values are VALUES; the others are those that were bound. */
 bool lns_trace_put (
     LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error);
 
-/* Binds TOKEN, the last one of JSON, to PLACE of ROW: an integer, a real or a text. Others, and place 0, are left out. */
+/* Binds TOKEN, the last one of JSON, to PLACE of ROW: an integer, a real or a text. Others, and place 0, are left
+ * out. */
 void lns_trace_bind (sqlite3_stmt *row, int place, const LnsJsonReader *json, LnsJsonToken token);
 
-/* Fills ERROR for what SQLite says of the tables. False. */
+/* Fills ERROR with what SQLite reports about the tables. Returns false. */
 bool lns_trace_fail (LnsTraceTables *tables, LnsError *error);
 
-/* Gives NVTX_EVENTS the columns of LNS_TRACE_ROW_OWN_RANGE, unless it has them: only our own traces tell them, and each
- * costs all rows. */
+/* Adds the columns of LNS_TRACE_ROW_OWN_RANGE to NVTX_EVENTS, unless it has them. Only our own traces need them, and
+ * each column costs space in every row. */
 bool lns_trace_widen (LnsTraceTables *tables, LnsError *error);
 
-/* Runs a statement made of FORMAT, as sqlite3_mprintf () does, which changes rows. */
+/* Runs a statement that changes rows. FORMAT is that of sqlite3_mprintf (). */
 bool lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...);
 
-/* The id of a text in StringIds. */
+/* Returns the id of a text in StringIds, which gets the text if it does not have it. */
 bool lns_trace_intern (
     LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error);
 bool lns_trace_intern_value (LnsTraceTables *tables,
@@ -125,13 +126,13 @@ bool lns_trace_intern_value (LnsTraceTables *tables,
                              int64_t *ret_id,
                              LnsError *error);
 
-/* Whether an event of the track that KEY, a hash, tells from others can become a row; where not, counts it. */
+/* Returns whether an event of the track with KEY, a hash, can become a row, and counts it if not. */
 bool lns_trace_admit (LnsTraceTables *tables, uint64_t key);
 
-/* The number that stands for a pid or tid. */
+/* Returns the number that stands for a process or thread id. */
 uint32_t lns_trace_id (LnsTraceTables *tables, LnsTraceValue value);
 
-/* The globalTid of the thread TID of the process PID, which has an event; where they are texts, these are its
+/* Returns the globalTid of the thread TID of the process PID, which has an event. Ids that are texts become the
  * names. */
 bool lns_trace_thread (LnsTraceTables *tables,
                        LnsTraceValue pid,
@@ -139,7 +140,7 @@ bool lns_trace_thread (LnsTraceTables *tables,
                        int64_t *ret_tid,
                        LnsError *error);
 
-/* Counts a call of CUDA by the thread. */
+/* Counts a CUDA call of the thread's process. */
 void lns_trace_count_call (LnsTraceTables *tables, int64_t tid);
 
 bool lns_trace_put_process (LnsTraceTables *tables,

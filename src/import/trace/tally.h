@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What of a trace does not become events, counted by the phase of its events. Zero it before first use. */
+/* Counts the events of a trace that cannot be imported, by their phase. Zero the tally before first use. */
 
 #pragma once
 
@@ -17,12 +17,12 @@ typedef struct
   uint64_t n_without;
 } LnsTraceTally;
 
-/* Counts an event of PHASE, which may have no text. */
+/* Counts an event of PHASE. PHASE may be absent. */
 void _lns_trace_tally_count (LnsTraceTally *tally, LnsTraceValue phase);
 
-/* Appends a line for each count to LINES: what they are and how many, "12 events of phase c (clock synchronization)". */
+/* Appends a line to LINES for each phase that was counted, such as "12 events of phase c (clock synchronization)". */
 void _lns_trace_tally_write (const LnsTraceTally *tally, LnsBuffer *lines);
 
-/* Appends a line that says "N", ONE where N is 1 or else MANY, and MORE; nothing where N is 0. */
+/* Appends the line "N ONE MORE" if N is 1, "N MANY MORE" if it is larger, and nothing if it is 0. */
 void _lns_trace_tally_line (
     LnsBuffer *lines, uint64_t n, const char *one, const char *many, const char *more);

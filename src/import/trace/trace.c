@@ -3,15 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Traces of PyTorch and Chrome: each event becomes a row of the nsys table that it belongs to, in an SQLite file
- * for the time being, which is then imported as those of nsys are. So there is one way from rows to lanes, and
- * memory stays bounded.
+/* Imports traces of PyTorch and Chrome. Each event becomes a row of the nsys table that it belongs to, in a temporary
+ * SQLite file, which is then imported as nsys exports are. So there is one way from rows to lanes, and memory stays
+ * bounded.
  *
- * Kernels, copies and sets go to their GPU's stream, calls of CUDA to their thread, what our own export says is of
- * another table to that (own.h); all else is a range or mark of
- * NVTX, in a domain called as the event's category, or a sample of a counter. Asynchronous operations and the lives of
- * objects are ranges that begin in one thread and end in any. Arrows that are no correlation become rows of LNS_FLOWS,
- * a table that the report keeps as it is. What has no place is counted by its phase (tally.h). */
+ * Kernels, copies and sets go to the stream of their GPU, and CUDA calls to their thread. Events of our own
+ * exports go to the table that they name (own.h). All other events become samples of counters, or NVTX ranges and
+ * marks, in a domain named after their category. Asynchronous operations and the lifetimes of objects are ranges that
+ * may end in another thread than they began in. Arrows that are not correlations become rows of LNS_FLOWS, a table
+ * that the report keeps as it is. Events of other phases are counted (tally.h). */
 
 #include <errno.h>
 #include <stdio.h>
@@ -161,8 +161,8 @@ find_column (const char *name)
   return i;
 }
 
-/* Whether "args" of EVENT say nothing but columns. Those of other programs' ranges say other things, and are kept as they
- * are. */
+/* Whether "args" of EVENT say nothing but columns. Those of other programs' ranges say other things, and are kept as
+ * they are. */
 static bool
 has_columns (const LnsTraceEvent *event)
 {
@@ -717,8 +717,8 @@ lns_import_trace (const char *path,
                : -1;
   if (fd < 0)
     {
-      lns_error_set_errno (error, errno, "%s: no temporary file can be made (%s)", path,
-                           file != NULL ? file : "no memory");
+      lns_error_set_errno (error, errno, "cannot create the temporary file %s to import %s",
+                           file != NULL ? file : "", path);
       free (file);
       return false;
     }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Values of a trace's events, which are kept as they are written. */
+/* Values in a trace, kept as the file spells them, and their conversion to numbers. */
 
 #pragma once
 
@@ -11,18 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number or a text as it is written, without quotes; terminated. NULL: it is not there. */
+/* A number or a text without its quotes, NUL-terminated. NULL means that the event has no such value. */
 typedef struct
 {
   const char *text;
   size_t size_bytes;
 } LnsTraceValue;
 
-/* VALUE as a whole number, also one in quotes or in hex; false where it is none that fits. */
+/* Converts VALUE, which may be quoted or hexadecimal. Returns false if it is not an integer of 64 bits. */
 bool lns_trace_integer (LnsTraceValue value, int64_t *ret_number);
 
-/* The same, or OTHERWISE. */
+/* Returns VALUE as an integer, or OTHERWISE if it is not one. */
 int64_t _lns_trace_integer_or (LnsTraceValue value, int64_t otherwise);
 
-/* VALUE, in µs, in ns; exact to the digit. */
+/* Converts VALUE from µs to ns, without rounding decimal fractions. Returns false if it is not a time. */
 bool lns_trace_time (LnsTraceValue value, int64_t *ret_ns);

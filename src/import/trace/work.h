@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls of CUDA and what they began on GPUs, as a trace tells them. What it does not tell is NULL: a zero would pass
- * for something that was measured. */
+/* Writes CUDA calls and GPU work (kernels, copies, sets, synchronizations) of a trace. Values that the trace does not
+ * have are NULL, because a zero would look like a measurement. */
 
 #pragma once
 
 #include "src/import/trace/tables.h"
 
-/* Puts the call EVENT, of the driver or of the runtime. */
+/* Writes EVENT, a call of the CUDA driver or runtime. */
 bool _lns_trace_put_call (LnsTraceTables *tables,
                           const LnsTraceEvent *event,
                           bool is_driver,
@@ -18,8 +18,8 @@ bool _lns_trace_put_call (LnsTraceTables *tables,
                           int64_t end_ns,
                           LnsError *error);
 
-/* Puts work into the row WHICH, one of the four from LNS_TRACE_ROW_KERNEL on. It belongs to the process that makes the
- * calls: which one that is, is known at the end. */
+/* Writes EVENT as a row of kind WHICH, one of the four from LNS_TRACE_ROW_KERNEL on. GPU work belongs to the process
+ * with the CUDA calls, which is known only at the end of the trace. */
 bool _lns_trace_put_work (LnsTraceTables *tables,
                           const LnsTraceEvent *event,
                           LnsTraceRow which,
