@@ -22,16 +22,17 @@
 
 static struct
 {
+  bool is_open;
   int fd;
   dev_t device;
   ino_t inode;
-} connection = { .fd = -1 };
+} connection;
 
 static bool
 is_ours (void)
 {
   struct stat now;
-  return connection.fd >= 0 && LNS_SYSCALL (SYS_fstat, connection.fd, &now) == 0 &&
+  return connection.is_open && LNS_SYSCALL (SYS_fstat, connection.fd, &now) == 0 &&
          now.st_dev == connection.device && now.st_ino == connection.inode;
 }
 
@@ -250,6 +251,7 @@ lns_connection_open (const LnsWireHello *hello,
   connection.device = identity.st_dev;
   connection.inode = identity.st_ino;
   connection.fd = fd;
+  connection.is_open = true;
   return 0;
 }
 

@@ -34,8 +34,6 @@ typedef struct
 } Block;
 
 static Node *newest;
-static Node *sent; /* the newest that is sent; with all that are older */
-static uint32_t sending;
 static Block *block;
 static Node **buckets;
 static uint32_t n_domains, n_strings;
@@ -272,7 +270,8 @@ lns_definitions_string (uint32_t domain, const char *text, size_t n_bytes)
 bool
 lns_definitions_are_pending (void)
 {
-  return __atomic_load_n (&newest, __ATOMIC_RELAXED) != __atomic_load_n (&sent, __ATOMIC_RELAXED);
+  return __atomic_load_n (&newest, __ATOMIC_RELAXED) !=
+         __atomic_load_n (&lns_own.sent, __ATOMIC_RELAXED);
 }
 
 void
@@ -281,11 +280,11 @@ lns_definitions_send (bool (*write) (void *data, const void *record, size_t n_by
   /* Once more after the flag is down: somebody may have pushed while it was up, and gone. */
   bool room = true;
   while (room && lns_definitions_are_pending () &&
-         __atomic_exchange_n (&sending, 1, __ATOMIC_ACQUIRE) == 0)
+         __atomic_exchange_n (&lns_own.is_sending, 1, __ATOMIC_ACQUIRE) == 0)
     {
       Node *end = __atomic_load_n (&newest, __ATOMIC_ACQUIRE);
       Node *node = NULL;
-      for (Node *at = end; at != sent; at = at->older)
+      for (Node *at = end; at != lns_own.sent; at = at->older)
         {
           at->newer = node;
           node = at;
@@ -294,15 +293,8 @@ lns_definitions_send (bool (*write) (void *data, const void *record, size_t n_by
         {
           room = write (data, node->record, node->n_bytes);
           if (room)
-            __atomic_store_n (&sent, node, __ATOMIC_RELAXED);
+            __atomic_store_n (&lns_own.sent, node, __ATOMIC_RELAXED);
         }
-      __atomic_store_n (&sending, 0, __ATOMIC_RELEASE);
+      __atomic_store_n (&lns_own.is_sending, 0, __ATOMIC_RELEASE);
     }
-}
-
-void
-lns_definitions_reset (void)
-{
-  sent = NULL;
-  sending = 0;
 }

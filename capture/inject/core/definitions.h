@@ -46,6 +46,3 @@ bool lns_definitions_are_pending (void);
  * and all where another thread sends just now, is for the next caller. */
 void lns_definitions_send (bool (*write) (void *data, const void *record, size_t n_bytes),
                            void *data);
-
-/* In a fork's child: everything is to be sent again. */
-void lns_definitions_reset (void);

@@ -16,17 +16,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-static uint64_t noticed_at; /* lns_process.pool.header->published when the last notice was sent */
-static uint32_t n_starved;
-
 /* So many times without a chunk, a notice is sent once more. */
 #define STARVED_NOTICE 65536u
 
 /* For kernels that cannot wipe a page on fork (before 4.14): covers fork(), not clone(). */
 static void
-wipe_generation_in_child (void)
+wipe_in_child (void)
 {
-  lns_generation_page.generation = LNS_GENERATION_FRESH;
+  lns_own = (LnsOwnPage){ .generation = LNS_GENERATION_FRESH };
 }
 
 /* From glibc's static part, whose pthread_atfork() would name this library. */
@@ -37,9 +34,8 @@ extern void *__dso_handle;
 static void
 wipe_on_fork (void)
 {
-  if (LNS_SYSCALL (SYS_madvise, &lns_generation_page, sizeof lns_generation_page, MADV_WIPEONFORK) <
-      0)
-    __register_atfork (NULL, NULL, wipe_generation_in_child, __dso_handle);
+  if (LNS_SYSCALL (SYS_madvise, &lns_own, sizeof lns_own, MADV_WIPEONFORK) < 0)
+    __register_atfork (NULL, NULL, wipe_in_child, __dso_handle);
 }
 
 /* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
@@ -48,8 +44,6 @@ leave_parent (void)
 {
   lns_process_leave_parent ();
   lns_wire_pool_unmap (&lns_process.pool);
-  lns_definitions_reset ();
-  noticed_at = 0;
 }
 
 /* In a fork's child that cannot reach the session, for ERROR: tells it in the parent's pool. */
@@ -132,7 +126,7 @@ join_session (int bound_ms)
 static uint64_t
 wait_for_join (int bound_ms)
 {
-  uint64_t *word = &lns_generation_page.generation;
+  uint64_t *word = &lns_own.generation;
   while (lns_process_generation () == LNS_GENERATION_STARTING &&
          lns_inject_monotonic_ms () <=
              __atomic_load_n (&lns_process.asked_ms, __ATOMIC_RELAXED) + bound_ms + 10)
@@ -153,9 +147,8 @@ begin_join (uint64_t generation)
   /* Before the word: whoever sees that a thread joins waits by this time. A thread that comes second
    * here stores the same but for the moment between these lines. */
   __atomic_store_n (&lns_process.asked_ms, lns_inject_monotonic_ms (), __ATOMIC_RELAXED);
-  return __atomic_compare_exchange_n (&lns_generation_page.generation, &generation,
-                                      LNS_GENERATION_STARTING, false, __ATOMIC_ACQ_REL,
-                                      __ATOMIC_ACQUIRE);
+  return __atomic_compare_exchange_n (&lns_own.generation, &generation, LNS_GENERATION_STARTING,
+                                      false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 static uint64_t
@@ -170,9 +163,8 @@ join_within (int bound_ms)
     return lns_process_generation ();
   uint64_t mask = lns_inject_block_signals ();
   uint64_t generation = join_session (bound_ms);
-  __atomic_store_n (&lns_generation_page.generation, generation, __ATOMIC_RELEASE);
-  (void)LNS_SYSCALL (SYS_futex, &lns_generation_page.generation, FUTEX_WAKE_PRIVATE, INT32_MAX,
-                     NULL, NULL, 0);
+  __atomic_store_n (&lns_own.generation, generation, __ATOMIC_RELEASE);
+  (void)LNS_SYSCALL (SYS_futex, &lns_own.generation, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
   lns_inject_unblock_signals (mask);
   return generation;
 }
@@ -195,11 +187,11 @@ lns_process_notice_low (void)
   uint64_t published = __atomic_load_n (&lns_process.pool.header->published, __ATOMIC_RELAXED);
   /* Looked at before it is taken, since starving threads come here with every event. Now and then
    * one asks again whether there is still a session. */
-  uint32_t n = __atomic_load_n (&n_starved, __ATOMIC_RELAXED) + 1;
-  __atomic_store_n (&n_starved, n, __ATOMIC_RELAXED);
+  uint32_t n = __atomic_load_n (&lns_own.n_starved, __ATOMIC_RELAXED) + 1;
+  __atomic_store_n (&lns_own.n_starved, n, __ATOMIC_RELAXED);
   if (n % STARVED_NOTICE != 0 &&
-      (__atomic_load_n (&noticed_at, __ATOMIC_RELAXED) == published ||
-       __atomic_exchange_n (&noticed_at, published, __ATOMIC_RELAXED) == published))
+      (__atomic_load_n (&lns_own.noticed_at, __ATOMIC_RELAXED) == published ||
+       __atomic_exchange_n (&lns_own.noticed_at, published, __ATOMIC_RELAXED) == published))
     return;
   LNS_KEEP_ERRNO;
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };

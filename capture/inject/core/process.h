@@ -7,8 +7,9 @@
  *
  * The generation is the one word that every event looks at. It lives on a page that the kernel wipes
  * in the child of any fork (fork, _Fork, clone), so a child finds LNS_GENERATION_FRESH there, goes
- * through lns_process_join() and gets a pool of its own before it stores a byte anywhere. A child of
- * vfork shares all memory with its waiting parent and is the parent in our eyes.
+ * through lns_process_join() and gets a pool of its own before it stores a byte anywhere. What else must begin
+ * anew in a child lies on the same page. A child of vfork shares all memory with its waiting parent and is the
+ * parent in our eyes.
  *
  * This is the lowest of the library's layers but for system calls (system.h). Each includes and calls only those
  * before it:
@@ -40,10 +41,22 @@ enum
   LNS_GENERATION_FIRST = 16,   /* from here on: in a session */
 };
 
+/* Zero in each process at first. */
 typedef struct
 {
   _Alignas(4096) uint64_t generation;
-} LnsGenerationPage;
+  /* Apart from that word, as these change. Of join.c: */
+  _Alignas(128) uint64_t noticed_at; /* lns_process.pool.header->published at the last notice */
+  uint32_t n_starved;
+  /* Of definitions.c: */
+  uint32_t is_sending;
+  void *sent; /* the newest node that is sent; with all that are older */
+  /* Of stream.c: */
+  uint32_t n_streams;
+  uint32_t n_idle_chunks;
+  uint64_t idle; /* serial of the first stream without a thread; above bit 32 a count of changes */
+  uint64_t n_threads;
+} LnsOwnPage;
 
 typedef struct
 {
@@ -54,13 +67,13 @@ typedef struct
   uint64_t n_joined; /* how many times this image and those it was forked from have joined */
 } LnsProcessState;
 
-extern LnsGenerationPage lns_generation_page;
+extern LnsOwnPage lns_own;
 extern LnsProcessState lns_process;
 
 static inline uint64_t
 lns_process_generation (void)
 {
-  return __atomic_load_n (&lns_generation_page.generation, __ATOMIC_ACQUIRE);
+  return __atomic_load_n (&lns_own.generation, __ATOMIC_ACQUIRE);
 }
 
 /* Whether the session, which was joined, looks at NVTX's events. */

@@ -34,11 +34,6 @@ LnsInjectStream lns_no_stream = { .gate = LNS_GATE_NONE, .recording = &not_recor
 __thread LnsInjectStream *lns_inject_stream_self;
 
 static LnsInjectStream *streams[STREAMS_MAX]; /* by serial - 1 */
-static uint32_t n_streams;
-static uint64_t
-    idle; /* serial of the first stream without a thread; above bit 32 a count of changes */
-static uint32_t n_idle_chunks;
-static uint64_t n_threads;
 static pthread_key_t end_key;
 static bool have_key;
 
@@ -53,20 +48,20 @@ ticks_now (void)
 static void
 push_idle (LnsInjectStream *stream)
 {
-  uint64_t head = __atomic_load_n (&idle, __ATOMIC_RELAXED), next;
+  uint64_t head = __atomic_load_n (&lns_own.idle, __ATOMIC_RELAXED), next;
   do
     {
       stream->next_idle = (uint32_t)head;
       next = ((head >> 32) + 1) << 32 | stream->serial;
     }
-  while (
-      !__atomic_compare_exchange_n (&idle, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  while (!__atomic_compare_exchange_n (&lns_own.idle, &head, next, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED));
 }
 
 static LnsInjectStream *
 pop_idle (void)
 {
-  uint64_t head = __atomic_load_n (&idle, __ATOMIC_ACQUIRE), next;
+  uint64_t head = __atomic_load_n (&lns_own.idle, __ATOMIC_ACQUIRE), next;
   LnsInjectStream *stream;
   do
     {
@@ -75,10 +70,10 @@ pop_idle (void)
       stream = streams[(uint32_t)head - 1];
       next = ((head >> 32) + 1) << 32 | __atomic_load_n (&stream->next_idle, __ATOMIC_RELAXED);
     }
-  while (
-      !__atomic_compare_exchange_n (&idle, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  while (!__atomic_compare_exchange_n (&lns_own.idle, &head, next, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE));
   if (stream->chunk != NULL)
-    __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub (&lns_own.n_idle_chunks, 1, __ATOMIC_RELAXED);
   return stream;
 }
 
@@ -97,10 +92,10 @@ give_chunk (LnsInjectStream *stream)
 static void
 give_idle_chunks (void)
 {
-  if (__atomic_load_n (&n_idle_chunks, __ATOMIC_RELAXED) == 0)
+  if (__atomic_load_n (&lns_own.n_idle_chunks, __ATOMIC_RELAXED) == 0)
     return;
-  uint64_t head = __atomic_load_n (&idle, __ATOMIC_ACQUIRE);
-  while (!__atomic_compare_exchange_n (&idle, &head, ((head >> 32) + 1) << 32, false,
+  uint64_t head = __atomic_load_n (&lns_own.idle, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n (&lns_own.idle, &head, ((head >> 32) + 1) << 32, false,
                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     ;
   for (uint32_t serial = (uint32_t)head; serial != 0;)
@@ -108,7 +103,7 @@ give_idle_chunks (void)
       LnsInjectStream *stream = streams[serial - 1];
       serial = stream->next_idle;
       if (stream->chunk != NULL)
-        __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_sub (&lns_own.n_idle_chunks, 1, __ATOMIC_RELAXED);
       give_chunk (stream);
       push_idle (stream);
     }
@@ -163,13 +158,15 @@ _Static_assert(sizeof (LnsWireLostBytes) % LNS_WIRE_ALIGN_BYTES == 0, "a record'
 static bool
 number_stream (LnsInjectStream *stream)
 {
-  uint32_t index = __atomic_fetch_add (&n_streams, 1, __ATOMIC_RELAXED);
+  uint32_t index = __atomic_fetch_add (&lns_own.n_streams, 1, __ATOMIC_RELAXED);
   if (index >= STREAMS_MAX)
     {
-      __atomic_fetch_sub (&n_streams, 1, __ATOMIC_RELAXED);
+      __atomic_fetch_sub (&lns_own.n_streams, 1, __ATOMIC_RELAXED);
       return false;
     }
-  streams[index] = stream;
+  /* Mostly so in a fork's child, which need not get a copy of the page then. */
+  if (streams[index] != stream)
+    streams[index] = stream;
   stream->serial = index + 1;
   stream->sequence = 0;
   __atomic_store_n (&lns_process.pool.header->n_streams, index + 1, __ATOMIC_RELAXED);
@@ -249,7 +246,7 @@ begin_thread (uint64_t generation)
   if (ready)
     {
       stream->tid = thread_id ();
-      stream->thread_serial = __atomic_add_fetch (&n_threads, 1, __ATOMIC_RELAXED);
+      stream->thread_serial = __atomic_add_fetch (&lns_own.n_threads, 1, __ATOMIC_RELAXED);
       /* Losses of another thread or process that were not told yet are in its counters alone. */
       stream->lost = (LnsWireLosses){ 0 };
       stream->first_lost_ticks = 0;
@@ -313,9 +310,9 @@ end_thread (void *value)
             stream, (LnsWireHead){ .ticks = ticks_now (), .type = LNS_WIRE_THREAD_END });
       lns_inject_stream_send_definitions (stream);
       if (stream->chunk != NULL &&
-          __atomic_fetch_add (&n_idle_chunks, 1, __ATOMIC_RELAXED) >= IDLE_CHUNKS_MAX)
+          __atomic_fetch_add (&lns_own.n_idle_chunks, 1, __ATOMIC_RELAXED) >= IDLE_CHUNKS_MAX)
         {
-          __atomic_fetch_sub (&n_idle_chunks, 1, __ATOMIC_RELAXED);
+          __atomic_fetch_sub (&lns_own.n_idle_chunks, 1, __ATOMIC_RELAXED);
           give_chunk (stream);
         }
       push_idle (stream);
@@ -334,20 +331,11 @@ prepare (void)
   return -error;
 }
 
-/* In a fork's child: no stream is known any more. Those of living threads come back by themselves. */
-static void
-leave_parent (void)
-{
-  n_streams = 0;
-  idle = 0;
-  n_idle_chunks = 0;
-}
-
 /* As the library is loaded: nobody joins a session earlier. */
 __attribute__ ((constructor)) static void
 watch_process (void)
 {
-  static LnsProcessWatcher watcher = { .prepare = prepare, .leave_parent = leave_parent };
+  static LnsProcessWatcher watcher = { .prepare = prepare };
   lns_process_add_watcher (&watcher);
 }
 

@@ -34,14 +34,16 @@ lns_inject_monotonic_ms (void)
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+#define BIT(Signal) (UINT64_C (1) << ((Signal)-1))
+
 uint64_t
 lns_inject_block_signals (void)
 {
   /* Not those of a fault, nor glibc's own two, for which setuid() in another thread waits. */
-  static const int open_signals[] = { SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, 32, 33 };
-  uint64_t blocked = ~UINT64_C (0), before = 0;
-  for (size_t i = 0; i < sizeof open_signals / sizeof *open_signals; i++)
-    blocked &= ~(UINT64_C (1) << (open_signals[i] - 1));
+  const uint64_t open_signals = BIT (SIGILL) | BIT (SIGTRAP) | BIT (SIGBUS) | BIT (SIGFPE) |
+                                BIT (SIGSEGV) | BIT (32) | BIT (33);
+  const uint64_t blocked = ~open_signals;
+  uint64_t before = 0;
   (void)LNS_SYSCALL (SYS_rt_sigprocmask, SIG_BLOCK, &blocked, &before, sizeof blocked);
   return before;
 }
