@@ -41,8 +41,9 @@ static pid_t answer_waits_for;
 ssize_t
 sendmsg (int fd, const struct msghdr *message, int flags)
 {
-  const ssize_t n = syscall (SYS_sendmsg, fd, message, flags);
+  /* Before it: who is answered may ask this of the next answer while this thread is not back yet. */
   const pid_t pid = __atomic_exchange_n (&answer_waits_for, 0, __ATOMIC_ACQ_REL);
+  const ssize_t n = syscall (SYS_sendmsg, fd, message, flags);
   if (pid > 0)
     waitpid (pid, NULL, 0);
   return n;
