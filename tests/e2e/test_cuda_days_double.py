@@ -232,7 +232,7 @@ def test_a_kernel_that_faults():
     assert [k["short"] for k in kernels(done.report)].count("step") == 20
     # The kernel itself never ends.
     assert sorted(done.codes) == ["LNS-CUDA-009", "LNS-CUDA-014"] and "illegally" in text_of(done, "LNS-CUDA-009")
-    assert text_of(done, "LNS-CUDA-014").startswith("1 CUDA call or GPU operation had not ended when the report, or its")
+    assert text_of(done, "LNS-CUDA-014").startswith("1 CUDA call or GPU operation is left out, as it had not ended when the report or its")
 
 
 def test_out_of_device_memory():

@@ -232,7 +232,7 @@ def test_several_sessions_by_name():
         place.environment["WHICH"] = "one"
         assert "Session: one\n" in place.ok("status", "--session=%q{WHICH}").out
         place.refused("stand for something", "status", "--session=%z")
-        place.refused("there is a session “one” already", "launch", "--session-new=one", ACT)
+        place.refused("session “one” exists already", "launch", "--session-new=one", ACT)
         place.ok("start", "--session=one", "-o", "a")
         place.ok("start", "--session", "number two", "-o", "b")
         names = {session["name"]: session for session in place.sessions()}
@@ -391,8 +391,8 @@ def test_a_folder_that_others_may_enter_is_not_trusted():
         folder = place.file(f"run/lanescope-sessions-{os.geteuid()}")
         for mode in (0o701, 0o710, 0o704, 0o755, 0o1777):
             os.chmod(folder, mode)
-            place.refused("must be one that only you can enter", "start")
-            place.refused("must be one that only you can enter", "launch", ACT)
+            place.refused("other users can enter the folder for sessions", "start")
+            place.refused("other users can enter the folder for sessions", "launch", ACT)
         os.chmod(folder, 0o700)
         assert [s["state"] for s in place.sessions()] == ["Launched"] and launch.poll() is None
 
@@ -453,8 +453,8 @@ def test_wrong_order_and_words():
         place.refused("there is no session", "shutdown")
         place.refused("start takes no program", "start", "program")
         place.refused("launch needs a program", "launch")
-        place.refused("cannot name a session", "launch", "--session-new=12", ACT)
-        place.refused("cannot name a session", "start", "--session-new=" + "x" * 128)
+        place.refused("is not a valid session name", "launch", "--session-new=12", ACT)
+        place.refused("is not a valid session name", "start", "--session-new=" + "x" * 128)
         place.refused("one word", "sessions")
         place.refused("one word", "sessions", "kill")
         place.refused("signal's number", "shutdown", "--kill=gently")

@@ -297,7 +297,7 @@ def check_pasted(text):
     with Desk() as desk:
         desk.write("tour.sh", text.replace("nsys", "lanescope"))
         run = desk.line("bash tour.sh; rm -f report*", code=0)
-        assert "“ ” cannot be the name of a program: behind the backslash" in run.err and not os.path.exists(desk.file("baseline.rep")), run
+        assert "“ ” is not the name of a program; the backslash" in run.err and not os.path.exists(desk.file("baseline.rep")), run
 
 
 def test_003_each_further_switch():

@@ -54,9 +54,9 @@ def test_errors():
             (["profile"], 125, "profile needs a program to run: `lanescope profile --help`"),
             (["profile", "--trce", "nvtx", "true"], 125,
              "profile has no switch --trce: did you mean --trace? `lanescope profile --help` lists them"),
-            (["profile", "no-such-program"], 127, "there is no program no-such-program: check its name, "
-             "or give its whole path"),
-            (["profile", "/"], 126, "/ is a folder: name a program in it")):
+            (["profile", "no-such-program"], 127, "cannot find program “no-such-program”; check the name "
+             "or give its full path"),
+            (["profile", "/"], 126, "/ is a folder; name a program in it")):
         out, err = golden.run(*words, code=code)
         golden.check(out, b"")
         golden.check(err, f"lanescope: error: {text}\n".encode())

@@ -354,7 +354,7 @@ each_problem_has_its_code (void)
     { LNS_WIRE_PROBLEM_FORK, "LNS-CUDA-007", "after a fork" },
     { LNS_WIRE_PROBLEM_FLUSH, "LNS-CUDA-008", "CUPTI result" },
     { LNS_WIRE_PROBLEM_STATE, "LNS-CUDA-009", "CUPTI says" },
-    { LNS_WIRE_PROBLEM_UNKNOWN_KIND, "LNS-CUDA-010", "a newer lanescope" },
+    { LNS_WIRE_PROBLEM_UNKNOWN_KIND, "LNS-CUDA-010", "a newer Lanescope" },
     { LNS_WIRE_PROBLEM_LIBRARY, "LNS-CUDA-012", "library's calls" },
     { LNS_WIRE_PROBLEM_CALL, "LNS-CUDA-020", "failed" },
     { LNS_WIRE_PROBLEM_THREAD, "LNS-CUDA-021", "ulimit -u" },

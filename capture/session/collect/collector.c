@@ -331,7 +331,7 @@ open_parts (LnsCollector *collector, LnsError *error)
   const LnsWatch mailbox_watch = { .kind = LNS_WATCH_MAILBOX, .fd = collector->mailbox.fd };
   if (!has_mailbox || !has_watches || collector->changed_fd < 0 ||
       lns_watches_add (&collector->watches, mailbox_watch) == NULL)
-    return lns_error_set_errno (error, errno, "the session cannot open an eventfd");
+    return lns_error_set_errno (error, errno, "cannot open an eventfd for the session");
   return lns_door_open (&collector->door, error);
 }
 
@@ -357,7 +357,7 @@ lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, Ln
   LnsCollector *collector = calloc (1, sizeof *collector);
   if (collector == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to start the session");
       return NULL;
     }
   collector->options = *options;
@@ -370,7 +370,7 @@ lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, Ln
   int failed = pthread_create (&collector->thread, NULL, run, collector);
   if (failed != 0)
     {
-      lns_error_set_errno (error, failed, "the session's thread cannot be started");
+      lns_error_set_errno (error, failed, "cannot start the session's thread");
       release (collector);
       return NULL;
     }

@@ -83,7 +83,7 @@ refuse (LnsDoor *door, LnsWatch *connection, int error_code)
   send_welcome (connection->fd, &welcome, -1);
   if (!lacks_descriptors)
     diagnose (door, connection->pid, "LNS-POOL-002",
-              "cannot be recorded, its memory for records was refused", error_code);
+              "is not recorded, as its shared memory could not be made", error_code);
 }
 
 /* PEER asked to be recorded, but was gone or had given up when the answer came. */
@@ -93,12 +93,13 @@ tell_late (LnsDoor *door, const LnsPeer *peer)
   pthread_mutex_lock (&door->peers->lock);
   door->peers->counters.n_late++;
   pthread_mutex_unlock (&door->peers->lock);
-  diagnose (door, peer->pid, "LNS-POOL-003",
-            peer->pid > 0 && lns_process_is_ending (peer->pid)
-                ? "is not recorded: it ended during its first call, before it could be answered"
-                : "could not be answered in time, as the machine was too busy: it is not recorded, "
-                  "unless it begins to use CUDA later",
-            0);
+  diagnose (
+      door, peer->pid, "LNS-POOL-003",
+      peer->pid > 0 && lns_process_is_ending (peer->pid)
+          ? "is not recorded, as it ended before Lanescope had answered its first call"
+          : "is not recorded, as the machine was too busy to answer it in time; Lanescope tries "
+            "again if it begins to use CUDA",
+      0);
 }
 
 /* Makes a peer for the process that says hello on CONNECTION, the child of a fork if FORKED; its pool is that of
@@ -267,9 +268,8 @@ is_stranger (LnsDoor *door, int fd)
   door->peers->counters.n_refused++;
   pthread_mutex_unlock (&door->peers->lock);
   diagnose (door, credentials.pid, "LNS-POOL-009",
-            "of another user asked to be recorded, and is not: Lanescope did not start it, or no "
-            "longer knows, as a process between them has ended; record with --wait=all, by which "
-            "it knows",
+            "belongs to another user and is not recorded, as it does not descend from Lanescope or "
+            "a process between them has ended; use --wait=all, which keeps track of descent",
             0);
   return true;
 }
@@ -327,7 +327,7 @@ lns_door_open (LnsDoor *door, LnsError *error)
   door->listener_watch = lns_watches_add (
       door->watches, (LnsWatch){ .kind = LNS_WATCH_LISTENER, .fd = door->listener.fd });
   return door->listener_watch != NULL ||
-         lns_error_set_errno (error, errno, "the session cannot watch its socket");
+         lns_error_set_errno (error, errno, "cannot watch the session's socket");
 }
 
 void

@@ -167,7 +167,7 @@ lns_listener_open (LnsListener *listener, LnsError *error)
     }
   if (listen_there (listener, is_root))
     return true;
-  lns_error_set_errno (error, errno, "the session's socket %s cannot be made", listener->path);
+  lns_error_set_errno (error, errno, "cannot make the session's socket %s", listener->path);
   lns_listener_close (listener);
   return false;
 }

@@ -327,8 +327,8 @@ tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
   };
   if (n > 0 &&
       asprintf (&event.text,
-                "process %d made more than 65,535 NVTX domains: what belongs to the last %llu is "
-                "in its default domain",
+                "process %d made more than 65,535 NVTX domains; events of the last %llu are in its "
+                "default domain",
                 peer->pid, n) >= 0)
     lns_batch_add_event (batch, &event);
 }
@@ -376,8 +376,8 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
   const uint64_t n_events = strays.n_events - peer->told.n_events;
   if ((strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events) &&
       asprintf (&event.text,
-                "%u process%s that process %d forked could not join the session (%s): %llu NVTX %s "
-                "lost; %s",
+                "%u process%s forked by process %d could not join the session (%s), and %llu NVTX "
+                "%s lost; %s",
                 strays.n_processes, lns_plural (strays.n_processes, "", "es"), peer->pid,
                 strerror (strays.error), (unsigned long long)n_events,
                 lns_plural (n_events, "event is", "events are"),

@@ -179,10 +179,10 @@ lns_launch_hold (char *const *argv,
   static char *const nothing[] = { NULL };
   int go[2], report[2];
   if (pipe2 (report, O_CLOEXEC) != 0)
-    return lns_error_set_errno (error, errno, "%s cannot be started", argv[0]);
+    return lns_error_set_errno (error, errno, "cannot start %s", argv[0]);
   if (pipe2 (go, O_CLOEXEC) != 0)
     {
-      lns_error_set_errno (error, errno, "%s cannot be started", argv[0]);
+      lns_error_set_errno (error, errno, "cannot start %s", argv[0]);
       close (report[0]);
       close (report[1]);
       return false;
@@ -204,7 +204,7 @@ lns_launch_hold (char *const *argv,
     }
   close (go[1]);
   close (report[0]);
-  return lns_error_set_errno (error, failed, "%s cannot be started", argv[0]);
+  return lns_error_set_errno (error, failed, "cannot start %s", argv[0]);
 }
 
 void
@@ -240,25 +240,26 @@ lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *error)
   if (failed == ENOENT && program[strspn (program, " \t\n")] == '\0')
     lns_error_set (
         error, LNS_ERROR_IO, failed,
-        "“%s” cannot be the name of a program: behind the backslash that joins two lines "
-        "of a shell there may be nothing, not even a blank or a remark",
+        "“%s” is not the name of a program; the backslash that joins two lines of a shell must be "
+        "the last character of its line",
         program);
   else if (failed == ENOENT)
     lns_error_set (error, LNS_ERROR_IO, failed,
-                   "there is no program %s: check its name, or give its whole path", program);
+                   "cannot find program “%s”; check the name or give its full path", program);
   else if (failed == EACCES && stat (program, &status) == 0 && S_ISDIR (status.st_mode))
-    lns_error_set (error, LNS_ERROR_IO, failed, "%s is a folder: name a program in it", program);
+    lns_error_set (error, LNS_ERROR_IO, failed, "%s is a folder; name a program in it", program);
   else if (failed == EACCES)
     lns_error_set (error, LNS_ERROR_IO, failed,
-                   "%s may not be executed: allow it (chmod +x), or name the interpreter before it",
+                   "%s is not executable; use `chmod +x`, or name its interpreter before it",
                    program);
   else if (failed == ENOEXEC)
-    lns_error_set (error, LNS_ERROR_IO, failed,
-                   "%s is no program for this machine: a script needs a first line that names its "
-                   "interpreter",
-                   program);
+    lns_error_set (
+        error, LNS_ERROR_IO, failed,
+        "%s is not a program for this machine; a script needs a first line that names its "
+        "interpreter",
+        program);
   else
-    lns_error_set_errno (error, failed, "%s cannot be started", program);
+    lns_error_set_errno (error, failed, "cannot start %s", program);
   return -1;
 }
 

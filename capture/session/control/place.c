@@ -55,8 +55,8 @@ lns_session_check_name (const char *name, LnsError *error)
   for (size_t i = 0; i < n; i++)
     fits = fits && !iscntrl ((unsigned char)name[i]);
   return fits || lns_error_set (error, LNS_ERROR_USAGE, 0,
-                                "“%.140s” cannot name a session: names have up to %d bytes, no "
-                                "control characters, and are not numbers",
+                                "“%.140s” is not a valid session name; use up to %d bytes without "
+                                "control characters, and not a number",
                                 name, LNS_SESSION_NAME_MAX_BYTES);
 }
 
@@ -88,13 +88,12 @@ find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *e
         "to a folder that you can write to",
         strerror (errno));
   if (may_make && mkdir (folder, 0700) != 0 && errno != EEXIST)
-    return lns_error_set_errno (error, errno, "the folder for sessions, %s, cannot be made",
-                                folder);
+    return lns_error_set_errno (error, errno, "cannot make the folder for sessions, %s", folder);
   /* In /tmp another user may have been there before. */
   if (lstat (folder, &status) == 0 &&
       (!S_ISDIR (status.st_mode) || status.st_uid != geteuid () || (status.st_mode & 077) != 0))
     return lns_error_set (error, LNS_ERROR_IO, EPERM,
-                          "the folder for sessions, %s, must be one that only you can enter: "
+                          "other users can enter the folder for sessions, %s; "
                           "remove it, or set XDG_RUNTIME_DIR to a folder of yours",
                           folder);
   return true;
@@ -120,7 +119,7 @@ lock (char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
       /* Else who was the last to leave has just removed it. */
       if (failed != 0 && failed != ENOENT)
         {
-          lns_error_set_errno (error, failed, "%s cannot be locked", folder);
+          lns_error_set_errno (error, failed, "cannot lock %s", folder);
           return -1;
         }
     }
@@ -273,7 +272,7 @@ tell_ambiguous (const LnsSessionEntry *entries, size_t n, LnsError *error)
       used += (size_t)snprintf (names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
                                 entries[i].name);
   return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                        "there are several sessions (%s): choose one with --session=NAME", names);
+                        "there are several sessions (%s); choose one with --session=NAME", names);
 }
 
 bool
@@ -303,10 +302,11 @@ lns_session_find (const char *name, LnsSessionEntry *ret_entry, LnsError *error)
     *ret_entry = *best;
   else if (name != NULL)
     lns_error_set (error, LNS_ERROR_USAGE, ENOENT,
-                   "there is no session “%.140s”: `lanescope sessions list` shows them", name);
+                   "there is no session “%.140s”; `lanescope sessions list` shows the sessions",
+                   name);
   else
     lns_error_set (error, LNS_ERROR_USAGE, ENOENT,
-                   "there is no session: `lanescope launch` or `lanescope profile` begins one");
+                   "there is no session; `lanescope launch` or `lanescope profile` starts one");
   free (entries);
   return found;
 }
@@ -424,7 +424,7 @@ choose (const char *folder,
       else
         is_free = lns_error_set (
             error, LNS_ERROR_USAGE, EEXIST,
-            "there is a session “%s” already (process %d): give another --session-new=NAME, or end "
+            "session “%s” exists already (process %d); choose another --session-new=NAME, or end "
             "that one with `lanescope shutdown --session='%s'`",
             name, other->program_pid != 0 ? other->program_pid : other->owner_pid, name);
     }
@@ -448,7 +448,7 @@ put_entry (const char *folder, const LnsSessionEntry *entry, int *ret_fd, LnsErr
       *ret_fd = fd;
       return true;
     }
-  lns_error_set_errno (error, errno, "%s cannot be written", path.text);
+  lns_error_set_errno (error, errno, "cannot write %s", path.text);
   if (fd >= 0)
     {
       unlink (path.text);
@@ -469,7 +469,7 @@ listen_at (const char *folder, uint32_t id, LnsError *error)
   if (fd >= 0 && bind (fd, (struct sockaddr *)&address, sizeof address) == 0 &&
       chmod (path.text, 0600) == 0 && listen (fd, 16) == 0)
     return fd;
-  lns_error_set_errno (error, errno, "the session's socket %s cannot be made", path.text);
+  lns_error_set_errno (error, errno, "cannot make the session's socket %s", path.text);
   if (fd >= 0)
     close (fd);
   return -1;
@@ -562,8 +562,8 @@ lns_session_place_leave (const char *name,
       done =
           n_bytes <= START_MAX_BYTES && fd >= 0 && write (fd, start, n_bytes) == (ssize_t)n_bytes;
       if (!done)
-        lns_error_set_errno (error, n_bytes > START_MAX_BYTES ? E2BIG : errno,
-                             "%s cannot be written", path.text);
+        lns_error_set_errno (error, n_bytes > START_MAX_BYTES ? E2BIG : errno, "cannot write %s",
+                             path.text);
       if (fd >= 0)
         close (fd);
       done = done && put_entry (folder, ret_entry, &entry_fd, error);

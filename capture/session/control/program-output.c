@@ -45,7 +45,7 @@ lns_program_output_open (LnsProgramOutput *output, LnsError *error)
     {
       int fd = open_nameless (folder);
       if (fd < 0 && done)
-        done = lns_error_set_errno (error, errno, "no file can be made in %s", folder);
+        done = lns_error_set_errno (error, errno, "cannot make a file in %s", folder);
       if (fd < 0)
         fd = open ("/dev/null", O_WRONLY | O_CLOEXEC);
       /* Not where the program's own are to be. */

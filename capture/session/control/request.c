@@ -25,7 +25,7 @@ lns_session_request_pack (char *const *argv, int argc, size_t *ret_n_bytes, LnsE
   char *folder = getcwd (NULL, 0), *bytes = NULL;
   if (folder == NULL)
     {
-      lns_error_set_errno (error, errno, "this folder cannot be found");
+      lns_error_set_errno (error, errno, "cannot find the current folder");
       return NULL;
     }
   FILE *stream = open_memstream (&bytes, ret_n_bytes);
@@ -39,7 +39,7 @@ lns_session_request_pack (char *const *argv, int argc, size_t *ret_n_bytes, LnsE
   if (stream == NULL || fclose (stream) != 0)
     {
       free (bytes);
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to send the command");
       return NULL;
     }
   return bytes;
@@ -72,7 +72,7 @@ connect_to (const LnsSessionEntry *entry, LnsError *error)
   int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd >= 0 && connect (fd, (struct sockaddr *)&address, sizeof address) == 0)
     return fd;
-  lns_error_set_errno (error, errno, "the session “%s” does not listen on %s", entry->name,
+  lns_error_set_errno (error, errno, "session “%s” does not listen on %s", entry->name,
                        address.sun_path);
   if (fd >= 0)
     close (fd);
@@ -105,7 +105,7 @@ lns_session_request_send (const LnsSessionEntry *entry,
                        entry->name, entry->owner_pid);
     }
   else if (fd >= 0)
-    lns_error_set_errno (error, errno, "the session “%s” cannot be asked", entry->name);
+    lns_error_set_errno (error, errno, "cannot send the command to session “%s”", entry->name);
   if (fd >= 0)
     close (fd);
   if (n >= (ssize_t)sizeof *ret_code)

@@ -63,11 +63,11 @@ probe_pool (LnsWireClock clock, LnsError *error)
   if (failed != 0)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                           failed == -EPERM || failed == -ENOSYS || failed == -EACCES
-                              ? "no memory can be shared with the program (memfd_create: %s): "
-                                "allow memfd_create in the container's seccomp profile, or run "
-                                "outside of it"
-                              : "no memory can be shared with the program: %s: raise the limits "
-                                "that `ulimit -a` shows",
+                              ? "cannot share memory with the program (memfd_create: %s); allow "
+                                "memfd_create in the container's seccomp profile, or run outside "
+                                "the container"
+                              : "cannot share memory with the program: %s; raise the limits that "
+                                "`ulimit -a` shows",
                           strerror (-failed));
   lns_wire_pool_free (pool);
   return true;
@@ -100,7 +100,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   LnsSession *session = calloc (1, sizeof *session);
   if (session == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to start the session");
       return NULL;
     }
   session->clock = clock;
@@ -305,11 +305,12 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
   uint64_t n = processes->n_without_descriptors - session->told.n_without_descriptors;
   if (n > 0)
     {
-      snprintf (
-          text, sizeof text,
-          "%" PRIu64 " process%s forked, as lanescope may open "
-          "no more files: raise `ulimit -n` and record again",
-          n, lns_plural (n, " is not recorded, nor what it", "es are not recorded, nor what they"));
+      snprintf (text, sizeof text,
+                "%" PRIu64 " process%s forked, as Lanescope may open "
+                "no more files; raise `ulimit -n` and record again",
+                n,
+                lns_plural (n, " is not recorded, nor are those it",
+                            "es are not recorded, nor are those they"));
       diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
     }
   n = processes->n_untold - session->told.n_untold;
@@ -331,8 +332,8 @@ finish_processes (LnsSession *session)
   if (n == 0)
     return;
   snprintf (text, sizeof text,
-            "%u process%s did not hand over the last GPU records in %d s, which may be missing", n,
-            lns_plural (n, "", "es"), FINISH_MS / 1000);
+            "%u process%s did not hand over the last GPU records within %d s; some may be missing",
+            n, lns_plural (n, "", "es"), FINISH_MS / 1000);
   diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
 }
 

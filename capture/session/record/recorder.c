@@ -210,14 +210,14 @@ lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, 
   if (recorder == NULL || !_lns_recorder_init (recorder, first))
     {
       free (recorder);
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: the session cannot start");
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to start the session");
       return NULL;
     }
   lns_decoder_set_filter (recorder->recording.decoder, filter);
   int failed = pthread_create (&recorder->thread, NULL, run, recorder);
   if (failed == 0)
     return recorder;
-  lns_error_set_errno (error, failed, "the recording thread cannot be started");
+  lns_error_set_errno (error, failed, "cannot start the recording thread");
   lns_decoder_free (recorder->recording.decoder);
   free (recorder);
   return NULL;

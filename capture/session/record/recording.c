@@ -72,7 +72,7 @@ tell_trouble (LnsRecording *recording, const LnsError *cause)
   recording->has_told_trouble = true;
   LnsError trouble = { 0 };
   lns_error_set (&trouble, cause->domain, cause->code,
-                 "%s; events are kept in memory meanwhile, and writing is tried again each second",
+                 "%s; events stay in memory, and Lanescope tries again each second",
                  cause->message);
   lns_decoder_diagnose (recording->decoder, LNS_TROUBLE_CODE, LNS_SEVERITY_WARNING, LNS_ID_NONE,
                         trouble.message);
@@ -154,59 +154,58 @@ enum
 static const Sentence sentences[] = {
   [FASTER] = { "LNS-POOL-001", LNS_SEVERITY_WARNING, "event is lost, as it came faster than it",
                "events are lost, as they came faster than they",
-               " could be stored: record with a larger --buffer-size, or to a faster disk" },
+               " could be stored; record with a larger --buffer-size, or to a faster disk" },
   [IN_HANDLERS] = { "LNS-POOL-007", LNS_SEVERITY_WARNING,
                     "event is lost, as a signal handler made it",
                     "events are lost, as a signal handler made them",
-                    " while it interrupted another NVTX call of its thread: make no NVTX calls in "
+                    " while it interrupted another NVTX call of its thread; make no NVTX calls in "
                     "signal handlers, or block the signal around those of the program" },
   [WITHOUT_MEMORY] = { "LNS-POOL-008", LNS_SEVERITY_WARNING, "event is lost", "events are lost",
                        ", as the program had no memory for the records of another thread, or more "
-                       "than 65,536 threads that made NVTX calls: raise its `ulimit -v`" },
+                       "than 65,536 threads that made NVTX calls; raise its `ulimit -v`" },
   [WITHOUT_BUFFERS] = { "LNS-CUDA-013", LNS_SEVERITY_WARNING,
                         "record of what the GPU did is lost, as CUPTI had no buffer for it",
                         "records of what the GPU did are lost, as CUPTI had no buffer for them",
-                        ": record with a larger --buffer-size or a smaller --cuda-flush-interval" },
+                        "; record with a larger --buffer-size or a smaller --cuda-flush-interval" },
   [OF_EARLIER_RANGES] = { "LNS-CUDA-024", LNS_SEVERITY_INFO,
                           "CUDA call or GPU operation of an earlier capture range is left out, as "
                           "it "
                           "ended after the report of its range",
                           "CUDA calls or GPU operations of earlier capture ranges are left out, as "
                           "they ended after the reports of their ranges",
-                          ": call cudaDeviceSynchronize before a range ends" },
+                          "; call cudaDeviceSynchronize before a range ends" },
   [WITHOUT_GPU_MEMORY] = { "LNS-CUDA-016", LNS_SEVERITY_INFO, "CUDA call", "CUDA calls",
-                           " found no GPU memory; CUPTI's buffers take some of it: where the "
+                           " found no GPU memory, of which CUPTI's buffers take some; if the "
                            "program "
-                           "gets on without Lanescope, record with a smaller "
-                           "--cupti-device-buffer, "
+                           "runs without Lanescope, record with a smaller --cupti-device-buffer, "
                            "such as 1M" },
   [UNFINISHED] = { "LNS-CUDA-014", LNS_SEVERITY_INFO,
-                   "CUDA call or GPU operation had not ended when the report, or its process, did, "
-                   "and is left out",
-                   "CUDA calls or GPU operations had not ended when the report, or their process, "
-                   "did, and are left out",
+                   "CUDA call or GPU operation is left out, as it had not ended when the report or "
+                   "its process ended",
+                   "CUDA calls or GPU operations are left out, as they had not ended when the "
+                   "report or their process ended",
                    "" },
   [TOO_DEEP] = { "LNS-NVTX-007", LNS_SEVERITY_WARNING, "range is lost, as it was",
                  "ranges are lost, as they were",
-                 " nested more than 65536 deep: look for pushes without a pop" },
+                 " nested more than 65,536 deep; look for pushes without a pop" },
   [UNTIMED] = { "LNS-NVTX-008", LNS_SEVERITY_WARNING,
-                "deferred event is left out, as its schema tells",
-                "deferred events are left out, as their schema tells",
-                " no times, or those of a clock that is not known" },
+                "deferred event is left out, as its schema has",
+                "deferred events are left out, as their schema has",
+                " no times or times of an unknown clock" },
   [ORPHANS] = { "LNS-NVTX-006", LNS_SEVERITY_WARNING, "sample or batch is left out",
                 "samples or batches are left out",
-                ", as the program has registered no such counter: check what nvtxCounterRegister "
+                ", as the program has not registered the counter; check what nvtxCounterRegister "
                 "returned" },
   [UNWRITTEN] = { "LNS-REP-002", LNS_SEVERITY_WARNING, "event is lost, as it",
                   "events are lost, as they", " could not be written for too long: " },
   [DAMAGED] = { "LNS-POOL-004", LNS_SEVERITY_WARNING, "event, at least, is lost",
                 "events, at least, are lost",
-                ", as a program wrote to memory that is not its own, where records lay: look "
+                ", as a program overwrote memory that holds records; look "
                 "for the fault with a memory checker" },
   [UNREAD] = { "LNS-POOL-005", LNS_SEVERITY_WARNING,
                "event or record is lost, as Lanescope had no memory to read it",
                "events or records are lost, as Lanescope had no memory to read them",
-               ": free memory, or raise the `ulimit -v` that it runs under" },
+               "; free memory, or raise the `ulimit -v` that it runs under" },
 };
 
 _Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
@@ -234,9 +233,8 @@ static const char *const no_cuda[] = {
       "no CUDA events were seen: no process initialised CUDA in a way that reached Lanescope; the "
       "program may not use CUDA, find no libcuda or no GPU, or have dropped CUDA_INJECTION64_PATH "
       "from its environment",
-  [LNS_CUDA_NO_DEVICE] =
-      "no CUDA events were seen: CUDA found no GPU, or could not be initialised; "
-      "`nvidia-smi` says whether the driver works",
+  [LNS_CUDA_NO_DEVICE] = "no CUDA events were seen: CUDA found no GPU or could not be initialised; "
+                         "`nvidia-smi` says whether the driver works",
   [LNS_CUDA_IDLE] =
       "no CUDA events were seen: the program has initialised CUDA, but did nothing with "
       "it while data were collected",
@@ -293,7 +291,7 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
   if (kept->is_short)
     _lns_recording_diagnose (
         recording, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
-        "the seconds that --keep asks for did not fit into a quarter of the memory there is: "
+        "the seconds that --keep asks for do not fit into a quarter of the memory; "
         "the report holds only the last of them");
   tell_count_for (recording, n_dropped, UNWRITTEN, recording->commit_error.message);
   tell_count (recording, counters.n_damaged, DAMAGED);

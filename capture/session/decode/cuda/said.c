@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a process says of its GPUs and of what keeps them from being recorded. */
+/* Decodes device, context and stream definitions, and CUDA problem records. */
 
 #include "capture/session/decode/cuda/said.h"
 #include "capture/session/decode/cuda/flight.h"
@@ -146,19 +146,19 @@ result_text (uint32_t result)
     case 33: /* VIRTUALIZED_DEVICE_NOT_SUPPORTED */
       return "a virtual GPU does not support it";
     case 35: /* INSUFFICIENT_PRIVILEGES */
-      return "the user may not use it: ask the administrator to allow profiling to all users "
+      return "the user may not use it; ask the administrator to allow profiling to all users "
              "(NVreg_RestrictProfilingToAdminUsers=0)";
     case 36: /* OLD_PROFILER_API_INITIALIZED */
     case 39: /* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
       return "another tool uses CUPTI already";
     case 40: /* VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES */
-      return "the virtual GPU may not use it: ask the administrator to allow profiling on its host";
+      return "the virtual GPU may not use it; ask the administrator to allow profiling on its host";
     case 41: /* CONFIDENTIAL_COMPUTING_NOT_SUPPORTED */
       return "Confidential Computing does not allow it";
     case 42: /* CMP_DEVICE_NOT_SUPPORTED */
       return "a GPU for mining (CMP) does not support it";
     case 43: /* MIG_DEVICE_NOT_SUPPORTED */
-      return "a part of a GPU (MIG) does not support it: record on a whole one";
+      return "a part of a GPU (MIG) does not support it; record on a whole one";
     case 44: /* SLI_DEVICE_NOT_SUPPORTED */
       return "GPUs joined by SLI do not support it";
     case 45: /* WSL_DEVICE_NOT_SUPPORTED */
@@ -215,26 +215,25 @@ say_other_problem (LnsDecoder *decoder,
   else if (said->problem == LNS_WIRE_PROBLEM_THREAD)
     _lns_decoder_tell (
         decoder, process, "LNS-CUDA-021",
-        "GPU records come at the program's end alone, as it can start no more threads (%s): raise "
-        "its limit of processes (ulimit -u)",
+        "GPU records come only when the program ends, as it can start no more threads (%s); raise "
+        "its limit of processes (`ulimit -u`)",
         strerror ((int)result));
   else if (said->problem == LNS_WIRE_PROBLEM_ATTRIBUTE)
-    _lns_decoder_tell (
-        decoder, process, "LNS-CUDA-022",
-        "recording CUDA may cost more than it should, by setting %u: %s (CUPTI result %u)", detail,
-        result_text (result), result);
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-022",
+                       "recording CUDA may cost more than it should, as CUPTI refused setting %u: "
+                       "%s (CUPTI result %u)",
+                       detail, result_text (result), result);
   else if (said->problem == LNS_WIRE_PROBLEM_CLOCK)
-    _lns_decoder_tell (
-        decoder, process, "LNS-CUDA-023",
-        "the machine's time was set while this CUPTI, which is older than CUDA 11.6, recorded by "
-        "it: "
-        "what the GPU did about then may be shown too early or too late");
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-023",
+                       "the machine's time was set while CUPTI, which is older than CUDA 11.6, "
+                       "took its times from "
+                       "it; GPU work about then may be shown too early or too late");
   else
-    _lns_decoder_tell (
-        decoder, process, "LNS-CUDA-010",
-        "CUPTI gave something that is not known (problem %u, detail %u, result %u): a newer "
-        "lanescope may know it",
-        (unsigned)said->problem, detail, result);
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-010",
+                       "CUPTI reported something unknown (problem %u, detail %u, result %u); a "
+                       "newer Lanescope may "
+                       "know it",
+                       (unsigned)said->problem, detail, result);
 }
 
 static void
@@ -287,16 +286,16 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
       break;
     case LNS_WIRE_PROBLEM_BUFFERS:
       _lns_decoder_tell (decoder, process, "LNS-CUDA-006",
-                         "CUPTI had no memory for %u %s lost: record with a "
+                         "CUPTI had no memory for %u %s lost; record with a "
                          "larger --buffer-size",
                          detail,
                          lns_plural (detail, "buffer of GPU records, which is",
                                      "buffers of GPU records, which are"));
       break;
     case LNS_WIRE_PROBLEM_FORK:
-      _lns_decoder_tell (
-          decoder, process, "LNS-CUDA-007",
-          "this process uses CUDA after a fork, which CUDA does not support: it is not recorded");
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-007",
+                         "this process is not recorded, as it uses CUDA after a fork, which CUDA "
+                         "does not support");
       break;
     case LNS_WIRE_PROBLEM_FLUSH:
       _lns_decoder_tell (decoder, process, "LNS-CUDA-008",
