@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What NVTX looks up in this library. Each link unit of a program that holds NVTX calls in here by
- * itself, with tables of its own; all get the same handlers and handles. */
+/* The entry points that NVTX looks up in this library. Each link unit of a program that contains NVTX calls them, with
+ * tables of its own; all get the same handlers and handles. */
 
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/names.h"

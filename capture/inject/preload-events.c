@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the wrappers of libraries' functions call: see preload/libraries.h. */
+/* The functions that the wrappers of libraries' functions call; see preload/libraries.h. */
 
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/process.h"

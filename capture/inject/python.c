@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the extension module that watches Python functions calls: see capture/wire/python.h. Their ranges
- * are those of NVTX in all that follows. */
+/* The functions that the extension module for Python functions calls; see capture/wire/python.h. Their ranges are
+ * handled as NVTX ranges. */
 
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/nvtx/names.h"

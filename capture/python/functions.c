@@ -3,13 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The extension module _lanescope_functions: what lanescope_functions.py leaves to C because it is
- * done at each call of a traced function. One binary for CPython 3.9 to 3.15: the limited API, and a
- * few functions beside it that all of these export. The interpreter's lock protects everything.
+/* The extension module _lanescope_functions: the part of lanescope_functions.py that runs at each call of a traced
+ * function and is therefore in C. One binary serves CPython 3.9 to 3.15: it uses the limited API and a few other
+ * functions that all of these export. The interpreter's lock protects everything.
  *
- * From 3.12 on, sys.monitoring calls enter() and leave() with the code object, which watch() has
- * noted; before, and for functions that are not Python's, wrap() makes an object that stands in for
- * one. */
+ * From 3.12 on, sys.monitoring calls enter() and leave() with the code object, which watch() has noted. Before 3.12,
+ * and for functions that are not written in Python, wrap() makes an object that takes the function's place. */
 
 #define Py_LIMITED_API 0x030a0000
 #define PY_SSIZE_T_CLEAN

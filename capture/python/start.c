@@ -3,13 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Loaded first (LD_PRELOAD) into a Python program that was started with -I, -E or -S, which looks at
- * no PYTHONPATH: begins the tracing of functions when the interpreter is about to run the program,
- * which it tells to audit hooks. libc only; in a program that is no Python nothing happens.
+/* Preloaded (LD_PRELOAD) into a Python program that was started with -I, -E or -S and so ignores PYTHONPATH. Begins to
+ * trace functions when the interpreter is about to run the program, which audit hooks are told. Uses libc only, and
+ * does nothing in other programs.
  *
- * The hook is added when the interpreter looks for its first module in a folder: it is there by then, with the
- * allocator that it will free the hook by (-X dev and PYTHONMALLOC change it), and nothing of the program has
- * run. */
+ * The hook is added when the interpreter looks for its first module in a folder. By then the interpreter has the
+ * allocator by which it will free the hook (-X dev and PYTHONMALLOC change it), and nothing of the program has run. */
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The buffers of a pool that CUPTI fills. They lie behind the chunks, each with a line of its own:
+/* The buffers of a pool that CUPTI fills. They lie behind the chunks, and each has a line of its own:
  *
  *   buffer_lines_offset   n_buffers × LnsWireBufferLine
  *   buffers_offset        n_buffers × buffer_bytes
@@ -24,10 +24,9 @@
  *   | LENT, COMPLETE  | NONE     | S   | store release | the process is gone, | memory given back  |
  *   |                 |          |     |               | all was salvaged     |                    |
  *
- * A process that dies leaves LENT buffers, whose records end where a kind is 0, and COMPLETE ones,
- * whose records from COMPACTED to VALID are nowhere else. They are CUPTI's own structs: how long one
- * of each kind is tells LnsWireCuptiSizes. Zeroes where a time should be are a record that was not
- * finished. */
+ * A process that dies leaves LENT buffers, whose records end at a kind of 0, and COMPLETE buffers, whose
+ * records from COMPACTED to VALID are nowhere else. The records are CUPTI's own structs;
+ * LnsWireCuptiSizes has the size of each kind. A record whose times are 0 was not finished. */
 
 #pragma once
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The clock of the target's records. All records of one process are by one clock, which the session
- * chooses and writes into the pool's header: the time stamp counter where it runs at one rate on
- * all cores and through all sleep states and the kernel trusts it, else CLOCK_MONOTONIC. */
+/* The clock of the target's records. The session chooses one clock for all records of a process and writes
+ * it into the pool's header: the time stamp counter (TSC) if it runs at one rate on all cores and in all
+ * sleep states and the kernel trusts it, else CLOCK_MONOTONIC. */
 
 #pragma once
 
@@ -25,10 +25,10 @@ typedef struct
   uint64_t ticks;       /* of the clock chosen */
   int64_t monotonic_ns; /* CLOCK_MONOTONIC */
   int64_t realtime_ns;  /* CLOCK_REALTIME, since 1970 */
-  int64_t error_ns;     /* how far apart the readings can be at most */
+  int64_t error_ns;     /* the greatest possible distance between the readings */
 } LnsWireClockPair;
 
-/* Ticks of CLOCK now. 8 ns (TSC) or 20 ns; no system call where the vDSO serves the clock. */
+/* Ticks of CLOCK now. Takes 8 ns (TSC) or 20 ns; no system call if the vDSO serves the clock. */
 static inline uint64_t
 lns_wire_clock_ticks (LnsWireClock clock)
 {
@@ -41,10 +41,10 @@ lns_wire_clock_ticks (LnsWireClock clock)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The clock to record by on this machine. Reads CPUID's invariant TSC bit, /proc/cpuinfo's
- * constant_tsc and nonstop_tsc and the kernel's current clocksource. RET_REASON (may be null) is
- * set to a static text that says why CLOCK_MONOTONIC was taken, or to null for the TSC. */
+/* Chooses the clock for recording on this machine. Reads CPUID's invariant TSC bit, constant_tsc and
+ * nonstop_tsc in /proc/cpuinfo, and the kernel's current clocksource. RET_REASON (may be null) is set to a
+ * static text that says why CLOCK_MONOTONIC was chosen, or to null for the TSC. */
 LnsWireClock lns_wire_clock_detect (const char **ret_reason);
 
-/* Reads all clocks as close together as eight tries allow, and keeps the closest. < 2 µs. */
+/* Reads all clocks eight times and keeps the readings that are closest together. Takes less than 2 µs. */
 void lns_wire_clock_pair (LnsWireClock clock, LnsWireClockPair *ret_pair);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the files that compact CUPTI's records share. */
+/* Shared by the files that compact CUPTI's records. */
 
 #pragma once
 

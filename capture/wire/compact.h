@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How CUPTI's records become records of the wire (cuda-layout.h): in the target, as soon as
- * CUPTI gives a buffer back, and in the session, for the buffers that a killed process leaves.
+/* Converts CUPTI's records into wire records (cuda-layout.h): in the target, as soon as CUPTI gives a buffer
+ * back, and in the session, for the buffers that a killed process leaves.
  *
- * A struct of CUPTI only ever grew at its tail, so one build serves all versions: of a record that is
- * shorter than the newest, what is not there reads as 0. No CUPTI function is called.
- * Compiled only where cupti.h is. */
+ * CUPTI's structs only ever grew at their ends, so one build serves all versions: a field that a shorter record
+ * lacks reads as 0. No CUPTI function is called. Compiled only if cupti.h is there. */
 
 #pragma once
 

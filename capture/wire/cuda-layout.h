@@ -7,11 +7,11 @@
  * a stream are; the decoder is record.h). What CUPTI hands out is compacted into these
  * at once, by the thread that CUPTI calls; the session does the same with what a killed process left.
  *
- * All ticks are of the pool's clock: CUPTI is given it as its own, or its times are converted. Numbers of devices, contexts,
- * streams, graphs and nodes are CUPTI's. STRING of a head is a registered string (LNS_WIRE_STRING_-
- * REGISTERED) unless said otherwise. The values of fields that are CUPTI's enumerations are those of
- * its header; fields that the loaded CUPTI does not have are 0, device, context and stream numbers
- * LNS_WIRE_CUDA_NONE. */
+ * All ticks are of the pool's clock: CUPTI is given that clock, or its times are converted. The numbers of
+ * devices, contexts, streams, graphs and nodes are CUPTI's. STRING of a head is a registered string
+ * (LNS_WIRE_STRING_REGISTERED) unless a comment says otherwise. Fields that are CUPTI's enumerations have the
+ * values of its header. Fields that the loaded CUPTI does not have are 0; numbers of devices, contexts and
+ * streams are LNS_WIRE_CUDA_NONE then. */
 
 #pragma once
 

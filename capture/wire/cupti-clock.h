@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* CUPTI's own clock, for versions that cannot be given ours (before CUDA 11.6). The target reads both
- * clocks now and then, and before it compacts a buffer, so that each time in it lies between two
- * readings, by whose line it becomes ticks of the pool's clock. The readings lie in the pool's header:
- * the session converts by them what a killed process has left. */
+/* CUPTI's own clock, for versions that cannot be given ours (before CUDA 11.6). The target reads both clocks
+ * every now and then, and before it compacts a buffer. So each time in the buffer lies between two readings,
+ * and the line through them turns it into ticks of the pool's clock. The readings lie in the pool's header, so
+ * that the session can convert what a killed process left. */
 
 #pragma once
 
@@ -29,7 +29,7 @@ typedef struct
   LnsWireCuptiReading readings[LNS_WIRE_CUPTI_READINGS]; /* ascending in both */
 } LnsWireCuptiReadings;
 
-/* What many threads of the target read while one adds: to the side that is not in use. */
+/* Two sides: many threads of the target read the one in use, while one thread adds to the other. */
 typedef struct
 {
   uint32_t is_adding;
@@ -37,18 +37,19 @@ typedef struct
   LnsWireCuptiReadings sides[2];
 } LnsWireCuptiClock;
 
-/* Adds READING, unless another thread is adding one. Where there is no room, every other of the older
- * half leaves. Returns false where CUPTI's clock has not gone on as it did before, as when the machine's
- * time is set: then only READING stays. Never waits. */
+/* Adds READING, unless another thread is adding one. If there is no room, every other reading of the older half is
+ * dropped. Returns false if CUPTI's clock has jumped, as when the machine's time is set; only READING stays then.
+ * Never waits. */
 bool lns_wire_cupti_clock_add (LnsWireCuptiClock *clock, LnsWireCuptiReading reading);
 
-/* Copies what CLOCK holds, which others may change meanwhile. False, and nothing:
- * it makes no sense. */
+/* Copies the readings of CLOCK, which others may change meanwhile. Returns false and no readings if they are not
+ * valid. */
 bool lns_wire_cupti_clock_copy (const LnsWireCuptiClock *clock, LnsWireCuptiReadings *ret_copy);
 
-/* Ticks at CUPTI_NS on the line through the readings around it; before the first and behind the last on
- * that of the nearest two; if there is one only, that one's. Ascending in CUPTI_NS; O(log n). */
+/* Ticks at CUPTI_NS, on the line through the readings around it. Before the first and after the last reading, the
+ * line of the nearest two goes on; with one reading, the result is always its ticks. Ascending in CUPTI_NS;
+ * O(log n). */
 uint64_t lns_wire_cupti_clock_ticks (const LnsWireCuptiReadings *known, uint64_t cupti_ns);
 
-/* Makes the time at BYTES, 8 bytes of a record of CUPTI's, such ticks; 0 is no time and stays. */
+/* Converts the time at BYTES, 8 bytes of a CUPTI record, into ticks. 0 means no time and stays. */
 void lns_wire_cupti_clock_convert (const LnsWireCuptiReadings *known, uint8_t *bytes);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The bytes that cross the border between a recorded process and the session: what a record looks
- * like inside a chunk. The decoder is record.h; this header is for those who write.
+/* The layout of the records in a chunk, by which a recorded process and the session communicate. This header is
+ * for writers; record.h decodes.
  *
  * A chunk is a run of records, each a multiple of 16 bytes at a multiple of 16, none across the
  * chunk's end. Numbers are in the machine's own order: both sides run on one machine.
@@ -13,9 +13,9 @@
  * else (16 bytes). In all others the four bytes after the head are the record's whole size, so that
  * a reader skips what it does not know.
  *
- * All chunks of one stream, in order of their sequence numbers, are one text. A stream is written
- * by one thread at a time; LNS_WIRE_THREAD says by whom from here on. Strings, open ranges and
- * losses belong to a stream, definitions to the process. */
+ * All chunks of one stream, in order of their sequence numbers, are one run of records. A stream is written by
+ * one thread at a time; LNS_WIRE_THREAD says which thread writes from there on. Strings, open ranges and losses
+ * belong to a stream, definitions to the process. */
 
 #pragma once
 

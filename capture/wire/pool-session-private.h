@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the two halves of the session's side of a pool share: chunks and buffers. */
+/* Shared by the two halves of the session's side of a pool: chunks and buffers. */
 
 #pragma once
 

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The session's side of a chunk pool (pool.h has the layout and the life of a chunk). The
- * target may write anything anywhere at any time: this side keeps its own drained offsets and
- * states, copies before it looks, and at worst reads garbage records. A LnsWirePool is used by one
- * thread at a time. */
+/* The session's side of a chunk pool; pool.h has the layout and the life of a chunk. The target may write
+ * anything anywhere at any time. So this side keeps its own states and drained offsets and copies bytes
+ * before it reads them; at worst it reads garbage records. An LnsWirePool is used by one thread at a time. */
 
 #pragma once
 
@@ -29,7 +28,7 @@ typedef struct
   const LnsWireOptions *target; /* what is asked of the target, copied; null: NVTX alone */
 } LnsWirePoolOptions;
 
-/* What one visit saw of a chunk. */
+/* A chunk as one scan saw it. */
 typedef struct
 {
   uint32_t index;
@@ -37,8 +36,8 @@ typedef struct
   uint32_t stream;
   uint64_t sequence;
   uint32_t pid, tid;  /* as the target sees itself */
-  uint32_t committed; /* at the visit, checked against the capacity and rounded to records */
-  uint32_t drained;   /* of it, already read */
+  uint32_t committed; /* at the scan, checked against the capacity and rounded to records */
+  uint32_t drained;   /* of them, already read */
   bool full;          /* given back by its owner: committed is final */
 } LnsWireChunk;
 
@@ -46,7 +45,7 @@ typedef struct
 {
   uint32_t n_none, n_free, n_owned, n_full;
   uint32_t n_buffers;     /* lent to the target */
-  uint64_t touched_bytes; /* of what holds memory: whole pages of chunks, whole buffers */
+  uint64_t touched_bytes; /* that hold memory: whole pages of chunks, whole buffers */
 } LnsWirePoolUsage;
 
 /* Makes a pool: a memfd, sealed against shrink and grow, with no chunk lent yet.
@@ -60,30 +59,30 @@ void lns_wire_pool_free (LnsWirePool *pool);
 /* The memfd to pass to the target; owned by POOL. */
 int lns_wire_pool_fd (const LnsWirePool *pool);
 
-/* Closes it, which is needed for no more than to hand it over. */
+/* Closes the memfd, which is needed only to hand it over. */
 void lns_wire_pool_close_fd (LnsWirePool *pool);
 
-/* Tells the process that its connection is about to be closed, and the pool is read all the same. */
+/* Tells the process that its connection is about to be closed, but its pool is still read. */
 void lns_wire_pool_set_hushed (LnsWirePool *pool);
 
-/* The view of the pool, for sizes and for tests that play the target. */
+/* The view of the pool, for its sizes and for tests that act as the target. */
 const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
 
-/* Has the target look for the capture range of ASKED from now on, in place of any that it looked for. */
+/* Has the target look for the capture range of ASKED from now on, instead of any before. */
 void lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked);
 
-/* How often a capture range of those that the target looks for now has begun or ended in it, by its own
- * word: odd where one is open. */
+/* The number of times that the present capture range has begun or ended in the target, as the target says; odd while
+ * one is open. */
 uint32_t lns_wire_pool_n_range_edges (const LnsWirePool *pool);
 
-/* Lets the target record events, or not, whatever capture range is open in it. Takes effect at each thread's
- * next event. */
+/* Lets the target record events, or not, whether a capture range is open or not. Takes effect at each thread's next
+ * event. */
 void lns_wire_pool_set_recording (LnsWirePool *pool, bool recording);
 
-/* The same, or not any more: where a capture range is open in it, it goes on. */
+/* The same, but a target with an open capture range goes on recording. */
 void lns_wire_pool_let_record (LnsWirePool *pool, bool recording);
 
-/* Lends up to N more chunks, those that hold memory already first. Returns how many. */
+/* Lends up to N more chunks, beginning with those that hold memory. Returns how many. */
 uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
 
 /* A free chunk that holds no memory yet counts this part of its size against a cap: most threads that
@@ -97,8 +96,8 @@ uint32_t lns_wire_pool_publish (LnsWirePool *pool, uint32_t n);
  * the cap. Call after a scan. Returns how many chunks were lent. */
 uint32_t lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free);
 
-/* All who could write to the pool are gone: from here on each scan looks at every chunk, whatever they have
- * counted. */
+/* Notes that nobody can write to the pool any more. Each scan looks at every chunk from here on, whatever the target
+ * has counted. */
 void lns_wire_pool_set_over (LnsWirePool *pool);
 
 /* Looks at every chunk that may have news. RET_CHUNKS (room for N_MAX) gets those that are owned or full and whose
@@ -132,13 +131,13 @@ void lns_wire_pool_usage (const LnsWirePool *pool, LnsWirePoolUsage *ret_usage);
  * grows. */
 void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
 
-/* What is known of the process's children that could not join. */
+/* What the pool tells about children of the process that could not join. */
 void lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays);
 
-/* Domains that the process could not make; see LnsWirePoolHeader. */
+/* The number of domains that the process could not make; see LnsWirePoolHeader. */
 uint64_t lns_wire_pool_domains_refused (const LnsWirePool *pool);
 
-/* How many buffers for CUPTI the pool has room for. */
+/* The number of buffers for CUPTI that the pool has room for. */
 uint32_t lns_wire_pool_n_buffers (const LnsWirePool *pool);
 
 /* With all processes gone: copies what is in buffer INDEX and in no stream yet to RET_BYTES, which has
@@ -146,15 +145,14 @@ uint32_t lns_wire_pool_n_buffers (const LnsWirePool *pool);
  * CUPTI's records up to their end or to a kind of 0. */
 size_t lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes);
 
-/* How long the records of the CUPTI that the target has loaded are; anything may be in it. */
+/* The sizes of the records of the target's CUPTI. The target wrote them: they may have any value. */
 void lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_sizes);
 
-/* What the target knows of the clock of its CUPTI; false, and nothing, where what it left makes
- * no sense. */
+/* The target's readings of its CUPTI's clock. Returns false and no readings if they are not valid. */
 bool lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_readings);
 
-/* Whether the target has got the pool: one that had given up before never will. */
+/* Whether the target has received the pool. A target that had given up before never does. */
 bool lns_wire_pool_is_joined (const LnsWirePool *pool);
 
-/* Whether somebody in the target reads LnsWireCommand. */
+/* Whether the target reads LnsWireCommand. */
 bool lns_wire_pool_listens (const LnsWirePool *pool);

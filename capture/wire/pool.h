@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The chunk pool: one memfd a process, made by the session, mapped by both. This header is its
- * layout and the target's side; the session's side is pool-session.h.
+/* The chunk pool: one memfd per process, made by the session and mapped by both. This header has its layout and
+ * the target's side; pool-session.h has the session's side.
  *
  *   offset 0         LnsWirePoolHeader (4096 bytes)
  *   loss_offset      LNS_WIRE_LOSS_SHARDS × LnsWireLossShard
@@ -13,7 +13,7 @@
  *                    empty, so that two threads never write within 128 bytes of each other (the
  *                    prefetcher fetches cache lines in pairs)
  *   buffer_lines_offset, buffers_offset
- *                    what CUPTI fills, see buffers.h; 0 where there are none
+ *                    the buffers that CUPTI fills, see buffers.h; 0 if there are none
  *
  * A chunk's life. All words are of its line; "acquire" and "release" are C11's. T is the target, S
  * the session.

@@ -5,33 +5,34 @@
 
 /* How a process joins a session.
  *
- * The session listens on a unix socket of type SOCK_SEQPACKET and puts its path, shorter than 100 bytes, in
- * the environment of what it starts. Its folder is closed to other users. A session of root, whose
- * processes may become other users, lets them in by the path's last part, which is secret, and answers those
- * that descend from it. A process that uses NVTX for
- * the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which carries the
- * pool's memfd (SCM_RIGHTS, one descriptor). What does not come within LNS_WIRE_HANDSHAKE_MS turns
- * capture off in that process: it then closes the connection, by which the session, when it reads the
- * hello at last, sees and counts it (EPIPE on its answer, or the end of a connection whose pool nobody
- * has joined). A process that initialises CUDA, which takes longer than any handshake, asks with more
- * patience, and asks again where NVTX got no answer.
+ * The session listens on a Unix socket of type SOCK_SEQPACKET and puts its path, shorter than 100 bytes, into the
+ * environment of the program. Other users cannot enter the socket's folder. Processes of a session of root may
+ * become other users: they get in by the last part of the path, which is secret, and are answered if they descend
+ * from the session.
+ *
+ * A process that uses NVTX for the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which
+ * carries the pool's memfd (SCM_RIGHTS, one descriptor). If it does not come within LNS_WIRE_HANDSHAKE_MS, the
+ * process closes the connection and is not recorded. The session notices that when it answers (EPIPE) or sees the
+ * end of a connection whose pool nobody has joined, and counts it. A process that initialises CUDA, which takes
+ * longer than any handshake, waits longer, and asks again if NVTX got no answer.
  *
  *   target                                session
  *   connect, LnsWireHello          ->     accept; SO_PEERCRED; a pool for it
  *                                  <-     LnsWireWelcome + memfd, or LnsWireWelcome{refused}
  *   LnsWireNotice (only hints)     ->     may be ignored
  *                                  <-     LnsWireCommand, where the pool's header says LISTENS
- *   end of file                    ->     the process is gone, or has closed our descriptor: ask
- * its pidfd before chunks are taken back
+ *   end of file                    ->     the process is gone or has closed our descriptor: the session asks
+ *                                         its pidfd before it takes chunks back
  *
- * The connection stays open to the process's end, or until the program closes a descriptor that is
- * not its own: from then on the process is silent, but goes on recording into its pool. A fork's
- * child inherits the connection: on its first event it says hello on one of its own. Where it cannot
- * reach the socket, as it gave up privileges or changed its root folder, it makes a pair of sockets,
- * sends one of them through the inherited connection (NOTICE_CONNECTION) and says hello on the other;
- * so the session keeps a connection to the end of all who hold it. Credentials come from SO_PEERCRED alone; the pid and tid in the hello are those of the
- * target's pid namespace. Messages are of fixed size; a receiver refuses any other size, magic or
- * version. */
+ * The connection stays open until the process ends, or until the program closes a descriptor that is not its own.
+ * From then on the process sends no messages, but goes on recording into its pool. The child of a fork inherits the
+ * connection, and on its first event says hello on a connection of its own. If it cannot reach the socket, as it gave
+ * up privileges or changed its root folder, it makes a pair of sockets, sends one of them through the inherited
+ * connection (NOTICE_CONNECTION) and says hello on the other. For this the session keeps a connection until nobody
+ * holds it.
+ *
+ * Credentials come from SO_PEERCRED alone; the pid and tid in the hello are those of the target's pid namespace.
+ * Messages have a fixed size; a receiver refuses any other size, magic or version. */
 
 #pragma once
 
@@ -39,7 +40,7 @@
 
 #define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION" /* the socket's path */
 #define LNS_WIRE_PATH_MAX_BYTES 100                 /* with its terminator */
-#define LNS_WIRE_HANDSHAKE_MS   1000                /* connect, hello and welcome together */
+#define LNS_WIRE_HANDSHAKE_MS   1000                /* for connect, hello and welcome together */
 #define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
 #define LNS_WIRE_ABI            8 /* layout of messages, pool and records; equal on both sides */
@@ -69,7 +70,7 @@ typedef enum
 {
   LNS_WIRE_NOTICE_LOW = 1, /* free chunks are running out: drain and publish sooner than planned */
   LNS_WIRE_NOTICE_FLUSHED = 2,     /* the command of the serial VALUE is done */
-  LNS_WIRE_NOTICE_RANGE_BEGAN = 3, /* VALUE: the process's how manyth capture range, from 1 on */
+  LNS_WIRE_NOTICE_RANGE_BEGAN = 3, /* VALUE: the number of the process's capture range, from 1 on */
   LNS_WIRE_NOTICE_RANGE_ENDED = 4, /* as above: the pool's RANGES_TOLD says so, and LNS_WIRE_RANGE
                                       records have the exact times */
   LNS_WIRE_NOTICE_CONNECTION = 5,  /* comes with a connection (SCM_RIGHTS) of a child's own */
@@ -82,14 +83,14 @@ typedef struct
   uint32_t value;
 } LnsWireNotice;
 
-/* From the session to a process whose pool says that it listens; each is answered by FLUSHED with
- * its serial. To be sent without waiting: one that stops listening answers no more. */
+/* From the session to a process whose pool says that it listens. The process answers each with FLUSHED and its
+ * serial. Send it without waiting, as a process may stop listening at any time. */
 typedef enum
 {
   LNS_WIRE_COMMAND_FLUSH = 1, /* hand over all that CUPTI has finished */
   LNS_WIRE_COMMAND_START = 2, /* look at RECORDING, which the session has changed */
   LNS_WIRE_COMMAND_STOP = 3,  /* the same, and flush */
-  LNS_WIRE_COMMAND_FINISH = 4 /* flush by force, also what is not finished: the session ends */
+  LNS_WIRE_COMMAND_FINISH = 4 /* flush everything, finished or not, as the session ends */
 } LnsWireCommandKind;
 
 typedef struct

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the extension module that watches Python functions (capture/python) calls in the injection,
- * which it loads by the path in NVTX_INJECTION64_PATH. All may be called by any thread. */
+/* The functions that the extension module which traces Python functions (capture/python) calls in the injection
+ * library. It loads the library by the path in NVTX_INJECTION64_PATH. Any thread may call them. */
 
 #pragma once
 

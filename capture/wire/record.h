@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Records as a reader sees them. The bytes come from another process and are believed in nothing:
- * every size and count is checked against what is there, and no pointer in a result leaves the
- * bytes given. All functions are pure but for the cursor or assembler they are handed, and
- * thread-safe on different ones. */
+/* Decodes records. The bytes come from another process and are not trusted: every size and count is checked, and no
+ * pointer in a result leaves the given bytes. The functions change nothing but the cursor or assembler that they are
+ * given, and are thread-safe on different ones. */
 
 #pragma once
 

@@ -3,32 +3,31 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The connection to the session: a high-numbered, close-on-exec descriptor that the program may close
- * or reuse at any time, and which is therefore compared with what it was before each use. */
+/* The connection to the session: a high-numbered, close-on-exec descriptor. The program may close it or reuse its
+ * number at any time, so it is checked before each use. */
 
 #pragma once
 
 #include "capture/wire/pool.h"
 #include "capture/wire/protocol.h"
 
-/* The path of the session's socket by the environment, or null. */
+/* The path of the session's socket from the environment, or null. */
 const char *lns_connection_path (void);
 
-/* Says HELLO to the session named in the environment, within BOUND_MS; in a fork's child that cannot
- * reach it, by the connection of its parent, which is closed here on success.
- * Returns 0 and the mapped pool in RET_POOL, or -errno: -ENOENT when there is no session to join,
- * -ETIMEDOUT, the session's own refusal (RET_IS_REFUSED), or a system call's error. No descriptor is
- * left open then.
- * To be called by one thread at a time. */
+/* Says HELLO to the session named in the environment, within BOUND_MS. The child of a fork that cannot reach the
+ * session uses the connection of its parent, which is closed here on success.
+ * Returns 0 and the mapped pool in RET_POOL, or -errno and no open descriptor: -ENOENT if there is no session to
+ * join, -ETIMEDOUT, the session's own refusal (RET_IS_REFUSED), or a system call's error.
+ * Called by one thread at a time. */
 int lns_connection_open (const LnsWireHello *hello,
                          int bound_ms,
                          LnsWirePoolView *ret_pool,
                          bool *ret_is_refused);
 
-/* Sends NOTICE without waiting. Returns 0; -EPIPE when the session is gone; -EBADF where the
- * descriptor is gone, its number is the program's now, or the session has closed its end and goes on; -EAGAIN when the session does not take it. */
+/* Sends NOTICE without waiting. Returns 0; -EPIPE if the session is gone; -EBADF if the descriptor is gone, its number
+ * is the program's now, or the session has closed its end and goes on; -EAGAIN if the session does not take it. */
 int lns_connection_notify (const LnsWireNotice *notice);
 
-/* Waits for a command until DEADLINE_MS of CLOCK_MONOTONIC; only for the time without CONNECTED.
- * Returns 1 with RET_COMMAND; 0 at the deadline; -EPIPE when the session is gone; -EBADF as above. */
+/* Waits for a command until DEADLINE_MS of CLOCK_MONOTONIC; without CONNECTED, only waits for the time to pass.
+ * Returns 1 and RET_COMMAND; 0 at the deadline; -EPIPE if the session is gone; -EBADF as above. */
 int lns_connection_receive (LnsWireCommand *ret_command, bool connected, int64_t deadline_ms);

@@ -3,26 +3,25 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the library knows of the process it is in: whether it takes part in a session, and the pool.
+/* The state of the process that the library is in: whether it takes part in a session, and the pool.
  *
- * The generation is the one word that every event looks at. It lives on a page that the kernel wipes
- * in the child of any fork (fork, _Fork, clone), so a child finds LNS_GENERATION_FRESH there, goes
- * through lns_process_join() and gets a pool of its own before it stores a byte anywhere. What else must begin
- * anew in a child lies on the same page. A child of vfork shares all memory with its waiting parent and is the
- * parent in our eyes.
+ * The generation is the one word that every event reads. It lies on a page that the kernel wipes in the child of any
+ * fork (fork, _Fork, clone). So a child finds LNS_GENERATION_FRESH there, goes through lns_process_join() and gets a
+ * pool of its own before it stores a byte anywhere. The other state that must begin anew in a child lies on the same
+ * page. A child of vfork shares all memory with its waiting parent, and counts as the parent.
  *
- * This is the lowest of the library's layers but for system calls (system.h). Each includes and calls only those
+ * This is the lowest of the library's layers, above system calls (system.h). Each layer includes and calls only those
  * before it:
- *   process       the state that all look at
+ *   process       the state that all layers read
  *   connection    the socket to the session
  *   strings       the names that a stream remembers
- *   definitions   what is defined once, in memory until it is sent
- *   join          gets the process into a session
+ *   definitions   definitions, kept in memory and sent once
+ *   join          joins the process to a session
  *   stream        a thread's records; joins at the first one, and sends definitions as it goes
- *   intern        tells names in streams
+ *   intern        writes names into streams
  *   range         what begins and ends recording
  *   nvtx, cuda, and the library's entries
- * What a lower layer has to say to a higher one it says to watchers (lns_process_add_watcher ()). */
+ * A lower layer notifies a higher one through watchers (lns_process_add_watcher ()). */
 
 #pragma once
 
@@ -33,12 +32,13 @@
 
 enum
 {
-  LNS_GENERATION_FRESH = 0,    /* not asked yet, or a fork's child */
-  LNS_GENERATION_STARTING = 1, /* a thread is shaking hands */
+  LNS_GENERATION_FRESH = 0,    /* not asked yet, or the child of a fork */
+  LNS_GENERATION_STARTING = 1, /* a thread is in the handshake */
   LNS_GENERATION_OFF = 2,      /* not in a session, for good */
   LNS_GENERATION_LATE = 3,     /* the session did not answer in time: CUDA may ask again */
-  LNS_GENERATION_STRAY = 4,    /* a fork's child that cannot join: it counts in its parent's pool */
-  LNS_GENERATION_FIRST = 16,   /* from here on: in a session */
+  LNS_GENERATION_STRAY =
+      4, /* the child of a fork that cannot join: it counts losses in its parent's pool */
+  LNS_GENERATION_FIRST = 16, /* from here on: in a session */
 };
 
 /* Zero in each process at first. */
@@ -60,11 +60,12 @@ typedef struct
 
 typedef struct
 {
-  LnsWirePoolView pool; /* the parent's, until a fork's child has its own; and a stray's for good */
+  LnsWirePoolView
+      pool; /* in the child of a fork, the parent's until it has its own; a stray keeps the parent's */
   LnsWireClock clock;
   uint32_t pid;
-  int64_t asked_ms;  /* when the handshake under way, or the last one, began */
-  uint64_t n_joined; /* how many times this image and those it was forked from have joined */
+  int64_t asked_ms;  /* when the present or last handshake began */
+  uint64_t n_joined; /* how many times this process and those it was forked from have joined */
 } LnsProcessState;
 
 extern LnsOwnPage lns_own;
@@ -76,7 +77,7 @@ lns_process_generation (void)
   return __atomic_load_n (&lns_own.generation, __ATOMIC_ACQUIRE);
 }
 
-/* Whether the session, which was joined, looks at NVTX's events. */
+/* Whether the session that was joined asks for NVTX events. */
 static inline bool
 lns_process_wants_nvtx (void)
 {
@@ -85,23 +86,23 @@ lns_process_wants_nvtx (void)
          __atomic_load_n (&options->range_kind, __ATOMIC_RELAXED) == LNS_WIRE_RANGE_NVTX;
 }
 
-/* What a part that lies above does when the process's state changes. Each function may be null. */
+/* Callbacks of a higher layer for changes of the process's state. Each may be null. */
 typedef struct LnsProcessWatcher
 {
-  int (*prepare) (void);       /* before each handshake: 0, or -errno where the part cannot work */
-  void (*leave_parent) (void); /* in a fork's child, before the parent's pool is unmapped */
+  int (*prepare) (void);       /* before each handshake: 0, or -errno if the layer cannot work */
+  void (*leave_parent) (void); /* in the child of a fork, before the parent's pool is unmapped */
   void (*follow_recording) (void); /* the pool's RECORDING has changed; any thread */
   struct LnsProcessWatcher *next;
 } LnsProcessWatcher;
 
-/* Has WATCHER, which is static and not among them, called from now on. */
+/* Adds WATCHER, which is static and was not added before. */
 void lns_process_add_watcher (LnsProcessWatcher *watcher);
 
-/* Calls the watchers for their parts to prepare: 0, or what the first one says that cannot. */
+/* Calls `prepare` of all watchers. Returns 0 or the first error. */
 int lns_process_prepare (void);
 
-/* Calls the watchers, as this is a fork's child that is about to leave its parent's pool. */
+/* Calls `leave_parent` of all watchers. */
 void lns_process_leave_parent (void);
 
-/* Calls the watchers, as the pool's RECORDING has changed. */
+/* Calls `follow_recording` of all watchers. */
 void lns_process_recording_changed (void);

@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The stream of records that a thread writes. A thread gets one at its first event and gives it back
- * at its end to the next thread, with its memory, names and, mostly, its chunk: 100,000 short threads
- * use a handful.
+/* The stream of records that a thread writes. A thread gets a stream at its first event and gives it back when it ends,
+ * with its memory, names and, usually, its chunk, so that the next thread can use it: 100,000 short threads use a
+ * handful of streams.
  *
- * The fast path (lns_inject_stream_enter_nvtx() … lns_inject_stream_leave()) is three loads, two compares and a store;
- * it allocates nothing, takes no lock and makes no system call. A stream that was entered must be
- * left on every path. While it is entered, a signal handler of the program that uses NVTX on this
- * thread finds the gate shut; its events are counted as lost. */
+ * The fast path (lns_inject_stream_enter_nvtx() … lns_inject_stream_leave()) is three loads, two compares and a store.
+ * It allocates nothing, takes no lock and makes no system call. A stream that was entered must be left on every path.
+ * Meanwhile its gate is shut: if a signal handler of the program uses NVTX on this thread, its events are counted as
+ * lost. */
 
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "capture/inject/core/strings.h"
 #include "capture/wire/clock.h"
 
-/* Domains whose depth needs no further memory. */
+/* The number of domains whose depths need no further memory. */
 #define LNS_STREAM_NEAR_DOMAINS 64u
 
 typedef struct LnsInjectStream LnsInjectStream;
@@ -27,13 +27,13 @@ struct LnsInjectStream
 {
   /* The generation while the stream may be entered, LNS_GATE_BUSY while it is. */
   uint64_t gate;
-  uint8_t *cursor; /* where the next record goes; null, as are the next two, without a chunk */
+  uint8_t
+      *cursor; /* the place of the next record; without a chunk, this and the next two are null */
   uint8_t *end;
   uint8_t *chunk;
   LnsWireLine *line;
-  const uint32_t
-      *recording;   /* of NVTX's events: the pool's flag, or 0 where they are not asked for */
-  uint32_t *depths; /* by domain: how many ranges are pushed */
+  const uint32_t *recording; /* of NVTX events: the pool's flag, or a 0 if they are not asked for */
+  uint32_t *depths;          /* by domain: the number of pushed ranges */
   uint32_t n_depths;
   uint32_t pop_floor; /* pops that reach a depth below it take the slow path */
   /* From here on only slow paths. */
@@ -42,16 +42,16 @@ struct LnsInjectStream
   uint64_t sequence; /* of the next chunk */
   uint64_t n_ranges; /* started: the next start/end range's number */
   uint64_t thread_serial;
-  uint64_t thread_ticks; /* when the thread came */
+  uint64_t thread_ticks; /* when the thread got the stream */
   uint32_t tid;
   uint32_t next_idle;   /* serial */
-  char thread_name[16]; /* of the operating system, as it was told */
+  char thread_name[16]; /* of the operating system, as last written */
   bool thread_told;
   bool in_pieces; /* a record is being written in pieces: no other may come between them */
   uint64_t first_lost_ticks;
   uint64_t last_lost_ticks;
   LnsWireLosses lost; /* since the last record */
-  uint32_t n_gaps;    /* how many times what the stream has told became void */
+  uint32_t n_gaps;    /* how many times the names that the stream has written became void */
   void *launches;     /* of the CUDA engine; null until it writes here */
   uint32_t near_depths[LNS_STREAM_NEAR_DOMAINS];
   LnsStrings strings;
@@ -60,13 +60,13 @@ struct LnsInjectStream
 #define LNS_GATE_BUSY UINT64_MAX
 #define LNS_GATE_NONE UINT64_C (3) /* never a generation */
 
-/* The whole of this library's thread-local storage. Null until the thread has a stream, so that nothing
- * must be copied into a new thread: glibc (2.36) misses one that is created while another thread loads
- * this library, and leaves it zeroes. */
+/* All of this library's thread-local storage. Null until the thread has a stream, so that a new thread needs no copied
+ * initial value: glibc (2.36) misses a thread that is created while another one loads this library, and leaves its
+ * storage zero. */
 extern __thread LnsInjectStream *lns_inject_stream_self
     __attribute__ ((tls_model ("initial-exec")));
 
-/* What threads have without a stream of their own: it can never be entered. */
+/* The stream of threads that have none of their own. It can never be entered. */
 extern LnsInjectStream lns_no_stream;
 
 /* This thread's stream, or lns_no_stream. */
@@ -77,14 +77,14 @@ lns_inject_stream_mine (void)
   return __builtin_expect (stream != NULL, 1) ? stream : &lns_no_stream;
 }
 
-/* Instead of a kind: the stream is entered for something else than an event, recording or not. */
+/* Instead of a kind: the stream is entered for something other than an event, recording or not. */
 #define LNS_STREAM_NO_EVENT LNS_WIRE_LOSS_KINDS
 
-/* Enters this thread's stream where the fast path cannot: joins the session, gets a stream. Returns
- * null when the event is not to be recorded, and counts it as one of KIND if it is lost by that. */
+/* Enters this thread's stream if the fast path cannot: joins the session, gets a stream. Returns null if the event is
+ * not recorded, and counts it as a loss of KIND if it is lost. */
 LnsInjectStream *lns_inject_stream_enter_slow (LnsWireLossKind kind);
 
-/* The same for NVTX's events: not recorded either where the session does not ask for them. */
+/* The same for NVTX events, which are not recorded if the session does not ask for them. */
 LnsInjectStream *lns_inject_stream_enter_nvtx_slow (LnsWireLossKind kind);
 
 static inline LnsInjectStream *
@@ -95,7 +95,7 @@ lns_inject_stream_shut_gate (LnsInjectStream *stream)
   return stream;
 }
 
-/* Enters this thread's stream for an event of NVTX. */
+/* Enters this thread's stream for an NVTX event. */
 static inline LnsInjectStream *
 lns_inject_stream_enter_nvtx (LnsWireLossKind kind)
 {
@@ -106,8 +106,8 @@ lns_inject_stream_enter_nvtx (LnsWireLossKind kind)
   return lns_inject_stream_shut_gate (stream);
 }
 
-/* The same for an event that may open the capture range that is looked for; null also where others' ranges have
- * it recorded: it is to be compared first. */
+/* The same for an event that may open the capture range. Returns null also while other processes' ranges have it
+ * recorded, as it must be compared first. */
 LnsInjectStream *lns_inject_stream_enter_opening_slow (LnsWireLossKind kind);
 
 static inline LnsInjectStream *
@@ -121,7 +121,7 @@ lns_inject_stream_enter_opening (LnsWireLossKind kind)
   return lns_inject_stream_shut_gate (stream);
 }
 
-/* Whether lns_inject_stream_enter_opening () gave no stream for nothing but the comparison. */
+/* Whether lns_inject_stream_enter_opening () returned null only because of the comparison. */
 static inline bool
 lns_inject_stream_is_recorded (void)
 {
@@ -130,7 +130,7 @@ lns_inject_stream_is_recorded (void)
          __atomic_load_n (stream->recording, __ATOMIC_RELAXED) != 0;
 }
 
-/* The same for an event that something else than NVTX brings about, which has asked for it. */
+/* The same for an event of a source other than NVTX, which was asked for. */
 static inline LnsInjectStream *
 lns_inject_stream_enter (LnsWireLossKind kind)
 {
@@ -148,7 +148,7 @@ lns_inject_stream_leave (LnsInjectStream *stream)
   __atomic_store_n (&stream->gate, stream->generation, __ATOMIC_RELAXED);
 }
 
-/* Where DOMAIN's depth is counted for this thread, entered or not; null where it cannot be. */
+/* The counter of DOMAIN's depth for this thread, whether the stream is entered or not; null if there is none. */
 uint32_t *lns_inject_stream_far_depth (LnsInjectStream *stream, uint32_t domain);
 
 static inline uint32_t *
@@ -159,11 +159,11 @@ lns_inject_stream_depth (LnsInjectStream *stream, uint32_t domain)
   return lns_inject_stream_far_depth (stream, domain);
 }
 
-/* Ends the chunk and takes another; writes what a new one begins with (whose records follow, what is
- * missing). Returns room for N_BYTES, at most a chunk's capacity, or null. */
+/* Ends the chunk, takes another, and writes its beginning: which thread writes, and what is missing. Returns room for
+ * N_BYTES, at most a chunk's capacity, or null. */
 uint8_t *lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes);
 
-/* Room for a record of N_BYTES, or null. Nothing of it is seen before lns_inject_stream_commit(). */
+/* Returns room for a record of N_BYTES, or null. Nobody sees the record before lns_inject_stream_commit(). */
 static inline uint8_t *
 lns_inject_stream_reserve (LnsInjectStream *stream, size_t n_bytes)
 {
@@ -180,7 +180,7 @@ lns_inject_stream_commit (LnsInjectStream *stream, size_t n_bytes)
   lns_wire_pool_commit (stream->line, (uint32_t)(stream->cursor - stream->chunk));
 }
 
-/* Writes the 16 bytes of a short event. False: there is no room. */
+/* Writes the 16 bytes of a short event. Returns false if there is no room. */
 static inline bool
 lns_inject_stream_write_event (LnsInjectStream *stream, LnsWireHead event)
 {
@@ -197,9 +197,9 @@ lns_inject_stream_write_event (LnsInjectStream *stream, LnsWireHead event)
  * have been written for nothing then. */
 int lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts);
 
-/* Counts an event of KIND and N_BYTES as lost; the names that the stream has told are void. */
+/* Counts an event of KIND and N_BYTES as lost. The names that the stream has written become void. */
 void lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size_t n_bytes);
 
-/* Sends the definitions that wait (definitions.h) into STREAM, which the caller has entered. Leaves them for the next
- * caller where another thread sends just now or there is no room. */
+/* Writes the definitions that wait (definitions.h) into STREAM, which the caller has entered. Leaves them to the next
+ * caller if another thread is sending or there is no room. */
 void lns_inject_stream_send_definitions (LnsInjectStream *stream);

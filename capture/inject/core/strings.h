@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The names that a stream has told already. Looked up first by address, then by content; what an
- * address holds is compared with what it held, byte for byte, since programs build names in buffers
- * that they use again. When ids or memory run out, everything is forgotten and told anew. */
+/* The names that a stream has written. They are looked up by address first, then by content. The bytes at an address
+ * are compared with those that were there before, as programs build names in buffers that they use again. When ids or
+ * memory run out, all names are forgotten and written again. */
 
 #pragma once
 
@@ -19,11 +19,11 @@
 #define LNS_STRINGS_POINTERS    128u
 #define LNS_STRINGS_INDEX       8192u /* at least twice LNS_WIRE_STREAM_STRINGS */
 #define LNS_STRINGS_COPY_BYTES  (128u << 10)
-#define LNS_STRINGS_CACHED_MAX  4096u /* longer names are told each time */
+#define LNS_STRINGS_CACHED_MAX  4096u /* longer names are written each time */
 #define LNS_STRINGS_WIDE_BYTES  (64u << 10)
 #define LNS_STRINGS_FIRST_INDEX 256u
 
-/* Instead of an id: there was no room to tell the name. */
+/* Instead of an id: there was no room to write the name. */
 #define LNS_STRINGS_NO_ROOM UINT32_MAX
 
 typedef struct
@@ -41,7 +41,7 @@ typedef struct
   uint32_t n_bytes;
 } LnsStringEntry;
 
-/* Address space that is touched only as far as it is used. */
+/* Address space, of which only the used part is touched. */
 typedef struct
 {
   uint16_t index[LNS_STRINGS_INDEX];               /* ids by hash, 0 where empty */
@@ -62,25 +62,26 @@ typedef struct
 /* A 64-bit hash of N_BYTES of TEXT. */
 uint64_t lns_strings_hash (const char *text, size_t n_bytes);
 
-/* Begins with MEMORY, which is zero. */
+/* Initialises the names with MEMORY, which is zero. */
 void lns_strings_init (LnsStrings *strings, LnsStringMemory *memory);
 
 /* Forgets all names. */
 void lns_strings_clear (LnsStrings *strings);
 
-/* The id of TEXT, which has HASH, by its content; 0 when it was not told. POINTER: where it is found again by address,
- * or null. */
+/* Finds the id of TEXT, which has HASH, by its content. Returns 0 if it was not written. POINTER is the address by which
+ * it is found again, or null. */
 uint32_t lns_strings_look_up (
     LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes, const char *pointer);
 
-/* A new id for a text of N_BYTES with HASH, which is to be told; forgets all others if there is no room beside them.
- * Then one of these two. */
+/* Makes an id for a text of N_BYTES with HASH, which the caller then writes. Forgets all other names if there is no
+ * room. Call one of the next two functions afterwards. */
 uint32_t lns_strings_add (LnsStrings *strings, uint64_t hash, size_t n_bytes);
 
-/* ID was told as TEXT, of at most LNS_STRINGS_CACHED_MAX bytes: it is found from now on. POINTER: as above. */
+/* Notes that TEXT, of at most LNS_STRINGS_CACHED_MAX bytes, was written as ID, and is found from now on. POINTER as
+ * above. */
 void lns_strings_keep (LnsStrings *strings, uint32_t id, const char *text, const char *pointer);
 
-/* ID could not be told. */
+/* Notes that ID could not be written. */
 void lns_strings_drop (LnsStrings *strings, uint32_t id);
 
 /* Converts at most N_MAX bytes of the wide TEXT to UTF-8 in RET_TEXT, whole characters only, not
@@ -88,8 +89,8 @@ void lns_strings_drop (LnsStrings *strings, uint32_t id);
  * Returns how many bytes the whole text has in UTF-8, also those that did not fit. */
 size_t lns_utf8_from_wide (const wchar_t *text, char *ret_text, size_t n_max);
 
-/* Whether the string at POINTER is COPY, which is N_BYTES long with its terminator. The caller's may
- * be shorter than it was: no byte of another page is looked at. */
+/* Whether the string at POINTER equals COPY, which has N_BYTES with its terminator. The string may be shorter than it
+ * was, so no byte of another page is read. */
 static inline bool
 lns_strings_same (const char *pointer, const char *copy, uint32_t n_bytes)
 {
@@ -121,7 +122,7 @@ lns_strings_slot (const char *pointer)
   return ((uint32_t)(uintptr_t)pointer * 2654435761u) / (UINT32_MAX / LNS_STRINGS_POINTERS + 1);
 }
 
-/* The id of the string at POINTER, or 0 when it is not known by address (null never is). */
+/* The id of the string at POINTER, or 0 if it is not known by address; null never is. */
 static inline uint32_t
 lns_strings_find (const LnsStrings *strings, const char *pointer)
 {

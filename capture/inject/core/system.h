@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* System calls, made through syscall() alone: libc's own wrappers are cancellation points, may be
- * interposed by the program or by other tools, and some are bound to versions of glibc that are too
- * new. Each returns the call's result or -errno, and none changes the caller's errno for good: every
- * slow path is bracketed by LNS_KEEP_ERRNO. */
+/* System calls, made through syscall() alone: libc's own wrappers are cancellation points, may be interposed by the
+ * program or other tools, and some need versions of glibc that are too new. Each returns the call's result or -errno.
+ * Every slow path keeps the caller's errno by LNS_KEEP_ERRNO. */
 
 #pragma once
 
@@ -34,8 +33,8 @@ lns_or_errno (long result)
 
 #define LNS_SYSCALL(...) lns_or_errno (syscall (__VA_ARGS__))
 
-/* Anonymous private memory of N_BYTES, zeroed, never backed by huge pages (a few touched bytes must
- * not cost 2 MiB); null when there is none. */
+/* Anonymous private memory of N_BYTES, zeroed, and never backed by huge pages, as a few touched bytes must not cost
+ * 2 MiB. Null if there is none. */
 void *lns_inject_map (size_t n_bytes);
 
 void lns_inject_unmap (void *memory, size_t n_bytes);
@@ -43,7 +42,7 @@ void lns_inject_unmap (void *memory, size_t n_bytes);
 /* CLOCK_MONOTONIC in ms. */
 int64_t lns_inject_monotonic_ms (void);
 
-/* Blocks all signals of this thread and returns the mask before; lns_inject_unblock() sets it again.
- * For short stretches that a handler of the program that uses NVTX must not interrupt. */
+/* Blocks all signals of this thread and returns the old mask, which lns_inject_unblock() restores. For short pieces of
+ * code that a signal handler which uses NVTX must not interrupt. */
 uint64_t lns_inject_block_signals (void);
 void lns_inject_unblock_signals (uint64_t before);

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What CUPTI fills. It asks for buffers and gives them back on threads of its own, on the one that
- * flushes, and on those of the program, inside of CUDA calls. A buffer is compacted at once, by
- * whoever is called: nothing here waits for another thread. */
+/* CUPTI asks for buffers and gives them back on threads of its own, on the one that flushes, and on the program's
+ * threads, inside CUDA calls. The thread that CUPTI calls compacts the buffer at once; nothing here waits for another
+ * thread. */
 
 #include "capture/inject/cuda/buffers.h"
 #include "capture/inject/cuda/calls.h"

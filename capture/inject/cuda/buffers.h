@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The buffers that CUPTI fills with records, and what is told of their contents. */
+/* The buffers that CUPTI fills with records, and their compaction into streams. */
 
 #pragma once
 
@@ -15,15 +15,15 @@ void lns_cuda_buffer_requested (uint8_t **buffer, size_t *size, size_t *max_reco
 void lns_cuda_buffer_completed (
     CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
-/* Sees to it that the lengths of CUPTI's records are known; false, and a problem, where CUPTI does not
- * tell. Cheap once they are. */
+/* Makes sure that the sizes of CUPTI's records are known. Returns false and writes a problem if CUPTI does not tell
+ * them. Cheap once they are known. */
 bool lns_cuda_learn_sizes (bool is_needed);
 
-/* Tells what CUPTI has dropped since it was asked last, in CONTEXT and STREAM. */
+/* Writes how many records CUPTI has dropped in CONTEXT and STREAM since the last call. */
 void lns_cuda_tell_dropped (CUcontext context, uint32_t stream);
 
-/* Has CUPTI give back what is finished until all kernels that were launched are, for a second at most. */
+/* Has CUPTI give back finished records until all launched kernels have ended, for at most a second. */
 void lns_cuda_flush_all_launched (void);
 
-/* Has CUPTI give back what is finished, or everything by force. */
+/* Has CUPTI give back finished records, or all records. */
 void lns_cuda_flush (bool by_force);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What CUPTI calls when the program does something, on the program's threads. */
+/* Handles CUPTI's callbacks on the program's threads. */
 
 #include "capture/inject/cuda/callbacks.h"
 #include "capture/inject/cuda/buffers.h"

@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What CUPTI calls when the program does something, on the program's threads. */
+/* The callback that CUPTI calls on the program's threads when the program makes a CUDA call. */
 
 #pragma once
 
 #include "capture/inject/cuda/engine.h"
 
-/* What is subscribed with CUPTI. */
+/* The function to subscribe with CUPTI. */
 void lns_cuda_callback (void *unused,
                         CUpti_CallbackDomain domain,
                         CUpti_CallbackId cbid,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which calls of the program, and what else, CUPTI tells of, and what the calls mean. */
+/* The calls and other events for which CUPTI calls back, and the meaning of the calls. */
 
 #pragma once
 
@@ -13,10 +13,10 @@
 /* Enables all callbacks that the options ask for. */
 void lns_cuda_enable_callbacks (void);
 
-/* Enables or disables those of launches, by which kernels' names are known before the kernels end. */
+/* Enables or disables the callbacks of launches, which tell kernels' names before the kernels end. */
 void lns_cuda_watch_launches (bool watch);
 
-/* What a call means to the engine; bits. The others are LNS_WIRE_CUDA_CALL_ROLES. */
+/* The meaning of a call to the engine, as bits beside LNS_WIRE_CUDA_CALL_ROLES. */
 enum
 {
   LNS_CUDA_CALL_LAUNCHES = 1 << 0,

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* All events of a process are by one clock. CUPTI takes it from CUDA 11.6 on; before that it has a clock
- * of its own, whose times are converted by what both show at the same moments. */
+/* All events of a process use one clock. From CUDA 11.6 on, CUPTI takes ours; before, it has a clock of its own, whose
+ * times are converted by readings of both clocks at the same moments. */
 
 #include "capture/inject/cuda/clock.h"
 #include "capture/inject/cuda/records.h"

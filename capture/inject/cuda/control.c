@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The one thread of ours in a program that uses CUDA. It empties CUPTI's buffers now and then, so
- * that a process which is killed has lost at most what came since, and does what the session asks. */
+/* The one thread that Lanescope adds to a program that uses CUDA. It empties CUPTI's buffers at intervals, so that a
+ * process that is killed loses at most what came since, and obeys the session's commands. */
 
 #include "capture/inject/cuda/control.h"
 #include "capture/inject/core/connection.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The CUDA engine as the rest of the library sees it. It exists where the headers of CUPTI were there
- * to build it; it starts when the CUDA driver, on cuInit(), calls InitializeInjection(). */
+/* The CUDA engine as the rest of the library sees it. It is built only if CUPTI's headers are there, and starts when
+ * the CUDA driver calls InitializeInjection() within cuInit(). */
 
 #pragma once
 
@@ -14,8 +14,7 @@
 
 #ifdef LNS_HAVE_CUPTI
 
-/* Tells the name, of N_BYTES, that the program gave to what OBJECT is a handle of, where TYPE says that it
- * is a context or a stream. */
+/* Writes the name, of N_BYTES, that the program gave to OBJECT, if TYPE says that it is a context or a stream. */
 void lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n_bytes);
 
 #else

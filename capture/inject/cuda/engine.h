@@ -3,20 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What all parts of the CUDA engine look at. No lock is held across a call of CUPTI's, and no stream
- * stays entered: CUPTI may give a buffer back, on the same thread, inside of any of its functions.
+/* State that all parts of the CUDA engine share. During a call of CUPTI no lock is held and no stream is entered, as
+ * CUPTI may give a buffer back, on the same thread, inside any of its functions.
  *
  * The engine's layers above library.h, which loads CUPTI; each calls only those before it:
  *   engine     this state
- *   records    writes records, and says what keeps something from being recorded
+ *   records    writes records, and problems that keep something from being recorded
  *   names      of kernels, calls and devices
- *   clock      that of all events, and CUPTI's own where it has one
- *   kinds      which activity CUPTI records
- *   calls      which calls of the program CUPTI tells of
- *   buffers    what CUPTI fills
+ *   clock      the clock of all events, and CUPTI's own if it has one
+ *   kinds      the kinds of activity that CUPTI records
+ *   calls      the calls of the program for which CUPTI calls back
+ *   buffers    the buffers that CUPTI fills
  *   control    the thread that empties them and obeys the session
  *   callbacks  what CUPTI calls on the program's threads
- *   cuda       starts all of it */
+ *   cuda       starts the engine */
 
 #pragma once
 
@@ -31,19 +31,19 @@ typedef struct
   uint64_t generation; /* of the process that the engine runs in; 0: it does not run */
   CUpti_SubscriberHandle subscriber;
   uint32_t control_tid;  /* 0: the thread has not started */
-  bool has_thread;       /* of our own: it was made */
-  uint32_t n_modules;    /* that were loaded: with each come names of kernels */
-  uint32_t names_epoch;  /* grows when names that CUPTI gave out may have gone */
-  uint32_t n_compacting; /* threads that are at it */
-  uint64_t n_running;    /* kernels that were launched, and are not known to have ended … */
-  uint64_t running_sum;  /* … and the sum of their correlations */
-  bool has_own_clock;    /* CUPTI's times are not ours: clock.c */
-  bool is_over;          /* the session is gone, or the process is at its end */
+  bool has_thread;       /* the control thread was made */
+  uint32_t n_modules;    /* loaded so far; each brings names of kernels */
+  uint32_t names_epoch;  /* grows when names that CUPTI returned may be gone */
+  uint32_t n_compacting; /* threads that are compacting */
+  uint64_t n_running;    /* launched kernels that are not known to have ended … */
+  uint64_t running_sum;  /* … and the sum of their correlation ids */
+  bool has_own_clock;    /* CUPTI's times are by a clock of its own: clock.c */
+  bool is_over;          /* the session is gone or the process is ending */
 } LnsCudaEngine;
 
 extern LnsCudaEngine lns_cuda_engine;
 
-/* Whether the engine runs in this very process, not in the one it was forked from. */
+/* Whether the engine runs in this process rather than in the one that it was forked from. */
 static inline bool
 lns_cuda_is_here (void)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which kinds of activity CUPTI records, and when. */
+/* Selects the kinds of activity that CUPTI records. */
 
 #include "capture/inject/cuda/kinds.h"
 #include "capture/inject/cuda/records.h"

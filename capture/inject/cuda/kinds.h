@@ -3,25 +3,24 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which kinds of activity CUPTI records, and when. */
+/* Selects the kinds of activity that CUPTI records. */
 
 #pragma once
 
 #include "capture/inject/cuda/engine.h"
 
-/* Tells CUPTI what holds for all records. Before the first context is made. */
+/* Sets CUPTI's options for all records. Called before the first context is made. */
 void lns_cuda_set_attributes (void);
 
-/* Whether kernels are recorded wherever calls are: CUPTI has not refused them. */
+/* Whether kernels are recorded whenever calls are, as CUPTI has not refused them. */
 bool lns_cuda_has_kernels (void);
 
-/* Lets CUPTI record, or not, as the pool's RECORDING says by now; from any thread that is in no callback of
- * CUPTI's buffers. Where another thread is at it, that one looks again. Nothing happens where the engine has
- * not started: it looks when it does. */
+/* Lets CUPTI record or not, as the pool's RECORDING says. Any thread that is not in a callback of CUPTI's buffers. If
+ * another thread is doing so, that one checks again. Does nothing before the engine starts, which checks itself. */
 void lns_cuda_follow_recording (void);
 
-/* Those that tell of devices, contexts and streams: always on. */
+/* Enables the kinds about devices, contexts and streams, which are always on. */
 void lns_cuda_enable_definitions (void);
 
-/* Has unified memory counted on the device of CONTEXT, where that is asked for. */
+/* Enables counters of unified memory on the device of CONTEXT, if they are asked for. */
 void lns_cuda_configure_unified (CUcontext context);

@@ -12,10 +12,10 @@
 #include <cupti.h>
 #include <stdbool.h>
 
-/* The oldest whose records are known: CUDA 11.0. */
+/* The oldest version whose records are known: CUDA 11.0. */
 #define LNS_CUPTI_MIN_VERSION 13u
 
-/* All functions of CUPTI that are called here. */
+/* All functions of CUPTI that the engine calls. */
 #define LNS_CUPTI_FUNCTIONS(X)                                                                     \
  X (GetVersion)                                                                                    \
  X (GetTimestamp)                                                                                  \
@@ -55,14 +55,13 @@ typedef struct
   /* cuptiActivityGetStructSize of CUPTI 13.3; 0 asks for the loaded version's. */
   CUptiResult (*struct_size) (CUpti_ActivityKind kind, uint32_t version, size_t *ret_bytes);
   void *handle;
-  uint32_t version; /* 0: it has not told it */
+  uint32_t version; /* 0: not known yet */
 } LnsCupti;
 
-/* Null where the loaded CUPTI has no such function: it is to be looked at before each call. */
+/* Null if the loaded CUPTI lacks the function. Check before each call. */
 extern LnsCupti lns_cupti;
 
-/* Functions of the CUDA driver, of the copy that the program itself has loaded; null where there is
- * none. */
+/* Functions of the CUDA driver that the program itself has loaded; null if there is none. */
 typedef struct
 {
   __typeof__ (&cuDriverGetVersion) driver_version;
@@ -73,17 +72,16 @@ typedef struct
 
 extern LnsCudaDriver lns_cuda_driver;
 
-/* Loads CUPTI: a copy that the process has mapped already, since only one can be subscribed; else
- * that at GIVEN (a file or a folder; "": none), else the newest that the loader or the toolkit's
- * folders offer and that is no newer than the driver. Returns 0; -ENOENT: RET_WORDS (room for N_MAX)
- * gets the loader's; -ENOTSUP: it is older than LNS_CUPTI_MIN_VERSION, or has not the functions
- * without which nothing can be recorded. Not thread-safe. */
+/* Loads CUPTI: a copy that the process has mapped already, as only one can be subscribed; else the one at GIVEN (a file
+ * or a folder; "": none); else the newest that the loader or the toolkit's folders offer and that is not newer than the
+ * driver. Returns 0; -ENOENT, with the loader's message in RET_WORDS (room for N_MAX); or -ENOTSUP if it is older than
+ * LNS_CUPTI_MIN_VERSION or lacks a function without which nothing can be recorded. Not thread-safe. */
 int lns_cupti_load (const char *given, char *ret_words, size_t n_max);
 
-/* Asks CUPTI for its version, if it has not told it yet, as 13.5 does not without a driver. True where
+/* Asks CUPTI for its version if it is not known yet; 13.5 does not tell it without a driver. Returns whether
  * lns_cupti.version is known now. */
 bool lns_cupti_ask_version (void);
 
-/* Learns how long the loaded CUPTI's records are. Returns CUPTI's result where it does not tell even the
- * length of a call's: up to 13.1 it tells before anything else is done, 13.5 not without a driver. */
+/* Learns the sizes of the loaded CUPTI's records. Returns CUPTI's result if it does not even tell the size of a call's
+ * record: 13.5 does not without a driver, versions up to 13.1 do. */
 CUptiResult lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes);

@@ -3,21 +3,21 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The names that CUPTI and the driver know, told once. */
+/* Names from CUPTI and the driver, each written once. */
 
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The registered string of the kernel's name at ADDRESS, which is told with its address. O(1). */
+/* The registered string of the kernel's name at ADDRESS, which is written with its address. O(1). */
 uint32_t lns_cuda_kernel_name (const char *address);
 
-/* The registered string of a function's name, 0 where CUPTI does not know it. O(1). */
+/* The registered string of a function's name; 0 if CUPTI does not know it. O(1). */
 uint32_t lns_cuda_call_name (bool is_runtime, uint32_t cbid);
 
-/* The bus id of DEVICE, or "" before they were learnt. */
+/* The bus id of DEVICE, or "" if it is not known yet. */
 const char *lns_cuda_bus (uint32_t device);
 
-/* Asks the driver for them, once; not to be called in a callback. */
+/* Asks the driver for the bus ids, once. Not to be called in a callback. */
 void lns_cuda_learn_buses (void);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the engine writes of itself, into the stream of the thread that it runs on. */
+/* Writes the engine's own records into the stream of the thread that it runs on. */
 
 #pragma once
 
@@ -12,20 +12,19 @@
 
 #include <stddef.h>
 
-/* Writes RECORD, whose size is filled in, at once; later, where there is no room now. */
+/* Writes RECORD, whose size is filled in; later, if there is no room now. */
 void lns_cuda_write (void *record, size_t n_bytes);
 
-/* Says what keeps something from being recorded, once for each PROBLEM and DETAIL. WORDS: may be
- * null. */
+/* Writes a problem that keeps something from being recorded, once for each PROBLEM and DETAIL. WORDS may be null. */
 void
 lns_cuda_problem (LnsWireCudaProblem problem, uint32_t result, uint32_t detail, const char *words);
 
-/* The same for the RESULT of CUPTI's function NAME; true where it is success. */
+/* The same for the RESULT of CUPTI's function NAME. Returns whether it is success. */
 bool lns_cuda_check (CUptiResult result, const char *name);
 
-/* Calls a function of CUPTI's that the loaded one may lack: true on success or without it. */
+/* Calls a function that the loaded CUPTI may lack. True on success or if it is missing. */
 #define LNS_CUPTI_TRY(name, ...)                                                                   \
  (lns_cupti.name == NULL || lns_cuda_check (lns_cupti.name (__VA_ARGS__), "cupti" #name))
 
-/* Tells which CUPTI, driver and headers these are. */
+/* Writes the versions of CUPTI, the driver and the headers. */
 void lns_cuda_tell_info (void);

@@ -20,14 +20,14 @@ typedef struct
 extern const LnsNvtxHandler lns_core_handlers[];
 extern const LnsNvtxHandler lns_core2_handlers[];
 
-/* Of the modules that name objects of other libraries. */
+/* The handlers of the modules that name objects of other libraries. */
 extern const LnsNvtxHandler lns_cuda_handlers[];
 extern const LnsNvtxHandler lns_cudart_handlers[];
 extern const LnsNvtxHandler lns_opencl_handlers[];
 
-/* Of module SYNC: they only say that they were called. */
+/* The handlers of module SYNC, which only note that they were called. */
 extern const LnsNvtxHandler lns_sync_handlers[];
 
-/* Of the extensions, by slot of their one segment. */
+/* The handlers of the extensions, by slot of their one segment. */
 extern const LnsNvtxHandler lns_payload_handlers[];
 extern const LnsNvtxHandler lns_counter_handlers[];

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The handlers of what a program names and creates. All texts may be null, which is as empty. Handles
- * are numbers: a domain's is its id (the default domain is null), a string's its wire id, a
- * resource's a serial number; so they are the same in all link units and in a fork's child. */
+/* The handlers of functions that name and create things. All texts may be null, which counts as empty. Handles are
+ * numbers: a domain's is its id (null for the default domain), a string's is its wire id, a resource's is a serial
+ * number. So they are the same in all link units and in the child of a fork. */
 
 #pragma once
 
@@ -27,11 +27,11 @@ const void *lns_nvtx_resource_create (const void *domain,
                                       const LnsNvtxResourceAttributes *attributes);
 void lns_nvtx_resource_destroy (const void *resource);
 
-/* Names what the program knows as IDENTIFIER, of LNS_NVTX_RESOURCE_…; a later name replaces it. */
+/* Names the program's object IDENTIFIER, of type LNS_NVTX_RESOURCE_…. A later name replaces it. */
 void lns_nvtx_name_object_a (uint32_t type, uint64_t identifier, const char *name);
 void lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *name);
 
-/* Tells the session, once, that the program uses WHAT, which is not recorded. */
+/* Writes, once, that the program uses WHAT, which is not recorded. */
 void lns_nvtx_miss (const char *what);
 
 /* The same with the next event, without joining the session for it. */

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the handlers of NVTX's core and of its extensions share: how an event with attributes and
- * typed payloads becomes a record, and what a call answers when it is not recorded. */
+/* Shared by the handlers of NVTX's core and extensions: turns an event with attributes and typed payloads into a
+ * record, and gives the result of a call that is not recorded. */
 
 #pragma once
 
@@ -30,22 +30,22 @@ typedef struct
   size_t n_payloads;
 } LnsNvtxEvent;
 
-/* The number of DOMAIN: handles are made of it. */
+/* The number of DOMAIN, from which handles are made. */
 uint32_t lns_nvtx_domain (const void *handle);
 
-/* One event of each kind. EVENT's type, depth and range are filled in; its string is
- * LNS_STRINGS_NO_ROOM where the name could not be told: it is lost then. STREAM was entered and is
- * left. They return what the NVTX call does. */
+/* Write one event of each kind. EVENT's type, depth and range are filled in. If its string is LNS_STRINGS_NO_ROOM, the
+ * name could not be written and the event is lost. STREAM was entered and is left. They return the result of the NVTX
+ * call. */
 int lns_nvtx_push (LnsInjectStream *stream, LnsNvtxEvent *event);
 int lns_nvtx_pop (LnsInjectStream *stream, LnsNvtxEvent *event);
 void lns_nvtx_mark (LnsInjectStream *stream, LnsNvtxEvent *event);
 uint64_t lns_nvtx_start (LnsInjectStream *stream, LnsNvtxEvent *event);
 void lns_nvtx_end (LnsInjectStream *stream, LnsNvtxEvent *event, uint64_t range);
 
-/* The same where lns_inject_stream_enter_nvtx() gave no stream: levels are counted on, nothing is recorded. */
+/* The same if lns_inject_stream_enter_nvtx() gave no stream: levels are counted, but nothing is recorded. */
 int lns_nvtx_pass_push (uint32_t domain);
 int lns_nvtx_pass_pop (uint32_t domain);
 uint64_t lns_nvtx_pass_start (void);
 
-/* Sends new definitions now if this thread can, so that they are there when the process is killed. */
+/* Sends new definitions now if this thread can, so that they are there if the process is killed. */
 void lns_nvtx_send_definitions (void);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The handlers of the modules that name objects of CUDA and OpenCL, and of the one that tells of
- * locks, which is not recorded. */
+/* The handlers of the modules that name objects of CUDA and OpenCL, and of the module of locks, which is not
+ * recorded. */
 
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/names.h"

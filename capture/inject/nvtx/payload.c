@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The handlers of NVTX's payload extension: schemas, enums and scopes are definitions; events with
- * typed payloads carry the bytes as they are, to be read by their schema later. */
+/* The handlers of NVTX's payload extension. Schemas, enums and scopes are definitions. Events with typed payloads carry
+ * the bytes unchanged; the session reads them by their schema. */
 
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/names.h"

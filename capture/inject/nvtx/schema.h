@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Definitions of the payload and counters extensions. Each returns the id that the caller chose, or
- * a new one where it chose none; 0 where the attributes are null or incomplete, or there is no
- * memory. */
+/* Definitions of the payload and counters extensions. Each function returns the id that the caller chose, or a new one
+ * if it chose none; 0 if the attributes are null or incomplete, or memory is short. */
 
 #pragma once
 

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls of NVIDIA's libraries, as events. liblanescope-libraries.so is loaded first into a program
- * (LD_PRELOAD), only where it was asked for, and has functions of the libraries' names, which pass
- * each call on to the copy that the caller would have got without it. A program that loads a library
- * and looks its functions up by itself is not seen, and not disturbed. */
+/* Records calls of NVIDIA's libraries as events. liblanescope-libraries.so is preloaded into a program (LD_PRELOAD) only
+ * if it was asked for. It has functions with the libraries' names, which pass each call on to the function that the
+ * caller would have got without it. Calls of a program that loads a library and looks up its functions itself are
+ * neither seen nor disturbed. */
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 #define LNS_LIBRARY_FUNCTION __attribute__ ((visibility ("default")))
 
-/* What the injection offers to the wrappers; looked up in it by this name. */
+/* The functions that the injection library offers to the wrappers, which look them up by this name. */
 #define LNS_LIBRARY_HOOKS     "lanescope_library_hooks"
 #define LNS_LIBRARY_HOOKS_ABI 3u
 
@@ -47,13 +47,13 @@ typedef struct
   void (*define_communicator) (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members);
 } LnsLibraryHooks;
 
-/* One function of a library; static, zero but for what is known of it. */
+/* One function of a library. Static; zero except for what is known about it. */
 typedef struct
 {
   const char *name;
   LnsWireLibrary library;
   uint32_t string;
-  void *real; /* null: not found yet, or to be looked for each time */
+  void *real; /* null: not found yet, or looked up each time */
   void *stream_getter;
 } LnsLibraryFunction;
 
@@ -63,19 +63,19 @@ typedef struct
   uint32_t depth;
 } LnsLibraryCall;
 
-/* What the injection offers, found once; null where it is not there. */
+/* The hooks of the injection library, looked up once; null if it is not there. */
 const LnsLibraryHooks *lns_library_hooks (void);
 
-/* NAME in the object at PATH, which is loaded, or in what that was linked with, but for this very
- * library; PATH null: in what is loaded after this library. Null where it is not there. */
+/* Finds NAME in the loaded object at PATH, or in those that it was linked with, except this library. With a null PATH,
+ * looks in the objects loaded after this library. Null if it is not there. */
 void *lns_library_symbol (const char *path, const char *name);
 
-/* The function behind FUNCTION, for who calls from CALLER; null where no such library is loaded. */
+/* The real function of FUNCTION for a call from the address CALLER; null if no such library is loaded. */
 void *lns_library_find (LnsLibraryFunction *function, void *caller);
 
 LnsLibraryCall lns_library_begin (LnsLibraryFunction *function);
 
-/* HANDLE (null: none) is asked for its stream, which else is STREAM. */
+/* Asks HANDLE for its stream; with a null HANDLE, the stream is STREAM. */
 void lns_library_end (LnsLibraryFunction *function,
                       const LnsLibraryCall *call,
                       void *handle,

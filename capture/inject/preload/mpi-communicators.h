@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The communicators of this process: each has a number that is the same in all processes of it, whether they
- * are recorded or not, since each makes it out of what all of them know: the communicator's parent, its
- * members, and how many of the same parent and members came before. Nothing is sent for it. */
+/* The communicators of this process. Each has a number that is the same in all its processes, recorded or not: each
+ * process computes it from what all of them know, which is the communicator's parent, its members, and how many with
+ * the same parent and members came before. No message is sent for it. */
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 typedef uint64_t LnsMpiWord; /* a parameter of a function of MPI, or what it returns */
 
-/* What is asked of the implementation beside the program's calls, by the names of its profiling interface, which
- * no tool stands before. */
+/* Functions of the implementation that are called in addition to the program's calls, by the names of the profiling
+ * interface, which no tool wraps. */
 typedef struct
 {
   int (*type_size) (LnsMpiWord type, int *size);
@@ -28,18 +28,18 @@ typedef struct
   int world_rank;               /* of this process, or -1 */
 } LnsMpi;
 
-/* MPI_COMM_WORLD and MPI_COMM_SELF, once MPI runs. Tells them and all later ones to HOOKS, where that is not
- * null. By one thread. */
+/* Adds MPI_COMM_WORLD and MPI_COMM_SELF, once MPI runs. Reports them and all later communicators to HOOKS, unless that is
+ * null. One thread. */
 void lns_mpi_communicators_begin (const LnsMpi *mpi, const LnsLibraryHooks *hooks);
 
-/* The program has made HANDLE of PARENT: MPI_COMM_NULL, and one of two groups, have no number. By any thread. */
+/* Notes that the program made HANDLE from PARENT. MPI_COMM_NULL and intercommunicators have no number. Any thread. */
 void lns_mpi_communicator_made (const LnsMpi *mpi,
                                 const LnsLibraryHooks *hooks,
                                 LnsMpiWord parent,
                                 LnsMpiWord handle);
 
-/* HANDLE may stand for another one from now on. By any thread. */
+/* Notes that HANDLE may stand for another communicator from now on. Any thread. */
 void lns_mpi_communicator_gone (LnsMpiWord handle);
 
-/* The number of HANDLE, or 0: none is known. By any thread; O(1). */
+/* The number of HANDLE, or 0 if none is known. Any thread; O(1). */
 uint64_t lns_mpi_communicator_uid (LnsMpiWord handle);

@@ -3,16 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* liblanescope-mpi.so: loaded first into a program (LD_PRELOAD) where calls of MPI are asked for. It has
- * functions of MPI's names, which note the call and pass it on to the one behind: that of another tool, or
- * MPI's own. Calls from Fortran come through a library of bindings, which calls the C functions by these names
- * (MPICH, mpif.h) or by those of the profiling interface (Open MPI; MPICH, mpi_f08). Those are here too, for the
- * bindings alone: who else calls them passes through.
+/* liblanescope-mpi.so, which is preloaded into a program (LD_PRELOAD) if MPI calls are asked for. It has functions with
+ * MPI's names, which record the call and pass it on to the next function: another tool's or MPI's own. Fortran calls
+ * come through a library of bindings, which calls the C functions by these names (MPICH, mpif.h) or by those of the
+ * profiling interface (Open MPI; MPICH, mpi_f08). The latter are here too, but record calls of the bindings only.
  *
- * One library for all implementations. What their types differ in is never looked at: each parameter of these
- * functions is an integer or an address, which the ABIs of x86-64 and AArch64 pass as a word each, and words
- * are what is passed on. What is read of them: integers, the first word of arrays, and handles, which Open MPI
- * has as addresses and MPICH (with those made of it) as 32-bit numbers. */
+ * One library serves all implementations. Each parameter of these functions is an integer or an address, which the ABIs
+ * of x86-64 and AArch64 pass as one word; the library passes words on and does not depend on the types. It reads
+ * integers, the first word of arrays, and handles, which are addresses in Open MPI and 32-bit numbers in MPICH and its
+ * derivatives. */
 
 #include "capture/inject/preload/mpi-communicators.h"
 

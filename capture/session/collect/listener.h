@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The session's folder and the socket in it, where processes that are to be recorded say hello. */
+/* The session's folder and the socket in it, on which the processes to be recorded say hello. */
 
 #pragma once
 
@@ -17,10 +17,10 @@ typedef struct
   char path[LNS_WIRE_PATH_MAX_BYTES]; /* of the socket */
 } LnsListener;
 
-/* Makes a folder in $XDG_RUNTIME_DIR or, where that cannot be used or its path is long, /tmp; and listens
+/* Makes a folder in $XDG_RUNTIME_DIR, or in /tmp if that cannot be used or its path is too long, and listens
  * there. Only the user can enter the folder. Processes that root starts may become another user before they
- * say hello: root's folder can be entered by all and listed by none, so that who does not know the path,
- * which ends in 132 random bits, cannot connect. */
+ * say hello, so everybody can enter root's folder but nobody can list it: to connect, a process must know the
+ * path, which ends in 132 random bits. */
 bool lns_listener_open (LnsListener *listener, LnsError *error);
 
 /* Closes the socket and removes the folder. */

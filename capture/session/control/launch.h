@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Starting the program: it gets the caller's world as the caller had it, and two variables more. */
+/* Starts the program with the caller's signals, limits and descriptors as they were, and a few environment
+ * variables more. */
 
 #pragma once
 
@@ -15,48 +16,49 @@
 
 #include "src/base/error.h"
 
-/* What of the caller's world this process changes for itself, and the program gets back. */
+/* The caller's settings that this process changes for itself and gives back to the program. */
 typedef struct
 {
   sigset_t mask;
   sigset_t masked,
-      ignored; /* what this process masks for itself; of that, what the caller ignored */
+      ignored; /* the signals that this process masks; those of them that the caller ignored */
   struct sigaction on_pipe, on_file_size, on_child;
   struct rlimit files;
 } LnsCaller;
 
-/* Blocks MASKED signals, ignores SIGPIPE and SIGXFSZ (what cannot be written is an error), makes children waited for, and allows as many descriptors
- * as can be. RET_CALLER gets what was before. */
+/* Blocks the signals of MASKED, ignores SIGPIPE and SIGXFSZ (writes then fail with an error), sets SIGCHLD to its
+ * default so that children can be waited for, and raises the limit of descriptors as far as possible. RET_CALLER
+ * gets the settings from before. */
 void lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked);
 
-/* A list of NAME=VALUE. Zero-initialise; to be cleared. */
+/* A list of NAME=VALUE. Zero it before use, and clear it. */
 typedef struct
 {
   char **items; /* the last one is followed by NULL */
   size_t n_items;
 } LnsEnvironment;
 
-/* Adds all of ENVIRON (NULL-terminated). False if memory is short, as the next. */
+/* Adds all of ENVIRON_ITEMS (NULL-terminated). Returns false if memory is short, as the next two do. */
 bool lns_environment_add_all (LnsEnvironment *environment, char *const *environ_items);
 
-/* Sets NAME to VALUE in place of what it was. */
+/* Sets NAME to VALUE. */
 bool lns_environment_set (LnsEnvironment *environment, const char *name, const char *value);
 
-/* Puts ITEM before those that NAME holds, with a colon between. */
+/* Puts ITEM and a colon before the value of NAME. */
 bool lns_environment_prepend (LnsEnvironment *environment, const char *name, const char *item);
 const char *lns_environment_get (const LnsEnvironment *environment, const char *name);
 void lns_environment_clear (LnsEnvironment *environment);
 
-/* A program that is about to run: its process exists, and waits. */
+/* A program that is about to run: its process exists and waits. */
 typedef struct
 {
   pid_t pid;
   int go_fd, report_fd;
 } LnsHeldLaunch;
 
-/* Makes the process, in our process group, that lns_launch_release () turns into ARGV[0], found as
- * execvp(3) does by this process's PATH. Its output and errors go to OUTPUTS, two descriptors above 2, or, if that
- * is NULL, to where ours do. It ends by itself if this process does. */
+/* Makes the process that lns_launch_release () turns into ARGV[0], which is looked for in this process's PATH as
+ * execvp(3) does. It is in our process group, and ends if this process ends. Its output and errors go to OUTPUTS,
+ * two descriptors above 2, or where ours go if OUTPUTS is NULL. */
 bool lns_launch_hold (char *const *argv,
                       const LnsEnvironment *environment,
                       const LnsCaller *caller,
@@ -64,11 +66,11 @@ bool lns_launch_hold (char *const *argv,
                       LnsHeldLaunch *ret_held,
                       LnsError *error);
 
-/* Runs the program. Returns its pid; or -1 with ERROR, whose code is the errno of what failed: ENOENT
- * where there is no such program. */
+/* Runs the program. Returns its pid, or -1 and ERROR, whose code is the errno: ENOENT if there is no such
+ * program. */
 pid_t lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *error);
 
-/* Ends the process instead. Nothing where it was released, or never made: zeroed. */
+/* Ends the process instead. Does nothing if HELD was released or is zeroed. */
 void lns_launch_abandon (LnsHeldLaunch *held);
 
 /* Both at once. */

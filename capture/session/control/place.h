@@ -3,25 +3,23 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Where commands from other terminals find sessions.
+/* The folder in which commands from other terminals find sessions.
  *
- * A session begins with `profile`, `launch`, or `start`. Its owner is the process of `profile` or
- * `launch`: it has started the program, drains it and writes the reports; `start`, `stop`, `cancel`
- * and `shutdown` ask it to by a request over a socket (request.h). `start` without a
- * session to ask leaves its request behind, with nobody waiting: the next `launch` finds it and begins
- * to collect at once. A session ends with its programs, or by `shutdown`; the death of its owner ends
- * the reports, never the program.
+ * A session begins with `profile`, `launch` or `start`. Its owner is the process of `profile` or `launch`, which
+ * starts the program, drains it and writes the reports. `start`, `stop`, `cancel` and `shutdown` send the owner a
+ * request over a socket (request.h). If there is no session, `start` leaves its request in the folder; the next
+ * `launch` finds it and begins to collect at once. A session ends with its programs or by `shutdown`. If its owner
+ * dies, the reports end, but the program goes on.
  *
- * The place is a folder of the user's, that nobody else can enter: lanescope-sessions-UID in
- * $XDG_RUNTIME_DIR, else in /run/user/UID, else in /tmp, else in $TMPDIR. It holds
+ * The folder belongs to the user, and nobody else can enter it. It is lanescope-sessions-UID in $XDG_RUNTIME_DIR,
+ * else in /run/user/UID, else in /tmp, else in $TMPDIR. It holds
  *   ID.session   an LnsSessionEntry; locked (flock) as long as the owner lives
- *   ID.socket    where the owner listens
+ *   ID.socket    the socket on which the owner listens
  *   ID.start     the request that waits for `launch`
- * and is locked itself (flock) while sessions come and go, and removed by the last one.
+ * The folder itself is locked (flock) while sessions come and go. The last session removes it.
  *
- * What became of a session, by its end or its owner's, the first command is told that asks for it; then,
- * and for a new session of the same name, it is forgotten, else an hour later, or when four others have ended
- * after it. */
+ * The entry of an ended session is kept until a command has asked for it, a session of the same name begins, four
+ * other sessions have ended, or an hour has passed. */
 
 #pragma once
 
@@ -33,17 +31,18 @@
 #include "src/base/error.h"
 
 #define LNS_SESSION_NAME_MAX_BYTES 127
-#define LNS_SESSION_PATH_MAX_BYTES 100 /* of the folder: a socket's path fits into its address */
+#define LNS_SESSION_PATH_MAX_BYTES                                                                 \
+ 100 /* of the folder, so that a socket's path fits into its address */
 
 typedef enum
 {
   LNS_SESSION_WAITING,  /* for `launch`; nobody owns it */
   LNS_SESSION_LAUNCHED, /* the program runs, nothing is collected */
-  LNS_SESSION_DELAYED,  /* by --delay or --start-later, or its capture range has not begun */
+  LNS_SESSION_DELAYED, /* collection waits: --delay, --start-later or a capture range that has not begun */
   LNS_SESSION_COLLECTING,
   LNS_SESSION_GENERATING, /* a report is about to be written */
   LNS_SESSION_ENDED,      /* its programs have ended */
-  LNS_SESSION_LOST        /* only read: the owner died without a word */
+  LNS_SESSION_LOST        /* never written: the owner died without ending the session */
 } LnsSessionState;
 
 typedef struct
@@ -53,10 +52,10 @@ typedef struct
   LnsSessionState state;
   int32_t owner_pid, program_pid; /* 0: none */
   uint32_t n_reports;             /* generated */
-  bool keeps;                     /* what is collected is in the owner's memory: --keep */
-  int64_t began_ns, told_ns;      /* CLOCK_REALTIME of its beginning, and of its last word */
+  bool keeps;                     /* --keep: collected data are in the owner's memory */
+  int64_t began_ns, told_ns; /* CLOCK_REALTIME of its beginning and of the entry's last change */
   char name[LNS_SESSION_NAME_MAX_BYTES + 1];
-  char report[PATH_MAX]; /* that is being written, else the last one; "" for none */
+  char report[PATH_MAX]; /* the one that is being written, or the last one; "" for none */
 } LnsSessionEntry;
 
 /* A session of this process. */
@@ -68,18 +67,18 @@ typedef struct
   char folder[LNS_SESSION_PATH_MAX_BYTES];
 } LnsSessionPlace;
 
-/* What has no place. */
+/* No place. */
 #define LNS_SESSION_NOWHERE ((LnsSessionPlace){ .socket_fd = -1, .entry_fd = -1 })
 
-/* "Collection": as `sessions list` calls STATE. */
+/* The name of STATE in `sessions list`, such as "Collection". */
 const char *lns_session_state_name (LnsSessionState state);
 
-/* Whether ENTRY has ended, or was lost. */
+/* Whether the session of ENTRY has ended or was lost. */
 bool lns_session_is_over (const LnsSessionEntry *entry);
 
-/* Opens a session with a socket. NAME must be free; NULL is STEM-ID-PROGRAM. A session NAME that waits is taken
- * over, as is with NULL the only one that does (if MAY_CONTINUE): RET_START, owned by the caller, gets
- * its request of RET_N_BYTES; else NULL. False and ERROR where that cannot be. */
+/* Opens a session with a socket. NAME must be free; NULL stands for STEM-ID-PROGRAM. A waiting session NAME is
+ * taken over; with NULL and MAY_CONTINUE, the only one that waits. RET_START, owned by the caller, gets its request
+ * of RET_N_BYTES, or NULL. Returns false and ERROR if the session cannot be opened. */
 bool lns_session_place_open (LnsSessionPlace *place,
                              const char *name,
                              const char *stem,
@@ -89,33 +88,34 @@ bool lns_session_place_open (LnsSessionPlace *place,
                              size_t *ret_n_bytes,
                              LnsError *error);
 
-/* Leaves the N_BYTES of START to wait for `launch` under NAME, or a name of its own; fills RET_ENTRY. */
+/* Leaves the N_BYTES of START for the next `launch`, under NAME or, if that is NULL, a name made for it. */
 bool lns_session_place_leave (const char *name,
                               const char *start,
                               size_t n_bytes,
                               LnsSessionEntry *ret_entry,
                               LnsError *error);
 
-/* Tells others of what has changed in place->entry. Does nothing for LNS_SESSION_NOWHERE. */
+/* Publishes what has changed in place->entry. Does nothing for LNS_SESSION_NOWHERE. */
 void lns_session_place_tell (LnsSessionPlace *place);
 
-/* Ends the session; IS_REMEMBERED: who asks for it later learns what became of it. Accepts
- * LNS_SESSION_NOWHERE, which PLACE is afterwards. */
+/* Ends the session. With IS_REMEMBERED, a command that asks for it later learns what became of it. Accepts
+ * LNS_SESSION_NOWHERE, and leaves PLACE so. */
 void lns_session_place_close (LnsSessionPlace *place, bool is_remembered);
 
-/* All sessions, the oldest first; owned by the caller (free ()). *RET_N is 0 where there are none. */
+/* All sessions, the oldest first; owned by the caller (free ()). RET_N is 0 if there are none. */
 LnsSessionEntry *lns_session_list (size_t *ret_n);
 
-/* The session NAME, which may also be its id, or its name up to a dash; with NULL the only one there is,
- * which has not ended, or else the one that ended last. ERROR has code ENOENT where there is none. */
+/* Finds a session by NAME, which may be its name, its id, or its name up to a dash. NULL finds the only session
+ * that has not ended or, if there is none, the one that ended last. ERROR has the code ENOENT if nothing is
+ * found. */
 bool lns_session_find (const char *name, LnsSessionEntry *ret_entry, LnsError *error);
 
 /* Removes ENTRY, which nobody owns. */
 void lns_session_forget (const LnsSessionEntry *entry);
 
-/* The path of the socket of ENTRY, in ROOM bytes. */
+/* Writes the path of the socket of ENTRY to PATH, which has ROOM bytes. */
 bool
 lns_session_socket_path (const LnsSessionEntry *entry, char *path, size_t room, LnsError *error);
 
-/* Whether NAME may be one: 1–127 bytes without control characters, and not a number. */
+/* Whether NAME is a valid session name: 1–127 bytes without control characters, and not a number. */
 bool lns_session_check_name (const char *name, LnsError *error);

@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The table of sources, and what they all take part in: batches of records, reports, the ends of threads and
- * processes. */
+/* The table of sources, and what calls them: batches of records, reports, and ends of threads and processes. */
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"

@@ -3,17 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The decoder: turns the records of all streams of a session into the events and definitions of
- * reports. What it knows (processes, threads, domains, names, open ranges) belongs to the session;
- * a report may begin and end at any time, and gets the definitions replayed.
+/* The decoder turns the records of all streams of a session into the events and definitions of reports. What it knows
+ * (processes, threads, domains, names, open ranges) belongs to the session. A report may begin and end at any time,
+ * and gets the definitions replayed.
  *
- * Records come in batches, one a drain. Each batch is first looked through for definitions
- * (lns_decoder_define ()), then the batch *before* it is played (lns_decoder_play ()): a definition
- * is committed before its use, perhaps in a chunk that was visited earlier than the use's, and so is
- * in the next batch at the latest.
+ * Records come in batches, one per drain. Each batch is first searched for definitions (lns_decoder_define ()), then
+ * the batch *before* it is played (lns_decoder_play ()). The program commits a definition before its first use, but
+ * perhaps in a chunk that the drain visits before that of the use; so it is in the next batch at the latest.
  *
- * Believes no record. If memory is short, what does not fit is left out and counted. Used by one
- * thread. */
+ * No record is trusted. If memory is short, what does not fit is left out and counted. Used by one thread. */
 
 #pragma once
 
@@ -30,56 +28,56 @@
 #include "capture/wire/cupti-clock.h"
 #include "src/store/write/writer.h"
 
-/* A decoder whose time 0 is FIRST's. NULL if memory is short. */
+/* Makes a decoder whose report time 0 is FIRST. Returns NULL if memory is short. */
 LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
-/* Leaves events of domains out, of those that are named from now on. */
+/* Leaves out the events of domains that FILTER excludes, if they are named from now on. */
 void lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter);
 void lns_decoder_free (LnsDecoder *decoder); /* accepts NULL; the writer is the caller's */
 
-/* Adds a pair of clock readings; all records of batches up to now are before it. */
+/* Adds a pair of clock readings, taken after all records of the batches so far. */
 void lns_decoder_add_pair (LnsDecoder *decoder, const LnsWireClockPair *pair);
 
 /* Report time of TICKS. */
 int64_t lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks);
 
-/* Defines process PROCESS (ids count up from 0), or redefines it. */
+/* Defines or redefines the process PROCESS; ids count up from 0. */
 void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsProcessInfo *info);
 
-/* LOSSES are what PROCESS's pool has counted so far: what no LOST record told of becomes a loss of
- * the whole process. */
+/* Takes the LOSSES that PROCESS's pool has counted so far. Those of which no LOST record told become a loss of the
+ * whole process. */
 void lns_decoder_add_losses (LnsDecoder *decoder, uint32_t process, const LnsWireLosses *losses);
 
-/* How many events LOSSES are: ends are none, as their ranges are kept. */
+/* The number of events in LOSSES. Lost ends do not count, as their ranges are kept. */
 uint64_t lns_decoder_lost_events (const LnsWireLosses *losses);
 
-/* How many of them were told of so far, by records or lns_decoder_add_losses (), in all processes. */
+/* The number of lost events of all processes that records or lns_decoder_add_losses () told of so far. */
 uint64_t lns_decoder_n_told (const LnsDecoder *decoder);
 
-/* PROCESS ended at END_NS (report time): closes what it has open. LOSSES may be NULL. */
+/* Closes what PROCESS has open, as it ended at END_NS (report time). LOSSES may be NULL. */
 void lns_decoder_end_process (LnsDecoder *decoder,
                               uint32_t process,
                               int64_t end_ns,
                               const LnsWireLosses *losses);
 
-/* PROCESS ended at END_NS with EXIT_CODE, 128+N if EXIT_SIGNAL N (else 0) killed it. What it has open stays so until
- * lns_decoder_end_process (): its last records may still come. */
+/* Notes that PROCESS ended at END_NS with EXIT_CODE, or 128+N if EXIT_SIGNAL N killed it (0: none). What it has open
+ * stays open until lns_decoder_end_process (), as its last records may still come. */
 void lns_decoder_set_exit_code (
     LnsDecoder *decoder, uint32_t process, int64_t end_ns, int exit_code, int exit_signal);
 
-/* Takes the definitions out of N_BYTES of records. */
+/* Takes the definitions from N_BYTES of records. */
 void lns_decoder_define (LnsDecoder *decoder,
                          const LnsDecoderSource *source,
                          const uint8_t *bytes,
                          size_t n_bytes);
 
-/* Plays N_BYTES of records. All bytes of a stream must come in their order. */
+/* Plays N_BYTES of records. The bytes of a stream must come in order. */
 void lns_decoder_play (LnsDecoder *decoder,
                        const LnsDecoderSource *source,
                        const uint8_t *bytes,
                        size_t n_bytes);
 
-/* Plays of the N_BYTES of records only the CUDA events that IS_WANTED says, by their HEAD and the id by
- * which their call is known, and moves the others together. Returns how many bytes they are. */
+/* Plays only those CUDA events of the N_BYTES of records that IS_WANTED accepts, by their HEAD and the correlation id
+ * of their call, and moves the others together. Returns how many bytes are left. */
 size_t lns_decoder_take_cuda (LnsDecoder *decoder,
                               const LnsDecoderSource *source,
                               uint8_t *bytes,
@@ -89,8 +87,8 @@ size_t lns_decoder_take_cuda (LnsDecoder *decoder,
                                                  uint32_t correlation),
                               const void *data);
 
-/* Plays what CUPTI has left in a buffer of PROCESS, which was killed: the N_BYTES at BYTES, records of the
- * lengths that SIZES tells and times by CLOCK, up to a kind of 0. All of the process's own records must be played. */
+/* Plays what CUPTI left in a buffer of PROCESS, which was killed: N_BYTES at BYTES, up to a kind of 0, with records as
+ * long as SIZES says and times of CLOCK. All of the process's own records must have been played. */
 void lns_decoder_salvage (LnsDecoder *decoder,
                           uint32_t process,
                           const LnsWireCuptiSizes *sizes,
@@ -98,26 +96,26 @@ void lns_decoder_salvage (LnsDecoder *decoder,
                           const uint8_t *bytes,
                           size_t n_bytes);
 
-/* To be called when a whole batch was played: pairs starts with ends across threads. */
+/* Pairs starts with ends across threads. Call it when a whole batch was played. */
 void lns_decoder_settle (LnsDecoder *decoder);
 
-/* From here on events go to WRITER, which gets all definitions so far. Ranges that are open enter
- * with LNS_EVENT_OPEN_START at START_NS; what ended before is left out. */
+/* Writes events to WRITER from here on, beginning with all definitions so far. Ranges that are open enter with
+ * LNS_EVENT_OPEN_START at START_NS; what ended before is left out. */
 void lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_ns);
 
-/* The report's end is to wait until CUPTI has handed over what belongs to it: what comes of it later is
+/* Notes that the report's end waits until CUPTI has handed over what belongs to it. Records that come later count as
  * late. */
 void lns_decoder_follow_late (LnsDecoder *decoder);
 
-/* Writes what is open, with LNS_EVENT_OPEN_END, and lets go of the writer. The ranges stay open for
- * a next report. */
+/* Writes what is open, with LNS_EVENT_OPEN_END, and lets go of the writer. The ranges stay open for the next
+ * report. */
 void lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns);
 
-/* Tells the writer what is open: to be called before each commit. O(ranges opened since the last) */
+/* Writes what is open. Call it before each commit. O(ranges opened since the last one). */
 void lns_decoder_show_open (LnsDecoder *decoder);
 
-/* Reads again what the operating system calls the living threads that the program gave no name
- * itself. O(threads that live), a file of /proc each. */
+/* Reads the operating system's names of living threads again, except of those that the program named. O(living
+ * threads), with a file of /proc for each. */
 void lns_decoder_read_thread_names (LnsDecoder *decoder);
 
 /* Whether a Python program has begun to trace functions. */

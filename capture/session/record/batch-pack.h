@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Batches that wait long: their records packed to a tenth and less of their bytes, at 300 MB a second. Times
- * of records become differences to those before them, then bytes of one place stand together, and zstd finds
- * what repeats. */
+/* Packs the records of batches that wait long, at 300 MB a second, to a tenth of their bytes or less. Times become
+ * differences to the record before, bytes of the same place in each record are put together, and zstd finds what
+ * repeats. */
 
 #pragma once
 
@@ -14,16 +14,16 @@
 
 typedef struct LnsPacker LnsPacker;
 
-/* NULL if memory is short. To be used by one thread. */
+/* Returns NULL if memory is short. A packer is used by one thread. */
 LnsPacker *lns_packer_new (void);
 void lns_packer_free (LnsPacker *packer); /* accepts NULL */
 
-/* Puts the records of BATCH into QUEUE, packed. False where memory is short: then they are lost. */
+/* Moves the records of BATCH, packed, into QUEUE. Returns false if memory is short; the records are lost then. */
 bool lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue);
 
-/* The reverse; BATCH is the oldest in QUEUE. False where memory is short, or was: the events are there in any
- * case. */
+/* Moves them back; BATCH is the oldest in QUEUE. Returns false if memory is or was short. The batch's events are
+ * there in any case. */
 bool lns_batch_unpack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue);
 
-/* What BATCH takes in memory beside what it has in the queue, in bytes. */
+/* The memory of BATCH outside the queue, in bytes. */
 size_t lns_batch_unpacked_bytes (const LnsBatch *batch);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What one drain brought: copies of records, and what happened to processes and reports meanwhile.
- * Made by the collector, consumed by the recorder. */
+/* The result of one drain: copies of records, and events of processes and reports since the drain before. The
+ * collector makes batches, the recorder consumes them. */
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct LnsBlock
   _Alignas(16) uint8_t bytes[LNS_BLOCK_BYTES];
 };
 
-/* What CUPTI has left in one buffer of a killed process. */
+/* The records that CUPTI left in one buffer of a killed process. */
 typedef struct
 {
   LnsWireCuptiSizes sizes;
@@ -46,35 +46,35 @@ typedef struct
   size_t n_bytes;
 } LnsBatchPiece;
 
-/* Where each capture range has a report of its own. */
+/* How reports of capture ranges are made. */
 typedef struct
 {
-  /* The report of the NUMBERth range, from 1 on, and in RET_PATH where it is, or may be (owned by who
-   * takes the news). NULL and ERROR where it cannot be made. Called on the recorder's thread. */
+  /* Makes the report of the NUMBERth range, from 1 on. RET_PATH gets its path, or the path that was tried, owned by
+   * whoever takes the news. Returns NULL and ERROR if it cannot be made. Called on the recorder's thread. */
   LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error);
   void *data;
   unsigned n_max; /* 0: as many as come */
-  int news_fd;    /* an eventfd that is made readable with each of the news */
+  int news_fd;    /* an eventfd, made readable with each LnsRangeNews */
 } LnsRangeReports;
 
 typedef enum
 {
   LNS_BATCH_NOTHING,
-  LNS_BATCH_PROCESS,      /* a process is there, or is another program now: `info`; comes first */
+  LNS_BATCH_PROCESS,      /* a process is there, or runs another program now: `info`; comes first */
   LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code`, `exit_signal` */
-  LNS_BATCH_FLUSHED,      /* what CUPTI had when the process's last range ended is here */
+  LNS_BATCH_FLUSHED,      /* CUPTI's records of the process's last range are here */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
-  LNS_BATCH_RANGES,       /* `ranges`: from here on they are looked for, no more those before */
+  LNS_BATCH_RANGES,       /* `ranges`: replace those before */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
-  LNS_BATCH_STOP,  /* the report ends with this batch; if it is empty, `code`, `text` say why */
-  LNS_BATCH_CANCEL /* the report is thrown away */
+  LNS_BATCH_STOP,  /* the report ends with this batch; `code` and `text` say why if it is empty */
+  LNS_BATCH_CANCEL /* the report is discarded */
 } LnsBatchEventKind;
 
-/* Applies after the records of its batch, but for LNS_BATCH_PROCESS, _RANGES and _START; _STOP and _CANCEL
- * after all others. */
+/* An event applies after the records of its batch, except LNS_BATCH_PROCESS, _RANGES and _START, which come before
+ * them. _STOP and _CANCEL apply last. */
 typedef struct
 {
   LnsBatchEventKind kind;
@@ -88,9 +88,9 @@ typedef struct
   const char *code;    /* static */
   LnsSeverity severity;
   char *text;             /* owned */
-  bool wants_cuda;        /* STOP: without an event of CUDA's, a sentence says why */
-  bool wants_python;      /* STOP: the same where no Python program traces functions */
-  LnsRangeReports ranges; /* `create` is NULL: there are none */
+  bool wants_cuda;        /* STOP: without CUDA events, a diagnostic says why */
+  bool wants_python;      /* STOP: the same if no Python program traces functions */
+  LnsRangeReports ranges; /* `create` is NULL: no ranges */
   int64_t keep_ns;        /* START, STOP: the report holds only its last keep_ns; 0: all of it */
 } LnsBatchEvent;
 
@@ -106,26 +106,27 @@ struct LnsBatch
   LnsBatchEvents events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
-  size_t n_queued_bytes;   /* of them, that count as not done yet */
-  size_t n_packed_bytes;   /* in a queue, in place of pieces and blocks: see batch-pack.h */
-  uint64_t n_packed_begun; /* events that begin in the pieces that were packed */
-  bool is_torn;            /* they cannot be read */
+  size_t n_queued_bytes;   /* of n_bytes: those that the recorder still counts as queued */
+  size_t n_packed_bytes;   /* in a queue, instead of pieces and blocks; see batch-pack.h */
+  uint64_t n_packed_begun; /* events that begin in the packed pieces */
+  bool is_torn;            /* the packed pieces cannot be read */
 };
 
-/* NULL if memory is short. */
+/* Returns NULL if memory is short. */
 LnsBatch *lns_batch_new (void);
 
-/* Frees BATCH (may be NULL), its events' texts and writers included. */
+/* Frees BATCH (may be NULL) and what its events own. */
 void lns_batch_free (LnsBatch *batch);
 
 /* Frees the records of BATCH. */
 void lns_batch_free_records (LnsBatch *batch);
 
-/* Room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. Of it,
- * lns_batch_add () takes what was used. */
+/* Returns room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. lns_batch_add () takes
+ * the part that was used. */
 uint8_t *lns_batch_reserve (LnsBatch *batch, size_t n_bytes);
 
-/* Adds the first N_BYTES of what was last reserved as a piece, in which BEGUN events begin. */
+/* Adds the first N_BYTES of the last reserved room as a piece, in which BEGUN events begin. Returns false if memory
+ * is short. */
 bool
 lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, LnsBegun begun);
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Bytes that wait, first in, first out, in memory of their own: what is taken out goes back to the system,
- * whatever else the process has allocated meanwhile. Used by one thread. */
+/* A first-in, first-out queue of bytes in memory of its own: what is taken out goes back to the system, whatever
+ * else the process has allocated meanwhile. Used by one thread. */
 
 #pragma once
 
@@ -13,22 +13,23 @@
 
 typedef struct LnsByteQueuePart LnsByteQueuePart;
 
-/* All zero, it is empty. */
+/* Empty if all zero. */
 typedef struct
 {
   LnsByteQueuePart *first,
-      *last;         /* the oldest, and where the next byte goes; NULL: there is none */
-  size_t n_bytes;    /* that wait */
-  size_t held_bytes; /* of memory: at most two parts more than that, see below */
+      *last;         /* the oldest part, and the one that gets the next byte; NULL: none */
+  size_t n_bytes;    /* in the queue */
+  size_t held_bytes; /* memory held: at most two parts more than n_bytes */
 } LnsByteQueue;
 
 #define LNS_BYTE_QUEUE_PART_BYTES ((size_t)256 << 10)
 
-/* Puts N bytes at the end. False where memory is short: then QUEUE is as it was. */
+/* Adds N bytes at the end. Returns false if memory is short, and leaves QUEUE as it was. */
 bool lns_byte_queue_push (LnsByteQueue *queue, const void *bytes, size_t n);
 
-/* Takes the N oldest bytes out; RET_BYTES may be NULL. False where there are fewer: then QUEUE is as it was. */
+/* Takes the N oldest bytes out; RET_BYTES may be NULL. Returns false if there are fewer, and leaves QUEUE as it
+ * was. */
 bool lns_byte_queue_pop (LnsByteQueue *queue, void *ret_bytes, size_t n);
 
-/* Takes all out, and gives their memory back. */
+/* Takes all bytes out and frees their memory. */
 void lns_byte_queue_clear (LnsByteQueue *queue);

@@ -3,11 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that hold only their last seconds. What comes is packed and put at the end of a ring in memory;
- * what is older is taken from its beginning and played with no report, so that names and open ranges are
- * known; and when the report ends, it begins that many seconds before, and the ring is played into it. So
- * memory holds those seconds and no more, the disk nothing until then, and what a range that was open then
- * is called is known. */
+/* Reports that hold only their last seconds. New batches are packed and added to the end of a ring in memory. Batches
+ * that are too old leave it at its beginning and are played without a report, so that names and open ranges stay known.
+ * When the report ends, it begins that many seconds before, and the ring is played into it. So memory holds no more
+ * than those seconds, and the disk holds nothing before the end. */
 
 #include "capture/session/record/keep.h"
 

@@ -3,11 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports of capture ranges. A range begins and ends at a time that its process tells, among records that
- * come 50 ms at once, perhaps with the next range behind it; so what waits to be played is played up to that
- * time, stream by stream, before the report begins or ends. An end also waits until CUPTI has handed over
- * what was finished by then, or soon after: work of the GPU belongs to the range that its call is in,
- * however late it runs. */
+/* Reports of capture ranges. A process says at what time its range begins and ends, within batches of 50 ms that may
+ * hold the next range too. So the waiting records are played up to that time, stream by stream, before the report
+ * begins or ends. An end also waits until CUPTI has handed over the work that was finished by then or soon after: GPU
+ * work belongs to the range of its call, however late it runs. */
 
 #include "capture/session/record/ranges.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How a report went that was recorded. */
+/* The outcome of a recorded report. */
 
 #pragma once
 
@@ -17,7 +17,7 @@
 /* The diagnostic of lns_recorder_next_trouble (), also in the report. */
 #define LNS_TROUBLE_CODE "LNS-REP-003"
 
-/* What a person should know of a report; also in it. */
+/* A message for the user about a report; the report has it too. */
 typedef struct
 {
   const char *code; /* static */
@@ -25,20 +25,20 @@ typedef struct
   char *text;
 } LnsReportDiagnostic;
 
-/* How a report went. To be cleared with lns_report_result_clear (). */
+/* Clear it with lns_report_result_clear (). */
 typedef struct
 {
   bool is_written;
-  LnsError error; /* where it is not written whole */
+  LnsError error; /* if not all of it is written */
   uint64_t n_events, n_lost, n_processes, n_bytes;
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
-  size_t kept_bytes; /* of memory that its last seconds took at most, where it holds no more */
+  size_t kept_bytes; /* --keep: the most memory that its last seconds took */
   double drain_ms;   /* from the request to the last record in the writer */
   double commit_ms;  /* the last commit */
 } LnsReportResult;
 
-/* A range began, or its report is written. */
+/* A capture range began, or its report is written. */
 typedef struct
 {
   bool is_end;

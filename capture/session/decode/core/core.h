@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What all sources of records share: the session's processes, the clock, the report that there is, and how strings,
- * lanes and warnings get into it. Knows no source: what one knows of the session, a process, a thread or a stream
- * lies in a slot of that. */
+/* State and functions shared by all sources of records: the session's processes, the clock, the present report, and
+ * ways to add strings, lanes and warnings to it. The core knows no source. What a source knows about the session, a
+ * process, a thread or a stream lies in a slot of that struct. */
 
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "capture/wire/record.h"
 #include "src/store/write/writer.h"
 
-/* Each has a folder beside this one, and a line in the table of decoder.c. */
+/* Each source has a folder beside this one and a line in the table of decoder.c. */
 typedef enum
 {
   LNS_SOURCE_NVTX,
@@ -28,7 +28,7 @@ typedef enum
   LNS_N_SOURCES
 } LnsSourceId;
 
-/* An id in the report whose serial is REPORT; of no use in another. */
+/* An id that is valid only in the report with the serial REPORT. */
 typedef struct
 {
   uint32_t report;
@@ -46,77 +46,76 @@ typedef struct
   LnsIdMap streams;           /* LnsStream by serial */
   LnsIdMap threads;           /* LnsDecodedThread by serial */
   LnsIdMap registered;        /* LnsName by string id */
-  LnsIdMap thread_names;      /* LnsName by 1 + target tid: what the program said */
+  LnsIdMap thread_names;      /* LnsName by 1 + target tid: names that the program gave */
   LnsWireLosses told;         /* by LOST records */
-  uint64_t n_lost_records;    /* of the GPU, perhaps, that this report is told of as lost */
-  bool has_state;             /* it has records, and has not ended */
-  void *state[LNS_N_SOURCES]; /* what each source knows of it */
+  uint64_t n_lost_records;    /* lost records, perhaps of the GPU, that this report was told of */
+  bool has_state;             /* it has records and has not ended */
+  void *state[LNS_N_SOURCES]; /* what each source knows about it */
 } LnsDecodedProcess;
 
 struct LnsDecoder
 {
-  LnsWriter *writer; /* NULL: no report; what happens now is only remembered */
+  LnsWriter *writer; /* NULL: there is no report; definitions and open ranges are remembered */
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
-  uint64_t report_ticks;  /* of a call that is known to be in the report: later ones are, too */
-  int64_t first_start_ns; /* where the first report began */
-  int64_t ended_ns;       /* where the last one ended, if it was followed; else INT64_MIN */
-  bool is_followed;       /* what comes of the report when it has ended is counted */
+  uint64_t report_ticks;  /* of a call that is in the report; later calls are, too */
+  int64_t first_start_ns; /* start of the first report */
+  int64_t ended_ns;       /* end of the last report if it was followed, else INT64_MIN */
+  bool is_followed;       /* records of the report that come after its end are counted */
   LnsDecoderBetween between;
   LnsPointers processes, threads; /* by id in the session */
   LnsPointers unrecorded;         /* LnsUnrecorded */
   LnsDecoderCounters counters;
-  uint64_t n_told;                                /* lost events, in all processes */
+  uint64_t n_told;                                /* lost events of all processes */
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
   uint8_t source_of[256];                         /* by type of record; LNS_N_SOURCES: none */
-  void *state[LNS_N_SOURCES];                     /* what each source knows of the session */
+  void *state[LNS_N_SOURCES];                     /* what each source knows about the session */
   LnsClockLine clock;
 };
 
 /* Adds ITEM. Returns false if memory is short. */
 bool _lns_pointers_add (LnsPointers *pointers, void *item);
 
-/* Puts ITEM, just made, on the list of its kind and into MAP. False, and ITEM freed, if memory is
- * short. */
+/* Adds ITEM, which is new, to LIST and to MAP. Frees ITEM and returns false if memory is short. */
 bool
 _lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item);
 
-/* Copies RECORD into the N_BYTES at RET_STRUCT; what a shorter one lacks is 0. */
+/* Copies RECORD into the N_BYTES at RET_STRUCT. What a shorter record lacks is 0. */
 void _lns_record_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes);
 
-/* A name of TEXT, or NULL where that is empty. */
+/* A name of TEXT, or NULL if TEXT is empty. */
 LnsName *_lns_decoder_name (LnsWireText text);
 
-/* The string id of NAME (may be NULL) in the report there is. */
+/* The string id of NAME (may be NULL) in the present report. */
 uint32_t _lns_decoder_string (LnsDecoder *decoder, LnsName *name);
 
-/* Sets REF to the lane ORDINAL of TRACK, made if the report has none. */
+/* Sets REF to the lane ORDINAL of TRACK, which is added to the report if need be. */
 void _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind);
 
-/* Tells the report, if there is one, of PROCESS: as a new one or as it is now. */
+/* Writes the definition of PROCESS to the report, if there is one: as a new process (ANEW) or as a change. */
 void _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew);
 
-/* Gives string id NAMED of PROCESS its text. */
+/* Sets the text of a registered string of PROCESS. */
 void
 _lns_decoder_register (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireNamed *named);
 
-/* Keeps a warning of CODE (static) for the report. Returns it, the decoder's; NULL if memory is short. */
+/* Keeps a warning with CODE (static) for the report. Returns it, owned by the decoder; NULL if memory is short. */
 LnsUnrecorded *_lns_decoder_tell (LnsDecoder *decoder,
                                   const LnsDecodedProcess *process,
                                   const char *code,
                                   const char *format,
                                   ...) __attribute__ ((format (printf, 4, 5)));
 
-/* How many events LOSSES are: ends are none, as their ranges are kept. */
+/* The number of events in LOSSES. Lost ends do not count, as their ranges are kept. */
 uint64_t _lns_lost_events (const LnsWireLosses *losses);
 
-/* LOSSES are told of, by a record or by the pool of PROCESS. */
+/* Notes that a record, or the pool of PROCESS, has told of LOSSES. */
 void _lns_decoder_count_told (LnsDecoder *decoder,
                               LnsDecodedProcess *process,
                               const LnsWireLosses *losses);
 
-/* Tells the report, if there is one, of LOSSES of PROCESS, as LOSS says when and of which thread. */
+/* Writes LOSSES of PROCESS to the report, if there is one. LOSS says when and of which thread. */
 void _lns_decoder_write_loss (LnsDecoder *decoder,
                               LnsDecodedProcess *process,
                               const LnsWireLosses *losses,

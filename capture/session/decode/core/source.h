@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A source of records: what the decoder asks of NVTX, CUDA, MPI, … A source keeps what it knows in its slot
- * (LnsSourceId) of the session, of each process, thread and stream. */
+/* A source of records (NVTX, CUDA, MPI, …) as the decoder sees it. A source keeps its state in its slot (LnsSourceId)
+ * of the session and of each process, thread and stream. */
 
 #pragma once
 
@@ -19,34 +19,34 @@ typedef struct
 typedef struct
 {
   LnsRecordTypes types
-      [4]; /* of records that it plays or that define something for it; up to the first that is 0 */
+      [4]; /* types of the records that it plays or that define something for it, up to the first 0 */
 
-  /* Of what it knows of the session and of a process: made and freed by the decoder, zero at first. */
+  /* Sizes of its state of the session and of a process, which the decoder allocates, zeroed, and frees. */
   size_t session_bytes, process_bytes;
 
-  /* Takes what RECORD defines; before any event of its batch is played, and of the one before. */
+  /* Takes what RECORD defines, before any event of its batch, and of the batch before, is played. */
   void (*define) (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
   void (*play) (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
 
-  /* The whole batch is played. */
+  /* Called when the whole batch is played. */
   void (*settle) (LnsDecoder *decoder, LnsDecodedProcess *process);
 
-  /* A report begins, which has all processes and threads: for the session first, then for each process. */
+  /* Called when a report begins, which has all processes and threads: for the session, then for each process. */
   void (*begin_report) (LnsDecoder *decoder);
   void (*begin_process) (LnsDecoder *decoder, LnsDecodedProcess *process);
-  /* The report is to have what is open, before it is committed. */
+  /* Writes what is open, before the report is committed. */
   void (*show_open) (LnsDecoder *decoder, LnsDecodedProcess *process);
-  /* The report is to have what waits for its order. */
+  /* Writes what waits to be put in order. */
   void (*write_held) (LnsDecoder *decoder, LnsDecodedProcess *process);
-  /* The report ends: for each process first, then for the session. */
+  /* Called when the report ends: for each process, then for the session. */
   void (*stop_process) (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);
   void (*stop_report) (LnsDecoder *decoder);
 
-  /* Records of STREAM are lost, or it is freed. */
+  /* Called when records of STREAM are lost, or when it is freed. */
   void (*forget_stream) (LnsStream *stream);
   /* Each closes what is open, and frees what the slot holds, but not the slot of a process. */
   void (*end_thread) (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns);
   void (*end_process) (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);
-  /* Frees what it knows of the session but the slot. */
+  /* Frees what its slot of the session holds, but not the slot. */
   void (*free_session) (LnsDecoder *decoder);
 } LnsDecoderOps;

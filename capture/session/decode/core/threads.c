@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Threads and what they are called: by the program, through NVTX, else by the operating system, whose
- * names may change as long as the thread lives. */
+/* Threads and their names: those that the program gave through NVTX, else the operating system's, which may change as
+ * long as the thread lives. */
 
 #include "capture/session/decode/core/threads.h"
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Events that one record tells whole, when they have ended: they come in any order, so each track puts them into
- * order first, and those that overlap go to lanes of their own. */
+/* Events of which one record has everything, written when they have ended. They come in any order; each track sorts
+ * them and puts those that overlap into lanes of their own. */
 
 #pragma once
 
@@ -13,35 +13,35 @@
 
 typedef struct LnsTrackOps LnsTrackOps;
 
-/* The events of one row, on their way into order. */
+/* The events of one row, while they are sorted. */
 typedef struct
 {
   LnsTrackKind kind;
   LnsLaneKind lane_kind;
   const LnsTrackOps *ops;
   LnsDecodedThread *thread; /* or NULL */
-  void *on;                 /* what else it is of, as its source knows it, or NULL */
+  void *on;                 /* what else it belongs to, as its source knows it, or NULL */
   LnsReorder *reorder;
   LnsReportRef track;
   LNS_ARRAY (LnsReportRef) lanes; /* by ordinal */
 } LnsDecodedTrack;
 
-/* What a source does about its tracks. All functions may be NULL. */
+/* Callbacks of a source for its tracks. All may be NULL. */
 struct LnsTrackOps
 {
-  /* Says in DEFINITION what TRACK is on. */
+  /* Fills in DEFINITION what TRACK belongs to. */
   void (*place) (LnsDecoder *decoder,
                  LnsDecodedProcess *process,
                  const LnsDecodedTrack *track,
                  LnsTrack *definition);
-  /* EVENT has gone to the report. */
+  /* Called when EVENT was written to the report. */
   void (*written) (LnsDecoder *decoder,
                    LnsDecodedProcess *process,
                    const LnsDecodedTrack *track,
                    const LnsEvent *event);
 };
 
-/* An event in the making. */
+/* An event that is being made. */
 typedef struct
 {
   LnsDecoder *decoder;
@@ -57,23 +57,22 @@ _lns_maker_set (LnsEventMaker *maker, LnsColumnId column, uint64_t value)
 }
 
 void _lns_maker_name (LnsEventMaker *maker, const char *text);
-/* Names the event by the process's string id STRING; where that is not known, OTHERWISE. */
+/* Names the event by the process's string id STRING, or by OTHERWISE if that is unknown. */
 void _lns_maker_name_registered (LnsEventMaker *maker, uint32_t string, const char *otherwise);
 
-/* Puts the event, begun at TICKS and ended at END_TICKS, into TRACK. False where it is from before the report. */
+/* Adds the event, from TICKS to END_TICKS, to TRACK. Returns false if it belongs before the report. */
 bool _lns_maker_finish (LnsEventMaker *maker,
                         LnsDecodedTrack *track,
                         uint64_t ticks,
                         uint64_t end_ticks);
 
-/* The track of TRACKS that is like LIKE, which is the NUMBERth on which there are such, made where it is new; NULL if
- * memory is short. */
+/* Finds in TRACKS the track like LIKE with the number NUMBER, or makes it. Returns NULL if memory is short. */
 LnsDecodedTrack *_lns_tracks_find (LnsDecoder *decoder,
                                    LnsIdMap *tracks,
                                    const LnsDecodedTrack *like,
                                    uint64_t number);
 
-/* Writes what is old enough that nothing earlier is likely to come, or all. */
+/* Writes the events that are old enough that earlier ones are unlikely to come; or all events. */
 void _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks);
 void
 _lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* CUDA's records, of which the engine made what CUPTI told: each is a finished event of some row. */
+/* Plays CUDA's records, which the engine made from CUPTI's: each is a finished event of some row. */
 
 #include "capture/session/decode/cuda/cuda.h"
 #include "capture/session/decode/cuda/flight.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* CUDA as a source of records: of calls, of the GPU, and of the calls of libraries that use it. */
+/* CUDA as a source of records: of its calls, of the GPU, and of calls of libraries that use it. */
 
 #pragma once
 

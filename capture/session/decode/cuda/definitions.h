@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Devices, contexts, streams and launches. Events may come before the word of what they are on: what
- * is not known yet is made up from its number and put right later. */
+/* Devices, contexts, streams and launches. Events may come before the definition of their device, context or stream:
+ * it is then made from its number alone and corrected later. */
 
 #pragma once
 
@@ -13,14 +13,14 @@
 #include "capture/session/decode/cuda/state.h"
 #include "capture/wire/cuda-layout.h"
 
-/* Ids are those in the report whose serial they bear: definitions are written when a report first
- * needs them. */
+/* Definitions are written when a report first needs them. Their ids are valid in the report whose serial they
+ * bear. */
 typedef struct
 {
   LnsReportRef ref;
-  LnsWireCudaDeviceBytes said; /* all 0 but for the number where nothing was said */
+  LnsWireCudaDeviceBytes said; /* all 0 except the number, if it was not defined */
   uint64_t used_bytes[256];    /* of memory, by CUpti_ActivityMemoryKind */
-  LnsReportRef counters[256];  /* lanes of what is in use, by kind */
+  LnsReportRef counters[256];  /* lanes of the memory in use, by kind */
 } LnsDecodedDevice;
 
 typedef struct
@@ -41,7 +41,7 @@ typedef struct
 
 typedef struct LnsDecodedLaunch LnsDecodedLaunch;
 
-/* Which kernel in which shape; one for all streams of records that tell of it. */
+/* A kernel and the shape of its launch, shared by all streams of records that tell of it. */
 struct LnsDecodedLaunch
 {
   LnsReportRef ref;
@@ -50,23 +50,22 @@ struct LnsDecodedLaunch
   LnsName *mangled, *demangled, *short_name;
 };
 
-/* What is known of the launches with the last ids of correlation, which CUPTI counts up: two bits each. See
- * flight.c. */
+/* The state of the launches with the last correlation ids, which CUPTI counts up: two bits each. See flight.c. */
 typedef struct
 {
   uint64_t *words; /* NULL until the first launch */
   uint32_t newest; /* id */
 } LnsFlights;
 
-/* What is known of the session. */
+/* The state of the session. */
 typedef struct
 {
-  LnsCudaState state; /* of all processes, without regard to events */
+  LnsCudaState state; /* of all processes, whatever events there are */
   uint64_t n_events;  /* in this report */
   bool is_double_told;
 } LnsCudaSession;
 
-/* What is known of a process. */
+/* The state of a process. */
 typedef struct
 {
   LnsIdMap devices;      /* LnsDecodedDevice by number */
@@ -79,8 +78,8 @@ typedef struct
   LnsIdMap calls;        /* registered string ids by callback id | 1 << 32 for the runtime's */
   LnsIdMap problems;     /* what was told, by problem and detail */
   LnsWireCudaInfoBytes info;
-  uint64_t n_dropped_between; /* by CUPTI, as it told while there was no report */
-  LnsFlights flights;         /* what is known of launches */
+  uint64_t n_dropped_between; /* by CUPTI, while there was no report */
+  LnsFlights flights;         /* the state of launches */
   LnsIdMap capturing;         /* by 1 + tid: this thread's launches go into a graph */
   uint32_t last_call; /* the greatest correlation id of calls in reports, which CUPTI counts … */
   uint32_t settled_call; /* … when the last report ended, if it was followed; else 0 */
@@ -98,7 +97,7 @@ _lns_cuda_process (const LnsDecodedProcess *process)
   return process->state[LNS_SOURCE_CUDA];
 }
 
-/* What is known of NUMBER in PROCESS, made up where nothing is; NULL if memory is short. */
+/* Finds NUMBER in PROCESS, or makes it if it was not defined. Returns NULL if memory is short. */
 LnsDecodedDevice *
 _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
 LnsDecodedContext *_lns_cuda_context (LnsDecoder *decoder,
@@ -108,7 +107,7 @@ LnsDecodedContext *_lns_cuda_context (LnsDecoder *decoder,
 LnsDecodedCudaStream *
 _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place);
 
-/* What is known of them, in terms of the report there is. */
+/* Their definitions, with ids of the present report. */
 LnsCudaDevice _lns_cuda_device_definition (LnsDecoder *decoder,
                                            LnsDecodedProcess *process,
                                            const LnsDecodedDevice *device);
@@ -119,7 +118,7 @@ LnsCudaStream _lns_cuda_stream_definition (LnsDecoder *decoder,
                                            LnsDecodedProcess *process,
                                            const LnsDecodedCudaStream *stream);
 
-/* Their ids in the report there is. */
+/* Their ids in the present report. */
 uint32_t
 _lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedDevice *device);
 uint32_t
@@ -133,11 +132,11 @@ _lns_cuda_launches (const LnsStream *stream)
   return stream->state[LNS_SOURCE_CUDA];
 }
 
-/* Gives a slot of STREAM the meaning that LAUNCH says. */
+/* Sets the slot of STREAM that LAUNCH defines. */
 void
 _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaLaunchBytes *launch);
 
-/* STREAM's slots have no meaning any more. */
+/* Forgets the slots of STREAM. */
 void _lns_cuda_forget_launches (LnsStream *stream);
 
 /* Frees all of them. */

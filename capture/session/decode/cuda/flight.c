@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which launches of a report have run. A call and its kernel are told by two records, which come in any
- * order and perhaps seconds apart, the later one maybe when the report of their range has ended. So each
- * launch is followed by its correlation id: a report counts, when it ends, the calls whose kernels it
- * lacks, and what comes of them later is in no report, or it would be counted twice. What else comes too
- * late is counted when it comes, and the next report, or the session's end, tells of it. */
+/* Tracks which launches of a report have run. A call and its kernel have a record each. The two come in any order and
+ * perhaps seconds apart; the later one may come after the report of their range has ended. So each launch is followed by
+ * its correlation id. When a report ends, it counts the calls whose kernels it lacks; those kernels are then left out of
+ * all reports, or they would be counted twice. Other records that come too late are counted when they come, and the next
+ * report, or the session's end, tells of them. */
 
 #include "capture/session/decode/cuda/flight.h"
 

@@ -3,21 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which launches of a report have run. */
+/* Tracks which launches of a report have run. */
 
 #pragma once
 
 #include "capture/session/decode/cuda/definitions.h"
 
-/* Whether RECORD, an event of PROCESS, has a place in the report there is; where it belongs to one that
- * has ended it is counted, unless it has been. O(1) on the average */
+/* Whether RECORD, an event of PROCESS, belongs in the present report. If it belongs in one that has ended, it is
+ * counted, once. O(1) on average. */
 bool
 _lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
 
-/* Counts N operations that had not ended when their process did. */
+/* Counts N operations that had not ended when their process ended. */
 void _lns_flight_unfinished (LnsDecoder *decoder, uint64_t n);
 
-/* The report ends, or PROCESS has: counts the launches whose kernels are not there. To be called again
- * without harm. */
+/* Counts the launches whose kernels did not come, as the report ends or PROCESS has ended. May be called again. */
 void _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_flight_free (LnsCudaProcess *cuda);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The buffers that a killed process leaves hold CUPTI's own records, which it had no time to hand over:
- * they are made into those of the wire, as the process would have done, and played. */
+/* The buffers of a killed process hold CUPTI records that it had no time to compact. They are converted into wire
+ * records, as the process would have done, and played. */
 
 #include "capture/session/decode/cuda/salvage.h"
 #include "capture/session/decode/cuda/flight.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a killed process has left of CUPTI's records. */
+/* Converts the CUPTI records that a killed process left in its buffers. */
 
 #pragma once
 
@@ -11,8 +11,8 @@
 #include "capture/wire/buffers.h"
 #include "capture/wire/cupti-clock.h"
 
-/* Makes the N_BYTES at BYTES, CUPTI's records of PROCESS, into *RET_N_BYTES of records of the wire, to be freed. NULL:
- * there are none. */
+/* Converts the N_BYTES of CUPTI's records of PROCESS at BYTES into RET_N_BYTES of wire records. Free the result; NULL
+ * if there are none. */
 uint8_t *_lns_cuda_salvage (LnsDecoder *decoder,
                             LnsDecodedProcess *process,
                             const LnsWireCuptiSizes *sizes,

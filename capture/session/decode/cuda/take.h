@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Events out of their turn: those that belong to a report which ends. */
+/* Plays, out of turn, the events that belong to a report that ends. */
 
 #pragma once
 
@@ -17,8 +17,8 @@ typedef struct
   void (*play) (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
 } LnsWantedEvents;
 
-/* Plays of the N_BYTES of records of STREAM only the WANTED events, and moves the others together. Returns how many
- * bytes they are. */
+/* Plays only the WANTED events of the N_BYTES of records of STREAM, and moves the others together. Returns how many
+ * bytes are left. */
 size_t _lns_cuda_take_wanted (LnsDecoder *decoder,
                               LnsStream *stream,
                               uint8_t *bytes,

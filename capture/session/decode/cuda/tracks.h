@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tracks of CUDA: of threads, of devices, of streams. */
+/* The tracks of CUDA's threads, devices and streams. */
 
 #pragma once
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls of MPI; ranks and communicators, as tables that a report keeps. */
+/* Plays MPI calls, and keeps ranks and communicators as tables of the report. */
 
 #include "capture/session/decode/mpi/mpi.h"
 #include "capture/session/decode/core/tracks.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Counters: a counter is a track; one whose samples are structures is a track for each number in
- * them, "counter.entry". */
+/* Counters. A counter is a track. If its samples are structures, each number in them has a track of its own,
+ * "counter.entry". */
 
 #include "capture/session/decode/nvtx/counters.h"
 #include "capture/session/decode/nvtx/fields.h"

@@ -9,7 +9,7 @@
 
 #include "capture/session/decode/nvtx/definitions.h"
 
-/* Takes in what RECORD says of a counter of DOMAIN. */
+/* Takes the definition or samples of RECORD, about a counter of DOMAIN. */
 void
 _lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *record);
 void _lns_nvtx_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Deferred events: structures that a program hands in when it likes, with times in them by a clock of
- * its choice. Ranges go with the start/end ranges of their domain; an event with one time alone is a
- * range without length there, since the lane of a thread's marks is past it. */
+/* Deferred events: structures that a program hands in at any later time and that hold their own times, by a clock of
+ * the program's choice. Ranges go with the start/end ranges of their domain. An event with a single time becomes a range
+ * without length there, as the lane of the thread's marks has already gone past it. */
 
 #include "capture/session/decode/nvtx/deferred.h"
 #include "capture/session/decode/nvtx/fields.h"

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What programs define through NVTX: domains, categories, schemas; and resources, which have a file of their own.
- * Kept in order for the session, so that each report can get them all under the same ids. */
+/* NVTX definitions of programs: domains, categories and schemas; resources.h has the resources. The session keeps them
+ * in order, so that each report gets them under the same ids. */
 
 #pragma once
 
@@ -14,20 +14,20 @@
 
 typedef struct LnsStartEnd LnsStartEnd;
 
-/* What is known of the session. */
+/* The state of the session. */
 typedef struct
 {
   LnsDomainFilter filter;
   LnsPointers domains, categories, schemas, resources; /* by id in the session */
 } LnsNvtxSession;
 
-/* What is known of a process. */
+/* The state of a process. */
 typedef struct
 {
   LnsIdMap domains;        /* LnsDecodedDomain by number */
   LnsIdMap resources;      /* LnsDecodedResource by handle */
-  LnsPointers changed;     /* LnsRangeStack with frames that the writer does not know; NULL: none */
-  uint64_t n_deferred;     /* deferred ranges: for their ids */
+  LnsPointers changed;     /* LnsRangeStack with frames that the writer does not know, or NULL */
+  uint64_t n_deferred;     /* number of deferred ranges, for their ids */
   LnsIdMap open_ranges;    /* LnsStartedRange by range id; see started.c */
   LnsStartEnd *start_ends; /* of this batch */
   size_t n_start_ends, n_start_ends_allocated;
@@ -39,7 +39,7 @@ typedef struct
   uint32_t id; /* instance in the session */
   uint32_t number;
   LnsName *name;
-  bool is_left_out; /* its events are not for reports */
+  bool is_left_out; /* reports do without its events */
   int64_t created_ns, destroyed_ns;
   LnsReportRef track;                 /* of start/end ranges */
   LnsOverlap lanes;                   /* of start/end ranges */
@@ -99,13 +99,13 @@ _lns_nvtx_process (const LnsDecodedProcess *process)
   return process->state[LNS_SOURCE_NVTX];
 }
 
-/* Domain NUMBER of PROCESS, made where it is new; NULL if memory is short. */
+/* Finds or makes the domain NUMBER of PROCESS. Returns NULL if memory is short. */
 LnsDecodedDomain *
 _lns_nvtx_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
 
-/* Takes in one definition record of DOMAIN. */
+/* Takes one definition record of DOMAIN. */
 void _lns_nvtx_define (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRecord *record);
 
-/* Gives the writer all of them. */
+/* Writes all definitions to the report. */
 void _lns_nvtx_replay (LnsDecoder *decoder);
 void _lns_nvtx_free_definitions (LnsNvtxSession *session);

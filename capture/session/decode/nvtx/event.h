@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the events of NVTX have besides their times. */
+/* The details of NVTX events, besides their times. */
 
 #pragma once
 
 #include "capture/session/decode/core/streams.h"
 
-/* What an event has besides its times. Holds its names. */
+/* The details of an event. Holds references to its names. */
 typedef struct
 {
   LnsName *name;
@@ -21,7 +21,7 @@ typedef struct
   LnsPayloadType payload_type;
 } LnsEventDetail;
 
-/* Fills what DETAIL and the times say into RET_EVENT; false where the report began after END_NS. */
+/* Fills RET_EVENT with DETAIL and the times. Returns false if the report began after END_NS. */
 bool _lns_decoder_event (LnsDecoder *decoder,
                          LnsLaneKind kind,
                          const LnsEventDetail *detail,
@@ -29,7 +29,7 @@ bool _lns_decoder_event (LnsDecoder *decoder,
                          int64_t end_ns,
                          LnsEvent *ret_event);
 
-/* Takes what EVENT says, as what it names is known to STREAM. RET_DETAIL holds its names:
+/* Takes the details of EVENT, whose names are looked up in STREAM. Clear RET_DETAIL with
  * _lns_event_detail_clear (). */
 void
 _lns_event_detail_take (LnsStream *stream, const LnsWireEvent *event, LnsEventDetail *ret_detail);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How numbers and times lie in what a program hands over. */
+/* Reads numbers and times in the payloads that a program hands over. */
 
 #pragma once
 
@@ -12,19 +12,19 @@
 /* How a number is stored: NVTX_PAYLOAD_ENTRY_TYPE_… of 64-bit Linux. */
 typedef struct
 {
-  uint8_t n_bytes; /* 0: it is no number */
+  uint8_t n_bytes; /* 0: not a number */
   bool is_signed;
   LnsPayloadType type; /* how the value is stored */
 } LnsNumberType;
 
-/* What TYPE is. Never NULL. */
+/* The field of TYPE. Never NULL. */
 const LnsNumberType *_lns_nvtx_number_type (uint64_t type);
 
-/* The number of TYPE that lies at BYTES, widened to 64 bits but for floats. */
+/* Reads the number of TYPE at BYTES. Integers are widened to 64 bits; floats are not. */
 uint64_t _lns_nvtx_read_number (const LnsNumberType *type, const uint8_t *bytes);
 
-/* TIME of TIME_DOMAIN, an id of DOMAIN or NVTX_TIMESTAMP_TYPE_…, in report time. False where that
- * clock is not known. */
+/* Converts TIME of TIME_DOMAIN, an id of DOMAIN or NVTX_TIMESTAMP_TYPE_…, to report time. Returns false if that clock
+ * is unknown. */
 bool _lns_nvtx_foreign_ns (LnsDecoder *decoder,
                            const LnsDecodedDomain *domain,
                            uint64_t time_domain,

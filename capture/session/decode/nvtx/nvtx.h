@@ -12,5 +12,5 @@
 
 extern const LnsDecoderOps _lns_nvtx_ops;
 
-/* Leaves events of domains out, of those that are named from now on. */
+/* Leaves out the events of domains that the filter excludes, if they are named from now on. */
 void _lns_nvtx_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter);

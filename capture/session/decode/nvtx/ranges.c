@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Push/pop ranges and marks: one stack for each thread in each domain. A record says its depth, so
- * that any record puts the stack right: what should not be there any more has lost its end. */
+/* Push/pop ranges and marks: one stack for each thread in each domain. A record says its depth, so any record corrects
+ * the stack: ranges that are deeper have lost their ends. */
 
 #include "capture/session/decode/nvtx/ranges.h"
 #include "capture/session/decode/nvtx/definitions.h"

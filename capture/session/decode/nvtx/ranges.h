@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Push/pop ranges and marks. What is known of a thread is its stacks, one a domain. */
+/* Push/pop ranges and marks. The state of a thread is one stack per domain. */
 
 #pragma once
 
@@ -17,10 +17,10 @@ void _lns_nvtx_play_event (LnsDecoder *decoder,
                            uint32_t domain,
                            const LnsWireEvent *event);
 
-/* A report begins: the open ranges of PROCESS are not shown in it yet. */
+/* Notes that a report begins, in which the open ranges of PROCESS are not shown yet. */
 void _lns_nvtx_begin_stacks (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_nvtx_show_stacks (LnsDecoder *decoder, LnsDecodedProcess *process);
-/* Writes what is open as open, and keeps it. */
+/* Writes the open ranges as open and keeps them. */
 void _lns_nvtx_stop_stacks (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);
-/* Closes all: THREAD or its process ended at END_NS. */
+/* Closes all ranges, as THREAD or its process ended at END_NS. */
 void _lns_nvtx_end_stacks (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a program names besides its threads: CUDA streams, locks, … */
+/* Resources that a program names besides its threads: CUDA streams, locks, … */
 
 #include "capture/session/decode/nvtx/resources.h"
 

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Start/end ranges: begun by one thread, ended perhaps by another, known by an id of the process.
- * Streams are played one after the other, so the starts and ends of a batch are gathered and sorted
- * by time first. An end may still be a batch ahead of its start, and waits that long.
+/* Start/end ranges. One thread begins a range, perhaps another ends it; an id of the process identifies it. Streams are
+ * played one after the other, so the starts and ends of a batch are collected and sorted by time first. An end may still
+ * be a batch ahead of its start, and waits that long.
  *
- * A range lies from its start on in the lowest lane of its domain that is free by then. */
+ * A range lies in the lowest lane of its domain that is free at its start. */
 
 #include "capture/session/decode/nvtx/started.h"
 

@@ -10,24 +10,24 @@
 #include "capture/session/decode/nvtx/definitions.h"
 #include "capture/session/decode/nvtx/event.h"
 
-/* A START or END that waits for its batch to be whole. */
+/* A START or END that waits until its whole batch is there. */
 struct LnsStartEnd
 {
   int64_t time_ns;
   bool is_end;
-  bool waited; /* once already: its start is not to come any more */
+  bool waited; /* it has waited for a batch already: its start will not come */
   uint64_t range;
   LnsDecodedThread *thread;
   LnsDecodedDomain *domain;
   LnsEventDetail detail;
 };
 
-/* Puts START_END, whose detail it takes over, with those of its process's batch. */
+/* Adds START_END, whose detail is taken over, to those of its process's batch. */
 void
 _lns_nvtx_add_start_end (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start_end);
 /* Plays the starts and ends of the batch in order of time. */
 void _lns_nvtx_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
-/* As the functions for stacks do. */
+/* The same as for stacks (ranges.h). */
 void _lns_nvtx_begin_started (LnsDecodedProcess *process);
 void _lns_nvtx_show_started (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_nvtx_stop_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What Python programs say of the functions that they were asked to trace (capture/wire/layout.h). A function that
- * one process has not found is told of, once, unless another process has found it: a program's helpers load
- * other modules than the program. */
+/* Plays what Python programs report about the functions that they were asked to trace (capture/wire/layout.h). A function
+ * that a process has not found gets one diagnostic, unless another process has found it: a program's helper processes
+ * load other modules than the program. */
 
 #include "capture/session/decode/python/python.h"
 #include "src/base/hash.h"

@@ -11,5 +11,5 @@
 
 extern const LnsDecoderOps _lns_python_ops;
 
-/* Whether a Python program has begun to trace functions. */
+/* Whether any Python program has begun to trace functions. */
 bool _lns_python_has_begun (const LnsDecoder *decoder);
