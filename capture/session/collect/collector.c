@@ -259,6 +259,19 @@ make_pool_ready (LnsCollector *collector)
   lns_pools_make_ready (&collector->pools, &asked, collector->peers.all.n);
 }
 
+/* Handles what comes within WAIT_MS. Returns the number of epoll events; sets RET_WANTED if a drain is wanted now. */
+static int
+listen_for (LnsCollector *collector, int64_t wait_ms, bool *ret_wanted)
+{
+  struct epoll_event events[64];
+  const int n =
+      epoll_wait (collector->watches.epoll_fd, events, 64, wait_ms > 0 ? (int)wait_ms : 0);
+  for (int i = 0; i < n; i++)
+    *ret_wanted |= handle (collector, events[i].data.ptr);
+  lns_watches_free_dropped (&collector->watches);
+  return n;
+}
+
 static void *
 run (void *data)
 {
@@ -269,25 +282,23 @@ run (void *data)
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   while (!atomic_load (&collector->is_ending))
     {
-      struct epoll_event events[64];
       int64_t period_ms = collector->peers.all.n > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
       if (is_wanted || collector->door.is_full || collector->has_news)
         period_ms = LOW_DRAIN_MS;
       int64_t due_ms = drained_ms + period_ms;
       int64_t wait_ms = due_ms - lns_monotonic_ns () / 1000000;
       const bool is_preparing = lns_pools_want_more (&collector->pools);
-      int n = epoll_wait (collector->watches.epoll_fd, events, 64,
-                          wait_ms > 0 && !is_preparing ? (int)wait_ms : 0);
-      if (n == 0 && is_preparing)
-        make_pool_ready (collector);
       is_wanted = false;
-      for (int i = 0; i < n; i++)
-        is_wanted |= handle (collector, events[i].data.ptr);
-      lns_watches_free_dropped (&collector->watches);
+      if (listen_for (collector, is_preparing ? 0 : wait_ms, &is_wanted) == 0 && is_preparing)
+        make_pool_ready (collector);
       lns_commands_send (&collector->commands, &collector->watches);
       lns_range_control_tick (&collector->ranges, lns_monotonic_ns ());
       if (!is_wanted && lns_monotonic_ns () / 1000000 < due_ms)
         continue;
+      /* A report may end with this batch, which must tell of processes that came before: the first call accepts them,
+       * the second one hears them. After lanescope was stopped, the call above may have been interrupted. */
+      for (int i = 0; i < 2; i++)
+        listen_for (collector, 0, &is_wanted);
       /* A batch is played when the next one is known. */
       if (drain (collector))
         drain (collector);
