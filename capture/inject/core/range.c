@@ -82,14 +82,7 @@ tell (bool is_end, uint64_t known)
               .string = n_name == 0 ? 0 : lns_definitions_string (0, name, n_name) },
     .is_end = is_end,
   };
-  LnsPart whole = { .bytes = &record, .n_bytes = sizeof record };
-  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
-  if (stream != NULL)
-    lns_inject_stream_send_definitions (stream);
-  if (stream == NULL || lns_inject_stream_write_parts (stream, &whole, 1) < 0)
-    (void)lns_definitions_add (&whole, 1);
-  if (stream != NULL)
-    lns_inject_stream_leave (stream);
+  lns_inject_stream_tell (&record, sizeof record);
   publish (LNS_WIRE_RANGES_TOLD (SERIAL_OF (known), N_BEGUN (known), is_end));
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
                            .kind =

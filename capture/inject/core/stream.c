@@ -575,3 +575,17 @@ lns_inject_stream_send_definitions (LnsInjectStream *stream)
 {
   lns_definitions_send (write_definition, stream);
 }
+
+void
+lns_inject_stream_tell (const void *record, size_t n_bytes)
+{
+  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
+  LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
+  /* The names in it first: what the user must know is told as soon as its record comes. */
+  if (stream != NULL)
+    lns_inject_stream_send_definitions (stream);
+  if (stream == NULL || lns_inject_stream_write_parts (stream, &whole, 1) < 0)
+    (void)lns_definitions_add (&whole, 1);
+  if (stream != NULL)
+    lns_inject_stream_leave (stream);
+}

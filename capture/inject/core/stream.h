@@ -203,3 +203,7 @@ void lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size
 /* Writes the definitions that wait (definitions.h) into STREAM, which the caller has entered. Leaves them to the next
  * caller if another thread is sending or there is no room. */
 void lns_inject_stream_send_definitions (LnsInjectStream *stream);
+
+/* Writes the record of N_BYTES at RECORD, whose size is filled in, into this thread's stream, after the definitions
+ * that wait. If there is no room now, keeps it like a definition. The stream must not be entered. */
+void lns_inject_stream_tell (const void *record, size_t n_bytes);

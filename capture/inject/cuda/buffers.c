@@ -183,7 +183,7 @@ tell_unfinished (uint64_t n)
     .is_unfinished = 1,
     .count = n,
   };
-  lns_cuda_write (&record, sizeof record);
+  lns_inject_stream_tell (&record, sizeof record);
 }
 
 /* Compacts VALID bytes. RET_COMPACTED: see lns_wire_cupti_compact(). */
@@ -247,7 +247,7 @@ lns_cuda_tell_dropped (CUcontext context, uint32_t stream)
     .stream = stream == 0 ? LNS_WIRE_CUDA_NONE : stream,
     .count = n_dropped,
   };
-  lns_cuda_write (&record, sizeof record);
+  lns_inject_stream_tell (&record, sizeof record);
 }
 
 void

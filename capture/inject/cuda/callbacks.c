@@ -88,7 +88,7 @@ tell_graph (uint32_t cbid, const CUpti_GraphData *graph)
     record.original = graph_id (graph->originalGraph);
   if (cbid == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
     (void)LNS_CUPTI_TRY (GetGraphExecId, graph->graphExec, &record.graph_exec);
-  lns_cuda_write (&record, sizeof record);
+  lns_inject_stream_tell (&record, sizeof record);
 }
 
 static void

@@ -15,20 +15,6 @@
 
 static uint64_t told[PROBLEMS_MAX]; /* problem << 32 | detail; 0: empty */
 
-void
-lns_cuda_write (void *record, size_t n_bytes)
-{
-  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
-  LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
-  /* Its name first: what is said to the user is said as soon as it comes. */
-  if (stream != NULL)
-    lns_inject_stream_send_definitions (stream);
-  if (stream == NULL || lns_inject_stream_write_parts (stream, &whole, 1) < 0)
-    (void)lns_definitions_add (&whole, 1);
-  if (stream != NULL)
-    lns_inject_stream_leave (stream);
-}
-
 /* Whether KEY is new among what was told. */
 static bool
 is_new (uint64_t key)
@@ -62,7 +48,7 @@ lns_cuda_problem (LnsWireCudaProblem problem, uint32_t result, uint32_t detail, 
     .result = result,
     .detail = detail,
   };
-  lns_cuda_write (&record, sizeof record);
+  lns_inject_stream_tell (&record, sizeof record);
 }
 
 bool
@@ -120,5 +106,5 @@ lns_cuda_tell_info (void)
     .driver_version = (uint32_t)driver,
     .header_version = CUPTI_API_VERSION,
   };
-  lns_cuda_write (&record, sizeof record);
+  lns_inject_stream_tell (&record, sizeof record);
 }

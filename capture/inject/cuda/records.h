@@ -12,9 +12,6 @@
 
 #include <stddef.h>
 
-/* Writes RECORD, whose size is filled in; later, if there is no room now. */
-void lns_cuda_write (void *record, size_t n_bytes);
-
 /* Writes a problem that keeps something from being recorded, once for each PROBLEM and DETAIL. WORDS may be null. */
 void
 lns_cuda_problem (LnsWireCudaProblem problem, uint32_t result, uint32_t detail, const char *words);
