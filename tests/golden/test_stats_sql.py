@@ -62,7 +62,7 @@ def test_where_queries_are_found():
         golden.check(stats("-f", "csv", "-r", "mine,nvtx_sum", *words, REPORT, **environment), b"mine\n1\nother\n2\n")
     assert b"Time (%)" in stats("-f", "csv", "-r", "nvtx_sum", REPORT)
     _, err = golden.run("stats", "-r", "mine", REPORT, code=125)
-    assert b"--report knows no" in err
+    assert b"--report: unknown report" in err
     stats("-r", "./own/mine.sql", "-o", golden.path("q"), REPORT)
     golden.check(open(golden.path("q_mine.csv"), "rb").read(), b"mine\n1\n")
 

@@ -97,8 +97,8 @@ look_for_events (Patient *patient)
     return;
   if (wants_cuda && !has_cuda && !is_told (patient, "LNS-CUDA-"))
     add (patient, "LNS-DOCTOR-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
-         "CUDA was asked for, and there is nothing of it: the program may have used none by "
-         "then, or dropped CUDA_INJECTION64_PATH from its environment");
+         "CUDA was asked for, but nothing of it was recorded: the program may not have used it by "
+         "then, or may have dropped CUDA_INJECTION64_PATH from its environment");
   else if (patient->info->n_events == 0 && patient->info->state == LNS_STATE_CUT_OFF &&
            lns_report_meta (patient->report, "keep_ns") != NULL)
     add (patient, "LNS-DOCTOR-009", LNS_SEVERITY_ERROR, LNS_ID_NONE,
@@ -128,8 +128,8 @@ look_for_mpi (Patient *patient)
       strstr (trace, "mpi") != NULL && patient->info->n_events > 0 &&
       lns_count_events (patient->report, LNS_LANE_MPI_CALL) == 0)
     add (patient, "LNS-DOCTOR-010", LNS_SEVERITY_WARNING, LNS_ID_NONE,
-         "MPI was asked for, and there is no call of it: the program may use none, have it "
-         "linked into itself, or have dropped LD_PRELOAD from its environment");
+         "MPI was asked for, but no call of it was recorded: the program may not use MPI, may be "
+         "linked with it statically, or may have dropped LD_PRELOAD from its environment");
 }
 
 static void
@@ -200,15 +200,17 @@ look_for_gpu_rows (Patient *patient, LnsError *error)
         continue;
       has_work[process] = 1;
       n_told++;
-      add (patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process,
-           is_imported ? "process %" PRId32
-                         " launched kernels, and the file that was imported holds nothing of what "
-                         "the GPU did; export or record it again with its GPU work"
-                       : "process %" PRId32
-                         " launched kernels, and nothing of what the GPU did is there: it may have "
-                         "been killed before it handed that over (record with "
-                         "--cuda-flush-interval=1000), or another profiler held CUPTI",
-           patient->processes[process].pid);
+      add (
+          patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process,
+          is_imported
+              ? "process %" PRId32
+                " launched kernels, but the imported file holds nothing of what the GPU did; "
+                "export or record it again with its GPU work"
+              : "process %" PRId32
+                " launched kernels, but nothing of what the GPU did was recorded: it may have been "
+                "killed before it handed that over (record with --cuda-flush-interval=1000), or "
+                "another profiler held CUPTI",
+          patient->processes[process].pid);
     }
   free (has_work);
   return good;

@@ -6,15 +6,15 @@
 /* Finds what is wrong with a report as a recording, from what it holds. Findings come beside the diagnostics that were
  * written while it was recorded, and do not repeat those. Each finding says what to do.
  *
- *   LNS-DOCTOR-001   CUDA was asked for, and there is nothing of it
- *   LNS-DOCTOR-002   a process began work on a GPU, and nothing of what the GPU did is there
- *   LNS-DOCTOR-003   graphs are recorded as a whole: their kernels are not known
+ *   LNS-DOCTOR-001   CUDA was asked for, but nothing of it was recorded
+ *   LNS-DOCTOR-002   a process began work on a GPU, but nothing of what the GPU did was recorded
+ *   LNS-DOCTOR-003   graphs are recorded as a whole; their kernels are not known
  *   LNS-DOCTOR-004   events are lost
  *   LNS-DOCTOR-005   work began on a GPU before its call
  *   LNS-DOCTOR-006   the processor's clock did not run steadily
  *   LNS-DOCTOR-007   the system's time was set
  *   LNS-DOCTOR-008   there are no events
- *   LNS-DOCTOR-009   there are none, as --keep held them in memory, and who recorded was killed */
+ *   LNS-DOCTOR-009   there are no events, because --keep held them in memory and lanescope was killed */
 
 #pragma once
 

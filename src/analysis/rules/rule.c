@@ -178,7 +178,7 @@ lns_rule_find (const char *name, LnsRuleOptions *options, LnsError *error)
   if (i == N (makers))
     {
       lns_error_set (error, LNS_ERROR_USAGE, 0,
-                     "--rule knows no “%s”: --help-rules lists the rules", name);
+                     "--rule: unknown rule “%s”; --help-rules lists the rules", name);
       return NULL;
     }
   const LnsRule *rule = &makers[i].rule;
@@ -187,7 +187,7 @@ lns_rule_find (const char *name, LnsRuleOptions *options, LnsError *error)
       length = strcspn (at + 1, ":");
       if (!read_argument (rule->arguments, at + 1, length, options))
         {
-          lns_error_set (error, LNS_ERROR_USAGE, 0, "--rule knows no “%s”: write %s%s", name,
+          lns_error_set (error, LNS_ERROR_USAGE, 0, "--rule: “%s” is not valid; write %s%s", name,
                          rule->name, rule->arguments);
           return NULL;
         }

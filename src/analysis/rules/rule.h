@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The rules of `analyze`: what keeps GPUs waiting, where, and what helps. */
+/* The rules of `analyze`. Each finds what keeps GPUs waiting, and says what helps. */
 
 #pragma once
 
@@ -15,12 +15,12 @@ typedef struct
   const char *name;      /* "gpu_gaps"                                                          */
   const char *title;     /* "GPU Gaps"                                                          */
   const char *arguments; /* that may follow the name, as "[:rows=N]"                            */
-  const char *advice;    /* what its rows are, and what helps: sentences                        */
+  const char *advice;    /* sentences: what its rows are, and what helps                        */
   const char *none;      /* a sentence for a report that has nothing of it                      */
   const char *needs;     /* what a program must do to be looked at: "copy memory with CUDA"    */
 } LnsRule;
 
-/* What counts. */
+/* Limits of what a rule finds. */
 typedef struct
 {
   int64_t gap_ns;      /* gpu_gaps: longer ones                                                  */
@@ -35,8 +35,8 @@ typedef struct
 /* The rule number I, or NULL behind the last. */
 const LnsRule *lns_rule_at (size_t i);
 
-/* The rule called NAME, whose arguments behind colons change OPTIONS. NULL and ERROR where there is none,
- * or it has no such argument. */
+/* The rule called NAME, whose arguments behind colons change OPTIONS. NULL and ERROR where there is no such rule, or it
+ * has no such argument. */
 const LnsRule *lns_rule_find (const char *name, LnsRuleOptions *options, LnsError *error);
 
 typedef struct LnsRuleResult LnsRuleResult;

@@ -208,8 +208,8 @@ read_arguments (const LnsStatsReport *report,
     {
       size = strcspn (at + 1, ":");
       if (!read_argument (report->arguments, at + 1, size, arguments))
-        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--report knows no “%s”: write %s%s", name,
-                              report->name, report->arguments);
+        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--report: “%s” is not valid; write %s%s",
+                              name, report->name, report->arguments);
     }
   return true;
 }
@@ -262,7 +262,7 @@ lns_stats_report_find (const char *name, LnsError *error)
     if (is_named (makers[i].report.name, name, size))
       return read_arguments (&makers[i].report, name, &arguments, error) ? &makers[i].report : NULL;
   lns_error_set (error, LNS_ERROR_USAGE, 0,
-                 "--report knows no “%s”: --help-reports lists the reports", name);
+                 "--report: unknown report “%s”; --help-reports lists the reports", name);
   return NULL;
 }
 

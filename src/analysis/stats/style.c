@@ -13,19 +13,20 @@
 static const LnsStatsFormatInfo formats[] = {
   [LNS_STATS_COLUMN] = { "column", LAYOUT, "txt",
                          "Columns for people. nohdr leaves the header out, nolimit lets columns be "
-                         "wider than 100 characters, nofmt leaves digits ungrouped; a WIDTH a "
-                         "column: 0 hides it, a point takes the width that fits.",
+                         "wider than 100 characters, nofmt leaves digits ungrouped. Each WIDTH is "
+                         "that of a column; 0 hides it, and a point takes the width that fits.",
                          true },
-  [LNS_STATS_TABLE] = { "table", LAYOUT, "txt", "The same between lines.", true },
-  [LNS_STATS_CSV] = { "csv", "[:nohdr]", "csv", "Values between commas.", false },
+  [LNS_STATS_TABLE] = { "table", LAYOUT, "txt", "The same with lines around the cells.", true },
+  [LNS_STATS_CSV] = { "csv", "[:nohdr]", "csv", "Comma-separated values.", false },
   [LNS_STATS_TSV] = { "tsv", "[:nohdr][:esc]", "tsv",
-                      "Values between tabs. Tabs and newlines within texts become spaces, with esc "
-                      "\\t and \\n.",
+                      "Tab-separated values. Tabs and newlines within texts become spaces, or \\t "
+                      "and "
+                      "\\n with esc.",
                       false },
   [LNS_STATS_JSON] = { "json", "", "json", "An array of objects.", false },
   [LNS_STATS_HDOC] = { "hdoc", "[:title=TITLE][:css=URL]", "html",
-                       "An HTML document. css comes last, as a URL has colons.", false },
-  [LNS_STATS_HTABLE] = { "htable", "", "html", "An HTML table, to be put into a document.", false },
+                       "An HTML document. css comes last, because a URL has colons.", false },
+  [LNS_STATS_HTABLE] = { "htable", "", "html", "An HTML table to put into a document.", false },
 };
 
 const LnsStatsFormatInfo *
@@ -91,10 +92,11 @@ lns_stats_style_parse (LnsStatsStyle *style, const char *text, LnsError *error)
   while (format < LNS_STATS_N_FORMATS && !is_word (text, size, formats[format].name))
     format++;
   if (format == LNS_STATS_N_FORMATS)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--format knows no “%s”: give column, table, csv, tsv, json, hdoc or "
-                          "htable",
-                          text);
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--format: unknown format “%s”; use column, table, csv, tsv, json, hdoc or "
+        "htable",
+        text);
   style->format = (LnsStatsFormat)format;
   for (const char *at = text + size; *at == ':'; at += 1 + size)
     {
@@ -106,8 +108,8 @@ lns_stats_style_parse (LnsStatsStyle *style, const char *text, LnsError *error)
         }
       size = strcspn (at + 1, ":");
       if (!read_argument (style, at + 1, size))
-        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--format knows no “%s”: write %s%s", at,
-                              formats[format].name, formats[format].arguments);
+        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--format: “%s” is not valid; write %s%s",
+                              at, formats[format].name, formats[format].arguments);
     }
   return true;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How a table of `stats` or `analyze` is written: its format and what follows that after colons. */
+/* The style in which a table of `stats` or `analyze` is written: its format, and what follows that after colons. */
 
 #pragma once
 
@@ -36,7 +36,7 @@ typedef enum
 #define LNS_STATS_MAX_WIDTHS 64
 #define LNS_STATS_AUTO       (-1)
 
-/* What is zero is as it is by default. */
+/* Zero is the default of each member. */
 typedef struct
 {
   LnsStatsFormat format;
@@ -65,6 +65,6 @@ typedef struct
 
 const LnsStatsFormatInfo *lns_stats_format_info (LnsStatsFormat format);
 
-/* Reads TEXT ("column:nohdr:.:20") into the format of STYLE and what belongs to it; STYLE borrows
- * from TEXT. False and ERROR where a word is not known. */
+/* Reads TEXT ("column:nohdr:.:20") into the format of STYLE and what belongs to it. STYLE borrows from TEXT. False and
+ * ERROR where a word is unknown. */
 bool lns_stats_style_parse (LnsStatsStyle *style, const char *text, LnsError *error);
