@@ -55,7 +55,8 @@ run_launches (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error
 
   if (!lns_launches (lns_tables_report (result->tables), cancel, &launches, &result->n, error))
     return false;
-  qsort (launches, result->n, sizeof *launches, compare_by_call);
+  if (result->n > 0)
+    qsort (launches, result->n, sizeof *launches, compare_by_call);
   result->rows = launches;
   return true;
 }
