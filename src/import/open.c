@@ -13,15 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/import/nsys/nsys-rep.h"
 #include "src/import/trace/json.h"
 #include "src/store/read/report-cache.h"
 #include "src/store/database/sql.h"
 
-/* To be raised when files would be imported in another way. */
+/* Raise it when files are imported in another way: cached reports of other versions are not used. */
 #define IMPORT_VERSION "6"
 
-/* What the cache may hold. */
+/* Limits of the cache. */
 #define COPIES_MAX       32
 #define COPIES_MAX_BYTES (INT64_C (8) << 30)
 
@@ -29,7 +30,7 @@
 #define HEAD_BYTES        100
 #define APPLICATION_ID_AT 68
 
-/* The ending of PATH that reports of nsys have; NULL where it has another. */
+/* Where the ending of an nsys report begins in PATH; NULL where it has another ending. */
 static const char *
 nsys_ending (const char *path)
 {
@@ -49,11 +50,10 @@ char *
 lns_import_stand_in (const char *path)
 {
   const char *ending = nsys_ending (path);
-  char *report = NULL;
 
-  if (ending == NULL || access (path, F_OK) == 0 ||
-      asprintf (&report, "%.*s.rep", (int)(ending - path), path) < 0)
+  if (ending == NULL || access (path, F_OK) == 0)
     return NULL;
+  char *report = lns_asprintf ("%.*s.rep", (int)(ending - path), path);
   if (access (report, F_OK) == 0)
     return report;
   free (report);
@@ -79,15 +79,14 @@ lns_import_kind (const char *path)
   return n > 0 && lns_trace_is_one (path) ? LNS_INPUT_TRACE : LNS_INPUT_REPORT;
 }
 
-/* Says what PATH is, which cannot be imported. */
+/* Fills ERROR with the reason why PATH cannot be imported. */
 static bool
 refuse_report (const char *path, LnsError *error)
 {
   LnsReport *report = lns_report_open (path, NULL, error); /* ERROR says why there is none */
 
   if (report != NULL)
-    lns_error_set (error, LNS_ERROR_USAGE, 0,
-                   "%s: it is a report of Lanescope already: every command takes it as it is",
+    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s is already a Lanescope report; open it directly",
                    path);
   lns_report_close (report);
   return false;
@@ -111,7 +110,7 @@ lns_import_file (const char *path,
 {
   if (is_same_file (path, out_path))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "%s: the report would take its place; give the report another name",
+                          "%s: the report would replace it; choose another name for the report",
                           path);
   switch (lns_import_kind (path))
     {
@@ -126,7 +125,7 @@ lns_import_file (const char *path,
     }
 }
 
-/* Imports PATH into the cache at CACHED_PATH: under another name first, as others may look. */
+/* Imports PATH into the cache at CACHED_PATH. It writes under another name first, because other processes may look. */
 static bool
 import_into (const char *path,
              const char *cached_path,
@@ -135,20 +134,18 @@ import_into (const char *path,
 {
   static atomic_uint n_imports; /* of this process, which may have several at once               */
   LnsImportOptions own = options != NULL ? *options : (LnsImportOptions){ 0 };
-  char *new_path = NULL;
+  char *new_path = lns_asprintf ("%.*s-%d-%u.rep", (int)strlen (cached_path) - 4, cached_path,
+                                 (int)getpid (), atomic_fetch_add (&n_imports, 1));
 
   own.overwrite = true;
-  if (asprintf (&new_path, "%.*s-%d-%u.rep", (int)strlen (cached_path) - 4, cached_path,
-                (int)getpid (), atomic_fetch_add (&n_imports, 1)) < 0)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
-                          path);
   bool good = lns_import_file (path, new_path, &own, NULL, error);
   if (!good && (error->code == ENOSPC || error->code == EDQUOT || error->code == EROFS))
-    lns_error_prefix (error, "%s is imported into a cache, which XDG_CACHE_HOME puts elsewhere",
-                      path);
+    lns_error_prefix (
+        error, "cannot import %s into the cache; set XDG_CACHE_HOME to another folder", path);
   if (good && rename (new_path, cached_path) != 0)
     {
-      good = lns_error_set_errno (error, errno, "%s: it cannot be put into the cache", cached_path);
+      good = lns_error_set_errno (error, errno, "%s: cannot move the report into the cache",
+                                  cached_path);
       lns_sql_remove (new_path);
     }
   free (new_path);
@@ -164,7 +161,7 @@ lns_import_open (const char *path, const LnsImportOptions *options, LnsError *er
 
   if (report != NULL)
     utimensat (AT_FDCWD, cached_path, NULL,
-               0); /* the one that was asked for last stays longest   */
+               0); /* the report that was opened last stays longest   */
   else if (cached_path != NULL && import_into (path, cached_path, options, error))
     {
       report = lns_report_open (cached_path, &opening, error);

@@ -3,15 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Opening whatever holds a recording: reports as they are, what other programs wrote through a cache of
- * imported reports, $XDG_CACHE_HOME/lanescope/imported. */
+/* Opens any file that holds a recording: reports directly, files of other programs through a cache of imported reports,
+ * $XDG_CACHE_HOME/lanescope/imported. */
 
 #pragma once
 
 #include "src/import/nsys/import.h"
 #include "src/store/read/report.h"
 
-/* What a file is, by its first bytes. */
+/* The kind of a file, by its first bytes. */
 typedef enum
 {
   LNS_INPUT_REPORT, /* a .rep, or nothing that is known: opening it says what is wrong           */
@@ -22,20 +22,20 @@ typedef enum
 
 LnsInputKind lns_import_kind (const char *path);
 
-/* The report that `profile -o PATH` wrote in the place of PATH: where PATH ends as reports of nsys do and
- * is not there, but a .rep of that name is. To be freed; NULL where there is none such. */
+/* The report that `profile -o PATH` wrote instead of PATH: where PATH has the ending of an nsys report and does not
+ * exist, but a .rep of that name does. To be freed; NULL where there is no such report. */
 char *lns_import_stand_in (const char *path) __attribute__ ((warn_unused_result));
 
-/* Makes the report at OUT_PATH of the file at PATH, of whatever kind but LNS_INPUT_REPORT: what
- * `import` does. As lns_import_sqlite (). */
+/* Writes the file at PATH, of any kind but LNS_INPUT_REPORT, as a report at OUT_PATH, like lns_import_sqlite (). The
+ * command `import` does this. */
 bool lns_import_file (const char *path,
                       const char *out_path,
                       const LnsImportOptions *options,
                       LnsImportResult *ret_result,
                       LnsError *error);
 
-/* Opens the report that stands for the file at PATH, which is no report: the one in the cache, or a new
- * one in there. OPTIONS (may be NULL) follow and cancel the importing; nothing half is left.
- * To be closed. NULL and ERROR where it cannot. */
+/* Opens the report of the file at PATH, which is not a report itself: the one in the cache, or else a new one that is
+ * put there. OPTIONS may be NULL; they report the progress of the import and cancel it. To be closed. NULL and ERROR
+ * where that fails. */
 LnsReport *lns_import_open (const char *path, const LnsImportOptions *options, LnsError *error)
     __attribute__ ((warn_unused_result));

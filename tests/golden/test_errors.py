@@ -138,7 +138,7 @@ def test_reports_are_found_by_the_names_that_nsys_would_have_given():
             assert err.startswith(told) and out == golden.run(words[0], *[w.replace(name, "run.rep") for w in words[1:]])[0], (words, err)
         assert golden.run("export", "-q", "--type=sqlite", "-f", "true", name) == (b"", told) and os.path.exists(golden.path("run.sqlite"))
         assert golden.run("recover", "-f", "true", name)[1] == told and os.path.exists(golden.path("run-recovered.rep"))
-        assert golden.run("import", "-o", "again.rep", name, code=125)[1].startswith(told + b"lanescope: error: run.rep: it is a report")
+        assert golden.run("import", "-o", "again.rep", name, code=125)[1].startswith(told + b"lanescope: error: run.rep is already a Lanescope report")
     # A file that is there is what is meant.
     with open(golden.path("run.nsys-rep"), "wb") as file:
         file.write(b"of nsys")

@@ -495,7 +495,7 @@ def test_an_export_that_was_interrupted():
         shutil.copy(path + ending, golden.path("stopped.sqlite") + ending)
     before = [open(golden.path("stopped.sqlite") + ending, "rb").read() for ending in ("", "-journal")]
     err = golden.run("info", "stopped.sqlite", code=125)[1].decode()
-    assert err.startswith("lanescope: error: stopped.sqlite: what wrote it was interrupted, as stopped.sqlite-journal beside it tells"), err
+    assert err.startswith("lanescope: error: stopped.sqlite: the program that wrote it was interrupted and left stopped.sqlite-journal; "), err
     assert before == [open(golden.path("stopped.sqlite") + ending, "rb").read() for ending in ("", "-journal")]
 
 
@@ -514,7 +514,7 @@ def test_what_cannot_be_imported_gets_a_sentence_each():
     assert len(seen) >= 5, seen
     golden.make_report("mine.rep")
     assert golden.run("import", "-o", "bad.rep", "mine.rep", code=125)[1] == \
-        b"lanescope: error: mine.rep: it is a report of Lanescope already: every command takes it as it is\n"
+        b"lanescope: error: mine.rep is already a Lanescope report; open it directly\n"
     with open(golden.path("there.rep"), "w") as file:
         file.write("mine")
     path, database = copy_of("tiny", "fine.sqlite")

@@ -626,7 +626,7 @@ def test_a_report_does_not_take_the_place_of_its_source():
         os.link(path, path + ".rep")
         for out in (path, path + ".rep"):
             run = subprocess.run([tap.LANESCOPE, "import", "-f", "true", "-o", out, path], capture_output=True, text=True)
-            assert run.returncode == 125 and "would take its place" in run.stderr and run.stderr.count("\n") == 1, run
+            assert run.returncode == 125 and "would replace it" in run.stderr and run.stderr.count("\n") == 1, run
             assert load(path), path
 
 

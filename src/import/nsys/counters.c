@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* LNS_COUNTERS, the table of our own exports: samples of counters. */
+/* Imports LNS_COUNTERS, a table of our own exports: samples of counters. */
 
 #include <string.h>
 

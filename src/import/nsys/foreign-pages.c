@@ -11,7 +11,7 @@
 #include "src/base/memory.h"
 #include "src/import/nsys/foreign-record.h"
 
-/* The file's header, and what it says in files that are read here. */
+/* Places in the file's header, and the values of files that are read here. */
 #define HEADER_BYTES   100
 #define PAGE_SIZE_AT   16
 #define WRITE_FORMAT   18
@@ -43,7 +43,7 @@ be32 (const uint8_t *bytes)
 static int
 read_page (LnsForeignPages *pages, uint64_t number, uint8_t *bytes)
 {
-  /* No tree has a page twice.                                                                     */
+  /* A tree has no page twice; a damaged one may lead in circles.                                  */
   if (number < 2 || number > pages->n_pages || pages->n_read++ > pages->n_pages)
     return SQLITE_CORRUPT;
   return pages->file->pMethods->xRead (pages->file, bytes, (int)pages->page_bytes,
@@ -72,7 +72,7 @@ enter_page (LnsForeignPages *pages, uint64_t number)
   return SQLITE_OK;
 }
 
-/* Where the next cell of PAGE lies; NULL where that is nowhere on it. */
+/* Where the next cell of PAGE lies; NULL where that is not on the page. */
 static const uint8_t *
 next_cell (const LnsForeignPages *pages, LnsForeignPage *page)
 {
@@ -82,7 +82,7 @@ next_cell (const LnsForeignPages *pages, LnsForeignPage *page)
   return at >= head + 2 * page->n_cells && at + 4 <= pages->usable_bytes ? page->bytes + at : NULL;
 }
 
-/* Puts together the row of SIZE_BYTES that begins with the N_HERE at HERE; the pages with the rest come behind. */
+/* Joins the row of SIZE_BYTES that begins with the N_HERE at HERE. The number of the page with the rest follows them. */
 static int
 gather (LnsForeignPages *pages, const uint8_t *here, size_t n_here, uint64_t size_bytes)
 {
@@ -170,7 +170,7 @@ _lns_foreign_pages_next (LnsForeignPages *pages, LnsForeignRow *ret_row)
   while (pages->n_levels > 0)
     {
       LnsForeignPage *page = &pages->levels[pages->n_levels - 1];
-      /* An inner page has one more below it, behind all its cells.                                */
+      /* An inner page has one more child than cells.                                              */
       if (page->next >= page->n_cells + !page->is_leaf)
         pages->n_levels--;
       else if (page->is_leaf)

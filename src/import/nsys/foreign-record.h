@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows as SQLite's file format keeps them (https://www.sqlite.org/fileformat2.html#record_format): a header with the
- * type of each value, then the values. */
+/* Decodes and encodes rows in the record format of SQLite's files: a header with the type of each value, then the values
+ * (https://www.sqlite.org/fileformat2.html#record_format). */
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 #define LNS_RECORD_VALUES_MAX 256
 
-/* Which values of a record are wanted, and what they are. */
+/* Says which values of a record are read, and where they go. */
 typedef struct
 {
   unsigned n_stored;                    /* so many values of a record are looked at             */
@@ -29,8 +29,8 @@ typedef struct
 /* Reads a number of 1 to 9 bytes at *AT, before END. False where it does not end before END. */
 bool _lns_record_varint (const uint8_t **at, const uint8_t *end, uint64_t *ret_number);
 
-/* Puts the values that PLAN wants of the SIZE_BYTES of RECORD into VALUES; texts stay in RECORD. False where it is
- * no record. O(values looked at). */
+/* Puts the values that PLAN selects from the SIZE_BYTES of RECORD into VALUES; texts stay in RECORD. False where it is
+ * not a valid record. O(values looked at). */
 bool _lns_record_decode (const LnsRecordPlan *plan,
                          const uint8_t *record,
                          size_t size_bytes,

@@ -430,7 +430,7 @@ lns_foreign_read (LnsForeign *foreign,
         table->n_rows = reading.n_rows;
     }
   else
-    lns_error_set_errno (error, code, "%s: no thread can be started to read it", foreign->name);
+    lns_error_set_errno (error, code, "%s: cannot start a thread to read it", foreign->name);
   clear (&reading);
   return good;
 }

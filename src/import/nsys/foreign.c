@@ -19,7 +19,7 @@
 #include "src/store/database/sql.h"
 
 #define CACHE_KIB 8192
-/* More cannot be in a file. */
+/* No file has more. */
 #define MAX_ROWS       (INT64_C (1) << 40)
 #define STEPS_PER_POLL 20000
 
@@ -45,20 +45,20 @@ _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsErro
   if (code == SQLITE_NOMEM)
     lns_out_of_memory ();
   if (code == SQLITE_BUSY)
-    return lns_error_set (error, LNS_ERROR_IO, 0,
-                          "%s: another program is writing it; try again when that has ended",
-                          foreign->name);
+    return lns_error_set (
+        error, LNS_ERROR_IO, 0,
+        "%s: another program is writing to it; try again when that program has finished",
+        foreign->name);
   /* SQLite would have to roll back, in the file, what that program had begun.                      */
   if (code == SQLITE_READONLY)
     return lns_error_set (
         error, LNS_ERROR_FORMAT, 0,
-        "%s: what wrote it was interrupted, as %s-journal beside it tells; make it "
-        "again with \"nsys export --type sqlite\"",
+        "%s: the program that wrote it was interrupted and left %s-journal; export it again with "
+        "\"nsys export --type sqlite\"",
         foreign->name, foreign->name);
   return lns_error_set (
       error, LNS_ERROR_FORMAT, 0,
-      "%s: this SQLite file cannot be read (%s); make it again with \"nsys export "
-      "--type sqlite\"",
+      "%s: cannot read this SQLite file: %s; export it again with \"nsys export --type sqlite\"",
       foreign->name, text);
 }
 
@@ -102,7 +102,7 @@ is_of_reals (const char *type)
          strcasestr (type, "DOUB") != NULL;
 }
 
-/* What the query of list_tables () tells. */
+/* The columns of list_tables ()'s query. */
 enum
 {
   TABLE_NAME,
@@ -178,8 +178,7 @@ list_tables (LnsForeign *foreign, LnsError *error)
   return code == SQLITE_DONE;
 }
 
-/* Whether the file at PATH is one with a write-ahead log, and the log is not there: SQLite would make one
- * beside it. */
+/* Whether the file at PATH uses a write-ahead log and has none: SQLite would create it beside the file. */
 static bool
 is_without_its_log (const char *path)
 {
@@ -206,7 +205,7 @@ lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel,
   foreign->name = lns_strdup (name);
   foreign->cancel = cancel;
   if (access (path, R_OK) != 0)
-    good = lns_error_set_errno (error, errno, "%s: it cannot be read", name);
+    good = lns_error_set_errno (error, errno, "%s: cannot open it", name);
   else
     {
       if (slash != NULL)

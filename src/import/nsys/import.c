@@ -176,7 +176,7 @@ list_rest (LnsImport *import)
   return true;
 }
 
-/* Says in the report what it lacks of a source that could not be read to its end. */
+/* Notes in the report that its source could not be read to its end. */
 static void
 set_missing (LnsImport *import, const char *path)
 {
@@ -210,9 +210,10 @@ lns_import_sqlite (const char *path,
       line += n + (line[n] == '\n');
     }
   if (good && is_cut_off)
-    _lns_import_tell (&import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
-                      "the file could not be read to its end, and what came before is here",
-                      import.options->complaint);
+    _lns_import_tell (
+        &import, LNS_SEVERITY_WARNING, "LNS-IMPORT-002",
+        "the file could not be read to its end; the report has the events before that",
+        import.options->complaint);
   lns_buffer_append (&import.left_out, "", 1);
   if (good)
     {

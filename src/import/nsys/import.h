@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that another program recorded, as .rep files. */
+/* Converts recordings of other programs into .rep files. */
 
 #pragma once
 
@@ -21,7 +21,7 @@ typedef struct
   void *progress_data;
   const char *origin;    /* what the report says that it was imported from; NULL = the path      */
   const char *complaint; /* NULL, or why the source could not be read to its end                 */
-  const char *left_out;  /* NULL, or lines: what was not kept on the way to what is imported      */
+  const char *left_out;  /* NULL, or lines: what earlier steps left out                          */
 } LnsImportOptions;
 
 typedef struct
@@ -32,17 +32,17 @@ typedef struct
   char complaint[200]; /* "", or why the source could not be read to its end                    */
 } LnsImportResult;
 
-/* Writes the nsys SQLite export at PATH, of any schema, as a report at OUT_PATH. RET_RESULT may be
- * NULL. False and ERROR where it cannot, with nothing left at OUT_PATH (and what was there, still there).
- * Memory is bounded; rows out of order are sorted in the temporary folder. Any thread. */
+/* Writes the nsys SQLite export at PATH, of any schema, as a report at OUT_PATH. RET_RESULT may be NULL. On failure it
+ * returns false, fills ERROR, and leaves OUT_PATH as it was. Memory is bounded: rows that are out of order are sorted in
+ * the temporary folder. Any thread. */
 bool lns_import_sqlite (const char *path,
                         const char *out_path,
                         const LnsImportOptions *options,
                         LnsImportResult *ret_result,
                         LnsError *error);
 
-/* The same for a trace of PyTorch's profiler or in Chrome's format, as JSON, plain or gzipped. What is
- * whole of one that is cut off is kept; the report's state is then LNS_STATE_RECOVERED. */
+/* The same for a trace of PyTorch's profiler or in Chrome's format, as JSON, plain or gzipped. If the trace is cut off,
+ * its complete events are kept, and the report's state is LNS_STATE_RECOVERED. */
 bool lns_import_trace (const char *path,
                        const char *out_path,
                        const LnsImportOptions *options,

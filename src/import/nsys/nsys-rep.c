@@ -35,7 +35,8 @@ make_place (Place *place, LnsError *error)
   snprintf (place->folder, sizeof place->folder, "%.400s/lanescope-nsys-XXXXXX",
             folder != NULL && folder[0] == '/' ? folder : "/tmp");
   if (mkdtemp (place->folder) == NULL)
-    return lns_error_set_errno (error, errno, "%s: no temporary folder can be made", place->folder);
+    return lns_error_set_errno (error, errno, "%s: cannot create a temporary folder",
+                                place->folder);
   snprintf (place->sqlite, sizeof place->sqlite, "%s/export.sqlite", place->folder);
   snprintf (place->log, sizeof place->log, "%s/log", place->folder);
   return true;
@@ -64,12 +65,12 @@ read_last_line (const Place *place, char *ret_line, size_t line_bytes)
     fclose (log);
 }
 
-/* Starts nsys in a process group of its own, so that Ctrl-C in the terminal reaches it by way of us. An
- * errno value, or 0. */
+/* Starts nsys in its own process group: Ctrl-C in the terminal reaches only this program, which then ends nsys. Returns
+ * 0 or an errno value. */
 static int
 start_nsys (const char *path, const Place *place, pid_t *ret_pid)
 {
-  /* What is started does not write to them. */
+  /* posix_spawnp () does not write to the words. */
   const char *const words[] = { "nsys", "export",   "--type",      "sqlite", "--force-overwrite",
                                 "true", "--output", place->sqlite, path,     NULL };
   posix_spawn_file_actions_t files;
@@ -121,8 +122,7 @@ export_it (const char *path, const Place *place, const LnsImportOptions *options
                           "--type sqlite %s\" where it was recorded and open the .sqlite file",
                           path, path);
   if (code != 0)
-    return lns_error_set_errno (error, code, "%s: nsys, which can read it, cannot be started",
-                                path);
+    return lns_error_set_errno (error, code, "%s: cannot start nsys to export it", path);
   int status = await_nsys (pid, options);
   if (status == -1)
     return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: cancelled", path);

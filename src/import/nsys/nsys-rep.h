@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports of nsys itself, whose format only nsys knows: the one that the user has exports them. */
+/* Imports reports of nsys itself. Only nsys can read their format, so the user's nsys exports them first. */
 
 #pragma once
 
 #include "src/import/nsys/import.h"
 
-/* Writes the .nsys-rep at PATH as a report at OUT_PATH, by way of an SQLite export in the temporary
- * folder that the `nsys` on PATH makes. As lns_import_sqlite (); without an nsys the error says what to do. */
+/* Writes the .nsys-rep at PATH as a report at OUT_PATH, through an SQLite export that the `nsys` on PATH makes in the
+ * temporary folder. Otherwise like lns_import_sqlite (); without an nsys the error says what to do. */
 bool lns_import_nsys (const char *path,
                       const char *out_path,
                       const LnsImportOptions *options,

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Between a thread that fills slots and one that empties them, in order. The slots are its users': LNS_QUEUE_SLOTS of
- * whatever they hand over. */
+/* Synchronizes a thread that fills slots with one that empties them, in order. The slots belong to the threads:
+ * LNS_QUEUE_SLOTS of whatever they hand over. */
 
 #pragma once
 
@@ -25,7 +25,7 @@ typedef struct
 void _lns_queue_init (LnsQueue *queue);
 void _lns_queue_clear (LnsQueue *queue); /* once both threads have done                          */
 
-/* For the one thread. Its slot is number n_filled % LNS_QUEUE_SLOTS. */
+/* For the thread that fills. Its slot is number n_filled % LNS_QUEUE_SLOTS. */
 
 /* Hands the slot over, and waits for the next to be empty. False where nothing more is wanted. */
 bool _lns_queue_fill (LnsQueue *queue);
@@ -33,7 +33,7 @@ bool _lns_queue_fill (LnsQueue *queue);
 /* Ends; HAS_LAST: the slot is handed over too. */
 void _lns_queue_end (LnsQueue *queue, bool has_last);
 
-/* For the other. Its slot is number n_emptied % LNS_QUEUE_SLOTS. */
+/* For the thread that empties. Its slot is number n_emptied % LNS_QUEUE_SLOTS. */
 
 /* Waits for the slot to be filled. False behind the last one. */
 bool _lns_queue_wait (LnsQueue *queue);

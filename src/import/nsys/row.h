@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A row of a table of events on its way to an event: column by column, by the same cells of the schema by
- * which `export` makes rows of events, each rule backwards. */
+/* Turns a row of a table of events into an event, column by column. `export` makes rows from events by the cells of the
+ * schema; this applies each rule of a cell backwards. */
 
 #pragma once
 
@@ -17,7 +17,7 @@ typedef struct
   LnsCudaLaunch launch;
   bool has_launch, has_start, has_end;
   int64_t end_ns, nesting;
-  /* Whose it is, by the numbers of the file. */
+  /* Its owner, by the file's numbers. */
   int64_t thread, process, device, context, stream, green, track_number, metric;
   LnsPayloadType value_type; /* of a counter's sample                                            */
 } LnsImportRow;
@@ -34,10 +34,11 @@ LnsImportCell _lns_import_cell (const LnsTableColumn *column, LnsLaneKind kind);
 /* Begins a row whose columns are CELLS. */
 void _lns_import_row_begin (LnsImportRow *row, const LnsImportCell *cells, unsigned n_cells);
 
-/* Puts VALUE, that of CELL's column, into ROW. False where the event will not say the same. */
+/* Puts VALUE of CELL's column into ROW. False where the event cannot hold all of it. */
 bool _lns_import_row_put (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *value);
 
-/* The same question for cells whose answer depends on the whole row, and on where the event went. Others: true. */
+/* Whether the event holds VALUE, for cells where that depends on the whole row and on the event's lane. True for other
+ * cells. */
 bool _lns_import_row_says (const LnsImportRow *row,
                            const LnsImportCell *cell,
                            const LnsKeptValue *value,
