@@ -11,34 +11,31 @@ _lns_trace_links_see_work (LnsTraceLinks *links, const LnsTraceEvent *event)
   links->n_loose += _lns_trace_integer_or (event->fields[LNS_TRACE_CORRELATION], 0) == 0;
 }
 
-bool
+void
 _lns_trace_links_take (LnsTraceLinks *links,
                        const LnsTraceEvent *event,
                        LnsTraceValue id,
                        bool is_end,
-                       int64_t time_ns,
-                       LnsError *error)
+                       int64_t time_ns)
 {
   LnsTraceTables *tables = links->tables;
   const LnsTraceValue *fields = event->fields, category = fields[LNS_TRACE_CATEGORY];
   const uint32_t pid = lns_trace_id (tables, fields[LNS_TRACE_PID]),
                  tid = lns_trace_id (tables, fields[LNS_TRACE_TID]);
-  int64_t name;
+
   links->has_arrows = true;
   if (!links->takes)
-    return true;
-  if (!lns_trace_intern_value (tables, fields[LNS_TRACE_NAME], &name, error))
-    return false;
+    return;
+  const int64_t name = lns_trace_intern_value (tables, fields[LNS_TRACE_NAME]);
   sqlite3_stmt *row = tables->statements[LNS_TRACE_ROW_LAUNCH_END];
   sqlite3_bind_text64 (row, 7, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   sqlite3_bind_text64 (row, 8, id.text, id.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
-  return lns_trace_put (
-      tables, LNS_TRACE_ROW_LAUNCH_END,
-      (int64_t[]){ time_ns, is_end, (int64_t)pid << LNS_TRACE_ID_BITS | tid,
-                   /* What ends on a GPU has its number and stream as pid and tid. */
-                   _lns_trace_integer_or (fields[LNS_TRACE_PID], LNS_TRACE_NULL),
-                   _lns_trace_integer_or (fields[LNS_TRACE_TID], LNS_TRACE_NULL), name },
-      6, error);
+  lns_trace_put (tables, LNS_TRACE_ROW_LAUNCH_END,
+                 (int64_t[]){ time_ns, is_end, (int64_t)pid << LNS_TRACE_ID_BITS | tid,
+                              /* What ends on a GPU has its number and stream as pid and tid. */
+                              _lns_trace_integer_or (fields[LNS_TRACE_PID], LNS_TRACE_NULL),
+                              _lns_trace_integer_or (fields[LNS_TRACE_TID], LNS_TRACE_NULL), name },
+                 6);
 }
 
 bool
@@ -50,19 +47,17 @@ _lns_trace_links_are_needed (const LnsTraceLinks *links)
 /* Of temp.WORK: all that ran on GPUs, "kind" being its table. */
 static const char *const work[] = { "KERNEL", "MEMCPY", "MEMSET" };
 
-static bool
-gather_work (LnsTraceTables *tables, LnsError *error)
+static void
+gather_work (LnsTraceTables *tables)
 {
-  bool good = lns_trace_run (tables, error,
-                             "CREATE TEMP TABLE WORK (kind, row, device, stream, start, end, "
-                             "correlation)");
-  for (size_t i = 0; good && i < sizeof work / sizeof *work; i++)
-    good = lns_trace_run (tables, error,
-                          "INSERT INTO temp.WORK SELECT %d, rowid, deviceId, streamId, start, end, "
-                          "correlationId FROM CUPTI_ACTIVITY_KIND_%s",
-                          (int)i, work[i]);
-  return good && lns_trace_run (tables, error,
-                                "CREATE INDEX temp.by_stream ON WORK (device, stream, start)");
+  lns_trace_run (tables, "CREATE TEMP TABLE WORK (kind, row, device, stream, start, end, "
+                         "correlation)");
+  for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+    lns_trace_run (tables,
+                   "INSERT INTO temp.WORK SELECT %d, rowid, deviceId, streamId, start, end, "
+                   "correlationId FROM CUPTI_ACTIVITY_KIND_%s",
+                   (int)i, work[i]);
+  lns_trace_run (tables, "CREATE INDEX temp.by_stream ON WORK (device, stream, start)");
 }
 
 /* What an end of an arrow lies in: the row of TABLE, among those with WHERE, that is the last to begin before it, if it
@@ -91,50 +86,45 @@ static const char find_work[] =
                                                    "JOIN temp.WORK ON temp.WORK.rowid = work";
 
 /* Fills temp.LINKS with each arrow's work and, where it is certain, the call that began it. */
-static bool
-find_ends (LnsTraceTables *tables, LnsError *error)
+static void
+find_ends (LnsTraceTables *tables)
 {
-  return lns_trace_run (tables, error,
-                        "CREATE INDEX calls_by_thread ON CUPTI_ACTIVITY_KIND_RUNTIME (globalTid, "
-                        "start)") &&
-         lns_trace_run (tables, error, "%s", find_calls) &&
-         lns_trace_run (tables, error, "CREATE INDEX temp.by_id ON LAUNCHES (id, category)") &&
-         lns_trace_run (tables, error, "%s", find_work) &&
-         lns_trace_run (tables, error, "DROP INDEX calls_by_thread");
+  lns_trace_run (tables,
+                 "CREATE INDEX calls_by_thread ON CUPTI_ACTIVITY_KIND_RUNTIME (globalTid, start)");
+  lns_trace_run (tables, "%s", find_calls);
+  lns_trace_run (tables, "CREATE INDEX temp.by_id ON LAUNCHES (id, category)");
+  lns_trace_run (tables, "%s", find_work);
+  lns_trace_run (tables, "DROP INDEX calls_by_thread");
 }
 
 /* Gives the ends of each certain link a correlation that nothing else has, unless the call has one. */
-static bool
-link_ends (LnsTraceTables *tables, LnsError *error)
+static void
+link_ends (LnsTraceTables *tables)
 {
-  bool good =
-      /* Work that two calls began: neither is certain.                                           */
-      lns_trace_run (tables, error,
-                     "UPDATE temp.LINKS SET call = NULL WHERE work IN (SELECT work FROM temp.LINKS "
-                     "WHERE call NOT NULL GROUP BY work HAVING count (DISTINCT call) > 1)") &&
-      lns_trace_run (tables, error,
-                     "CREATE TEMP TABLE PAIRED AS SELECT DISTINCT kind, row, call FROM temp.LINKS "
-                     "WHERE call NOT NULL AND work NOT NULL AND correlation = 0") &&
-      lns_trace_run (tables, error, "CREATE INDEX temp.by_row ON PAIRED (kind, row)") &&
-      lns_trace_run (
-          tables, error,
-          "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = rowid + (SELECT max "
-          "((SELECT coalesce (max (correlationId), 0) FROM CUPTI_ACTIVITY_KIND_RUNTIME), "
-          "(SELECT coalesce (max (correlation), 0) FROM temp.WORK))) WHERE correlationId "
-          "= 0 AND rowid IN (SELECT call FROM temp.PAIRED)");
+  /* Where two calls began one work, neither is certain.                                           */
+  lns_trace_run (tables, "UPDATE temp.LINKS SET call = NULL WHERE work IN (SELECT work FROM "
+                         "temp.LINKS WHERE call NOT NULL GROUP BY work HAVING count (DISTINCT "
+                         "call) > 1)");
+  lns_trace_run (tables, "CREATE TEMP TABLE PAIRED AS SELECT DISTINCT kind, row, call FROM "
+                         "temp.LINKS WHERE call NOT NULL AND work NOT NULL AND correlation = 0");
+  lns_trace_run (tables, "CREATE INDEX temp.by_row ON PAIRED (kind, row)");
+  lns_trace_run (tables, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = rowid + (SELECT "
+                         "max ((SELECT coalesce (max (correlationId), 0) FROM "
+                         "CUPTI_ACTIVITY_KIND_RUNTIME), (SELECT coalesce (max (correlation), 0) "
+                         "FROM temp.WORK))) WHERE correlationId = 0 AND rowid IN (SELECT call FROM "
+                         "temp.PAIRED)");
   /* With "+", as the column of a table made by a query has no affinity: its index would not be used. */
-  for (size_t i = 0; good && i < sizeof work / sizeof *work; i++)
-    good = lns_trace_run (
-        tables, error,
+  for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+    lns_trace_run (
+        tables,
         "UPDATE CUPTI_ACTIVITY_KIND_%s AS w SET (correlationId, globalPid) = (SELECT "
         "r.correlationId, r.globalTid >> %d << %d FROM temp.PAIRED AS p JOIN "
         "CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.rowid = p.call WHERE p.kind = %d AND p.row = "
-        "+w.rowid) "
-        "WHERE rowid IN (SELECT row FROM temp.PAIRED WHERE kind = %d)",
+        "+w.rowid) WHERE rowid IN (SELECT row FROM temp.PAIRED WHERE kind = %d)",
         work[i], LNS_TRACE_ID_BITS, LNS_TRACE_ID_BITS, (int)i, (int)i);
-  return good;
 }
 
+/* Keeps the arrows that say what is said nowhere else. */
 static const char keep_arrows[] =
     "INSERT INTO LNS_FLOWS SELECT b.time, e.time, b.tid, e.tid, b.name, nullif (b.category, ''), "
     "nullif (b.id, '') FROM temp.LINKS AS l JOIN temp.LAUNCH_ENDS AS e ON e.rowid = l.arrow JOIN "
@@ -142,19 +132,16 @@ static const char keep_arrows[] =
     "category = e.category AND is_end = 0 AND time <= e.time ORDER BY time DESC LIMIT 1) WHERE "
     "(l.call IS NULL OR l.work IS NULL) AND coalesce (l.correlation, 0) = 0";
 
-/* Keeps the arrows that say what is said nowhere else. */
-static bool
-keep_others (LnsTraceTables *tables, LnsError *error)
-{
-  return lns_trace_run (tables, error,
-                        "CREATE INDEX temp.by_begin ON LAUNCH_ENDS (id, category, is_end, time)") &&
-         lns_trace_run (tables, error, "%s", keep_arrows);
-}
-
-bool
-_lns_trace_links_finish (LnsTraceLinks *links, LnsError *error)
+void
+_lns_trace_links_finish (LnsTraceLinks *links)
 {
   LnsTraceTables *tables = links->tables;
-  return !links->takes || (gather_work (tables, error) && find_ends (tables, error) &&
-                           link_ends (tables, error) && keep_others (tables, error));
+
+  if (!links->takes)
+    return;
+  gather_work (tables);
+  find_ends (tables);
+  link_ends (tables);
+  lns_trace_run (tables, "CREATE INDEX temp.by_begin ON LAUNCH_ENDS (id, category, is_end, time)");
+  lns_trace_run (tables, "%s", keep_arrows);
 }

@@ -24,15 +24,14 @@ typedef struct
 void _lns_trace_links_see_work (LnsTraceLinks *links, const LnsTraceEvent *event);
 
 /* Takes one end of an arrow: an event of phase "s", "t" or "f". Both ends have the same ID. */
-bool _lns_trace_links_take (LnsTraceLinks *links,
+void _lns_trace_links_take (LnsTraceLinks *links,
                             const LnsTraceEvent *event,
                             LnsTraceValue id,
                             bool is_end,
-                            int64_t time_ns,
-                            LnsError *error);
+                            int64_t time_ns);
 
 /* Returns whether the file must be read again with `takes`. */
 bool _lns_trace_links_are_needed (const LnsTraceLinks *links);
 
 /* Gives calls and work their correlation ids, after the last event. O(n log n). */
-bool _lns_trace_links_finish (LnsTraceLinks *links, LnsError *error);
+void _lns_trace_links_finish (LnsTraceLinks *links);

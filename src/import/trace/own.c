@@ -50,29 +50,25 @@ column_of (const LnsTable *schema, const char *name)
 
 /* Gives the table COLUMN of its SCHEMA, unless it has it: what no event tells has no column, and is NULL in the
  * report. */
-static bool
-add_column (LnsTraceTables *tables,
-            LnsTraceOwnTable *table,
-            const LnsTable *schema,
-            int column,
-            LnsError *error)
+static void
+add_column (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema, int column)
 {
   const char *name = schema->columns[column].name, *type = schema->columns[column].type;
 
   if (table->place[column] != 0)
-    return true;
+    return;
   table->place[column] = ++table->n_columns;
   sqlite3_finalize (table->row);
   table->row = NULL;
-  return table->n_columns == 1
-             ? lns_trace_run (tables, error, "CREATE TABLE %s (%s %s)", schema->name, name, type)
-             : lns_trace_run (tables, error, "ALTER TABLE %s ADD COLUMN %s %s", schema->name, name,
-                              type);
+  if (table->n_columns == 1)
+    lns_trace_run (tables, "CREATE TABLE %s (%s %s)", schema->name, name, type);
+  else
+    lns_trace_run (tables, "ALTER TABLE %s ADD COLUMN %s %s", schema->name, name, type);
 }
 
 /* The statement that inserts a row, with as many values as the table has columns. */
-static bool
-prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema, LnsError *error)
+static void
+prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema)
 {
   char text[256];
   size_t n = (size_t)snprintf (text, sizeof text, "INSERT INTO %s VALUES (?", schema->name);
@@ -80,31 +76,29 @@ prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema
   for (unsigned i = 1; i < table->n_columns; i++)
     n += (size_t)snprintf (text + n, sizeof text - n, ",?");
   snprintf (text + n, sizeof text - n, ")");
-  return table->row != NULL ||
-         sqlite3_prepare_v2 (tables->db, text, -1, &table->row, NULL) == SQLITE_OK ||
-         lns_trace_fail (tables, error);
+  if (table->row == NULL &&
+      sqlite3_prepare_v2 (tables->db, text, -1, &table->row, NULL) != SQLITE_OK)
+    lns_trace_fail (tables);
 }
 
 /* Gives the table the columns that ARGUMENTS tell. */
-static bool
+static void
 add_told (LnsTraceTables *tables,
           LnsTraceOwnTable *table,
           const LnsTable *schema,
-          LnsTraceValue arguments,
-          LnsError *error)
+          LnsTraceValue arguments)
 {
   LnsJsonReader json;
-  bool good = true;
 
   lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
-  for (lns_json_next (&json); good && lns_json_next (&json) == LNS_JSON_KEY;)
+  for (lns_json_next (&json); lns_json_next (&json) == LNS_JSON_KEY;)
     {
       const int column = column_of (schema, json.text);
       lns_json_skip (&json, lns_json_next (&json));
-      good = column < 0 || add_column (tables, table, schema, column, error);
+      if (column >= 0)
+        add_column (tables, table, schema, column);
     }
   lns_json_reader_clear (&json);
-  return good;
 }
 
 static void
@@ -130,50 +124,47 @@ typedef struct
   int64_t value;
 } Cell;
 
-static bool
+static void
 put_row (LnsTraceTables *tables,
          unsigned which,
          const LnsTable *schema,
          const Cell cells[4],
-         LnsTraceValue arguments,
-         LnsError *error)
+         LnsTraceValue arguments)
 {
   LnsTraceOwnTable *table = &tables->own[which];
 
   for (unsigned i = 0; i < 4; i++)
-    if (cells[i].column >= 0 && !add_column (tables, table, schema, cells[i].column, error))
-      return false;
-  if (!add_told (tables, table, schema, arguments, error) ||
-      !prepare (tables, table, schema, error))
-    return false;
+    if (cells[i].column >= 0)
+      add_column (tables, table, schema, cells[i].column);
+  add_told (tables, table, schema, arguments);
+  prepare (tables, table, schema);
+  if (!lns_trace_is_well (tables))
+    return;
   sqlite3_clear_bindings (table->row);
   bind_told (table, schema, arguments);
   for (unsigned i = 0; i < 4; i++)
     if (cells[i].column >= 0 && cells[i].value != LNS_TRACE_NULL)
       sqlite3_bind_int64 (table->row, table->place[cells[i].column], cells[i].value);
-  const bool good = sqlite3_step (table->row) == SQLITE_DONE;
+  if (sqlite3_step (table->row) != SQLITE_DONE)
+    lns_trace_fail (tables);
   sqlite3_reset (table->row);
-  return good || lns_trace_fail (tables, error);
 }
 
-bool
+void
 _lns_trace_put_own (LnsTraceTables *tables,
                     const LnsTraceEvent *event,
                     int64_t start_ns,
-                    const int64_t *end_ns,
-                    LnsError *error)
+                    const int64_t *end_ns)
 {
   const LnsTraceValue *fields = event->fields;
   const unsigned which = table_of (event);
   const LnsTable *schema = lns_table_find (names[which]);
   const int thread = column_of (schema, "globalTid"), call = column_of (schema, "nameId"),
             text = column_of (schema, "textId"), name = call >= 0 ? call : text;
-  int64_t tid, name_id;
   /* Work on a GPU has no thread: its row in the trace is not one.                                 */
-  if (!lns_trace_thread (tables, fields[LNS_TRACE_PID],
-                         fields[thread >= 0 ? LNS_TRACE_TID : LNS_TRACE_PID], &tid, error) ||
-      !lns_trace_intern_value (tables, fields[LNS_TRACE_NAME], &name_id, error))
-    return false;
+  const int64_t tid = lns_trace_thread (tables, fields[LNS_TRACE_PID],
+                                        fields[thread >= 0 ? LNS_TRACE_TID : LNS_TRACE_PID]),
+                name_id = lns_trace_intern_value (tables, fields[LNS_TRACE_NAME]);
   const Cell cells[4] = {
     { column_of (schema, "start"), start_ns },
     { column_of (schema, "end"), end_ns != NULL ? *end_ns : LNS_TRACE_NULL },
@@ -181,5 +172,5 @@ _lns_trace_put_own (LnsTraceTables *tables,
       thread >= 0 ? tid : tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS },
     { name, name_id },
   };
-  return put_row (tables, which, schema, cells, event->arguments, error);
+  put_row (tables, which, schema, cells, event->arguments);
 }

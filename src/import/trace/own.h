@@ -15,8 +15,7 @@ bool _lns_trace_is_own (const LnsTraceEvent *event);
 
 /* Writes EVENT, for which _lns_trace_is_own () is true, from START_NS to *END_NS (NULL: it has not ended). Members of
  * "args" that are not columns of the table are left out. */
-bool _lns_trace_put_own (LnsTraceTables *tables,
+void _lns_trace_put_own (LnsTraceTables *tables,
                          const LnsTraceEvent *event,
                          int64_t start_ns,
-                         const int64_t *end_ns,
-                         LnsError *error);
+                         const int64_t *end_ns);

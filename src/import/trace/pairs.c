@@ -89,13 +89,9 @@ open_range (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row)
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Puts a row into the table WHERE of moments. */
-static bool
-note (LnsTracePairs *pairs,
-      LnsTraceRow where,
-      const LnsTraceMoment *moment,
-      bool is_end,
-      int64_t row,
-      LnsError *error)
+static void
+note (
+    LnsTracePairs *pairs, LnsTraceRow where, const LnsTraceMoment *moment, bool is_end, int64_t row)
 {
   const int64_t values[] = { moment->time_ns,
                              (int64_t)moment->key,
@@ -104,98 +100,98 @@ note (LnsTracePairs *pairs,
                              row,
                              moment->tid };
 
-  return lns_trace_put (pairs->tables, where, values, 6, error);
+  lns_trace_put (pairs->tables, where, values, 6);
 }
 
 /* Takes a moment that found no partner in its process: it is noted under the key of all processes, or counted where it
  * has none or IS_LAST is set. */
-static bool
-leave (LnsTracePairs *pairs,
-       const LnsTraceMoment *moment,
-       bool is_end,
-       int64_t row,
-       bool is_last,
-       LnsError *error)
+static void
+leave (LnsTracePairs *pairs, const LnsTraceMoment *moment, bool is_end, int64_t row, bool is_last)
 {
   LnsTraceMoment shared = *moment;
 
   shared.key = moment->any_key;
   if (!is_last && moment->any_key != moment->key)
-    return note (pairs, LNS_TRACE_ROW_LONE_MOMENT, &shared, is_end, row, error);
+    {
+      note (pairs, LNS_TRACE_ROW_LONE_MOMENT, &shared, is_end, row);
+      return;
+    }
   pairs->n_lone_arrows += moment->is_arrow;
   pairs->n_lone_ends += is_end && !moment->is_arrow;
-  return true;
 }
 
-static bool
-leave_open (LnsTracePairs *pairs, bool is_last, LnsError *error)
+static void
+leave_open (LnsTracePairs *pairs, bool is_last)
 {
   OpenRange range;
 
   for (size_t place = 0; take_any (pairs, &place, &range);)
-    if (!leave (pairs, &range.begin, false, range.row, is_last, error))
-      return false;
-  return true;
+    leave (pairs, &range.begin, false, range.row, is_last);
 }
 
-static bool
-end_row (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row, LnsError *error)
+static void
+end_row (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row)
 {
-  return lns_trace_put (pairs->tables,
-                        moment->is_arrow ? LNS_TRACE_ROW_ARROW_END : LNS_TRACE_ROW_RANGE_END,
-                        (int64_t[]){ moment->time_ns, row, moment->tid }, 3, error);
+  lns_trace_put (pairs->tables,
+                 moment->is_arrow ? LNS_TRACE_ROW_ARROW_END : LNS_TRACE_ROW_RANGE_END,
+                 (int64_t[]){ moment->time_ns, row, moment->tid }, 3);
 }
 
-bool
-lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error)
+void
+lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment)
 {
   const int64_t row = sqlite3_last_insert_rowid (pairs->tables->db);
 
   if (pairs->sorts)
-    return note (pairs, LNS_TRACE_ROW_MOMENT, moment, false, row, error);
+    {
+      note (pairs, LNS_TRACE_ROW_MOMENT, moment, false, row);
+      return;
+    }
   const OpenRange *last = lns_id_map_get (&pairs->open, moment->key);
   /* An end that came before may belong to it.                                                     */
   pairs->is_unordered |= (last != NULL && moment->time_ns < last->last_ns) ||
                          (pairs->has_lone && moment->time_ns < pairs->last_lone_ns);
   if (!pairs->is_unordered)
     open_range (pairs, moment, row);
-  return !pairs->is_unordered;
 }
 
-bool
-lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error)
+void
+lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment)
 {
   OpenRange range;
 
   if (pairs->sorts)
-    return note (pairs, LNS_TRACE_ROW_MOMENT, moment, true, 0, error);
-  if (pairs->n_unpaired > 0)
-    return is_full (pairs);
-  if (!take_last (pairs, moment->key, &range))
+    note (pairs, LNS_TRACE_ROW_MOMENT, moment, true, 0);
+  else if (pairs->n_unpaired > 0)
+    pairs->n_unpaired++;
+  else if (take_last (pairs, moment->key, &range))
+    {
+      pairs->is_unordered |= moment->time_ns < range.last_ns;
+      if (range.below != NULL)
+        range.below->last_ns = moment->time_ns;
+      end_row (pairs, moment, range.row);
+    }
+  else
     {
       if (!pairs->has_lone || moment->time_ns > pairs->last_lone_ns)
         pairs->last_lone_ns = moment->time_ns;
       pairs->has_lone = true;
-      return leave (pairs, moment, true, 0, false, error);
+      leave (pairs, moment, true, 0, false);
     }
-  pairs->is_unordered |= moment->time_ns < range.last_ns;
-  if (range.below != NULL)
-    range.below->last_ns = moment->time_ns;
-  return !pairs->is_unordered && end_row (pairs, moment, range.row, error);
 }
 
 /* ---- What is left ---------------------------------------------------------------------------- */
 
 /* Pairs the moments that QUESTION gives in order. */
-static bool
-pair_all (LnsTracePairs *pairs, const char *question, bool is_last, LnsError *error)
+static void
+pair_all (LnsTracePairs *pairs, const char *question, bool is_last)
 {
   sqlite3_stmt *rows = NULL;
   int code = sqlite3_prepare_v2 (pairs->tables->db, question, -1, &rows, NULL);
   OpenRange range;
-  bool good = true;
 
-  while (good && rows != NULL && (code = sqlite3_step (rows)) == SQLITE_ROW)
+  while (lns_trace_is_well (pairs->tables) && rows != NULL &&
+         (code = sqlite3_step (rows)) == SQLITE_ROW)
     {
       const int kind = sqlite3_column_int (rows, 3);
       const LnsTraceMoment moment = { .time_ns = sqlite3_column_int64 (rows, 0),
@@ -208,32 +204,31 @@ pair_all (LnsTracePairs *pairs, const char *question, bool is_last, LnsError *er
       else if ((kind & IS_END) == 0)
         open_range (pairs, &moment, sqlite3_column_int64 (rows, 4));
       else if (take_last (pairs, moment.key, &range))
-        good = end_row (pairs, &moment, range.row, error);
+        end_row (pairs, &moment, range.row);
       else
-        good = leave (pairs, &moment, true, 0, is_last, error);
+        leave (pairs, &moment, true, 0, is_last);
     }
-  if (good && code != SQLITE_DONE)
-    good = lns_trace_fail (pairs->tables, error);
+  if (code != SQLITE_DONE)
+    lns_trace_fail (pairs->tables);
   sqlite3_finalize (rows);
-  return good && leave_open (pairs, is_last, error);
+  leave_open (pairs, is_last);
 }
 
-bool
-lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error)
+void
+lns_trace_pairs_finish (LnsTracePairs *pairs)
 {
-  static const char drop_open[] = "DELETE FROM LNS_FLOWS WHERE end IS NULL";
-
-  /* Where pairing was given up, open ranges stay open. Of equal times the one that the file has first comes first. */
-  const bool good =
-      pairs->n_unpaired > 0 ||
-      ((pairs->sorts
-            ? pair_all (pairs, "SELECT * FROM temp.MOMENTS ORDER BY time, rowid", false, error)
-            : leave_open (pairs, false, error)) &&
-       pair_all (pairs, "SELECT * FROM temp.LONE_MOMENTS ORDER BY time, kind & 1, rowid", true,
-                 error));
-
-  return good && ((pairs->n_unpaired == 0 && pairs->n_lone_arrows == 0) ||
-                  lns_trace_run (pairs->tables, error, drop_open));
+  /* Where pairing was given up, open ranges stay open.                                            */
+  if (pairs->n_unpaired == 0)
+    {
+      /* Of equal times the one that the file has first comes first.                               */
+      if (pairs->sorts)
+        pair_all (pairs, "SELECT * FROM temp.MOMENTS ORDER BY time, rowid", false);
+      else
+        leave_open (pairs, false);
+      pair_all (pairs, "SELECT * FROM temp.LONE_MOMENTS ORDER BY time, kind & 1, rowid", true);
+    }
+  if (pairs->n_unpaired > 0 || pairs->n_lone_arrows > 0)
+    lns_trace_run (pairs->tables, "DELETE FROM LNS_FLOWS WHERE end IS NULL");
 }
 
 void

@@ -46,15 +46,14 @@ typedef struct
   int64_t last_lone_ns; /* the latest end that found no beginning yet                           */
 } LnsTracePairs;
 
-/* Notes that the range or arrow written to TABLES last begins at MOMENT. Returns false if reading cannot go on: the
- * file `is_unordered`, or ERROR is filled. */
-bool lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error);
+/* Notes that the range or arrow written to TABLES last begins at MOMENT. Reading can stop once the file `is_unordered`. */
+void lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment);
 
-/* Notes that a range or arrow ends at MOMENT. Returns false as lns_trace_pairs_begin () does. */
-bool lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment, LnsError *error);
+/* Notes that a range or arrow ends at MOMENT. Reading can stop once the file `is_unordered`. */
+void lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment);
 
 /* Pairs what is left, when all is there. O(n log n), in the temporary folder. */
-bool lns_trace_pairs_finish (LnsTracePairs *pairs, LnsError *error);
+void lns_trace_pairs_finish (LnsTracePairs *pairs);
 
 /* Frees what PAIRS holds, before or after the tables are closed. */
 void lns_trace_pairs_clear (LnsTracePairs *pairs);

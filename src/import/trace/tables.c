@@ -112,45 +112,57 @@ lns_trace_bind (sqlite3_stmt *row, int place, const LnsJsonReader *json, LnsJson
     sqlite3_bind_double (row, place, strtod (json->text, NULL));
 }
 
-bool
-lns_trace_fail (LnsTraceTables *tables, LnsError *error)
+void
+lns_trace_fail (LnsTraceTables *tables)
 {
-  return lns_error_set (
-      error, LNS_ERROR_IO, 0,
+  lns_error_set (
+      &tables->error, LNS_ERROR_IO, 0,
       "%s: the rows of its events cannot be kept in the temporary folder: %s; TMPDIR names another",
       tables->path, sqlite3_errmsg (tables->db));
 }
 
 bool
-lns_trace_put (
-    LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error)
+lns_trace_is_well (const LnsTraceTables *tables)
+{
+  return tables->error.domain == LNS_ERROR_NONE;
+}
+
+void
+lns_trace_put (LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n)
 {
   sqlite3_stmt *statement = tables->statements[kind];
+
+  if (!lns_trace_is_well (tables))
+    return;
   for (int i = 0; i < n; i++)
     if (values[i] == LNS_TRACE_NULL)
       sqlite3_bind_null (statement, i + 1);
     else
       sqlite3_bind_int64 (statement, i + 1, values[i]);
-  const bool good = sqlite3_step (statement) == SQLITE_DONE;
+  if (sqlite3_step (statement) != SQLITE_DONE)
+    lns_trace_fail (tables);
   sqlite3_reset (statement);
-  return good || lns_trace_fail (tables, error);
 }
 
-bool
-lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...)
+void
+lns_trace_run (LnsTraceTables *tables, const char *format, ...)
 {
   va_list arguments;
+
+  if (!lns_trace_is_well (tables))
+    return;
   va_start (arguments, format);
   char *statement = sqlite3_vmprintf (format, arguments);
   va_end (arguments);
-  const bool good =
-      statement != NULL && sqlite3_exec (tables->db, statement, NULL, NULL, NULL) == SQLITE_OK;
+  if (statement == NULL)
+    lns_out_of_memory ();
+  if (sqlite3_exec (tables->db, statement, NULL, NULL, NULL) != SQLITE_OK)
+    lns_trace_fail (tables);
   sqlite3_free (statement);
-  return good || lns_trace_fail (tables, error);
 }
 
-bool
-lns_trace_widen (LnsTraceTables *tables, LnsError *error)
+void
+lns_trace_widen (LnsTraceTables *tables)
 {
   static const char *const columns[] = {
     "rangeId INTEGER",  "category INTEGER",    "color INTEGER",      "int64Value INTEGER",
@@ -159,13 +171,13 @@ lns_trace_widen (LnsTraceTables *tables, LnsError *error)
   sqlite3_stmt **row = &tables->statements[LNS_TRACE_ROW_OWN_RANGE];
 
   if (*row != NULL)
-    return true;
+    return;
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-    if (!lns_trace_run (tables, error, "ALTER TABLE NVTX_EVENTS ADD COLUMN %s", columns[i]))
-      return false;
-  return sqlite3_prepare_v2 (tables->db, statements[LNS_TRACE_ROW_OWN_RANGE], -1, row, NULL) ==
-             SQLITE_OK ||
-         lns_trace_fail (tables, error);
+    lns_trace_run (tables, "ALTER TABLE NVTX_EVENTS ADD COLUMN %s", columns[i]);
+  if (lns_trace_is_well (tables) &&
+      sqlite3_prepare_v2 (tables->db, statements[LNS_TRACE_ROW_OWN_RANGE], -1, row, NULL) !=
+          SQLITE_OK)
+    lns_trace_fail (tables);
 }
 
 /* --- Texts and ids ---------------------------------------------------------------------------- */
@@ -207,28 +219,24 @@ lns_trace_admit (LnsTraceTables *tables, uint64_t key)
   return true;
 }
 
-bool
-lns_trace_intern (
-    LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error)
+int64_t
+lns_trace_intern (LnsTraceTables *tables, const char *text, size_t size_bytes)
 {
   const uint32_t id = find_text (tables, text, size_bytes);
-  *ret_id = id;
+
   if (id != tables->n_strings)
-    return true;
+    return id;
   tables->n_strings++;
   sqlite3_bind_text64 (tables->statements[LNS_TRACE_ROW_STRING], 2, text, size_bytes, SQLITE_STATIC,
                        SQLITE_UTF8);
-  return lns_trace_put (tables, LNS_TRACE_ROW_STRING, (int64_t[]){ id }, 1, error);
+  lns_trace_put (tables, LNS_TRACE_ROW_STRING, (int64_t[]){ id }, 1);
+  return id;
 }
 
-bool
-lns_trace_intern_value (LnsTraceTables *tables,
-                        LnsTraceValue value,
-                        int64_t *ret_id,
-                        LnsError *error)
+int64_t
+lns_trace_intern_value (LnsTraceTables *tables, LnsTraceValue value)
 {
-  return lns_trace_intern (tables, value.text != NULL ? value.text : "", value.size_bytes, ret_id,
-                           error);
+  return lns_trace_intern (tables, value.text != NULL ? value.text : "", value.size_bytes);
 }
 
 uint32_t
@@ -246,16 +254,13 @@ lns_trace_id (LnsTraceTables *tables, LnsTraceValue value)
   return OWN_FIRST_ID + id;
 }
 
-bool
-lns_trace_put_process (LnsTraceTables *tables,
-                       uint32_t process,
-                       LnsTraceValue name,
-                       LnsError *error)
+void
+lns_trace_put_process (LnsTraceTables *tables, uint32_t process, LnsTraceValue name)
 {
   sqlite3_bind_text64 (tables->statements[LNS_TRACE_ROW_PROCESS], 3, name.text, name.size_bytes,
                        SQLITE_STATIC, SQLITE_UTF8);
-  return lns_trace_put (tables, LNS_TRACE_ROW_PROCESS,
-                        (int64_t[]){ (int64_t)process << LNS_TRACE_ID_BITS, process }, 2, error);
+  lns_trace_put (tables, LNS_TRACE_ROW_PROCESS,
+                 (int64_t[]){ (int64_t)process << LNS_TRACE_ID_BITS, process }, 2);
 }
 
 /* Whether ID is ours and stands for the text VALUE, not for a number. */
@@ -267,38 +272,38 @@ is_text (uint32_t id, LnsTraceValue value)
 }
 
 /* Remembers that threads of PROCESS have events. */
-static bool
-note_process (LnsTraceTables *tables, uint32_t process, LnsTraceValue pid, LnsError *error)
+static void
+note_process (LnsTraceTables *tables, uint32_t process, LnsTraceValue pid)
 {
   for (unsigned i = tables->n_processes; i > 0; i--)
     if (tables->processes[i - 1].id == process)
-      return true;
+      return;
   if (tables->n_processes < LNS_TRACE_PROCESSES_MAX)
     tables->processes[tables->n_processes++].id = process;
-  return !is_text (process, pid) || lns_trace_put_process (tables, process, pid, error);
+  if (is_text (process, pid))
+    lns_trace_put_process (tables, process, pid);
 }
 
-bool
-lns_trace_thread (
-    LnsTraceTables *tables, LnsTraceValue pid, LnsTraceValue tid, int64_t *ret_tid, LnsError *error)
+int64_t
+lns_trace_thread (LnsTraceTables *tables, LnsTraceValue pid, LnsTraceValue tid)
 {
   const uint32_t process = lns_trace_id (tables, pid), thread = lns_trace_id (tables, tid);
-  int64_t name;
-  *ret_tid = (int64_t)process << LNS_TRACE_ID_BITS | thread;
-  if (tables->threads.n > 0 && *ret_tid == tables->last_tid)
-    return true;
-  tables->last_tid = *ret_tid;
+  const int64_t result = (int64_t)process << LNS_TRACE_ID_BITS | thread;
+
+  if (tables->threads.n > 0 && result == tables->last_tid)
+    return result;
+  tables->last_tid = result;
   /* Further threads need no names: their events are left out.                                     */
   if (tables->threads.n >= LNS_TRACE_TRACKS_MAX)
-    return true;
-  if (!note_process (tables, process, pid, error))
-    return false;
-  if (lns_id_map_number (&tables->threads, (uint64_t)*ret_tid) != 0)
-    return true;
-  lns_id_map_set_number (&tables->threads, (uint64_t)*ret_tid, 1);
-  return !is_text (thread, tid) || (lns_trace_intern_value (tables, tid, &name, error) &&
-                                    lns_trace_put (tables, LNS_TRACE_ROW_THREAD_NAME,
-                                                   (int64_t[]){ name, *ret_tid }, 2, error));
+    return result;
+  note_process (tables, process, pid);
+  if (lns_id_map_number (&tables->threads, (uint64_t)result) != 0)
+    return result;
+  lns_id_map_set_number (&tables->threads, (uint64_t)result, 1);
+  if (is_text (thread, tid))
+    lns_trace_put (tables, LNS_TRACE_ROW_THREAD_NAME,
+                   (int64_t[]){ lns_trace_intern_value (tables, tid), result }, 2);
+  return result;
 }
 
 void
@@ -314,8 +319,8 @@ lns_trace_count_call (LnsTraceTables *tables, int64_t tid)
 
 /* --- From beginning to end -------------------------------------------------------------------- */
 
-bool
-lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error)
+void
+lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path)
 {
   /* The page size comes first: the cache is counted in pages.                                     */
   static const char settings[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -32768;"
@@ -330,16 +335,15 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
   if (tables->strings == NULL || tables->ids == NULL || tables->domains == NULL)
     lns_out_of_memory ();
   if (sqlite3_open_v2 (file, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-          SQLITE_OK ||
-      sqlite3_exec (tables->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
-      sqlite3_exec (tables->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-    return lns_trace_fail (tables, error);
-  for (int i = 0; i < LNS_TRACE_N_ROWS; i++)
+      SQLITE_OK)
+    lns_trace_fail (tables);
+  lns_trace_run (tables, "%s", settings);
+  lns_trace_run (tables, "%s", schema);
+  for (int i = 0; i < LNS_TRACE_N_ROWS && lns_trace_is_well (tables); i++)
     if (i != LNS_TRACE_ROW_OWN_RANGE &&
         sqlite3_prepare_v2 (tables->db, statements[i], -1, &tables->statements[i], NULL) !=
             SQLITE_OK)
-      return lns_trace_fail (tables, error);
-  return true;
+      lns_trace_fail (tables);
 }
 
 /* SQL: whether a thread, by its globalTid, has events or at least a number that a thread may have. What is drawn as a
@@ -356,8 +360,8 @@ is_thread (sqlite3_context *context, int n, sqlite3_value **values)
 }
 
 /* Drops the names of processes and threads that have no events. */
-static bool
-drop_names (LnsTraceTables *tables, LnsError *error)
+static void
+drop_names (LnsTraceTables *tables)
 {
   char list[LNS_TRACE_PROCESSES_MAX * 10 + 8] = "-1";
   size_t n = 2;
@@ -365,17 +369,15 @@ drop_names (LnsTraceTables *tables, LnsError *error)
     n += (size_t)snprintf (list + n, sizeof list - n, ",%u", tables->processes[i].id);
   if (sqlite3_create_function_v2 (tables->db, "is_thread", 1, SQLITE_UTF8, tables, is_thread, NULL,
                                   NULL, NULL) != SQLITE_OK)
-    return lns_trace_fail (tables, error);
-  return lns_trace_run (tables, error, "DELETE FROM PROCESSES WHERE pid NOT IN (%s)", list) &&
-         lns_trace_run (tables, error, "DELETE FROM MPI_RANKS WHERE globalTid >> 24 NOT IN (%s)",
-                        list) &&
-         lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE NOT is_thread (globalTid)") &&
-         lns_trace_run (tables, error, "DELETE FROM ThreadNames WHERE globalTid >> 24 NOT IN (%s)",
-                        list);
+    lns_trace_fail (tables);
+  lns_trace_run (tables, "DELETE FROM PROCESSES WHERE pid NOT IN (%s)", list);
+  lns_trace_run (tables, "DELETE FROM MPI_RANKS WHERE globalTid >> 24 NOT IN (%s)", list);
+  lns_trace_run (tables, "DELETE FROM ThreadNames WHERE NOT is_thread (globalTid)");
+  lns_trace_run (tables, "DELETE FROM ThreadNames WHERE globalTid >> 24 NOT IN (%s)", list);
 }
 
-bool
-lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error)
+void
+lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns)
 {
   static const char *const work[] = { "KERNEL", "MEMCPY", "MEMSET", "SYNCHRONIZATION" };
   unsigned most = 0;
@@ -384,18 +386,16 @@ lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *err
       most = i;
   const int64_t process = (int64_t)tables->processes[most].id << LNS_TRACE_ID_BITS;
   for (size_t i = 0; i < sizeof work / sizeof *work; i++)
-    if (!lns_trace_run (tables, error,
-                        "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld WHERE globalPid = 0",
-                        work[i], (long long)process))
-      return false;
+    lns_trace_run (tables, "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld WHERE globalPid = 0",
+                   work[i], (long long)process);
   /* A counter that has fractions has them in all its samples.                                     */
-  return lns_trace_run (tables, error,
-                        "UPDATE LNS_COUNTERS SET value = CAST (value AS REAL) WHERE (name, "
-                        "globalPid, domainId) IN (SELECT DISTINCT name, globalPid, domainId FROM "
-                        "LNS_COUNTERS WHERE typeof (value) = 'real')") &&
-         drop_names (tables, error) &&
-         lns_trace_put (tables, LNS_TRACE_ROW_START, (int64_t[]){ start_ns }, 1, error) &&
-         lns_trace_run (tables, error, "COMMIT");
+  lns_trace_run (tables,
+                 "UPDATE LNS_COUNTERS SET value = CAST (value AS REAL) WHERE (name, globalPid, "
+                 "domainId) IN (SELECT DISTINCT name, globalPid, domainId FROM LNS_COUNTERS WHERE "
+                 "typeof (value) = 'real')");
+  drop_names (tables);
+  lns_trace_put (tables, LNS_TRACE_ROW_START, (int64_t[]){ start_ns }, 1);
+  lns_trace_run (tables, "COMMIT");
 }
 
 void

@@ -4,8 +4,8 @@
  */
 
 /* The nsys tables that a trace's events become on their way to a report: a temporary SQLite file, and the texts,
- * processes and threads that rows share. Every function that returns false has filled ERROR. One thread owns the
- * tables. */
+ * processes and threads that rows share. The first failure stays in `error`, and nothing is written after it: callers
+ * look once for many rows. One thread owns the tables. */
 
 #pragma once
 
@@ -74,6 +74,7 @@ typedef struct
 typedef struct
 {
   const char *path; /* of the trace, for errors */
+  LnsError error;   /* the first one */
   sqlite3 *db;
   sqlite3_stmt *statements[LNS_TRACE_N_ROWS];
   LnsTraceOwnTable own[LNS_TRACE_N_OWN_TABLES];
@@ -92,39 +93,36 @@ typedef struct
 } LnsTraceTables;
 
 /* Creates the tables in FILE, which exists and is empty. They must be closed even if that fails. */
-bool
-lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path, LnsError *error);
+void lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *path);
 
 /* Completes the tables: work on GPUs goes to the process with the most calls, and names of processes and threads without
  * events are dropped. The trace began at START_NS since 1970. */
-bool lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns, LnsError *error);
+void lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns);
 void lns_trace_tables_close (LnsTraceTables *tables);
 
 /* Writes a row of KIND. Its first N values are VALUES; the others are those that were bound. */
-bool lns_trace_put (
-    LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n, LnsError *error);
+void lns_trace_put (LnsTraceTables *tables, LnsTraceRow kind, const int64_t *values, int n);
 
 /* Binds TOKEN, the last one of JSON, to PLACE of ROW: an integer, a real or a text. Others, and place 0, are left
  * out. */
 void lns_trace_bind (sqlite3_stmt *row, int place, const LnsJsonReader *json, LnsJsonToken token);
 
-/* Fills ERROR with what SQLite reports about the tables. Returns false. */
-bool lns_trace_fail (LnsTraceTables *tables, LnsError *error);
+/* Keeps what SQLite reports about the tables as the error, unless there is one already. */
+void lns_trace_fail (LnsTraceTables *tables);
+
+/* Returns whether nothing has failed yet. */
+bool lns_trace_is_well (const LnsTraceTables *tables);
 
 /* Adds the columns of LNS_TRACE_ROW_OWN_RANGE to NVTX_EVENTS, unless it has them. Only our own traces need them, and
  * each column costs space in every row. */
-bool lns_trace_widen (LnsTraceTables *tables, LnsError *error);
+void lns_trace_widen (LnsTraceTables *tables);
 
 /* Runs a statement that changes rows. FORMAT is that of sqlite3_mprintf (). */
-bool lns_trace_run (LnsTraceTables *tables, LnsError *error, const char *format, ...);
+void lns_trace_run (LnsTraceTables *tables, const char *format, ...);
 
 /* Returns the id of a text in StringIds, which gets the text if it does not have it. */
-bool lns_trace_intern (
-    LnsTraceTables *tables, const char *text, size_t size_bytes, int64_t *ret_id, LnsError *error);
-bool lns_trace_intern_value (LnsTraceTables *tables,
-                             LnsTraceValue value,
-                             int64_t *ret_id,
-                             LnsError *error);
+int64_t lns_trace_intern (LnsTraceTables *tables, const char *text, size_t size_bytes);
+int64_t lns_trace_intern_value (LnsTraceTables *tables, LnsTraceValue value);
 
 /* Returns whether an event of the track with KEY, a hash, can become a row, and counts it if not. */
 bool lns_trace_admit (LnsTraceTables *tables, uint64_t key);
@@ -134,16 +132,9 @@ uint32_t lns_trace_id (LnsTraceTables *tables, LnsTraceValue value);
 
 /* Returns the globalTid of the thread TID of the process PID, which has an event. Ids that are texts become the
  * names. */
-bool lns_trace_thread (LnsTraceTables *tables,
-                       LnsTraceValue pid,
-                       LnsTraceValue tid,
-                       int64_t *ret_tid,
-                       LnsError *error);
+int64_t lns_trace_thread (LnsTraceTables *tables, LnsTraceValue pid, LnsTraceValue tid);
 
 /* Counts a CUDA call of the thread's process. */
 void lns_trace_count_call (LnsTraceTables *tables, int64_t tid);
 
-bool lns_trace_put_process (LnsTraceTables *tables,
-                            uint32_t process,
-                            LnsTraceValue name,
-                            LnsError *error);
+void lns_trace_put_process (LnsTraceTables *tables, uint32_t process, LnsTraceValue name);

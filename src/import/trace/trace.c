@@ -20,6 +20,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/import/nsys/import.h"
 #include "src/import/trace/kind.h"
 #include "src/import/trace/links.h"
@@ -89,8 +90,8 @@ track_of (const LnsTraceEvent *event)
 }
 
 /* The thread of EVENT. What PyTorch shows on GPUs of its own annotations are threads called as their streams. */
-static bool
-thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError *error)
+static int64_t
+thread_of (Trace *trace, const LnsTraceEvent *event)
 {
   LnsTraceValue pid = event->fields[LNS_TRACE_PID], tid = event->fields[LNS_TRACE_TID];
   char gpu[40], stream[40];
@@ -101,7 +102,7 @@ thread_of (Trace *trace, const LnsTraceEvent *event, int64_t *ret_tid, LnsError 
       tid = (LnsTraceValue){ stream, (size_t)snprintf (stream, sizeof stream, "stream %lld",
                                                        (long long)_lns_trace_integer_or (tid, 0)) };
     }
-  return lns_trace_thread (&trace->tables, pid, tid, ret_tid, error);
+  return lns_trace_thread (&trace->tables, pid, tid);
 }
 
 /* --- Ranges and marks ------------------------------------------------------------------------- */
@@ -115,28 +116,26 @@ enum
 };
 
 /* The domain in the process of TID that is called as CATEGORY; 0, the default one, without one. */
-static bool
-domain_of (Trace *trace, LnsTraceValue category, int64_t tid, int64_t *ret_domain, LnsError *error)
+static int64_t
+domain_of (Trace *trace, LnsTraceValue category, int64_t tid)
 {
   char key[256];
-  *ret_domain = 0;
   if (category.text == NULL || category.size_bytes == 0)
-    return true;
+    return 0;
   const int64_t process = tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS;
   const int n = snprintf (key, sizeof key, "%lld %.200s", (long long)process, category.text);
   const uint32_t id =
       lns_string_table_intern (trace->tables.domains, key, (size_t)n, trace->tables.n_domains);
-  *ret_domain = id;
   if (id != trace->tables.n_domains)
-    return true;
+    return id;
   trace->tables.n_domains++;
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_RANGE];
   sqlite3_clear_bindings (row);
   sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   sqlite3_bind_int64 (row, 7, id);
   sqlite3_bind_int64 (row, 5, tid);
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, (int64_t[]){ 0, 0, NVTX_DOMAIN }, 3,
-                        error);
+  lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, (int64_t[]){ 0, 0, NVTX_DOMAIN }, 3);
+  return id;
 }
 
 /* The columns of NVTX_EVENTS that our own export tells in "args", and where LNS_TRACE_ROW_OWN_RANGE has them. */
@@ -204,26 +203,26 @@ id_of (const LnsTraceEvent *event)
 
 /* A range from START_NS to *END_NS (NULL: it has not ended), or a mark; its text is NAME, and the event's id, where it
  * has one, is its payload. */
-static bool
+static void
 put_range (Trace *trace,
            const LnsTraceEvent *event,
            int type,
            int64_t start_ns,
            const int64_t *end_ns,
-           LnsTraceValue name,
-           LnsError *error)
+           LnsTraceValue name)
 {
-  int64_t tid, domain, name_id, payload;
+  int64_t payload;
   const bool is_nvtx = _lns_trace_kind (event) == LNS_TRACE_IS_NVTX;
   const bool is_own = is_nvtx && has_columns (event);
   const LnsTraceValue domain_name = is_own    ? event->fields[LNS_TRACE_DOMAIN]
                                     : is_nvtx ? (LnsTraceValue){ NULL, 0 }
                                               : event->fields[LNS_TRACE_CATEGORY];
-  if (!thread_of (trace, event, &tid, error) ||
-      !domain_of (trace, domain_name, tid, &domain, error) ||
-      !lns_trace_intern_value (&trace->tables, name, &name_id, error) ||
-      (is_own && !lns_trace_widen (&trace->tables, error)))
-    return false;
+  const int64_t tid = thread_of (trace, event), domain = domain_of (trace, domain_name, tid),
+                name_id = lns_trace_intern_value (&trace->tables, name);
+  if (is_own)
+    lns_trace_widen (&trace->tables);
+  if (!lns_trace_is_well (&trace->tables))
+    return;
   const LnsTraceRow kind = is_own ? LNS_TRACE_ROW_OWN_RANGE : LNS_TRACE_ROW_RANGE;
   sqlite3_stmt *row = trace->tables.statements[kind];
   sqlite3_clear_bindings (row);
@@ -242,22 +241,22 @@ put_range (Trace *trace,
   if (!is_nvtx && type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
     sqlite3_bind_int64 (row, 9, payload);
   trace->n_kept++;
-  return lns_trace_put (&trace->tables, kind, NULL, 0, error);
+  lns_trace_put (&trace->tables, kind, NULL, 0);
 }
 
 /* A mark called as EVENT and, where that has one, its step. */
-static bool
-put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *error)
+static void
+put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
 {
-  const LnsTraceValue name = event->fields[LNS_TRACE_NAME], step = event->fields[LNS_TRACE_STEP];
+  const LnsTraceValue step = event->fields[LNS_TRACE_STEP];
+  LnsTraceValue name = event->fields[LNS_TRACE_NAME];
   char text[512];
   if (!admit (trace, event, track_of (event)))
-    return true;
-  if (step.text == NULL || name.text == NULL)
-    return put_range (trace, event, NVTX_MARK, start_ns, NULL, name, error);
-  const int n = snprintf (text, sizeof text, "%.300s: %.200s", name.text, step.text);
-  return put_range (trace, event, NVTX_MARK, start_ns, NULL, (LnsTraceValue){ text, (size_t)n },
-                    error);
+    return;
+  if (step.text != NULL && name.text != NULL)
+    name = (LnsTraceValue){ text, (size_t)snprintf (text, sizeof text, "%.300s: %.200s", name.text,
+                                                    step.text) };
+  put_range (trace, event, NVTX_MARK, start_ns, NULL, name);
 }
 
 /* ---- What begins and ends in events of its own ------------------------------------------------ */
@@ -292,68 +291,56 @@ moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns
                            .is_arrow = kind == ID_OF_ARROW };
 }
 
-static bool
-begin_range (
-    Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t start_ns, LnsError *error)
+static void
+begin_range (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t start_ns)
 {
-  int64_t tid;
   if (!admit (trace, event, track_of (event)))
-    return true;
-  if (!thread_of (trace, event, &tid, error) ||
-      !put_range (trace, event, kind == ID_OF_NESTED ? NVTX_PUSH_POP : NVTX_START_END, start_ns,
-                  NULL, event->fields[LNS_TRACE_NAME], error))
-    return false;
-  const LnsTraceMoment moment = moment_of (event, kind, tid, start_ns);
-  return lns_trace_pairs_begin (&trace->pairs, &moment, error);
+    return;
+  const LnsTraceMoment moment = moment_of (event, kind, thread_of (trace, event), start_ns);
+  put_range (trace, event, kind == ID_OF_NESTED ? NVTX_PUSH_POP : NVTX_START_END, start_ns, NULL,
+             event->fields[LNS_TRACE_NAME]);
+  lns_trace_pairs_begin (&trace->pairs, &moment);
 }
 
-static bool
-note_end (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t end_ns, LnsError *error)
+static void
+note_end (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t end_ns)
 {
-  int64_t tid;
-  if (!thread_of (trace, event, &tid, error))
-    return false;
-  const LnsTraceMoment moment = moment_of (event, kind, tid, end_ns);
-  return lns_trace_pairs_end (&trace->pairs, &moment, error);
+  const LnsTraceMoment moment = moment_of (event, kind, thread_of (trace, event), end_ns);
+  lns_trace_pairs_end (&trace->pairs, &moment);
 }
 
 /* "s", "t" and "f": an arrow is a row from where it begins to the step or end that comes next. */
-static bool
-take_arrow (Trace *trace, const LnsTraceEvent *event, char phase, int64_t time_ns, LnsError *error)
+static void
+take_arrow (Trace *trace, const LnsTraceEvent *event, char phase, int64_t time_ns)
 {
-  const LnsTraceValue *fields = event->fields, id = id_of (event);
-  int64_t tid, name;
-  if (!thread_of (trace, event, &tid, error))
-    return false;
+  const LnsTraceValue *fields = event->fields, id = id_of (event),
+                      category = fields[LNS_TRACE_CATEGORY];
+  const int64_t tid = thread_of (trace, event);
   const LnsTraceMoment moment = moment_of (event, ID_OF_ARROW, tid, time_ns);
-  trace->n_kept++;
-  if (phase != 's' && !lns_trace_pairs_end (&trace->pairs, &moment, error))
-    return false;
-  if (phase == 'f')
-    return true;
-  if (!lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME], &name, error))
-    return false;
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_ARROW];
-  const LnsTraceValue category = fields[LNS_TRACE_CATEGORY];
-  sqlite3_bind_int64 (row, 3, name);
+  trace->n_kept++;
+  if (phase != 's')
+    lns_trace_pairs_end (&trace->pairs, &moment);
+  if (phase == 'f')
+    return;
+  sqlite3_bind_int64 (row, 3, lns_trace_intern_value (&trace->tables, fields[LNS_TRACE_NAME]));
   sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   sqlite3_bind_text64 (row, 5, id.text, id.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_ARROW, (int64_t[]){ time_ns, tid }, 2,
-                        error) &&
-         lns_trace_pairs_begin (&trace->pairs, &moment, error);
+  lns_trace_put (&trace->tables, LNS_TRACE_ROW_ARROW, (int64_t[]){ time_ns, tid }, 2);
+  lns_trace_pairs_begin (&trace->pairs, &moment);
 }
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
 /* A sample of the counter "NAME: KEY", or NAME where KEY says nothing more. An id tells counters of one name apart. */
-static bool
+static void
 put_sample (
     Trace *trace,
     const LnsTraceEvent *event,
     const char *key,
     const LnsJsonReader *json, /* at its value                                             */
-    const int64_t *values,     /* time, process, domain                                    */
-    LnsError *error)
+    const int64_t *values)     /* time, process, domain                                    */
+
 {
   char text[640];
   sqlite3_stmt *row = trace->tables.statements[LNS_TRACE_ROW_COUNTER];
@@ -363,101 +350,91 @@ put_sample (
                           id.text != NULL ? "[" : "", id.text != NULL ? id.text : "",
                           id.text != NULL ? "]" : "", says_more ? ": " : "", says_more ? key : "");
   if (!admit (trace, event, (LnsTraceValue){ text, (size_t)n }))
-    return true;
+    return;
   sqlite3_bind_int64 (row, 1, values[0]);
   sqlite3_bind_text (row, 2, text, n, SQLITE_STATIC);
   lns_trace_bind (row, 3, json, LNS_JSON_NUMBER);
   sqlite3_bind_int64 (row, 4, values[1]);
   sqlite3_bind_int64 (row, 5, values[2]);
   trace->n_kept++;
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_COUNTER, NULL, 0, error);
+  lns_trace_put (&trace->tables, LNS_TRACE_ROW_COUNTER, NULL, 0);
 }
 
 /* "C": each number in "args" is a counter. */
-static bool
-put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns, LnsError *error)
+static void
+put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns)
 {
   const LnsTraceValue *fields = event->fields, arguments = event->arguments;
-  int64_t tid, domain;
   LnsJsonReader json;
 
   if (fields[LNS_TRACE_NAME].text == NULL || arguments.text == NULL ||
       !admit (trace, event, track_of (event)))
-    return true;
+    return;
   /* "counter" is what our own export calls all of them.                                          */
   const LnsTraceValue category = fields[LNS_TRACE_CATEGORY];
   const bool is_own = category.text != NULL && strcmp (category.text, "counter") == 0;
-  if (!thread_of (trace, event, &tid, error) ||
-      !domain_of (trace, is_own ? (LnsTraceValue){ NULL, 0 } : category, tid, &domain, error))
-    return false;
-  const int64_t values[] = { time_ns, tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS, domain };
-  bool good = true;
+  const int64_t tid = thread_of (trace, event),
+                domain = domain_of (trace, is_own ? (LnsTraceValue){ NULL, 0 } : category, tid),
+                values[] = { time_ns, tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS, domain };
   lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
-  for (lns_json_next (&json); good && lns_json_next (&json) == LNS_JSON_KEY;)
+  for (lns_json_next (&json); lns_json_next (&json) == LNS_JSON_KEY;)
     {
       const char *key = json.text;
       const LnsJsonToken token = lns_json_next (&json);
-      good = token != LNS_JSON_NUMBER || put_sample (trace, event, key, &json, values, error);
+      if (token == LNS_JSON_NUMBER)
+        put_sample (trace, event, key, &json, values);
       lns_json_skip (&json, token);
     }
   lns_json_reader_clear (&json);
-  return good;
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
 /* A label of a process that our own export writes. */
-static bool
-take_label (Trace *trace, LnsTraceValue labels, int64_t tid, LnsError *error)
+static void
+take_label (Trace *trace, LnsTraceValue labels, int64_t tid)
 {
   static const char start[] = "MPI rank ";
   const size_t n_bytes = sizeof start - 1;
   if (labels.text == NULL || strncmp (labels.text, start, n_bytes) != 0 ||
       labels.text[n_bytes] < '0' || labels.text[n_bytes] > '9')
-    return true;
+    return;
   const int64_t rank = strtoll (labels.text + n_bytes, NULL, 10);
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_MPI_RANK, (int64_t[]){ tid, rank }, 2, error);
+  lns_trace_put (&trace->tables, LNS_TRACE_ROW_MPI_RANK, (int64_t[]){ tid, rank }, 2);
 }
 
 /* "M": names of processes and threads; those of GPUs are not. */
-static bool
-take_metadata (Trace *trace, const LnsTraceEvent *event, LnsError *error)
+static void
+take_metadata (Trace *trace, const LnsTraceEvent *event)
 {
   const LnsTraceValue what = event->fields[LNS_TRACE_NAME],
                       name = event->fields[LNS_TRACE_ARG_NAME];
-  int64_t tid = (int64_t)lns_trace_id (&trace->tables, event->fields[LNS_TRACE_PID])
-                    << LNS_TRACE_ID_BITS |
-                lns_trace_id (&trace->tables, event->fields[LNS_TRACE_TID]),
-          id;
+  const int64_t tid = (int64_t)lns_trace_id (&trace->tables, event->fields[LNS_TRACE_PID])
+                          << LNS_TRACE_ID_BITS |
+                      lns_trace_id (&trace->tables, event->fields[LNS_TRACE_TID]);
   if (what.text != NULL && strcmp (what.text, "process_labels") == 0)
-    return take_label (trace, event->fields[LNS_TRACE_LABELS], tid, error);
-  if (what.text == NULL || name.text == NULL)
-    return true;
-  if (strcmp (what.text, "thread_name") == 0)
-    return lns_trace_intern_value (&trace->tables, name, &id, error) &&
-           lns_trace_put (&trace->tables, LNS_TRACE_ROW_THREAD_NAME, (int64_t[]){ id, tid }, 2,
-                          error);
-  if (strcmp (what.text, "process_name") != 0)
-    return true;
-  return lns_trace_put_process (&trace->tables, (uint32_t)(tid >> LNS_TRACE_ID_BITS), name, error);
+    take_label (trace, event->fields[LNS_TRACE_LABELS], tid);
+  else if (what.text == NULL || name.text == NULL)
+    return;
+  else if (strcmp (what.text, "thread_name") == 0)
+    lns_trace_put (&trace->tables, LNS_TRACE_ROW_THREAD_NAME,
+                   (int64_t[]){ lns_trace_intern_value (&trace->tables, name), tid }, 2);
+  else if (strcmp (what.text, "process_name") == 0)
+    lns_trace_put_process (&trace->tables, (uint32_t)(tid >> LNS_TRACE_ID_BITS), name);
 }
 
-static bool
-put_own (Trace *trace,
-         const LnsTraceEvent *event,
-         int64_t start_ns,
-         const int64_t *end_ns,
-         LnsError *error)
+static void
+put_own (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, const int64_t *end_ns)
 {
   if (!admit (trace, event, track_of (event)))
-    return true;
+    return;
   trace->n_kept++;
-  return _lns_trace_put_own (&trace->tables, event, start_ns, end_ns, error);
+  _lns_trace_put_own (&trace->tables, event, start_ns, end_ns);
 }
 
 /* "X": it has a beginning and a duration. */
-static bool
-take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsError *error)
+static void
+take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
 {
   int64_t duration_ns = 0;
   const bool has_end =
@@ -465,9 +442,12 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
   const int64_t end_ns = start_ns + duration_ns;
   const LnsTraceKind kind = _lns_trace_kind (event);
   if (_lns_trace_is_own (event))
-    return put_own (trace, event, start_ns, &end_ns, error);
+    {
+      put_own (trace, event, start_ns, &end_ns);
+      return;
+    }
   if (!admit (trace, event, track_of (event)))
-    return true;
+    return;
   switch (kind)
     {
     case LNS_TRACE_IS_KERNEL:
@@ -477,52 +457,57 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, LnsEr
       trace->n_kept++;
       if (kind != LNS_TRACE_IS_SYNC)
         _lns_trace_links_see_work (&trace->links, event);
-      return _lns_trace_put_work (&trace->tables, event,
-                                  LNS_TRACE_ROW_KERNEL + (kind - LNS_TRACE_IS_KERNEL), start_ns,
-                                  end_ns, error);
+      _lns_trace_put_work (&trace->tables, event,
+                           LNS_TRACE_ROW_KERNEL + (kind - LNS_TRACE_IS_KERNEL), start_ns, end_ns);
+      break;
     case LNS_TRACE_IS_RUNTIME_CALL:
     case LNS_TRACE_IS_DRIVER_CALL:
       trace->n_kept++;
-      return _lns_trace_put_call (&trace->tables, event, kind == LNS_TRACE_IS_DRIVER_CALL, start_ns,
-                                  end_ns, error);
+      _lns_trace_put_call (&trace->tables, event, kind == LNS_TRACE_IS_DRIVER_CALL, start_ns,
+                           end_ns);
+      break;
     default:
-      return put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
-                        event->fields[LNS_TRACE_NAME], error);
+      put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
+                 event->fields[LNS_TRACE_NAME]);
     }
 }
 
-/* An event that tells when, by its phase. RET_IS_KNOWN is false where that has no place in a report. */
+/* An event that tells when, by its phase. False where the phase has no place in a report. */
 static bool
-take_phase (Trace *trace,
-            const LnsTraceEvent *event,
-            char phase,
-            int64_t start_ns,
-            bool *ret_is_known,
-            LnsError *error)
+take_phase (Trace *trace, const LnsTraceEvent *event, char phase, int64_t start_ns)
 {
-  *ret_is_known = true;
   switch (phase)
     {
     case 'X':
-      return take_complete (trace, event, start_ns, error);
+      take_complete (trace, event, start_ns);
+      return true;
     case 'B':
       if (_lns_trace_is_own (event))
-        return put_own (trace, event, start_ns, NULL, error);
-      return begin_range (trace, event, ID_OF_NESTED, start_ns, error);
+        put_own (trace, event, start_ns, NULL);
+      else
+        begin_range (trace, event, ID_OF_NESTED, start_ns);
+      return true;
     case 'E':
-      return note_end (trace, event, ID_OF_NESTED, start_ns, error);
+      note_end (trace, event, ID_OF_NESTED, start_ns);
+      return true;
     case 'b':
-      return begin_range (trace, event, ID_OF_ASYNC, start_ns, error);
+      begin_range (trace, event, ID_OF_ASYNC, start_ns);
+      return true;
     case 'e':
-      return note_end (trace, event, ID_OF_ASYNC, start_ns, error);
+      note_end (trace, event, ID_OF_ASYNC, start_ns);
+      return true;
     case 'S':
-      return begin_range (trace, event, ID_OF_OLD_ASYNC, start_ns, error);
+      begin_range (trace, event, ID_OF_OLD_ASYNC, start_ns);
+      return true;
     case 'F':
-      return note_end (trace, event, ID_OF_OLD_ASYNC, start_ns, error);
+      note_end (trace, event, ID_OF_OLD_ASYNC, start_ns);
+      return true;
     case 'N':
-      return begin_range (trace, event, ID_OF_OBJECT, start_ns, error);
+      begin_range (trace, event, ID_OF_OBJECT, start_ns);
+      return true;
     case 'D':
-      return note_end (trace, event, ID_OF_OBJECT, start_ns, error);
+      note_end (trace, event, ID_OF_OBJECT, start_ns);
+      return true;
     case 'i':
     case 'I':
     case 'R':
@@ -531,20 +516,33 @@ take_phase (Trace *trace,
     case 'p':
     case 'O': /* an object's state                                                                 */
     case 'P': /* a sample                                                                          */
-      return put_mark (trace, event, start_ns, error);
+      put_mark (trace, event, start_ns);
+      return true;
     case 'C':
-      return put_samples (trace, event, start_ns, error);
+      put_samples (trace, event, start_ns);
+      return true;
     case 's':
     case 't':
     case 'f':
       if (_lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION)
-        return _lns_trace_links_take (&trace->links, event, id_of (event), phase != 's', start_ns,
-                                      error);
-      return take_arrow (trace, event, phase, start_ns, error);
-    default:
-      *ret_is_known = false;
+        _lns_trace_links_take (&trace->links, event, id_of (event), phase != 's', start_ns);
+      else
+        take_arrow (trace, event, phase, start_ns);
       return true;
+    default:
+      return false;
     }
+}
+
+/* Whether the file is read on. False, and ERROR unless the file is unordered, where that is in vain. */
+static bool
+goes_on (const Trace *trace, LnsError *error)
+{
+  const LnsError *first = &trace->tables.error;
+
+  if (!lns_trace_is_well (&trace->tables))
+    return lns_error_set (error, first->domain, first->code, "%s", first->message);
+  return !trace->pairs.is_unordered;
 }
 
 static bool
@@ -553,27 +551,21 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
   Trace *trace = data;
   const LnsTraceValue phase = event->fields[LNS_TRACE_PHASE];
   int64_t start_ns;
-  bool is_known;
   if (phase.text == NULL || phase.size_bytes != 1)
-    {
-      _lns_trace_tally_count (&trace->tally, phase);
-      return true;
-    }
-  if (phase.text[0] == 'M')
-    return take_metadata (trace, event, error);
-  if (!lns_trace_time (event->fields[LNS_TRACE_START], &start_ns))
-    {
-      trace->n_bad++;
-      return true;
-    }
-  if (!trace->has_first)
-    trace->first_ns = start_ns;
-  trace->has_first = true;
-  if (!take_phase (trace, event, phase.text[0], start_ns - trace->first_ns, &is_known, error))
-    return false;
-  if (!is_known)
     _lns_trace_tally_count (&trace->tally, phase);
-  return true;
+  else if (phase.text[0] == 'M')
+    take_metadata (trace, event);
+  else if (!lns_trace_time (event->fields[LNS_TRACE_START], &start_ns))
+    trace->n_bad++;
+  else
+    {
+      if (!trace->has_first)
+        trace->first_ns = start_ns;
+      trace->has_first = true;
+      if (!take_phase (trace, event, phase.text[0], start_ns - trace->first_ns))
+        _lns_trace_tally_count (&trace->tally, phase);
+    }
+  return goes_on (trace, error);
 }
 
 static void
@@ -599,7 +591,8 @@ take_gpu (const LnsTraceGpu *gpu, void *data, LnsError *error)
   bind_if_told (row, 5, gpu->n_processors);
   bind_if_told (row, 6, gpu->major);
   bind_if_told (row, 7, gpu->minor);
-  return lns_trace_put (&trace->tables, LNS_TRACE_ROW_GPU, NULL, 0, error);
+  lns_trace_put (&trace->tables, LNS_TRACE_ROW_GPU, NULL, 0);
+  return goes_on (trace, error);
 }
 
 /* --- The whole -------------------------------------------------------------------------------- */
@@ -644,8 +637,7 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
                          ", which nest more than 127 lists and objects");
   lns_buffer_append (lines, "", 1);
   if (lines->failed)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to import it",
-                          path);
+    lns_out_of_memory ();
   if (trace->n_kept > 0)
     return true;
   const uint64_t n = end->n_events + end->n_too_long;
@@ -684,15 +676,21 @@ make_tables (Trace *trace,
   trace->tally = (LnsTraceTally){ 0 };
   lns_buffer_reset (&trace->left_out);
   *ret_end = (LnsTraceEnd){ 0 };
-  const bool good =
-      (truncate (file, 0) == 0 ||
-       lns_error_set_errno (error, errno, "%s: the temporary file cannot be emptied", file)) &&
-      lns_trace_tables_open (&trace->tables, file, path, error) &&
-      lns_trace_read (path, &reader, ret_end, error) &&
-      lns_trace_pairs_finish (&trace->pairs, error) &&
-      _lns_trace_links_finish (&trace->links, error) &&
-      list_left_out (trace, path, ret_end, error) &&
-      lns_trace_tables_finish (&trace->tables, ret_end->base_ns + trace->first_ns, error);
+  bool good = truncate (file, 0) == 0 ||
+              lns_error_set_errno (error, errno, "%s: the temporary file cannot be emptied", file);
+  lns_trace_tables_open (&trace->tables, file, path);
+  good = good && goes_on (trace, error) && lns_trace_read (path, &reader, ret_end, error);
+  if (good)
+    {
+      lns_trace_pairs_finish (&trace->pairs);
+      _lns_trace_links_finish (&trace->links);
+      good = goes_on (trace, error) && list_left_out (trace, path, ret_end, error);
+    }
+  if (good)
+    {
+      lns_trace_tables_finish (&trace->tables, ret_end->base_ns + trace->first_ns);
+      good = goes_on (trace, error);
+    }
   lns_trace_pairs_clear (&trace->pairs);
   lns_trace_tables_close (&trace->tables);
   return good;
@@ -710,15 +708,13 @@ lns_import_trace (const char *path,
   const char *folder = getenv ("TMPDIR");
   LnsError local = { 0 };
   LnsTraceEnd end;
-  char *file = NULL;
-  int fd = asprintf (&file, "%s/lanescope-import-XXXXXX",
-                     folder != NULL && folder[0] == '/' ? folder : "/var/tmp") >= 0
-               ? mkstemp (file)
-               : -1;
+  char *file = lns_asprintf ("%s/lanescope-import-XXXXXX",
+                             folder != NULL && folder[0] == '/' ? folder : "/var/tmp");
+  const int fd = mkstemp (file);
   if (fd < 0)
     {
-      lns_error_set_errno (error, errno, "cannot create the temporary file %s to import %s",
-                           file != NULL ? file : "", path);
+      lns_error_set_errno (error, errno, "cannot create the temporary file %s to import %s", file,
+                           path);
       free (file);
       return false;
     }

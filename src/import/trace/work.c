@@ -10,26 +10,24 @@
 
 #include "src/base/kernel-text.h"
 
-bool
+void
 _lns_trace_put_call (LnsTraceTables *tables,
                      const LnsTraceEvent *event,
                      bool is_driver,
                      int64_t start_ns,
-                     int64_t end_ns,
-                     LnsError *error)
+                     int64_t end_ns)
 {
   const LnsTraceValue *fields = event->fields;
-  int64_t tid, name;
-  if (!lns_trace_thread (tables, fields[LNS_TRACE_PID], fields[LNS_TRACE_TID], &tid, error) ||
-      !lns_trace_intern_value (tables, fields[LNS_TRACE_NAME], &name, error))
-    return false;
+  const int64_t tid = lns_trace_thread (tables, fields[LNS_TRACE_PID], fields[LNS_TRACE_TID]),
+                name = lns_trace_intern_value (tables, fields[LNS_TRACE_NAME]);
+
   lns_trace_count_call (tables, tid);
-  return lns_trace_put (
-      tables, LNS_TRACE_ROW_CALL,
-      (int64_t[]){ start_ns, end_ns, _lns_trace_integer_or (fields[LNS_TRACE_CLASS], is_driver),
-                   tid, _lns_trace_integer_or (fields[LNS_TRACE_CORRELATION], 0), name,
-                   _lns_trace_integer_or (fields[LNS_TRACE_RESULT], LNS_TRACE_NULL) },
-      7, error);
+  lns_trace_put (tables, LNS_TRACE_ROW_CALL,
+                 (int64_t[]){ start_ns, end_ns,
+                              _lns_trace_integer_or (fields[LNS_TRACE_CLASS], is_driver), tid,
+                              _lns_trace_integer_or (fields[LNS_TRACE_CORRELATION], 0), name,
+                              _lns_trace_integer_or (fields[LNS_TRACE_RESULT], LNS_TRACE_NULL) },
+                 7);
 }
 
 /* ENUM_CUDA_MEM_KIND of the N bytes of TEXT, "Pageable" or the like. */
@@ -79,24 +77,19 @@ sync_type (LnsTraceValue name)
 }
 
 /* The columns that kernels have beyond those of all work, from VALUES[7] on. */
-static bool
-describe_kernel (LnsTraceTables *tables,
-                 const LnsTraceValue *fields,
-                 int64_t *values,
-                 LnsError *error)
+static void
+describe_kernel (LnsTraceTables *tables, const LnsTraceValue *fields, int64_t *values)
 {
   const LnsTraceValue name = fields[LNS_TRACE_NAME];
   size_t n_short;
   const char *text = lns_kernel_text_short (name.text != NULL ? name.text : "", &n_short);
-  if (!lns_trace_intern_value (tables, name, &values[7], error) ||
-      !lns_trace_intern (tables, text, n_short, &values[8], error))
-    return false;
+  values[7] = lns_trace_intern_value (tables, name);
+  values[8] = lns_trace_intern (tables, text, n_short);
   for (int i = 0; i < 6; i++)
     values[9 + i] = _lns_trace_integer_or (fields[LNS_TRACE_GRID + i], LNS_TRACE_NULL);
   values[15] = _lns_trace_integer_or (fields[LNS_TRACE_REGISTERS], LNS_TRACE_NULL);
   values[16] = _lns_trace_integer_or (fields[LNS_TRACE_SHARED_BYTES], LNS_TRACE_NULL);
   values[17] = _lns_trace_integer_or (fields[LNS_TRACE_DYNAMIC_BYTES], LNS_TRACE_NULL);
-  return true;
 }
 
 /* Those of copies. */
@@ -121,13 +114,12 @@ describe_set (const LnsTraceValue *fields, int64_t *values)
       end != NULL ? memory_kind (place + 1, (size_t)(end - place - 1)) : LNS_TRACE_NULL);
 }
 
-bool
+void
 _lns_trace_put_work (LnsTraceTables *tables,
                      const LnsTraceEvent *event,
                      LnsTraceRow which,
                      int64_t start_ns,
-                     int64_t end_ns,
-                     LnsError *error)
+                     int64_t end_ns)
 {
   static const int n_values[] = { [LNS_TRACE_ROW_KERNEL] = 18,
                                   [LNS_TRACE_ROW_COPY] = 11,
@@ -136,9 +128,8 @@ _lns_trace_put_work (LnsTraceTables *tables,
   const LnsTraceValue *fields = event->fields;
   int64_t tid = 0;
   /* Where "pid" is no GPU, it is the process.                                                     */
-  if (fields[LNS_TRACE_OWN_DEVICE].text != NULL &&
-      !lns_trace_thread (tables, fields[LNS_TRACE_PID], fields[LNS_TRACE_PID], &tid, error))
-    return false;
+  if (fields[LNS_TRACE_OWN_DEVICE].text != NULL)
+    tid = lns_trace_thread (tables, fields[LNS_TRACE_PID], fields[LNS_TRACE_PID]);
   int64_t values[18] = { start_ns,
                          end_ns,
                          _lns_trace_integer_or (
@@ -151,14 +142,14 @@ _lns_trace_put_work (LnsTraceTables *tables,
                                                 _lns_trace_integer_or (fields[LNS_TRACE_TID], 0)),
                          _lns_trace_integer_or (fields[LNS_TRACE_CORRELATION], 0),
                          tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS };
-  if (which == LNS_TRACE_ROW_KERNEL && !describe_kernel (tables, fields, values, error))
-    return false;
-  if (which == LNS_TRACE_ROW_COPY)
+  if (which == LNS_TRACE_ROW_KERNEL)
+    describe_kernel (tables, fields, values);
+  else if (which == LNS_TRACE_ROW_COPY)
     describe_copy (fields, values);
   else if (which == LNS_TRACE_ROW_SET)
     describe_set (fields, values);
   else if (which == LNS_TRACE_ROW_SYNC)
     values[7] =
         _lns_trace_integer_or (fields[LNS_TRACE_SYNC_TYPE], sync_type (fields[LNS_TRACE_NAME]));
-  return lns_trace_put (tables, which, values, n_values[which], error);
+  lns_trace_put (tables, which, values, n_values[which]);
 }
