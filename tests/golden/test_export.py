@@ -294,7 +294,7 @@ def test_a_folder_is_added_to_or_kept():
     with open(golden.path("f/diary.txt"), "w", encoding="utf-8") as file:
         file.write("mine")
     _, err = golden.run("export", "-t", "csv", "-o", golden.path("f"), "-f", "true", REPORT, code=125)
-    assert b"more than .csv files" in err and len(os.listdir(golden.path("f"))) == 2, err
+    assert b"files other than .csv" in err and len(os.listdir(golden.path("f"))) == 2, err
 
 
 def times_of(*switches):
