@@ -87,25 +87,16 @@ unknown_command (const char *name)
 {
   for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++)
     if (strcmp (name, other_commands[i].name) == 0)
-      {
-        LnsError error = { 0 };
-        lns_error_set (&error, LNS_ERROR_USAGE, 0, "there is no command “%s”: %s", name,
-                       other_commands[i].instead);
-        return lns_cli_fail (&error);
-      }
+      return lns_cli_refuse ("there is no command “%s”: %s", name, other_commands[i].instead);
   const char *names[sizeof commands / sizeof *commands];
   for (size_t i = 0; i < n_commands; i++)
     names[i] = commands[i]->name;
   const char *nearest = lns_nearest_name (name, names, n_commands);
-  LnsError error = { 0 };
   if (nearest != NULL)
-    lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                   "there is no command “%s”: did you mean “%s”? `lanescope --help` lists them",
-                   name, nearest);
-  else
-    lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                   "there is no command “%s”: `lanescope --help` lists them", name);
-  return lns_cli_fail (&error);
+    return lns_cli_refuse (
+        "there is no command “%s”: did you mean “%s”? `lanescope --help` lists them", name,
+        nearest);
+  return lns_cli_refuse ("there is no command “%s”: `lanescope --help` lists them", name);
 }
 
 static const LnsCommand *
@@ -164,12 +155,8 @@ run_own (int argc, char **argv)
 {
   const char *word = argv[1];
   if (strcmp (word, "help") == 0 && argc > 3)
-    {
-      LnsError error = { 0 };
-      lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "help takes one command or topic; remove the extra argument “%s”", argv[3]);
-      return lns_cli_fail (&error);
-    }
+    return lns_cli_refuse ("help takes one command or topic; remove the extra argument “%s”",
+                           argv[3]);
   if (strcmp (word, "help") == 0)
     return help_about (argc > 2 ? argv[2] : "");
   if (strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0)
@@ -206,11 +193,9 @@ main (int argc, char **argv)
   lns_cli_guard_terminals ();
   if (argc < 2)
     {
-      LnsError error = { 0 };
       print_help (stderr);
       fputc ('\n', stderr);
-      lns_error_set (&error, LNS_ERROR_USAGE, 0, "no command was given");
-      return lns_cli_fail (&error);
+      return lns_cli_refuse ("no command was given");
     }
   const LnsCommand *command = find_command (argv[1]);
   return command != NULL ? run (command, argc - 1, argv + 1) : run_own (argc, argv);

@@ -257,8 +257,9 @@ choices_are_found_in_any_case (void)
   const LnsOption option = { .name = "x", .kind = LNS_OPTION_CHOICE, .choices = "aB,c" };
   const char *kept = NULL;
   char text[] = "Ab";
-  LNS_CHECK (lns_option_choice (&option, "C") == option.choices + 3);
-  LNS_CHECK (lns_option_choice (&option, "a") == NULL && lns_option_choice (&option, "") == NULL);
+  LNS_CHECK (lns_option_choice (option.choices, "C") == option.choices + 3);
+  LNS_CHECK (lns_option_choice (option.choices, "a") == NULL &&
+             lns_option_choice (option.choices, "") == NULL);
   LNS_CHECK (lns_option_set (&option, text, &kept, &error));
   LNS_CHECK_STR (kept, "aB");
   LNS_CHECK (lns_option_set (&option, text, NULL, &error));

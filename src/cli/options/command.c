@@ -5,6 +5,7 @@
 
 #include "src/cli/options/command.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,19 @@ lns_cli_fail (const LnsError *error)
   lns_cli_plain_text (text);
   fprintf (stderr, "lanescope: error: %s\n", text);
   return LNS_EXIT_FAILED;
+}
+
+int
+lns_cli_refuse (const char *format, ...)
+{
+  LnsError error = { 0 };
+  char text[sizeof error.message];
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (text, sizeof text, format, arguments);
+  va_end (arguments);
+  lns_error_set (&error, LNS_ERROR_USAGE, 0, "%s", text);
+  return lns_cli_fail (&error);
 }
 
 static int end_signal;

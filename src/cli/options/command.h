@@ -37,6 +37,9 @@ extern const LnsCommand lns_command_ui;
  * `return lns_cli_fail (&error)`. */
 int lns_cli_fail (const LnsError *error);
 
+/* The same for words of the command line that are off; FORMAT says what is wrong with them. */
+int lns_cli_refuse (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+
 /* Has this process end by SIGNAL_NUMBER (0: none) when its command has returned, as whoever waits for it is to
  * see. */
 void lns_cli_end_by (int signal_number);

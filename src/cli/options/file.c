@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/cli/options/options.h"
+#include "src/cli/terminal/say.h"
 
 #define FILE_MAX_BYTES (1 << 20)
 
@@ -69,8 +70,7 @@ keep (FILE *file, const char *path, LnsError *error)
   if (ferror (file))
     lns_error_set_errno (error, errno, "--command-file: %s cannot be read", path);
   else if (!is_text)
-    lns_error_set (error, LNS_ERROR_USAGE, 0,
-                   "--command-file: %s is no text of switches, 1 MiB at most", path);
+    lns_cli_usage (error, "--command-file: %s is no text of switches, 1 MiB at most", path);
   if (ferror (file) || !is_text)
     {
       free (item);
@@ -108,8 +108,7 @@ lns_option_file_read (const char *path, LnsError *error)
       item->words[n] = at;
       if (!end_word (&at))
         {
-          lns_error_set (error, LNS_ERROR_USAGE, 0, "--command-file: a quote in %s does not end",
-                         path);
+          lns_cli_usage (error, "--command-file: a quote in %s does not end", path);
           return NULL;
         }
     }

@@ -11,6 +11,8 @@
 
 #include "src/base/json.h"
 #include "src/cli/options/options.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/terminal/terminal.h"
 
 /* --- Help ------------------------------------------------------------------------------------- */
 
@@ -38,38 +40,6 @@ typedef struct
   int columns;
 } Page;
 
-/* The columns that N_BYTES of UTF-8 take: each letter that we print is one wide. */
-static int
-width_of (const char *text, size_t n_bytes)
-{
-  int n = 0;
-  for (size_t i = 0; i < n_bytes; i++)
-    n += ((unsigned char)text[i] & 0xc0) != 0x80;
-  return n;
-}
-
-/* Prints the words of TEXT, N_BYTES, filled, each line from column INDENT. */
-static void
-print_filled (const Page *page, const char *text, size_t n_bytes, int indent)
-{
-  const char *const end = text + n_bytes;
-  int at = 0;
-  for (; text < end; text++)
-    {
-      const size_t length = strcspn (text, " \n");
-      const int width = width_of (text, length);
-      if (at > 0 && at + 1 + width > page->columns)
-        {
-          fputc ('\n', page->file);
-          at = 0;
-        }
-      at += fprintf (page->file, "%*s", at > 0 ? 1 : indent, "") + width;
-      fwrite (text, 1, length, page->file);
-      text += length;
-    }
-  fputc ('\n', page->file);
-}
-
 /* Prints TEXT, whose lines are filled, but for those that begin with a space or are empty. */
 static void
 print_paragraphs (const Page *page, const char *text)
@@ -83,7 +53,7 @@ print_paragraphs (const Page *page, const char *text)
       if (is_verbatim)
         fprintf (page->file, "%.*s\n", (int)length, text);
       else
-        print_filled (page, text, length, 0);
+        lns_cli_print_filled (page->file, text, length, 0, page->columns);
       text += length + (text[length] == '\n');
     }
 }
@@ -104,7 +74,7 @@ print_option (const Page *page, const LnsOption *option)
                            option->instead + 1);
   if (option->default_text != NULL)
     n += (size_t)snprintf (text + n, sizeof text - n, " (default: %s)", option->default_text);
-  print_filled (page, text, strlen (text), 10);
+  lns_cli_print_filled (page->file, text, strlen (text), 10, page->columns);
 }
 
 /* Which switches are printed. */
@@ -181,7 +151,7 @@ print_end (const Page *page, const LnsCommand *command, bool is_all)
   if (command->n_options == 0)
     fputs (is_grouped ? "\nHelp:\n" : "\nSwitches:\n", page->file);
   fprintf (page->file, "  -h, --help%s\n", is_grouped ? "[=TOPIC]" : "");
-  print_filled (page, text, strlen (text), 10);
+  lns_cli_print_filled (page->file, text, strlen (text), 10, page->columns);
   if (n > 0)
     {
       char note[256];
@@ -190,7 +160,7 @@ print_end (const Page *page, const LnsCommand *command, bool is_all)
                 "`lanescope %s --help=all` lists them.",
                 n, command->name);
       fputc ('\n', page->file);
-      print_filled (page, note, strlen (note), 0);
+      lns_cli_print_filled (page->file, note, strlen (note), 0, page->columns);
     }
   if (command->details != NULL)
     {
@@ -219,7 +189,7 @@ lns_command_print_help (
   const Choice choice = { .part = is_whole || only != NULL ? "" : topic,
                           .is_all = topic[0] != '\0' };
   if (!is_whole && !lns_command_has_topic (command, topic))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--help: %s has no switches about “%s”: `lanescope %s --help` lists all",
                           command->name, topic, command->name);
   fprintf (file, "Usage: lanescope %s %s\n\n%s\n", command->name, command->usage, command->summary);

@@ -151,16 +151,11 @@ names_switch (const Parser *parser, const char *word)
 }
 
 static const char *
-find_refusal (const LnsCommand *command, const char *name, size_t n_bytes)
+find_refusal (const LnsCommand *command, const char *name)
 {
   for (size_t i = 0; i < command->n_refusals; i++)
-    for (const char *at = command->refusals[i].names; *at != '\0';)
-      {
-        const size_t length = strcspn (at, ",");
-        if (length == n_bytes && memcmp (at, name, length) == 0)
-          return command->refusals[i].why;
-        at += length + (at[length] == ',');
-      }
+    if (lns_option_choice (command->refusals[i].names, name) != NULL)
+      return command->refusals[i].why;
   return NULL;
 }
 
@@ -191,30 +186,25 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
   if (word[1] == '-')
     {
       char *name = strndup (word + 2, strcspn (word + 2, "="));
-      why = name != NULL ? find_refusal (parser->command, name, strlen (name)) : NULL;
+      why = name != NULL ? find_refusal (parser->command, name) : NULL;
       nearest = name != NULL && *name != '\0' ? guess_switch (parser, name) : NULL;
       free (name);
     }
   if (why != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%.*s %s", (int)strcspn (word, "="), word,
-                          why);
+    return lns_cli_usage (error, "%.*s %s", (int)strcspn (word, "="), word, why);
   if (nearest != NULL)
-    return lns_error_set (
-        error, LNS_ERROR_USAGE, 0,
-        "%s has no switch %s: did you mean --%s? `lanescope %s --help` lists them", command, word,
-        nearest, command);
-  return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                        "%s has no switch %s: `lanescope %s --help` lists them", command, word,
-                        command);
+    return lns_cli_usage (
+        error, "%s has no switch %s: did you mean --%s? `lanescope %s --help` lists them", command,
+        word, nearest, command);
+  return lns_cli_usage (error, "%s has no switch %s: `lanescope %s --help` lists them", command,
+                        word, command);
 }
 
 /* Whether TEXT, given to OPTION, is more than one of its words for nothing. */
 static bool
 asks_for_something (const LnsOption *option, const char *text)
 {
-  const char *nothing = option->nothing != NULL ? option->nothing : "none,false";
-  const LnsOption words = { .choices = nothing };
-  return lns_option_choice (&words, text) == NULL;
+  return lns_option_choice (option->nothing != NULL ? option->nothing : "none,false", text) == NULL;
 }
 
 static bool
@@ -237,16 +227,15 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
   const bool adds_up =
       (option->kind == LNS_OPTION_LIST && !option->is_whole) || option->kind == LNS_OPTION_FILE;
   if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "a file of switches cannot name another");
+    return lns_cli_usage (error, "a file of switches cannot name another");
   if (given->is_fixed && parser->origin != NULL)
     return true;
   if (!lns_option_set (option, text, option->instead != NULL ? NULL : parser->values, error))
     return false;
   if (given->text != NULL && text != NULL && !adds_up &&
       (option->kind == LNS_OPTION_BOOL ? strcasecmp : strcmp) (given->text, text) != 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--%s is given twice, as “%s” and as “%s”: give it once", option->name,
-                          given->text, text);
+    return lns_cli_usage (error, "--%s is given twice, as “%s” and as “%s”: give it once",
+                          option->name, given->text, text);
   if (option->kind == LNS_OPTION_FILE && !add_file (parser, text, error))
     return false;
   given->text = text != NULL ? text : "";
@@ -268,14 +257,13 @@ take_switch (Parser *parser, char **words, int *at, LnsError *error)
   if (value == NULL)
     value = lns_command_option (parser->command, i)->implied;
   if (is_flag && value != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s takes no value",
+    return lns_cli_usage (error, "--%s takes no value",
                           lns_command_option (parser->command, i)->name);
   if (!is_flag && value == NULL)
     {
       value = words[*at + 1];
       if (value == NULL || strcmp (value, "--") == 0 || names_switch (parser, value))
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                              "%s needs a value: `lanescope %s --help` tells which", word,
+        return lns_cli_usage (error, "%s needs a value: `lanescope %s --help` tells which", word,
                               parser->command->name);
       ++*at;
     }
@@ -292,8 +280,8 @@ take_files (Parser *parser, LnsError *error)
       for (int at = 0; words != NULL && words[at] != NULL; at++)
         {
           if (words[at][0] != '-')
-            return lns_error_set (
-                error, LNS_ERROR_USAGE, 0,
+            return lns_cli_usage (
+                error,
                 "%s: “%s” is no switch: the file of --command-file holds switches "
                 "alone",
                 parser->origin, words[at]);

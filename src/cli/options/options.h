@@ -132,9 +132,8 @@ bool lns_option_list_has (const LnsOptionList *list, const char *item);
  * TEXT (NULL for a flag) must outlive the value; a choice is given its table's spelling in place. */
 bool lns_option_set (const LnsOption *option, char *text, void *values, LnsError *error);
 
-/* Where in its table's text TEXT, one of the choices of OPTION in any case, is written; NULL if it is
- * none of them. */
-const char *lns_option_choice (const LnsOption *option, const char *text);
+/* Where CHOICES, words between commas, has TEXT, in any case; NULL if it has not. */
+const char *lns_option_choice (const char *choices, const char *text);
 
 /* The words of the file of switches at PATH, NULL-terminated; they stay in memory. NULL and ERROR
  * where it cannot be read. */

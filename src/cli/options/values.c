@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "src/cli/options/options.h"
+#include "src/cli/terminal/say.h"
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 
@@ -89,10 +90,10 @@ lns_option_list_has (const LnsOptionList *list, const char *item)
 /* --- Values ----------------------------------------------------------------------------------- */
 
 const char *
-lns_option_choice (const LnsOption *option, const char *text)
+lns_option_choice (const char *choices, const char *text)
 {
   const size_t n = strlen (text);
-  for (const char *at = option->choices; *at != '\0';)
+  for (const char *at = choices; *at != '\0';)
     {
       const size_t length = strcspn (at, ",");
       if (length == n && strncasecmp (at, text, n) == 0)
@@ -108,20 +109,18 @@ make_choice (const LnsOption *option, char *text, LnsError *error)
 {
   if (option->choices == NULL)
     return true;
-  const char *choice = lns_option_choice (option, text);
+  const char *choice = lns_option_choice (option->choices, text);
   /* What a switch without a value stands for is spelled right, and constant. */
   if (choice != NULL && memcmp (text, choice, strlen (text)) != 0)
     memcpy (text, choice, strlen (text));
   return choice != NULL || option->open_choices ||
-         lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: “%s” is not one of %s", option->name,
-                        text, option->choices);
+         lns_cli_usage (error, "--%s: “%s” is not one of %s", option->name, text, option->choices);
 }
 
 static bool
 bad_value (const LnsOption *option, const char *text, const char *wanted, LnsError *error)
 {
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: “%s” is not %s", option->name, text,
-                        wanted);
+  return lns_cli_usage (error, "--%s: “%s” is not %s", option->name, text, wanted);
 }
 
 static bool
@@ -202,8 +201,7 @@ lns_option_set (const LnsOption *option, char *text, void *values, LnsError *err
   bool good = true;
   /* A script's variable that holds nothing: what was meant is not what holds without the switch. */
   if (text != NULL && *text == '\0')
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--%s: its value is empty: give one, or leave the switch out",
+    return lns_cli_usage (error, "--%s: its value is empty: give one, or leave the switch out",
                           option->name);
   switch (option->kind)
     {

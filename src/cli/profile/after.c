@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/analysis/stats/report.h"
+#include "src/base/memory.h"
 #include "src/cli/profile/profile.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/signals.h"
@@ -23,21 +24,19 @@
 static const LnsExportType *
 find_type (const char *name, LnsError *error)
 {
-  static const LnsOption not_written = { .choices = "text,hdf" };
   const LnsExportType *type = lns_export_type_find (name);
   if (type != NULL)
     return type;
   if (strcmp (name, "json") == 0)
     return lns_export_type_find ("jsonlines");
-  if (lns_option_choice (&not_written, name) != NULL)
+  if (lns_option_choice ("text,hdf", name) != NULL)
     lns_cli_say ("warning",
                  "--export: %s is not written: sqlite, jsonlines and csv hold the same "
                  "rows [LNS-SWITCH-001]",
                  name);
   else if (strcmp (name, "none") != 0)
-    lns_error_set (error, LNS_ERROR_USAGE, 0,
-                   "--export: “%s” is not known: `lanescope export --help` lists the formats",
-                   name);
+    lns_cli_usage (
+        error, "--export: “%s” is not known: `lanescope export --help` lists the formats", name);
   return NULL;
 }
 
@@ -52,8 +51,7 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
   if (profile->exports == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--export: memory is short");
   if (names->n_items > 1 && lns_option_list_has (names, "none"))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--export: “none” excludes all others: leave it out, or them");
+    return lns_cli_usage (error, "--export: “none” excludes all others: leave it out, or them");
   for (size_t i = 0; i < names->n_items; i++)
     {
       const LnsExportType *type = find_type (names->items[i], &unknown);
@@ -100,8 +98,8 @@ export_as (LnsProfile *profile,
     .progress = lns_cli_step_show,
     .progress_data = steps,
   };
-  char *copy = strdup (path);
-  lns_cli_step_begin (steps, copy != NULL ? basename (copy) : path);
+  char *copy = lns_strdup (path);
+  lns_cli_step_begin (steps, basename (copy));
   const bool is_done = lns_export (report, type, path, &options, &error);
   lns_cli_step_end (steps, is_done);
   free (copy);
@@ -126,9 +124,7 @@ export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps, FILE *pat
   for (size_t i = 0; i < profile->n_exports; i++)
     {
       char *output = lns_cli_replace_ending (path, lns_export_type_ending (profile->exports[i]));
-      if (output == NULL)
-        profile->report_failed = true;
-      else if (export_as (profile, report, profile->exports[i], output, steps))
+      if (export_as (profile, report, profile->exports[i], output, steps))
         fprintf (paths, "    %s\n", output);
       free (output);
     }
@@ -154,11 +150,10 @@ print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
   for (size_t i = 0; good && (report = default_report (i)) != NULL; i++)
     {
       char command[] = "stats", wanted[] = "--report", quiet[] = "--quiet";
-      char *name = strdup (report->name), *input = strdup (path);
+      char *name = lns_strdup (report->name), *input = lns_strdup (path);
       char *words[] = { command, wanted, name, quiet, input, NULL };
       lns_cli_step_tell (steps, "Executing '%s' stats report", report->name);
-      good = name != NULL && input != NULL &&
-             lns_command_stats.run (&lns_command_stats, 5, words) == 0;
+      good = lns_command_stats.run (&lns_command_stats, 5, words) == 0;
       free (name);
       free (input);
     }
@@ -171,14 +166,11 @@ print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
 void
 lns_profile_finish_report (LnsProfile *profile, const char *path)
 {
-  char *paths = NULL, *copy = strdup (path);
+  char *paths = NULL, *copy = lns_strdup (path);
   size_t n_paths, n_stats = 0;
   FILE *stream = open_memstream (&paths, &n_paths);
-  if (stream == NULL || copy == NULL)
-    {
-      free (copy);
-      return;
-    }
+  if (stream == NULL)
+    lns_out_of_memory ();
   while (profile->options.stats && default_report (n_stats) != NULL)
     n_stats++;
   LnsCliSteps steps = lns_cli_steps_of ((unsigned)(1 + profile->n_exports + n_stats));

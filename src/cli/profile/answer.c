@@ -23,9 +23,12 @@ lns_profile_print (LnsProfile *profile, const char *format, ...)
 }
 
 void
-lns_profile_say (LnsProfile *profile, const char *word, const char *code, const char *text)
+lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text)
 {
+  static const char *const words[] = { "note", "warning", "error" };
+  const char *word = words[severity];
   lns_cli_say (word, "%s [%s]", text, code);
   if (profile->answer != NULL)
     fprintf (profile->answer, "lanescope: %s: %s [%s]\n", word, text, code);
+  lns_progress_diagnostic (profile, code, severity, text);
 }

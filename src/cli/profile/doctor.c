@@ -11,7 +11,6 @@
 void
 lns_profile_examine (LnsProfile *profile, const char *path)
 {
-  static const char *const words[] = { "note", "warning", "error" };
   LnsError error = { 0 };
   LnsCliDoctor doctor = { 0 };
   LnsReport *report = lns_report_open (path, NULL, &error);
@@ -21,8 +20,7 @@ lns_profile_examine (LnsProfile *profile, const char *path)
       for (size_t i = 0; i < doctor.n; i++)
         {
           const LnsFinding *finding = &doctor.findings[i];
-          lns_profile_say (profile, words[finding->severity], finding->code, finding->text);
-          lns_progress_diagnostic (profile, finding->code, finding->severity, finding->text);
+          lns_profile_say (profile, finding->severity, finding->code, finding->text);
         }
       profile->lacks_data |= lns_doctor_lacks_data (report, doctor.findings, doctor.n);
     }

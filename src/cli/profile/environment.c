@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lns-config.h"
+#include "src/base/memory.h"
 
 #define INJECTION   "liblanescope-inject.so"
 #define LIBRARIES   "liblanescope-libraries.so"
@@ -264,11 +265,19 @@ find_injection (LnsError *error)
         return whole;
     }
   if (access (LNS_LIBDIR "/lanescope/" INJECTION, R_OK) == 0)
-    return strdup (LNS_LIBDIR "/lanescope/" INJECTION);
+    return lns_strdup (LNS_LIBDIR "/lanescope/" INJECTION);
   lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                  INJECTION " is not beside this program (%s): install Lanescope as a whole",
                  folder);
   return NULL;
+}
+
+/* Of functions of the environment, which fail without memory. Nothing runs yet. */
+static void
+require (bool done)
+{
+  if (!done)
+    lns_out_of_memory ();
 }
 
 /* Adds the NAME=VALUE of --env-var. */
@@ -280,50 +289,35 @@ add_given (LnsProfile *profile, LnsError *error)
     {
       char *equals = strchr (given->items[i], '=');
       if (equals == NULL || equals == given->items[i])
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+        return lns_cli_usage (error,
                               "--env-var: “%s” is not NAME=VALUE; a value that holds a comma goes "
                               "in quotes: A='1,2'",
                               given->items[i]);
       *equals = '\0';
-      bool done = lns_environment_set (&profile->environment, given->items[i], equals + 1);
+      require (lns_environment_set (&profile->environment, given->items[i], equals + 1));
       *equals = '=';
-      if (!done)
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
     }
   return true;
 }
 
 /* Has the program load FILE, which lies beside the library INJECTION and stands before functions of WHAT, if
  * IS_WANTED. */
-static bool
+static void
 add_library (
     LnsProfile *profile, const char *injection, bool is_wanted, const char *file, const char *what)
 {
-  char *path = NULL;
   if (!is_wanted)
-    return true;
-  bool done = asprintf (&path, "%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection,
-                        file) >= 0;
-  if (done && access (path, R_OK) != 0)
+    return;
+  char *path =
+      lns_asprintf ("%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection, file);
+  if (access (path, R_OK) != 0)
     lns_cli_say ("warning",
                  "--trace: %s: %s is not beside " INJECTION
                  ": these calls are not recorded; install Lanescope as a whole [LNS-TRACE-002]",
                  what, file);
   else
-    done = done && lns_environment_prepend (&profile->environment, "LD_PRELOAD", path);
+    require (lns_environment_prepend (&profile->environment, "LD_PRELOAD", path));
   free (path);
-  return done;
-}
-
-static bool
-add_libraries (LnsProfile *profile, const char *injection)
-{
-  const uint32_t traces = profile->target.traces;
-  return add_library (profile, injection,
-                      traces & (LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE |
-                                LNS_WIRE_TRACE_CUDNN),
-                      LIBRARIES, "cublas, cudnn") &&
-         add_library (profile, injection, traces & LNS_WIRE_TRACE_MPI, MPI_LIBRARY, "mpi");
 }
 
 static bool
@@ -338,34 +332,29 @@ add_injection (LnsProfile *profile, LnsError *error)
                  "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
                  "[LNS-NVTX-003]",
                  other);
-  bool done = lns_session_add_variables (profile->session, &profile->environment, injection) &&
-              add_libraries (profile, injection);
-  done = (done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short")) &&
-         lns_profile_add_python (profile, injection, error);
+  const uint32_t traces = profile->target.traces, libraries = LNS_WIRE_TRACE_CUBLAS |
+                                                              LNS_WIRE_TRACE_CUBLAS_VERBOSE |
+                                                              LNS_WIRE_TRACE_CUDNN;
+  require (lns_session_add_variables (profile->session, &profile->environment, injection));
+  add_library (profile, injection, traces & libraries, LIBRARIES, "cublas, cudnn");
+  add_library (profile, injection, traces & LNS_WIRE_TRACE_MPI, MPI_LIBRARY, "mpi");
+  const bool done = lns_profile_add_python (profile, injection, error);
   free (injection);
   return done;
-}
-
-/* Programs see by this variable that they are profiled, and behave: NVTX.jl, GROMACS and trainers do. */
-static bool
-add_session (LnsProfile *profile, LnsError *error)
-{
-  char id[16];
-  snprintf (id, sizeof id, "%u", profile->place.entry.id);
-  return lns_environment_set (&profile->environment, "NSYS_PROFILING_SESSION_ID", id) ||
-         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
 }
 
 bool
 lns_profile_make_environment (LnsProfile *profile, LnsError *error)
 {
-  if (profile->options.inherit_environment &&
-      !lns_environment_add_all (&profile->environment, environ))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  char id[16];
+  if (profile->options.inherit_environment)
+    require (lns_environment_add_all (&profile->environment, environ));
   if (profile->target.traces == 0)
     return add_given (profile, error);
-  return add_session (profile, error) && add_given (profile, error) &&
-         add_injection (profile, error);
+  /* Programs see by this variable that they are profiled, and behave: NVTX.jl, GROMACS and trainers do. */
+  snprintf (id, sizeof id, "%u", profile->place.entry.id);
+  require (lns_environment_set (&profile->environment, "NSYS_PROFILING_SESSION_ID", id));
+  return add_given (profile, error) && add_injection (profile, error);
 }
 
 static int

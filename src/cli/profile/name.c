@@ -103,8 +103,8 @@ write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number,
     }
   else
     {
-      lns_error_set (
-          error, LNS_ERROR_USAGE, 0,
+      lns_cli_usage (
+          error,
           "--output: “%.3s” stands for nothing: %%h, %%p, %%n, %%q{VARIABLE} do, and %%%% "
           "for a %%",
           at);
@@ -127,7 +127,7 @@ lns_cli_session_name (const char *text, LnsError *error)
   if (file == NULL || fclose (file) != 0)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
   else if (n == 0)
-    lns_error_set (error, LNS_ERROR_USAGE, 0,
+    lns_cli_usage (error,
                    "“%s” cannot name a session: %%h and %%q{VARIABLE} stand for something, and "
                    "%%%% for a %%",
                    text);
@@ -163,8 +163,8 @@ write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
       const size_t n = macro_bytes (at);
       if (n > 0)
         {
-          lns_error_set (
-              error, LNS_ERROR_USAGE, 0,
+          lns_cli_usage (
+              error,
               "--output: unknown macro \"%.*s\"; use {PROCESS_NAME}, {TIMESTAMP}, {UID} or "
               "%%q{VARIABLE}",
               (int)n, at);
@@ -268,7 +268,7 @@ lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error)
       free (stem);
     }
   if (place != NULL && name != NULL && name[0] == '\0')
-    lns_error_set (error, LNS_ERROR_USAGE, 0, "--output: “%s” leaves no name", output);
+    lns_cli_usage (error, "--output: “%s” leaves no name", output);
   else if (place != NULL)
     {
       name = name != NULL ? with_ending (name) : NULL;

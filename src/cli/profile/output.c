@@ -111,7 +111,7 @@ take_mode (const LnsProfile *profile, LnsError *error)
   const unsigned long mode = text != NULL ? strtoul (text, &end, 8) : 0600;
   if (text != NULL &&
       (*text < '0' || *text > '7' || *end != '\0' || mode > 0777 || (mode & 0600) != 0600))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--mode: \"%s\" is not a mode that lets you read and write the report; "
                           "give octal digits, such as 640",
                           text);
@@ -199,20 +199,18 @@ lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
 
 /* --- What the report says --------------------------------------------------------------------- */
 
-/* The value of KEY in FILE, of lines like `KEY: value` or `KEY="value"`, into TEXT; "" if none. */
-static void
-read_value (const char *file_name, const char *key, char *text, size_t room)
+void
+lns_cli_read_value (const char *path, const char *key, char *ret_text, size_t room)
 {
-  FILE *file = fopen (file_name, "re");
+  FILE *file = fopen (path, "re");
   char line[512];
-  text[0] = '\0';
-  while (file != NULL && text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
+  ret_text[0] = '\0';
+  while (file != NULL && ret_text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
     if (strncmp (line, key, strlen (key)) == 0)
       {
-        char *value = line + strlen (key);
+        const char *value = line + strlen (key);
         value += strspn (value, " \t:=\"");
-        value[strcspn (value, "\"\n")] = '\0';
-        snprintf (text, room, "%s", value);
+        snprintf (ret_text, room, "%.*s", (int)strcspn (value, "\"\n"), value);
       }
   if (file != NULL)
     fclose (file);
@@ -239,9 +237,9 @@ lns_profile_describe (const LnsProfile *profile, LnsWriter *report)
       lns_writer_set_meta (report, "kernel", system.release);
       lns_writer_set_meta (report, "cpu_arch", system.machine);
     }
-  read_value ("/proc/cpuinfo", "model name", text, sizeof text);
+  lns_cli_read_value ("/proc/cpuinfo", "model name", text, sizeof text);
   lns_writer_set_meta (report, "cpu_model", text);
-  read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
+  lns_cli_read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
   lns_writer_set_meta (report, "os", text);
   snprintf (text, sizeof text, "%ld", sysconf (_SC_NPROCESSORS_ONLN));
   lns_writer_set_meta (report, "cpu_count", text);

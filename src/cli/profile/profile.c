@@ -36,8 +36,7 @@ static bool
 check_fd (int64_t fd, const char *name, LnsError *error)
 {
   if (fd >= 0 && (fd > 1 << 20 || fcntl ((int)fd, F_SETFD, FD_CLOEXEC) != 0))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--%s: descriptor %lld is not open", name,
-                          (long long)fd);
+    return lns_cli_usage (error, "--%s: descriptor %lld is not open", name, (long long)fd);
   return true;
 }
 
@@ -84,26 +83,25 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
 {
   const LnsProfileOptions *given = &profile->options;
   if (argc < 2)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "%s needs a program to run: `lanescope %s --help`",
+    return lns_cli_usage (error, "%s needs a program to run: `lanescope %s --help`",
                           profile->command->name, profile->command->name);
   if (!given->stop_on_exit && given->duration_ns < 0 && !profile->is_launch)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--stop-on-exit=false needs --duration: else nothing ends the report");
   if (given->duration_ns == 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--duration must be more than 0 seconds");
+    return lns_cli_usage (error, "--duration must be more than 0 seconds");
   if (given->discard_environment && given->env_record != NULL &&
       strcmp (given->env_record, "none") != 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--discard-environment and --env-record=%s exclude each other: leave out "
                           "one",
                           given->env_record);
   if (given->output_dir != NULL && given->output != NULL && given->output[0] == '/')
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--output-dir and the path of --output from the root on exclude each "
                           "other: leave out one");
   if (given->run_as != NULL && strcmp (given->run_as, "none") != 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--run-as: the program runs as who runs Lanescope: write `sudo -u %s "
                           "lanescope profile …`",
                           given->run_as);

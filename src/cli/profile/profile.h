@@ -89,6 +89,10 @@ bool lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error);
 /* Tells REPORT about this machine and this run. */
 void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
 
+/* The value of KEY in the file at PATH, of lines like `KEY: value` or `KEY="value"`, into RET_TEXT; "" if there is
+ * none. The KEY "" is the first line. */
+void lns_cli_read_value (const char *path, const char *key, char *ret_text, size_t room);
+
 /* --- after.c ------------------------------------------------------------------ */
 
 /* Finds what --export names: profile->exports. */
@@ -109,8 +113,9 @@ void lns_profile_examine (LnsProfile *profile, const char *path);
 void lns_profile_print (LnsProfile *profile, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/* Says a warning, an error or a note of CODE: on stderr once, and to the terminal that has asked. */
-void lns_profile_say (LnsProfile *profile, const char *word, const char *code, const char *text);
+/* Tells a diagnostic of CODE: on stderr once, to the terminal that has asked, and as progress. */
+void
+lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text);
 
 /* --- environment.c ------------------------------------------------------------ */
 

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
+
 #define FOLDER_VARIABLE    "LANESCOPE_PYTHON_FOLDER"
 #define FUNCTIONS_VARIABLE "LANESCOPE_PYTHON_FUNCTIONS"
 #define STARTER            "liblanescope-python-start.so"
@@ -34,16 +36,13 @@ find_folder (const char *injection)
   const char *slash = strrchr (injection, '/');
   for (size_t i = 0; slash != NULL && i < sizeof places / sizeof *places; i++)
     {
-      char *path = NULL, *whole = NULL, *module = NULL;
-      if (asprintf (&path, "%.*s/%s", (int)(slash - injection), injection, places[i]) >= 0)
-        whole = realpath (path, NULL);
-      bool is_there = whole != NULL && asprintf (&module, "%s/sitecustomize.py", whole) >= 0 &&
-                      access (module, R_OK) == 0;
+      char *folder = lns_asprintf ("%.*s/%s", (int)(slash - injection), injection, places[i]);
+      char *module = lns_asprintf ("%s/sitecustomize.py", folder);
+      char *whole = access (module, R_OK) == 0 ? realpath (folder, NULL) : NULL;
       free (module);
-      free (path);
-      if (is_there)
+      free (folder);
+      if (whole != NULL)
         return whole;
-      free (whole);
     }
   return NULL;
 }
@@ -54,8 +53,7 @@ find_folder (const char *injection)
 static bool
 refuse (LnsError *error, const char *where, size_t n, const char *what)
 {
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "--python-functions-trace: %s, entry %zu: %s",
-                        where, n, what);
+  return lns_cli_usage (error, "--python-functions-trace: %s, entry %zu: %s", where, n, what);
 }
 
 /* The colour in VALUE, "0xRRGGBB", "#RRGGBB" or a number, opaque; NULL gives 0, none. */
@@ -140,13 +138,13 @@ add_file (FILE *list, const char *kind, const char *path, LnsError *error)
   json_t *entries = json_loadf (file, 0, &wrong);
   fclose (file);
   if (entries == NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--python-functions-trace: %s is not JSON that can be read: line %d: %s",
                           path, wrong.line, wrong.text);
   bool done =
       json_is_array (entries) ||
-      lns_error_set (
-          error, LNS_ERROR_USAGE, 0,
+      lns_cli_usage (
+          error,
           "--python-functions-trace: %s must hold a list: [{\"module\": …, \"functions\": […]}]",
           path);
   for (size_t i = 0; done && i < json_array_size (entries); i++)
@@ -200,36 +198,36 @@ ignores_environment (char **argv)
   size_t n_bytes = 0;
   FILE *words = open_memstream (&all, &n_bytes);
   if (words == NULL)
-    return false;
+    lns_out_of_memory ();
   fprintf (words, "%s ", line[0] != '\0' ? line + 2 : "");
   for (char **word = argv; *word != NULL; word++)
     fprintf (words, "%s ", *word);
   bool ignores = false;
-  if (fclose (words) == 0)
-    for (const char *word = all + strspn (all, BLANKS); !ignores && *word != '\0';)
-      {
-        const char *next = word + strcspn (word, BLANKS);
-        next += strspn (next, BLANKS);
-        ignores = is_python (word) && has_such_switches (next);
-        word = next;
-      }
+  if (fclose (words) != 0)
+    lns_out_of_memory ();
+  for (const char *word = all + strspn (all, BLANKS); !ignores && *word != '\0';)
+    {
+      const char *next = word + strcspn (word, BLANKS);
+      next += strspn (next, BLANKS);
+      ignores = is_python (word) && has_such_switches (next);
+      word = next;
+    }
   free (all);
   return ignores;
 }
 
-static bool
-set_variables (LnsProfile *profile, const char *folder, const char *functions, LnsError *error)
+static void
+set_variables (LnsProfile *profile, const char *folder, const char *functions)
 {
   LnsEnvironment *environment = &profile->environment;
-  char *starter = NULL;
-  bool done = lns_environment_set (environment, FUNCTIONS_VARIABLE, functions) &&
-              lns_environment_set (environment, FOLDER_VARIABLE, folder) &&
-              lns_environment_prepend (environment, "PYTHONPATH", folder) &&
-              asprintf (&starter, "%s/" STARTER, folder) >= 0;
-  if (done && ignores_environment (profile->argv))
-    done = lns_environment_prepend (environment, "LD_PRELOAD", starter);
+  char *starter = lns_asprintf ("%s/" STARTER, folder);
+  if (!lns_environment_set (environment, FUNCTIONS_VARIABLE, functions) ||
+      !lns_environment_set (environment, FOLDER_VARIABLE, folder) ||
+      !lns_environment_prepend (environment, "PYTHONPATH", folder) ||
+      (ignores_environment (profile->argv) &&
+       !lns_environment_prepend (environment, "LD_PRELOAD", starter)))
+    lns_out_of_memory ();
   free (starter);
-  return done || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
 }
 
 /* --- The switches ----------------------------------------------------------------------------- */
@@ -237,10 +235,8 @@ set_variables (LnsProfile *profile, const char *folder, const char *functions, L
 static bool
 add_preset (FILE *list, const char *folder, const char *name, LnsError *error)
 {
-  char *path = NULL;
-  bool done = asprintf (&path, "%s/%s.json", folder, name) >= 0;
-  done = done ? add_file (list, "optional", path, error)
-              : lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  char *path = lns_asprintf ("%s/%s.json", folder, name);
+  const bool done = add_file (list, "optional", path, error);
   free (path);
   return done;
 }
@@ -301,22 +297,25 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
   if (!profile->wants_python)
     return true;
   char *folder = find_folder (injection);
-  FILE *list = folder == NULL ? NULL : open_memstream (&text, &n_bytes);
   if (folder == NULL)
     return lns_error_set (
         error, LNS_ERROR_UNSUPPORTED, 0,
         "--python-functions-trace: this lanescope was built without Python's headers: "
         "install python3-dev and build it again");
-  bool done = list != NULL && list_functions (profile, folder, list, error);
-  if (list == NULL || fclose (list) != 0)
-    done = lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
-  else if (done && n_bytes > TEXT_MAX_BYTES)
-    done = lns_error_set (
-        error, LNS_ERROR_USAGE, 0,
+  FILE *list = open_memstream (&text, &n_bytes);
+  if (list == NULL)
+    lns_out_of_memory ();
+  bool done = list_functions (profile, folder, list, error);
+  if (fclose (list) != 0)
+    lns_out_of_memory ();
+  if (done && n_bytes > TEXT_MAX_BYTES)
+    done = lns_cli_usage (
+        error,
         "--python-functions-trace: the functions and their names take %zu bytes, more than "
         "the %u that fit into a variable: name fewer",
         n_bytes, TEXT_MAX_BYTES);
-  done = done && set_variables (profile, folder, text, error);
+  if (done)
+    set_variables (profile, folder, text);
   free (folder);
   free (text);
   return done;

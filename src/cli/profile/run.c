@@ -177,12 +177,10 @@ start_in_time (Run *run)
 static void
 tell_diagnostics (Run *run, const LnsReportResult *result)
 {
-  static const char *const words[] = { "note", "warning", "error" };
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
-      lns_profile_say (run->profile, words[item->severity], item->code, item->text);
-      lns_progress_diagnostic (run->profile, item->code, item->severity, item->text);
+      lns_profile_say (run->profile, item->severity, item->code, item->text);
     }
 }
 
@@ -227,8 +225,7 @@ take_trouble (Run *run)
   LnsError trouble;
   if (!lns_session_next_trouble (run->profile->session, &trouble))
     return;
-  lns_profile_say (run->profile, "warning", LNS_TROUBLE_CODE, trouble.message);
-  lns_progress_diagnostic (run->profile, LNS_TROUBLE_CODE, LNS_SEVERITY_WARNING, trouble.message);
+  lns_profile_say (run->profile, LNS_SEVERITY_WARNING, LNS_TROUBLE_CODE, trouble.message);
 }
 
 /* No range began. Who could not be recorded was not heard of it either, and is told of before. */
@@ -242,8 +239,7 @@ tell_no_range (Run *run)
                            "call, or ended before";
   tell_diagnostics (run, &run->result);
   run->profile->lacks_data = true;
-  lns_profile_say (run->profile, "warning", "LNS-RANGE-001", text);
-  lns_progress_diagnostic (run->profile, "LNS-RANGE-001", LNS_SEVERITY_WARNING, text);
+  lns_profile_say (run->profile, LNS_SEVERITY_WARNING, "LNS-RANGE-001", text);
 }
 
 static void
@@ -431,8 +427,7 @@ take_control (Run *run)
 static bool
 refuse (const Run *run, LnsError *error, const char *why)
 {
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "the session “%s” %s",
-                        run->profile->place.entry.name, why);
+  return lns_cli_usage (error, "the session “%s” %s", run->profile->place.entry.name, why);
 }
 
 /* Whether there is a report, or one to come, that can be ended. */
@@ -451,7 +446,7 @@ check_range_is_traced (const Run *run, LnsError *error)
   const bool is_nvtx = target->range_kind == LNS_WIRE_RANGE_NVTX;
   const uint32_t trace = is_nvtx ? LNS_WIRE_TRACE_NVTX : LNS_WIRE_TRACE_CUDA;
   return target->range_kind == LNS_WIRE_RANGE_NONE || (target->traces & trace) != 0 ||
-         lns_error_set (error, LNS_ERROR_USAGE, 0,
+         lns_cli_usage (error,
                         "--capture-range=%s needs --trace=%s of `lanescope %s`, which runs the "
                         "program of session “%s”: run it again with both",
                         is_nvtx ? "nvtx" : "cudaProfilerApi", is_nvtx ? "nvtx" : "cuda",

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "src/cli/terminal/say.h"
+
 void
 lns_profile_options_clear (LnsProfileOptions *options)
 {
@@ -48,7 +50,7 @@ lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error)
   else if (end != kill && *end == '\0' && number > 0 && number <= SIGRTMAX)
     *ret_signal = (int)number;
   else
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--kill: “%s” is not none, sigterm, sigkill or a signal's number", kill);
+    return lns_cli_usage (error, "--kill: “%s” is not none, sigterm, sigkill or a signal's number",
+                          kill);
   return true;
 }

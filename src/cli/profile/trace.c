@@ -71,12 +71,11 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
   const LnsOptionList *trace = &profile->options.trace;
   for (size_t k = 0; k < N_NOT_RECORDED; k++)
     {
-      const LnsOption row = { .choices = not_recorded[k].names };
       char names[256] = "";
       for (size_t i = 0; i < trace->n_items; i++)
         {
           const size_t n = strlen (names);
-          if (known[i] || lns_option_choice (&row, trace->items[i]) == NULL)
+          if (known[i] || lns_option_choice (not_recorded[k].names, trace->items[i]) == NULL)
             continue;
           known[i] = true;
           snprintf (names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", trace->items[i]);
@@ -88,8 +87,8 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     }
   for (size_t i = 0; i < trace->n_items; i++)
     if (!known[i])
-      return lns_error_set (
-          error, LNS_ERROR_USAGE, 0,
+      return lns_cli_usage (
+          error,
           "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, cudnn, "
           "mpi and none are",
           trace->items[i]);
@@ -107,8 +106,7 @@ check_trace_names (LnsProfile *profile, LnsError *error)
       (profile->options.mpi && !lns_option_list_add (trace, "mpi")))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
   if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--trace: “none” excludes all others: leave it out, or them");
+    return lns_cli_usage (error, "--trace: “none” excludes all others: leave it out, or them");
   bool *known = calloc (trace->n_items + 1, sizeof *known);
   if (known == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
@@ -158,8 +156,7 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
   if (n == 4 && strncmp (given, "node", n) == 0)
     profile->target.cuda |= LNS_WIRE_CUDA_GRAPH_NODES;
   else if (n != 5 || strncmp (given, "graph", n) != 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--cuda-graph-trace: “%s” is not graph or node", given);
+    return lns_cli_usage (error, "--cuda-graph-trace: “%s” is not graph or node", given);
   static const char *const forms[] = { "host-only", "host-and-device", "nvtx-live",
                                        "nvtx-precapture" };
   for (const char *form = given + n; *form == ':'; form += strcspn (form, ":"))
@@ -170,8 +167,7 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
              (strlen (forms[known]) != n_form || strncmp (form, forms[known], n_form) != 0))
         known++;
       if (known == 4)
-        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cuda-graph-trace: “%s” is not known",
-                              form);
+        return lns_cli_usage (error, "--cuda-graph-trace: “%s” is not known", form);
       if (known == 1)
         lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: graphs that the GPU launches "
                                 "are not recorded yet [LNS-SWITCH-001]");
@@ -201,11 +197,11 @@ check_cuda (LnsProfile *profile, LnsError *error)
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
     target->cuda |= flags[i].is_wanted ? flags[i].flag : 0;
   if (given->cuda_flush_ms > 3600000)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--cuda-flush-interval is in milliseconds: at most 3600000, an hour");
   target->flush_ms = (uint32_t)given->cuda_flush_ms;
   if (given->cupti_device_bytes >> 10 > UINT32_MAX)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--cupti-device-buffer: at most 4095 GiB");
+    return lns_cli_usage (error, "--cupti-device-buffer: at most 4095 GiB");
   target->device_buffer_kib = (uint32_t)((given->cupti_device_bytes + 1023) >> 10);
   if (given->cupti_path != NULL)
     {
@@ -215,7 +211,7 @@ check_cuda (LnsProfile *profile, LnsError *error)
         strcpy (target->cupti_path, whole);
       free (whole);
       if (!fits)
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+        return lns_cli_usage (error,
                               "--cupti-path: %s is not there: name libcupti.so or its folder",
                               given->cupti_path);
     }
@@ -231,7 +227,7 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
   const char *given = profile->options.nvtx_capture;
   LnsWireOptions *target = &profile->target;
   if (given == NULL || given[0] == '\0' || strcmp (given, "none") == 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN]: which range "
                           "begins the report");
   const char *at = NULL;
@@ -256,14 +252,14 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
       if (*c == '\\' && c[1] == '@')
         c++;
       if (out == ends[part])
-        return lns_error_set (error, LNS_ERROR_USAGE, 0,
+        return lns_cli_usage (error,
                               "--nvtx-capture: names of more than %d bytes cannot be looked for",
                               LNS_WIRE_RANGE_TEXT_BYTES - 1);
       *out++ = *c;
     }
   target->range_any_domain = strcmp (target->range_domain, "*") == 0;
   if (target->range_message[0] == '\0')
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--nvtx-capture: “%s” names no range", given);
+    return lns_cli_usage (error, "--nvtx-capture: “%s” names no range", given);
   return true;
 }
 
@@ -283,7 +279,7 @@ check_range_end (LnsProfile *profile, LnsError *error)
   const char *given = profile->options.capture_range_end;
   const char *older = profile->options.stop_on_range_end;
   if (given != NULL && older != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--stop-on-range-end and --capture-range-end both say what a range's end "
                           "does: leave out one");
   if (given == NULL)
@@ -315,7 +311,7 @@ check_range_end (LnsProfile *profile, LnsError *error)
       profile->target.n_ranges = (uint32_t)count;
       return true;
     }
-  return lns_error_set (error, LNS_ERROR_USAGE, 0,
+  return lns_cli_usage (error,
                         "--capture-range-end: “%s” is not none, stop, stop-shutdown, repeat[:N] or "
                         "repeat-shutdown:N",
                         given);
@@ -352,11 +348,11 @@ lns_profile_check_range (LnsProfile *profile, LnsError *error)
       return true;
     }
   if (profile->options.delay_ns > 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--delay and --capture-range both say when the report begins: leave out "
                           "one");
   if (profile->options.keep_ns > 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--keep and --capture-range both say when the report begins: leave out "
                           "one");
   if (!check_range_end (profile, error))
@@ -368,17 +364,16 @@ lns_profile_check_range (LnsProfile *profile, LnsError *error)
     }
   profile->target.range_kind = LNS_WIRE_RANGE_NVTX;
   if (strcasecmp (given, "cuda") == 0)
-    return lns_error_set (
-        error, LNS_ERROR_USAGE, 0,
-        "--capture-range: “cuda” does not begin a report: -t cuda records CUDA, -c "
-        "cudaProfilerApi records from cudaProfilerStart() on");
+    return lns_cli_usage (
+        error, "--capture-range: “cuda” does not begin a report: -t cuda records CUDA, -c "
+               "cudaProfilerApi records from cudaProfilerStart() on");
   if (strcasecmp (given, "hotkey") == 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--capture-range: “hotkey” is about graphics, which Lanescope does not "
                           "record: none, cudaProfilerApi and nvtx are known");
   if (strcasecmp (given, "nvtx") != 0)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--capture-range: “%s” is not none, cudaProfilerApi or nvtx", given);
+    return lns_cli_usage (error, "--capture-range: “%s” is not none, cudaProfilerApi or nvtx",
+                          given);
   return check_nvtx_capture (profile, error);
 }
 
@@ -386,16 +381,15 @@ bool
 lns_profile_check_trace (LnsProfile *profile, LnsError *error)
 {
   if (profile->options.nvtx_domain_include != NULL && profile->options.nvtx_domain_exclude != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--nvtx-domain-include and --nvtx-domain-exclude both say which domains "
                           "are recorded: leave out one");
   if (!check_trace_names (profile, error))
     return false;
   lns_profile_check_python (profile);
   if (profile->target.traces == 0 && !profile->can_trace_nothing)
-    return lns_error_set (
-        error, LNS_ERROR_USAGE, 0,
-        "--trace: nothing of this is recorded yet; add nvtx or cuda, or use --trace=none "
-        "to write a report without events");
+    return lns_cli_usage (
+        error, "--trace: nothing of this is recorded yet; add nvtx or cuda, or use --trace=none "
+               "to write a report without events");
   return check_cuda (profile, error) && lns_profile_check_range (profile, error);
 }

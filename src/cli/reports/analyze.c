@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "src/analysis/rules/rule.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/doctor.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/reports/tables.h"
+#include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
 
 #define DOCTOR "What Is Wrong with the Report"
@@ -85,22 +87,10 @@ typedef struct
   LnsCliTableOutput output;
 } Job;
 
-/* Prints TEXT in lines of at most 80 characters. */
 static void
-print_filled (const char *text)
+print_advice (const char *text)
 {
-  for (int at = 0; *text != '\0';)
-    {
-      int length = (int)strcspn (text, " ");
-      if (at > 0 && at + 1 + length > 80)
-        {
-          putchar ('\n');
-          at = 0;
-        }
-      at += printf (at > 0 ? " %.*s" : "%.*s", length, text);
-      text += length + (text[length] == ' ');
-    }
-  putchar ('\n');
+  lns_cli_print_filled (stdout, text, strlen (text), 0, 80);
 }
 
 static bool
@@ -116,13 +106,12 @@ print_rules (const char *name, LnsError *error)
       if (strcmp (name, "ALL") != 0 && strcmp (name, rule->name) != 0)
         continue;
       printf ("%s%s%s -- %s\n", any ? "\n" : "", rule->name, rule->arguments, rule->title);
-      print_filled (rule->advice);
+      print_advice (rule->advice);
       any = true;
     }
   return any ? lns_cli_flush (error)
-             : lns_error_set (error, LNS_ERROR_USAGE, 0,
-                              "--help-rules knows no “%s”: it lists all of them without a name",
-                              name);
+             : lns_cli_usage (
+                   error, "--help-rules knows no “%s”: it lists all of them without a name", name);
 }
 
 static bool
@@ -158,7 +147,7 @@ run_job (Job *job,
       if (for_people)
         {
           printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->rule->title, job->name);
-          print_filled (any ? job->rule->advice : job->rule->none);
+          print_advice (any ? job->rule->advice : job->rule->none);
         }
       if (for_people && any)
         putchar ('\n');
@@ -247,11 +236,9 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 
   while (lns_rule_at (n_rules) != NULL)
     n_rules++;
-  Job *jobs = calloc ((n_rules + 1) * (values->rules.n_items + 1), sizeof *jobs);
-  bool good = jobs != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                                             "not enough memory for rules; close other programs");
-  good = good && make_jobs (values, input, jobs, &n_jobs, error) &&
-         lns_cli_filter_open (&filter, &values->filter, input, error);
+  Job *jobs = lns_calloc ((n_rules + 1) * (values->rules.n_items + 1), sizeof *jobs);
+  bool good = make_jobs (values, input, jobs, &n_jobs, error) &&
+              lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < n_jobs; i++)
     good = jobs[i].rule == NULL

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 const char *
 lns_cli_severity (LnsSeverity severity)
 {
@@ -25,16 +26,14 @@ is_foreign_note (LnsReport *report, const LnsDiagnostic *diagnostic)
 }
 
 /* Lists the diagnostics that are rows. */
-static bool
+static void
 choose (LnsCliDoctor *doctor)
 {
   uint32_t n, n_strings = lns_report_n_strings (doctor->report);
   const LnsDiagnostic *diagnostics = lns_report_diagnostics (doctor->report, &n);
 
-  doctor->counts = calloc ((size_t)n_strings + 1, sizeof *doctor->counts);
-  doctor->shown = calloc ((size_t)n + 1, sizeof *doctor->shown);
-  if (doctor->counts == NULL || doctor->shown == NULL)
-    return false;
+  doctor->counts = lns_calloc ((size_t)n_strings + 1, sizeof *doctor->counts);
+  doctor->shown = lns_calloc ((size_t)n + 1, sizeof *doctor->shown);
   for (int severity = LNS_SEVERITY_ERROR; severity >= LNS_SEVERITY_INFO; severity--)
     for (uint32_t i = 0; i < n; i++)
       {
@@ -43,17 +42,14 @@ choose (LnsCliDoctor *doctor)
             !is_foreign_note (doctor->report, &diagnostics[i]) && doctor->counts[text]++ == 0)
           doctor->shown[doctor->n_shown++] = i;
       }
-  return true;
 }
 
 bool
 lns_cli_doctor_init (LnsCliDoctor *doctor, LnsReport *report, LnsError *error)
 {
   *doctor = (LnsCliDoctor){ .report = report };
-  return lns_doctor_examine (report, &doctor->findings, &doctor->n, error) &&
-         (choose (doctor) || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                                            "not enough memory to examine the report; close "
-                                            "other programs"));
+  choose (doctor);
+  return lns_doctor_examine (report, &doctor->findings, &doctor->n, error);
 }
 
 void

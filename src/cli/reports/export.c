@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/cli/options/shared.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/say.h"
@@ -161,11 +162,9 @@ find_type (const char *name, LnsError *error)
 
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp (name, others[i].name) == 0)
-      lns_error_set (error, LNS_ERROR_USAGE, 0, "--type %s is not written: %s", name,
-                     others[i].answer);
+      lns_cli_usage (error, "--type %s is not written: %s", name, others[i].answer);
   if (type == NULL && error->domain == LNS_ERROR_NONE)
-    lns_error_set (error, LNS_ERROR_USAGE, 0, "--type: “%s” is not one of %s", name,
-                   options[0].choices);
+    lns_cli_usage (error, "--type: “%s” is not one of %s", name, options[0].choices);
   return type;
 }
 
@@ -218,7 +217,7 @@ make_options (const Values *values,
   /* Times of either sign, normalized or not, do not leave their range by so much. */
   if (end != NULL && (end == values->ts_shift || *end != '\0' || shift_ns < -SHIFT_MAX_NS ||
                       shift_ns > SHIFT_MAX_NS))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "--ts-shift: “%s” is not a number of nanoseconds, 73 years at most",
                           values->ts_shift);
   if (values->times != NULL && !lns_export_times_parse (values->times, ret_times, error))
@@ -241,18 +240,6 @@ make_options (const Values *values,
   ret_options->shift_ns =
       shift_ns + (values->ts_normalize ? lns_report_info (report)->t0_realtime_ns : 0);
   return true;
-}
-
-/* Whether NAME is one of the words of LIST, which commas part. */
-static bool
-is_one_of (const char *name, const char *list)
-{
-  size_t size = strlen (name);
-
-  for (const char *at = list; (at = strstr (at, name)) != NULL; at += size)
-    if ((at == list || at[-1] == ',') && (at[size] == ',' || at[size] == '\0'))
-      return true;
-  return false;
 }
 
 /* Says which switches do nothing with TYPE. */
@@ -283,7 +270,7 @@ say_what_is_idle (const Values *values, const char *type)
   };
 
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-    if (switches[i].is_given && !is_one_of (type, switches[i].types))
+    if (switches[i].is_given && lns_option_choice (switches[i].types, type) == NULL)
       fprintf (stderr, "lanescope: --%s does nothing with --type %s\n", switches[i].name, type);
   if (!values->separate_strings)
     fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
@@ -298,9 +285,9 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
 {
   LnsReport *report = lns_cli_open_report (input, error);
   char *output = values->output != NULL
-                     ? strdup (values->output)
+                     ? lns_strdup (values->output)
                      : lns_cli_replace_ending (input, lns_export_type_ending (type));
-  bool is_stdout = output != NULL && strcmp (output, "-") == 0;
+  bool is_stdout = strcmp (output, "-") == 0;
   bool shows = !values->quiet && isatty (STDERR_FILENO) && report != NULL;
   LnsExportOptions export_options = { .cancel = lns_cli_catch_interrupt (),
                                       .progress = shows ? lns_cli_show_progress : NULL,
@@ -309,8 +296,7 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   const char *lacks = NULL;
 
   export_options.ret_lacks = &lacks;
-  bool good = report != NULL && output != NULL &&
-              make_options (values, report, &export_options, &times, error) &&
+  bool good = report != NULL && make_options (values, report, &export_options, &times, error) &&
               lns_export (report, type, output, &export_options, error);
   if (shows)
     lns_cli_draw_nothing ();

@@ -11,14 +11,9 @@
 #include <unistd.h>
 
 #include "src/analysis/filter.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/report.h"
-
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory to filter the report; close other programs");
-}
+#include "src/cli/terminal/say.h"
 
 /* What both switches leave. */
 static bool
@@ -43,7 +38,7 @@ find_span (const LnsCliFilterValues *values,
   ret_span->start_ns = span.start_ns > ret_span->start_ns ? span.start_ns : ret_span->start_ns;
   ret_span->end_ns = span.end_ns < ret_span->end_ns ? span.end_ns : ret_span->end_ns;
   return ret_span->start_ns <= ret_span->end_ns ||
-         lns_error_set (error, LNS_ERROR_USAGE, 0,
+         lns_cli_usage (error,
                         "--filter-nvtx and --filter-time leave nothing: the range %s is not in "
                         "that time",
                         values->range);
@@ -57,11 +52,7 @@ make_folder (LnsCliFilter *filter, LnsError *error)
 
   if (base == NULL || *base == '\0')
     base = "/tmp";
-  if (asprintf (&filter->folder, "%s/lanescope-filter-XXXXXX", base) < 0)
-    {
-      filter->folder = NULL;
-      return no_memory (error);
-    }
+  filter->folder = lns_asprintf ("%s/lanescope-filter-XXXXXX", base);
   if (mkdtemp (filter->folder) == NULL)
     {
       int code = errno;
@@ -70,10 +61,8 @@ make_folder (LnsCliFilter *filter, LnsError *error)
       return lns_error_set_errno (error, code, "no folder for the filtered report in %s (TMPDIR)",
                                   base);
     }
-  if (asprintf (&filter->path, "%s/part.rep", filter->folder) >= 0)
-    return true;
-  filter->path = NULL;
-  return no_memory (error);
+  filter->path = lns_asprintf ("%s/part.rep", filter->folder);
+  return true;
 }
 
 bool

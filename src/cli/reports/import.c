@@ -12,6 +12,7 @@
 
 #include "src/cli/options/shared.h"
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/import/open.h"
@@ -36,12 +37,11 @@ default_output (const char *input)
   const char *slash = strrchr (input, '/'), *name = slash != NULL ? slash + 1 : input,
              *dot = strrchr (name, '.');
   size_t length = dot != NULL && dot != name ? (size_t)(dot - input) : strlen (input);
-  char *output;
 
   if (dot != NULL && strcmp (dot, ".gz") == 0 && dot - name > 5 &&
       strncmp (dot - 5, ".json", 5) == 0)
     length -= 5;
-  return asprintf (&output, "%.*s.rep", (int)length, input) < 0 ? NULL : output;
+  return lns_asprintf ("%.*s.rep", (int)length, input);
 }
 
 /* What is not in the report, each on a line of its own. */
@@ -72,14 +72,14 @@ run (const LnsCommand *command, int argc, char **argv)
   const char *input = lns_cli_only_word (command, argc, argv, "a file", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
-  char *output = values.output != NULL ? strdup (values.output) : default_output (input);
+  char *output = values.output != NULL ? lns_strdup (values.output) : default_output (input);
   bool shows = !values.quiet && isatty (STDERR_FILENO);
   LnsImportOptions import_options = { .overwrite = values.overwrite,
                                       .cancel = lns_cli_catch_interrupt (),
                                       .progress = shows ? lns_cli_show_progress : NULL,
                                       .progress_data = output };
   LnsImportResult result = { 0 };
-  bool good = output != NULL && lns_import_file (input, output, &import_options, &result, &error);
+  bool good = lns_import_file (input, output, &import_options, &result, &error);
   if (shows)
     lns_cli_draw_nothing ();
   if (good && !values.quiet)

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/base/visible.h"
 #include "src/cli/reports/doctor.h"
 #include "src/cli/reports/report.h"
@@ -68,20 +69,20 @@ print_processes (LnsReport *report)
   const LnsProcess *processes = lns_report_processes (report, &n);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
-  uint32_t *n_own = calloc ((size_t)n + 1, sizeof *n_own); /* threads, by process */
-  bool *has_tracks = calloc ((size_t)n + 1, sizeof *has_tracks);
+  uint32_t *n_own = lns_calloc ((size_t)n + 1, sizeof *n_own); /* threads, by process */
+  bool *has_tracks = lns_calloc ((size_t)n + 1, sizeof *has_tracks);
   const bool is_imported = lns_report_meta (report, "imported_from") != NULL;
 
-  for (uint32_t t = 0; has_tracks != NULL && t < n_tracks; t++)
+  for (uint32_t t = 0; t < n_tracks; t++)
     has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
-  for (uint32_t t = 0; n_own != NULL && t < n_threads; t++)
+  for (uint32_t t = 0; t < n_threads; t++)
     n_own[threads[t].process < n ? threads[t].process : n]++;
   char signal_name[LNS_FORMAT_SIZE];
   printf ("processes: %" PRIu32 "\n", n);
-  for (uint32_t i = 0; n_own != NULL && i < n; i++)
+  for (uint32_t i = 0; i < n; i++)
     {
       /* Others' files name all processes of the machine: in PROCESSES or, without that, by their threads. */
-      if ((processes[i].is_listed || is_imported) && has_tracks != NULL && !has_tracks[i])
+      if ((processes[i].is_listed || is_imported) && !has_tracks[i])
         {
           n_others++;
           continue;

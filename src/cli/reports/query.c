@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/base/memory.h"
+#include "src/cli/terminal/say.h"
 #include "src/tables/sql-module.h"
 
 struct LnsCliQuery
@@ -67,14 +69,12 @@ stop_if_interrupted (void *data)
 LnsCliQuery *
 lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error)
 {
-  LnsCliQuery *query = calloc (1, sizeof *query);
+  LnsCliQuery *query = lns_calloc (1, sizeof *query);
 
-  if (query == NULL ||
-      sqlite3_open_v2 (":memory:", &query->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-          SQLITE_OK)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory for a query; close other programs");
-  else if (lns_sql_attach (query->db, report, error))
+  if (sqlite3_open_v2 (":memory:", &query->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+      SQLITE_OK)
+    lns_out_of_memory ();
+  if (lns_sql_attach (query->db, report, error))
     {
       query->cancel = lns_cli_catch_interrupt ();
       query->timeout_ns = timeout_ns;
@@ -133,7 +133,7 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   /* Writing to a virtual table fails before anybody is asked for leave. */
   if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
       strstr (message, "not authorized") != NULL)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+    return lns_cli_usage (error,
                           "sql only reads, and this statement would change something: export the "
                           "report to change a copy");
   /* The report itself: it has said which file, why and what to do.                               */
@@ -142,6 +142,5 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   if (code == SQLITE_NOMEM)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
                           "not enough memory for the query; ask for fewer rows or columns at once");
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "the query failed: %s; %s", message,
-                        advice_for (message));
+  return lns_cli_usage (error, "the query failed: %s; %s", message, advice_for (message));
 }

@@ -23,7 +23,7 @@ typedef struct LnsCliQuery LnsCliQuery;
  }
 
 /* The tables of REPORT, which is borrowed, to be freed. From its creation on all its statements together
- * may take TIMEOUT_NS (0 = any time). NULL and ERROR without memory. */
+ * may take TIMEOUT_NS (0 = any time). NULL and ERROR where the tables cannot be read. */
 LnsCliQuery *lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error);
 void lns_cli_query_free (LnsCliQuery *query); /* NULL is fine                                   */
 

@@ -11,6 +11,7 @@
 
 #include "src/cli/options/shared.h"
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/recover/recover.h"
@@ -41,10 +42,9 @@ run (const LnsCommand *command, int argc, char **argv)
   const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
-  char *output = values.output != NULL ? strdup (values.output)
+  char *output = values.output != NULL ? lns_strdup (values.output)
                                        : lns_cli_replace_ending (input, "-recovered.rep");
-  bool good = output != NULL &&
-              lns_recover (input, output, values.overwrite, &following, &recovery, &error);
+  bool good = lns_recover (input, output, values.overwrite, &following, &recovery, &error);
   if (good)
     {
       printf ("Recovered %" PRIu64 " event%s in %" PRIu64 " chunk%s; missing: %s.\n",

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
@@ -123,11 +124,11 @@ lns_cli_only_word (
       return argv[1];
     }
   if (argc <= 2)
-    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s needs %s: lanescope %s %s", command->name, what,
-                   command->name, command->usage);
+    lns_cli_usage (error, "%s needs %s: lanescope %s %s", command->name, what, command->name,
+                   command->usage);
   else
-    lns_error_set (error, LNS_ERROR_USAGE, 0, "%s takes only %s, so “%s” is one word too many",
-                   command->name, what, argv[2]);
+    lns_cli_usage (error, "%s takes only %s, so “%s” is one word too many", command->name, what,
+                   argv[2]);
   return NULL;
 }
 
@@ -136,7 +137,6 @@ lns_cli_replace_ending (const char *path, const char *ending)
 {
   static const char *const reports[] = { ".rep", ".nsys-rep", ".qdrep" };
   size_t length = strlen (path);
-  char *result = NULL;
 
   for (size_t i = 0; i < 3; i++)
     {
@@ -147,7 +147,7 @@ lns_cli_replace_ending (const char *path, const char *ending)
           break;
         }
     }
-  return asprintf (&result, "%.*s%s", (int)length, path, ending) < 0 ? NULL : result;
+  return lns_asprintf ("%.*s%s", (int)length, path, ending);
 }
 
 void

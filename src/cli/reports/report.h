@@ -33,7 +33,7 @@ void lns_cli_find_report (char *path);
 const char *lns_cli_only_word (
     const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error);
 
-/* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. NULL without memory. */
+/* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. */
 char *lns_cli_replace_ending (const char *path, const char *ending);
 
 /* Prints to STREAM, stdout or stderr, that the file PATH was made. */

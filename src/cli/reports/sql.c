@@ -8,12 +8,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/base/json.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/query.h"
+#include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
 
 typedef struct
@@ -172,38 +175,46 @@ run_statements (const Shell *shell, const char *sql, bool *ret_any, LnsError *er
 
 /* --- Commands that begin with a dot ----------------------------------------------------------- */
 
-static bool
-no_memory (LnsError *error)
+/* The text that FORMAT makes of ARGUMENTS of sqlite3_mprintf (), to be freed with sqlite3_free (). */
+static char *
+make_sql (const char *format, ...)
 {
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for a query; close other programs");
+  va_list arguments;
+  va_start (arguments, format);
+  char *text = sqlite3_vmprintf (format, arguments);
+  va_end (arguments);
+  if (text == NULL)
+    lns_out_of_memory ();
+  return text;
+}
+
+/* What was put into TEXT, likewise. */
+static char *
+finish_sql (sqlite3_str *text)
+{
+  if (sqlite3_str_errcode (text) == SQLITE_NOMEM)
+    lns_out_of_memory ();
+  return sqlite3_str_finish (text);
 }
 
 /* Adds "CREATE TABLE NAME (…)" to ROWS, as a row of VALUES. */
-static bool
-add_schema (const Shell *shell, const char *name, sqlite3_str *rows, LnsError *error)
+static void
+add_schema (const Shell *shell, const char *name, sqlite3_str *rows)
 {
   sqlite3_stmt *statement = NULL;
   sqlite3_str *columns = sqlite3_str_new (NULL);
-  char *sql = sqlite3_mprintf ("PRAGMA table_info(%Q)", name), *text;
-  bool good = sql != NULL && sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1,
-                                                 &statement, NULL) == SQLITE_OK;
+  char *sql = make_sql ("PRAGMA table_info(%Q)", name);
 
-  while (good && sqlite3_step (statement) == SQLITE_ROW)
+  sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement, NULL);
+  while (sqlite3_step (statement) == SQLITE_ROW)
     sqlite3_str_appendf (columns, "%s\"%w\" %s", sqlite3_str_length (columns) > 0 ? ", " : "",
                          sqlite3_column_text (statement, 1), sqlite3_column_text (statement, 2));
   sqlite3_finalize (statement);
   sqlite3_free (sql);
-  text = sqlite3_str_finish (columns);
-  good = good && text != NULL;
-  if (good)
-    {
-      char *schema = sqlite3_mprintf ("CREATE TABLE \"%w\" (%s);", name, text);
-      sqlite3_str_appendf (rows, "%s(%Q)", sqlite3_str_length (rows) > 0 ? "," : "", schema);
-      sqlite3_free (schema);
-    }
+  char *text = finish_sql (columns), *schema = make_sql ("CREATE TABLE \"%w\" (%s);", name, text);
+  sqlite3_str_appendf (rows, "%s(%Q)", sqlite3_str_length (rows) > 0 ? "," : "", schema);
+  sqlite3_free (schema);
   sqlite3_free (text);
-  return good || no_memory (error);
 }
 
 /* Whether the table NAME holds a row. A damaged one does: queries tell what is wrong with it. */
@@ -211,9 +222,8 @@ static bool
 has_rows (const Shell *shell, const char *name)
 {
   sqlite3_stmt *statement = NULL;
-  char *sql = sqlite3_mprintf ("SELECT 1 FROM \"%w\" LIMIT 1", name);
-  const bool has = sql == NULL ||
-                   sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement,
+  char *sql = make_sql ("SELECT 1 FROM \"%w\" LIMIT 1", name);
+  const bool has = sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement,
                                        NULL) != SQLITE_OK ||
                    sqlite3_step (statement) != SQLITE_DONE;
   sqlite3_finalize (statement);
@@ -231,28 +241,27 @@ list_tables (const Shell *shell, const char *pattern, bool is_schema, LnsError *
                               "LIKE ?1 ORDER BY name";
   sqlite3_stmt *statement = NULL;
   sqlite3_str *rows = sqlite3_str_new (NULL);
-  bool good = true, any = false;
+  bool any = false;
 
   if (sqlite3_prepare_v2 (lns_cli_query_database (shell->query), names, -1, &statement, NULL) ==
       SQLITE_OK)
     sqlite3_bind_text (statement, 1, *pattern != '\0' ? pattern : "%", -1, SQLITE_STATIC);
-  while (good && sqlite3_step (statement) == SQLITE_ROW)
+  while (sqlite3_step (statement) == SQLITE_ROW)
     {
       const char *name = (const char *)sqlite3_column_text (statement, 0);
       if (*pattern == '\0' && (strncmp (name, "ENUM_", 5) == 0 || !has_rows (shell, name)))
         continue;
       if (is_schema)
-        good = add_schema (shell, name, rows, error);
+        add_schema (shell, name, rows);
       else
         sqlite3_str_appendf (rows, "%s(%Q)", any ? "," : "", name);
       any = true;
     }
   sqlite3_finalize (statement);
-  char *values = sqlite3_str_finish (rows);
-  char *sql =
-      sqlite3_mprintf (any ? "SELECT column1 AS %s FROM (VALUES %s)" : "SELECT '' AS %s WHERE 0",
-                       is_schema ? "sql" : "name", values);
-  good = good && (sql != NULL || no_memory (error)) && run_statements (shell, sql, &any, error);
+  char *values = finish_sql (rows);
+  char *sql = make_sql (any ? "SELECT column1 AS %s FROM (VALUES %s)" : "SELECT '' AS %s WHERE 0",
+                        is_schema ? "sql" : "name", values);
+  const bool good = run_statements (shell, sql, &any, error);
   sqlite3_free (sql);
   sqlite3_free (values);
   return good;
@@ -301,7 +310,7 @@ run_command (Shell *shell, char *command, bool *ret_ends, LnsError *error)
     return fputs (help, stdout) >= 0 || lns_cli_flush (error);
   if (is_command (command, ".quit", &word) || is_command (command, ".exit", &word))
     return *ret_ends = true;
-  return lns_error_set (error, LNS_ERROR_USAGE, 0,
+  return lns_cli_usage (error,
                         "unknown command “%.*s”; use .tables, .schema, .headers on|off or .help",
                         (int)strcspn (command, "\r\n"), command);
 }
@@ -356,13 +365,7 @@ run_input (Shell *shell, LnsError *error)
           good = n == 0 || run_lines (shell, text, number - 1, is_asking, &ends, error);
           break;
         }
-      char *longer = realloc (text, n + (size_t)length + 1);
-      if (longer == NULL)
-        {
-          good = no_memory (error);
-          break;
-        }
-      text = longer;
+      text = lns_realloc (text, n + (size_t)length + 1, 1);
       memcpy (text + n, line, (size_t)length + 1);
       n += (size_t)length;
       if (text[strspn (text, " \t\r\n")] != '.' && !sqlite3_complete (text))
@@ -383,8 +386,8 @@ run_argument (Shell *shell, char *text, LnsError *error)
 {
   bool any, ends;
   return run_text (shell, text, &any, &ends, error) &&
-         (any || lns_error_set (error, LNS_ERROR_USAGE, 0,
-                                "the statement is empty; write a query, as in 'SELECT * FROM "
+         (any ||
+          lns_cli_usage (error, "the statement is empty; write a query, as in 'SELECT * FROM "
                                 "NVTX_EVENTS'"));
 }
 
@@ -398,12 +401,8 @@ run (const LnsCommand *command, int argc, char **argv)
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
   if (argc < 2 || argc > 3 || argv[1][0] == '\0')
-    {
-      lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "sql needs a report, and may have one statement: lanescope sql %s",
-                     command->usage);
-      return lns_cli_fail (&error);
-    }
+    return lns_cli_refuse ("sql needs a report, and may have one statement: lanescope sql %s",
+                           command->usage);
   lns_cli_find_report (argv[1]);
   LnsReport *report = lns_cli_open_report (argv[1], &error);
   if (report == NULL)

@@ -13,7 +13,9 @@
 
 #include "src/analysis/stats/table.h"
 #include "src/base/buffer.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/query.h"
+#include "src/cli/terminal/say.h"
 
 #define MAX_FILE_BYTES (1 << 20)
 #define MAX_COLUMNS    256
@@ -28,57 +30,38 @@ struct LnsStatsSql
   bool has_rows;
 };
 
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for a query; close other programs");
-}
-
 /* ---- Finding --------------------------------------------------------------------------------- */
 
-/* The path of NAME.sql in FOLDER of SIZE bytes; RET_PATH gets NULL where it cannot be read. */
-static bool
-look_in (const char *folder, size_t size, const char *name, char **ret_path)
+/* The path of NAME.sql in FOLDER of SIZE > 0 bytes, to be freed; NULL where it cannot be read. */
+static char *
+look_in (const char *folder, size_t size, const char *name)
 {
-  *ret_path = NULL;
-  if (size > 0 &&
-      asprintf (ret_path, "%.*s/%.*s.sql", (int)size, folder, (int)strcspn (name, ":"), name) < 0)
-    {
-      *ret_path = NULL;
-      return false;
-    }
-  if (*ret_path != NULL && access (*ret_path, R_OK) != 0)
-    {
-      free (*ret_path);
-      *ret_path = NULL;
-    }
-  return true;
+  char *path = lns_asprintf ("%.*s/%.*s.sql", (int)size, folder, (int)strcspn (name, ":"), name);
+
+  if (access (path, R_OK) == 0)
+    return path;
+  free (path);
+  return NULL;
 }
 
-bool
-lns_stats_sql_find (const char *name,
-                    const LnsOptionList *folders,
-                    char **ret_path,
-                    LnsError *error)
+char *
+lns_stats_sql_find (const char *name, const LnsOptionList *folders)
 {
   const char *variable = getenv ("LANESCOPE_STATS_REPORT_PATH");
   size_t n = strcspn (name, ":");
+  char *path = NULL;
 
-  *ret_path = NULL;
   if (memchr (name, '/', n) != NULL || (n > 4 && memcmp (name + n - 4, ".sql", 4) == 0))
-    return (*ret_path = strndup (name, n)) != NULL || no_memory (error);
-  for (size_t i = 0; i < folders->n_items && *ret_path == NULL; i++)
-    if (!look_in (folders->items[i], strlen (folders->items[i]), name, ret_path))
-      return no_memory (error);
-  for (const char *at = variable; at != NULL && *at != '\0' && *ret_path == NULL;)
+    return lns_memdup (name, n);
+  for (size_t i = 0; i < folders->n_items && path == NULL; i++)
+    path = look_in (folders->items[i], strlen (folders->items[i]), name);
+  for (const char *at = variable; at != NULL && *at != '\0' && path == NULL;)
     {
       n = strcspn (at, ":");
-      if (!look_in (at, n, name, ret_path))
-        return no_memory (error);
+      path = n > 0 ? look_in (at, n, name) : NULL;
       at += n + (at[n] != '\0');
     }
-  return true;
+  return path;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -102,13 +85,12 @@ read_file (LnsStatsSql *sql, const char *path, LnsError *error)
   fclose (file);
   lns_buffer_append_int (&sql->text, 0, 1);
   if (sql->text.failed)
-    return no_memory (error);
+    lns_out_of_memory ();
   if (code != 0)
     return lns_error_set_errno (error, code, "--report: %s cannot be read", path);
   if (sql->text.size_bytes > MAX_FILE_BYTES ||
       strlen ((const char *)sql->text.bytes) + 1 != sql->text.size_bytes)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "--report: %s is no query: own reports are files of SQL", path);
+    return lns_cli_usage (error, "--report: %s is no query: own reports are files of SQL", path);
   return true;
 }
 
@@ -119,9 +101,9 @@ make_title (const char *text, const char *path)
   const char *slash = strrchr (path, '/');
 
   if (strncmp (text, "--", 2) != 0)
-    return strdup (slash != NULL ? slash + 1 : path);
+    return lns_strdup (slash != NULL ? slash + 1 : path);
   text += 2 + strspn (text + 2, " -");
-  return strndup (text, strcspn (text, "\r\n"));
+  return lns_memdup (text, strcspn (text, "\r\n"));
 }
 
 /* Lists the parameters that IS_SET does not mark, by their numbers from 1 on. */
@@ -145,10 +127,9 @@ static bool
 bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
 {
   const char *at = name + strcspn (name, ":");
-  bool *is_set = calloc ((size_t)sqlite3_bind_parameter_count (sql->statement) + 1, sizeof *is_set);
+  bool *is_set =
+      lns_calloc ((size_t)sqlite3_bind_parameter_count (sql->statement) + 1, sizeof *is_set);
 
-  if (is_set == NULL)
-    return no_memory (error);
   for (size_t size; *at == ':'; at += 1 + size)
     {
       size = strcspn (at + 1, ":");
@@ -159,7 +140,7 @@ bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
       if (index == 0)
         {
           free (is_set);
-          return lns_error_set (error, LNS_ERROR_USAGE, 0,
+          return lns_cli_usage (error,
                                 "--report: the query has no parameter for “%.*s”: arguments are "
                                 "written NAME=VALUE, and :NAME in the query",
                                 (int)size, at + 1);
@@ -210,8 +191,7 @@ start (LnsStatsSql *sql, const char *name, LnsError *error)
     return lns_cli_query_fail (sql->query, error);
   int n_columns = sqlite3_column_count (sql->statement);
   if (n_columns == 0 || n_columns > MAX_COLUMNS || is_rest (sql, rest))
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "it must hold one query, of at most %d columns", MAX_COLUMNS);
+    return lns_cli_usage (error, "it must hold one query, of at most %d columns", MAX_COLUMNS);
   return bind_arguments (sql, name, error) && step (sql, error);
 }
 
@@ -219,16 +199,17 @@ LnsStatsSql *
 lns_stats_sql_run (
     const char *path, const char *name, LnsReport *report, int64_t timeout_ns, LnsError *error)
 {
-  LnsStatsSql *sql = calloc (1, sizeof *sql);
-  bool good = sql != NULL ? read_file (sql, path, error) : no_memory (error);
+  LnsStatsSql *sql = lns_calloc (1, sizeof *sql);
 
-  good = good && ((sql->title = make_title ((const char *)sql->text.bytes, path)) != NULL ||
-                  no_memory (error));
-  good = good && (sql->query = lns_cli_query_new (report, timeout_ns, error)) != NULL;
-  if (good && start (sql, name, error))
-    return sql;
-  if (good)
-    lns_error_prefix (error, "%s", path);
+  if (read_file (sql, path, error))
+    {
+      sql->title = make_title ((const char *)sql->text.bytes, path);
+      sql->query = lns_cli_query_new (report, timeout_ns, error);
+      if (sql->query != NULL && start (sql, name, error))
+        return sql;
+      if (sql->query != NULL)
+        lns_error_prefix (error, "%s", path);
+    }
   lns_stats_sql_free (sql);
   return NULL;
 }
@@ -296,20 +277,18 @@ make_cell (sqlite3_stmt *statement, int i, LnsBuffer *text)
   return cell;
 }
 
-static bool
+static void
 add_row (LnsStatsSql *sql, LnsStatsTable *table, LnsBuffer texts[MAX_COLUMNS])
 {
   LnsStatsCell cells[MAX_COLUMNS];
-  bool good = true;
 
   for (int i = 0; i < sqlite3_column_count (sql->statement); i++)
     {
       cells[i] = make_cell (sql->statement, i, &texts[i]);
-      good = good && (cells[i].is_empty || cells[i].bytes != NULL);
+      if (!cells[i].is_empty && cells[i].bytes == NULL)
+        lns_out_of_memory ();
     }
-  if (good)
-    lns_stats_table_add (table, cells);
-  return good;
+  lns_stats_table_add (table, cells);
 }
 
 bool
@@ -325,7 +304,10 @@ lns_stats_sql_write (LnsStatsSql *sql, FILE *stream, const LnsStatsStyle *style,
         (LnsStatsColumn){ .title = sqlite3_column_name (sql->statement, i), .is_text = true };
   LnsStatsTable *table = lns_stats_table_new (stream, style, columns, (unsigned)n);
   while (good && sql->has_rows && !ferror (stream))
-    good = (add_row (sql, table, texts) || no_memory (error)) && step (sql, error);
+    {
+      add_row (sql, table, texts);
+      good = step (sql, error);
+    }
   lns_stats_table_finish (table);
   for (int i = 0; i < n; i++)
     lns_buffer_clear (&texts[i]);

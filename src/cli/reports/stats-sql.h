@@ -12,13 +12,10 @@
 #include "src/cli/options/options.h"
 #include "src/store/read/report.h"
 
-/* The path of the file that NAME (with arguments) means: itself where it has a slash or ends in .sql, or
- * NAME.sql in one of FOLDERS or of those that LANESCOPE_STATS_REPORT_PATH lists between colons. RET_PATH
- * (to be freed) gets NULL where there is none. False and ERROR without memory. */
-bool lns_stats_sql_find (const char *name,
-                         const LnsOptionList *folders,
-                         char **ret_path,
-                         LnsError *error);
+/* The path of the file that NAME (with arguments) means, to be freed: itself where it has a slash or ends in .sql,
+ * or NAME.sql in one of FOLDERS or of those that LANESCOPE_STATS_REPORT_PATH lists between colons. NULL where there
+ * is none. */
+char *lns_stats_sql_find (const char *name, const LnsOptionList *folders);
 
 typedef struct LnsStatsSql LnsStatsSql;
 
@@ -36,6 +33,6 @@ bool lns_stats_sql_has_rows (const LnsStatsSql *sql);
  * none. As long as SQL. */
 const char *lns_stats_sql_unset (const LnsStatsSql *sql);
 
-/* Writes the rows to STREAM; once. False and ERROR where the query fails, or without memory. */
+/* Writes the rows to STREAM; once. False and ERROR where the query fails. */
 bool
 lns_stats_sql_write (LnsStatsSql *sql, FILE *stream, const LnsStatsStyle *style, LnsError *error);

@@ -11,6 +11,7 @@
 
 #include "src/analysis/stats/report.h"
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/query.h"
 #include "src/cli/terminal/say.h"
@@ -93,7 +94,7 @@ print_reports (const char *name, LnsError *error)
       any = true;
     }
   return any ? lns_cli_flush (error)
-             : lns_error_set (error, LNS_ERROR_USAGE, 0,
+             : lns_cli_usage (error,
                               "--help-reports knows no “%s”: it lists all of them without a name",
                               name);
 }
@@ -103,8 +104,7 @@ make_job (
     const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
 {
   job->name = name;
-  if (!lns_stats_sql_find (name, &values->folders, &job->sql, error))
-    return false;
+  job->sql = lns_stats_sql_find (name, &values->folders);
   if (job->sql == NULL)
     job->stats = lns_stats_report_find (name, error);
   return (job->sql != NULL || job->stats != NULL) &&
@@ -261,10 +261,7 @@ run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsEr
 
   while (lns_stats_report_at (n_reports) != NULL)
     n_reports++;
-  Job *jobs = calloc (n_reports + values->reports.n_items, sizeof *jobs);
-  if (jobs == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for statistics; close other programs");
+  Job *jobs = lns_calloc (n_reports + values->reports.n_items, sizeof *jobs);
   size_t n_jobs = make_jobs (values, input, jobs, &good, error);
   good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
@@ -289,7 +286,7 @@ can_tell_apart (const Values *values, LnsError *error)
   for (size_t i = 0; i < outputs->n_items; i++)
     if (strcmp (outputs->items[i], "-") != 0 && strcmp (outputs->items[i], ".") != 0 &&
         outputs->items[i][0] != '@')
-      return lns_error_set (error, LNS_ERROR_USAGE, 0,
+      return lns_cli_usage (error,
                             "--output=%s is one name for the tables of several reports; "
                             "--output=. names each after its report",
                             outputs->items[i]);

@@ -17,17 +17,12 @@
 #include <unistd.h>
 
 #include "src/base/folders.h"
+#include "src/base/memory.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
 
 extern char **environ;
-
-static bool
-no_memory (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                        "not enough memory for tables; close other programs");
-}
 
 void
 lns_cli_table_values_clear (LnsCliTableValues *values)
@@ -50,7 +45,7 @@ lns_cli_print_formats (const char *name, LnsError *error)
       any = true;
     }
   return any ? lns_cli_flush (error)
-             : lns_error_set (error, LNS_ERROR_USAGE, 0,
+             : lns_cli_usage (error,
                               "--help-formats knows no “%s”: it lists all of them without a name",
                               name);
 }
@@ -101,18 +96,17 @@ read_unit (const char *text, LnsStatsUnit *ret_unit, LnsError *error)
         *ret_unit = names[i].unit;
       }
   return text == NULL || __builtin_popcount (units) == 1 ||
-         lns_error_set (error, LNS_ERROR_USAGE, 0,
-                        "--timeunit: “%s” is no unit: give nsec, usec, msec or seconds", text);
+         lns_cli_usage (error, "--timeunit: “%s” is no unit: give nsec, usec, msec or seconds",
+                        text);
 }
 
 /* BASE_NAME.ENDING or BASE_NAME_nvtx=RANGE.ENDING, the colons before arguments as underscores; the folder
- * and the ending of a file that NAME is are left out. NULL without memory. */
+ * and the ending of a file that NAME is are left out. To be freed. */
 static char *
 make_path (const char *base, const char *name, const char *range, const char *ending)
 {
   size_t n = strcspn (name, ":");
   const char *slash = memrchr (name, '/', n);
-  char *path = NULL;
 
   if (slash != NULL)
     {
@@ -121,9 +115,8 @@ make_path (const char *base, const char *name, const char *range, const char *en
     }
   const char *arguments = name + n;
   n -= n > 4 && strncmp (name + n - 4, ".sql", 4) == 0 ? 4 : 0;
-  if (asprintf (&path, "%s_%.*s%s%s%s.%s", base, (int)n, name, arguments,
-                range != NULL ? "_nvtx=" : "", range != NULL ? range : "", ending) < 0)
-    return NULL;
+  char *path = lns_asprintf ("%s_%.*s%s%s%s.%s", base, (int)n, name, arguments,
+                             range != NULL ? "_nvtx=" : "", range != NULL ? range : "", ending);
   for (char *at = path + strlen (base); *at != '\0'; at++)
     if (*at == ':' || *at == '/')
       *at = *at == ':' ? '_' : '-';
@@ -155,14 +148,14 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
   if (is_printed)
     return true;
   if (where[0] == '@')
-    return (output->command = strdup (where + 1)) != NULL || no_memory (error);
-  char *base = strcmp (where, ".") == 0 ? lns_cli_replace_ending (input, "") : strdup (where);
-  if (base != NULL)
-    output->path =
-        make_path (base, name, range, lns_stats_format_info (output->style.format)->ending);
+    {
+      output->command = lns_strdup (where + 1);
+      return true;
+    }
+  char *base = strcmp (where, ".") == 0 ? lns_cli_replace_ending (input, "") : lns_strdup (where);
+  output->path =
+      make_path (base, name, range, lns_stats_format_info (output->style.format)->ending);
   free (base);
-  if (output->path == NULL)
-    return no_memory (error);
   if (!values->overwrite && access (output->path, F_OK) == 0)
     return lns_error_set (
         error, LNS_ERROR_IO, EEXIST,
@@ -192,14 +185,10 @@ lns_cli_table_output_is_for_people (const LnsCliTableOutput *output)
 static bool
 write_file (const LnsCliTableOutput *output, LnsCliTableFunc function, void *data, LnsError *error)
 {
-  char *temporary = NULL;
-  FILE *file = NULL;
-
   if (!lns_make_folders (output->path, 0777, error))
     return false;
-  if (asprintf (&temporary, "%s.%ld.part", output->path, (long)getpid ()) < 0)
-    return no_memory (error);
-  file = fopen (temporary, "wxe");
+  char *temporary = lns_asprintf ("%s.%ld.part", output->path, (long)getpid ());
+  FILE *file = fopen (temporary, "wxe");
   bool good =
       file != NULL || lns_error_set_errno (error, errno, "%s cannot be written", output->path);
   good = good && function (data, file, &output->style, error);
@@ -257,12 +246,10 @@ write_command (const LnsCliTableOutput *output,
                void *data,
                LnsError *error)
 {
-  char *words[64], *text = strdup (output->command);
+  char *words[64], *text = lns_strdup (output->command);
   int fds[2], status = 0, code;
   pid_t pid = 0;
 
-  if (text == NULL)
-    return no_memory (error);
   split_words (text, words);
   code = words[0] == NULL ? ENOENT : pipe2 (fds, O_CLOEXEC) != 0 ? errno : 0;
   if (code == 0)

@@ -44,8 +44,8 @@ tell_fate (const LnsSessionEntry *entry)
       return 0;
     }
   if (entry->state == LNS_SESSION_ENDED)
-    lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                   "the session “%s” has ended with its program, and nothing was collected", name);
+    lns_cli_usage (&error, "the session “%s” has ended with its program, and nothing was collected",
+                   name);
   else if (entry->keeps)
     lns_error_set (&error, LNS_ERROR_IO, 0,
                    "the owner of session “%s” (process %d) was killed, and with it went the "
@@ -112,8 +112,7 @@ check_start (const LnsProfileOptions *options, int argc, char **argv, LnsError *
 {
   LnsProfile profile = { .options = *options };
   if (argc > 1)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "start takes no program: `lanescope launch %s` runs it", argv[1]);
+    return lns_cli_usage (error, "start takes no program: `lanescope launch %s` runs it", argv[1]);
   if (!options->stop_on_exit && options->duration_ns < 0)
     lns_cli_say ("note", "--stop-on-exit=false: the report ends with the program all the same, as "
                          "nothing can be collected after it");
@@ -138,7 +137,7 @@ ask_to_start (const LnsProfileOptions *options, const char *bytes, size_t n_byte
   if (is_there && entry.state != LNS_SESSION_WAITING)
     return ask (&entry, bytes, n_bytes);
   if (is_there)
-    lns_error_set (&error, LNS_ERROR_USAGE, 0,
+    lns_cli_usage (&error,
                    "the session “%s” waits for `lanescope launch` already: `lanescope cancel` "
                    "takes that back",
                    entry.name);
@@ -179,14 +178,9 @@ static const LnsOption cancel_options[] = { LNS_SESSION_SWITCH (LnsEndOptions) }
 static int
 obey_for_waiting (const LnsCommand *command, const LnsSessionEntry *entry)
 {
-  LnsError error = { 0 };
   if (command == &lns_command_stop)
-    {
-      lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "the session “%s” collects nothing yet: it waits for `lanescope launch`",
-                     entry->name);
-      return lns_cli_fail (&error);
-    }
+    return lns_cli_refuse ("the session “%s” collects nothing yet: it waits for `lanescope launch`",
+                           entry->name);
   lns_session_forget (entry);
   lns_cli_tell ("The session “%s”, which waited for `lanescope launch`, has ended.", entry->name);
   return 0;
@@ -296,16 +290,11 @@ static int
 sessions (const LnsCommand *command, int argc, char **argv)
 {
   ListValues values = { .show_header = true, .format = "plain" };
-  LnsError error = { 0 };
   int code = 0;
   if (!lns_cli_parse (command, &argc, argv, &values, &code))
     return code;
   if (argc != 2 || strcmp (argv[1], "list") != 0)
-    {
-      lns_error_set (&error, LNS_ERROR_USAGE, 0,
-                     "sessions has one word: `lanescope sessions list`");
-      return lns_cli_fail (&error);
-    }
+    return lns_cli_refuse ("sessions has one word: `lanescope sessions list`");
   struct timespec now;
   clock_gettime (CLOCK_REALTIME, &now);
   size_t n;

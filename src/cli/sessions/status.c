@@ -48,26 +48,6 @@ static const LnsOption options[] = {
 
 /* --- The machine ------------------------------------------------------------------------------ */
 
-/* The first line of the file at PATH from KEY on, and behind that; "" if there is none. */
-static void
-read_line (const char *path, const char *key, char *ret_text, size_t room)
-{
-  FILE *file = fopen (path, "re");
-  char line[512];
-  ret_text[0] = '\0';
-  while (file != NULL && ret_text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
-    {
-      const char *at = strstr (line, key);
-      if (at == NULL)
-        continue;
-      at += strlen (key);
-      at += strspn (at, " \t:=\"");
-      snprintf (ret_text, room, "%.*s", (int)strcspn (at, "\"\n"), at);
-    }
-  if (file != NULL)
-    fclose (file);
-}
-
 static void
 print_perf (void)
 {
@@ -79,7 +59,7 @@ print_perf (void)
     .exclude_kernel = 1,
   };
   char level[16];
-  read_line ("/proc/sys/kernel/perf_event_paranoid", "", level, sizeof level);
+  lns_cli_read_value ("/proc/sys/kernel/perf_event_paranoid", "", level, sizeof level);
   printf ("Linux kernel paranoid level: %s\n", level[0] != '\0' ? level : "unknown");
   const int fd = (int)syscall (SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd >= 0)
@@ -96,9 +76,9 @@ static void
 print_gpu (void)
 {
   char text[256];
-  read_line ("/proc/driver/nvidia/version", "NVRM version", text, sizeof text);
+  lns_cli_read_value ("/proc/driver/nvidia/version", "NVRM version", text, sizeof text);
   printf ("NVIDIA driver: %s\n", text[0] != '\0' ? text : "none is loaded");
-  read_line ("/proc/driver/nvidia/params", "RmProfilingAdminOnly", text, sizeof text);
+  lns_cli_read_value ("/proc/driver/nvidia/params", "RmProfilingAdminOnly", text, sizeof text);
   if (text[0] != '\0')
     printf ("GPU performance counters: %s\n",
             strcmp (text, "0") == 0 || geteuid () == 0
@@ -113,7 +93,7 @@ print_environment (void)
   struct utsname system;
   char text[256];
   LnsError error = { 0 };
-  read_line ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
+  lns_cli_read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
   printf ("Linux distribution: %s\n", text[0] != '\0' ? text : "unknown");
   if (uname (&system) == 0)
     printf ("Linux kernel: %s %s\n", system.release, system.machine);
@@ -170,11 +150,7 @@ status (const LnsCommand *command, int argc, char **argv)
   if (!lns_cli_parse (command, &argc, argv, &values, &code))
     return code;
   if (argc > 1)
-    {
-      LnsError error = { 0 };
-      lns_error_set (&error, LNS_ERROR_USAGE, 0, "status takes no word: “%s”", argv[1]);
-      return lns_cli_fail (&error);
-    }
+    return lns_cli_refuse ("status takes no word: “%s”", argv[1]);
   if (values.environment || values.all)
     print_environment ();
   if (values.network || values.all)

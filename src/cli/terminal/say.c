@@ -72,6 +72,17 @@ lns_cli_tell (const char *format, ...)
   free (text);
 }
 
+bool
+lns_cli_usage (LnsError *error, const char *format, ...)
+{
+  char text[2 * sizeof error->message]; /* what is too long is cut where it is kept */
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (text, sizeof text, format, arguments);
+  va_end (arguments);
+  return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s", text);
+}
+
 unsigned
 lns_cli_n_warnings (void)
 {

@@ -109,6 +109,37 @@ lns_cli_columns (FILE *stream)
                                       : size.ws_col;
 }
 
+/* The columns that SIZE bytes of UTF-8 take: each letter that we print is one wide. */
+static int
+width_of (const char *text, size_t size)
+{
+  int n = 0;
+  for (size_t i = 0; i < size; i++)
+    n += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return n;
+}
+
+void
+lns_cli_print_filled (FILE *stream, const char *text, size_t size, int indent, int columns)
+{
+  const char *const end = text + size;
+  int at = 0;
+  for (; text < end; text++)
+    {
+      const size_t length = strcspn (text, " \n");
+      const int width = width_of (text, length);
+      if (at > 0 && at + 1 + width > columns)
+        {
+          fputc ('\n', stream);
+          at = 0;
+        }
+      at += fprintf (stream, "%*s", at > 0 ? 1 : indent, "") + width;
+      fwrite (text, 1, length, stream);
+      text += length;
+    }
+  fputc ('\n', stream);
+}
+
 /* Whether the locale's letters are UTF-8, by its name: setlocale () in a static program depends on files of a
  * glibc of its own version. */
 static bool

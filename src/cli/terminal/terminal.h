@@ -35,6 +35,9 @@ void lns_cli_draw_nothing (void);
  * which can be read; else 80. */
 int lns_cli_columns (FILE *stream);
 
+/* Prints the words of TEXT, SIZE bytes of UTF-8, in lines of at most COLUMNS that begin at column INDENT. */
+void lns_cli_print_filled (FILE *stream, const char *text, size_t size, int indent, int columns);
+
 /* Replaces quotation marks, dashes and the like in TEXT by those of ASCII, where the locale's letters are not
  * UTF-8. In place: none of them grows. */
 void lns_cli_plain_text (char *text);
