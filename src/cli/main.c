@@ -74,12 +74,12 @@ static const struct
 {
   const char *name, *instead;
 } other_commands[] = {
-  { "finalize", "reports are whole when they are written, so there is nothing to finalize" },
-  { "nvprof", "write the switches of `lanescope profile --help`" },
-  { "plugins", "plugins are not loaded: counters and ranges that a program makes with NVTX are "
-               "recorded" },
-  { "recipe", "reports are summed up one by one: `lanescope stats -f csv -o NAME REPORT` writes "
-              "tables to be put together" },
+  { "finalize", "reports are complete when they are written, so there is nothing to finalize" },
+  { "nvprof", "use the switches of `lanescope profile --help`" },
+  { "plugins",
+    "plugins are not supported; counters and ranges that a program makes with NVTX are recorded" },
+  { "recipe",
+    "summarize each report with `lanescope stats -f csv -o NAME REPORT` and combine the tables" },
 };
 
 static int
@@ -87,16 +87,16 @@ unknown_command (const char *name)
 {
   for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++)
     if (strcmp (name, other_commands[i].name) == 0)
-      return lns_cli_refuse ("there is no command “%s”: %s", name, other_commands[i].instead);
+      return lns_cli_refuse ("unknown command “%s”; %s", name, other_commands[i].instead);
   const char *names[sizeof commands / sizeof *commands];
   for (size_t i = 0; i < n_commands; i++)
     names[i] = commands[i]->name;
   const char *nearest = lns_nearest_name (name, names, n_commands);
   if (nearest != NULL)
     return lns_cli_refuse (
-        "there is no command “%s”: did you mean “%s”? `lanescope --help` lists them", name,
+        "unknown command “%s”; did you mean “%s”? `lanescope --help` lists all commands", name,
         nearest);
-  return lns_cli_refuse ("there is no command “%s”: `lanescope --help` lists them", name);
+  return lns_cli_refuse ("unknown command “%s”; `lanescope --help` lists all commands", name);
 }
 
 static const LnsCommand *
@@ -195,7 +195,7 @@ main (int argc, char **argv)
     {
       print_help (stderr);
       fputc ('\n', stderr);
-      return lns_cli_refuse ("no command was given");
+      return lns_cli_refuse ("no command given; `lanescope --help` lists all commands");
     }
   const LnsCommand *command = find_command (argv[1]);
   return command != NULL ? run (command, argc - 1, argv + 1) : run_own (argc, argv);

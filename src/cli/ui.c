@@ -46,11 +46,12 @@ run (const LnsCommand *command, int argc, char **argv)
     }
   execvp (VIEWER, argv);
   if (errno == ENOENT)
-    lns_error_set (&error, LNS_ERROR_UNSUPPORTED, 0,
-                   "there is no " VIEWER
-                   " beside lanescope or on PATH: install it, or build with -Dui=enabled");
+    lns_error_set (
+        &error, LNS_ERROR_UNSUPPORTED, 0,
+        "cannot find %s beside lanescope or on PATH; install it, or build with -Dui=enabled",
+        VIEWER);
   else
-    lns_error_set_errno (&error, errno, VIEWER " cannot be started");
+    lns_error_set_errno (&error, errno, "cannot start %s", VIEWER);
   return lns_cli_fail (&error);
 }
 

@@ -309,7 +309,7 @@ def test_show_output_false():
         assert len(out) == 262144 and out.endswith("äöüß\na b".encode() + b"\377c"), out[-30:]
         # Where it cannot be kept, that is said, and the program runs.
         run = folder.profile("-w", "false", "-o", "not", ACT, "print", "hidden", *WORK, env=dict(os.environ, TMPDIR="/nothing"))
-        assert run.code == 0 and run.out == "" and "is not in the report: cannot make a file in /nothing" in run.err, run
+        assert run.code == 0 and run.out == "" and "does not keep the output of the program: cannot make a file in /nothing" in run.err, run
         assert b"stdout" not in info(folder, "not.rep")
 
 

@@ -76,7 +76,7 @@ def test_waits_for_a_process_that_has_made_no_call_yet():
         # As a script does that sets up a server: the server outlives it, and begins its work later.
         process = folder.start("sh", "-c", f"{ACT} catch {int(signal.SIGUSR1)} pause mark late 2>/dev/null & exit 3", text=True,
                                stdout=subprocess.DEVNULL)
-        told = until(process.stderr, "waiting for what it left running")
+        told = until(process.stderr, "waiting for processes that it left running")
         server = int(re.search(r"nvtx-act \(process (\d+)\)", told).group(1))
         wait_for(lambda: caught_by(server, signal.SIGUSR1), "the handler")
         os.kill(server, signal.SIGUSR1)

@@ -44,13 +44,13 @@ def test_the_pid_is_the_programs():
 
 def test_a_variable_that_is_not_set():
     found, run = named("-o", "r%q{LNS_NOT_SET}x%q{LNS_NOT_SET}")
-    assert found == ["rx.rep"] and run.err.count("the environment has no LNS_NOT_SET") == 1 and "[LNS-NAME-001]" in run.err, run
+    assert found == ["rx.rep"] and run.err.count("the environment variable LNS_NOT_SET is not set") == 1 and "[LNS-NAME-001]" in run.err, run
 
 
 def test_other_endings_are_told_once():
     for ending in (".nsys-rep", ".qdrep"):
         found, run = named("-o", "base" + ending)
-        assert found == ["base.rep"] and run.err.count(f"base.rep: {ending} is another format") == 1, run
+        assert found == ["base.rep"] and run.err.count(f"base.rep, because {ending} is another format") == 1, run
 
 
 def test_folders():
@@ -58,12 +58,12 @@ def test_folders():
     assert named("--output-dir", "reports/%h", "-o", "x")[0] == [f"reports/{HOST}/x.rep"]
     assert named("-o", "new/deep/")[0] == ["new/deep/report1.rep"]
     found, run = named("--output-dir=x", "-o", "/y")
-    assert run.code == 125 and "exclude each other" in run.err and not found, run
+    assert run.code == 125 and "cannot be combined with an absolute path" in run.err and not found, run
 
 
 def test_what_is_no_name():
-    for output, text in (("a%d", "“%d” stands for nothing"), ("a%", "“%” stands for nothing"), ("%q{", "“%q{” stands for nothing"),
-                         ("%{}", "“%{}” stands for nothing"), ("%q{LNS_NOT_SET}", "leaves no name")):
+    for output, text in (("a%d", "unknown macro “%d”"), ("a%", "unknown macro “%”"), ("%q{", "unknown macro “%q{”"),
+                         ("%{}", "unknown macro “%{}”"), ("%q{LNS_NOT_SET}", "does not name a file")):
         found, run = named("-o", output)
         assert run.code == 125 and text in run.err and not found, (output, run)
 
@@ -85,7 +85,7 @@ def test_a_name_is_one_writers():
     with profiling.Folder() as folder:
         first = folder.start("-t", "nvtx", "-o", "same", ACT, "mark", "first", "print", "marked", "sleep", "20000")
         assert first.stdout.readline() == b"marked\n"
-        for force, text in (("false", "same.rep exists: use --force-overwrite=true"), ("true", "another process is recording into")):
+        for force, text in (("false", "same.rep exists; use --force-overwrite=true"), ("true", "another process is recording into")):
             run = folder.profile("-t", "nvtx", "-f", force, "-o", "same", ACT, "mark", "second")
             assert run.code == 125 and text in run.err, run
         first.terminate()

@@ -372,7 +372,7 @@ def test_nvtx_is_turned_on_and_children_are_traced():
 
 def test_lists_that_are_wrong():
     with Folder() as folder:
-        for text, sentence in (("{", "is not JSON"), ("{}", "must hold a list"), ('[{"functions": ["f"]}]', "entry 1: “module” must"),
+        for text, sentence in (("{", "is not valid JSON"), ("{}", "must hold a list"), ('[{"functions": ["f"]}]', "entry 1: “module” must"),
                                ('[{"module": "m", "functions": []}]', "entry 1: “functions” must"),
                                ('[{"module": "m", "functions": ["f"]}, {"module": "m", "functions": [3]}]', "entry 2: each of"),
                                ('[{"module": "m", "functions": ["f"], "color": "green"}]', "“color” must be"),

@@ -132,7 +132,7 @@ def test_a_range_of_a_process_that_is_not_answered():
         os.kill(tool.pid, signal.SIGCONT)
         err = tool.communicate(timeout=60)[1].decode()
         assert tool.returncode == 3 and not os.path.exists(folder.file("run.rep")), err
-        assert "LNS-POOL-003" in err and "in no process that is recorded [LNS-RANGE-001]" in err and "no such call" not in err, err
+        assert "LNS-POOL-003" in err and "did not begin in any recorded process [LNS-RANGE-001]" in err and "did not make that call" not in err, err
 
 
 def test_ends_of_ranges_that_lanescope_hears_late():
@@ -175,8 +175,8 @@ def test_switches_that_do_not_fit():
         for arguments, text in (
                 (["-c", "nvtx"], "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN]"),
                 (["-c", "hotkey"], "--capture-range: “hotkey” is about graphics"),
-                (["-c", "nvtx", "-p", "@train"], "--nvtx-capture: “@train” names no range"),
-                (["-c", "nvtx", "-p", "x" * 300], "--nvtx-capture: names of more than 255 bytes"),
+                (["-c", "nvtx", "-p", "@train"], "--nvtx-capture: “@train” does not name a range"),
+                (["-c", "nvtx", "-p", "x" * 300], "--nvtx-capture: names may have at most 255 bytes"),
                 (["-c", "cudaProfilerApi", "--delay=1"], "--delay and --capture-range both say"),
                 (["-c", "cudaProfilerApi", "--capture-range-end=repeat-shutdown"], "--capture-range-end: “repeat-shut"),
                 (["-c", "cudaProfilerApi", "--capture-range-end=stop:3"], "--capture-range-end: “stop:3”"),

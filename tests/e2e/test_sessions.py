@@ -83,8 +83,8 @@ def test_start_may_come_before_launch():
     with Place() as place:
         assert "waits for `lanescope launch`" in place.ok("start", "-o", "early").err
         assert [s["state"] for s in place.sessions()] == ["WaitingForLaunch"]
-        place.refused("waits for `lanescope launch` already", "start")
-        place.refused("collects nothing yet", "stop")
+        place.refused("already waits for `lanescope launch`", "start")
+        place.refused("is not collecting yet", "stop")
         launch = place.begin("launch", ACT, "mark", "first", "exit", "5")
         code, _ = place.end(launch)
         assert code == 5 and len(place.report("early.rep").named("first")) == 1
@@ -114,7 +114,7 @@ def test_a_delay_counts_from_start():
         place.ok("start", "--delay=60", "-o", "q")
         os.kill(children(launch.pid)[0], signal.SIGTERM)
         code, err = place.end(launch)
-        assert code == -signal.SIGTERM and "there is no report" in err and not os.path.exists(place.file("q.rep")), err
+        assert code == -signal.SIGTERM and "no report was written" in err and not os.path.exists(place.file("q.rep")), err
 
 
 def test_capture_ranges_of_start():
@@ -144,7 +144,7 @@ def test_capture_ranges_while_the_program_runs():
                              *ranges("a"), "pause", "push", "b", "mark", "left", "pause", "pop", *ranges("a"), "pause", "exit", "7")
         target, = children(launch.pid)
         wait_for_catch(target, 10, 12)
-        place.refused("--capture-range=cudaProfilerApi needs --trace=cuda of `lanescope launch`", "start", "-c",
+        place.refused("--capture-range=cudaProfilerApi needs --trace=cuda, without which `lanescope launch`", "start", "-c",
                       "cudaProfilerApi")
         caught = iter([signal.SIGUSR2] + 4 * [signal.SIGUSR1])
 
@@ -195,7 +195,7 @@ def test_exports_and_statistics_of_sessions():
     with Place() as place:
         launch = place.begin("launch", ACT, "catch", "12", "pause", "push", "seen", "pop", "catch", "10", "pause", "exit", "7")
         target, = children(launch.pid)
-        place.refused("“bogus” is not known", "start", "--export=bogus")
+        place.refused("unknown format “bogus”", "start", "--export=bogus")
         place.ok("start", "--stats=true", "--export=sqlite", "--export=jsonlines", "-o", "s")
         wait_for_catch(target, 12)
         os.kill(target, signal.SIGUSR2)
@@ -231,7 +231,7 @@ def test_several_sessions_by_name():
         place.refused("no session “three”", "start", "--session=three")
         place.environment["WHICH"] = "one"
         assert "Session: one\n" in place.ok("status", "--session=%q{WHICH}").out
-        place.refused("stand for something", "status", "--session=%z")
+        place.refused("is not a session name", "status", "--session=%z")
         place.refused("session “one” exists already", "launch", "--session-new=one", ACT)
         place.ok("start", "--session=one", "-o", "a")
         place.ok("start", "--session", "number two", "-o", "b")
@@ -316,7 +316,7 @@ def test_a_profile_is_a_session():
         profile = place.begin("profile", "-o", "p", BEAT, "beats", "20000")
         name = f"profile-{profile.pid}"
         assert place.sessions()[0]["name"] == f"{name}-nvtx-beat"
-        place.refused("collects already", "start", f"--session={name}")
+        place.refused("is already collecting", "start", f"--session={name}")
         assert "Generated:" in place.ok("stop", f"--session={name}").err
         assert place.end(profile)[0] == 143 and beats(place.report("p.rep"))
         later = place.begin("profile", "--start-later=true", "--session-new=late", "--kill=none", "-o", "q", BEAT,
@@ -346,7 +346,7 @@ def test_the_owner_may_be_killed():
         assert [s["state"] for s in place.sessions()] == ["Lost"], place.sessions()
         assert not [name for _, _, names in os.walk(place.file("run/lanescope-sessions-%d" % os.geteuid()))
                     for name in names if name.endswith(".socket")]
-        place.refused("owner of session “web” .* was killed; its program goes on.*/cut.rep", "stop")
+        place.refused("owner of session “web” .* was killed; the program runs on.*/cut.rep", "stop")
         place.refused("there is no session", "stop")
         assert alive(target)
         report = place.report("cut.rep")
@@ -367,7 +367,7 @@ def test_what_was_kept_goes_with_its_owner_and_that_is_told():
         wait_for(lambda: "kept: the last 30.000 s, in memory, until" in place.ok("info", "k.rep").out, "the report")
         launch.kill()
         launch.wait()
-        place.refused("with it went the seconds that --keep had it hold: .*/k.rep is empty", "stop")
+        place.refused("the seconds that --keep held in its memory are lost; .*/k.rep is empty", "stop")
         assert alive(target) and "missing: all: what --keep held" in place.ok("info", "k.rep").out
         assert "LNS-DOCTOR-009" in place.ok("analyze", "k.rep").out
         os.kill(target, signal.SIGTERM)
@@ -451,19 +451,19 @@ def test_wrong_order_and_words():
         place.refused("there is no session", "stop")
         place.refused("there is no session", "cancel")
         place.refused("there is no session", "shutdown")
-        place.refused("start takes no program", "start", "program")
+        place.refused("start does not run a program", "start", "program")
         place.refused("launch needs a program", "launch")
         place.refused("is not a valid session name", "launch", "--session-new=12", ACT)
         place.refused("is not a valid session name", "start", "--session-new=" + "x" * 128)
-        place.refused("one word", "sessions")
-        place.refused("one word", "sessions", "kill")
-        place.refused("signal's number", "shutdown", "--kill=gently")
+        place.refused("takes one argument", "sessions")
+        place.refused("takes one argument", "sessions", "kill")
+        place.refused("a signal number", "shutdown", "--kill=gently")
         place.refused("--keep and --capture-range", "profile", "--keep=1", "-c", "cudaProfilerApi", ACT)
         launch = place.begin("launch", BEAT, "beats", "20000")
-        place.refused("collects nothing now", "stop")
-        place.refused("collects nothing now", "cancel")
+        place.refused("is not collecting", "stop")
+        place.refused("is not collecting", "cancel")
         place.ok("start", "-o", "r")
-        place.refused("collects already", "start")
+        place.refused("is already collecting", "start")
         place.ok("stop")
         place.refused("r.rep exists", "start", "-o", "r")
         place.refused("is a folder|cannot", "start", "-o", "/proc/nothing/r")
@@ -483,7 +483,7 @@ def test_commands_at_moments_of_a_session():
         place.ok("start", "-o", "q")  # without commands
         place.ok("shutdown")
         code, err = place.end(launch)
-        assert code == 143 and "command of the session's ended with code 3" in err, err
+        assert code == 143 and "a command that the session ran exited with code 3" in err, err
         assert Report(place.file("ready.rep")).info["state"] == COMPLETE
         run = place.ok("profile", "-o", "p", "--after-report-ready", "echo $NSYS_REPORT_PATH", ACT, "print", "own")
         assert run.out == f"own\n{place.file('p.rep')}\n", run

@@ -161,7 +161,7 @@ def test_bad_values_are_one_sentence():
     with profiling.Folder() as folder:
         for name, switch in SWITCHES.items():
             kind = switch["kind"]
-            cases = [] if kind == "flag" else [([f"--{name}"], "needs a value"), ([f"--{name}="], "its value is empty"),
+            cases = [] if kind == "flag" else [([f"--{name}"], "needs a value"), ([f"--{name}="], "has an empty value"),
                                               ([f"--{name}", "--show-output=true", "true"], "needs a value")]
             if kind in wrong:
                 cases.append(([f"--{name}={wrong[kind]}", "true"], f"--{name}: “{wrong[kind]}” is not"))
@@ -180,19 +180,19 @@ def test_bad_values_are_one_sentence():
 
 def test_contradictions_are_one_sentence():
     for words, text in (
-            (["-c", "cuda"], "-t cuda records CUDA"),
+            (["-c", "cuda"], "-t cuda to record CUDA"),
             (["-c", "hotkey"], "“hotkey” is about graphics"),
             (["--delay=1", "-c", "cudaProfilerApi"], "both say when the report begins"),
-            (["--stop-on-range-end=true", "--capture-range-end=stop", "-c", "cudaProfilerApi"], "both say what a range's end does"),
+            (["--stop-on-range-end=true", "--capture-range-end=stop", "-c", "cudaProfilerApi"], "both say what happens at the end of a range"),
             (["-x", "false"], "--stop-on-exit=false needs --duration"),
             (["-d", "0"], "--duration must be more than 0"),
             (["-t", "cuda"], "--trace is given twice"),
             (["-t", "nvtx", "-t", "none"], "--trace is given twice"),
-            (["-o", "a{FOO}"], "unknown macro \"{FOO}\""),
-            (["--nvtx"], "“none” excludes all others"),
+            (["-o", "a{FOO}"], "unknown macro “{FOO}”"),
+            (["--nvtx"], "“none” cannot be combined"),
             (["--nvtx-domain-include=a", "--nvtx-domain-exclude=b"], "both say which domains"),
-            (["--discard-environment=true", "--env-record=all"], "exclude each other"),
-            (["--output-dir=x", "-o", "/tmp/y"], "exclude each other"),
+            (["--discard-environment=true", "--env-record=all"], "contradict each other"),
+            (["--output-dir=x", "-o", "/tmp/y"], "cannot be combined"),
             (["--cuda-flush-interval=3600001"], "at most 3600000"),
             (["--cuda-graph-trace=edge"], "“edge” is not graph or node"),
             (["--python-sampling-frequency=2001"], "a whole number from 1 to 2000")):
@@ -257,7 +257,7 @@ def test_values_of_trace_are_told():
             assert len(re.findall(rf"--trace: {name}: .*\[LNS-TRACE-001\]", run.err)) == 1, run.err
         assert run.code == 0 and dict(folder.report().names()) == {"m": 1}
         run = folder.profile("-t", "nvtx,xyzzy", "true")
-        assert run.code == 125 and "“xyzzy” is not known" in run.err, run
+        assert run.code == 125 and "unknown name “xyzzy”" in run.err, run
 
 
 def test_an_installation_that_lacks_a_library_is_told():
@@ -268,7 +268,7 @@ def test_an_installation_that_lacks_a_library_is_told():
         run = subprocess.run([folder.file("src/cli/lanescope"), "profile", "-t", "nvtx,mpi", ACT, "mark", "m"], cwd=folder.path,
                              capture_output=True, text=True)
         told, = (line for line in run.stderr.splitlines() if "LNS-TRACE-002" in line)
-        assert run.returncode == 0 and "mpi: " in told and "liblanescope-mpi.so" in told and "install Lanescope as a whole" in told, run
+        assert run.returncode == 0 and "mpi: " in told and "liblanescope-mpi.so" in told and "install all of Lanescope" in told, run
         assert dict(folder.report().names()) == {"m": 1}
 
 
@@ -287,15 +287,15 @@ def test_files_of_switches():
             file.write('--force-overwrite "true"\n')
         run = folder.profile("--command-file", "a", "--command-file=b", "-e", "A=2", "sh", "-c", "echo $A")
         assert run.code == 0 and run.out == "2\n" and "from file.rep" in os.listdir(folder.path), run
-        for text, sentence in (("--trce=nvtx", "did you mean --trace?"), ("python x.py", "“python” is no switch"),
-                               ("--command-file=a", "cannot name another"), ("-o 'x", "a quote in c does not end"),
+        for text, sentence in (("--trce=nvtx", "did you mean --trace?"), ("python x.py", "“python” is not a switch"),
+                               ("--command-file=a", "cannot name another"), ("-o 'x", "c has an opening quote without"),
                                ("-w false -w true", "is given twice"), ("-o", "needs a value")):
             with open(folder.file("c"), "w", encoding="utf-8") as file:
                 file.write(text)
             run = folder.profile("--command-file=c", "true")
             assert run.code == 125 and sentence in run.err and len(run.err.splitlines()) == 1, (text, run)
         run = folder.profile("--command-file=missing", "true")
-        assert run.code == 125 and "missing cannot be read: No such file" in run.err, run
+        assert run.code == 125 and "cannot read missing: No such file" in run.err, run
 
 
 def test_domains_are_left_out():

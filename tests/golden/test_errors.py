@@ -108,14 +108,14 @@ def test_names_of_any_bytes_are_told_on_one_line():
         os.remove(path)
     for command in COMMANDS:
         _, err = golden.run(*words_for(command, ""), code=125)
-        assert b" needs a report" in err, err
+        assert b" needs one report" in err or b" takes a report" in err, err
 
 
 def test_each_fault_of_a_statement_has_its_own_sentence():
     faults = [("SELEC 1", 'near "SELEC": syntax error; correct the statement'),
               ("SELECT * FROM NVTX_EVENT", "no such table: NVTX_EVENT; `lanescope sql REPORT .tables`"),
               ("SELECT nowhere FROM NVTX_EVENTS", "no such column: nowhere; `lanescope sql REPORT '.schema TABLE'`"),
-              ("SELECT percentile(1)", "no such function: percentile; the functions are those of SQLite"),
+              ("SELECT percentile(1)", "no such function: percentile; use the functions of SQLite"),
               ("SELECT abs(-9223372036854775808)", "integer overflow; correct the statement")]
     for statement, wanted in faults:
         out, err = golden.run("sql", REPORT, statement, code=125)
@@ -126,13 +126,13 @@ def test_each_fault_of_a_statement_has_its_own_sentence():
         assert out == b"" and err.startswith(b"lanescope: error: the statement is empty"), (statement, err)
     for words in ([], [REPORT, "SELECT 1", "SELECT 2"]):
         _, err = golden.run("sql", *words, code=125)
-        assert b"sql needs a report, and may have one statement" in err, err
+        assert b"sql takes a report and at most one statement" in err, err
 
 
 def test_reports_are_found_by_the_names_that_nsys_would_have_given():
     shutil.copy(REPORT, golden.path("run.rep"))
     for ending in (".nsys-rep", ".qdrep"):
-        name, told = "run" + ending, f"lanescope: note: run{ending} is not there: it was written as run.rep\n".encode()
+        name, told = "run" + ending, f"lanescope: note: run{ending} does not exist; opening run.rep, as which it was written\n".encode()
         for words in (["info", name], ["stats", "-q", name], ["analyze", "-q", name], ["sql", name, "SELECT count(*) FROM NVTX_EVENTS"]):
             out, err = golden.run(*words)
             assert err.startswith(told) and out == golden.run(words[0], *[w.replace(name, "run.rep") for w in words[1:]])[0], (words, err)

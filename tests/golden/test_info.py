@@ -128,9 +128,9 @@ def test_without_level_rows_it_is_damaged():
 
 def test_without_a_report():
     _, err = golden.run("info", code=125)
-    assert err.startswith(b"lanescope: error: info needs a report"), err
+    assert err.startswith(b"lanescope: error: info needs one report"), err
     _, err = golden.run("info", REPORT, REPORT, code=125)
-    assert b"one word too many" in err, err
+    assert b"remove the extra argument" in err, err
 
 
 def test_ui_starts_the_viewer_that_is_there():

@@ -22,7 +22,7 @@ def test_help_of_a_subject():
     out = golden.run("profile", "--help=overwrite")[0].decode()
     assert out.count("--") == 2 and "-f, --force-overwrite" in out, out
     _, err = golden.run("profile", "--help=xyzzy", code=125)
-    golden.check(err, "lanescope: error: --help: profile has no switches about “xyzzy”: `lanescope profile --help` lists all\n".encode())
+    golden.check(err, "lanescope: error: --help: profile has no switches about “xyzzy”; `lanescope profile --help` lists all switches\n".encode())
 
 
 def test_a_run():
@@ -51,9 +51,9 @@ def test_capabilities_are_those_of_the_help():
 
 def test_errors():
     for words, code, text in (
-            (["profile"], 125, "profile needs a program to run: `lanescope profile --help`"),
+            (["profile"], 125, "profile needs a program to run; `lanescope profile --help` lists the switches"),
             (["profile", "--trce", "nvtx", "true"], 125,
-             "profile has no switch --trce: did you mean --trace? `lanescope profile --help` lists them"),
+             "profile: unknown switch --trce; did you mean --trace? `lanescope profile --help` lists all switches"),
             (["profile", "no-such-program"], 127, "cannot find program “no-such-program”; check the name "
              "or give its full path"),
             (["profile", "/"], 126, "/ is a folder; name a program in it")):

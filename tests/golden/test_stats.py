@@ -373,7 +373,7 @@ def test_several_reports():
     out, err = golden.run("stats", "-r", "nvtx_sum", REPORT, golden.path("missing.rep"), other, code=125)
     assert out == stats("-r", "nvtx_sum", REPORT, other) and err.count(b"\n") == 1 and b"missing.rep" in err, err
     _, err = golden.run("stats", "-r", "nvtx_sum", "-o", golden.path("one"), REPORT, other, code=125)
-    assert b"--output=. names each after its report" in err and not os.path.exists(golden.path("one_nvtx_sum.csv")), err
+    assert b"use --output=. to name each after its report" in err and not os.path.exists(golden.path("one_nvtx_sum.csv")), err
     golden.run("stats", "-r", "nvtx_sum", "-o", ".", REPORT, other)
     for path in (REPORT, other):
         with open(path[:-4] + "_nvtx_sum.csv", "rb") as file:

@@ -320,7 +320,7 @@ def test_names_that_are_not_there_are_told(names, _):
         assert ours == golden.run("stats", "-q", "-r", name, "-f", "csv", plain)[0], name
         if name == "nvtx_kern_sum":  # the file has no ranges
             continue
-        assert f"has no mangled names for {n_kernels} kernels; {name}:mangled shows their demangled names" in said.decode(), (name, said)
+        assert f"lacks mangled names of kernels ({n_kernels:,}); {name}:mangled shows their demangled names" in said.decode(), (name, said)
         _, said = golden.run("stats", "-q", "-r", name + ":mangled", "-f", "csv", exports.report(names[0]))
         assert said == b"", (name, said)
 

@@ -70,11 +70,11 @@ def test_where_queries_are_found():
 def test_what_is_no_report():
     for text, wanted in (("SELECT 1; SELECT 2", "one query"), ("", "one query"), ("-- nothing\n", "one query"), ("SELEC 1", "syntax error"),
                          ("SELECT * FROM NO_TABLE", "no such table"), ("DELETE FROM NVTX_EVENTS", "only reads"),
-                         ("CREATE TABLE t (x)", "only reads"), ("ATTACH 'x' AS y", "only reads"), ("SELECT 1\0", "is no query")):
+                         ("CREATE TABLE t (x)", "only reads"), ("ATTACH 'x' AS y", "only reads"), ("SELECT 1\0", "is not a file with an SQL query")):
         path = write("bad.sql", text)
         out, err = golden.run("stats", "-q", "-r", path, REPORT, code=125)
         assert out == b"" and wanted in err.decode() and "bad.sql" in err.decode() and len(err.splitlines()) == 1, (text, err)
-    for name, wanted in (("own/none.sql", "cannot be read"), ("own", "--report"), ("./own", "cannot be read"), ("own/mine.sql:x=1", "no parameter"), ("own/mine.sql:x", "no parameter")):
+    for name, wanted in (("own/none.sql", "cannot read"), ("own", "--report"), ("./own", "cannot read"), ("own/mine.sql:x=1", "no parameter"), ("own/mine.sql:x", "no parameter")):
         _, err = golden.run("stats", "-r", name, REPORT, code=125)
         assert wanted in err.decode() and len(err.splitlines()) == 1, (name, err)
     assert b"does not contain what the query asks for" in stats("-q", "-r", write("empty.sql", "SELECT 1 WHERE 0"), REPORT)
@@ -99,7 +99,7 @@ def test_no_query_is_endless():
     path = write("endless.sql", ENDLESS)
     for words in (["sql", "--timeout=0.3", REPORT, ENDLESS], ["stats", "-q", "-r", path, "--timeout", "0.3", REPORT]):
         out, err = golden.run(*words, code=125)
-        assert out == b"" and b"took longer than 0.300 s: give it more with --timeout" in err and len(err.splitlines()) == 1, err
+        assert out == b"" and b"took longer than 0.300 s; give it more time with --timeout" in err and len(err.splitlines()) == 1, err
 
 
 def test_it_ends_when_it_is_asked_to():

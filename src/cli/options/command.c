@@ -63,7 +63,8 @@ lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *erro
   size_t n_bytes;
   FILE *file = open_memstream (&text, &n_bytes);
   if (file == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory; close other programs and try again");
   const bool good = lns_command_print_help (command, topic, lns_cli_columns (stdout), file, error);
   if (fclose (file) == 0 && good)
     {

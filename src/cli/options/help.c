@@ -189,9 +189,9 @@ lns_command_print_help (
   const Choice choice = { .part = is_whole || only != NULL ? "" : topic,
                           .is_all = topic[0] != '\0' };
   if (!is_whole && !lns_command_has_topic (command, topic))
-    return lns_cli_usage (error,
-                          "--help: %s has no switches about “%s”: `lanescope %s --help` lists all",
-                          command->name, topic, command->name);
+    return lns_cli_usage (
+        error, "--help: %s has no switches about “%s”; `lanescope %s --help` lists all switches",
+        command->name, topic, command->name);
   fprintf (file, "Usage: lanescope %s %s\n\n%s\n", command->name, command->usage, command->summary);
   if (only != NULL)
     print_group (&page, only, &choice);

@@ -194,10 +194,10 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
     return lns_cli_usage (error, "%.*s %s", (int)strcspn (word, "="), word, why);
   if (nearest != NULL)
     return lns_cli_usage (
-        error, "%s has no switch %s: did you mean --%s? `lanescope %s --help` lists them", command,
-        word, nearest, command);
-  return lns_cli_usage (error, "%s has no switch %s: `lanescope %s --help` lists them", command,
-                        word, command);
+        error, "%s: unknown switch %s; did you mean --%s? `lanescope %s --help` lists all switches",
+        command, word, nearest, command);
+  return lns_cli_usage (error, "%s: unknown switch %s; `lanescope %s --help` lists all switches",
+                        command, word, command);
 }
 
 /* Whether TEXT, given to OPTION, is more than one of its words for nothing. */
@@ -212,7 +212,7 @@ add_file (Parser *parser, const char *path, LnsError *error)
 {
   const char **files = realloc (parser->files, (parser->n_files + 1) * sizeof *files);
   if (files == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: memory is short", path);
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to read %s", path);
   parser->files = files;
   files[parser->n_files++] = path;
   return true;
@@ -227,14 +227,14 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
   const bool adds_up =
       (option->kind == LNS_OPTION_LIST && !option->is_whole) || option->kind == LNS_OPTION_FILE;
   if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
-    return lns_cli_usage (error, "a file of switches cannot name another");
+    return lns_cli_usage (error, "a file of switches cannot name another file of switches");
   if (given->is_fixed && parser->origin != NULL)
     return true;
   if (!lns_option_set (option, text, option->instead != NULL ? NULL : parser->values, error))
     return false;
   if (given->text != NULL && text != NULL && !adds_up &&
       (option->kind == LNS_OPTION_BOOL ? strcasecmp : strcmp) (given->text, text) != 0)
-    return lns_cli_usage (error, "--%s is given twice, as “%s” and as “%s”: give it once",
+    return lns_cli_usage (error, "--%s is given twice, as “%s” and as “%s”; give it once",
                           option->name, given->text, text);
   if (option->kind == LNS_OPTION_FILE && !add_file (parser, text, error))
     return false;
@@ -263,8 +263,8 @@ take_switch (Parser *parser, char **words, int *at, LnsError *error)
     {
       value = words[*at + 1];
       if (value == NULL || strcmp (value, "--") == 0 || names_switch (parser, value))
-        return lns_cli_usage (error, "%s needs a value: `lanescope %s --help` tells which", word,
-                              parser->command->name);
+        return lns_cli_usage (error, "%s needs a value; `lanescope %s --help` lists the values",
+                              word, parser->command->name);
       ++*at;
     }
   return take (parser, i, (char *)value, error);
@@ -282,8 +282,7 @@ take_files (Parser *parser, LnsError *error)
           if (words[at][0] != '-')
             return lns_cli_usage (
                 error,
-                "%s: “%s” is no switch: the file of --command-file holds switches "
-                "alone",
+                "%s: “%s” is not a switch; the file of --command-file may hold only switches",
                 parser->origin, words[at]);
           if (!take_switch (parser, words, &at, error))
             return lns_error_prefix (error, "%s", parser->origin);
@@ -356,8 +355,9 @@ lns_options_parse (const LnsCommand *command,
   Parser parser = { .command = command, .values = values, .n_options = count_options (command) };
   parser.given = calloc (parser.n_options + 1, sizeof *parser.given);
   *ret_help = NULL;
-  bool good =
-      parser.given != NULL || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+  bool good = parser.given != NULL ||
+              lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                             "not enough memory; close other programs and try again");
   good = good && parse (&parser, argc, argv, ret_help, error);
   if (good && *ret_help == NULL)
     tell_what_does_not_happen (&parser);

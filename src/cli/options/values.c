@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,12 +117,6 @@ make_choice (const LnsOption *option, char *text, LnsError *error)
 }
 
 static bool
-bad_value (const LnsOption *option, const char *text, const char *wanted, LnsError *error)
-{
-  return lns_cli_usage (error, "--%s: “%s” is not %s", option->name, text, wanted);
-}
-
-static bool
 parse_bytes (const LnsOption *option, const char *text, int64_t *ret_bytes, LnsError *error)
 {
   static const struct
@@ -141,8 +134,10 @@ parse_bytes (const LnsOption *option, const char *text, int64_t *ret_bytes, LnsE
         *ret_bytes = (int64_t)(number * units[i].bytes);
         return true;
       }
-  return bad_value (option, text,
-                    "a size: write a number of MiB, or one with a unit, as 512K or 2G", error);
+  return lns_cli_usage (
+      error,
+      "--%s: “%s” is not a size; give a number of MiB, or one with a unit, such as 512K or 2G",
+      option->name, text);
 }
 
 static bool
@@ -151,7 +146,9 @@ parse_seconds (const LnsOption *option, const char *text, int64_t *ret_ns, LnsEr
   char *end;
   double seconds = strtod (text, &end);
   if (end == text || *end != '\0' || !(seconds >= 0 && seconds < 1e9))
-    return bad_value (option, text, "a time: write a number of seconds, as 10 or 0.5", error);
+    return lns_cli_usage (error,
+                          "--%s: “%s” is not a time; give a number of seconds, such as 10 or 0.5",
+                          option->name, text);
   *ret_ns = llround (seconds * 1e9);
   return true;
 }
@@ -165,11 +162,11 @@ parse_integer (const LnsOption *option, const char *text, int64_t *ret_number, L
   if (end == text || *end != '\0' || errno != 0 || number < option->least ||
       (option->most > 0 && number > option->most))
     {
-      char wanted[96];
-      int n = snprintf (wanted, sizeof wanted, "a whole number from %" PRId64, option->least);
-      if (option->most > 0)
-        snprintf (wanted + n, sizeof wanted - (size_t)n, " to %" PRId64, option->most);
-      return bad_value (option, text, wanted, error);
+      const long long least = option->least, most = option->most;
+      return most > 0 ? lns_cli_usage (error, "--%s: “%s” is not a whole number from %lld to %lld",
+                                       option->name, text, least, most)
+                      : lns_cli_usage (error, "--%s: “%s” is not a whole number of at least %lld",
+                                       option->name, text, least);
     }
   *ret_number = number;
   return true;
@@ -180,7 +177,9 @@ parse_list (const LnsOption *option, const char *text, LnsOptionList *list, LnsE
 {
   size_t before = list->n_items;
   if (!lns_option_list_add (list, text))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--%s: memory is short", option->name);
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "--%s: not enough memory; close other programs and try again",
+                          option->name);
   for (size_t i = before; i < list->n_items; i++)
     if (!make_choice (option, list->items[i], error))
       return false;
@@ -201,7 +200,7 @@ lns_option_set (const LnsOption *option, char *text, void *values, LnsError *err
   bool good = true;
   /* A script's variable that holds nothing: what was meant is not what holds without the switch. */
   if (text != NULL && *text == '\0')
-    return lns_cli_usage (error, "--%s: its value is empty: give one, or leave the switch out",
+    return lns_cli_usage (error, "--%s has an empty value; give it a value or leave it out",
                           option->name);
   switch (option->kind)
     {
@@ -210,7 +209,7 @@ lns_option_set (const LnsOption *option, char *text, void *values, LnsError *err
       break;
     case LNS_OPTION_BOOL:
       if (strcasecmp (text, "true") != 0 && strcasecmp (text, "false") != 0)
-        return bad_value (option, text, "true or false", error);
+        return lns_cli_usage (error, "--%s: “%s” is not true or false", option->name, text);
       *(bool *)value = strcasecmp (text, "true") == 0;
       break;
     case LNS_OPTION_CHOICE:

@@ -31,12 +31,12 @@ find_type (const char *name, LnsError *error)
     return lns_export_type_find ("jsonlines");
   if (lns_option_choice ("text,hdf", name) != NULL)
     lns_cli_say ("warning",
-                 "--export: %s is not written: sqlite, jsonlines and csv hold the same "
-                 "rows [LNS-SWITCH-001]",
+                 "--export: %s is not supported; sqlite, jsonlines and csv hold the same rows "
+                 "[LNS-SWITCH-001]",
                  name);
   else if (strcmp (name, "none") != 0)
     lns_cli_usage (
-        error, "--export: “%s” is not known: `lanescope export --help` lists the formats", name);
+        error, "--export: unknown format “%s”; `lanescope export --help` lists the formats", name);
   return NULL;
 }
 
@@ -49,9 +49,10 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
   profile->n_exports = 0;
   profile->exports = calloc (names->n_items + 1, sizeof *profile->exports);
   if (profile->exports == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--export: memory is short");
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "--export: not enough memory; close other programs and try again");
   if (names->n_items > 1 && lns_option_list_has (names, "none"))
-    return lns_cli_usage (error, "--export: “none” excludes all others: leave it out, or them");
+    return lns_cli_usage (error, "--export: “none” cannot be combined with other formats");
   for (size_t i = 0; i < names->n_items; i++)
     {
       const LnsExportType *type = find_type (names->items[i], &unknown);
@@ -68,16 +69,6 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
 }
 
 /* --- After it --------------------------------------------------------------------------------- */
-
-/* Says ERROR here, and to the terminal that has asked. */
-static void
-fail (LnsProfile *profile, const LnsError *error)
-{
-  lns_cli_fail (error);
-  if (profile->answer != NULL)
-    fprintf (profile->answer, "lanescope: error: %s\n", error->message);
-  profile->report_failed = true;
-}
 
 static bool
 export_as (LnsProfile *profile,
@@ -104,7 +95,7 @@ export_as (LnsProfile *profile,
   lns_cli_step_end (steps, is_done);
   free (copy);
   if (!is_done)
-    fail (profile, &error);
+    lns_profile_fail (profile, &error);
   else if (lacks != NULL)
     lns_cli_say ("warning", "%s is empty: %s", path, lacks);
   return is_done;
@@ -118,7 +109,7 @@ export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps, FILE *pat
   LnsReport *report = profile->n_exports > 0 ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL && profile->n_exports > 0)
     {
-      fail (profile, &error);
+      lns_profile_fail (profile, &error);
       return;
     }
   for (size_t i = 0; i < profile->n_exports; i++)

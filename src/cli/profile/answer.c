@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a run prints: on stderr, and to the terminal that has asked for what is done now. */
+/* What a run prints: on stderr, and to the terminal that asked for what is done now. */
 
 #include "src/cli/profile/profile.h"
 
 #include <stdarg.h>
+
+#include "src/cli/terminal/terminal.h"
 
 void
 lns_profile_print (LnsProfile *profile, const char *format, ...)
@@ -22,13 +24,46 @@ lns_profile_print (LnsProfile *profile, const char *format, ...)
     }
 }
 
+/* Prints a line of text to STREAM, unless that is NULL, as the locale can show it. */
+static void
+print_line (FILE *stream, const char *word, const char *text)
+{
+  char plain[2048];
+  snprintf (plain, sizeof plain, "%s", text);
+  lns_cli_plain_text (plain);
+  if (stream != NULL && word != NULL)
+    fprintf (stream, "lanescope: %s: %s\n", word, plain);
+  else if (stream != NULL)
+    fprintf (stream, "%s\n", plain);
+}
+
+void
+lns_profile_tell (LnsProfile *profile, const char *word, const char *format, ...)
+{
+  char text[2048];
+  va_list arguments;
+  va_start (arguments, format);
+  vsnprintf (text, sizeof text, format, arguments);
+  va_end (arguments);
+  print_line (stderr, word, text);
+  print_line (profile->answer, word, text);
+}
+
+void
+lns_profile_fail (LnsProfile *profile, const LnsError *error)
+{
+  lns_cli_fail (error);
+  print_line (profile->answer, "error", error->message);
+  profile->report_failed = true;
+}
+
 void
 lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text)
 {
   static const char *const words[] = { "note", "warning", "error" };
-  const char *word = words[severity];
-  lns_cli_say (word, "%s [%s]", text, code);
-  if (profile->answer != NULL)
-    fprintf (profile->answer, "lanescope: %s: %s [%s]\n", word, text, code);
+  char line[2048];
+  lns_cli_say (words[severity], "%s [%s]", text, code);
+  snprintf (line, sizeof line, "%s [%s]", text, code);
+  print_line (profile->answer, words[severity], line);
   lns_progress_diagnostic (profile, code, severity, text);
 }

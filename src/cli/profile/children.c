@@ -63,8 +63,8 @@ reap_program (LnsChildren *children, LnsProfile *profile)
   if (profile->exit_signal != 0 && !children->has_killed)
     {
       char name[LNS_FORMAT_SIZE];
-      lns_profile_print (profile, "The program was killed by %s.\n",
-                         lns_format_signal (profile->exit_signal, name));
+      lns_profile_tell (profile, NULL, "The program was killed by %s",
+                        lns_format_signal (profile->exit_signal, name));
     }
   lns_session_root_exited (profile->session, profile->process, profile->exit_code,
                            profile->exit_signal);
@@ -165,9 +165,8 @@ lns_children_tell (LnsChildren *children, const LnsHooks *hooks, LnsProfile *pro
   if (stream != NULL)
     fclose (stream);
   if (n > 0)
-    lns_profile_print (
-        profile,
-        "The program has ended; waiting for what it left running: %s%s. Ctrl-C ends the "
-        "report now, --wait=primary does not wait.\n",
-        names, n > NAMES_MAX ? ", …" : "");
+    lns_profile_tell (profile, NULL,
+                      "The program has ended; waiting for processes that it left running: %s%s. "
+                      "Press Ctrl-C to end the report now; with --wait=primary, it would not wait",
+                      names, n > NAMES_MAX ? ", …" : "");
 }

@@ -25,8 +25,7 @@ lns_profile_examine (LnsProfile *profile, const char *path)
       profile->lacks_data |= lns_doctor_lacks_data (report, doctor.findings, doctor.n);
     }
   else
-    lns_profile_print (profile, "lanescope: warning: the report cannot be examined: %s\n",
-                       error.message);
+    lns_profile_tell (profile, "warning", "cannot examine the report: %s", error.message);
   lns_cli_doctor_clear (&doctor);
   lns_report_close (report);
 }

@@ -267,7 +267,7 @@ find_injection (LnsError *error)
   if (access (LNS_LIBDIR "/lanescope/" INJECTION, R_OK) == 0)
     return lns_strdup (LNS_LIBDIR "/lanescope/" INJECTION);
   lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                 INJECTION " is not beside this program (%s): install Lanescope as a whole",
+                 "cannot find %s beside this program (%s); install all of Lanescope", INJECTION,
                  folder);
   return NULL;
 }
@@ -290,8 +290,8 @@ add_given (LnsProfile *profile, LnsError *error)
       char *equals = strchr (given->items[i], '=');
       if (equals == NULL || equals == given->items[i])
         return lns_cli_usage (error,
-                              "--env-var: “%s” is not NAME=VALUE; a value that holds a comma goes "
-                              "in quotes: A='1,2'",
+                              "--env-var: “%s” is not NAME=VALUE; put a value that contains a "
+                              "comma in quotes, as in A='1,2'",
                               given->items[i]);
       *equals = '\0';
       require (lns_environment_set (&profile->environment, given->items[i], equals + 1));
@@ -312,9 +312,9 @@ add_library (
       lns_asprintf ("%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection, file);
   if (access (path, R_OK) != 0)
     lns_cli_say ("warning",
-                 "--trace: %s: %s is not beside " INJECTION
-                 ": these calls are not recorded; install Lanescope as a whole [LNS-TRACE-002]",
-                 what, file);
+                 "--trace: %s: these calls are not recorded, because %s is not beside %s; install "
+                 "all of Lanescope [LNS-TRACE-002]",
+                 what, file, INJECTION);
   else
     require (lns_environment_prepend (&profile->environment, "LD_PRELOAD", path));
   free (path);
@@ -328,10 +328,10 @@ add_injection (LnsProfile *profile, LnsError *error)
     return false;
   const char *other = lns_environment_get (&profile->environment, "NVTX_INJECTION64_PATH");
   if (other != NULL && other[0] != '\0' && strcmp (other, injection) != 0)
-    lns_cli_say ("warning",
-                 "NVTX_INJECTION64_PATH is set to %s, whose place Lanescope takes in this run "
-                 "[LNS-NVTX-003]",
-                 other);
+    lns_cli_say (
+        "warning",
+        "NVTX_INJECTION64_PATH is set to %s; Lanescope replaces it in this run [LNS-NVTX-003]",
+        other);
   const uint32_t traces = profile->target.traces, libraries = LNS_WIRE_TRACE_CUBLAS |
                                                               LNS_WIRE_TRACE_CUBLAS_VERBOSE |
                                                               LNS_WIRE_TRACE_CUDNN;

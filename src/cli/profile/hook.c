@@ -47,14 +47,15 @@ lns_hooks_call (
   if (pids != NULL)
     hooks->pids = pids;
   if (pids == NULL || !add_variables (&environment, profile, when, path))
-    lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+    lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory; close other programs and try again");
   else if ((pids[hooks->n] = lns_launch (argv, &environment, &profile->caller, NULL, &error)) > 0)
     {
       hooks->n++;
       hooks->has_called = true;
     }
   if (error.domain != LNS_ERROR_NONE)
-    lns_profile_print (profile, "lanescope: warning: --%s: %s\n", when, error.message);
+    lns_profile_tell (profile, "warning", "--%s: %s", when, error.message);
   lns_environment_clear (&environment);
 }
 
@@ -71,13 +72,12 @@ lns_hooks_reap (LnsHooks *hooks, LnsProfile *profile, bool wait)
         continue;
       hooks->pids[i] = hooks->pids[--hooks->n];
       if (pid > 0 && WIFEXITED (status) && WEXITSTATUS (status) != 0)
-        lns_profile_print (profile,
-                           "lanescope: warning: a command of the session's ended with code %d\n",
-                           WEXITSTATUS (status));
+        lns_profile_tell (profile, "warning", "a command that the session ran exited with code %d",
+                          WEXITSTATUS (status));
       else if (pid > 0 && WIFSIGNALED (status))
-        lns_profile_print (
-            profile, "lanescope: warning: a command of the session's was ended by signal %d\n",
-            WTERMSIG (status));
+        lns_profile_tell (profile, "warning",
+                          "a command that the session ran was killed by signal %d",
+                          WTERMSIG (status));
     }
 }
 

@@ -36,9 +36,10 @@ write_variable (FILE *file, const char *switch_name, const char *name, size_t n)
   char *key = strndup (name, n);
   const char *value = key != NULL ? getenv (key) : NULL;
   if (value == NULL)
-    lns_cli_say ("warning",
-                 "--%s: the environment has no %.*s: the name goes without [LNS-NAME-001]",
-                 switch_name, (int)n, name);
+    lns_cli_say (
+        "warning",
+        "--%s: the environment variable %.*s is not set, so the name leaves it out [LNS-NAME-001]",
+        switch_name, (int)n, name);
   else
     fputs (value, file);
   free (key);
@@ -103,11 +104,10 @@ write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number,
     }
   else
     {
-      lns_cli_usage (
-          error,
-          "--output: “%.3s” stands for nothing: %%h, %%p, %%n, %%q{VARIABLE} do, and %%%% "
-          "for a %%",
-          at);
+      lns_cli_usage (error,
+                     "--output: unknown macro “%.3s”; use %%h, %%p, %%n, %%q{VARIABLE}, or %%%% "
+                     "for a percent sign",
+                     at);
       return 0;
     }
   return 2;
@@ -125,11 +125,11 @@ lns_cli_session_name (const char *text, LnsError *error)
     else
       fputc (*at, file), n = 1;
   if (file == NULL || fclose (file) != 0)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory; close other programs and try again");
   else if (n == 0)
     lns_cli_usage (error,
-                   "“%s” cannot name a session: %%h and %%q{VARIABLE} stand for something, and "
-                   "%%%% for a %%",
+                   "“%s” is not a session name; use %%h, %%q{VARIABLE}, or %%%% for a percent sign",
                    text);
   else
     return name;
@@ -163,11 +163,10 @@ write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
       const size_t n = macro_bytes (at);
       if (n > 0)
         {
-          lns_cli_usage (
-              error,
-              "--output: unknown macro \"%.*s\"; use {PROCESS_NAME}, {TIMESTAMP}, {UID} or "
-              "%%q{VARIABLE}",
-              (int)n, at);
+          lns_cli_usage (error,
+                         "--output: unknown macro “%.*s”; use {PROCESS_NAME}, {TIMESTAMP}, {UID} "
+                         "or %%q{VARIABLE}",
+                         (int)n, at);
           return 0;
         }
       fputc (*at, file);
@@ -192,7 +191,8 @@ expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
     else
       fputc (*at, file), n = 1;
   if (file == NULL || fclose (file) != 0)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: nothing was started");
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "not enough memory to name the report; close other programs and try again");
   else if (n > 0)
     return name;
   free (name);
@@ -239,8 +239,8 @@ with_ending (char *name)
     if (ends_with (name, others[i]))
       {
         n -= strlen (others[i]);
-        lns_cli_say ("note", "the report is written as %.*s.rep: %s is another format", (int)n,
-                     name, others[i]);
+        lns_cli_say ("note", "the report is written as %.*s.rep, because %s is another format",
+                     (int)n, name, others[i]);
       }
   if (ends_with (name, ".rep"))
     n -= strlen (".rep");
@@ -268,12 +268,13 @@ lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error)
       free (stem);
     }
   if (place != NULL && name != NULL && name[0] == '\0')
-    lns_cli_usage (error, "--output: “%s” leaves no name", output);
+    lns_cli_usage (error, "--output: “%s” does not name a file", output);
   else if (place != NULL)
     {
       name = name != NULL ? with_ending (name) : NULL;
       if (name == NULL)
-        lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: nothing was started");
+        lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                       "not enough memory to name the report; close other programs and try again");
       free (place);
       return name;
     }

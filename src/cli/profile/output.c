@@ -30,12 +30,13 @@ check_path (const LnsProfile *profile, const char *path, LnsError *error)
   if (lstat (path, &status) != 0)
     return true;
   if (S_ISDIR (status.st_mode))
-    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder: give --output another name",
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder; choose another --output",
                           path);
   return profile->options.force_overwrite ||
-         lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                        "%s exists: use --force-overwrite=true to replace it, or another --output",
-                        path);
+         lns_error_set (
+             error, LNS_ERROR_IO, EEXIST,
+             "%s exists; use --force-overwrite=true to replace it, or choose another --output",
+             path);
 }
 
 static bool
@@ -74,10 +75,10 @@ check_exports (const LnsProfile *profile, LnsError *error)
 {
   const char *ending = taken_export (profile);
   return ending == NULL || profile->options.force_overwrite ||
-         lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                        "%.*s%s exists: use --force-overwrite=true to replace it, or another "
-                        "--output",
-                        (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
+         lns_error_set (
+             error, LNS_ERROR_IO, EEXIST,
+             "%.*s%s exists; use --force-overwrite=true to replace it, or choose another --output",
+             (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
 }
 
 /* Finds what the report is to be called, profile->path: a name with a number is the first from NUMBER
@@ -99,7 +100,7 @@ choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
         return true;
     }
   return lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                        "no name like %s is free: give another --output", profile->path);
+                        "all names like %s are taken; choose another --output", profile->path);
 }
 
 /* Has reports made with the permissions that --mode asks for. */
@@ -112,7 +113,7 @@ take_mode (const LnsProfile *profile, LnsError *error)
   if (text != NULL &&
       (*text < '0' || *text > '7' || *end != '\0' || mode > 0777 || (mode & 0600) != 0600))
     return lns_cli_usage (error,
-                          "--mode: \"%s\" is not a mode that lets you read and write the report; "
+                          "--mode: “%s” is not a mode that lets you read and write the report; "
                           "give octal digits, such as 640",
                           text);
   lns_session_set_report_mode (profile->session, (unsigned)mode);
@@ -167,7 +168,8 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
                      : asprintf (ret_path, "%s", profile->path)) < 0)
         {
           *ret_path = NULL;
-          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short: a range is not recorded");
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                         "not enough memory to name a report; a capture range is not recorded");
           return NULL;
         }
       writer =

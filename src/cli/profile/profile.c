@@ -70,7 +70,8 @@ open_place (LnsProfile *profile, LnsError *error)
   if (is_started && !lns_session_request_unpack (&start, bytes, n_bytes))
     {
       profile->start = NULL;
-      return lns_error_set (error, LNS_ERROR_FORMAT, 0, "the waiting `lanescope start` is damaged");
+      return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                            "the waiting request of `lanescope start` is damaged; run it again");
     }
   const bool done = !is_started || lns_profile_take_start (profile, &start, error);
   free (start.argv);
@@ -83,27 +84,26 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
 {
   const LnsProfileOptions *given = &profile->options;
   if (argc < 2)
-    return lns_cli_usage (error, "%s needs a program to run: `lanescope %s --help`",
+    return lns_cli_usage (error,
+                          "%s needs a program to run; `lanescope %s --help` lists the switches",
                           profile->command->name, profile->command->name);
   if (!given->stop_on_exit && given->duration_ns < 0 && !profile->is_launch)
-    return lns_cli_usage (error,
-                          "--stop-on-exit=false needs --duration: else nothing ends the report");
+    return lns_cli_usage (
+        error, "--stop-on-exit=false needs --duration, because nothing else ends the report");
   if (given->duration_ns == 0)
     return lns_cli_usage (error, "--duration must be more than 0 seconds");
   if (given->discard_environment && given->env_record != NULL &&
       strcmp (given->env_record, "none") != 0)
-    return lns_cli_usage (error,
-                          "--discard-environment and --env-record=%s exclude each other: leave out "
-                          "one",
-                          given->env_record);
+    return lns_cli_usage (
+        error, "--discard-environment and --env-record=%s contradict each other; leave out one",
+        given->env_record);
   if (given->output_dir != NULL && given->output != NULL && given->output[0] == '/')
-    return lns_cli_usage (error,
-                          "--output-dir and the path of --output from the root on exclude each "
-                          "other: leave out one");
+    return lns_cli_usage (
+        error, "--output-dir cannot be combined with an absolute path in --output; leave out one");
   if (given->run_as != NULL && strcmp (given->run_as, "none") != 0)
     return lns_cli_usage (error,
-                          "--run-as: the program runs as who runs Lanescope: write `sudo -u %s "
-                          "lanescope profile …`",
+                          "--run-as: the program runs as the user who runs Lanescope; use `sudo -u "
+                          "%s lanescope profile …`",
                           given->run_as);
   profile->argv = argv + 1;
   profile->progress_fd = (int)given->progress_fd;
@@ -140,7 +140,7 @@ hide_output (LnsProfile *profile)
   if (profile->options.show_output)
     return;
   if (!lns_program_output_open (&profile->output, &failed))
-    lns_cli_say ("warning", "--show-output: what the program prints is not in the report: %s",
+    lns_cli_say ("warning", "--show-output: the report does not keep the output of the program: %s",
                  failed.message);
   lns_session_set_describe (profile->session, store_output, &profile->output);
 }

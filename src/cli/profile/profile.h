@@ -109,9 +109,17 @@ void lns_profile_examine (LnsProfile *profile, const char *path);
 
 /* --- answer.c ----------------------------------------------------------------- */
 
-/* Prints to stderr, and to the terminal that has asked. */
+/* Prints to stderr, and to the terminal that asked: paths, and lines that scripts read. */
 void lns_profile_print (LnsProfile *profile, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+
+/* The same with a line for people, as the locale can show it. WORD is "warning" or "error"; NULL: the line does not
+ * begin with it. */
+void lns_profile_tell (LnsProfile *profile, const char *word, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
+/* Tells ERROR on both, and notes that the report or what follows from it is not whole. */
+void lns_profile_fail (LnsProfile *profile, const LnsError *error);
 
 /* Tells a diagnostic of CODE: on stderr once, to the terminal that has asked, and as progress. */
 void

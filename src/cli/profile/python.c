@@ -106,11 +106,12 @@ add_entry (
     return refuse (error, where, n,
                    "“module” must name a module: {\"module\": \"package.module\", …}");
   if (domain == NULL || category == NULL)
-    return refuse (error, where, n, "“domain” and “category” must be texts");
+    return refuse (error, where, n, "“domain” and “category” must be strings");
   if (!read_color (json_object_get (entry, "color"), &color_of_all))
-    return refuse (error, where, n, "“color” must be like \"0x008000\"");
+    return refuse (error, where, n, "“color” must be a color, such as \"0x008000\"");
   if (!json_is_array (functions) || json_array_size (functions) == 0)
-    return refuse (error, where, n, "“functions” must be a list: [\"function\", \"Class.method\"]");
+    return refuse (error, where, n,
+                   "“functions” must be a list, such as [\"function\", \"Class.method\"]");
   for (size_t i = 0; i < json_array_size (functions); i++)
     {
       const json_t *given = json_array_get (functions, i);
@@ -138,8 +139,7 @@ add_file (FILE *list, const char *kind, const char *path, LnsError *error)
   json_t *entries = json_loadf (file, 0, &wrong);
   fclose (file);
   if (entries == NULL)
-    return lns_cli_usage (error,
-                          "--python-functions-trace: %s is not JSON that can be read: line %d: %s",
+    return lns_cli_usage (error, "--python-functions-trace: %s is not valid JSON: line %d: %s",
                           path, wrong.line, wrong.text);
   bool done =
       json_is_array (entries) ||
@@ -277,16 +277,14 @@ void
 lns_profile_check_python (LnsProfile *profile)
 {
   if (lns_option_list_has (&profile->options.pytorch, "functions-trace-shapes"))
-    lns_cli_say ("warning", "--pytorch: functions are traced without the shapes of their tensors: "
-                            "autograd-shapes-nvtx has "
-                            "those of operators [LNS-TRACE-001]");
+    lns_cli_say ("warning", "--pytorch: functions are traced without the shapes of their tensors; "
+                            "autograd-shapes-nvtx records those of operators [LNS-TRACE-001]");
   profile->wants_python = is_asked_for (profile);
   if (!profile->wants_python || (profile->target.traces & LNS_WIRE_TRACE_NVTX))
     return;
   profile->target.traces |= LNS_WIRE_TRACE_NVTX;
-  lns_cli_say (
-      "warning",
-      "--trace: nvtx is recorded too: calls of Python functions are ranges of it [LNS-TRACE-003]");
+  lns_cli_say ("warning", "--trace: nvtx is recorded too, because calls of Python functions are "
+                          "NVTX ranges [LNS-TRACE-003]");
 }
 
 bool
@@ -298,10 +296,9 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
     return true;
   char *folder = find_folder (injection);
   if (folder == NULL)
-    return lns_error_set (
-        error, LNS_ERROR_UNSUPPORTED, 0,
-        "--python-functions-trace: this lanescope was built without Python's headers: "
-        "install python3-dev and build it again");
+    return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                          "--python-functions-trace: this Lanescope was built without Python's "
+                          "headers; install python3-dev and build it again");
   FILE *list = open_memstream (&text, &n_bytes);
   if (list == NULL)
     lns_out_of_memory ();
@@ -309,11 +306,10 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
   if (fclose (list) != 0)
     lns_out_of_memory ();
   if (done && n_bytes > TEXT_MAX_BYTES)
-    done = lns_cli_usage (
-        error,
-        "--python-functions-trace: the functions and their names take %zu bytes, more than "
-        "the %u that fit into a variable: name fewer",
-        n_bytes, TEXT_MAX_BYTES);
+    done = lns_cli_usage (error,
+                          "--python-functions-trace: the list of functions takes %zu bytes, and a "
+                          "variable holds at most %u; list fewer functions",
+                          n_bytes, TEXT_MAX_BYTES);
   if (done)
     set_variables (profile, folder, text);
   free (folder);

@@ -81,7 +81,8 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
   const char *help;
   int argc = request->argc;
   if (!lns_profile_keep (profile, request->bytes))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "memory is short");
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory; close other programs and try again");
   request->bytes = NULL;
   if (profile->is_launch)
     {

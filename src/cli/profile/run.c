@@ -21,6 +21,7 @@
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
 #include "src/cli/terminal/signals.h"
+#include "src/cli/terminal/terminal.h"
 
 #define NEVER INT64_MAX
 
@@ -200,8 +201,8 @@ tell (Run *run, const char *path, const LnsReportResult *result)
           lns_format_unsigned (result->n_processes, processes),
           lns_plural (result->n_processes, "process", "processes"));
       if (result->kept_bytes > 0)
-        lns_profile_print (profile, "The last seconds took %s of memory\n",
-                           lns_format_bytes (result->kept_bytes, events));
+        lns_profile_tell (profile, NULL, "The last seconds took %s of memory",
+                          lns_format_bytes (result->kept_bytes, events));
       lns_progress_generated (profile, path, result);
       lns_profile_examine (profile, path);
       profile->place.entry.n_reports++;
@@ -213,7 +214,7 @@ tell (Run *run, const char *path, const LnsReportResult *result)
   profile->report_failed |= failed;
   if (failed)
     {
-      lns_profile_print (profile, "lanescope: error: %s\n", result->error.message);
+      lns_profile_tell (profile, "error", "%s", result->error.message);
       lns_progress_error (profile, "LNS-REP-001", result->error.message);
     }
 }
@@ -234,9 +235,9 @@ tell_no_range (Run *run)
 {
   const LnsCollectorCounters processes = lns_session_processes (run->profile->session);
   const char *text = processes.n_late + processes.n_refused > 0
-                         ? "no report: the capture range began in no process that is recorded"
-                         : "no report: the capture range never began; the program made no such "
-                           "call, or ended before";
+                         ? "no report: the capture range did not begin in any recorded process"
+                         : "no report: the capture range never began; the program did not make "
+                           "that call, or ended before it";
   tell_diagnostics (run, &run->result);
   run->profile->lacks_data = true;
   lns_profile_say (run->profile, LNS_SEVERITY_WARNING, "LNS-RANGE-001", text);
@@ -367,7 +368,7 @@ cancel (Run *run)
   forget_range (run);
   lns_session_set_recording (run->profile->session, false);
   lns_session_cancel_report (run->profile->session);
-  lns_profile_print (run->profile, "Cancelled: there is no report.\n");
+  lns_profile_tell (run->profile, NULL, "Cancelled: no report was written");
   tell_state (run);
 }
 
@@ -423,19 +424,14 @@ take_control (Run *run)
 
 /* --- Requests of other terminals -------------------------------------------------------------- */
 
-/* What a request is told where it cannot be; a sentence. */
-static bool
-refuse (const Run *run, LnsError *error, const char *why)
-{
-  return lns_cli_usage (error, "the session “%s” %s", run->profile->place.entry.name, why);
-}
-
 /* Whether there is a report, or one to come, that can be ended. */
 static bool
 check_collects (const Run *run, LnsError *error)
 {
   return run->state == STATE_COLLECTING ||
-         refuse (run, error, "collects nothing now: `lanescope start` begins a report");
+         lns_cli_usage (error,
+                        "session “%s” is not collecting; use `lanescope start` to begin a report",
+                        run->profile->place.entry.name);
 }
 
 /* Whether the program's processes can tell of the range that is asked for. */
@@ -447,8 +443,8 @@ check_range_is_traced (const Run *run, LnsError *error)
   const uint32_t trace = is_nvtx ? LNS_WIRE_TRACE_NVTX : LNS_WIRE_TRACE_CUDA;
   return target->range_kind == LNS_WIRE_RANGE_NONE || (target->traces & trace) != 0 ||
          lns_cli_usage (error,
-                        "--capture-range=%s needs --trace=%s of `lanescope %s`, which runs the "
-                        "program of session “%s”: run it again with both",
+                        "--capture-range=%s needs --trace=%s, without which `lanescope %s` runs "
+                        "session “%s”; run it again with both",
                         is_nvtx ? "nvtx" : "cudaProfilerApi", is_nvtx ? "nvtx" : "cuda",
                         run->profile->command->name, run->profile->place.entry.name);
 }
@@ -481,7 +477,9 @@ obey_start (Run *run, LnsSessionRequest *request, LnsError *error)
   const char *output = profile->options.output;
   const bool had_ranges = profile->target.range_kind != LNS_WIRE_RANGE_NONE;
   if (run->state == STATE_COLLECTING)
-    return refuse (run, error, "collects already: `lanescope stop` ends its report");
+    return lns_cli_usage (error,
+                          "session “%s” is already collecting; `lanescope stop` ends its report",
+                          profile->place.entry.name);
   profile->options.output = NULL;
   if (had_ranges)
     lns_session_forget_ranges (profile->session);
@@ -506,12 +504,16 @@ obey_stop (Run *run, LnsSessionRequest *request, LnsError *error)
   if (!check_collects (run, error) ||
       !lns_stop_parse (request->argc, request->argv, &keep_ns, error))
     return false;
-  if (keep_ns > 0 && (kept_ns == 0 || keep_ns > kept_ns))
-    lns_profile_print (run->profile,
-                       "lanescope: warning: --keep: the report holds %s: give --keep=%g to "
-                       "`lanescope start` next time\n",
-                       kept_ns == 0 ? "all that was collected" : "less, which `start` asked for",
-                       (double)keep_ns / 1e9);
+  if (keep_ns > 0 && kept_ns == 0)
+    lns_profile_tell (run->profile, "warning",
+                      "--keep: the report holds all that was collected; next time, use `lanescope "
+                      "start --keep=%g`",
+                      (double)keep_ns / 1e9);
+  else if (keep_ns > kept_ns)
+    lns_profile_tell (run->profile, "warning",
+                      "--keep: the report holds less, as `lanescope start` asked; next time, use "
+                      "`lanescope start --keep=%g`",
+                      (double)keep_ns / 1e9);
   else if (keep_ns > 0)
     lns_session_set_keep (run->profile->session, keep_ns);
   cut_short (run);
@@ -528,7 +530,7 @@ obey_shutdown (Run *run, LnsSessionRequest *request, LnsError *error)
     stop (run);
   else if (lns_session_report (run->profile->session) != NULL)
     cancel (run);
-  lns_profile_print (run->profile, "The session “%s” has ended.\n", run->profile->place.entry.name);
+  lns_profile_tell (run->profile, NULL, "Session “%s” has ended", run->profile->place.entry.name);
   move (run, EVENT_SHUTDOWN);
   lns_session_set_recording (run->profile->session, false);
   lns_children_end (&run->children, run->profile, signal_number);
@@ -547,7 +549,9 @@ obey (Run *run, LnsSessionRequest *request, LnsError *error)
   if (strcmp (verb, "stop") == 0)
     return obey_stop (run, request, error);
   if (strcmp (verb, "cancel") != 0)
-    return refuse (run, error, "was asked for what this version does not know");
+    return lns_cli_usage (
+        error, "session “%s” does not know the request “%s”; its Lanescope is of another version",
+        run->profile->place.entry.name, verb);
   if (lns_session_report (run->profile->session) == NULL && !check_collects (run, error))
     return false;
   cancel (run);
@@ -574,7 +578,10 @@ take_requests (Run *run)
       const bool done = obey (run, &request, &error), is_whole = done && !profile->report_failed;
       profile->report_failed |= has_failed;
       if (profile->answer != NULL && !done)
-        fprintf (profile->answer, "lanescope: error: %s\n", error.message);
+        {
+          lns_cli_plain_text (error.message);
+          fprintf (profile->answer, "lanescope: error: %s\n", error.message);
+        }
       if (profile->answer != NULL)
         fclose (profile->answer);
       profile->answer = NULL;

@@ -26,7 +26,7 @@ static const struct
     true },
   { "ucx,oshmem,nvshmem,openmp,gds,s3,s3-verbose,python-gil,nvvideo,nvmedia,nvmpi,"
     "tegra-accelerators",
-    "such calls are not recorded yet; put NVTX ranges around them to see them", false },
+    "these calls are not recorded yet; put NVTX ranges around them to see them", false },
   { "opengl,opengl-annotations,vulkan,vulkan-annotations,vulkan-sc,openxr,openxr-annotations",
     "Lanescope does not record graphics; leave it out, or use RenderDoc", false },
   { "dx11,dx11-annotations,dx12,dx12-annotations,wddm",
@@ -89,8 +89,7 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     if (!known[i])
       return lns_cli_usage (
           error,
-          "--trace: “%s” is not known; cuda, nvtx, cublas, cublas-verbose, cudnn, "
-          "mpi and none are",
+          "--trace: unknown name “%s”; use cuda, nvtx, cublas, cublas-verbose, cudnn, mpi or none",
           trace->items[i]);
   return true;
 }
@@ -104,12 +103,14 @@ check_trace_names (LnsProfile *profile, LnsError *error)
     profile->target.traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
   if ((profile->options.nvtx && !lns_option_list_add (trace, "nvtx")) ||
       (profile->options.mpi && !lns_option_list_add (trace, "mpi")))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "--trace: not enough memory; close other programs and try again");
   if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
-    return lns_cli_usage (error, "--trace: “none” excludes all others: leave it out, or them");
+    return lns_cli_usage (error, "--trace: “none” cannot be combined with other names");
   bool *known = calloc (trace->n_items + 1, sizeof *known);
   if (known == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "--trace: memory is short");
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "--trace: not enough memory; close other programs and try again");
   for (size_t i = 0; i < trace->n_items; i++)
     known[i] = add_trace (profile, trace->items[i]);
   const bool good = tell_not_recorded (profile, known, error);
@@ -118,10 +119,9 @@ check_trace_names (LnsProfile *profile, LnsError *error)
   profile->can_trace_nothing = lns_option_list_has (trace, "none") || profile->target.traces != 0;
   uint32_t missing = profile->target.traces & ~lns_session_traces ();
   if (good && missing != 0 && is_given)
-    lns_cli_say ("warning",
-                 "--trace: cuda: this lanescope was built without NVIDIA's headers and cannot "
-                 "record CUDA or its libraries: build it where they are, or can be fetched "
-                 "[LNS-TRACE-002]");
+    lns_cli_say ("warning", "--trace: cuda: this Lanescope was built without NVIDIA's headers and "
+                            "cannot record CUDA or its libraries; build it where the headers are "
+                            "installed or can be fetched [LNS-TRACE-002]");
   profile->target.traces &= ~missing;
   profile->wants_cuda = is_given && (profile->target.traces & LNS_WIRE_TRACE_CUDA);
   return good;
@@ -167,7 +167,7 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
              (strlen (forms[known]) != n_form || strncmp (form, forms[known], n_form) != 0))
         known++;
       if (known == 4)
-        return lns_cli_usage (error, "--cuda-graph-trace: “%s” is not known", form);
+        return lns_cli_usage (error, "--cuda-graph-trace: unknown form “%s”", form);
       if (known == 1)
         lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: graphs that the GPU launches "
                                 "are not recorded yet [LNS-SWITCH-001]");
@@ -197,11 +197,11 @@ check_cuda (LnsProfile *profile, LnsError *error)
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
     target->cuda |= flags[i].is_wanted ? flags[i].flag : 0;
   if (given->cuda_flush_ms > 3600000)
-    return lns_cli_usage (error,
-                          "--cuda-flush-interval is in milliseconds: at most 3600000, an hour");
+    return lns_cli_usage (
+        error, "--cuda-flush-interval is in milliseconds, and at most 3600000 (an hour)");
   target->flush_ms = (uint32_t)given->cuda_flush_ms;
   if (given->cupti_device_bytes >> 10 > UINT32_MAX)
-    return lns_cli_usage (error, "--cupti-device-buffer: at most 4095 GiB");
+    return lns_cli_usage (error, "--cupti-device-buffer may be at most 4095 GiB");
   target->device_buffer_kib = (uint32_t)((given->cupti_device_bytes + 1023) >> 10);
   if (given->cupti_path != NULL)
     {
@@ -211,8 +211,7 @@ check_cuda (LnsProfile *profile, LnsError *error)
         strcpy (target->cupti_path, whole);
       free (whole);
       if (!fits)
-        return lns_cli_usage (error,
-                              "--cupti-path: %s is not there: name libcupti.so or its folder",
+        return lns_cli_usage (error, "--cupti-path: cannot find %s; name libcupti.so or its folder",
                               given->cupti_path);
     }
   return check_graph_trace (profile, error);
@@ -227,9 +226,8 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
   const char *given = profile->options.nvtx_capture;
   LnsWireOptions *target = &profile->target;
   if (given == NULL || given[0] == '\0' || strcmp (given, "none") == 0)
-    return lns_cli_usage (error,
-                          "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN]: which range "
-                          "begins the report");
+    return lns_cli_usage (error, "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN], the "
+                                 "range that begins the report");
   const char *at = NULL;
   for (const char *c = given; *c != '\0'; c++)
     if (*c == '\\' && c[1] == '@')
@@ -252,14 +250,13 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
       if (*c == '\\' && c[1] == '@')
         c++;
       if (out == ends[part])
-        return lns_cli_usage (error,
-                              "--nvtx-capture: names of more than %d bytes cannot be looked for",
+        return lns_cli_usage (error, "--nvtx-capture: names may have at most %d bytes",
                               LNS_WIRE_RANGE_TEXT_BYTES - 1);
       *out++ = *c;
     }
   target->range_any_domain = strcmp (target->range_domain, "*") == 0;
   if (target->range_message[0] == '\0')
-    return lns_cli_usage (error, "--nvtx-capture: “%s” names no range", given);
+    return lns_cli_usage (error, "--nvtx-capture: “%s” does not name a range", given);
   return true;
 }
 
@@ -279,9 +276,8 @@ check_range_end (LnsProfile *profile, LnsError *error)
   const char *given = profile->options.capture_range_end;
   const char *older = profile->options.stop_on_range_end;
   if (given != NULL && older != NULL)
-    return lns_cli_usage (error,
-                          "--stop-on-range-end and --capture-range-end both say what a range's end "
-                          "does: leave out one");
+    return lns_cli_usage (error, "--stop-on-range-end and --capture-range-end both say what "
+                                 "happens at the end of a range; leave out one");
   if (given == NULL)
     given = older == NULL || strcmp (older, "true") == 0 ? "stop-shutdown" : "none";
   const size_t n = strcspn (given, ":");
@@ -328,7 +324,7 @@ tell_no_range (const LnsProfileOptions *given)
                                                         : NULL;
   if (name != NULL)
     lns_cli_say ("warning",
-                 "--%s: there is no range without --capture-range: the whole run is recorded "
+                 "--%s: there is no range without --capture-range; the whole run is recorded "
                  "[LNS-SWITCH-001]",
                  name);
 }
@@ -348,13 +344,11 @@ lns_profile_check_range (LnsProfile *profile, LnsError *error)
       return true;
     }
   if (profile->options.delay_ns > 0)
-    return lns_cli_usage (error,
-                          "--delay and --capture-range both say when the report begins: leave out "
-                          "one");
+    return lns_cli_usage (
+        error, "--delay and --capture-range both say when the report begins; leave out one");
   if (profile->options.keep_ns > 0)
-    return lns_cli_usage (error,
-                          "--keep and --capture-range both say when the report begins: leave out "
-                          "one");
+    return lns_cli_usage (
+        error, "--keep and --capture-range both say when the report begins; leave out one");
   if (!check_range_end (profile, error))
     return false;
   if (strcasecmp (given, "cudaProfilerApi") == 0)
@@ -364,13 +358,12 @@ lns_profile_check_range (LnsProfile *profile, LnsError *error)
     }
   profile->target.range_kind = LNS_WIRE_RANGE_NVTX;
   if (strcasecmp (given, "cuda") == 0)
-    return lns_cli_usage (
-        error, "--capture-range: “cuda” does not begin a report: -t cuda records CUDA, -c "
-               "cudaProfilerApi records from cudaProfilerStart() on");
-  if (strcasecmp (given, "hotkey") == 0)
     return lns_cli_usage (error,
-                          "--capture-range: “hotkey” is about graphics, which Lanescope does not "
-                          "record: none, cudaProfilerApi and nvtx are known");
+                          "--capture-range: “cuda” is not a range; use -t cuda to record CUDA, or "
+                          "-c cudaProfilerApi to record from cudaProfilerStart() on");
+  if (strcasecmp (given, "hotkey") == 0)
+    return lns_cli_usage (error, "--capture-range: “hotkey” is about graphics, which Lanescope "
+                                 "does not record; use none, cudaProfilerApi or nvtx");
   if (strcasecmp (given, "nvtx") != 0)
     return lns_cli_usage (error, "--capture-range: “%s” is not none, cudaProfilerApi or nvtx",
                           given);
@@ -381,15 +374,13 @@ bool
 lns_profile_check_trace (LnsProfile *profile, LnsError *error)
 {
   if (profile->options.nvtx_domain_include != NULL && profile->options.nvtx_domain_exclude != NULL)
-    return lns_cli_usage (error,
-                          "--nvtx-domain-include and --nvtx-domain-exclude both say which domains "
-                          "are recorded: leave out one");
+    return lns_cli_usage (error, "--nvtx-domain-include and --nvtx-domain-exclude both say which "
+                                 "domains are recorded; leave out one");
   if (!check_trace_names (profile, error))
     return false;
   lns_profile_check_python (profile);
   if (profile->target.traces == 0 && !profile->can_trace_nothing)
-    return lns_cli_usage (
-        error, "--trace: nothing of this is recorded yet; add nvtx or cuda, or use --trace=none "
-               "to write a report without events");
+    return lns_cli_usage (error, "--trace: none of these is recorded yet; add nvtx or cuda, or use "
+                                 "--trace=none to write a report without events");
   return check_cuda (profile, error) && lns_profile_check_range (profile, error);
 }

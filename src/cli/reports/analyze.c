@@ -111,7 +111,8 @@ print_rules (const char *name, LnsError *error)
     }
   return any ? lns_cli_flush (error)
              : lns_cli_usage (
-                   error, "--help-rules knows no “%s”: it lists all of them without a name", name);
+                   error, "--help-rules: unknown rule “%s”; leave out the name to list all rules",
+                   name);
 }
 
 static bool
@@ -267,7 +268,7 @@ run (const LnsCommand *command, int argc, char **argv)
     good = lns_cli_print_formats (values.tables.help_formats, &error);
   else
     {
-      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+      const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
       good = input != NULL && run_jobs (&values, input, &error);
     }
   lns_option_list_clear (&values.rules);

@@ -162,7 +162,7 @@ find_type (const char *name, LnsError *error)
 
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp (name, others[i].name) == 0)
-      lns_cli_usage (error, "--type %s is not written: %s", name, others[i].answer);
+      lns_cli_usage (error, "--type=%s is not supported; %s", name, others[i].answer);
   if (type == NULL && error->domain == LNS_ERROR_NONE)
     lns_cli_usage (error, "--type: “%s” is not one of %s", name, options[0].choices);
   return type;
@@ -185,7 +185,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
   FILE *printed = stdout, *file = NULL;
   bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
   if (good && !is_stdout && (file = fopen (place.temporary, "we")) == NULL)
-    good = lns_error_set_errno (error, errno, "%s cannot be written", output);
+    good = lns_error_set_errno (error, errno, "cannot write %s", output);
   stdout = file != NULL ? file : printed;
   if (good)
     {
@@ -195,7 +195,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
     }
   stdout = printed;
   if (file != NULL && fclose (file) != 0)
-    good = good && lns_error_set_errno (error, errno, "%s cannot be written", output);
+    good = good && lns_error_set_errno (error, errno, "cannot write %s", output);
   bool is_whole = lns_export_place_close (&place, good && *ret_exit_code == 0, error);
   if (is_whole && !values->quiet && !is_stdout)
     lns_cli_tell_generated (stderr, output);
@@ -218,7 +218,7 @@ make_options (const Values *values,
   if (end != NULL && (end == values->ts_shift || *end != '\0' || shift_ns < -SHIFT_MAX_NS ||
                       shift_ns > SHIFT_MAX_NS))
     return lns_cli_usage (error,
-                          "--ts-shift: “%s” is not a number of nanoseconds, 73 years at most",
+                          "--ts-shift: “%s” is not a number of nanoseconds of at most 73 years",
                           values->ts_shift);
   if (values->times != NULL && !lns_export_times_parse (values->times, ret_times, error))
     return false;
@@ -271,13 +271,12 @@ say_what_is_idle (const Values *values, const char *type)
 
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
     if (switches[i].is_given && lns_option_choice (switches[i].types, type) == NULL)
-      fprintf (stderr, "lanescope: --%s does nothing with --type %s\n", switches[i].name, type);
+      lns_cli_say ("note", "--%s has no effect with --type=%s", switches[i].name, type);
   if (!values->separate_strings)
-    fputs ("lanescope: strings are on lines of their own with --separate-strings=false too\n",
-           stderr);
+    lns_cli_say (
+        "note", "--separate-strings=false has no effect; strings are always on lines of their own");
   if (values->dynamic_tables != NULL && strcmp (values->dynamic_tables, "none") != 0)
-    fputs ("lanescope: --dynamic-tables makes no tables: NVTX_EVENTS.jsonText has the payloads\n",
-           stderr);
+    lns_cli_say ("note", "--dynamic-tables has no effect; NVTX_EVENTS.jsonText holds the payloads");
 }
 
 static bool
@@ -301,7 +300,8 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   if (shows)
     lns_cli_draw_nothing ();
   if (good && lacks != NULL)
-    lns_cli_say ("warning", "%s is empty: %s", is_stdout ? "the output" : output, lacks);
+    lns_cli_say ("warning", is_stdout ? "the output is empty: %s%s" : "%s is empty: %s",
+                 is_stdout ? "" : output, lacks);
   if (good && !values->quiet && !is_stdout)
     lns_cli_tell_generated (stderr, output);
   lns_report_close (report);
@@ -352,7 +352,7 @@ run (const LnsCommand *command, int argc, char **argv)
   argc = take_value_of_quiet (argc, argv);
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+  const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
   const char *name = values.type != NULL ? values.type : "sqlite";

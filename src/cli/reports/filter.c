@@ -38,10 +38,10 @@ find_span (const LnsCliFilterValues *values,
   ret_span->start_ns = span.start_ns > ret_span->start_ns ? span.start_ns : ret_span->start_ns;
   ret_span->end_ns = span.end_ns < ret_span->end_ns ? span.end_ns : ret_span->end_ns;
   return ret_span->start_ns <= ret_span->end_ns ||
-         lns_cli_usage (error,
-                        "--filter-nvtx and --filter-time leave nothing: the range %s is not in "
-                        "that time",
-                        values->range);
+         lns_cli_usage (
+             error,
+             "--filter-nvtx and --filter-time leave nothing; the range %s is not in that time",
+             values->range);
 }
 
 /* Makes the folder that the part is written to. */
@@ -58,8 +58,8 @@ make_folder (LnsCliFilter *filter, LnsError *error)
       int code = errno;
       free (filter->folder);
       filter->folder = NULL;
-      return lns_error_set_errno (error, code, "no folder for the filtered report in %s (TMPDIR)",
-                                  base);
+      return lns_error_set_errno (
+          error, code, "cannot make a folder for the filtered report in %s (TMPDIR)", base);
     }
   filter->path = lns_asprintf ("%s/part.rep", filter->folder);
   return true;

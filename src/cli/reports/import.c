@@ -69,7 +69,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *input = lns_cli_only_word (command, argc, argv, "a file", &error);
+  const char *input = lns_cli_only_word (command, argc, argv, "one file", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
   char *output = values.output != NULL ? lns_strdup (values.output) : default_output (input);
@@ -79,6 +79,7 @@ run (const LnsCommand *command, int argc, char **argv)
                                       .progress = shows ? lns_cli_show_progress : NULL,
                                       .progress_data = output };
   LnsImportResult result = { 0 };
+  char count[LNS_FORMAT_SIZE];
   bool good = lns_import_file (input, output, &import_options, &result, &error);
   if (shows)
     lns_cli_draw_nothing ();
@@ -91,8 +92,8 @@ run (const LnsCommand *command, int argc, char **argv)
   if (good && result.complaint[0] != '\0')
     good = lns_error_set (
         &error, LNS_ERROR_FORMAT, 0,
-        "%s could not be read to its end: %s; %s holds the %" PRIu64 " %s before that", input,
-        result.complaint, output, result.n_rows, lns_plural (result.n_rows, "event", "events"));
+        "cannot read %s to its end: %s; %s holds what comes before that (events: %s)", input,
+        result.complaint, output, lns_format_unsigned (result.n_rows, count));
   free (result.left_out);
   free (output);
   return good ? 0 : lns_cli_fail (&error);

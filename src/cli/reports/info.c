@@ -479,7 +479,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *path = lns_cli_only_word (command, argc, argv, "a report", &error);
+  const char *path = lns_cli_only_word (command, argc, argv, "one report", &error);
   LnsReport *report = path != NULL ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL)
     return lns_cli_fail (&error);

@@ -5,7 +5,6 @@
 
 #include "src/cli/reports/query.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -109,11 +108,10 @@ advice_for (const char *message)
   if (strncmp (message, "no such table", strlen ("no such table")) == 0)
     return "`lanescope sql REPORT .tables` lists the tables";
   if (strncmp (message, "no such column", strlen ("no such column")) == 0)
-    return "`lanescope sql REPORT '.schema TABLE'` lists a table's columns, and texts are put in "
-           "'single "
-           "quotes'";
+    return "`lanescope sql REPORT '.schema TABLE'` lists the columns of a table, and texts need "
+           "'single quotes'";
   if (strncmp (message, "no such function", strlen ("no such function")) == 0)
-    return "the functions are those of SQLite";
+    return "use the functions of SQLite";
   return "correct the statement and try again";
 }
 
@@ -124,18 +122,17 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   int code = sqlite3_errcode (query->db);
 
   if (code == SQLITE_INTERRUPT && query->is_late)
-    return lns_error_set (error, LNS_ERROR_CANCELLED, 0,
-                          "the query took longer than %" PRId64 ".%03" PRId64
-                          " s: give it more with --timeout, or ask for less",
-                          query->timeout_ns / 1000000000, query->timeout_ns / 1000000 % 1000);
+    return lns_error_set (
+        error, LNS_ERROR_CANCELLED, 0,
+        "the query took longer than %.3f s; give it more time with --timeout, or ask for less",
+        (double)query->timeout_ns / 1e9);
   if (code == SQLITE_INTERRUPT)
     return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
   /* Writing to a virtual table fails before anybody is asked for leave. */
   if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
       strstr (message, "not authorized") != NULL)
-    return lns_cli_usage (error,
-                          "sql only reads, and this statement would change something: export the "
-                          "report to change a copy");
+    return lns_cli_usage (error, "sql only reads, and this statement would change something; "
+                                 "export the report to change a copy");
   /* The report itself: it has said which file, why and what to do.                               */
   if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);

@@ -39,7 +39,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+  const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
   if (input == NULL)
     return lns_cli_fail (&error);
   char *output = values.output != NULL ? lns_strdup (values.output)

@@ -93,7 +93,7 @@ lns_cli_open_report (const char *path, LnsError *error)
     return NULL;
   const LnsReportInfo *info = lns_report_info (report);
   if (recovered)
-    lns_cli_say ("warning", "%s is damaged: this is what could be recovered of it (%s)", path,
+    lns_cli_say ("warning", "%s is damaged; this is the part that could be recovered (%s)", path,
                  info->path);
   if (info->unknown_compatible != 0)
     lns_cli_say ("note",
@@ -109,7 +109,7 @@ lns_cli_find_report (char *path)
 
   if (report == NULL)
     return;
-  lns_cli_say ("note", "%s is not there: it was written as %s", path, report);
+  lns_cli_say ("note", "%s does not exist; opening %s, as which it was written", path, report);
   strcpy (path, report); /* which is shorter */
   free (report);
 }
@@ -124,10 +124,10 @@ lns_cli_only_word (
       return argv[1];
     }
   if (argc <= 2)
-    lns_cli_usage (error, "%s needs %s: lanescope %s %s", command->name, what, command->name,
+    lns_cli_usage (error, "%s needs %s; usage: lanescope %s %s", command->name, what, command->name,
                    command->usage);
   else
-    lns_cli_usage (error, "%s takes only %s, so “%s” is one word too many", command->name, what,
+    lns_cli_usage (error, "%s takes %s; remove the extra argument “%s”", command->name, what,
                    argv[2]);
   return NULL;
 }

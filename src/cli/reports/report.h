@@ -29,7 +29,7 @@ int lns_cli_interrupted (void);
 void lns_cli_find_report (char *path);
 
 /* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is
- * none, or more. WHAT says what it should be: "a report". */
+ * none, or more. WHAT says what it should be: "one report". */
 const char *lns_cli_only_word (
     const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error);
 

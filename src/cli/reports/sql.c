@@ -401,7 +401,7 @@ run (const LnsCommand *command, int argc, char **argv)
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
   if (argc < 2 || argc > 3 || argv[1][0] == '\0')
-    return lns_cli_refuse ("sql needs a report, and may have one statement: lanescope sql %s",
+    return lns_cli_refuse ("sql takes a report and at most one statement; usage: lanescope sql %s",
                            command->usage);
   lns_cli_find_report (argv[1]);
   LnsReport *report = lns_cli_open_report (argv[1], &error);

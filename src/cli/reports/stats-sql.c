@@ -73,7 +73,7 @@ read_file (LnsStatsSql *sql, const char *path, LnsError *error)
   size_t n = 0;
 
   if (file == NULL)
-    return lns_error_set_errno (error, errno, "--report: %s cannot be read", path);
+    return lns_error_set_errno (error, errno, "--report: cannot read %s", path);
   do
     {
       uint8_t *room = lns_buffer_reserve (&sql->text, 65536);
@@ -87,10 +87,10 @@ read_file (LnsStatsSql *sql, const char *path, LnsError *error)
   if (sql->text.failed)
     lns_out_of_memory ();
   if (code != 0)
-    return lns_error_set_errno (error, code, "--report: %s cannot be read", path);
+    return lns_error_set_errno (error, code, "--report: cannot read %s", path);
   if (sql->text.size_bytes > MAX_FILE_BYTES ||
       strlen ((const char *)sql->text.bytes) + 1 != sql->text.size_bytes)
-    return lns_cli_usage (error, "--report: %s is no query: own reports are files of SQL", path);
+    return lns_cli_usage (error, "--report: %s is not a file with an SQL query", path);
   return true;
 }
 
@@ -141,8 +141,8 @@ bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
         {
           free (is_set);
           return lns_cli_usage (error,
-                                "--report: the query has no parameter for “%.*s”: arguments are "
-                                "written NAME=VALUE, and :NAME in the query",
+                                "--report: the query has no parameter for “%.*s”; write NAME=VALUE "
+                                "here, and :NAME in the query",
                                 (int)size, at + 1);
         }
       is_set[index] = true;
@@ -191,7 +191,7 @@ start (LnsStatsSql *sql, const char *name, LnsError *error)
     return lns_cli_query_fail (sql->query, error);
   int n_columns = sqlite3_column_count (sql->statement);
   if (n_columns == 0 || n_columns > MAX_COLUMNS || is_rest (sql, rest))
-    return lns_cli_usage (error, "it must hold one query, of at most %d columns", MAX_COLUMNS);
+    return lns_cli_usage (error, "the file must hold one query of at most %d columns", MAX_COLUMNS);
   return bind_arguments (sql, name, error) && step (sql, error);
 }
 

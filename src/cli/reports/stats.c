@@ -94,9 +94,10 @@ print_reports (const char *name, LnsError *error)
       any = true;
     }
   return any ? lns_cli_flush (error)
-             : lns_cli_usage (error,
-                              "--help-reports knows no “%s”: it lists all of them without a name",
-                              name);
+             : lns_cli_usage (
+                   error,
+                   "--help-reports: unknown report “%s”; leave out the name to list all reports",
+                   name);
 }
 
 static bool
@@ -156,14 +157,14 @@ static void
 tell_names (const Job *job, const Table *table, const char *input)
 {
   uint64_t n = table->result != NULL ? lns_stats_result_n_unnamed (table->result) : 0;
-  const bool is_mangled = strstr (job->name, ":mangled") != NULL;
-  const char *kind = is_mangled ? lns_plural (n, "mangled name for", "mangled names for")
-                                : lns_plural (n, "short name for", "short names for");
+  char count[LNS_FORMAT_SIZE];
 
   if (n > 0)
-    lns_cli_say ("note", "%s has no %s %" PRIu64 " %s; %s shows %s", input, kind, n,
-                 lns_plural (n, "kernel", "kernels"), job->name,
-                 lns_plural (n, "its demangled name", "their demangled names"));
+    lns_cli_say ("note",
+                 strstr (job->name, ":mangled") != NULL
+                     ? "%s lacks mangled names of kernels (%s); %s shows their demangled names"
+                     : "%s lacks short names of kernels (%s); %s shows their demangled names",
+                 input, lns_format_unsigned (n, count), job->name);
 }
 
 /* What the report lacks for TABLE, or NULL where it has rows. */
@@ -287,8 +288,8 @@ can_tell_apart (const Values *values, LnsError *error)
     if (strcmp (outputs->items[i], "-") != 0 && strcmp (outputs->items[i], ".") != 0 &&
         outputs->items[i][0] != '@')
       return lns_cli_usage (error,
-                            "--output=%s is one name for the tables of several reports; "
-                            "--output=. names each after its report",
+                            "--output=%s is one name for the tables of several reports; use "
+                            "--output=. to name each after its report",
                             outputs->items[i]);
   return true;
 }
@@ -303,7 +304,7 @@ run_reports (const LnsCommand *command, const Values *values, int argc, char **a
 
   if (argc < 3)
     {
-      const char *input = lns_cli_only_word (command, argc, argv, "a report", &error);
+      const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
       return input != NULL && run_jobs (values, false, input, &error) ? 0 : lns_cli_fail (&error);
     }
   if (!can_tell_apart (values, &error))

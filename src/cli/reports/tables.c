@@ -45,9 +45,10 @@ lns_cli_print_formats (const char *name, LnsError *error)
       any = true;
     }
   return any ? lns_cli_flush (error)
-             : lns_cli_usage (error,
-                              "--help-formats knows no “%s”: it lists all of them without a name",
-                              name);
+             : lns_cli_usage (
+                   error,
+                   "--help-formats: unknown format “%s”; leave out the name to list all formats",
+                   name);
 }
 
 /* ---- Which output ---------------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ read_unit (const char *text, LnsStatsUnit *ret_unit, LnsError *error)
         *ret_unit = names[i].unit;
       }
   return text == NULL || __builtin_popcount (units) == 1 ||
-         lns_cli_usage (error, "--timeunit: “%s” is no unit: give nsec, usec, msec or seconds",
+         lns_cli_usage (error, "--timeunit: unknown unit “%s”; use nsec, usec, msec or seconds",
                         text);
 }
 
@@ -159,7 +160,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
   if (!values->overwrite && access (output->path, F_OK) == 0)
     return lns_error_set (
         error, LNS_ERROR_IO, EEXIST,
-        "%s exists: give --force-overwrite=true to replace it, or another base with --output",
+        "%s exists; use --force-overwrite=true to replace it, or choose another --output",
         output->path);
   return true;
 }
@@ -189,13 +190,12 @@ write_file (const LnsCliTableOutput *output, LnsCliTableFunc function, void *dat
     return false;
   char *temporary = lns_asprintf ("%s.%ld.part", output->path, (long)getpid ());
   FILE *file = fopen (temporary, "wxe");
-  bool good =
-      file != NULL || lns_error_set_errno (error, errno, "%s cannot be written", output->path);
+  bool good = file != NULL || lns_error_set_errno (error, errno, "cannot write %s", output->path);
   good = good && function (data, file, &output->style, error);
   if (file != NULL && (ferror (file) | fclose (file)) != 0 && good)
-    good = lns_error_set_errno (error, errno, "%s cannot be written", output->path);
+    good = lns_error_set_errno (error, errno, "cannot write %s", output->path);
   if (good && rename (temporary, output->path) != 0)
-    good = lns_error_set_errno (error, errno, "%s cannot be written", output->path);
+    good = lns_error_set_errno (error, errno, "cannot write %s", output->path);
   if (!good && file != NULL)
     unlink (temporary);
   free (temporary);
@@ -274,11 +274,13 @@ write_command (const LnsCliTableOutput *output,
     }
   free (text);
   if (code != 0)
-    return lns_error_set_errno (error, code, "--output=@%s: the command cannot be started",
+    return lns_error_set_errno (error, code, "--output=@%s: cannot start the command",
                                 output->command);
   return status == 0 ||
-         lns_error_set (error, LNS_ERROR_IO, 0, "--output=@%s: the command failed (%s %d)",
-                        output->command, WIFEXITED (status) ? "exit code" : "signal",
+         lns_error_set (error, LNS_ERROR_IO, 0,
+                        WIFEXITED (status) ? "--output=@%s: the command failed with exit code %d"
+                                           : "--output=@%s: the command was killed by signal %d",
+                        output->command,
                         WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status));
 }
 

@@ -39,28 +39,27 @@ tell_fate (const LnsSessionEntry *entry)
   lns_session_forget (entry);
   if (entry->state == LNS_SESSION_ENDED && report[0] != '\0')
     {
-      lns_cli_tell ("The session “%s” has ended with its program.", name);
+      lns_cli_tell ("Session “%s” has ended with its program.", name);
       fprintf (stderr, "Generated:\n    %s\n", report);
       return 0;
     }
   if (entry->state == LNS_SESSION_ENDED)
-    lns_cli_usage (&error, "the session “%s” has ended with its program, and nothing was collected",
+    lns_cli_usage (&error, "session “%s” has ended with its program, and nothing was collected",
                    name);
   else if (entry->keeps)
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   "the owner of session “%s” (process %d) was killed, and with it went the "
-                   "seconds that --keep had it hold: %s is empty; its program goes on, unrecorded; "
-                   "without --keep, a report is readable at every moment",
+                   "the owner of session “%s” (process %d) was killed, and the seconds that --keep "
+                   "held in its memory are lost; %s is empty, and the program runs on unrecorded",
                    name, entry->owner_pid, report);
   else if (report[0] != '\0')
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   "the owner of session “%s” (process %d) was killed; its program goes on, "
-                   "unrecorded; what was collected until then is in %s, which opens as it is",
+                   "the owner of session “%s” (process %d) was killed; the program runs on "
+                   "unrecorded, and %s holds what was collected before",
                    name, entry->owner_pid, report);
   else
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   "the owner of session “%s” (process %d) was killed; its program goes on, "
-                   "unrecorded; nothing was collected",
+                   "the owner of session “%s” (process %d) was killed; the program runs on "
+                   "unrecorded, and nothing was collected",
                    name, entry->owner_pid);
   return lns_cli_fail (&error);
 }
@@ -102,7 +101,7 @@ leave_start (const char *text, const char *bytes, size_t n_bytes)
   free (name);
   if (!done)
     return lns_cli_fail (&error);
-  lns_cli_tell ("The session “%s” waits for `lanescope launch`.", entry.name);
+  lns_cli_tell ("Session “%s” waits for `lanescope launch`.", entry.name);
   return 0;
 }
 
@@ -112,9 +111,10 @@ check_start (const LnsProfileOptions *options, int argc, char **argv, LnsError *
 {
   LnsProfile profile = { .options = *options };
   if (argc > 1)
-    return lns_cli_usage (error, "start takes no program: `lanescope launch %s` runs it", argv[1]);
+    return lns_cli_usage (error, "start does not run a program; use `lanescope launch %s`",
+                          argv[1]);
   if (!options->stop_on_exit && options->duration_ns < 0)
-    lns_cli_say ("note", "--stop-on-exit=false: the report ends with the program all the same, as "
+    lns_cli_say ("note", "--stop-on-exit=false: the report still ends with the program, because "
                          "nothing can be collected after it");
   const bool done =
       lns_profile_check_trace (&profile, error) && lns_profile_check_exports (&profile, error);
@@ -137,10 +137,10 @@ ask_to_start (const LnsProfileOptions *options, const char *bytes, size_t n_byte
   if (is_there && entry.state != LNS_SESSION_WAITING)
     return ask (&entry, bytes, n_bytes);
   if (is_there)
-    lns_cli_usage (&error,
-                   "the session “%s” waits for `lanescope launch` already: `lanescope cancel` "
-                   "takes that back",
-                   entry.name);
+    lns_cli_usage (
+        &error,
+        "session “%s” already waits for `lanescope launch`; use `lanescope cancel` to end it",
+        entry.name);
   return lns_cli_fail (&error);
 }
 
@@ -179,10 +179,10 @@ static int
 obey_for_waiting (const LnsCommand *command, const LnsSessionEntry *entry)
 {
   if (command == &lns_command_stop)
-    return lns_cli_refuse ("the session “%s” collects nothing yet: it waits for `lanescope launch`",
+    return lns_cli_refuse ("session “%s” is not collecting yet; it waits for `lanescope launch`",
                            entry->name);
   lns_session_forget (entry);
-  lns_cli_tell ("The session “%s”, which waited for `lanescope launch`, has ended.", entry->name);
+  lns_cli_tell ("Session “%s”, which waited for `lanescope launch`, has ended.", entry->name);
   return 0;
 }
 
@@ -294,7 +294,7 @@ sessions (const LnsCommand *command, int argc, char **argv)
   if (!lns_cli_parse (command, &argc, argv, &values, &code))
     return code;
   if (argc != 2 || strcmp (argv[1], "list") != 0)
-    return lns_cli_refuse ("sessions has one word: `lanescope sessions list`");
+    return lns_cli_refuse ("sessions takes one argument; use `lanescope sessions list`");
   struct timespec now;
   clock_gettime (CLOCK_REALTIME, &now);
   size_t n;

@@ -83,7 +83,7 @@ print_gpu (void)
     printf ("GPU performance counters: %s\n",
             strcmp (text, "0") == 0 || geteuid () == 0
                 ? "OK"
-                : "for root alone: set NVreg_RestrictProfilingToAdminUsers=0 for the driver");
+                : "only for root; set NVreg_RestrictProfilingToAdminUsers=0 for the driver");
   printf ("CUDA in this build: %s\n", lns_session_traces () & LNS_WIRE_TRACE_CUDA ? "OK" : "none");
 }
 
@@ -101,7 +101,7 @@ print_environment (void)
   print_perf ();
   printf ("Timestamp counter: %s\n", lns_wire_clock_detect (NULL) == LNS_WIRE_CLOCK_TSC
                                          ? "OK"
-                                         : "not used: CLOCK_MONOTONIC is");
+                                         : "not used; CLOCK_MONOTONIC is used instead");
   printf ("Memory: %" PRIu64 " MiB\n", lns_memory_limit () >> 20);
   LnsSession *session = lns_session_new (&(LnsSessionOptions){ 0 }, &error);
   printf ("Recording: %s\n", session != NULL ? "OK" : error.message);
@@ -150,7 +150,7 @@ status (const LnsCommand *command, int argc, char **argv)
   if (!lns_cli_parse (command, &argc, argv, &values, &code))
     return code;
   if (argc > 1)
-    return lns_cli_refuse ("status takes no word: “%s”", argv[1]);
+    return lns_cli_refuse ("status takes no argument; remove “%s”", argv[1]);
   if (values.environment || values.all)
     print_environment ();
   if (values.network || values.all)

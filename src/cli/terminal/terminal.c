@@ -187,5 +187,5 @@ lns_cli_flush (LnsError *error)
 {
   if (fflush (stdout) == 0 && !ferror (stdout))
     return true;
-  return lns_error_set_errno (error, errno, "what was to be printed cannot be written");
+  return lns_error_set_errno (error, errno, "cannot write the output");
 }
